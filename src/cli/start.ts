@@ -14,10 +14,9 @@ import {
   reconcileTargets,
 } from '../sync/targets.ts';
 import { OriginError } from '../sync/feeds.ts';
-import { noteEvent } from '../sync/note-event.ts';
 import { counted } from '../terminal/numbers.ts';
 import type { HttpServer } from '../http/server.ts';
-import { serve, type ScheduleChanges } from '../sync/serve.ts';
+import { noteEvent, serve, type ScheduleChanges } from '../sync/serve.ts';
 import type { Log } from '../log.ts';
 import { DatabaseUnavailableError, openDatabase, type OpenDatabase } from '../open-database.ts';
 import { addSameData } from './chosen-feeds.ts';

@@ -10,7 +10,7 @@ import { addToCoverage, type WalkAdvance } from '../sync/checkpoint.ts';
 import { concludeWalk } from '../sync/commit.ts';
 import { heightsText } from '../sync/ledger.ts';
 import { normalisePage, type PageFacts } from '../sync/normalise.ts';
-import { endAfter } from '../sync/progress.ts';
+import { endAfter } from '../sync/judge.ts';
 import { matches, newestPage, type QuarantineFilter } from './list.ts';
 
 /** What became of items that were tried again. */

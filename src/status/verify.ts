@@ -3,12 +3,11 @@ import { z } from 'zod';
 import type { ChainSettings } from '../config/settings.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import { driftNotes } from '../drift/record.ts';
-import { type FeedLane, feedName } from '../lists/feed.ts';
+import { feedName } from '../lists/feed.ts';
 import { byKind, kindOf, kinds } from '../lists/index.ts';
-import type { RequestCount } from '../lists/list.ts';
+import type { RequestCount, Target } from '../lists/list.ts';
 import type { ListUnit } from '../lists/operation.ts';
 import { operationNames } from '../lists/registry.ts';
-import type { RunScope } from '../lists/tables.ts';
 import { droppedNotes } from '../quarantine/list.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
 import { estimate, estimateFeeds, type FeedEstimate, type ForecastOptions } from './estimate.ts';
@@ -197,12 +196,6 @@ function withCost(command: string, { likely, requests: most }: RequestCount): Re
   };
 }
 
-/** A lane to walk, and what of it. */
-export interface RepairWalk {
-  readonly lane: FeedLane;
-  readonly scope: RunScope;
-}
-
 /**
  * The walks that open findings call for, and no others: gaps, batches that are missing or do not link, a missing
  * snapshot. Quarantine is none of them: downloading a bad item again does not fix it.
@@ -213,10 +206,10 @@ export interface RepairWalk {
 export async function repairsOf(
   db: Database,
   verified: readonly VerifiedFeed[],
-  lanes: readonly RepairWalk[],
-): Promise<RepairWalk[][]> {
+  lanes: readonly Target[],
+): Promise<Target[][]> {
   const open = openFeeds(verified);
-  const rounds: RepairWalk[][] = [];
+  const rounds: Target[][] = [];
   for (const { lane, scope } of lanes) {
     if (lane.lane !== 'backfill' || !open.has(feedName(lane))) continue;
     const scopes = await kindOf(lane.operation).repairs(db, { lane, scope });

@@ -9,15 +9,8 @@ import { linkAbort } from './abort.ts';
 import { beginWork, failureOf, type FeedFailure, recover, type Recovered } from './failures.ts';
 import { setFeedState } from './feeds.ts';
 import type { FetchPage, PageReader, SliceBudget } from './request.ts';
-import { closeRun, currentRun, hasFailingOther, hasOtherOpenRun, lockFeed } from './runs.ts';
-import {
-  brokenOrder,
-  endWalk,
-  giveUpEntry,
-  hasRunningWalk,
-  takeWalk,
-  walkFailures,
-} from './take-walk.ts';
+import { closeRun, currentRun, hasOtherRun, lockFeed } from './runs.ts';
+import { brokenOrder, endWalk, hasRunningWalk, takeWalk, walkFailures } from './take-walk.ts';
 import { runWalk, type WalkOutcome, type WalkProgress } from './walk.ts';
 
 /** What a slice leaves behind. */
@@ -242,8 +235,9 @@ async function handleFailure(
 ): Promise<void> {
   const feedFailure = failureOf(error);
   if (feedFailure === null) throw error;
-  // What stops the feed will stop the walk above it too; a position that was made may be all that fails.
-  if (!feedFailure.isOfKey && (await giveUpEntry(db, walk, feedFailure))) return;
+  // What stops the feed will stop the walk above it too; a synthetic cursor may be all that fails.
+  const isAlone = !feedFailure.isOfKey;
+  if (isAlone && (await endWalk(db, walk, 'abandoned', feedFailure, 'entering'))) return;
   if (feedFailure.walkOnly) {
     if (!(await endWalk(db, walk, 'abandoned', feedFailure))) slice.fenced = true;
   } else slice.feedFailure = feedFailure;
@@ -280,7 +274,7 @@ async function conclude(
     // The feed before its run, in the order in which opening a run locks them. Of two runs that end at the same
     // moment, the second one sees that the first has.
     await lockFeed(tx, lane);
-    if (why !== null || !(await hasFailingOther(tx, run))) {
+    if (why !== null || !(await hasOtherRun(tx, run, 'failing'))) {
       const state = why === null ? await stateAtRest(tx, run) : 'failed';
       await setFeedState(tx, lane, state, state === 'unordered' ? unordered : why);
     }
@@ -292,19 +286,19 @@ async function conclude(
 /** What a feed is after a run that failed nowhere: its other lane may still be at work. */
 async function stateAtRest(tx: Transaction, run: RunRow): Promise<FeedState> {
   if (await brokenOrder(tx, run)) return 'unordered';
-  return (await hasOtherOpenRun(tx, run)) ? 'running' : 'idle';
+  return (await hasOtherRun(tx, run, 'open')) ? 'running' : 'idle';
 }
 
 /** Wakes the walkers of one slice when something was read that may leave a walk to begin. */
 export interface ChangeNotifier {
-  /** Whether somebody waits for news. */
+  /** Whether a walker waits for changes. */
   readonly isAwaited: boolean;
   /** Notes that a walk is worked on, until it is disposed of; who waits may find another one to begin. */
   work(): Disposable;
   /** Wakes one of those that wait; it wakes the next if it found something to do. */
   wake(): void;
   /**
-   * Waits for news.
+   * Waits for changes.
    *
    * @returns false if no walker is at work that could bring any, or the signal aborts
    */

@@ -1,9 +1,10 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
-import type { FailureClass } from '../failure.ts';
 import type { Cursor } from '../lists/operation.ts';
-import type { HeldWalk, WalkRow, WalkState } from '../lists/tables.ts';
+import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import type { CoverageState, CoveredRange } from './coverage.ts';
+import { missedEntry } from './judge.ts';
+import type { ReadPage } from './walk.ts';
 
 /** Another worker has taken the walk over; what this one had in hand must not be written. */
 export class FencedError extends Error {
@@ -65,23 +66,25 @@ export async function lockWalk(
 }
 
 /** What a transaction's pages add to their walk. */
-export interface WalkAdvance {
-  readonly cursor: Cursor | null;
-  readonly pages: number;
-  readonly items: number;
-  readonly inserted: number;
-  readonly changed: number;
-  readonly quarantined: number;
-  readonly archived_bytes: number;
-  readonly credits: number;
-  readonly empty_run: number;
-  readonly top: number | null;
-  readonly bottom: number | null;
+export interface WalkAdvance extends Pick<
+  WalkRow,
+  | 'cursor'
+  | 'pages'
+  | 'items'
+  | 'inserted'
+  | 'changed'
+  | 'quarantined'
+  | 'archived_bytes'
+  | 'credits'
+  | 'empty_run'
+  | 'top'
+  | 'bottom'
+  | 'state'
+  | 'failure'
+  | 'reason'
+> {
   readonly isOrdered: boolean;
   readonly coverage: CoverageState;
-  readonly state: WalkState;
-  readonly failure: FailureClass | null;
-  readonly reason: string | null;
 }
 
 /**
@@ -196,3 +199,77 @@ export async function addToCoverage(
 /** Ranges of blocks as a Postgres multirange. */
 const multirangeText = (ranges: readonly CoveredRange[]) =>
   `{${ranges.map(({ from, to }) => `[${from},${to}]`).join(',')}}`;
+
+/** A walk that takes over a part of what others were to read, at its first page. */
+interface Arriving {
+  readonly walk: WalkRow;
+  /** The walk that all of them share the rest of. */
+  readonly first: number;
+  /** Where it entered the list: those that entered higher are above it. */
+  readonly height: number;
+}
+
+/** A walk whose first page is to be committed, if it takes over a part of others. */
+export const arrivingWalk = (walk: WalkRow): Arriving | null => {
+  const { above, entry } = walk.scope;
+  if (walk.pages > 0 || above === undefined || entry === undefined) return null;
+  return { walk, first: above, height: entry.height };
+};
+
+/** As SQL: the other walks that share a rest with one. */
+const sharing = ({ walk: { id, run_id }, first }: Arriving) => sql`
+  run_id = ${run_id} and id <> ${id} and (id = ${first} or (scope ->> 'above')::bigint = ${first})
+`;
+
+const entryHeight = sql`(scope -> 'entry' ->> 'height')::bigint`;
+
+/** As SQL: those of them that are to end where a walk takes over, at a block. */
+const above = (arriving: Arriving, block: number) => sql`
+  ${sharing(arriving)}
+  and state = 'running'
+  and (id = ${arriving.first} or ${entryHeight} > ${arriving.height})
+  and coalesce(floor, 0) < ${block}
+`;
+
+/**
+ * Before the walk's own row and all others of its page: each walk's own commit holds its row first. Those that
+ * share a rest arrive one at a time, in any order: one that was begun later may be above, and has not known
+ * that this one would arrive. So a walk ends where one below it has arrived meanwhile.
+ */
+export async function lockAbove(tx: Transaction, arriving: Arriving): Promise<void> {
+  const { walk, first, height } = arriving;
+  await tx.execute(
+    sql`select pg_advisory_xact_lock(hashtextextended(${`arrivals beside walk ${first}`}, 0))`,
+  );
+  await tx.execute(
+    sql`select from etl.walks where ${above(arriving, height)} order by id for no key update`,
+  );
+  await tx.execute(sql`
+    update etl.walks
+    set floor = below.top
+    from (
+      select max(top) as top
+      from etl.walks
+      where ${sharing(arriving)}
+        and ${entryHeight} < ${height}
+        and pages > 0
+        and (reason is null or reason not in ('astray', 'nothing'))
+    ) as below
+    where id = ${walk.id} and coalesce(floor, 0) < below.top
+  `);
+}
+
+/**
+ * Lets a walk that has arrived take over: those above it end past the highest block that this one's
+ * first page confirms, so that no block at the range boundary is left to neither. Where it has not arrived, they
+ * read on as if there were no other.
+ */
+export async function handOff(
+  tx: Transaction,
+  arriving: Arriving,
+  [first]: readonly ReadPage[],
+): Promise<void> {
+  const top = first?.page.top ?? null;
+  if (top === null || missedEntry(first)) return;
+  await tx.execute(sql`update etl.walks set floor = ${top} where ${above(arriving, top)}`);
+}

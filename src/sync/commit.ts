@@ -14,9 +14,15 @@ import { loadPages } from '../load/load.ts';
 import { type CountsByPage, shapeOf } from '../load/upsert.ts';
 import { signals, stopwatch } from '../signals.ts';
 import { archiveBodies } from './archive.ts';
-import { lockWalk, moveCheckpoint, type WalkAdvance } from './checkpoint.ts';
-import { type CoverageState, coverEnd, coverPage } from './coverage.ts';
-import { arrivingWalk, handOff, lockAbove, missedEntry } from './hand-off.ts';
+import {
+  arrivingWalk,
+  handOff,
+  lockAbove,
+  lockWalk,
+  moveCheckpoint,
+  type WalkAdvance,
+} from './checkpoint.ts';
+import { type CoverageState, coverPages } from './coverage.ts';
 import {
   creditsPerPage,
   endBefore,
@@ -25,8 +31,8 @@ import {
   recordPages,
   recordQuarantined,
 } from './ledger.ts';
+import { cursorLoop, cursorText, missedEntry, type WalkEnd } from './judge.ts';
 import type { NormalisedPage } from './normalise.ts';
-import { cursorLoop, cursorText, type WalkEnd } from './progress.ts';
 import type { ReadPage } from './walk.ts';
 
 /** A transaction's outcome: the walk as it stands now, and its end if it has come. */
@@ -46,7 +52,7 @@ export interface ToCommit {
 }
 
 /**
- * Commits pages whole: their rows, their ledger entries and the walk's checkpoint, in one
+ * Commits pages whole: their rows, their ledger entries, coverage and the walk's checkpoint, in one
  * transaction (promise 1). A page whose next cursor was used before is kept, and the walk ends
  * there: the list goes round in circles.
  *
@@ -56,61 +62,89 @@ export async function commitPages(
   db: Database,
   operation: Operation,
   walk: HeldWalk,
-  { read, above: known }: ToCommit,
+  toCommit: ToCommit,
 ): Promise<Committed> {
   const taken = stopwatch();
-  const { pages, end, moved, drift, counts } = await transact(db, async (tx) => {
-    const arriving = arrivingWalk(walk);
-    await lockOrder(tx, walk, read);
-    if (arriving !== null) await lockAbove(tx, arriving);
-    const locked = await lockWalk(
-      tx,
-      walk,
-      read.map(({ page }) => page.cursor_out),
-    );
-    const { kept, end: reached } = untilLoop(read, locked.used);
-    // A crash of the server may take back pages, with their checkpoint and all that holds the walk. What
-    // concludes something is on the disk before anything else relies on it.
-    if (reached === null) await tx.execute(sql`set local synchronous_commit = off`);
-    const written = kept.map(({ page }) => page);
-    const above = known === 'unknown' ? await endAbove(tx, operation, walk) : known;
-    const rows = await writeRows(tx, operation, walk, { pages: written, above });
-    const advance = await concludePages(tx, operation, walk, { kept, end: reached, ...rows });
-    if (arriving !== null) await handOff(tx, arriving, kept);
-    await archiveBodies(
-      tx,
-      kept.flatMap(({ page: { page_id }, body }) => (body === null ? [] : [{ page_id, body }])),
-    );
-    // Entries that several walks share come last, so that waiting for them holds up no rows.
-    await recordQuarantined(tx, walk, written);
-    const differing = await recordDrift(tx, walk, written, locked.steady);
-    return {
-      pages: written,
-      end: reached,
-      moved: { ...(await moveCheckpoint(tx, walk, advance)), floor: locked.floor },
-      drift: differing,
-      counts: rows.counts,
-    };
-  });
+  const { totals, ...committed } = await transact(db, (tx) =>
+    writePages(tx, operation, walk, toCommit),
+  );
   signals.commit.publish(() => ({
     by: db.$client,
     feed: walk.feed,
     lane: walk.lane,
     table: shapeOf(operation.table).name,
-    ...commitTotals(pages, counts),
+    ...totals,
     ms: taken(),
   }));
+  return committed;
+}
+
+/** Lock, rows, ledger, coverage, checkpoint, in this order. What several walks share comes last. */
+async function writePages(
+  tx: Transaction,
+  operation: Operation,
+  walk: HeldWalk,
+  { read, above: known }: ToCommit,
+): Promise<Committed & { readonly totals: ReturnType<typeof totalsOf> }> {
+  // First of all, or one end that holds rows would wait for another that wants them.
+  if (readDownTo(walk, read.at(-1)?.end ?? null) !== null) await lockEnds(tx, walk);
+  const arriving = arrivingWalk(walk);
+  if (arriving !== null) await lockAbove(tx, arriving);
+  const cursors = read.map(({ page }) => page.cursor_out);
+  const { used, steady, floor } = await lockWalk(tx, walk, cursors);
+  const { kept, end } = untilLoop(read, used);
+  // A crash of the server may take back pages, with their checkpoint and all that holds the walk. What
+  // concludes something is on the disk before anything else relies on it.
+  if (end === null) await tx.execute(sql`set local synchronous_commit = off`);
+
+  const pages = kept.map(({ page }) => page);
+  const contexts = contextsOf(
+    walk,
+    pages,
+    known === 'unknown' ? await endAbove(tx, operation, walk) : known,
+  );
+  const informative = await operation.informative(tx, contexts);
+  const counts = await loadPages(tx, operation, pages);
+  await recordPages(tx, operation, walk, { pages, counts });
+
+  // Those that stored rows do not confirm.
+  const jumping = new Set<number>();
+  for (const { walk: context, rows } of contexts) {
+    const { page_id } = context;
+    if (!informative.has(page_id)) continue;
+    const inserted = counts.get(page_id)?.inserted ?? 0;
+    if (!(await operation.afterPage(tx, { ...context, inserted }, rows))) jumping.add(page_id);
+  }
+  const coverage = coverPages(operation.order, walk, { pages, jumping, end });
   const last = pages.at(-1);
+  const said = await concludeWalk(tx, operation, walk, { last, counts, end, coverage });
+  if (arriving !== null) await handOff(tx, arriving, kept);
+
+  await archiveBodies(
+    tx,
+    kept.flatMap(({ page: { page_id }, body }) => (body === null ? [] : [{ page_id, body }])),
+  );
+  await recordQuarantined(tx, walk, pages);
+  const drift = await recordDrift(tx, walk, pages, steady);
+  const totals = totalsOf(pages, counts);
+  const moved = await moveCheckpoint(tx, walk, {
+    ...sumOf(kept),
+    ...totals,
+    ...stateAfter(end),
+    ...(said !== null && { reason: said }),
+    coverage,
+  });
   return {
-    walk: { ...moved, incarnation: walk.incarnation },
+    walk: { ...moved, floor, incarnation: walk.incarnation },
     end,
     above: last === undefined ? null : endOf(last),
     drift,
+    totals,
   };
 }
 
-/** What pages brought, for the signal. */
-function commitTotals(pages: readonly NormalisedPage[], counts: CountsByPage) {
+/** What pages brought. */
+function totalsOf(pages: readonly NormalisedPage[], counts: CountsByPage) {
   const came = pages.map(({ page_id }) => counts.get(page_id) ?? { inserted: 0, changed: 0 });
   const sum = (of: (page: (typeof came)[number]) => number) =>
     came.reduce((total, page) => total + of(page), 0);
@@ -172,11 +206,6 @@ export async function concludeWalk(
   return operation.afterWalk(tx, context satisfies WalkEndContext);
 }
 
-/** First of all, or one end that holds rows would wait for another that wants them. */
-async function lockOrder(tx: Transaction, walk: WalkRow, read: readonly ReadPage[]): Promise<void> {
-  if (readDownTo(walk, read.at(-1)?.end ?? null) !== null) await lockEnds(tx, walk);
-}
-
 /** What an operation gets to know of a page that is written as part of a walk. */
 const contextOf = (
   walk: WalkRow,
@@ -198,80 +227,22 @@ const contextOf = (
   isConclusive: isConclusive(page),
 });
 
-/** Pages that follow on a walk's checkpoint, and the walk's end if it comes with them. */
-interface Writing {
-  readonly kept: readonly ReadPage[];
-  readonly end: WalkEnd | null;
+/** The pages with their context, before anything was counted; each one with the end of the page before it. */
+function contextsOf(
+  walk: WalkRow,
+  pages: readonly NormalisedPage[],
+  above: PageEnd | null,
+): PageInWalk[] {
+  const ends = [above, ...pages.map(endOf)];
+  return pages.map((page, at) => ({
+    walk: contextOf(walk, page, new Map(), page.isJoined ? (ends[at] ?? null) : null),
+    rows: page.rows,
+  }));
 }
 
 /** Where the page before ended, in a list whose pages say something of what is between them. */
 const endAbove = async (tx: Transaction, { order }: Operation, walk: WalkRow) =>
   order?.givesCoverage === true ? endBefore(tx, walk, walk.pages) : null;
-
-/** What became of the rows of pages. */
-interface WrittenRows {
-  readonly counts: CountsByPage;
-  /** The pages with their context, before anything was counted. */
-  readonly contexts: readonly PageInWalk[];
-  /** Numbers of those pages from which something is to be concluded. */
-  readonly informative: ReadonlySet<number>;
-}
-
-async function writeRows(
-  tx: Transaction,
-  operation: Operation,
-  walk: WalkRow,
-  { pages, above }: { readonly pages: readonly NormalisedPage[]; readonly above: PageEnd | null },
-): Promise<WrittenRows> {
-  const ends = [above, ...pages.map(endOf)];
-  const contexts = pages.map((page, at) => ({
-    walk: contextOf(walk, page, new Map(), page.isJoined ? (ends[at] ?? null) : null),
-    rows: page.rows,
-  }));
-  const informative = await operation.informative(tx, contexts);
-  const counts = await loadPages(tx, operation, pages);
-  return { counts, contexts, informative };
-}
-
-/**
- * Writes the ledger, and lets the operation conclude from each informative page and from the end.
- *
- * @returns what the pages add to their walk
- */
-async function concludePages(
-  tx: Transaction,
-  operation: Operation,
-  walk: WalkRow,
-  { kept, end, counts, contexts, informative }: Writing & WrittenRows,
-): Promise<WalkAdvance> {
-  const pages = kept.map(({ page }) => page);
-  await recordPages(tx, operation, walk, { pages, counts });
-  // Those that stored rows do not confirm.
-  const jumping = new Set<number>();
-  for (const { walk: context, rows } of contexts) {
-    const { page_id } = context;
-    if (!informative.has(page_id)) continue;
-    const inserted = counts.get(page_id)?.inserted ?? 0;
-    if (!(await operation.afterPage(tx, { ...context, inserted }, rows))) jumping.add(page_id);
-  }
-  const coverage = coverageOf(operation, walk, { pages, jumping, end });
-  const said = await concludeWalk(tx, operation, walk, {
-    last: pages.at(-1),
-    counts,
-    end,
-    coverage,
-  });
-  const total = (count: 'inserted' | 'changed') =>
-    [...counts.values()].reduce((sum, page) => sum + page[count], 0);
-  return {
-    ...sumOf(kept),
-    ...stateAfter(end),
-    ...(said !== null && { reason: said }),
-    coverage,
-    inserted: total('inserted'),
-    changed: total('changed'),
-  };
-}
 
 function stateAfter(end: WalkEnd | null): Pick<WalkAdvance, 'state' | 'failure' | 'reason'> {
   if (end === null) return { state: 'running', failure: null, reason: null };
@@ -285,18 +256,14 @@ function stateAfter(end: WalkEnd | null): Pick<WalkAdvance, 'state' | 'failure' 
   }
 }
 
-function sumOf(
-  kept: readonly ReadPage[],
-): Omit<WalkAdvance, 'inserted' | 'changed' | 'state' | 'failure' | 'reason' | 'coverage'> {
+function sumOf(kept: readonly ReadPage[]) {
   const pages = kept.map(({ page }) => page);
   const heights = pages.flatMap(({ top, bottom }) =>
     top === null || bottom === null ? [] : [top, bottom],
   );
   return {
     cursor: pages.at(-1)?.cursor_out ?? null,
-    pages: pages.length,
     items: pages.reduce((sum, { items }) => sum + items, 0),
-    quarantined: pages.reduce((sum, { quarantined }) => sum + quarantined.length, 0),
     archived_bytes: kept.reduce((sum, { body }) => sum + (body?.length ?? 0), 0),
     credits: pages.reduce((sum, { attempts }) => sum + attempts * creditsPerPage, 0),
     empty_run: kept.at(-1)?.emptyRun ?? 0,
@@ -304,28 +271,4 @@ function sumOf(
     bottom: heights.length === 0 ? null : Math.min(...heights),
     isOrdered: missedEntry(kept.at(-1)) || pages.every(({ isOrdered }) => isOrdered),
   };
-}
-
-/** What the pages add to the walk's coverage, if its list has an order that gives coverage. */
-function coverageOf(
-  { order }: Operation,
-  walk: WalkRow,
-  read: {
-    readonly pages: readonly NormalisedPage[];
-    readonly jumping: ReadonlySet<number>;
-    readonly end: WalkEnd | null;
-  },
-): CoverageState {
-  let coverage: CoverageState = { rangeTop: walk.stretch_top, covered: [], cuts: walk.cuts };
-  if (order?.givesCoverage !== true) return coverage;
-  for (const page of read.pages) {
-    if (page.order === null || missedEntry(read)) continue;
-    coverage = coverPage(coverage, {
-      order: page.order,
-      items: page.items,
-      isNextKnown: page.cursor_out !== null && order.position(page.cursor_out) !== null,
-      jumps: read.jumping.has(page.page_id),
-    });
-  }
-  return read.end?.is === 'end' ? coverEnd(coverage) : coverage;
 }

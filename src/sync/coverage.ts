@@ -1,3 +1,7 @@
+import type { ListOrder } from '../lists/operation.ts';
+import type { WalkRow } from '../lists/tables.ts';
+import { missedEntry, type WalkEnd } from './judge.ts';
+import type { NormalisedPage } from './normalise.ts';
 import type { PageOrder, TrustedPlace } from './order.ts';
 
 /** Blocks of which all items are covered to be here: from `from` to `to`, both included. */
@@ -25,6 +29,30 @@ export interface ProvingPage {
   readonly isNextKnown: boolean;
   /** Whether it skips stored rows, more than leave a list at once. */
   readonly jumps: boolean;
+}
+
+/** What pages add to their walk's coverage, if its list has an order that gives coverage. */
+export function coverPages(
+  order: ListOrder | null,
+  walk: Pick<WalkRow, 'stretch_top' | 'cuts'>,
+  read: {
+    readonly pages: readonly NormalisedPage[];
+    readonly jumping: ReadonlySet<number>;
+    readonly end: WalkEnd | null;
+  },
+): CoverageState {
+  let coverage: CoverageState = { rangeTop: walk.stretch_top, covered: [], cuts: walk.cuts };
+  if (order?.givesCoverage !== true) return coverage;
+  for (const page of read.pages) {
+    if (page.order === null || missedEntry(read)) continue;
+    coverage = coverPage(coverage, {
+      order: page.order,
+      items: page.items,
+      isNextKnown: page.cursor_out !== null && order.position(page.cursor_out) !== null,
+      jumps: read.jumping.has(page.page_id),
+    });
+  }
+  return read.end?.is === 'end' ? coverEnd(coverage) : coverage;
 }
 
 /**

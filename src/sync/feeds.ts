@@ -222,6 +222,6 @@ function refusal(others: readonly ClaimedFeed[], origin: string): string {
 
 /**
  * As SQL: whether a feed, a row of `feeds`, is another explorer's than the one that this process asks.
- * One that was never claimed is anybody's.
+ * One that was never claimed may be read from any.
  */
 export const isElsewhere = (origin: string) => sql`coalesce(feeds.origin <> ${origin}, false)`;

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { type FeedLane, feedName } from '../lists/feed.ts';
-import type { RunScope } from '../lists/tables.ts';
-import { countLanes, type LaneCounts } from './lane-counts.ts';
-import { openLane, sendSlice } from './queue.ts';
+import { feedName } from '../lists/feed.ts';
+import type { Target } from '../lists/list.ts';
+import { signals } from '../signals.ts';
+import { keyOf, openLane, sendSlice } from './queue.ts';
 import {
   noteStopped,
   type RunResult,
@@ -16,10 +16,7 @@ import { atOnce, dueLanes } from './targets.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 
 /** A lane to bring up to date, and what that covers. */
-export interface SyncTarget {
-  readonly lane: FeedLane;
-  readonly scope: RunScope;
-}
+export type SyncTarget = Target;
 
 /**
  * How a target ended, and what this process did for it; `open` means that the sync was interrupted before its
@@ -87,7 +84,7 @@ export async function syncOnce(
   const ids = [...opened.keys()];
   const sums = await runSums(db, ids);
   const since = new Map([...sums].map(([id, sum]) => [id, sumsSince(sum, before.get(id))]));
-  const work = ownWork(opened, since, counter.all());
+  const work = ownWork(opened, since, counter.lanes);
   return (await runResults(db, ids)).flatMap(({ id, ...how }) => {
     const [target, sum, own] = [opened.get(id), since.get(id), work.get(id)];
     if (target === undefined || sum === undefined || own === undefined) return [];
@@ -103,26 +100,25 @@ export async function syncOnce(
 function ownWork(
   opened: ReadonlyMap<number, OpenTarget>,
   since: ReadonlyMap<number, RunSums>,
-  counted: readonly LaneCounts[],
+  counted: ReadonlyMap<string, LaneCounts>,
 ): ReadonlyMap<number, OwnWork> {
-  const laneOf = (id: number) => keyOf(opened.get(id)?.lane);
-  const counts = new Map(counted.map((one) => [`${one.feed}/${one.lane}`, one]));
+  const laneOf = (id: number) => {
+    const target = opened.get(id);
+    return target === undefined ? '' : keyOf(target.lane);
+  };
   const runs = Map.groupBy(opened.keys(), laneOf);
   return new Map(
     [...opened.keys()].map((id) => {
       const ids = runs.get(laneOf(id)) ?? [];
-      const own = ids[0] === id ? counts.get(laneOf(id)) : undefined;
-      const { inserted = 0, changed = 0, pages = 0, requests = 0, credits = 0 } = own ?? {};
+      const own = ids[0] === id ? counted.get(laneOf(id)) : undefined;
+      const { inserted, changed, ...cost } = own ?? nothing;
       const all = ids.reduce((sum, one) => sum + (since.get(one)?.rows_added ?? 0), 0);
       const rows_added_by_others = ids[0] === id ? Math.max(0, all - inserted) : 0;
       const rows = { rows_added: inserted, rows_added_by_others, rows_changed: changed };
-      return [id, { ...rows, pages, requests, credits }];
+      return [id, { ...rows, ...cost }];
     }),
   );
 }
-
-const keyOf = (lane: FeedLane | undefined) =>
-  lane === undefined ? '' : `${feedName(lane)}/${lane.lane}`;
 
 interface OpenTarget extends SyncTarget {
   readonly isJoined: boolean;
@@ -142,8 +138,8 @@ async function openDue(
   const opened = new Map<number, OpenTarget>();
   for (const target of targets) {
     for (const { lane, scope } of await dueLanes(db, [target], 'sync', clock())) {
-      const { id, isJoined } = await openLane(db, boss, lane, atOnce({ lane, scope }));
-      opened.set(id, { lane, scope, isJoined });
+      const run = await openLane(db, boss, { lane, scope: atOnce({ lane, scope }) });
+      if (run !== null) opened.set(run.id, { lane, scope, isJoined: run.isJoined });
     }
   }
   return opened;
@@ -168,3 +164,41 @@ async function untilClosed(
     await delay(pollIntervalMs, undefined, { signal }).catch(() => undefined);
   }
 }
+
+/** What one engine does, by the key of its lane, counted from what it publishes under `by`. */
+function countLanes(by: object) {
+  const lanes = new Map<string, LaneCounts>();
+  const add = (key: string, more: Partial<LaneCounts>) => {
+    const known = lanes.get(key) ?? nothing;
+    lanes.set(key, {
+      inserted: known.inserted + (more.inserted ?? 0),
+      changed: known.changed + (more.changed ?? 0),
+      pages: known.pages + (more.pages ?? 0),
+      requests: known.requests + (more.requests ?? 0),
+      credits: known.credits + (more.credits ?? 0),
+    });
+  };
+  const ends = [
+    signals.commit.subscribe((commit) => {
+      if (commit.by !== by) return;
+      const { feed, lane, inserted, changed, pages } = commit;
+      add(`${feed}/${lane}`, { inserted, changed, pages });
+    }),
+    signals.request.subscribe((request) => {
+      if (request.by !== by) return;
+      const { chain_id, operation, lane, credits } = request;
+      add(`${chain_id}/${operation}/${lane}`, { requests: 1, credits });
+    }),
+  ];
+  return {
+    lanes,
+    stop() {
+      for (const end of ends) end();
+    },
+  };
+}
+
+type LaneCounts = Readonly<
+  Record<'inserted' | 'changed' | 'pages' | 'requests' | 'credits', number>
+>;
+const nothing: LaneCounts = { inserted: 0, changed: 0, pages: 0, requests: 0, credits: 0 };

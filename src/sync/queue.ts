@@ -11,10 +11,11 @@ import {
 } from '../db/timeouts.ts';
 import type { Database, Transaction } from '../db/transaction.ts';
 import { type FeedLane, feedName, ofLane } from '../lists/feed.ts';
-import type { Lane, RunScope } from '../lists/tables.ts';
+import type { Target } from '../lists/list.ts';
+import type { Lane } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
 import { dropRun, type OpenedRun, openRun } from './runs.ts';
-import { dueLanes } from './targets.ts';
+import { type ConfiguredLane, dueLanes } from './targets.ts';
 
 /** A slice of a lane's work. At most one job for each lane, queued or active. */
 export const sliceQueue = 'slices';
@@ -124,11 +125,7 @@ const connection = (
 };
 
 /** When a lane is polled by `start`. */
-export interface LaneTimes {
-  readonly lane: FeedLane;
-  readonly cron: string;
-  readonly timezone: string;
-}
+export type LaneTimes = Omit<ConfiguredLane, 'scope'>;
 
 /** The schedules that the last `start` set; none where there was never one. */
 export async function schedulesSet(db: Pick<Database, 'execute'>): Promise<LaneTimes[]> {
@@ -151,19 +148,6 @@ export async function schedulesSet(db: Pick<Database, 'execute'>): Promise<LaneT
   }));
 }
 
-/** When a lane gets its runs, and what each covers. */
-export interface LaneSchedule {
-  readonly lane: FeedLane;
-  readonly cron: string;
-  readonly timezone: string;
-  readonly scope: RunScope;
-}
-
-interface RunJob {
-  readonly lane: FeedLane;
-  readonly scope: RunScope;
-}
-
 /** How often runs are looked for, in seconds. Notified, a worker would leave it at 30 s by itself. */
 const pollSeconds = 1;
 
@@ -183,12 +167,12 @@ const scheduleKey = ({ chain_id, operation, lane }: FeedLane) => `${chain_id}.${
 export async function setSchedules(
   db: Database,
   boss: PgBoss,
-  schedules: readonly LaneSchedule[],
-): Promise<LaneSchedule[]> {
+  schedules: readonly ConfiguredLane[],
+): Promise<ConfiguredLane[]> {
   const wanted = new Map(schedules.map((schedule) => [scheduleKey(schedule.lane), schedule]));
   const kept = new Set<string>();
   for (const { key, data } of await boss.getSchedules(runQueue)) {
-    const { lane, scope } = data as RunJob;
+    const { lane, scope } = data as Target;
     if (isDeepStrictEqual(wanted.get(key)?.scope, scope)) {
       kept.add(key);
       continue;
@@ -204,7 +188,7 @@ export async function setSchedules(
     if (!wanted.has(key)) await boss.unschedule(runQueue, key);
   }
   for (const { lane, cron, timezone, scope } of schedules) {
-    const data: RunJob = { lane, scope };
+    const data: Target = { lane, scope };
     await boss.schedule(runQueue, cron, data, {
       key: scheduleKey(lane),
       tz: timezone,
@@ -218,29 +202,20 @@ export async function setSchedules(
 /**
  * Opens a lane's run and queues its slice, now: a job that rests after a failure is brought
  * forward. Both happen or neither matters: runs are joined.
+ *
+ * @returns null if a run with other bounds is open and `onOther` says that it goes first
  */
 export async function openLane(
   db: Database,
   boss: PgBoss,
-  lane: FeedLane,
-  scope: RunScope,
-): Promise<OpenedRun> {
-  const run = await openRun(db, lane, scope);
-  if (run === null) throw new Error('a run that supersedes others is always opened');
+  { lane, scope }: Target,
+  onOther: 'supersede' | 'yield' = 'supersede',
+): Promise<OpenedRun | null> {
+  const run = await openRun(db, lane, scope, onOther);
+  if (run === null) return null;
   await bringForward(db, boss, lane);
   await sendSlice(boss, lane);
   return run;
-}
-
-/** As `openLane`, but where a person's run with other bounds is open, that one goes first. */
-export async function openLaneInTurn(
-  db: Database,
-  boss: PgBoss,
-  { lane, scope }: Pick<LaneSchedule, 'lane' | 'scope'>,
-): Promise<void> {
-  if ((await openRun(db, lane, scope, 'yield')) === null) return;
-  await bringForward(db, boss, lane);
-  await sendSlice(boss, lane);
 }
 
 interface RunDependencies {
@@ -257,12 +232,12 @@ export async function workOnRuns({ db, boss, clock }: RunDependencies): Promise<
     batchSize: runsAtOnce,
     burstWhenBatchFull: true,
   };
-  await boss.work<RunJob>(runQueue, options, async (jobs) => {
+  await boss.work<Target>(runQueue, options, async (jobs) => {
     for (const { data } of jobs) await answerRun(db, boss, data, clock());
   });
 }
 
-async function answerRun(db: Database, boss: PgBoss, job: RunJob, at: Date): Promise<void> {
+async function answerRun(db: Database, boss: PgBoss, job: Target, at: Date): Promise<void> {
   for (const { lane, scope } of await dueLanes(db, [job], 'schedule', at)) {
     if ((await openRun(db, lane, scope, 'yield')) !== null) await sendSlice(boss, lane);
   }

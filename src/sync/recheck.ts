@@ -2,16 +2,10 @@ import { ExplorerError } from '../explorer/error.ts';
 import { sharesStored } from '../lists/end.ts';
 import type { Cursor, EndQuestion, EndVerdict, ItemRows, ListOrder } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
+import { distrust, type JudgedPage, judgePage, namedBy } from './judge.ts';
 import { rowsOf } from './normalise.ts';
 import type { PageQueue } from './page-queue.ts';
-import {
-  distrust,
-  type JudgedPage,
-  namedBy,
-  type PageReader,
-  requestPage,
-  type Step,
-} from './request.ts';
+import { type PageReader, requestPage, type ServedPage, type Step } from './request.ts';
 
 /** What a page is judged beside. */
 interface RecheckContext {
@@ -29,14 +23,15 @@ interface RecheckContext {
 const mostAnswers = 4;
 
 /**
- * Re-checks a page that may be the service's mistake. A page that lacks the item that its cursor names may be
- * of another list, or the item has left the list: the page is requested once more. If it lacks the item
- * again, and none of its items is stored, it covers nothing.
+ * Judges a page, and re-checks one that may be the service's mistake. A page that lacks the item that its cursor
+ * names may be of another list, or the item has left the list: the page is requested once more. If it lacks the
+ * item again, and none of its items is stored, it covers nothing.
  *
  * @returns the page to go on with: the one given, or what came instead
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */
-export async function recheck(first: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
+export async function checkPage(served: ServedPage, context: RecheckContext): Promise<JudgedPage> {
+  const first = await judgePage(served, context.walk, context.reader, context.step);
   const second = isOther(first, context) ? await requestAgain(first, context) : first;
   const page = await confirmEnd(second, context);
   if (!isOther(page, context) || (await isKnown(page, context))) return page;
@@ -133,11 +128,13 @@ function judgeEnd(
   });
 }
 
-async function requestAgain(
-  { facts }: JudgedPage,
-  { walk, reader, step, signal }: RecheckContext,
-): Promise<JudgedPage> {
-  const next = await requestPage(walk, reader, step, signal, true);
+/** Makes a request once more, or another one at the same place. */
+async function askAgain(step: Step, { walk, reader, signal }: RecheckContext): Promise<JudgedPage> {
+  return judgePage(await requestPage(walk, reader, step, signal, true), walk, reader, step);
+}
+
+async function requestAgain({ facts }: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
+  const next = await askAgain(context.step, context);
   const attempts = facts.attempts + next.facts.attempts;
   return { ...next, facts: { ...next.facts, attempts } };
 }
@@ -176,24 +173,16 @@ async function isGone(
   return ask !== null && (await endsAt(ask, context)) && (await endsAt(ask, context));
 }
 
-async function endsAt(
-  { cursor, only }: EndQuestion,
-  { walk, reader, step, signal }: RecheckContext,
-): Promise<boolean> {
+async function endsAt({ cursor, only }: EndQuestion, context: RecheckContext): Promise<boolean> {
   try {
-    const { envelope, order } = await requestPage(
-      walk,
-      reader,
-      { ...step, cursor, above: null, expected: null },
-      signal,
-      true,
-    );
+    const step = { ...context.step, cursor, above: null, expected: null };
+    const { envelope, order } = await askAgain(step, context);
     if (envelope.next !== null || envelope.unreadable !== null) return false;
     if (only === null) return envelope.items.length === 0;
     const [first] = order?.trusted ?? [];
     return envelope.items.length === 1 && first?.height === only.height && first.key === only.key;
   } catch (error) {
-    // A made position may be refused: then it says nothing.
+    // A synthetic cursor may be refused: then it says nothing.
     if (error instanceof ExplorerError && error.failure === 'cursor-refused') return false;
     throw error;
   }

@@ -2,30 +2,12 @@ import { z } from 'zod';
 import type { Database } from '../db/transaction.ts';
 import type { FetchedPage } from '../explorer/fetcher.ts';
 import { excerpt } from '../explorer/response.ts';
-import type {
-  Cursor,
-  KnownBlock,
-  ListOrder,
-  Operation,
-  OrderKey,
-  Scope,
-} from '../lists/operation.ts';
-import { timedAbove } from '../lists/positions.ts';
+import type { Cursor, Operation, OrderKey } from '../lists/operation.ts';
 import type { Lane, WalkRow } from '../lists/tables.ts';
 import { createRedactor } from '../redact.ts';
 import type { ArchiveMode } from './archive.ts';
 import { digest, type PageFacts } from './normalise.ts';
-import {
-  firstReported,
-  goesBackTo,
-  judgeOrder,
-  type PageOrder,
-  reportedPlaces,
-  type TimedPlace,
-  timedPlaces,
-  withoutPlace,
-} from './order.ts';
-import { judgeProgress, type WalkEnd } from './progress.ts';
+import type { TimedPlace } from './order.ts';
 
 /** How the walk asks for a page: for which lane, path and declared query parameters, never a key. */
 export type FetchPage = (
@@ -40,16 +22,6 @@ export type FetchPage = (
   },
   signal: AbortSignal,
 ) => Promise<FetchedPage>;
-
-/**
- * The item that a cursor names as the first of its page: the service listed it there, or it is stored. Null
- * if the cursor names none, cannot be read, or is a synthetic one above all items of a block.
- */
-export function namedBy(order: ListOrder | null, cursor: Cursor | null): OrderKey | null {
-  if (order?.names !== 'first' || cursor === null) return null;
-  const named = order.position(cursor);
-  return named === null || named.key === order.topOf(named.height).key ? null : named;
-}
 
 /** Says before each request whether the slice may still make it. */
 export interface SliceBudget {
@@ -81,35 +53,25 @@ export interface Step {
   readonly timed: readonly TimedPlace[] | null;
 }
 
-/** A page as it came, and what it says of its walk. */
-export interface JudgedPage {
+/** A page as it came. */
+export interface ServedPage {
   readonly facts: PageFacts;
   readonly envelope: Envelope;
   readonly body: Buffer;
-  /** Null for a list without an order. */
-  readonly order: PageOrder | null;
-  readonly emptyRun: number;
-  readonly end: WalkEnd | null;
 }
 
-/** Requests one page of a walk, and judges what it says of the walk. */
+/** Requests one page of a walk, and decodes it. */
 export async function requestPage(
   walk: WalkRow,
-  reader: PageReader,
+  { operation, fetchPage, pageSize }: PageReader,
   step: Step,
   signal: AbortSignal,
-  isDoubt = false,
-): Promise<JudgedPage> {
-  const { operation, fetchPage, pageSize } = reader;
+  isRecheck = false,
+): Promise<ServedPage> {
+  const { chain_id: chainId, lane } = walk;
   const request = operation.request(walk.scope, step.cursor, pageSize);
   const answer = await fetchPage(
-    {
-      chainId: walk.chain_id,
-      operation: walk.operation,
-      lane: walk.lane,
-      ...request,
-      isRecheck: isDoubt,
-    },
+    { chainId, operation: walk.operation, lane, ...request, isRecheck },
     signal,
   );
   const envelope = readEnvelope(operation, answer.json);
@@ -125,122 +87,7 @@ export async function requestPage(
     latency_ms: Math.round(answer.latencyMs),
     fetched_at: answer.at,
   };
-  const order = orderOf(operation.order, envelope, step);
-  const emptyRun = envelope.items.length === 0 ? step.emptyRun + 1 : 0;
-  const page = { facts, envelope, body: answer.body, order, emptyRun };
-  const arrived = judgeArrival(walk.scope, step, order, facts.items);
-  return { ...page, end: arrived ?? (await endWith(page, walk, reader, step)) };
-}
-
-/** Whether a walk ends with a page that is at the requested position. */
-async function endWith(
-  { facts, envelope, order, emptyRun }: Omit<JudgedPage, 'end'>,
-  walk: WalkRow,
-  reader: PageReader,
-  step: Step,
-): Promise<WalkEnd | null> {
-  const { operation, floor } = reader;
-  return judgeProgress(walk.scope, {
-    cursor_in: facts.cursor_in,
-    cursor_out: facts.cursor_out,
-    unreadable: envelope.unreadable,
-    pages: step.sequence + 1,
-    emptyRun,
-    oldestMs: await oldestOf(walk, reader, step, order),
-    lowest: lowestOf(order, operation.order, facts.cursor_out),
-    floor: floor(),
-    showsKnown: showsBlock(operation.order, envelope.items, walk.scope.known),
-  });
-}
-
-/**
- * A page of which nothing shows that it is of this list: it covers nothing, and its walk ends with it, because
- * its cursor leads on in the other list.
- */
-export function distrust(page: JudgedPage): JudgedPage {
-  if (page.order === null) return page;
-  const { end } = page;
-  const isOver = end?.is === 'failed' || (end?.is === 'bound' && end.bound === 'astray');
-  return {
-    ...page,
-    order: withoutPlace(page.order),
-    end: isOver ? end : { is: 'bound', bound: 'cursor-mismatch' },
-  };
-}
-
-function orderOf(order: ListOrder | null, { items, next }: Envelope, step: Step): PageOrder | null {
-  return order === null
-    ? null
-    : judgeOrder(reportedPlaces(order, items), {
-        above: step.above,
-        entry: step.expected ?? (step.cursor === null ? null : order.position(step.cursor)),
-        isEntryAbove: order.names === 'above',
-        next: next === null ? null : order.position(next),
-      });
-}
-
-/**
- * Whether a walk that enters the list at a made position has not arrived there. Where nothing is listed
- * from there on it is no failure, unless an item is known to stand there.
- */
-function judgeArrival(
-  { entry, above }: Scope,
-  { sequence }: Step,
-  order: PageOrder | null,
-  items: number,
-): WalkEnd | null {
-  if (entry === undefined || sequence > 0 || order === null) return null;
-  if (items === 0 && above !== undefined) return { is: 'bound', bound: 'nothing' };
-  return order.trusted[0]?.index === 0 ? null : { is: 'bound', bound: 'astray' };
-}
-
-/**
- * How far back a page certainly goes, if the walk is to end by it. Where no page of the walk is known
- * above it, it is held against what is stored there.
- */
-async function oldestOf(
-  { chain_id, scope: { since } }: WalkRow,
-  { db, operation: { table, order: list }, pageSize }: PageReader,
-  { timed }: Step,
-  order: PageOrder | null,
-): Promise<number | null> {
-  const [first] = order?.trusted ?? [];
-  if (since === undefined || list === null || first === undefined) return null;
-  const page = timedPlaces(order);
-  if (timed !== null && timed.length > 0) return goesBackTo(timed, page);
-  const sinceMs = Date.parse(since);
-  if (!page.some(({ timeMs }) => timeMs < sinceMs)) return null;
-  return goesBackTo(await timedAbove(db, { table, order: list }, chain_id, first, pageSize), page);
-}
-
-/**
- * How low a page certainly reaches. One item does not say it: its number must be confirmed by the next
- * page's position or by the item above it.
- */
-function lowestOf(
-  judged: PageOrder | null,
-  order: ListOrder | null,
-  next: Cursor | null,
-): number | null {
-  const isNextKnown = next !== null && order?.position(next) !== null;
-  return judged?.trusted.at(isNextKnown && judged.leadsOn ? -1 : -2)?.height ?? null;
-}
-
-/** Whether a block stands among a page's items, with the hash that it was seen with. */
-function showsBlock(
-  order: ListOrder | null,
-  items: readonly unknown[],
-  block: KnownBlock | undefined,
-): boolean {
-  if (order === null || block === undefined) return false;
-  return items.some((item) => {
-    const hash = firstReported(item, order.fields.key);
-    return (
-      firstReported(item, order.fields.height) === block.height &&
-      typeof hash === 'string' &&
-      hash.toLowerCase() === block.hash
-    );
-  });
+  return { facts, envelope, body: answer.body };
 }
 
 /** A page as served: its items untouched, and the declared fields of its next cursor. */

@@ -30,7 +30,7 @@ export async function openRun(
     await lockFeed(tx, lane);
     if (onOther === 'yield' && (await hasOpenOther(tx, lane, wanted))) return null;
     await kindOf(lane.operation).noteTarget(tx, lane, scope);
-    await supersedeOthers(tx, lane, wanted);
+    await supersede(tx, sql`${ofLane(lane)} and not ${sameScope(wanted)}`);
     const { rows: joined } = await tx.execute<{ id: string }>(sql`
       update etl.runs
       set state = 'open', failure = null, reason = null, closed_at = null, stopped_at = null,
@@ -70,10 +70,6 @@ async function hasOpenOther(tx: Transaction, lane: FeedLane, wanted: string): Pr
     where ${ofLane(lane)} and state = 'open' and not ${sameScope(wanted)}
   `);
   return rows.length > 0;
-}
-
-async function supersedeOthers(tx: Transaction, lane: FeedLane, wanted: string): Promise<void> {
-  await supersede(tx, sql`${ofLane(lane)} and not ${sameScope(wanted)}`);
 }
 
 /** Closes runs that are open or interrupted; their unfinished walks come to rest. */
@@ -177,20 +173,16 @@ export async function countFailure(
   return rows[0]?.failures_in_a_row ?? 1;
 }
 
-/** Whether another lane of the run's feed has a run open too. */
-export async function hasOtherOpenRun(tx: Transaction, run: RunRow): Promise<boolean> {
+/** Whether another run of the feed is open too; or failing: the feed's state stands until that one succeeds. */
+export async function hasOtherRun(
+  tx: Transaction,
+  run: RunRow,
+  which: 'open' | 'failing',
+): Promise<boolean> {
   const { rows } = await tx.execute(sql`
     select from etl.runs
     where ${ofFeed(run)} and state = 'open' and id <> ${run.id}
-  `);
-  return rows.length > 0;
-}
-
-/** Whether another open run of the feed is failing: its state stands until that one succeeds. */
-export async function hasFailingOther(tx: Transaction, run: RunRow): Promise<boolean> {
-  const { rows } = await tx.execute(sql`
-    select from etl.runs
-    where ${ofFeed(run)} and state = 'open' and failures_in_a_row > 0 and id <> ${run.id}
+      and (${which} = 'open' or failures_in_a_row > 0)
   `);
   return rows.length > 0;
 }
@@ -283,7 +275,7 @@ export interface RunTotals {
 
 /** Adds up a run. Its walks are few. */
 export async function runTotals(db: Pick<Database, 'execute'>, { id }: RunRow): Promise<RunTotals> {
-  const { rows } = await db.execute<{ news: Omit<RunTotals, 'requests'> }>(sql`
+  const { rows } = await db.execute<{ totals: Omit<RunTotals, 'requests'> }>(sql`
     with brought as (
       select coalesce(sum(inserted), 0) as added, coalesce(sum(changed), 0) as changed,
              coalesce(sum(quarantined), 0) as quarantined, coalesce(sum(pages), 0) as pages,
@@ -294,11 +286,11 @@ export async function runTotals(db: Pick<Database, 'execute'>, { id }: RunRow): 
              'added', added, 'changed', changed, 'quarantined', quarantined, 'pages', pages,
              'credits', credits,
              'seconds', round(greatest(extract(epoch from coalesce(closed_at, now()) - opened_at), 0), 1)
-           ) as news
+           ) as totals
     from brought, etl.runs
     where id = ${id}
   `);
   const [row] = rows;
   if (row === undefined) throw new Error(`run ${id} is gone`);
-  return { ...row.news, requests: row.news.credits / creditsPerPage };
+  return { ...row.totals, requests: row.totals.credits / creditsPerPage };
 }

@@ -1,6 +1,6 @@
-import { expireEvents, noteEvent } from './note-event.ts';
 import { sql } from 'drizzle-orm';
 import { describeDatabaseError } from '../db/failure.ts';
+import { events } from '../db/tables.ts';
 import type { Database } from '../db/transaction.ts';
 import { every } from '../every.ts';
 import type { FeedLane } from '../lists/feed.ts';
@@ -8,17 +8,10 @@ import { pruneLedger } from '../lists/prune.ts';
 import type { Log } from '../log.ts';
 import { rollUp } from '../rollups/roll.ts';
 import { expireArchive } from './archive.ts';
-import {
-  type LaneSchedule,
-  openLaneInTurn,
-  runQueue,
-  sendSlice,
-  setSchedules,
-  workOnRuns,
-} from './queue.ts';
+import { openLane, runQueue, sendSlice, setSchedules, workOnRuns } from './queue.ts';
 import { noteStopped } from './runs.ts';
 import { presentWorkers } from './takeover.ts';
-import { dueLanes } from './targets.ts';
+import { type ConfiguredLane, dueLanes } from './targets.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 
 export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & MaintenanceOptions;
@@ -31,14 +24,14 @@ export interface ServeHooks {
 }
 
 /** Called now and then: the schedules of a reloaded configuration; null: none was reloaded. */
-export type ScheduleChanges = () => Promise<readonly LaneSchedule[] | null>;
+export type ScheduleChanges = () => Promise<readonly ConfiguredLane[] | null>;
 
 /**
  * Works until the signal aborts: sets the schedules, takes up every open run, starts what
  * has no schedule to wait for, and works on slices. Any number of processes share the work.
  */
 export async function serve(
-  schedules: readonly LaneSchedule[],
+  schedules: readonly ConfiguredLane[],
   options: ServeOptions,
   signal: AbortSignal,
   { changes = async () => null, onRound = () => undefined }: ServeHooks = {},
@@ -68,11 +61,11 @@ async function noteLastStop(db: Database): Promise<void> {
 
 /** Starts what has no schedule to wait for. */
 async function openDue(
-  schedules: readonly LaneSchedule[],
+  schedules: readonly ConfiguredLane[],
   { db, boss, clock }: ServeOptions,
 ): Promise<void> {
   for (const due of await dueLanes(db, schedules, 'start', clock())) {
-    await openLaneInTurn(db, boss, due);
+    await openLane(db, boss, due, 'yield');
   }
 }
 
@@ -92,7 +85,7 @@ async function checkRegularly(
   const { db, boss, log } = options;
   let isAway = false;
   // Kept until it is in force, however often the database is away meanwhile.
-  let wanted: readonly LaneSchedule[] | null = null;
+  let wanted: readonly ConfiguredLane[] | null = null;
   const poll = async () => {
     onRound();
     wanted = (await changes()) ?? wanted;
@@ -217,6 +210,28 @@ export async function tidyUp(
   await expireEvents(db);
   const pages = await expireArchive(db, archiveDays(), clock(), signal);
   if (pages > 0) log.write('archive.expired', { pages });
-  const thinned = await pruneLedger(db, ledgerDays(), clock(), signal);
-  if (thinned.walks > 0) log.write('ledger.thinned', { ...thinned });
+  const pruned = await pruneLedger(db, ledgerDays(), clock(), signal);
+  if (pruned.walks > 0) log.write('ledger.thinned', { ...pruned });
+}
+
+/** How long events are kept; as SQL. */
+const keptFor = sql`interval '31 days'`;
+
+/**
+ * Notes for the timeline what happened beside the runs. A database that is away notes nothing: the log has the
+ * event too.
+ */
+export async function noteEvent(
+  db: Database,
+  event: Pick<typeof events.$inferInsert, 'kind' | 'sentence'>,
+): Promise<void> {
+  await db
+    .insert(events)
+    .values(event)
+    .catch(() => undefined);
+}
+
+/** Deletes the oldest events. */
+async function expireEvents(db: Pick<Database, 'execute'>): Promise<void> {
+  await db.execute(sql`delete from etl.events where at < now() - ${keptFor}`);
 }

@@ -188,9 +188,9 @@ async function logTotals(
   { db, log, onFailure }: SliceDependencies,
 ): Promise<void> {
   if (onFailure === 'give-up') return;
-  const news = await runTotals(db, run);
-  const { added, changed, quarantined, ...cost } = news;
-  if (added + changed + quarantined > 0) log.write('feed.updated', { ...nameOf(lane), ...news });
+  const totals = await runTotals(db, run);
+  const { added, changed, quarantined, ...cost } = totals;
+  if (added + changed + quarantined > 0) log.write('feed.updated', { ...nameOf(lane), ...totals });
   else log.write('feed.polled', { ...nameOf(lane), ...cost });
 }
 

@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import type { FailureClass, Why } from '../failure.ts';
 import { ofFeed } from '../lists/feed.ts';
@@ -93,41 +93,23 @@ async function beginWalk(
 /**
  * Ends a walk that can't go on; its rows stay. Only for who holds it: another one may be on its way with it.
  *
- * @returns whether it was still this worker's
+ * @param only `entering`: if it was to enter the list at a synthetic cursor and has not arrived; the list is read
+ *   without it
+ * @returns whether it was such a walk, and still this worker's
  */
 export async function endWalk(
   db: Database,
-  walk: WalkRow,
+  { id, revision }: WalkRow,
   state: 'failed' | 'abandoned',
   why: Why,
-): Promise<boolean> {
-  return end(db, held(walk), state, why);
-}
-
-/**
- * Ends a walk that was to enter the list at a made position and has not arrived: the list is read
- * without it.
- *
- * @returns whether it was such a walk
- */
-export async function giveUpEntry(db: Database, walk: WalkRow, why: Why): Promise<boolean> {
-  return end(db, sql`${held(walk)} and scope ? 'entry' and pages = 0`, 'abandoned', why);
-}
-
-/** As SQL: that no other walk was handed a part of a walk. */
-const held = ({ id, revision }: WalkRow) => sql`id = ${id} and revision = ${revision}`;
-
-async function end(
-  db: Database,
-  which: SQL,
-  state: 'failed' | 'abandoned',
-  why: Why,
+  only: 'entering' | 'any' = 'any',
 ): Promise<boolean> {
   const { rows } = await db.execute(sql`
     update etl.walks
     set state = ${state}, failure = ${why.failure}, reason = ${why.reason}, revision = revision + 1,
         updated_at = now(), finished_at = now()
-    where ${which} and state = 'running'
+    where id = ${id} and revision = ${revision} and state = 'running'
+      and (${only} = 'any' or (scope ? 'entry' and pages = 0))
     returning id
   `);
   return rows.length > 0;
@@ -135,7 +117,7 @@ async function end(
 
 /**
  * Why walks of a run failed, each reason once; one that was read again from the beginning did not, nor one
- * that was to enter at a made position and never arrived: what it was to read is read otherwise.
+ * that was to enter at a synthetic cursor and never arrived: what it was to read is read otherwise.
  */
 export async function walkFailures(db: Database, run: RunRow): Promise<Why[]> {
   const { rows } = await db.execute<{ failure: FailureClass | null; reason: string }>(sql`

@@ -79,36 +79,38 @@ export function configuredFeeds(
   chains: readonly ChainSettings[],
   bounds: ScopeBounds = {},
 ): RegisteredFeed[] {
-  return chains.flatMap((chain) =>
+  return feedsIn(chains).map(({ chain, operation, settings }) => ({
+    chain_id: chain.id,
+    chain_name: chain.name,
+    operation,
+    chain_facts: chainFacts(chain.id, chain),
+    settings: { ...settings },
+    target: targetOf(operation, settings, bounds),
+  }));
+}
+
+const feedsIn = (chains: readonly ChainSettings[]) =>
+  chains.flatMap((chain) =>
     operationNames.flatMap((operation) => {
       const settings = chain.operations[operation];
-      if (settings === undefined) return [];
-      const feed = { chain_id: chain.id, chain_name: chain.name, operation };
-      const target = targetOf(operation, settings, bounds);
-      const chain_facts = chainFacts(chain.id, chain);
-      return [{ ...feed, chain_facts, settings: { ...settings }, target }];
+      return settings === undefined ? [] : [{ chain, operation, settings }];
     }),
   );
-}
 
 /** Every lane of the configuration, with what one run of it covers. */
 export function configuredLanes(
   chains: readonly ChainSettings[],
   bounds: ScopeBounds = {},
 ): ConfiguredLane[] {
-  return chains.flatMap((chain) =>
-    operationNames.flatMap((operation) => {
-      const settings = chain.operations[operation];
-      if (settings === undefined) return [];
-      const lanes = kindOf(operation).lanes(settings, boundsOn(operation, bounds));
-      return lanes.map(({ lane, scope }) => ({
-        lane: { chain_id: chain.id, operation, lane },
-        cron: settings.schedule,
-        timezone: settings.timezone,
-        scope,
-      }));
-    }),
-  );
+  return feedsIn(chains).flatMap(({ chain, operation, settings }) => {
+    const lanes = kindOf(operation).lanes(settings, boundsOn(operation, bounds));
+    return lanes.map(({ lane, scope }) => ({
+      lane: { chain_id: chain.id, operation, lane },
+      cron: settings.schedule,
+      timezone: settings.timezone,
+      scope,
+    }));
+  });
 }
 
 /**

@@ -11,8 +11,8 @@ import { commitPages, type ToCommit } from './commit.ts';
 import { type NormalisedPage, normalisePage } from './normalise.ts';
 import { type PageOrder, timedPlaces } from './order.ts';
 import { PageQueue } from './page-queue.ts';
-import type { WalkEnd } from './progress.ts';
-import { recheck } from './recheck.ts';
+import type { WalkEnd } from './judge.ts';
+import { checkPage } from './recheck.ts';
 import { type PageReader, requestPage, type Step } from './request.ts';
 
 /** How a run of a walk ended. Only `ended` ends the walk itself. */
@@ -137,7 +137,7 @@ export async function readPages(
   let step = await firstStep(walk, reader);
   let answer = requestPage(walk, reader, step, signal);
   for (;;) {
-    const judged = await recheck(await answer, { walk, reader, step, queue, signal });
+    const judged = await checkPage(await answer, { walk, reader, step, queue, signal });
     const { facts, envelope, order, emptyRun, end } = judged;
     const next: Step = {
       cursor: facts.cursor_out,

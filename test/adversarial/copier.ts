@@ -1,4 +1,5 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
+import type { Target } from '../../src/lists/list.ts';
 import type { Pool } from 'pg';
 import { type Engine, openEngine } from '../../src/app.ts';
 import type { Occasion } from '../../src/lists/list.ts';
@@ -6,12 +7,7 @@ import type { OperationName } from '../../src/lists/registry.ts';
 import { createLog } from '../../src/log.ts';
 import type { OpenDatabase } from '../../src/open-database.ts';
 import { dropQuarantined } from '../../src/quarantine/list.ts';
-import {
-  repairsOf,
-  type RepairWalk,
-  type VerifiedFeed,
-  verifyFeeds,
-} from '../../src/status/verify.ts';
+import { repairsOf, type VerifiedFeed, verifyFeeds } from '../../src/status/verify.ts';
 import { advance, type AdvanceOutcome } from '../../src/sync/advance.ts';
 import { setFeedState } from '../../src/sync/feeds.ts';
 import { closeRun, openRun } from '../../src/sync/runs.ts';
@@ -84,9 +80,9 @@ export async function openCopier(options: CopierOptions): Promise<Copier> {
   );
   const log = createLog('silent', () => undefined);
   const engine = await openEngine({ settings, database: open, log, supervise: false });
-  const lanes: RepairWalk[] = configuredLanes(settings.chains);
+  const lanes: Target[] = configuredLanes(settings.chains);
   let noteRequest: () => void = () => undefined;
-  const run = async (target: RepairWalk, at: Date, death: Death | null) => {
+  const run = async (target: Target, at: Date, death: Death | null) => {
     noteRequest = await runLane(target, { ...engine, clock: () => at }, death, (note) => {
       noteRequest = note;
     });
@@ -139,9 +135,9 @@ async function empty(pool: Pool): Promise<void> {
 
 async function targetsOf(
   { db }: Engine,
-  lanes: readonly RepairWalk[],
+  lanes: readonly Target[],
   task: Task,
-): Promise<readonly (readonly RepairWalk[])[]> {
+): Promise<readonly (readonly Target[])[]> {
   if (task === 'repair') return repairsOf(db, await verifyFeeds(db), lanes);
   if (task !== 'again') return [lanes];
   const history = lanes.filter(
@@ -154,7 +150,7 @@ type Dependencies = Parameters<typeof advance>[2];
 
 /** Works on a lane's open run to its end, or to the death of its process. */
 async function runLane(
-  { lane }: RepairWalk,
+  { lane }: Target,
   dependencies: Dependencies,
   death: Death | null,
   listen: (note: () => void) => void,
@@ -196,7 +192,7 @@ async function runLane(
 async function givesUp(
   { run, feedFailure }: Extract<AdvanceOutcome, { is: 'failure' }>,
   { db }: Dependencies,
-  lane: RepairWalk['lane'],
+  lane: Target['lane'],
   failed: number,
 ): Promise<boolean> {
   if (feedFailure.feedState !== null)

@@ -167,7 +167,7 @@ async function openScene() {
         [lane.chain_id, lane.operation],
       );
       if (lane.lane === 'backfill' && rows.length > 0)
-        await openLane(engine.db, engine.boss, lane, scope);
+        await openLane(engine.db, engine.boss, { lane, scope });
     }
   };
   return { pool, lines, requests, states, timePasses, run, mend: () => void (isBroken = false) };

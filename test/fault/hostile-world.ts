@@ -180,7 +180,7 @@ export async function openHostileWorld(
     async run() {
       passedMs += runMs;
       for (const { lane, scope } of await dueLanes(engine.db, lanes, 'schedule', engine.clock())) {
-        await openLane(engine.db, engine.boss, lane, scope);
+        await openLane(engine.db, engine.boss, { lane, scope });
       }
     },
     async forgetBatches(of) {

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { none } from '../../src/lists/list.ts';
-import { listHistory, listUpkeep } from '../../src/lists/newest-first/estimate.ts';
-import { type ListFacts, nothingKnown } from '../../src/lists/newest-first/facts.ts';
+import {
+  type ListFacts,
+  listHistory,
+  listUpkeep,
+  nothingKnown,
+} from '../../src/lists/newest-first/estimate.ts';
 import {
   type BatchFacts,
   batchHistory,

@@ -4,14 +4,12 @@ import { type Feed, ofFeed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
 import type { NewestFirstWalk } from '../operation.ts';
 import { mostWalks } from '../parallel.ts';
-import { listHistory, listUpkeep } from './estimate.ts';
-import { facts, type ListFacts, nothingKnown } from './facts.ts';
+import { facts, type ListFacts, listHistory, listUpkeep, nothingKnown } from './estimate.ts';
 import { isDue, planBackfillWalk, planLiveWalk } from './plan.ts';
 import { isPrunable, proof } from './proof.ts';
-import { ribbon } from './ribbon.ts';
 import type { NewestFirstScope } from './run.ts';
 import { newestFirstSettings, type NewestFirstSettings } from './settings.ts';
-import { status } from './status.ts';
+import { ribbon, status } from './status.ts';
 
 /** A list that is newest block first: a head that grows, and history that is read once. */
 export const newestFirst: ListKind<

@@ -42,7 +42,7 @@ export const proof: ListCoverage = {
 };
 
 /**
- * As SQL: whether a walk that brought nothing, a row `later`, is spare. One that ended at its floor, in
+ * As SQL: whether a walk that brought nothing, a row `later`, is prunable: it ended at its stop height, in
  * order, and is not the newest of its like: the newest reports where the list begins, where the live lane
  * ended, and when a rule of resweeps was last followed, which its interval may want for long.
  */
@@ -75,7 +75,7 @@ export const isPrunable = (at: Date): SQL => sql`
     '0'
   )
   and not exists (
-    -- Another walk that skips the same items is borne out by it.
+    -- It confirms another walk that skips the same items.
     select from etl.pages where pages.walk_id = later.id and (jumped is not null or not is_ordered)
   )
 `;

@@ -7,8 +7,7 @@ import { freshness, schedule, timezone } from '../settings.ts';
 import { type BatchFacts, batchHistory, batchUpkeep, facts, nothingKnown } from './estimate.ts';
 import { isDue, planBackfillBatch, planLiveBatch } from './plan.ts';
 import { isPrunable, proof } from './proof.ts';
-import { ribbon } from './ribbon.ts';
-import { status } from './status.ts';
+import { ribbon, status } from './status.ts';
 import { batchesToRead, batchRequests, noteTarget, reconcileTarget } from './target.ts';
 import type { NumberedScope } from './walks.ts';
 

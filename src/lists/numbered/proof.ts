@@ -71,7 +71,7 @@ export const proof: ListCoverage = {
 };
 
 /**
- * As SQL: whether a walk that brought nothing, a row `later`, is spare: one of a batch that is verified, so that
+ * As SQL: whether a walk that brought nothing, a row `later`, is prunable: one of a batch that is verified, so that
  * it is never read again, which a newer walk has read too. Polls above the newest batch are counted: how far
  * the next one looks depends on it.
  */

@@ -2,7 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { currentRun, openRun } from '../../../src/sync/runs.ts';
-import { endWalk, giveUpEntry, takeWalk } from '../../../src/sync/take-walk.ts';
+import { endWalk, takeWalk } from '../../../src/sync/take-walk.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listedChain, settingsFor } from '../../harness/sync.ts';
@@ -49,9 +49,9 @@ test('nor does it give up a made position for the one that is on its way there',
   const { db, pool, stale, held, states } = await takenTwice();
   await pool.query(`update etl.walks set scope = '{"entry": {"height": 1, "key": "0x"}}'`);
 
-  expect(await giveUpEntry(db, stale, why)).toBe(false);
+  expect(await endWalk(db, stale, 'abandoned', why, 'entering')).toBe(false);
   expect(await states()).toEqual(['running']);
 
-  expect(await giveUpEntry(db, held, why)).toBe(true);
+  expect(await endWalk(db, held, 'abandoned', why, 'entering')).toBe(true);
   expect(await states()).toEqual(['abandoned']);
 });

@@ -22,7 +22,7 @@ test('a lane goes back to the queue when the session of its worker ends, and not
   await registerFeeds(db, [named], 'file', { origin: 'http://127.0.0.1', isSameData: false });
   const holder = async () => (await laneHolders(db)).map(({ is }) => is);
   const presence = await openPresence({ url, isPooled: false }, 'start');
-  await openLane(db, boss, lane, {});
+  await openLane(db, boss, { lane, scope: {} });
   expect(await holder()).toEqual(['queued']);
 
   const [job] = await boss.fetch(sliceQueue);

@@ -4,14 +4,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../../src/db/transaction.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
-import {
-  installQueues,
-  type LaneSchedule,
-  runQueue,
-  setSchedules,
-  workOnRuns,
-} from '../../../src/sync/queue.ts';
+import { installQueues, runQueue, setSchedules, workOnRuns } from '../../../src/sync/queue.ts';
 import { closeRun, currentRun } from '../../../src/sync/runs.ts';
+import type { ConfiguredLane } from '../../../src/sync/targets.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
@@ -21,7 +16,7 @@ const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 const lane: FeedLane = { chain_id: 10, operation: 'factories', lane: 'backfill' };
 
-const scheduleOf = (cron: string, timezone = 'UTC'): LaneSchedule => ({
+const scheduleOf = (cron: string, timezone = 'UTC'): ConfiguredLane => ({
   lane,
   cron,
   timezone,
@@ -96,7 +91,7 @@ async function scene(start: string) {
     runs,
     finish,
     sent: async () => (await sent()).sent,
-    set: (schedule: LaneSchedule) => setSchedules(db, boss, [schedule]),
+    set: (schedule: ConfiguredLane) => setSchedules(db, boss, [schedule]),
     work,
     /** All processes stop, and one starts `ms` later. */
     sleep: async (ms: number) => {

@@ -31,7 +31,7 @@ async function openScene() {
   const database = await freshDatabase();
   const run = { url: simulator.url, chains: [chain], pageSize: 10 };
   const engine = await openContender(database, run);
-  await openLane(engine.db, engine.boss, lane, {});
+  await openLane(engine.db, engine.boss, { lane, scope: {} });
   const [job] = await engine.boss.fetch<FeedLane>(sliceQueue, { includeMetadata: true });
   if (job === undefined) throw new Error('no slice was queued');
   const queued = async () => {
@@ -72,7 +72,7 @@ test('a run that replaces another gets its slice from the one that was at work',
   const working = work(job);
   await eventually('pages to be read', hangMs, async () => simulator.requests > 5);
 
-  await openLane(engine.db, engine.boss, lane, { max_pages: 2 });
+  await openLane(engine.db, engine.boss, { lane, scope: { max_pages: 2 } });
   await working;
 
   expect(await queued()).toBe(1);
@@ -83,7 +83,7 @@ test.each([
   ['goes on while another lane rests', "now() + interval '1 hour'", 1],
 ])('a slice whose time is over %s', async (_, due, left) => {
   const { simulator, engine, pool, job, queued, work } = await openScene();
-  await openLane(engine.db, engine.boss, { ...lane, lane: 'live' }, {});
+  await openLane(engine.db, engine.boss, { lane: { ...lane, lane: 'live' }, scope: {} });
   await pool.query(`update etl.runs set due_at = ${due} where lane = 'live'`);
 
   await work(job, { ...engine, now: () => (simulator.requests > 5 ? 11_000 : 0) });
@@ -115,7 +115,7 @@ test('a slice tells how items drift before the run is done, and another one noth
       .filter(({ event }) => event === 'feed.drift')
       .reduce((sum, { ways = 0 }) => sum + ways, 0);
   const counted = async () => (await pool.query('select from etl.drift')).rows.length;
-  await openLane(engine.db, engine.boss, { ...lane, lane: 'live' }, {});
+  await openLane(engine.db, engine.boss, { lane: { ...lane, lane: 'live' }, scope: {} });
   await pool.query("update etl.runs set due_at = now() - interval '1 minute' where lane = 'live'");
 
   await work(job, { ...engine, log, now: () => (simulator.requests > 5 ? 11_000 : 0) });

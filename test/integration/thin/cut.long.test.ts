@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { recount } from '../../harness/coverage.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { listWorld } from './world.ts';
 
@@ -36,6 +37,7 @@ async function quietYear() {
            pages.top, pages.bottom, last_key, bytes, body_hash, 1, latency_ms, 20, fetched_at
     from n, poll join etl.pages on walk_id = poll.id and sequence = 0
   `);
+  await recount(world.database.pool);
   await age(100);
   return world;
 }

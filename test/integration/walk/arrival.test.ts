@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { transact } from '../../../src/db/transaction.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import type { WalkRow } from '../../../src/lists/tables.ts';
-import { lockAbove, arrivingWalk } from '../../../src/sync/hand-off.ts';
+import { lockAbove, arrivingWalk } from '../../../src/sync/checkpoint.ts';
 import { openRun } from '../../../src/sync/runs.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listOperations } from '../../harness/listed-operations.ts';

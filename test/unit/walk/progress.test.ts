@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  cursorLoop,
-  judgeProgress,
-  type Progress,
-  cursorText,
-} from '../../../src/sync/progress.ts';
+import { cursorLoop, judgeProgress, type Progress, cursorText } from '../../../src/sync/judge.ts';
 
 /** So many empty pages in a row end a walk. */
 const emptyPagesLimit = 100;
