@@ -13,7 +13,7 @@ import { migrate } from '../src/db/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
 import { addressText } from '../src/http/access.ts';
 import { startHttp } from '../src/http/server.ts';
-import { recountCoverage } from '../src/status/totals.ts';
+import { recountCoverage } from '../src/status/verify.ts';
 import { statusNow } from '../src/status/status.ts';
 import { webAssets } from '../src/web/bundle.ts';
 import { grow } from '../test/seeded/seed.ts';

@@ -1,9 +1,9 @@
 import type { SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import type { OpenDatabase } from '../open-database.ts';
-import { recountCoverage } from '../status/totals.ts';
 import {
   mostUnasked,
+  recountCoverage,
   repairRequests,
   repairsOf,
   type VerifiedFeed,

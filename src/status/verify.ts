@@ -146,6 +146,22 @@ const everyFeed = () => sql`
            array_position(${sql.param(operationNames)}::text[], feeds.operation) nulls first
 `;
 
+/** Makes `etl.coverage` what the ledger says, each walk and page of it read again. */
+export async function recountCoverage(db: Database): Promise<void> {
+  const columns = sql`
+    feed, lane, verified, verified_at, pages, inserted, archived_bytes, credits, spanned_items,
+    spanned_blocks, last_page_at
+  `;
+  await transact(db, async (tx) => {
+    // The last lock of every commit: what is read next has all of it, or nothing.
+    await tx.execute(sql`lock table etl.coverage in share row exclusive mode`);
+    await tx.execute(sql`delete from etl.coverage`);
+    await tx.execute(
+      sql`insert into etl.coverage (${columns}) select ${columns} from etl.ledger_coverage`,
+    );
+  });
+}
+
 /** What `verify` reports of feeds: with the cost of their repair. */
 export async function verifyReport(
   db: Database,

@@ -1,6 +1,7 @@
 create or replace view etl.ledger_coverage as
 select feed, lane,
        coalesce(range_agg(verified), '{}') as verified,
+       max(last_page_at) filter (where verified <> '{}') as verified_at,
        sum(pages)::bigint as pages,
        sum(inserted)::bigint as inserted,
        sum(archived_bytes)::bigint as archived_bytes,
