@@ -60,7 +60,7 @@ export interface SimulatorOptions {
 }
 
 /** A request as the service saw it. */
-export interface SeenRequest {
+interface SeenRequest {
   /** 0 if the path has none. */
   readonly chainId: number;
   readonly operation: OperationName | 'unknown';

@@ -29,8 +29,6 @@ export interface Context {
   readonly isDemo?: true;
   /** What a user types before a command's name, such as `npx explorer-etl`. */
   readonly program: string;
-  /** What the user typed behind that. */
-  readonly args: readonly string[];
 }
 
 /** Who read stdout has had enough, such as `head`. */

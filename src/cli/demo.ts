@@ -3,14 +3,17 @@ import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 import { directUrlOf, prepareDatabase } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
-import { stopEmbeddedPostgres } from '../postgres/postgres.ts';
 import { feedName } from '../lists/feed.ts';
 import { openDatabase, type OpenDatabase } from '../open-database.ts';
-import type { StatusDocument } from '../status/schema.ts';
+import { stopEmbeddedPostgres } from '../postgres/postgres.ts';
+import type { FeedStatus, StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
-import { addHelp, commandLineOf } from './command-line.ts';
+import type { Look } from '../terminal/look.ts';
+import { counted, duration, whole } from '../terminal/numbers.ts';
+import { paint } from '../terminal/paint.ts';
+import { fit, widthOf, wrap } from '../terminal/width.ts';
+import { addHelp, commandLineOf, type CommandLine } from './command-line.ts';
 import {
-  exitCodes,
   exits,
   waitingOf,
   type Context,
@@ -20,34 +23,49 @@ import {
   type Registry,
 } from './context.ts';
 import {
-  demoDocument,
-  demoText,
-  isComplete,
-  openDemoScreen,
-  type DemoResult,
-  type DemoScreen,
-} from './demo-report.ts';
-import {
   isKillClean,
-  pagesOf,
-  runDemo,
+  killAndResume,
+  killSchema,
   startDemoWorker,
   workForDemo,
   type DemoWorker,
-} from './demo-run.ts';
-import {
-  demoSeed,
-  demoSettings,
-  demoTargets,
-  demoWorld,
-  openDemoExplorer,
-  setDemoTargets,
-  stageFeed,
-  stagePages,
-} from './demo-world.ts';
+  type Kill,
+} from './demo-worker.ts';
+import { demoSettings, openDemoExplorer, openDemoWorld, readStagePages } from './demo-world.ts';
 import { demoDatabase, embeddedDirectory } from './existing.ts';
 import { servePageNearby, urlOf } from './http.ts';
-import { printAnswer, writeJson } from './print.ts';
+import { printAnswer } from './print.ts';
+import { signOf, trackLines, tracksOf, watchStatus, type Track } from './progress.ts';
+import { openScreen } from './screen.ts';
+
+const count = z.int().min(0);
+
+/** `demo --json`. */
+export const demoDocument = z.strictObject({
+  schema: z.literal('explorer-etl/demo/2'),
+  /** `named`: the database of DATABASE_URL. */
+  database: z.enum(['embedded', 'named']),
+  /** What is stored of each feed, with what earlier demos stored. */
+  feeds: z.array(
+    z.strictObject({
+      feed: z.string(),
+      chain_id: z.int(),
+      chain_name: z.string(),
+      operation: z.string(),
+      label: z.string(),
+      rows: count,
+      pages: count,
+      is_verified: z.boolean(),
+    }),
+  ),
+  /** Null: the demo was interrupted. */
+  kill: killSchema.nullable(),
+  /** Of this demo, without earlier ones and without the start of Postgres. */
+  totals: z.strictObject({ rows: count, requests: count, seconds: z.number() }),
+  /** Of today (UTC), by this database; the limit is what a free plan has for a day. */
+  credits: z.strictObject({ spent: count, limit: count.nullable() }),
+});
+export type DemoResult = Omit<z.infer<typeof demoDocument>, 'schema'>;
 
 /** `demo --stop --json`. */
 export const demoStopDocument = z.strictObject({
@@ -55,12 +73,6 @@ export const demoStopDocument = z.strictObject({
   /** Whether a Postgres was running. */
   stopped: z.boolean(),
 });
-
-/**
- * Its port is another one each time, its data is not: real data in the same database is refused. The day on
- * which its world begins follows, so that a later run shows the same world, only longer.
- */
-const demoOrigin = `simulated explorer of demo, seed ${demoSeed}, from `;
 
 interface DemoOptions {
   readonly stop: boolean;
@@ -105,13 +117,15 @@ async function demo(outer: Context, options: DemoOptions & GlobalOptions): Promi
   // It loads the program while Postgres starts.
   const worker = startDemoWorker(context);
   const page = await servePageNearby(context, { settings, works: false, metricsAddress: null });
-  screen.update({ url: urlOf(page) });
+  screen.show({ page: `The page: ${urlOf(page)}` });
   try {
     const database = await openDatabase(settings, { cwd: context.cwd, name: demoDatabase });
     try {
       page.use({ url: database.url, directUrl: directUrlOf(settings, database) });
       await prepareDatabase(database, waitingOf(context));
-      const code = await demoOn(database, { context, options, settings, screen, worker });
+      const result = await runDemo({ context, settings, database, screen, worker });
+      screen.end();
+      const code = conclude(context, options, result);
       const isKept = context.out.isTerminal && !options.json && !options.exit;
       if (isKept && !context.signal.aborted) {
         context.stdout(`Page   ${urlOf(page)}   Ctrl-C ends it\n`);
@@ -128,99 +142,210 @@ async function demo(outer: Context, options: DemoOptions & GlobalOptions): Promi
   }
 }
 
-interface Called {
+interface Demo {
   readonly context: Context;
-  readonly options: GlobalOptions;
   readonly settings: Settings;
+  readonly database: OpenDatabase;
   readonly screen: DemoScreen;
   readonly worker: DemoWorker;
 }
 
-async function demoOn(database: OpenDatabase, called: Called): Promise<ExitCode> {
-  const { context, options, settings, screen, worker } = called;
-  const world = demoWorld(await storedStart(database), Date.now());
-  const targets = demoTargets(settings, world);
-  const origin = demoOrigin + new Date(world.startMs).toISOString().slice(0, 10);
-  await setDemoTargets(database.db, settings, world, origin);
-  const names = new Set(targets.map(({ lane }) => feedName(lane)));
-  const read = async () => statusOf(database, settings, names);
+async function runDemo(parts: Demo): Promise<DemoResult> {
+  const { context, database, screen, worker } = parts;
+  const { db } = database;
+  const { explorer: configured, databaseUrl } = parts.settings;
+  const world = await openDemoWorld(db, parts.settings, Date.now());
+  const names = new Set(world.targets.map(({ lane }) => feedName(lane)));
+  const read = async () => {
+    const status = await readStatus(db, { pageSize: configured.pageSize, standby: null });
+    return { ...status, feeds: status.feeds.filter(({ feed }) => names.has(feed)) };
+  };
   const rowsBefore = rowsOf(await read());
   // Half of what is left of the list is read, and at most three quarters can be, when the worker is killed.
-  const left = Math.max(0, stagePages(world) - (await pagesOf(database, stageFeed)));
+  const left = Math.max(0, world.stagePages - (await readStagePages(db)));
   const explorer = await openDemoExplorer(world, Math.floor((3 * left) / 4));
-  const stopWatching = screen.watch(read);
+  const settings = { ...parts.settings, explorer: { ...configured, baseUrl: explorer.url } };
+  const endWatch = screen.watch(names, read);
   const started = performance.now();
   try {
-    const kill = await runDemo(
-      {
-        settings: { ...settings, explorer: { ...settings.explorer, baseUrl: explorer.url } },
-        origin,
-        killAfter: Math.floor(left / 2),
-        database,
-        targets,
-        explorer,
-        worker,
-        onKill: (pages) => screen.killed(worker.pid, pages),
-      },
-      context.signal,
-    );
+    const killAfter = Math.floor(left / 2);
+    const onKill = (pages: number) => screen.killed(worker.pid, pages);
+    const stage = { settings, database, world, explorer, worker, killAfter, onKill };
+    const kill = await killAndResume(stage, context.signal);
     const seconds = (performance.now() - started) / 1000;
-    await stopWatching();
-    screen.end();
-    if (kill === null && !options.json) {
-      context.stdout('Interrupted. Progress is saved: the same command resumes.\n');
-      return exitCodes.interrupted;
-    }
     const status = await read();
-    return conclude(context, options, {
-      database: settings.databaseUrl === null ? 'embedded' : 'named',
+    return {
+      database: databaseUrl === null ? 'embedded' : 'named',
       feeds: status.feeds.map((one) => {
         const { feed, chain_id, chain_name, operation, label, rows, pages } = one;
         const is_verified = isComplete(one);
         return { feed, chain_id, chain_name, operation, label, rows, pages, is_verified };
       }),
       kill,
-      totals: { rows: rowsOf(status) - rowsBefore, requests: explorer.requests, seconds },
+      totals: { rows: rowsOf(status) - rowsBefore, requests: explorer.requests(), seconds },
       credits: { spent: status.credits.spent, limit: status.credits.limit },
-    });
+    };
   } finally {
-    await stopWatching();
+    await endWatch();
     await explorer.close();
   }
 }
 
-/** The status of the demo's feeds. */
-async function statusOf(
-  { db }: OpenDatabase,
-  { explorer: { pageSize } }: Settings,
-  names: ReadonlySet<string>,
-): Promise<StatusDocument> {
-  const status = await readStatus(db, { pageSize, standby: null });
-  return { ...status, feeds: status.feeds.filter(({ feed }) => names.has(feed)) };
-}
-
 const rowsOf = ({ feeds }: StatusDocument) => feeds.reduce((sum, { rows }) => sum + rows, 0);
 
-/** When the world began that an earlier demo copied into this database; null if there was none. */
-async function storedStart({ pool }: OpenDatabase): Promise<number | null> {
-  const { rows } = await pool.query<{ day: string }>(
-    'select substr(origin, length($1) + 1) as day from etl.feeds where starts_with(origin, $1) limit 1',
-    [demoOrigin],
-  );
-  const startMs = Date.parse(rows[0]?.day ?? '');
-  return Number.isNaN(startMs) ? null : startMs;
-}
+/** All of it is read, and verified. While a walk is under way, what it has read so far may be. */
+const isComplete = ({ verified, lanes }: FeedStatus): boolean =>
+  verified.share === 1 && lanes.every(({ run_state: state }) => state === 'finished');
 
 /** Reports how it went. What the ledger does not confirm has failed. */
-function conclude(context: Context, { json }: GlobalOptions, result: DemoResult): ExitCode {
-  const exit = exitOf(result);
-  if (json) return writeJson(context, demoDocument, result, exit);
-  context.stdout(demoText(result, context.out, commandLineOf(context)));
-  return exit.code;
+function conclude(context: Context, options: GlobalOptions, result: DemoResult): ExitCode {
+  return printAnswer(context, options, {
+    schema: demoDocument,
+    fields: result,
+    text: () =>
+      result.kill === null
+        ? 'Interrupted. Progress is saved: the same command resumes.\n'
+        : demoText(result, context.out, commandLineOf(context)),
+    exit: exitOf(result),
+  });
 }
 
 function exitOf({ kill, feeds }: DemoResult): Exit {
   if (kill === null) return exits.interrupted;
   if (!isKillClean(kill)) return exits.failed;
   return feeds.every(({ is_verified: isVerified }) => isVerified) ? exits.done : exits.open;
+}
+
+interface Shown {
+  readonly tracks: readonly Track[];
+  readonly step: string;
+  readonly page: string;
+}
+
+type DemoScreen = ReturnType<typeof openDemoScreen>;
+
+/** Draws how a demo gets on, on a terminal; elsewhere it only reports the kill: the end has the rest. */
+function openDemoScreen(
+  context: Context,
+  { quiet, json }: Pick<GlobalOptions, 'quiet' | 'json'>,
+  { chains, databaseUrl }: Pick<Settings, 'chains' | 'databaseUrl'>,
+) {
+  const screen = openScreen(context);
+  const isShown = !quiet && !json;
+  let shown: Shown = {
+    tracks: [],
+    step: databaseUrl === null ? 'Starting Postgres …' : 'Connecting …',
+    page: '',
+  };
+  const show = (change: Partial<Shown>) => {
+    shown = { ...shown, ...change };
+    const { look } = screen;
+    const below = [shown.step, shown.page].filter((text) => text !== '');
+    const lines = [
+      headLine(look, chains.length, databaseUrl === null),
+      ...trackLines(look, shown.tracks),
+    ];
+    if (isShown) screen.lines([...lines, ...below.map((text) => `  ${text}`)]);
+  };
+  show({});
+  return {
+    show,
+    /** Shows the feeds from now on. @returns ends that */
+    watch(names: ReadonlySet<string>, read: () => Promise<StatusDocument>) {
+      show({ step: '' });
+      if (!isShown || !screen.look.isTerminal) return async () => {};
+      return watchStatus(read, (now) =>
+        show({ tracks: tracksOf(names, { ...now, feeds: [] }, now) }),
+      );
+    },
+    /** The worker was killed after so many pages of the watched walk. */
+    killed(pid: number, pages: number) {
+      const step = `SIGKILL to worker ${pid} at page ${whole(pages)}; another worker resumes …`;
+      if (isShown && !screen.look.isTerminal) screen.write(`${step}\n`);
+      show({ step });
+    },
+    /** Takes away what was drawn, for what is printed in its place. */
+    end: () => screen.clear(),
+  };
+}
+
+function headLine(look: Look, chains: number, isEmbedded: boolean): string {
+  const to = isEmbedded ? 'embedded Postgres' : 'your Postgres';
+  const text = ` · ${counted(chains, 'simulated chain')} → ${to} · no key, no network`;
+  return fitted(look, paint(look, 'strong', 'explorer-etl demo') + text);
+}
+
+const fitted = (look: Look, text: string): string =>
+  look.isTerminal ? fit(text, look.columns) : text;
+
+/** What became of a demo, on one screen. */
+export function demoText(result: DemoResult, look: Look, commandLine: CommandLine): string {
+  const { database, feeds, kill, totals, credits } = result;
+  const chains = new Set(feeds.map(({ chain_id: id }) => id)).size;
+  const tracks = feeds.map(({ is_verified: isVerified, ...feed }) => ({
+    ...feed,
+    state: isVerified ? ('finished' as const) : ('failed' as const),
+    share: isVerified ? 1 : null,
+    notes: [isVerified ? 'verified' : 'not verified', counted(feed.pages, 'page')],
+  }));
+  const budget = credits.limit === null ? '' : ` of a free day's ${whole(credits.limit)}`;
+  const sums = [
+    `${totals.rows === 0 ? 'no new rows' : counted(totals.rows, 'row')} in ${duration(totals.seconds)}`,
+    counted(totals.requests, 'request'),
+    `${whole(credits.spent)}${budget} credits`,
+  ].join(' · ');
+  const text = [
+    headLine(look, chains, database === 'embedded'),
+    ...trackLines(look, tracks),
+    ...wrap(sums, look.columns - 2).map((line) => `  ${line}`),
+    ...(kill === null ? [] : killLines(kill, look)),
+    '',
+    ...nextLines(result, look, commandLine),
+  ];
+  return `${text.join('\n')}\n`;
+}
+
+function killLines(kill: Kill, look: Look): string[] {
+  const [first = '', ...more] = wrap(killText(kill), look.columns - 2, 2);
+  const sign = signOf(look, isKillClean(kill) ? 'finished' : 'failed');
+  const detail = `  SIGKILL to process ${kill.pid}, midway in ${kill.feed ?? 'no feed'}`;
+  return [
+    `${sign} ${paint(look, 'strong', first)}`,
+    ...more,
+    ...(kill.is_real ? [paint(look, 'quiet', fitted(look, detail))] : []),
+  ];
+}
+
+function killText(kill: Kill): string {
+  const { killed_at_page: killed, resumed_at_page: resumed, pages_lost: lost } = kill;
+  if (!kill.is_real) return 'The worker ended before it could be killed';
+  const from = killed === null ? 'with nothing under way' : `at page ${whole(killed)}`;
+  const to = resumed === null ? 'never resumed' : `resumed at ${whole(resumed)}`;
+  const pages = isKillClean(kill)
+    ? 'no page lost, none stored twice'
+    : `${counted(lost, 'page')} lost, ${whole(kill.pages_stored_twice)} stored twice`;
+  return `Killed ${from}, ${to}: ${pages}`;
+}
+
+/** Commands to go on with. No command is cut; what it is for is left out if there is no room. */
+function nextLines(
+  { database, feeds }: DemoResult,
+  look: Look,
+  commandLine: CommandLine,
+): string[] {
+  const isOpen = feeds.some(({ is_verified: isVerified }) => !isVerified);
+  const next = [
+    ...(isOpen ? [['explorer-etl verify', 'what is missing']] : []),
+    ['explorer-etl open', 'the page'],
+    ['explorer-etl query top-senders', 'a query; query --list has all'],
+    ['explorer-etl init', 'your chains, with your key'],
+    ...(database === 'embedded' ? [['explorer-etl demo --stop', 'stops Postgres']] : []),
+  ].map(([bare = '', what = '']) => [commandLine(bare), what] as const);
+  const width = Math.max(...next.map(([command]) => widthOf(command)));
+  return next.map(([command, what], at) => {
+    const begin = at === 0 ? paint(look, 'strong', 'Next   ') : '       ';
+    const isFit = !look.isTerminal || 10 + width + widthOf(what) <= look.columns;
+    const end = isFit ? `${' '.repeat(width - widthOf(command))}   ${what}` : '';
+    return begin + paint(look, 'command', command) + end;
+  });
 }

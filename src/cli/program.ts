@@ -19,15 +19,11 @@ import type { Failure } from './failure.ts';
  * @param args without the interpreter and the script
  * @returns the exit code; every failure has been reported on stderr by then
  */
-export async function runProgram(
-  args: readonly string[],
-  outer: Omit<Context, 'args'>,
-): Promise<ExitCode> {
+export async function runProgram(args: readonly string[], outer: Context): Promise<ExitCode> {
   let code = exitCodes.done as ExitCode;
   let hasWritten = false;
   const context: Context = {
     ...outer,
-    args,
     stdout: (text) => {
       hasWritten = true;
       outer.stdout(text);

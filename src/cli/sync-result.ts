@@ -8,11 +8,12 @@ import { estimateFeeds } from '../status/estimate.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Look } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
-import { paint, type Style } from '../terminal/paint.ts';
-import { wrap } from '../terminal/width.ts';
+import { paint } from '../terminal/paint.ts';
+import { feedNames, wrap } from '../terminal/width.ts';
 import { commandLineOf, type CommandLine } from './command-line.ts';
 import { exits, type Context, type ExitCode, type GlobalOptions } from './context.ts';
 import { printAnswer } from './print.ts';
+import { signOf, signs } from './progress.ts';
 
 const count = z.int().min(0);
 
@@ -96,23 +97,14 @@ export async function concludeSync(
       requests === 0 ? [] : [{ feed, requests }],
     ),
   };
-  return printAnswer(
-    context,
-    { json },
-    {
-      schema: syncDocument,
-      fields: document,
-      text: () => {
-        const commandLine = commandLineOf(context);
-        const again = commandAgain(context.args);
-        const lines = syncText(context.out, document, exit, { again, commandLine });
-        const query = `Query it:  ${commandLine('explorer-etl query --list')}`;
-        const next = quiet || exit !== exits.done ? [] : ['', query];
-        return `${[...lines, ...next].join('\n')}\n`;
-      },
-      exit,
-    },
-  );
+  const text = () => {
+    const commandLine = commandLineOf(context);
+    const lines = syncText(context.out, document, exit, commandLine);
+    const query = `Query it:  ${commandLine('explorer-etl query --list')}`;
+    const next = quiet || exit !== exits.done ? [] : ['', query];
+    return `${[...lines, ...next].join('\n')}\n`;
+  };
+  return printAnswer(context, { json }, { schema: syncDocument, fields: document, text, exit });
 }
 
 function exitOf(results: readonly SyncResult[], isNamed: boolean): Exit {
@@ -127,10 +119,10 @@ function exitOf(results: readonly SyncResult[], isNamed: boolean): Exit {
 function describeLane(results: readonly SyncResult[], isInterrupted: boolean): Lane {
   const last = results.find(({ state }) => state !== 'finished') ?? results.at(-1);
   if (last === undefined) throw new Error('no result of a lane');
-  const { feed, lane, failure, reason } = last;
-  const { chain_id, operation } = lane;
+  const { feed, failure, reason } = last;
+  const { chain_id, operation, lane } = last.lane;
   const state = stateOf(last, isInterrupted);
-  return { feed, chain_id, operation, lane: lane.lane, state, failure, reason, ...total(results) };
+  return { feed, chain_id, operation, lane, state, failure, reason, ...total(results) };
 }
 
 /** A signal leaves a run open. A run that a failure interrupted has failed here. */
@@ -151,70 +143,46 @@ const total = (parts: readonly Sums[]): Sums =>
     ]),
   ) as Sums;
 
-/** Options whose value may hold a password. */
-const secretOptions: ReadonlySet<string> = new Set(['--database-url']);
+/** A command that is printed below a text, and never cut. */
+type WithCommand = (text: string, command: string) => string[];
 
-/** The command that was given, to be given again; without passwords. */
-export function commandAgain(args: readonly string[]): string {
-  const shown = args.map((arg, at) => {
-    const [name = ''] = arg.split('=', 1);
-    if (secretOptions.has(args[at - 1] ?? '')) return '…';
-    if (secretOptions.has(name) && arg !== name) return `${name}=…`;
-    return /^[\w./:@,=+-]+$/u.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`;
-  });
-  return ['explorer-etl', ...shown].join(' ');
-}
-
-const signs: Readonly<Record<Lane['state'], { readonly sign: string; readonly style: Style }>> = {
-  failed: { sign: '✗', style: 'bad' },
-  unsupported: { sign: '–', style: 'quiet' },
-  superseded: { sign: '–', style: 'quiet' },
-  paused: { sign: '‖', style: 'warning' },
-  finished: { sign: '✓', style: 'good' },
-};
-
-/**
- * The result of `sync`, `backfill` and `repair`: a line for each feed, what it took, why feeds failed, what to look
- * at, and what is left. Pure.
- *
- * @param again the command as the user gave it
- */
+/** A line for each feed, what it took, why feeds failed, what to look at, and what is left. Pure. */
 export function syncText(
   look: Look,
   document: SyncDocument,
   exit: Exit,
-  { again, commandLine }: { readonly again: string; readonly commandLine: CommandLine },
+  commandLine: CommandLine,
 ): string[] {
+  const { lanes } = document;
+  if (lanes.length === 0 && exit === exits.done) {
+    return [`${signOf(look, 'finished')} Nothing to do: everything in range is downloaded.`];
+  }
   const withCommand: WithCommand = (text, command) => [
     ...wrapped(look, text),
     `  ${paint(look, 'command', commandLine(command))}`,
   ];
-  if (document.lanes.length === 0 && exit === exits.done) {
-    return [`${paint(look, 'good', '✓')} Nothing to do: everything in range is downloaded.`];
-  }
   return [
-    ...(document.lanes.length === 0 ? [] : [...feedTable(look, document.lanes), '']),
+    ...(lanes.length === 0 ? [] : [...feedTable(look, lanes), '']),
     ...wrapped(look, totalsText(document)),
-    ...failureLines(look, document.lanes),
-    ...noteLines(look, document, withCommand),
+    ...failureLines(look, lanes),
+    ...noteLines(look, lanes, withCommand),
     ...(exit === exits.failed ? [] : historyLines(look, document, withCommand)),
     ...(exit === exits.interrupted
-      ? withCommand('Interrupted. Progress is saved; the same command continues:', again)
+      ? ['Interrupted. Progress is saved: the same command resumes.']
       : []),
   ];
 }
 
+const byFeed = (lanes: readonly Lane[]) => Map.groupBy(lanes, ({ feed }) => feed);
+
+const severity = ({ state }: Lane) => Object.keys(signs).indexOf(state);
+
 function feedTable(look: Look, lanes: readonly Lane[]): string[] {
-  const rows = [...Map.groupBy(lanes, ({ feed }) => feed)].map(([feed, own]) => {
-    // The most severe end of its lanes is that of the feed.
-    const state = (Object.keys(signs) as Lane['state'][]).find((one) =>
-      own.some((lane) => lane.state === one),
-    );
-    const { sign, style } = signs[state ?? 'finished'];
-    const failure = own.find((lane) => lane.state === state)?.failure;
-    const result = failure ?? state ?? '';
+  const rows = [...byFeed(lanes)].map(([feed, own]) => {
+    const [worst] = own.toSorted((one, other) => severity(one) - severity(other));
+    const { state, failure } = worst ?? { state: 'finished', failure: null };
     const { rows_added, pages } = total(own);
-    return [`${paint(look, style, sign)} ${feed}`, whole(rows_added), whole(pages), result];
+    return [`${signOf(look, state)} ${feed}`, whole(rows_added), whole(pages), failure ?? state];
   });
   return columns(look, {
     head: ['  feed', 'rows', 'pages', 'result'],
@@ -236,6 +204,12 @@ function totalsText({ totals }: SyncDocument): string {
   ].join(' · ');
 }
 
+/** Names some of so many feeds. */
+function namesOf(look: Look, some: readonly { readonly feed: string }[], most: number): string {
+  const feeds = some.map(({ feed }) => feed);
+  return feedNames(look, feeds, most);
+}
+
 /** Why feeds failed, each reason once: what is wrong with a key is wrong for all of its feeds. */
 function failureLines(look: Look, lanes: readonly Lane[]): string[] {
   const ended = lanes.filter(({ state }) => state !== 'finished' && state !== 'paused');
@@ -243,13 +217,8 @@ function failureLines(look: Look, lanes: readonly Lane[]): string[] {
     (group) => {
       const [first] = group;
       if (first === undefined) return [];
-      const { sign, style } = signs[first.state];
-      const chains = [...new Set(group.map(({ chain_id }) => chain_id))];
-      const whose =
-        first.failure === 'unknown-chain'
-          ? `${chains.length === 1 ? 'chain' : 'chains'} ${chains.join(', ')}`
-          : names(look, group, lanes);
-      return wrapped(look, `${paint(look, style, sign)} ${whose}: ${reasonOf(first)}`);
+      const whose = namesOf(look, group, byFeed(lanes).size);
+      return wrapped(look, `${signOf(look, first.state)} ${whose}: ${reasonOf(first)}`);
     },
   );
 }
@@ -263,29 +232,20 @@ const reasonOf = ({ state, reason }: Lane): string =>
     ? 'superseded: replaced by a run with other bounds.'
     : printable(reason ?? 'the run did not end.');
 
-/** What to look at: how many, of which feeds, and the command that shows them. */
-function noteLines(look: Look, { lanes }: SyncDocument, withCommand: WithCommand): string[] {
-  const noted = (of: 'quarantined' | 'drift', one: string, others: string, command: string) => {
+/** What to look at, and the command that shows it. */
+const noted = [
+  { of: 'quarantined', one: 'item', where: 'in quarantine', command: 'quarantine list' },
+  { of: 'drift', one: 'new difference', where: 'from the specification', command: 'verify' },
+] as const;
+
+function noteLines(look: Look, lanes: readonly Lane[], withCommand: WithCommand): string[] {
+  return noted.flatMap(({ of, one, where, command }) => {
     const having = lanes.filter((lane) => lane[of] > 0);
     if (having.length === 0) return [];
-    const what = counted(total(having)[of], one, others);
-    const sign = paint(look, 'warning', '!');
-    return withCommand(`${sign} ${what}: ${names(look, having, lanes)}`, command);
-  };
-  return [
-    ...noted(
-      'quarantined',
-      'item in quarantine',
-      'items in quarantine',
-      'explorer-etl quarantine list',
-    ),
-    ...noted(
-      'drift',
-      'new difference from the specification',
-      'new differences from the specification',
-      'explorer-etl verify',
-    ),
-  ];
+    const names = namesOf(look, having, byFeed(lanes).size);
+    const text = `${counted(total(having)[of], one)} ${where}: ${names}`;
+    return withCommand(`${paint(look, 'warning', '!')} ${text}`, `explorer-etl ${command}`);
+  });
 }
 
 /** The history that is left, and the command that says what it costs. */
@@ -295,37 +255,18 @@ function historyLines(
   withCommand: WithCommand,
 ): string[] {
   if (history.length === 0) return [];
+  const all = new Set([...history, ...lanes].map(({ feed }) => feed)).size;
   const known = history.filter(({ requests }) => requests !== null);
-  const requests = known.reduce((sum, one) => sum + (one.requests ?? 0), 0);
-  const unknown = history.filter((one) => one.requests === null);
-  const all = [...history, ...lanes];
+  const most = known.reduce((sum, { requests }) => sum + (requests ?? 0), 0);
   const parts = [
-    ...(known.length === 0
-      ? []
-      : [`at most ${counted(requests, 'request')} for ${names(look, known, all)}`]),
-    ...(unknown.length === 0 ? [] : [`an unknown number for ${names(look, unknown, all)}`]),
-  ];
+    { feeds: known, what: `at most ${counted(most, 'request')}` },
+    { feeds: history.filter(({ requests }) => requests === null), what: 'an unknown number' },
+  ]
+    .filter(({ feeds }) => feeds.length > 0)
+    .map(({ feeds, what }) => `${what} for ${namesOf(look, feeds, all)}`);
   return withCommand(`History left: ${parts.join('; ')}`, 'explorer-etl plan');
 }
 
-type Named = readonly { readonly feed: string }[];
-
-/** So many feeds are named on a terminal; the others are counted. */
-const mostNamed = 3;
-
-/** Feeds in a sentence, each once; a terminal names few of many. */
-function names({ isTerminal }: Look, some: Named, all: Named): string {
-  const named = [...new Set(some.map(({ feed }) => feed))];
-  const others = named.length - mostNamed;
-  if (!isTerminal || others <= 1) return named.join(', ');
-  if (named.length === new Set(all.map(({ feed }) => feed)).size)
-    return `all ${named.length} feeds`;
-  return `${named.slice(0, mostNamed).join(', ')} and ${others} more`;
-}
-
-/** Lines as wide as the terminal; in a file a line stays whole, so that it is found. */
+/** Lines as wide as the terminal; in a file a line stays whole, so that a search finds it. */
 const wrapped = (look: Look, text: string): string[] =>
   look.isTerminal ? wrap(text, look.columns, 2) : [text];
-
-/** A text, and a bare command below it, which is never cut. */
-type WithCommand = (text: string, command: string) => string[];

@@ -4,6 +4,7 @@ import { whileCurrent } from '../db/migrate.ts';
 import { configuredLanes, withTargets, reconcileTargets } from '../sync/targets.ts';
 import { sumUp, tidyUp } from '../sync/serve.ts';
 import { syncOnce, type SyncResult, type SyncTarget } from '../sync/once.ts';
+import { feedName } from '../lists/feed.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import type { Log } from '../log.ts';
 import type { OpenDatabase } from '../open-database.ts';
@@ -19,7 +20,7 @@ import {
 } from './context.ts';
 import { addHelp } from './command-line.ts';
 import { onDatabase } from './on-database.ts';
-import { showProgress, watchedFeeds, type Progress } from './progress.ts';
+import { showProgress } from './progress.ts';
 import { openScreen, type Screen } from './screen.ts';
 import { logOf, settingsOf } from './setup.ts';
 import { concludeSync, type Concluded } from './sync-result.ts';
@@ -85,29 +86,17 @@ export async function syncOnDatabase(
       screen.clear();
       tellWhere(context, options, database);
       step('Preparing the database');
-      await prepareDatabase(
-        database,
-        waitingOf({ ...context, stderr: (text) => screen.write(text) }),
-      );
+      const stderr = (text: string) => screen.write(text);
+      await prepareDatabase(database, waitingOf({ ...context, stderr }));
       const chains = await withTargets(database.db, settings.chains, bounds);
       const aimed = { ...settings, chains };
       const wanted = targets(aimed);
       if (settings.configFile === null) await reconcileTargets(database.db, wanted);
-      const results = await syncTargets(
-        context,
-        options,
-        { settings, bounds },
-        database,
-        wanted,
-        screen,
-      );
-      return concludeSync(context, options, database, {
-        command,
-        settings: aimed,
-        results,
-        isNamed: options.operation !== undefined,
-        begunAt,
-      });
+      const work = { settings, bounds, screen };
+      const results = await syncTargets(context, options, work, database, wanted);
+      const isNamed = options.operation !== undefined;
+      const concluded = { command, settings: aimed, results, isNamed, begunAt };
+      return concludeSync(context, options, database, concluded);
     });
   } finally {
     screen.clear();
@@ -118,11 +107,12 @@ export async function syncOnDatabase(
 export async function syncTargets(
   context: Context,
   options: GlobalOptions & SourceOptions,
-  { settings, bounds = {} }: Pick<Work, 'settings'> & Partial<Pick<Work, 'bounds'>>,
+  work: Pick<Work, 'settings'> & { readonly bounds?: ScopeBounds; readonly screen?: Screen },
   database: OpenDatabase,
   targets: readonly SyncTarget[],
-  screen: Screen = openScreen(context),
 ): Promise<SyncResult[]> {
+  const { settings, bounds = {}, screen = openScreen(context) } = work;
+  const { pageSize } = settings.explorer;
   const log = logOf(context, options, (line) => screen.write(line));
   const engine = await openEngine({
     settings,
@@ -132,11 +122,11 @@ export async function syncTargets(
     bounds,
     source: options,
   });
-  let progress: Progress | null = null;
+  let endProgress: (() => Promise<void>) | null = null;
   try {
-    progress = await showProgress(context, options, screen, {
-      feeds: watchedFeeds(settings, targets),
-      read: () => readStatus(database.db, { pageSize: settings.explorer.pageSize, standby: null }),
+    endProgress = await showProgress(context, options, screen, {
+      feeds: new Set(targets.map(({ lane }) => feedName(lane))),
+      read: () => readStatus(database.db, { pageSize, standby: null }),
     });
     const results = await whileCurrent(database.pool, context.signal, (signal) =>
       syncOnce(targets, engine, signal),
@@ -145,7 +135,7 @@ export async function syncTargets(
     await sumUp(engine, context.signal);
     return results;
   } finally {
-    await progress?.end();
+    await endProgress?.();
     await engine.close();
   }
 }

@@ -1,6 +1,7 @@
 import cliTruncate from 'cli-truncate';
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
+import type { Look } from './look.ts';
 
 /** How many columns of a terminal a text takes: wide characters take two, colours none. */
 export const widthOf = (text: string): number => stringWidth(text);
@@ -30,4 +31,24 @@ export function wrap(text: string, width: number, indent = 0): string[] {
   if (rest.length === 0) return [first];
   const narrow = wrapAnsi(rest.join(' '), Math.max(1, width - indent), { trim: true });
   return [first, ...narrow.split('\n').map((line) => ' '.repeat(indent) + line)];
+}
+
+/** So many names stand in a sentence on a terminal; the others are counted. */
+const mostNamed = 3;
+
+/**
+ * Names of feeds in a sentence, each once. Off a terminal all are named.
+ *
+ * @param total of how many feeds they are some
+ */
+export function feedNames(
+  { isTerminal }: Pick<Look, 'isTerminal'>,
+  feeds: readonly string[],
+  total: number,
+): string {
+  const named = [...new Set(feeds)];
+  const others = named.length - mostNamed;
+  if (!isTerminal || others <= 1) return named.join(', ');
+  if (named.length === total) return `all ${total} feeds`;
+  return `${named.slice(0, mostNamed).join(', ')} and ${others} more`;
 }

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import * as check from '../../src/cli/check.ts';
 import * as db from '../../src/cli/db.ts';
-import * as demoReport from '../../src/cli/demo-report.ts';
 import * as demo from '../../src/cli/demo.ts';
 import * as exported from '../../src/cli/export.ts';
 import * as failure from '../../src/cli/failure.ts';
@@ -27,7 +26,6 @@ export const schemas: ReadonlyMap<string, z.ZodObject> = new Map(
     check,
     db,
     demo,
-    demoReport,
     exported,
     failure,
     init,

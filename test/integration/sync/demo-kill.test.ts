@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { demoDocument } from '../../../src/cli/demo-report.ts';
+import { demoDocument } from '../../../src/cli/demo.ts';
 import { exitSchema } from '../../../src/cli/print.ts';
 import { demoChains, demoStart } from '../../../simulator/index.ts';
 import { truth } from '../../truth/truth.ts';

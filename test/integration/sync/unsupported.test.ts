@@ -81,7 +81,7 @@ test('a chain that the explorer does not know fails the command, which names it 
     },
   });
   expect(ended.stdout).toMatch(
-    /^✗ chain 999: unknown-chain: HTTP 404, Network not supported\. .*remove it from the configuration/mu,
+    /^✗ 999\/[\w/, -]+: unknown-chain: HTTP 404, Network not supported\. .*remove it from the configuration/mu,
   );
   expect(ended.stdout).not.toContain('✓');
   expect(ended.code).toBe(1);

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { commandLineOf } from '../../../src/cli/command-line.ts';
-import { demoText, type DemoResult } from '../../../src/cli/demo-report.ts';
+import { demoText, type DemoResult } from '../../../src/cli/demo.ts';
 import { plainLook } from '../../../src/terminal/look.ts';
 import { widthOf } from '../../../src/terminal/width.ts';
 import { looks, usual } from './looks.ts';
@@ -108,7 +108,7 @@ test('a feed that is not complete says so, and the first command is verify', () 
   if (first === undefined) throw new Error('no feed');
   const open = { ...first, is_verified: false };
   expect(demoText({ ...demo, feeds: [open, ...others] }, plainLook, inClone)).toMatch(
-    /user operations .*✗ not verified\n(?:.*\n)*Next {3}npx explorer-etl verify --demo/u,
+    /✗ .*user operations .*not verified.*\n(?:.*\n)*Next {3}npx explorer-etl verify --demo/u,
   );
 });
 

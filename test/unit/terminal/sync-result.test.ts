@@ -50,7 +50,7 @@ const exitOf = ({ lanes }: SyncDocument) => {
   return has('paused') ? exits.interrupted : has('failed') ? exits.failed : exits.done;
 };
 const drawnOn = (look: Look, document: SyncDocument) =>
-  syncText(look, document, exitOf(document), { again, commandLine: (command) => command });
+  syncText(look, document, exitOf(document), (command) => command);
 
 const open = [
   { feed: '10/user-operations', requests: 121_000 },
@@ -96,8 +96,6 @@ function failure(name: FailureClass): Pick<Lane, 'state' | 'failure' | 'reason'>
     reason: `${name}: HTTP 500, what the explorer said. ${failures[name].advice}`,
   };
 }
-
-const again = 'explorer-etl sync --chain 10 --since 2026-01-01';
 
 test.each(Object.values(looks))(
   'the result of sync fits $columns columns, coloured: $isColoured',

@@ -1,20 +1,35 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 import { openEngine, type Engine } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { withName } from '../db/timeouts.ts';
+<<<<<<< HEAD:src/cli/demo-run.ts
 import { whileCurrent } from '../db/migrate.ts';
 import { sumUp, tidyUp } from '../sync/serve.ts';
 import { syncOnce, type SyncTarget } from '../sync/once.ts';
+=======
+import { whileCurrent } from '../db/version.ts';
+>>>>>>> 95296f70 (Draw sync and demo from the one status document):src/cli/demo-worker.ts
 import { feedName } from '../lists/feed.ts';
 import { createLog } from '../log.ts';
 import { openDatabase, type OpenDatabase } from '../open-database.ts';
 import { programFile } from '../package-file.ts';
-import { laneCounts, openWalks, readResumption, type Resumption } from './demo-ledger.ts';
+import { syncOnce, type SyncTarget } from '../sync/once.ts';
+import { sumUp, tidyUp } from '../sync/serve.ts';
 import { exitCodes, UsageError, type Context, type ExitCode } from './context.ts';
-import { stageFeed, type DemoExplorer } from './demo-world.ts';
-import { waitUntil } from './wait-until.ts';
+import {
+  openTargets,
+  openWalks,
+  readResumption,
+  readStagePages,
+  stageFeed,
+  waitUntil,
+  type DemoExplorer,
+  type DemoWorld,
+  type ResumedWalk,
+} from './demo-world.ts';
 
 /** What a worker of the demo is to do. It comes as a message: everybody can see arguments. */
 interface Assignment {
@@ -24,20 +39,13 @@ interface Assignment {
   readonly origin: string;
 }
 
-/** A worker in a process of its own. */
-export interface DemoWorker {
-  readonly pid: number;
-  readonly isRunning: boolean;
-  work(assignment: Assignment): void;
-  /** Ends it by SIGKILL, and resolves when it is gone: whether that is what ended it. */
-  kill(): Promise<boolean>;
-}
-
 /** As for every process of the program (bin/explorer-etl.js has the reason). */
 const flags = ['--max-semi-space-size=16'];
 
-/** Starts a worker that waits for its assignment. It ends with this process, however that ends. */
-export function startDemoWorker({ env, cwd }: Pick<Context, 'env' | 'cwd'>): DemoWorker {
+export type DemoWorker = ReturnType<typeof startDemoWorker>;
+
+/** Starts a worker, in a process of its own, that waits for its assignment. It ends with this process, however that ends. */
+export function startDemoWorker({ env, cwd }: Pick<Context, 'env' | 'cwd'>) {
   const child = fork(programFile(), ['demo', '--as-worker'], {
     cwd,
     env,
@@ -55,11 +63,11 @@ export function startDemoWorker({ env, cwd }: Pick<Context, 'env' | 'cwd'>): Dem
     child.pid !== undefined && child.exitCode === null && child.signalCode === null;
   return {
     pid: child.pid ?? 0,
-    get isRunning() {
-      return isRunning();
-    },
-    work: (assignment) => void (child.connected && child.send(assignment, () => undefined)),
-    async kill() {
+    isRunning,
+    work: (assignment: Assignment) =>
+      void (child.connected && child.send(assignment, () => undefined)),
+    /** Ends it by SIGKILL, and resolves when it is gone: whether that is what ended it. */
+    async kill(): Promise<boolean> {
       if (isRunning()) child.kill('SIGKILL');
       return (await ended) === 'SIGKILL';
     },
@@ -133,8 +141,7 @@ export const isKillClean = (kill: Kill): boolean =>
 interface DemoStage {
   readonly settings: Settings;
   readonly database: OpenDatabase;
-  readonly targets: readonly SyncTarget[];
-  readonly origin: string;
+  readonly world: DemoWorld;
   readonly explorer: DemoExplorer;
   readonly worker: DemoWorker;
   /** So many pages of the watched feed are committed before its worker is killed. */
@@ -148,16 +155,14 @@ interface DemoStage {
  *
  * @returns null if the signal aborted first
  */
-export async function runDemo(stage: DemoStage, signal: AbortSignal): Promise<Kill | null> {
-  const { settings, database, targets, origin, explorer, worker, onKill } = stage;
+export async function killAndResume(stage: DemoStage, signal: AbortSignal): Promise<Kill | null> {
+  const { settings, database, explorer, worker, onKill } = stage;
+  const { targets, origin } = stage.world;
   const { db, pool } = database;
   const name = `explorer-etl demo worker ${worker.pid}`;
-  const before = await pagesOf(database, stageFeed);
-  worker.work({
-    settings: { ...settings, databaseUrl: withName(database.url, name) },
-    targets,
-    origin,
-  });
+  const before = await readStagePages(db);
+  const named = { ...settings, databaseUrl: withName(database.url, name) };
+  worker.work({ settings: named, targets, origin });
   // It stands by while the other one works.
   const engine = await openDemoEngine(settings, database, origin);
   try {
@@ -165,49 +170,33 @@ export async function runDemo(stage: DemoStage, signal: AbortSignal): Promise<Ki
     const isReal = await worker.kill();
     await untilGone(database, name, signal);
     if (signal.aborted) return null;
-    const feeds = [...new Set(targets.map(({ lane }) => feedName(lane)))];
-    const walks = await openWalks(db, feeds);
+    const walks = await openWalks(db, [...new Set(targets.map(({ lane }) => feedName(lane)))]);
     onKill(walks.find(({ feed }) => feed === stageFeed)?.pages ?? 0);
     explorer.release();
-    await whileCurrent(pool, signal, (current) => resume(engine, { targets, feeds }, current));
+    // What was finished before the kill is not requested again.
+    const open = await openTargets(db, targets);
+    await whileCurrent(pool, signal, (current) => syncOnce(open, engine, current));
     await tidyUp(engine, signal);
     await sumUp(engine, signal);
     if (signal.aborted) return null;
-    const resumption = await readResumption(db, walks);
-    const walk = shownWalk(resumption);
-    return {
-      pid: worker.pid,
-      is_real: isReal,
-      feed: walk?.feed ?? null,
-      killed_at_page: walk?.stopped_at ?? null,
-      resumed_at_page: walk?.resumed_at ?? null,
-      pages_lost: resumption.lost,
-      pages_stored_twice: resumption.twice,
-    };
+    const resumed = await readResumption(db, walks);
+    return { pid: worker.pid, is_real: isReal, ...describeWalks(resumed) };
   } finally {
     await engine.close();
   }
 }
 
-/** The longest walk of the watched feed that was resumed; if none was, any. */
-function shownWalk({ walks }: Resumption) {
+/** The longest walk of the watched feed that was resumed, if none was any; and the faults of all. */
+function describeWalks(walks: readonly ResumedWalk[]): Omit<Kill, 'pid' | 'is_real'> {
   const resumed = walks.filter(({ resumed_at }) => resumed_at !== null);
-  return resumed.find(({ feed }) => feed === stageFeed) ?? resumed[0] ?? walks[0];
-}
-
-/** What was finished before the kill is not requested again. */
-async function resume(
-  engine: Engine,
-  { targets, feeds }: Pick<DemoStage, 'targets'> & { readonly feeds: readonly string[] },
-  signal: AbortSignal,
-): Promise<void> {
-  const counts = await laneCounts(engine.db, feeds);
-  const open = targets.filter(({ lane }) =>
-    counts.some(
-      (of) => of.feed === feedName(lane) && of.lane === lane.lane && of.run_state === 'open',
-    ),
-  );
-  await syncOnce(open, engine, signal);
+  const shown = resumed.find(({ feed }) => feed === stageFeed) ?? resumed[0] ?? walks[0];
+  return {
+    feed: shown?.feed ?? null,
+    killed_at_page: shown?.stopped_at ?? null,
+    resumed_at_page: shown?.resumed_at ?? null,
+    pages_lost: walks.reduce((sum, { lost }) => sum + lost, 0),
+    pages_stored_twice: walks.reduce((sum, { twice }) => sum + twice, 0),
+  };
 }
 
 /** Only a hang takes longer, in ms. */
@@ -220,30 +209,23 @@ async function untilMiddle(
   before: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const isMiddle = async () => {
-    if (!worker.isRunning) return true;
-    const isRequested = explorer.stageRequests > killAfter;
-    return isRequested && (await pagesOf(database, stageFeed)) - before >= killAfter;
-  };
+  const isMiddle = async () =>
+    !worker.isRunning() ||
+    (explorer.stageRequests() > killAfter &&
+      (await readStagePages(database.db)) - before >= killAfter);
   const what = `the worker to be midway in ${stageFeed}`;
   await waitUntil(what, isMiddle, { mostMs: mostToMiddleMs, signal });
 }
 
-/** How many pages of a feed were read. */
-export async function pagesOf({ db }: OpenDatabase, feed: string): Promise<number> {
-  const counts = await laneCounts(db, [feed]);
-  return counts.reduce((sum, { pages }) => sum + pages, 0);
-}
-
-/** A server drops the sessions of a process that is gone well within so many polls. */
-const pollsOfSessions = 50;
+/** A server drops the sessions of a process that is gone well within this time. */
+const sessionsMs = 1_000;
 
 /**
  * A commit that was sent before the kill is done after it: waits until no session is left that could. A
  * pooler keeps sessions for others; after a while idle ones are none of the worker's.
  */
 async function untilGone({ pool }: OpenDatabase, name: string, signal: AbortSignal): Promise<void> {
-  let polls = 0;
+  const killedMs = performance.now();
   const isGone = async () => {
     const { rows } = await pool.query<{ is_busy: boolean }>(
       `select state is distinct from 'idle' as is_busy
@@ -251,9 +233,8 @@ async function untilGone({ pool }: OpenDatabase, name: string, signal: AbortSign
        where application_name = $1 and datname = current_database()`,
       [name],
     );
-    const isPooled = polls >= pollsOfSessions && rows.every(({ is_busy }) => !is_busy);
-    polls += 1;
-    return rows.length === 0 || isPooled;
+    const isPooled = performance.now() - killedMs > sessionsMs;
+    return rows.length === 0 || (isPooled && rows.every(({ is_busy }) => !is_busy));
   };
   const what = `the sessions of ${name}, which was killed, to end`;
   await waitUntil(what, isGone, { mostMs: mostToGoneMs, signal });
