@@ -7,17 +7,11 @@ import type { SyncTarget } from '../sync/once.ts';
 import { addBounds, type BoundFlags, boundsOf, examplesOf, givenBounds } from './bounds.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds } from './chosen-feeds.ts';
 import { addHelp } from './command-line.ts';
-import {
-  type Context,
-  type ExitCode,
-  type GlobalOptions,
-  type Registry,
-  UsageError,
-} from './context.ts';
+import { type Context, type GlobalOptions, type Registry, UsageError } from './context.ts';
 import { settingsOf } from './setup.ts';
 import { syncOnDatabase, targetsOf } from './sync.ts';
 
-interface BackfillOptions extends ChosenFeeds, BoundFlags, SourceOptions {
+interface BackfillOptions extends ChosenFeeds, BoundFlags, SourceOptions, GlobalOptions {
   readonly again?: true;
 }
 
@@ -39,13 +33,10 @@ start read what is new. The same command resumes an interrupted backfill.
 Examples:
 ${examplesOf('backfill', line)}
   ${line('explorer-etl backfill --chain 10 --again')}`,
-  ).action(run<BackfillOptions>(backfill));
+  ).action(run(backfill));
 }
 
-async function backfill(
-  context: Context,
-  options: BackfillOptions & GlobalOptions,
-): Promise<ExitCode> {
+async function backfill(context: Context, options: BackfillOptions) {
   const configured = settingsOf(context, options);
   requireApiKey(configured);
   const now = new Date();
@@ -61,7 +52,7 @@ async function backfill(
 /**
  * The backfill lanes that the flags concern. A ranking has no history: each snapshot is the whole list.
  *
- * @throws UsageError where a flag concerns no feed that was chosen
+ * @throws UsageError if a flag concerns no feed that was chosen
  */
 function historyTargets(
   settings: Settings,

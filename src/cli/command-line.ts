@@ -57,5 +57,17 @@ export const withCommands = <Document>(document: Document, commandLine: CommandL
 export const addHelp = (command: Command, text: (commandLine: CommandLine) => string): Command =>
   command.addHelpText('after', () => text(commandLineOf({ program: rootOf(command).name() })));
 
+/**
+ * Adds examples below a command's help.
+ *
+ * @param examples bare commands; several in a line are joined by `&&`
+ * @param notes what the help says before them
+ */
+export const addExamples = (command: Command, examples: readonly string[], notes = ''): Command =>
+  addHelp(command, (line) => {
+    const typed = examples.map((example) => example.split(' && ').map(line).join(' && '));
+    return `${notes === '' ? '' : `\n${notes}\n`}\nExamples:\n${typed.map((example) => `  ${example}`).join('\n')}`;
+  });
+
 const rootOf = (command: Command): Command =>
   command.parent === null ? command : rootOf(command.parent);

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { parseUrl } from '../db/timeouts.ts';
 import {
@@ -8,15 +7,9 @@ import {
   stopEmbeddedPostgres,
   type EmbeddedPostgresState,
 } from '../postgres/postgres.ts';
-import { addHelp, commandLineOf, type CommandLine } from './command-line.ts';
-import {
-  exitCodes,
-  UsageError,
-  type Context,
-  type ExitCode,
-  type GlobalOptions,
-  type Registry,
-} from './context.ts';
+import { addExamples, commandLineOf, type CommandLine } from './command-line.ts';
+import { exitCodes, UsageError, type Context, type GlobalOptions } from './context.ts';
+import type { Registry } from './context.ts';
 import { addDemo, demoDatabase, embeddedDirectory, existing, type DemoOption } from './existing.ts';
 import { onDatabase } from './on-database.ts';
 import { printAnswer } from './print.ts';
@@ -60,57 +53,35 @@ export const dbUrlDocument = z.strictObject({
 
 /** `db start|stop|status|url|shell`: the embedded Postgres for a person to keep and to connect to. */
 export function registerDb({ command, run }: Registry): void {
-  addHelp(
-    command,
-    (line) => `
-Examples:
-  ${line('explorer-etl db start')}
-  ${line('explorer-etl db shell')}
-  ${line('explorer-etl db stop')}`,
-  );
-  command
-    .command('start')
-    .description('start it; it runs until db stop')
-    .action(run<object>(start));
+  addExamples(command, ['explorer-etl db start', 'explorer-etl db shell', 'explorer-etl db stop']);
+  command.command('start').description('start it; it runs until db stop').action(run(start));
   command
     .command('stop')
     .description('stop it; connected programs lose what they had not committed')
-    .action(run<object>(stop));
-  command.command('status').description('whether it runs, and where').action(run<object>(status));
+    .action(run(stop));
+  command.command('status').description('whether it runs, and where').action(run(status));
   addDemo(command.command('url'))
     .description('print its address, password included, for other programs')
-    .action(run<DemoOption>(printUrl));
+    .action(run(printUrl));
   const shell = addDemo(command.command('shell'))
     .argument('[arguments...]', 'for psql, behind --')
-    .description('open psql in the database that the other commands use');
-  addHelp(
-    shell,
-    (line) => `
-Examples:
-  ${line('explorer-etl db shell')}
-  ${line(String.raw`explorer-etl db shell -- -c "\\dt explorer.*"`)}`,
-  ).action((args: readonly string[], options: DemoOption, itself: Command) =>
-    run<DemoOption>((context, all) => psql(context, all, args))(options, itself),
-  );
+    .description('open psql in the database that the other commands use')
+    .action(run(psql));
+  const tables = String.raw`explorer-etl db shell -- -c "\\dt explorer.*"`;
+  addExamples(shell, ['explorer-etl db shell', tables]);
 }
 
-async function start(context: Context, options: GlobalOptions): Promise<ExitCode> {
-  demandEmbedded(context, options);
-  const directory = embeddedDirectory(context);
+async function start(context: Context, options: GlobalOptions) {
+  const directory = embeddedOf(context, options);
   await startEmbeddedPostgres({ directory });
-  const state = await inspectEmbeddedPostgres(directory);
-  return printState(context, options, dbStartDocument, state);
+  return printState(context, options, dbStartDocument);
 }
 
-async function status(context: Context, options: GlobalOptions): Promise<ExitCode> {
-  demandEmbedded(context, options);
-  const state = await inspectEmbeddedPostgres(embeddedDirectory(context));
-  return printState(context, options, dbStatusDocument, state);
-}
+const status = async (context: Context, options: GlobalOptions) =>
+  printState(context, options, dbStatusDocument);
 
-async function stop(context: Context, options: GlobalOptions): Promise<ExitCode> {
-  demandEmbedded(context, options);
-  const stopped = await stopEmbeddedPostgres(embeddedDirectory(context));
+async function stop(context: Context, options: GlobalOptions) {
+  const stopped = await stopEmbeddedPostgres(embeddedOf(context, options));
   return printAnswer(context, options, {
     schema: dbStopDocument,
     fields: { stopped },
@@ -119,12 +90,12 @@ async function stop(context: Context, options: GlobalOptions): Promise<ExitCode>
 }
 
 /** Prints how it is, without the password. */
-function printState(
+async function printState(
   context: Context,
   options: GlobalOptions,
   schema: typeof dbStartDocument | typeof dbStatusDocument,
-  state: EmbeddedPostgresState | null,
-): ExitCode {
+) {
+  const state = await inspectEmbeddedPostgres(embeddedOf(context, options));
   const running = state?.server ?? null;
   const fields = {
     running: running !== null,
@@ -151,19 +122,16 @@ Connect:   ${line('explorer-etl db url')}    prints its address, with the passwo
 `;
 }
 
-async function printUrl(context: Context, options: GlobalOptions & DemoOption): Promise<ExitCode> {
-  const address = await addressOf(context, options);
-  return printAnswer(context, options, {
-    schema: dbUrlDocument,
-    fields: { url: address },
-    text: () => `${address}\n`,
-  });
+async function printUrl(context: Context, options: GlobalOptions & DemoOption) {
+  const url = await addressOf(context, options);
+  const text = () => `${url}\n`;
+  return printAnswer(context, options, { schema: dbUrlDocument, fields: { url }, text });
 }
 
 async function addressOf(context: Context, options: GlobalOptions & DemoOption): Promise<string> {
   const { databaseUrl } = settingsOf(context, options, 'database');
   if (databaseUrl !== null) {
-    if (options.demo === true) demandEmbedded(context, options);
+    if (options.demo === true) embeddedOf(context, options);
     context.stderr('Without its password: you gave that address yourself.\n');
     return withoutPassword(databaseUrl).url;
   }
@@ -179,9 +147,11 @@ async function addressOf(context: Context, options: GlobalOptions & DemoOption):
   return address.href;
 }
 
-/** @throws UsageError if another Postgres is in use */
-function demandEmbedded(context: Context, options: GlobalOptions): void {
-  if (settingsOf(context, options, 'database').databaseUrl === null) return;
+/** Where the embedded Postgres lives. @throws UsageError if another Postgres is in use */
+function embeddedOf(context: Context, options: GlobalOptions): string {
+  if (settingsOf(context, options, 'database').databaseUrl === null) {
+    return embeddedDirectory(context);
+  }
   const named = options.databaseUrl === undefined ? 'DATABASE_URL' : '--database-url';
   throw new UsageError(
     `no embedded Postgres is in use: ${named} names a server of your own, which this program neither starts nor stops.`,
@@ -196,14 +166,14 @@ const handedOn =
  * Opens psql in the database of the settings and waits for its end. The password goes by its environment,
  * which other users of the machine can't see.
  *
- * @returns done where psql ends with 0
- * @throws UsageError where psql is not installed
+ * @returns done if psql ends with 0
+ * @throws UsageError if psql is not installed
  */
 async function psql(
   context: Context,
   options: GlobalOptions & DemoOption,
   args: readonly string[],
-): Promise<ExitCode> {
+) {
   if (options.json) {
     throw new UsageError('stdout belongs to psql here, so there is no --json: use query --json.');
   }
@@ -227,9 +197,8 @@ async function psql(
 export function forLibpq(url: string): string {
   const address = parseUrl(url);
   const { searchParams } = address;
-  const ssl = searchParams.get('ssl');
-  if (searchParams.get('sslmode') === 'no-verify') searchParams.set('sslmode', 'require');
-  if (/^(?:1|true)$/u.test(ssl ?? '') && !searchParams.has('sslmode')) {
+  const [mode, ssl] = [searchParams.get('sslmode'), searchParams.get('ssl') ?? ''];
+  if (mode === 'no-verify' || (mode === null && /^(?:1|true)$/u.test(ssl))) {
     searchParams.set('sslmode', 'require');
   }
   for (const own of ['ssl', 'uselibpqcompat']) searchParams.delete(own);
@@ -237,10 +206,7 @@ export function forLibpq(url: string): string {
 }
 
 /** A URL of Postgres for those who must not see the password, and the password. */
-function withoutPassword(given: string): {
-  readonly url: string;
-  readonly password: string | null;
-} {
+function withoutPassword(given: string) {
   const address = parseUrl(given);
   const parameter = address.searchParams.get('password');
   const password =

@@ -5,13 +5,7 @@ import { z } from 'zod';
 import { openEngine, type Engine } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { withName } from '../db/timeouts.ts';
-<<<<<<< HEAD:src/cli/demo-run.ts
 import { whileCurrent } from '../db/migrate.ts';
-import { sumUp, tidyUp } from '../sync/serve.ts';
-import { syncOnce, type SyncTarget } from '../sync/once.ts';
-=======
-import { whileCurrent } from '../db/version.ts';
->>>>>>> 95296f70 (Draw sync and demo from the one status document):src/cli/demo-worker.ts
 import { feedName } from '../lists/feed.ts';
 import { createLog } from '../log.ts';
 import { openDatabase, type OpenDatabase } from '../open-database.ts';

@@ -7,7 +7,7 @@ import { statementOf } from '../query/question.ts';
 import { counted } from '../terminal/numbers.ts';
 import { momentForms, parseMoment } from '../time.ts';
 import { chainOf, collect } from './chosen-feeds.ts';
-import { addHelp } from './command-line.ts';
+import { addExamples } from './command-line.ts';
 import { UsageError } from './context.ts';
 import type { Context, GlobalOptions, Registry } from './context.ts';
 import { demandData, existing } from './existing.ts';
@@ -49,18 +49,19 @@ export function registerExport({ command, run }: Registry): void {
     .option('--chain <chain>', 'only this chain, by number or name (repeatable)', collect, [])
     .option('--since <day>', 'from this UTC day on, or that of so long ago, such as 7d', day, null)
     .option('--until <day>', 'up to this UTC day, or that of so long ago', day, null)
-    .option('--demo', "export the demo's database");
-  addHelp(
+    .option('--demo', "export the demo's database")
+    .action(run(exportTo));
+  const examples = [
+    'explorer-etl export --to lake',
+    'explorer-etl export user_operations blocks --to lake --chain 10 --since 7d --overwrite',
+    'explorer-etl export --query top-senders --to report --format csv',
+  ];
+  addExamples(
     command,
-    (line) => `
-Files go by chain and day. The folder is there whole or not at all. --since and --until choose among
-relations that go by day; others are exported whole.
-
-Examples:
-  ${line('explorer-etl export --to lake')}
-  ${line('explorer-etl export user_operations blocks --to lake --chain 10 --since 7d --overwrite')}
-  ${line('explorer-etl export --query top-senders --to report --format csv')}`,
-  ).action(run(exportTo));
+    examples,
+    `Files go by chain and day. The folder is there whole or not at all. --since and --until choose among
+relations that go by day; others are exported whole.`,
+  );
 }
 
 function day(value: string): string {

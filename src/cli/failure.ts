@@ -62,86 +62,83 @@ export type Failure = Pick<z.infer<typeof errorDocument>, 'errors'> & {
   readonly exit: typeof exits.failed | typeof exits.wrongUse | typeof exits.interrupted;
 };
 
-/** What the user can fix before starting again: the message says how. */
-const fixable: readonly (readonly [kind: ErrorKind, of: new (message: string) => Error])[] = [
-  ['usage', UsageError],
-  ['listen', ListenError],
-  ['statement', StatementError],
-  ['export', ExportError],
-  ['embedded-postgres', EmbeddedPostgresError],
-  ['migration', MigrationError],
-  ['pooler', PoolerError],
-  ['standby', StandbyError],
-  ['other-explorer', OriginError],
+/** Classes of failure. If the exit is wrong use, the user can fix it first, and the message says how. */
+const classes: readonly (readonly [
+  of: new (...given: never[]) => Error,
+  kind: ErrorKind,
+  exit: Failure['exit'],
+])[] = [
+  [UsageError, 'usage', exits.wrongUse],
+  [ListenError, 'listen', exits.wrongUse],
+  [DatabaseUnavailableError, 'database-unavailable', exits.wrongUse],
+  [StatementError, 'statement', exits.wrongUse],
+  [StatementTimeoutError, 'statement-timeout', exits.failed],
+  [ExportError, 'export', exits.wrongUse],
+  [EmbeddedPostgresError, 'embedded-postgres', exits.wrongUse],
+  [MigrationError, 'migration', exits.wrongUse],
+  [PoolerError, 'pooler', exits.wrongUse],
+  [StandbyError, 'standby', exits.wrongUse],
+  [OriginError, 'other-explorer', exits.wrongUse],
+  [ExplorerError, 'explorer', exits.failed],
 ];
+
+/** An error or a problem that may name the bare command to try. */
+interface Hinting {
+  readonly command?: string | null;
+}
 
 interface FailureOptions extends Pick<GlobalOptions, 'databaseUrl'> {
   /** How a command that a hint names is typed; bare if absent. */
   readonly commandLine?: CommandLine;
 }
 
-/** A failure in words, never with a stack: 2 where the user can fix it before starting again, else 1. */
+/** A failure in words, never with a stack: 2 if the user can fix it before starting again, else 1. */
 export function failureOf(
   error: unknown,
   { databaseUrl, commandLine = (command) => command }: FailureOptions,
 ): Failure {
+  const hintOf = ({ command = null }: Hinting) =>
+    command === null ? null : `Try: ${commandLine(command)}`;
   if (error instanceof ConfigError) {
-    const errors = error.problems.map(({ where, message, command }) => ({
-      ...one('configuration', message),
-      where,
-      hint: command === undefined ? null : hintOf(commandLine(command)),
-    }));
+    const errors = error.problems.map((problem) => {
+      const { where, message } = problem;
+      return { ...one('configuration', message), where, hint: hintOf(problem) };
+    });
     return { exit: exits.wrongUse, errors };
   }
-  const code = codeOfFailure(error);
-  if (error instanceof DatabaseUnavailableError) {
-    // Where the URL came from: the flag goes before the environment.
-    const hint = `Check ${databaseUrl === undefined ? 'DATABASE_URL' : '--database-url'}.`;
-    const errors = [{ ...one('database-unavailable', error.message, code), hint }];
-    return { exit: exits.wrongUse, errors };
+  const code = error instanceof ExplorerError ? error.failure : codeOfFailure(error);
+  const [, kind, exit] = classes.find(([of]) => error instanceof of) ?? [];
+  if (kind === undefined || exit === undefined || !(error instanceof Error)) {
+    const unknown = isOfDatabase(error) ? 'database' : 'unexpected';
+    return { exit: exits.failed, errors: [one(unknown, describeDatabaseError(error), code)] };
   }
-  const [kind] = fixable.find(([, of]) => error instanceof of) ?? [];
-  if (kind !== undefined) {
-    const { message, command = null } = error as Error & { readonly command?: string | null };
-    const hint = command === null ? null : hintOf(commandLine(command));
-    return { exit: exits.wrongUse, errors: [{ ...one(kind, message, code), hint }] };
-  }
-  if (error instanceof ExplorerError) {
-    return { exit: exits.failed, errors: [one('explorer', error.message, error.failure)] };
-  }
-  if (error instanceof StatementTimeoutError) {
-    return { exit: exits.failed, errors: [one('statement-timeout', error.message, code)] };
-  }
-  const message = describeDatabaseError(error);
-  return {
-    exit: exits.failed,
-    errors: [one(isOfDatabase(error) ? 'database' : 'unexpected', message, code)],
-  };
+  // Where the URL came from: the flag goes before the environment.
+  const source = databaseUrl === undefined ? 'DATABASE_URL' : '--database-url';
+  const hint =
+    kind === 'database-unavailable' ? `Check ${source}.` : hintOf(error as Error & Hinting);
+  return { exit, errors: [{ ...one(kind, error.message, code), hint }] };
 }
-
-const hintOf = (command: string) => `Try: ${command}`;
 
 const one = (kind: ErrorKind, message: string, code: string | null = null) => ({
   kind,
   code,
   where: null,
   message,
-  hint: null,
+  hint: null as string | null,
 });
 
 /** Flags and arguments that the parser refused; it has said so on stderr already. */
 export function wrongFlags({ code, message }: CommanderError, commandLine: CommandLine): Failure {
-  const [what = '', hint] = message.replace(/^error: /u, '').split('\n');
-  const isHelp = code === 'commander.help';
-  const error = isHelp
-    ? {
-        ...one('usage', 'no command is given.', 'help'),
-        hint: hintOf(commandLine('explorer-etl help')),
-      }
-    : {
-        ...one('usage', what, code.replace('commander.', '')),
-        hint: hint?.replaceAll(/^\(|\)$/gu, '') ?? null,
-      };
+  if (code === 'commander.help') {
+    const hint = `Try: ${commandLine('explorer-etl help')}`;
+    return {
+      exit: exits.wrongUse,
+      errors: [{ ...one('usage', 'no command is given.', 'help'), hint }],
+    };
+  }
+  const [what = '', suggestion] = message.replace(/^error: /u, '').split('\n');
+  const hint = suggestion?.replaceAll(/^\(|\)$/gu, '') ?? null;
+  const error = { ...one('usage', what, code.replace('commander.', '')), hint };
   return { exit: exits.wrongUse, errors: [error] };
 }
 

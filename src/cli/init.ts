@@ -11,18 +11,12 @@ import { findChain } from '../config/select.ts';
 import { operationNames } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
 import { columns } from '../terminal/columns.ts';
-import type { Look } from '../terminal/look.ts';
+import { type Look, mostProse } from '../terminal/look.ts';
 import { paint } from '../terminal/paint.ts';
 import { wrap } from '../terminal/width.ts';
 import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
-import { addHelp, type CommandLine, commandLineOf } from './command-line.ts';
-import {
-  type Context,
-  type ExitCode,
-  type GlobalOptions,
-  type Registry,
-  UsageError,
-} from './context.ts';
+import { addExamples, type CommandLine, commandLineOf } from './command-line.ts';
+import { type Context, type GlobalOptions, type Registry, UsageError } from './context.ts';
 import { printAnswer } from './print.ts';
 
 /** `init --json`. */
@@ -45,18 +39,14 @@ interface Choice {
 
 /** `init`: writes a configuration file to start from. Never overwrites one. */
 export function registerInit({ command, run }: Registry): void {
-  addHelp(
-    addFeedOptions(command),
-    (line) => `
-Without flags, it asks in a terminal; elsewhere it takes ${chainName(usual.chains[0])} and all operations.
-
-Examples:
-  ${line('explorer-etl init --chain optimism')}
-  ${line('explorer-etl init --chain 10 --chain base')}`,
-  ).action(run<ChosenFeeds>(init));
+  addExamples(
+    addFeedOptions(command).action(run(init)),
+    ['explorer-etl init --chain optimism', 'explorer-etl init --chain 10 --chain base'],
+    `Without flags, it asks in a terminal; elsewhere it takes ${chainName(usual.chains[0])} and all operations.`,
+  );
 }
 
-async function init(context: Context, options: ChosenFeeds & GlobalOptions): Promise<ExitCode> {
+async function init(context: Context, options: ChosenFeeds & GlobalOptions) {
   const name = options.config ?? configFileName;
   const file = resolve(context.cwd, name);
   if (existsSync(file)) {
@@ -145,8 +135,6 @@ function chainOf(flag: string): number {
   return found.id;
 }
 
-/** Prose is no wider than this, however wide the terminal is. */
-const mostProse = 100;
 /** As wide as the word Next. */
 const indent = '      ';
 

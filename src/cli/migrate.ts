@@ -3,19 +3,13 @@ import { prepareDatabase } from '../app.ts';
 import { distribute, type Distributed } from '../db/layout.ts';
 import { grantRoles, roles } from '../db/roles.ts';
 import { largeTable } from '../lists/registry.ts';
-import { addHelp } from './command-line.ts';
-import {
-  type Context,
-  type ExitCode,
-  type GlobalOptions,
-  type Registry,
-  waitingOf,
-} from './context.ts';
+import { addExamples } from './command-line.ts';
+import { type Context, type GlobalOptions, type Registry, waitingOf } from './context.ts';
 import { onDatabase } from './on-database.ts';
 import { printAnswer, tellWhere } from './print.ts';
 import { settingsOf } from './setup.ts';
 
-interface MigrateOptions {
+interface MigrateOptions extends GlobalOptions {
   readonly roles?: boolean;
   readonly distribute?: boolean;
 }
@@ -48,20 +42,20 @@ export function registerMigrate({ command, run }: Registry): void {
       '--distribute',
       'also distribute explorer.user_operations over the servers of a Citus cluster',
     );
-  addHelp(
-    command,
-    (line) => `
-Roles have no login: grant them to users who have one, such as
-  grant ${roles.analyst} to alice;
-
-Examples:
-  ${line('explorer-etl migrate')}
-  ${line('explorer-etl migrate --roles')}
-  ${line('explorer-etl migrate --distribute --database-url postgres://user@coordinator/chains')}`,
-  ).action(run<MigrateOptions>(migrate));
+  const examples = [
+    'explorer-etl migrate',
+    'explorer-etl migrate --roles',
+    'explorer-etl migrate --distribute --database-url postgres://user@coordinator/chains',
+  ];
+  const grants = `grant ${roles.analyst} to alice;`;
+  addExamples(
+    command.action(run(migrate)),
+    examples,
+    `Roles have no login: grant them to users who have one, such as\n  ${grants}`,
+  );
 }
 
-function migrate(context: Context, options: MigrateOptions & GlobalOptions): Promise<ExitCode> {
+function migrate(context: Context, options: MigrateOptions) {
   const settings = settingsOf(context, options, 'database');
   return onDatabase(settings, context, 'writes', async (database) => {
     tellWhere(context, options, database);

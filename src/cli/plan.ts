@@ -3,13 +3,13 @@ import { readCredits, sumCredits } from '../status/credits.ts';
 import { planDocument, type PlanDocument, planFeeds, planOf } from '../status/plan.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
 import { columns } from '../terminal/columns.ts';
-import type { Look } from '../terminal/look.ts';
+import { type Look, mostProse } from '../terminal/look.ts';
 import { compact, counted, duration, percent, whole } from '../terminal/numbers.ts';
 import { mark, paint } from '../terminal/paint.ts';
 import { wrap } from '../terminal/width.ts';
 import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
-import type { Registry } from './context.ts';
-import { addHelp } from './command-line.ts';
+import type { Context, GlobalOptions, Registry } from './context.ts';
+import { addExamples } from './command-line.ts';
 import { demoSettings } from './demo-world.ts';
 import { addDemo, type DemoOption, placeOf } from './existing.ts';
 import { onDatabase } from './on-database.ts';
@@ -18,44 +18,35 @@ import { settingsOf } from './setup.ts';
 
 /** `plan`: what the configured feeds cost, once and each day, and how long they take. */
 export function registerPlan({ command, run }: Registry): void {
-  addHelp(
-    addDemo(addFeedOptions(command)),
-    (line) => `
-Makes no request: it goes by what was downloaded before.
-
-Examples:
-  ${line('explorer-etl plan')}
-  ${line('explorer-etl plan --chain 10')}`,
-  ).action(
-    run<ChosenFeeds & DemoOption>(async (context, options) => {
-      const { chains, explorer, ...settings } =
-        options.demo === true ? demoSettings(context, options) : settingsOf(context, options);
-      const place = await placeOf(context, settings, options);
-      return onDatabase(settings, place, 'reads', async (database) => {
-        const at = new Date();
-        // It changes nothing, so it makes no tables either.
-        const db = (await isPrepared(database.pool)) ? database.db : null;
-        const feeds = await planFeeds(db, chains, { pageSize: explorer.pageSize, at });
-        const { spent } = sumCredits(db === null ? [] : (await readCredits(db)).keys);
-        const document = {
-          schema: 'explorer-etl/plan/2',
-          ...planOf(feeds, explorer, { at, spentToday: spent / creditsPerPage }),
-        } as const;
-        return printAnswer(context, options, {
-          schema: planDocument,
-          fields: document,
-          text: () => planText(document, context.out),
-        });
-      });
-    }),
+  addExamples(
+    addDemo(addFeedOptions(command)).action(run(plan)),
+    ['explorer-etl plan', 'explorer-etl plan --chain 10'],
+    'Makes no request: it goes by what was downloaded before.',
   );
+}
+
+async function plan(context: Context, options: ChosenFeeds & DemoOption & GlobalOptions) {
+  const { chains, explorer, ...settings } =
+    options.demo === true ? demoSettings(context, options) : settingsOf(context, options);
+  const place = await placeOf(context, settings, options);
+  return onDatabase(settings, place, 'reads', async (database) => {
+    const at = new Date();
+    // It changes nothing, so it makes no tables either.
+    const db = (await isPrepared(database.pool)) ? database.db : null;
+    const feeds = await planFeeds(db, chains, { pageSize: explorer.pageSize, at });
+    const { spent } = sumCredits(db === null ? [] : (await readCredits(db)).keys);
+    const document = {
+      schema: 'explorer-etl/plan/2',
+      ...planOf(feeds, explorer, { at, spentToday: spent / creditsPerPage }),
+    } as const;
+    const text = () => planText(document, context.out);
+    return printAnswer(context, options, { schema: planDocument, fields: document, text });
+  });
 }
 
 type Range = PlanDocument['history']['requests'];
 type Feed = PlanDocument['feeds'][number];
 
-/** Prose is no wider, however wide the terminal is. */
-const mostProse = 100;
 /** From this width on the table has a column for the time. */
 const wide = 72;
 

@@ -13,15 +13,8 @@ import { columns } from '../terminal/columns.ts';
 import type { Look } from '../terminal/look.ts';
 import { fit } from '../terminal/width.ts';
 import { addFeedOptions, chainOf, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
-import { addHelp } from './command-line.ts';
-import {
-  exits,
-  UsageError,
-  type Context,
-  type ExitCode,
-  type GlobalOptions,
-  type Registry,
-} from './context.ts';
+import { addExamples } from './command-line.ts';
+import { exits, UsageError, type Action, type GlobalOptions, type Registry } from './context.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { printAnswer } from './print.ts';
 import { settingsOf } from './setup.ts';
@@ -75,21 +68,17 @@ interface QuarantineOptions extends ChosenFeeds, GlobalOptions {
 type Work = (
   db: Database,
   filter: QuarantineFilter,
-  context: Context,
-  options: QuarantineOptions,
-) => Promise<ExitCode>;
+  ...given: Parameters<Action<QuarantineOptions>>
+) => ReturnType<Action<QuarantineOptions>>;
 
 /** `quarantine list|retry|drop`: the items that are no rows, and what to do with them. */
 export function registerQuarantine({ command, run }: Registry): void {
-  addHelp(
-    command,
-    (line) => `
-Examples:
-  ${line('explorer-etl quarantine list --chain 10')}
-  ${line('explorer-etl quarantine retry')}`,
-  );
+  addExamples(command, [
+    'explorer-etl quarantine list --chain 10',
+    'explorer-etl quarantine retry',
+  ]);
   const act = (access: 'reads' | 'writes', work: Work) =>
-    run<Omit<QuarantineOptions, keyof GlobalOptions>>(async (context, options) => {
+    run<QuarantineOptions>(async (context, options) => {
       // An item stays in quarantine even if the configuration no longer names its feed.
       const settings = settingsOf(context, { ...options, chain: [], operation: [] }, 'database');
       const { chain = [], operation: operations = [], id: ids = [], reason = null } = options;

@@ -16,7 +16,7 @@ import { counted } from '../terminal/numbers.ts';
 import { fit, widthOf } from '../terminal/width.ts';
 import { parseDuration } from '../time.ts';
 import { chainOf, wholeNumber } from './chosen-feeds.ts';
-import { addHelp, commandLineOf, type CommandLine } from './command-line.ts';
+import { addExamples, commandLineOf, type CommandLine } from './command-line.ts';
 import { exits, UsageError, type Context, type GlobalOptions, type Registry } from './context.ts';
 import { demandData, existing } from './existing.ts';
 import { onDatabase } from './on-database.ts';
@@ -104,18 +104,15 @@ export function registerQuery({ command, run }: Registry): void {
     .addOption(timeout.argParser(timeoutOf).default(timeoutOf(defaultTimeout), defaultTimeout))
     .option('--chain <chain>', 'of a named query: only this chain, by number or name')
     .option('--days <n>', 'of a named query: so many days back, such as 7 or 2w', daysOf)
-    .option('--demo', "query the demo's database");
-  addHelp(
-    command,
-    (line) => `
-The transaction is read only. Times are in UTC.
-
-Examples:
-  ${line('explorer-etl query --list')}
-  ${line('explorer-etl query top-senders --chain 10 --days 7')}
-  ${line('explorer-etl query "select * from explorer.freshness"')}
-  ${line('explorer-etl query --file report.sql --format csv > report.csv')}`,
-  ).action(run(query));
+    .option('--demo', "query the demo's database")
+    .action(run(query));
+  const examples = [
+    'explorer-etl query --list',
+    'explorer-etl query top-senders --chain 10 --days 7',
+    'explorer-etl query "select * from explorer.freshness"',
+    'explorer-etl query --file report.sql --format csv > report.csv',
+  ];
+  addExamples(command, examples, 'The transaction is read only. Times are in UTC.');
 }
 
 /** A number of days, or a duration of whole ones. */

@@ -19,39 +19,29 @@ import {
 } from '../sync/targets.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds } from './chosen-feeds.ts';
 import { concludeSync } from './sync-result.ts';
-import {
-  type Context,
-  type ExitCode,
-  type GlobalOptions,
-  type Registry,
-  UsageError,
-} from './context.ts';
-import { addHelp } from './command-line.ts';
+import { type Context, type GlobalOptions, type Registry, UsageError } from './context.ts';
+import { addExamples } from './command-line.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { settingsOf } from './setup.ts';
 import { syncTargets } from './sync.ts';
 import { costText } from './verify.ts';
 
-interface RepairOptions extends ChosenFeeds, SourceOptions {
+interface RepairOptions extends ChosenFeeds, SourceOptions, GlobalOptions {
   readonly yes?: true;
 }
 
 /** `repair`: downloads what `verify` reports open, and nothing else. */
 export function registerRepair({ command, run }: Registry): void {
-  addSameData(addFeedOptions(command)).option(
-    '--yes',
-    `repair even if it takes more than ${mostUnasked} requests`,
-  );
-  addHelp(
-    command,
-    (line) => `
-Examples:
-  ${line('explorer-etl repair --chain 10')} && ${line('explorer-etl verify')}
-  ${line('explorer-etl repair --chain 10 --yes')}`,
-  ).action(run<RepairOptions>(repair));
+  addSameData(addFeedOptions(command))
+    .option('--yes', `repair even if it takes more than ${mostUnasked} requests`)
+    .action(run(repair));
+  addExamples(command, [
+    'explorer-etl repair --chain 10 && explorer-etl verify',
+    'explorer-etl repair --chain 10 --yes',
+  ]);
 }
 
-async function repair(context: Context, options: RepairOptions & GlobalOptions): Promise<ExitCode> {
+async function repair(context: Context, options: RepairOptions) {
   const wanted = settingsOf(context, options);
   requireApiKey(wanted);
   return onDatabase(wanted, context, 'writes', async (database) => {
@@ -94,7 +84,7 @@ async function repair(context: Context, options: RepairOptions & GlobalOptions):
  */
 async function checkCost(
   context: Context,
-  { yes, quiet }: RepairOptions & GlobalOptions,
+  { yes, quiet }: RepairOptions,
   { db }: OpenDatabase,
   verified: readonly VerifiedFeed[],
   { chains, explorer: { pageSize } }: Settings,

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { countArchived, replayArchive, type Replayed } from '../replay/replay.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import { addFeedOptions, chainOf, type ChosenFeeds } from './chosen-feeds.ts';
-import { addHelp } from './command-line.ts';
-import type { Context, ExitCode, GlobalOptions, Registry } from './context.ts';
+import { addExamples } from './command-line.ts';
+import type { Context, GlobalOptions, Registry } from './context.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { printAnswer, tellWhere } from './print.ts';
 import { settingsOf } from './setup.ts';
@@ -28,21 +28,20 @@ const progressMs = 5_000;
 
 /** `replay`: rows of archived pages by the declarations of this version. No request. */
 export function registerReplay({ command, run }: Registry): void {
-  addFeedOptions(command);
-  addHelp(
-    command,
-    (line) => `
-Decodes the pages that explorer.archive keeps, oldest first, and upserts their rows. A row that a newer
+  const examples = [
+    'explorer-etl replay',
+    'explorer-etl replay --chain 10 --operation user-operations',
+  ];
+  addExamples(
+    addFeedOptions(command).action(run(replay)),
+    examples,
+    `Decodes the pages that explorer.archive keeps, oldest first, and upserts their rows. A row that a newer
 page wrote stays. Workers may run meanwhile. Ranked lists are left out: each ranking reads them whole.
-Interrupted or killed, the same command starts again, and ends with the same rows.
-
-Examples:
-  ${line('explorer-etl replay')}
-  ${line('explorer-etl replay --chain 10 --operation user-operations')}`,
-  ).action(run<ChosenFeeds>(replay));
+Interrupted or killed, the same command starts again, and ends with the same rows.`,
+  );
 }
 
-async function replay(context: Context, options: ChosenFeeds & GlobalOptions): Promise<ExitCode> {
+async function replay(context: Context, options: ChosenFeeds & GlobalOptions) {
   // An archived page can be replayed even if the configuration no longer names its feed.
   const settings = settingsOf(context, { ...options, chain: [], operation: [] }, 'database');
   const { chain = [], operation: operations = [], quiet } = options;

@@ -14,8 +14,8 @@ import type { Look } from '../terminal/look.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import { mark, paint } from '../terminal/paint.ts';
 import { widthOf, wrap } from '../terminal/width.ts';
-import { exits, type Registry } from './context.ts';
-import { addHelp, commandLineOf, withCommands } from './command-line.ts';
+import { type Context, exits, type GlobalOptions, type Registry } from './context.ts';
+import { addExamples, commandLineOf, withCommands } from './command-line.ts';
 import { addDemo, type DemoOption, placeOf } from './existing.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { printAnswer } from './print.ts';
@@ -23,32 +23,27 @@ import { settingsOf } from './setup.ts';
 
 /** `verify`: what is complete; exit 0 only if nothing is open. */
 export function registerVerify({ command, run }: Registry): void {
-  addHelp(
-    addDemo(command),
-    (line) => `
-Makes no request. Exit code 0 only if nothing is open.
-
-Examples:
-  ${line('explorer-etl verify')}
-  ${line('explorer-etl verify --json')}`,
-  ).action(
-    run<DemoOption>(async (context, options) => {
-      const settings = settingsOf(context, options, 'database');
-      const place = await placeOf(context, settings, options);
-      return onDatabase(settings, place, 'reads', async (database) => {
-        await demandPrepared(database, 'to verify');
-        const { pageSize } = settings.explorer;
-        const how = { pageSize, at: new Date() };
-        const document = await verifyReport(database.db, await verifyFeeds(database.db), how);
-        return printAnswer(context, options, {
-          schema: verifyDocument,
-          fields: document,
-          text: () => verifyText(context.out, withCommands(document, commandLineOf(place))),
-          exit: document.counts.open === 0 ? exits.done : exits.open,
-        });
-      });
-    }),
+  addExamples(
+    addDemo(command).action(run(verify)),
+    ['explorer-etl verify', 'explorer-etl verify --json'],
+    'Makes no request. Exit code 0 only if nothing is open.',
   );
+}
+
+async function verify(context: Context, options: DemoOption & GlobalOptions) {
+  const settings = settingsOf(context, options, 'database');
+  const place = await placeOf(context, settings, options);
+  return onDatabase(settings, place, 'reads', async (database) => {
+    await demandPrepared(database, 'to verify');
+    const how = { pageSize: settings.explorer.pageSize, at: new Date() };
+    const document = await verifyReport(database.db, await verifyFeeds(database.db), how);
+    return printAnswer(context, options, {
+      schema: verifyDocument,
+      fields: document,
+      text: () => verifyText(context.out, withCommands(document, commandLineOf(place))),
+      exit: document.counts.open === 0 ? exits.done : exits.open,
+    });
+  });
 }
 
 type Feed = VerifyDocument['feeds'][number];

@@ -9,3 +9,6 @@ export interface Look {
 
 /** A file or a pipe. */
 export const plainLook: Look = { isTerminal: false, columns: 100, isColoured: false };
+
+/** Prose is no wider than this, however wide the terminal is. */
+export const mostProse = 100;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkClock, checkOf, clockAhead, type Check } from '../../../src/cli/check-parts.ts';
-import { checkText } from '../../../src/cli/check.ts';
+import { checkClock, checkOf, checkText, clockAhead, type Check } from '../../../src/cli/check.ts';
 import { widthOf } from '../../../src/terminal/width.ts';
 import { looks, usual } from './looks.ts';
 
