@@ -9,10 +9,9 @@ import { StatementTimeoutError } from '../query/failure.ts';
 import { questions } from '../query/question.ts';
 import { readCoverage } from '../status/coverage.ts';
 import type { QueriesDocument } from '../status/endpoints.ts';
-import { readRuns } from '../status/runs.ts';
+import { readRuns, readThroughput } from '../status/ledger.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import { readStrips } from '../status/strips.ts';
-import { readThroughput } from '../status/throughput.ts';
 import { traceTerm } from '../status/trace.ts';
 import { BusyError, type Reader } from './reader.ts';
 

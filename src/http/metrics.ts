@@ -32,7 +32,7 @@ export function createMetrics(status: () => Promise<StatusDocument | null>, vers
   new Gauge(built).set({ version, node: process.version }, 1);
   const stop = countWork(own);
   return {
-    async handler(context: Context) {
+    handler: async (context: Context) => {
       const known = await status();
       const all = Registry.merge([own, ...(known === null ? [] : [metricsOf(known)])]);
       return context.body(await all.metrics(), 200, { 'content-type': own.contentType });
@@ -137,7 +137,10 @@ function metricsOf(status: StatusDocument): Registry {
   for (const [kind, count] of Object.entries(workers ?? {})) {
     add('workers', 'Processes that work: start by schedules, once for a command.', count, { kind });
   }
-  for (const [state, lanes] of byState(feeds)) add('lanes', 'Lanes of feeds.', lanes, { state });
+  const allLanes = feeds.flatMap((feed) => feed.lanes);
+  for (const [state, own] of Map.groupBy(allLanes, (lane) => lane.state)) {
+    add('lanes', 'Lanes of feeds.', own.length, { state });
+  }
   const { spent, left } = credits;
   const used = left === null ? null : spent / Math.max(1, spent + left);
   add('budget_credits_spent', 'Credits that all keys spent today (UTC).', spent);
@@ -183,11 +186,6 @@ const unix = (time: string | null): number | null =>
 function labelsOf(feed: string): { readonly chain: string; readonly list: string } {
   const at = feed.indexOf('/');
   return { chain: feed.slice(0, at), list: feed.slice(at + 1) };
-}
-
-function byState(feeds: StatusDocument['feeds']): readonly (readonly [string, number])[] {
-  const lanes = feeds.flatMap((feed) => feed.lanes);
-  return [...Map.groupBy(lanes, ({ state }) => state)].map(([state, own]) => [state, own.length]);
 }
 
 function endOf({ credits: { forecast }, as_of }: StatusDocument): number | null {

@@ -1,9 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { creditsPerPage } from '../sync/ledger.ts';
+import { creditsPerRequest } from '../explorer/slot.ts';
+import { sumKnown } from './estimate.ts';
 import type { StatusDocument } from './schema.ts';
 
 type Credits = StatusDocument['credits'];
+type Amounts = Pick<Credits, 'spent' | 'limit' | 'left'>;
 export type KeyCredits = Credits['keys'][number];
 type Forecast = Credits['forecast'];
 
@@ -51,22 +53,18 @@ export function creditsOf(keys: readonly KeyCredits[], work: WorkLeft, at: Date)
 }
 
 /** The credits of all keys together; null where one of them has no limit, or there is none. */
-export function sumCredits(
-  keys: readonly Pick<KeyCredits, 'spent' | 'limit' | 'left'>[],
-): Pick<KeyCredits, 'spent' | 'limit' | 'left'> {
-  const sum = (of: (key: Pick<KeyCredits, 'spent' | 'limit' | 'left'>) => number | null) =>
-    keys.length === 0 || keys.some((key) => of(key) === null)
-      ? null
-      : keys.reduce((total, key) => total + (of(key) ?? 0), 0);
+export function sumCredits(keys: readonly Amounts[]): Amounts {
+  const sum = (amounts: readonly (number | null)[]) =>
+    keys.length === 0 ? null : sumKnown(amounts);
   return {
-    spent: sum(({ spent }) => spent) ?? 0,
-    limit: sum(({ limit }) => limit),
-    left: sum(({ left }) => left),
+    spent: sum(keys.map(({ spent }) => spent)) ?? 0,
+    limit: sum(keys.map(({ limit }) => limit)),
+    left: sum(keys.map(({ left }) => left)),
   };
 }
 
 /** What a forecast is made from. */
-interface Spending extends WorkLeft, Pick<KeyCredits, 'spent' | 'limit' | 'left'> {
+interface Spending extends WorkLeft, Amounts {
   readonly at: Date;
 }
 
@@ -81,9 +79,9 @@ export function forecastCredits(spending: Spending): Forecast {
   if (left === null) return { kind: 'no-limit' };
   const midnight = new Date(at);
   midnight.setUTCHours(24, 0, 0, 0);
-  if (left < creditsPerPage) return { kind: 'spent', until: midnight.toISOString() };
+  if (left < creditsPerRequest) return { kind: 'spent', until: midnight.toISOString() };
   const restSeconds = (midnight.getTime() - at.getTime()) / 1000;
-  const pages = left / creditsPerPage;
+  const pages = left / creditsPerRequest;
   const forHistory = pages - (pollsPerDay * restSeconds) / daySeconds;
   if (forHistory < 0) {
     const lastsMs = (1000 * daySeconds * pages) / pollsPerDay;
@@ -91,7 +89,7 @@ export function forecastCredits(spending: Spending): Forecast {
   }
   if (history === null) return { kind: 'unknown' };
   if (history.most <= forHistory) return { kind: 'enough' };
-  const pagesPerDay = (spending.limit ?? spending.spent + left) / creditsPerPage - pollsPerDay;
+  const pagesPerDay = (spending.limit ?? spending.spent + left) / creditsPerRequest - pollsPerDay;
   // A history of unknown length may end today.
   const days = (requests: number) =>
     Math.max(0, Math.ceil((requests - forHistory) / Math.max(1, pagesPerDay)));

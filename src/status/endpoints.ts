@@ -1,13 +1,16 @@
 import { z } from 'zod';
+import { count, instant, laneName, runState } from './schema.ts';
 
 /**
  * What the page reads beside `/status.json`: one schema for each JSON endpoint. The schema is the type, for the
  * server and for the client. Times are ISO 8601, durations seconds, positions blocks, batches or ranks.
  */
 
-const instant = z.iso.datetime({ offset: true });
-const count = z.int().min(0);
 const position = z.int();
+/** Positions, both included. */
+const range = z.strictObject({ from: position, to: position });
+/** The same, with the times of its lowest and highest item, if stored items report them. */
+const timedRange = range.extend({ from_at: instant.nullable(), to_at: instant.nullable() });
 
 /** What is drawn of a part of a list, the most important first: a gap is never hidden by what is verified. */
 export const cellStates = [
@@ -36,25 +39,12 @@ export const coverageDocument = z.strictObject({
   feed: z.string(),
   unit: z.enum(['blocks', 'batches', 'ranks']),
   /** The whole list, as far as it is known or wanted; null: nothing is stored yet. */
-  whole: z.strictObject({ from: position, to: position }).nullable(),
-  window: z.strictObject({ from: position, to: position }).nullable(),
-  segments: z.array(
-    z.strictObject({
-      from: position,
-      to: position,
-      state: cell,
-      /** Time of its lowest and highest item, where stored items report it. */
-      from_at: instant.nullable(),
-      to_at: instant.nullable(),
-    }),
-  ),
+  whole: range.nullable(),
+  window: range.nullable(),
+  segments: z.array(timedRange.extend({ state: cell })),
   /** The gaps of the window, the newest first, at most 50. */
   gaps: z.array(
-    z.strictObject({
-      from: position,
-      to: position,
-      from_at: instant.nullable(),
-      to_at: instant.nullable(),
+    timedRange.extend({
       /** About how many requests it takes; null: unknown. */
       requests: count.nullable(),
       command: z.string(),
@@ -88,8 +78,8 @@ export const runsDocument = z.strictObject({
     z.strictObject({
       id: count,
       feed: z.string(),
-      lane: z.enum(['live', 'backfill']),
-      state: z.enum(['open', 'finished', 'failed', 'interrupted', 'superseded']),
+      lane: laneName,
+      state: runState,
       opened_at: instant,
       ended_at: instant.nullable(),
       pages: count,

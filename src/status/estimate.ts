@@ -8,15 +8,14 @@ import { operationNames, operations } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import { firingsPerDay } from './schedule.ts';
 
-/** A feed, and the settings that it is estimated by. */
-interface WantedFeed extends Feed {
+/** What is left of a feed's history, and what a day of it costs, by these settings. */
+export interface FeedEstimate extends Feed, Estimates {
+  readonly feed: string;
   readonly settings: FeedSettings;
 }
 
-/** What is left of a feed's history, and what a day of it costs. */
-export interface FeedEstimate extends WantedFeed, Estimates {
-  readonly feed: string;
-}
+/** A feed to estimate. Its list may be one that only a newer version knows. */
+type WantedFeed = Pick<FeedEstimate, 'chain_id' | 'settings'> & { readonly operation: string };
 
 /** How the estimates are to be read. */
 export interface ForecastOptions {
@@ -24,58 +23,64 @@ export interface ForecastOptions {
   readonly at: Date;
 }
 
-/** The feeds of some chains of a configuration, in the order in which people read of them. */
-const feedsOf = (chains: readonly ChainSettings[]): WantedFeed[] =>
-  chains.flatMap((chain) =>
-    operationNames.flatMap((operation) => {
-      const settings = chain.operations[operation];
-      return settings === undefined ? [] : [{ chain_id: chain.id, operation, settings }];
-    }),
-  );
-
-/**
- * Estimates every feed of these chains from stored facts alone.
- *
- * @param db null: there are no tables yet
- */
+/** Estimates every feed of these chains, in the order in which people read of them. */
 export const estimateFeeds = (
   db: Database | null,
   chains: readonly ChainSettings[],
   options: ForecastOptions,
-): Promise<FeedEstimate[]> => estimate(db, feedsOf(chains), options);
+): Promise<FeedEstimate[]> => {
+  const feeds = chains.flatMap(({ id: chain_id, operations: wanted }) =>
+    operationNames.flatMap((operation) => {
+      const settings = wanted[operation];
+      return settings === undefined ? [] : [{ chain_id, operation, settings }];
+    }),
+  );
+  return estimate(db, feeds, options);
+};
 
-/** The same of feeds with their settings. */
+/**
+ * Estimates feeds from stored facts alone, but for lists that this version does not know.
+ *
+ * @param db null: there are no tables yet
+ */
 export async function estimate(
   db: Database | null,
   wanted: readonly WantedFeed[],
   { pageSize, at }: ForecastOptions,
 ): Promise<FeedEstimate[]> {
-  const facts = db === null ? new Map<string, unknown>() : await readFacts(db, wanted);
-  return wanted.map((one) => {
-    const { operation, settings } = one;
-    const feed = feedName(one);
+  const known = wanted.flatMap(({ chain_id, operation: name, settings }) => {
+    const operation = operationNames.find((one) => one === name);
+    if (operation === undefined) return [];
+    return [{ feed: feedName({ chain_id, operation }), chain_id, operation, settings }];
+  });
+  const facts = db === null ? new Map<string, unknown>() : await readFacts(db, known);
+  return known.map((one) => {
+    const { feed, operation, settings } = one;
     const estimates = kindOf(operation).estimate(facts.get(feed) ?? null, settings, {
       unit: operations[operation].order?.unit ?? 'blocks',
       pageSize,
       pollsPerDay: firingsPerDay(settings.schedule, at),
     });
-    return { ...one, feed, ...estimates };
+    return { ...one, ...estimates };
   });
 }
 
 /** What each kind of list estimates from: of all feeds in one statement. */
 async function readFacts(
   db: Database,
-  wanted: readonly WantedFeed[],
+  wanted: readonly Pick<FeedEstimate, 'feed' | 'settings'>[],
 ): Promise<ReadonlyMap<string, unknown>> {
-  const feeds = wanted.map((one) => ({ feed: feedName(one), settings: one.settings }));
   const { rows } = await db.execute<{ feed: string; facts: unknown }>(sql`/* estimates */
     select feeds.feed, ${byKind(({ facts }) => sql`${facts}::json`)} as facts
     from (
       select known.chain_id, known.operation, feed, known.kind, known.frontier, wanted.settings
-      from json_to_recordset(${JSON.stringify(feeds)}::json) as wanted(feed text, settings jsonb)
+      from json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(feed text, settings jsonb)
       join etl.feeds as known using (feed)
     ) as feeds
   `);
   return new Map(rows.map(({ feed, facts }) => [feed, facts]));
 }
+
+/** The sum of some counts; null: one of them is unknown. */
+export const sumKnown = (counts: readonly (number | null)[]): number | null =>
+  counts.reduce((sum, each) => (sum === null || each === null ? null : sum + each), 0);

@@ -1,13 +1,12 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import type { FailureClass } from '../failure.ts';
 import type { FeedState } from '../lists/feed.ts';
 import { byKind, kinds } from '../lists/index.ts';
-import type { ListKindName, ListUnit } from '../lists/operation.ts';
+import type { ListUnit } from '../lists/operation.ts';
+import { operationNames } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
-import type { Lane, RunState } from '../lists/tables.ts';
 import type { Cron } from './schedule.ts';
-import type { FeedStatus } from './schema.ts';
+import type { FeedStatus, LaneStatus } from './schema.ts';
 
 /**
  * The statements behind the status document, each for all feeds at once. What they read grows with the feeds, the
@@ -16,25 +15,30 @@ import type { FeedStatus } from './schema.ts';
 
 /** What the tables say of a feed. Times are ISO 8601. */
 export interface FeedRecord {
-  readonly feed: string;
-  readonly chain_id: number;
-  readonly chain_name: string;
-  readonly operation: string;
-  readonly kind: ListKindName;
+  /** As the document has it. */
+  readonly shown: Pick<
+    FeedStatus,
+    | 'feed'
+    | 'chain_id'
+    | 'chain_name'
+    | 'operation'
+    | 'kind'
+    | 'failure'
+    | 'rows'
+    | 'pages'
+    | 'quarantined'
+    | 'schema_drift'
+    | 'archived_bytes'
+    | 'running_walks'
+    | 'last_page_at'
+    | 'last_success_at'
+    | 'lag_s'
+    | 'progress'
+  >;
   readonly unit: ListUnit;
   readonly state: FeedState;
-  readonly failure: FailureClass | null;
   readonly reason: string | null;
   readonly settings: FeedSettings;
-  readonly rows: number;
-  readonly pages: number;
-  readonly archived_bytes: number;
-  readonly running_walks: number;
-  readonly quarantined: number;
-  readonly schema_drift: number;
-  readonly last_page_at: string | null;
-  readonly last_success_at: string | null;
-  readonly lag_s: number | null;
   /** When the last run began that polled the head and finished. */
   readonly polled_at: string | null;
   readonly poll_age_s: number | null;
@@ -44,12 +48,9 @@ export interface FeedRecord {
   readonly schedule: Cron;
   /** A list that the explorer does not serve is not polled before. */
   readonly poll_again_at: string | null;
-  readonly reached: FeedStatus['progress']['reached'];
-  readonly reached_at: string | null;
-  readonly batches: FeedStatus['progress']['batches'];
 }
 
-/** Every feed, with the totals of its lanes and the progress of its newest run. */
+/** Every feed, with the totals of its lanes and the progress of its newest run: by chain, and lists as everywhere else. */
 export async function readFeeds(db: Database): Promise<FeedRecord[]> {
   const { rows } = await db.execute<{ record: FeedRecord }>(sql`/* feeds */
     with total as (
@@ -68,37 +69,41 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
       select distinct on (feed) * from etl.newest_runs order by feed, id desc
     )
     select json_build_object(
-      'feed', feeds.feed,
-      'chain_id', feeds.chain_id,
-      'chain_name', coalesce(chains.name, 'chain-' || feeds.chain_id),
-      'operation', feeds.operation,
-      'kind', feeds.kind,
+      'shown', json_build_object(
+        'feed', feeds.feed,
+        'chain_id', feeds.chain_id,
+        'chain_name', coalesce(chains.name, 'chain-' || feeds.chain_id),
+        'operation', feeds.operation,
+        'kind', feeds.kind,
+        'failure', feeds.failure,
+        'rows', coalesce(total.rows, 0),
+        'pages', coalesce(total.pages, 0),
+        'quarantined', coalesce(quarantined.items, 0),
+        'schema_drift', coalesce(drifted.ways, 0),
+        'archived_bytes', coalesce(total.archived_bytes, 0),
+        'running_walks', coalesce(under_way.walks, 0),
+        'last_page_at', total.last_page_at,
+        'last_success_at', feeds.last_success_at,
+        'lag_s', round(extract(epoch from lag)),
+        'progress', json_build_object(
+          'reached', case when progress #>> '{reached}' is not null then json_build_object(
+            'top', progress #> '{reached,top}', 'bottom', progress #> '{reached,bottom}'
+          ) end,
+          'reached_at', progress -> 'reached_at',
+          'batches', progress -> 'batches'
+        )
+      ),
       'unit', feeds.unit,
       'state', feeds.state,
-      'failure', feeds.failure,
       'reason', feeds.reason,
       'settings', feeds.settings,
-      'rows', coalesce(total.rows, 0),
-      'pages', coalesce(total.pages, 0),
-      'archived_bytes', coalesce(total.archived_bytes, 0),
-      'running_walks', coalesce(under_way.walks, 0),
-      'quarantined', coalesce(quarantined.items, 0),
-      'schema_drift', coalesce(drifted.ways, 0),
-      'last_page_at', total.last_page_at,
-      'last_success_at', feeds.last_success_at,
-      'lag_s', round(extract(epoch from lag)),
       'polled_at', looked_at,
       'poll_age_s', round(extract(epoch from clock_timestamp() - looked_at)),
       'freshness_s', extract(epoch from objective),
       'schedule', json_build_object(
         'cron', settings ->> 'schedule', 'timezone', coalesce(settings ->> 'timezone', 'UTC')
       ),
-      'poll_again_at', poll_again_at,
-      'reached', case when progress #>> '{reached}' is not null then json_build_object(
-        'top', progress #> '{reached,top}', 'bottom', progress #> '{reached,bottom}'
-      ) end,
-      'reached_at', progress -> 'reached_at',
-      'batches', progress -> 'batches'
+      'poll_again_at', poll_again_at
     ) as record
     from etl.feeds
     join explorer.freshness using (feed)
@@ -112,6 +117,8 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
     left join lateral (
       select ${byKind(({ status }) => status.progress)} as progress where latest.id is not null
     ) as reading on true
+    order by feeds.chain_id,
+             array_position(${sql.param(operationNames)}::text[], feeds.operation) nulls first
   `);
   return rows.map(({ record }) => record);
 }
@@ -119,18 +126,11 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
 /** What the tables say of a lane that ever had a run. Times are ISO 8601. */
 export interface LaneRecord {
   readonly feed: string;
-  readonly lane: Lane;
-  /** The newest run. */
-  readonly run_id: number;
-  readonly run_state: RunState;
-  readonly run_opened_at: string;
-  readonly reason: string | null;
+  /** As the document has it. The run is the newest. */
+  readonly shown: Omit<LaneStatus, 'state' | 'until' | 'quiet_s'>;
   /** When a process that was stopped let go of the run; null: none has since it was taken up. */
   readonly stopped_at: string | null;
-  readonly last_success_at: string | null;
-  readonly last_page_at: string | null;
   readonly last_page_age_s: number | null;
-  readonly pages_per_second: number | null;
   /** Rows that its walks added since midnight UTC. */
   readonly rows_today: number;
 }
@@ -183,16 +183,18 @@ export async function readLanes(db: Database): Promise<LaneRecord[]> {
     )
     select json_build_object(
       'feed', feed,
-      'lane', lane,
-      'run_id', newest.id,
-      'run_state', newest.state,
-      'run_opened_at', newest.opened_at,
-      'reason', newest.reason,
+      'shown', json_build_object(
+        'lane', lane,
+        'run_id', newest.id,
+        'run_state', newest.state,
+        'run_opened_at', newest.opened_at,
+        'reason', newest.reason,
+        'last_success_at', success_at,
+        'last_page_at', last_page_at,
+        'pages_per_second', round(pages_per_second, 3)
+      ),
       'stopped_at', newest.stopped_at,
-      'last_success_at', success_at,
-      'last_page_at', last_page_at,
       'last_page_age_s', round(extract(epoch from clock_timestamp() - last_page_at)),
-      'pages_per_second', round(pages_per_second, 3),
       'rows_today', coalesce(today.rows, 0)
     ) as record
     from etl.newest_runs as newest
@@ -205,21 +207,16 @@ export async function readLanes(db: Database): Promise<LaneRecord[]> {
 }
 
 /** What is verified of a feed, as far as it is known without a `verify`. */
-export interface Verified {
+export interface Verified extends Omit<FeedStatus['verified'], 'share' | 'basis' | 'positions'> {
   readonly feed: string;
-  readonly is_verified: boolean;
   /** Null: the kind of list counts batches. */
   readonly positions: number | null;
-  readonly gaps: number;
-  readonly missing: number;
-  readonly snapshot_at: string | null;
   /** Blocks or batches that can hold an item in quarantine; 0 where it can be anywhere. */
   readonly quarantined_positions: number;
-  readonly batches: FeedStatus['verified']['batches'];
 }
 
 /** What is verified of every feed. */
-export async function readVerified(db: Database): Promise<Verified[]> {
+export async function readVerified(db: Database): Promise<ReadonlyMap<string, Verified>> {
   const extents = Object.values(kinds).map(
     ({ name, status }) => sql`
       select feeds.feed, verified.*
@@ -252,7 +249,7 @@ export async function readVerified(db: Database): Promise<Verified[]> {
     left join etl.quarantined as held using (feed)
     left join etl.batch_counts as counts using (feed)
   `);
-  return rows.map(({ verified }) => verified);
+  return new Map(rows.map(({ verified }) => [verified.feed, verified]));
 }
 
 /** What the times of a list's newest items say of its pace. Times are seconds since 1970. */

@@ -5,16 +5,16 @@ import { printable } from '../printable.ts';
 import type { Workers } from '../sync/takeover.ts';
 import type { WorkLeft } from './credits.ts';
 import type { FeedEstimate } from './estimate.ts';
-import type { FeedRecord, ItemPace, LaneRecord, Verified } from './facts.ts';
-import { type Activity, activityOf, isUnseen, type LaneStatus, quietSentence } from './lanes.ts';
+import type { FeedRecord, ItemPace, Verified } from './facts.ts';
+import { type Activity, activityOf, isUnseen, quietSentence } from './lanes.ts';
 import { type Cron, nextFiring, pollTarget } from './schedule.ts';
-import type { FeedStatus } from './schema.ts';
+import type { FeedStatus, LaneStatus } from './schema.ts';
 
 /** All that is stored of a feed, and what is computed from it. */
 export interface FeedFacts {
   readonly record: FeedRecord;
   readonly lanes: readonly LaneStatus[];
-  readonly laneRecords: readonly Pick<LaneRecord, 'rows_today'>[];
+  readonly rows_today: number;
   /** Null: it was registered between two statements. */
   readonly verified: Verified | null;
   readonly estimate: FeedEstimate | null;
@@ -31,52 +31,29 @@ export interface Reading {
   readonly workers: Workers | null;
 }
 
+/** Lists with their names for people; that of a list which only a newer version knows is its operation. */
 const guides: Readonly<Record<string, { readonly guide: { readonly list: string } }>> = operations;
-
-/** A list's name for people; that of a list which only a newer version knows is its operation. */
-const listLabel = (operation: string): string =>
-  guides[operation]?.guide.list ?? printable(operation);
 
 const unknown: Estimate = { least: 0, likely: null, requests: null };
 
 /** A feed's state and figures. Why it is in that state comes with the reasons. Pure. */
 export function describeFeed(facts: FeedFacts, reading: Reading): FeedStatus {
-  const { record, lanes, laneRecords, estimate } = facts;
-  const { feed, chain_id, operation, kind, failure } = record;
+  const { record, lanes, rows_today, estimate } = facts;
+  const { shown, unit, state, reason } = record;
   const history = isDone(facts) ? none : (estimate?.history ?? unknown);
   const poll = pollOf(facts, reading);
   const newest_item = newestItemOf(facts);
-  const activity = activityOf(record.state, lanes);
   return {
-    feed,
-    chain_id,
-    chain_name: record.chain_name,
-    operation,
-    label: listLabel(operation),
-    kind,
-    unit: kinds[kind].covers(record.unit),
-    state: stateOf(activity, facts, { poll, newest_item, at: reading.at }),
-    sentence: record.reason ?? quietSentence(lanes),
-    failure,
-    rows: record.rows,
-    rows_today: laneRecords.reduce((sum, { rows_today }) => sum + rows_today, 0),
-    pages: record.pages,
-    quarantined: record.quarantined,
-    schema_drift: record.schema_drift,
-    archived_bytes: record.archived_bytes,
-    running_walks: record.running_walks,
-    last_page_at: record.last_page_at,
-    last_success_at: record.last_success_at,
+    ...shown,
+    label: guides[shown.operation]?.guide.list ?? printable(shown.operation),
+    unit: kinds[shown.kind].covers(unit),
+    state: stateOf(activityOf(state, lanes), facts, { poll, newest_item, at: reading.at }),
+    sentence: reason ?? quietSentence(lanes),
+    rows_today,
     newest_item,
-    lag_s: record.lag_s,
     poll,
     verified: verifiedOf(facts, history, reading.pageSize),
     left: leftOf(history, lanes, reading.at),
-    progress: {
-      reached: record.reached,
-      reached_at: record.reached_at,
-      batches: record.batches,
-    },
     lanes: [...lanes],
   };
 }
@@ -114,17 +91,18 @@ function stateOf(
   facts: FeedFacts,
   { poll, newest_item, at }: Pick<FeedStatus, 'poll' | 'newest_item'> & { readonly at: Date },
 ): FeedStatus['state'] {
-  const { record, verified, lanes } = facts;
-  if (activity === 'failed' && record.failure === 'rejected') return 'blocked';
+  const { verified, lanes } = facts;
+  const { failure, pages, quarantined } = facts.record.shown;
+  if (activity === 'failed' && failure === 'rejected') return 'blocked';
   // Workers are not seen on a standby: pages are.
   if (activity === 'unknown')
     return lanes.some((lane) => isUnseen(lane, at)) ? 'behind' : 'running';
   const shown = shownAs[activity];
   if (shown !== undefined) return shown;
-  if (record.pages === 0 && lanes.every(({ last_success_at }) => last_success_at === null)) {
+  if (pages === 0 && lanes.every(({ last_success_at }) => last_success_at === null)) {
     return 'pending';
   }
-  const isPart = verified === null || isPartial(verified) || record.quarantined > 0;
+  const isPart = verified === null || isPartial(verified) || quarantined > 0;
   if (isDone(facts) && !isPart) return 'current';
   return isPart || poll.is_met === false || newest_item?.is_met === false ? 'behind' : 'current';
 }
@@ -140,7 +118,7 @@ function pollOf(facts: FeedFacts, { at, workers }: Reading): FeedStatus['poll'] 
   const target = pollTarget(record, set, at);
   // During the first read nothing can be old.
   const isFirst = last_at === null && lanes.some(({ run_state }) => run_state === 'open');
-  const isJudged = !isFirst && record.pages > 0;
+  const isJudged = !isFirst && record.shown.pages > 0;
   const is_met = isJudged ? age_s !== null && age_s <= target.seconds : null;
   return { last_at, age_s, target, is_met, next_at };
 }
@@ -189,17 +167,11 @@ export function newestItem(
 
 function verifiedOf(facts: FeedFacts, history: Estimate, pageSize: number): FeedStatus['verified'] {
   const { verified, record } = facts;
+  const share = verified === null ? noShare : verifiedShare(verified, record, history, pageSize);
   const batches = verified?.batches ?? null;
   return {
     is_verified: verified?.is_verified ?? false,
-    ...verifiedShare({
-      kind: record.kind,
-      verified,
-      rows: record.rows,
-      quarantined: record.quarantined,
-      history,
-      pageSize,
-    }),
+    ...share,
     positions: batches?.verified ?? verified?.positions ?? 0,
     gaps: batches === null ? (verified?.gaps ?? 0) : Math.min(1, batches.unread),
     missing: batches?.unread ?? verified?.missing ?? 0,
@@ -216,23 +188,12 @@ const noShare: Share = { share: null, basis: 'unknown' };
  * are counted, without those that wait for what is to come. Of a list of unknown length, what is left is estimated in
  * items as dense as those that were read: blocks would not do, because the oldest ones hold few. Pure.
  */
-function verifiedShare({
-  kind,
-  verified,
-  rows,
-  quarantined,
-  history,
-  pageSize,
-}: {
-  readonly kind: FeedRecord['kind'];
-  readonly verified: Verified | null;
-  readonly rows: number;
-  readonly quarantined: number;
-  readonly history: Estimate;
-  readonly pageSize: number;
-}): Share {
-  if (verified === null) return noShare;
-  const { is_verified, batches, positions, gaps, quarantined_positions: held } = verified;
+function verifiedShare(
+  { is_verified, batches, positions, gaps, quarantined_positions: held }: Verified,
+  { shown: { kind, rows, quarantined } }: FeedRecord,
+  history: Estimate,
+  pageSize: number,
+): Share {
   if (batches !== null) {
     const { requested, waiting } = batches;
     if (requested === waiting) return noShare;
@@ -243,8 +204,8 @@ function verifiedShare({
   }
   if (positions === null) return noShare;
   if (is_verified && gaps === 0) {
-    if (quarantined === 0) return { share: 1, basis: 'known' };
-    return { share: positions / (positions + Math.max(1, held)), basis: 'known' };
+    const open = quarantined === 0 ? 0 : Math.max(1, held);
+    return { share: open === 0 ? 1 : positions / (positions + open), basis: 'known' };
   }
   if (history.requests === null) return noShare;
   const items = (history.likely ?? history.requests) * pageSize;
@@ -256,14 +217,11 @@ function verifiedShare({
 function leftOf(history: Estimate, lanes: readonly LaneStatus[], at: Date): FeedStatus['left'] {
   const { least, likely, requests: most } = history;
   const left = likely ?? most;
-  const pace = lanes.find(
-    ({ lane, state, pages_per_second }) =>
-      lane === 'backfill' &&
-      (state === 'running' || state === 'quiet') &&
-      (pages_per_second ?? 0) > 0,
-  )?.pages_per_second;
-  const ends_in_s =
-    left === null || pace === undefined || pace === null ? null : Math.round(left / pace);
+  const reading = lanes.find(
+    ({ lane, state }) => lane === 'backfill' && (state === 'running' || state === 'quiet'),
+  );
+  const pace = reading?.pages_per_second ?? 0;
+  const ends_in_s = left === null || pace === 0 ? null : Math.round(left / pace);
   return {
     requests: { least, likely, most },
     ends_in_s,

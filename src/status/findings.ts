@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operationNames } from '../lists/registry.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 
-/** What `verify` finds. The kinds of `openKinds` keep a feed from being complete, the others are notes. */
+/** What `verify` finds. The first five kinds keep a feed from being complete, the others are notes. */
 export const finding = z.strictObject({
   kind: z
     .enum([
@@ -31,14 +31,6 @@ export type Finding = z.infer<typeof finding>;
 type Kind = Finding['kind'];
 type Place = NonNullable<Finding['place']>;
 
-const openKinds: ReadonlySet<Kind> = new Set([
-  'gap',
-  'unverified',
-  'mismatch',
-  'quarantine',
-  'feed-state',
-]);
-
 /** A finding as the database emits it: a code, its place, and what its sentence needs. */
 export interface RawFinding {
   readonly detail: string;
@@ -62,117 +54,91 @@ export interface RawFinding {
 type Range = readonly [from: number, to: number];
 /** The command whose walks, or whose list, are about a finding. */
 type Remedy = 'repair' | 'sync' | 'quarantine list' | null;
+/** Text in braces stands for a part of the raw finding, and `{# noun}` for its count of them. */
 type Sentence = string | ((raw: RawFinding) => string);
 
-/** Every code that the database emits: its kind, what fixes it, and its sentence, which follows the place. */
-const details: Readonly<Record<string, readonly [Kind, Remedy, Sentence]>> = {
-  'not-downloaded': ['gap', 'repair', 'not downloaded'],
-  'no-batch-found': ['gap', 'sync', 'the newest batch is not found yet'],
-  'listed-without-blocks': ['gap', 'sync', 'listed, but without blocks'],
-
-  'no-evidence': ['unverified', 'repair', 'nothing is verified'],
-  'no-coverage': ['unverified', 'repair', 'nothing is verified: no range is covered yet'],
-  // Nothing is open of the batches that were read: one has to be found.
-  'no-verified-batch': ['unverified', 'sync', 'nothing is verified: no batch is verified yet'],
-  'no-snapshot': ['unverified', 'repair', 'nothing is verified: no full snapshot yet'],
-  'empty-unconfirmed': ['unverified', 'repair', 'downloaded as empty, which no neighbour confirms'],
-  'not-linked': ['unverified', 'repair', 'heights or hashes inside do not link'],
-  'border-not-linked': ['unverified', 'repair', 'heights or hashes do not link at the border'],
-  'awaits-update': ['unverified', 'repair', (raw) => `${blocks(raw)} to be updated by the service`],
-  'without-parents': ['unverified', 'repair', (raw) => `${blocks(raw)} without a parent hash`],
-  'ends-early': ['unverified', 'repair', 'the list ended above the lowest block'],
-  'never-read-whole': ['unverified', 'repair', 'never read in order and to the end'],
-  'not-verified': ['unverified', 'repair', 'not confirmed by the batches around'],
-  'head-too-long': ['unverified', 'repair', headTooLong],
-  'verified-awaits-update': [
-    'unverified',
-    'repair',
-    (raw) => `verified, but ${blocks(raw)} to be updated by the service`,
-  ],
-
-  'block-count-differs': [
-    'mismatch',
-    'repair',
-    (raw) => `${blocks(raw)} stored, ${whole(raw.downloaded ?? 0)} downloaded`,
-  ],
-  'block-range-differs': [
-    'mismatch',
-    'repair',
-    ({ stored, read }) => `blocks ${rangeText(stored)} stored, ${rangeText(read)} downloaded`,
-  ],
-  'verified-not-linked': [
-    'mismatch',
-    'repair',
-    (raw) => `${blocks(raw)} not linked to the one below, though verified before`,
-  ],
-  'listed-range-differs': [
-    'mismatch',
-    'repair',
-    ({ read, listed }) =>
-      `blocks ${rangeText(read)} downloaded, ${rangeText(listed)} in the list of batches`,
-  ],
-  'listed-not-empty': [
-    'mismatch',
-    'repair',
-    ({ listed }) => `downloaded as empty, blocks ${rangeText(listed)} in the list of batches`,
-  ],
-  'totals-differ': ['mismatch', 'repair', 'stored totals differ from the walks'],
-
-  quarantine: [
-    'quarantine',
-    'quarantine list',
-    ({ count = 0 }) => `${counted(count, 'item')} in quarantine`,
-  ],
+/** Every code that the database emits, by its kind: what fixes it, and its sentence, which follows the place. */
+const details: Readonly<Record<Kind, Readonly<Record<string, readonly [Remedy, Sentence]>>>> = {
+  gap: {
+    'not-downloaded': ['repair', 'not downloaded'],
+    'no-batch-found': ['sync', 'the newest batch is not found yet'],
+    'listed-without-blocks': ['sync', 'listed, but without blocks'],
+  },
+  unverified: {
+    'no-evidence': ['repair', 'nothing is verified'],
+    'no-coverage': ['repair', 'nothing is verified: no range is covered yet'],
+    // Nothing is open of the batches that were read: one has to be found.
+    'no-verified-batch': ['sync', 'nothing is verified: no batch is verified yet'],
+    'no-snapshot': ['repair', 'nothing is verified: no full snapshot yet'],
+    'empty-unconfirmed': ['repair', 'downloaded as empty, which no neighbour confirms'],
+    'not-linked': ['repair', 'heights or hashes inside do not link'],
+    'border-not-linked': ['repair', 'heights or hashes do not link at the border'],
+    'awaits-update': ['repair', '{# block} to be updated by the service'],
+    'without-parents': ['repair', '{# block} without a parent hash'],
+    'ends-early': ['repair', 'the list ended above the lowest block'],
+    'never-read-whole': ['repair', 'never read in order and to the end'],
+    'not-verified': ['repair', 'not confirmed by the batches around'],
+    'head-too-long': ['repair', headTooLong],
+    'verified-awaits-update': ['repair', 'verified, but {# block} to be updated by the service'],
+  },
+  mismatch: {
+    'block-count-differs': ['repair', '{# block} stored, {downloaded} downloaded'],
+    'block-range-differs': ['repair', 'blocks {stored} stored, {read} downloaded'],
+    'verified-not-linked': [
+      'repair',
+      '{# block} not linked to the one below, though verified before',
+    ],
+    'listed-range-differs': ['repair', 'blocks {read} downloaded, {listed} in the list of batches'],
+    'listed-not-empty': ['repair', 'downloaded as empty, blocks {listed} in the list of batches'],
+    'totals-differ': ['repair', 'stored totals differ from the walks'],
+  },
+  quarantine: { quarantine: ['quarantine list', '{# item} in quarantine'] },
   // The reason says what is wrong; a run that goes well ends it.
-  'feed-state': [
-    'feed-state',
-    'sync',
-    ({ state, reason }) => `${state}${reason === null ? '' : `: ${reason}`}`,
-  ],
-
-  'waits-for-blocks': ['pending-head', null, 'waiting for the rest of the blocks'],
-  'waits-for-update': ['pending-head', null, 'waiting for an update by the service'],
-  'waits-for-lowest-blocks': [
-    'pending-head',
-    null,
-    'waiting for a second read of the lowest blocks',
-  ],
-  'waits-for-next-batch': ['pending-head', null, 'waiting for the next batch'],
-
-  'rows-moved': [
-    'caveat',
-    null,
-    ({ count = 0 }) =>
-      `rows still moved in the last of ${counted(count, 'read')}: one that moved up may be missing`,
-  ],
-  'part-skipped': ['caveat', null, 'an empty page skipped a part: the previous snapshot stays'],
-  'empty-list': ['caveat', null, 'the list was empty: the previous snapshot stays'],
-  'items-dropped': [
-    'caveat',
-    null,
-    ({ count = 0 }) => `not stored: ${counted(count, 'item')} dropped from quarantine`,
-  ],
-  'lower-edge': ['caveat', null, lowerEdge],
-
-  'new-field': ['schema-drift', null, differing('unknown field', 'stored in extra')],
-  'vanished-field': ['schema-drift', null, differing('field', 'missing from every item')],
-  'mistyped-field': [
-    'schema-drift',
-    null,
-    differing('field', 'of another type, stored in extra unless null'),
-  ],
-  'malformed-field': [
-    'schema-drift',
-    null,
-    differing('field', 'of another format, stored in extra'),
-  ],
-  'new-value': ['schema-drift', null, differing('unknown value', 'stored as it is')],
+  'feed-state': { 'feed-state': ['sync', '{state}'] },
+  'pending-head': {
+    'waits-for-blocks': [null, 'waiting for the rest of the blocks'],
+    'waits-for-update': [null, 'waiting for an update by the service'],
+    'waits-for-lowest-blocks': [null, 'waiting for a second read of the lowest blocks'],
+    'waits-for-next-batch': [null, 'waiting for the next batch'],
+  },
+  caveat: {
+    'rows-moved': [
+      null,
+      'rows still moved in the last of {# read}: one that moved up may be missing',
+    ],
+    'part-skipped': [null, 'an empty page skipped a part: the previous snapshot stays'],
+    'empty-list': [null, 'the list was empty: the previous snapshot stays'],
+    'items-dropped': [null, 'not stored: {# item} dropped from quarantine'],
+    'lower-edge': [null, lowerEdge],
+  },
+  'schema-drift': {
+    'new-field': [null, '{# unknown field} stored in extra: {names}'],
+    'vanished-field': [null, '{# field} missing from every item: {names}'],
+    'mistyped-field': [null, '{# field} of another type, stored in extra unless null: {names}'],
+    'malformed-field': [null, '{# field} of another format, stored in extra: {names}'],
+    'new-value': [null, '{# unknown value} stored as it is: {names}'],
+  },
 };
-
-const blocks = ({ count = 0 }: RawFinding): string => counted(count, 'block');
 
 const rangeText = (range: Range | null | undefined): string =>
   range ? `${whole(range[0])} to ${whole(range[1])}` : 'none';
+
+/** What stands in braces. */
+const parts: Readonly<Record<string, (raw: RawFinding) => string>> = {
+  names: ({ count = 0, items = [] }) =>
+    `${items.join(', ')}${count > items.length ? ` and ${whole(count - items.length)} more` : ''}`,
+  downloaded: ({ downloaded = 0 }) => whole(downloaded),
+  stored: ({ stored }) => rangeText(stored),
+  read: ({ read }) => rangeText(read),
+  listed: ({ listed }) => rangeText(listed),
+  state: ({ state, reason }) => `${state}${reason === null ? '' : `: ${reason}`}`,
+};
+
+const filled = (template: string, raw: RawFinding): string =>
+  template.replaceAll(/\{(?:# (?<noun>[^}]+)|(?<part>\w+))\}/gu, (...match) => {
+    const { noun, part = '' } = match.at(-1) as { noun?: string; part?: string };
+    return noun === undefined ? (parts[part]?.(raw) ?? '') : counted(raw.count ?? 0, noun);
+  });
 
 function headTooLong({ count = 0, verified_to }: RawFinding): string {
   return verified_to === null
@@ -183,13 +149,6 @@ function headTooLong({ count = 0, verified_to }: RawFinding): string {
 function lowerEdge({ count = 0 }: RawFinding): string {
   const below = count === 0 ? '' : `; ${counted(count, 'empty number')} below, not confirmed`;
   return `complete; lower edge unverified (previous batch not downloaded)${below}`;
-}
-
-function differing(what: string, how: string): Sentence {
-  return ({ count = 0, items = [] }) => {
-    const rest = count - items.length;
-    return `${counted(count, what)} ${how}: ${items.join(', ')}${rest > 0 ? ` and ${whole(rest)} more` : ''}`;
-  };
 }
 
 /** Of which feed a finding is, and what the places of its list count; null: it has none, or they are unknown. */
@@ -209,31 +168,26 @@ export function findingOf(raw: RawFinding, feed: FindingSource, unknownKind: Kin
     from === undefined || to === undefined || feed.unit === null
       ? null
       : { unit: feed.unit, from, to };
-  const known = Object.hasOwn(details, detail) ? details[detail] : undefined;
-  if (known === undefined) {
-    return { kind: unknownKind, place, sentence: asItIs(raw), command: null, count };
-  }
-  const [kind, remedy, says] = known;
-  const sentence = typeof says === 'string' ? says : says(raw);
+  const kind =
+    finding.shape.kind.options.find((one) => Object.hasOwn(details[one], detail)) ?? unknownKind;
+  const known = Object.hasOwn(details[kind], detail) ? details[kind][detail] : undefined;
+  const [remedy, says] = known ?? [null, () => JSON.stringify(raw)];
+  const sentence = typeof says === 'string' ? filled(says, raw) : says(raw);
   return { kind, place, sentence, command: commandOf(remedy, feed), count };
 }
 
-const asItIs = (raw: RawFinding): string => JSON.stringify(raw);
+const commandFor = (what: string, { chain_id, operation }: Omit<FindingSource, 'unit'>): string =>
+  `explorer-etl ${what} --chain ${chain_id} --operation ${operation}`;
 
 /** Null: this version has no command for the list. */
-function commandOf(remedy: Remedy, { chain_id, operation }: FindingSource): string | null {
-  const isKnown = operationNames.some((name) => name === operation);
-  return remedy === null || !isKnown
+const commandOf = (remedy: Remedy, feed: FindingSource): string | null =>
+  remedy === null || !operationNames.some((name) => name === feed.operation)
     ? null
-    : `explorer-etl ${remedy} --chain ${chain_id} --operation ${operation}`;
-}
+    : commandFor(remedy, feed);
 
 /** The command that downloads what is open of a feed. */
-export const repairCommand = (feed: Pick<FindingSource, 'chain_id' | 'operation'>): string =>
-  `explorer-etl repair --chain ${feed.chain_id} --operation ${feed.operation}`;
-
-/** Whether a finding keeps its feed from being complete. */
-export const isOpen = ({ kind }: Finding): boolean => openKinds.has(kind);
+export const repairCommand = (feed: Omit<FindingSource, 'unit'>): string =>
+  commandFor('repair', feed);
 
 /** A finding as one line for people. */
 export const findingText = ({ place, sentence }: Finding): string =>

@@ -1,9 +1,8 @@
 import type { LaneHolder, Workers } from '../sync/takeover.ts';
 import type { FeedState } from '../lists/feed.ts';
 import type { LaneRecord } from './facts.ts';
-import type { FeedStatus } from './schema.ts';
+import type { LaneStatus } from './schema.ts';
 
-export type LaneStatus = FeedStatus['lanes'][number];
 type LaneState = LaneStatus['state'];
 
 /** What is seen of workers: their locks show only on the primary. `deserted`: it sees that there are none. */
@@ -29,13 +28,16 @@ const quietSeconds = (
   job: Pick<LaneHolder, 'age_s'>,
 ): number => Math.min(job.age_s, last_page_age_s ?? Infinity);
 
+/** What of a lane's newest run decides what it is doing. */
+type LaneRun = Pick<LaneRecord, 'last_page_age_s' | 'stopped_at'> &
+  Pick<LaneRecord['shown'], 'run_state'>;
+
 /** What a lane is doing, by its run and its job, as far as can be seen. Pure. */
 export function laneState(
-  record: Pick<LaneRecord, 'run_state' | 'last_page_age_s' | 'stopped_at'>,
+  { run_state, last_page_age_s, stopped_at }: LaneRun,
   job: Pick<LaneHolder, 'is' | 'age_s'> | undefined,
   view: View,
 ): LaneState {
-  const { run_state, last_page_age_s, stopped_at } = record;
   if (run_state !== 'open') return 'idle';
   const lost = view === 'standby' ? 'unknown' : 'no-worker';
   // Taken up after it was stopped, and its worker is gone: that one did not stop by itself.
@@ -43,37 +45,25 @@ export function laneState(
   const left = stopped_at === null ? lost : 'paused';
   if (job === undefined) return left;
   if (job.is === 'resting') return view === 'deserted' ? left : 'backing-off';
-  const quiet = quietSeconds(record, job);
-  if (job.is === 'queued') {
-    const isBetween = job.age_s < chainedSeconds && (last_page_age_s ?? Infinity) < recentSeconds;
-    if (stopped_at !== null && view === 'deserted') return 'paused';
-    if (isBetween) return 'running';
-    return quiet < (view === 'deserted' ? recentSeconds : stallSeconds) ? 'queued' : left;
-  }
-  return quiet < quietAfterSeconds ? 'running' : 'quiet';
+  const quiet = quietSeconds({ last_page_age_s }, job);
+  if (job.is === 'held') return quiet < quietAfterSeconds ? 'running' : 'quiet';
+  if (stopped_at !== null && view === 'deserted') return 'paused';
+  const isBetween = job.age_s < chainedSeconds && (last_page_age_s ?? Infinity) < recentSeconds;
+  if (isBetween) return 'running';
+  return quiet < (view === 'deserted' ? recentSeconds : stallSeconds) ? 'queued' : left;
 }
 
 /** A lane as the document has it. Pure. */
-export function laneStatus(
+export const laneStatus = (
   record: LaneRecord,
   job: LaneHolder | undefined,
   view: View,
-): LaneStatus {
-  const { lane, run_id, run_state, run_opened_at, reason } = record;
-  return {
-    lane,
-    state: laneState(record, job, view),
-    run_id,
-    run_state,
-    run_opened_at,
-    reason,
-    until: job?.until ?? null,
-    last_success_at: record.last_success_at,
-    last_page_at: record.last_page_at,
-    pages_per_second: record.pages_per_second,
-    quiet_s: job?.is === 'held' ? Math.round(quietSeconds(record, job)) : null,
-  };
-}
+): LaneStatus => ({
+  ...record.shown,
+  state: laneState({ ...record, ...record.shown }, job, view),
+  until: job?.until ?? null,
+  quiet_s: job?.is === 'held' ? Math.round(quietSeconds(record, job)) : null,
+});
 
 export const isStalled = ({ state, quiet_s }: Pick<LaneStatus, 'state' | 'quiet_s'>): boolean =>
   state === 'quiet' && (quiet_s ?? 0) >= stallSeconds;

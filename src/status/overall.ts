@@ -1,8 +1,8 @@
 import type { Workers } from '../sync/takeover.ts';
 import { kinds } from '../lists/index.ts';
-import { isStalled, isUnseen, type LaneStatus } from './lanes.ts';
+import { isStalled, isUnseen } from './lanes.ts';
 import { gathered, type Found } from './reasons.ts';
-import type { FeedStatus, Reason, StatusDocument } from './schema.ts';
+import type { FeedStatus, LaneStatus, Reason, StatusDocument } from './schema.ts';
 
 type Overall = StatusDocument['overall'];
 
@@ -31,42 +31,39 @@ const standbySeconds = 60;
 /** What concerns more than one feed. */
 function ofAll(facts: OverallFacts): Found[] {
   const { feeds, workers, standby, at } = facts;
-  const paused = feeds.filter(({ lanes }) => lanes.some(({ state }) => state === 'paused'));
-  const unseen = feeds.filter(({ lanes }) => lanes.some((lane) => isUnseen(lane, at)));
+  const paused = names(feeds.filter(({ lanes }) => lanes.some(({ state }) => state === 'paused')));
+  const unseen = names(feeds.filter(({ lanes }) => lanes.some((lane) => isUnseen(lane, at))));
   const reading = feeds.filter((feed) => isReading(feed, at));
   const found: Found[] = [...waits(facts), ...idleness(facts), ...pending(feeds, workers)];
-  if (paused.length > 0) found.push({ rule: 'paused', feeds: names(paused) });
-  if (unseen.length > 0) found.push({ rule: 'unseen', feeds: names(unseen) });
+  if (paused.length > 0) found.push({ rule: 'paused', feeds: paused });
+  if (unseen.length > 0) found.push({ rule: 'unseen', feeds: unseen });
   if (standby !== null && (standby.behind_s ?? Infinity) > standbySeconds) {
     found.push({ rule: 'standby-behind', feeds: [], age_s: standby.behind_s });
   }
   if (reading.length > 0) {
-    found.push({
-      rule: 'reading',
-      feeds: names(reading),
-      count: reading.length,
-      until: latestOf(reading.map(({ left }) => left.ends_at)),
-    });
+    const ends = reading.map(({ left }) => left.ends_at);
+    // Unknown if that of one feed is.
+    const until = ends.includes(null) ? null : latest(ends);
+    found.push({ rule: 'reading', feeds: names(reading), count: reading.length, until });
   }
   return found;
 }
 
-const byTime = (a: string, b: string): number => Date.parse(a) - Date.parse(b);
+const inTime = (times: readonly (string | null)[]): string[] =>
+  times
+    .filter((time) => time !== null)
+    .toSorted((one, other) => Date.parse(one) - Date.parse(other));
 
-/** Null where one of them is unknown. */
-function latestOf(times: readonly (string | null)[]): string | null {
-  const known = times.filter((time) => time !== null);
-  return known.length < times.length ? null : (known.toSorted(byTime).at(-1) ?? null);
-}
+/** Of some times, those that are known; null: none is. */
+export const earliest = (times: readonly (string | null)[]) => inTime(times)[0] ?? null;
+export const latest = (times: readonly (string | null)[]) => inTime(times).at(-1) ?? null;
 
 function pending(feeds: readonly FeedStatus[], workers: Workers | null): Found[] {
   const unread = feeds.filter(({ state }) => state === 'pending');
   if (feeds.length > 0 && unread.length === 0) return [];
   if (isAtWork(workers)) return [{ rule: 'starting', feeds: names(unread) }];
-  const isOfAll = unread.length === feeds.length;
-  return [
-    isOfAll ? { rule: 'nothing-stored', feeds: [] } : { rule: 'pending', feeds: names(unread) },
-  ];
+  if (unread.length === feeds.length) return [{ rule: 'nothing-stored', feeds: [] }];
+  return [{ rule: 'pending', feeds: names(unread) }];
 }
 
 /** By feeds and not by keys: one that was replaced stays paused for minutes, though no feed uses it any more. */
@@ -75,10 +72,10 @@ function waits({ feeds, credits: { keys } }: OverallFacts): Found[] {
     (feed) => feed.state === 'blocked' && !isRefused(feed) && feed.failure !== 'rejected',
   );
   return [...Map.groupBy(waiting, ({ failure }) => failure)].map(([failure, those]) => {
-    const untils = those.flatMap(({ lanes }) => lanes.flatMap(({ until }) => until ?? []));
-    const paused = keys.flatMap((key) => (key.failure === failure ? (key.paused_until ?? []) : []));
-    const until = [...untils, ...paused].toSorted(byTime)[0] ?? null;
+    const untils = those.flatMap(({ lanes }) => lanes.map(({ until }) => until));
+    const paused = keys.filter((key) => key.failure === failure);
     const rule = failure === 'out-of-credits' ? 'out-of-credits' : 'throttled';
+    const until = earliest([...untils, ...paused.map(({ paused_until }) => paused_until)]);
     return { rule, feeds: names(those), until };
   });
 }
@@ -95,7 +92,7 @@ function idleness({ feeds, workers }: OverallFacts): Found[] {
       (poll.is_met === false && !lanes.some(({ state }) => state === 'paused')),
   );
   if (due.length === 0) return [];
-  const since = newestOf(feeds.map(({ last_page_at }) => last_page_at));
+  const since = latest(feeds.map(({ last_page_at }) => last_page_at));
   return [{ rule: 'no-worker', feeds: names(due), since }];
 }
 
@@ -206,21 +203,14 @@ function headline(state: Overall['state'], reason: Reason, facts: OverallFacts):
   return { state, sentence: text, since: sinceOf(reason, facts), command };
 }
 
-/** Null: none of them is known. */
-const newestOf = (times: readonly (string | null)[]): string | null =>
-  times
-    .filter((time) => time !== null)
-    .toSorted(byTime)
-    .at(-1) ?? null;
-
 /** Since when it is so; null: unknown. */
 function sinceOf({ code, feeds: concerned }: Reason, { feeds }: OverallFacts): string | null {
   if (code === 'no-worker' || code === 'paused') {
-    return newestOf(feeds.map(({ last_page_at }) => last_page_at));
+    return latest(feeds.map(({ last_page_at }) => last_page_at));
   }
   if (code !== 'source-silent') return null;
   const those = feeds.filter(({ feed }) => concerned.includes(feed));
-  return newestOf(those.map(({ newest_item }) => newest_item?.at ?? null));
+  return latest(those.map(({ newest_item }) => newest_item?.at ?? null));
 }
 
 /** Each feed with the sentence of its most severe reason; a feed without one keeps its own. Pure. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { ChainSettings, Settings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
+import { creditsPerRequest } from '../explorer/slot.ts';
 import { kindOf } from '../lists/index.ts';
 import type { Estimate } from '../lists/list.ts';
-import { creditsPerPage } from '../sync/ledger.ts';
 import { withTargets } from '../sync/targets.ts';
-import { estimateFeeds, type FeedEstimate, type ForecastOptions } from './estimate.ts';
+import { estimateFeeds, type FeedEstimate, type ForecastOptions, sumKnown } from './estimate.ts';
 
 const amount = z.number().min(0);
 const amountOrNull = amount.nullable();
@@ -120,7 +120,7 @@ export function planOf(
   now: Now,
 ): Plan {
   const { requestsPerSecond: perSecond, dailyCredits } = limits;
-  const perDay = dailyCredits === null ? Infinity : Math.floor(dailyCredits / creditsPerPage);
+  const perDay = dailyCredits === null ? Infinity : Math.floor(dailyCredits / creditsPerRequest);
   const timeFor = (requests: Range, pace = { perSecond, perDay }) => ({
     likely: secondsFor(requests.likely, pace, now),
     most: secondsFor(requests.most, pace, now),
@@ -135,9 +135,9 @@ export function planOf(
     rate: {
       requests_per_second: perSecond,
       daily_credits: dailyCredits,
-      credits_per_request: creditsPerPage,
+      credits_per_request: creditsPerRequest,
     },
-    spent_today: now.spentToday * creditsPerPage,
+    spent_today: now.spentToday * creditsPerRequest,
     feeds: feeds.map(({ feed, chain_id, operation, target: wanted, ...estimate }) => {
       const left = rangeOf(estimate.history);
       return {
@@ -166,10 +166,6 @@ const rangeOf = ({ least, likely, requests: most }: Estimate): Range => ({ least
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0);
 
-/** Unknown if that of one is. */
-const sumKnown = (counts: readonly (number | null)[]): number | null =>
-  counts.every((each) => each !== null) ? sum(counts) : null;
-
 const sumOf = (ranges: readonly Range[]): Range => ({
   least: sum(ranges.map(({ least }) => least)),
   likely: sumKnown(ranges.map(({ likely }) => likely)),
@@ -179,9 +175,9 @@ const sumOf = (ranges: readonly Range[]): Range => ({
 const costOf = (requests: Range) => ({
   requests,
   credits: {
-    least: requests.least * creditsPerPage,
-    likely: requests.likely === null ? null : requests.likely * creditsPerPage,
-    most: requests.most === null ? null : requests.most * creditsPerPage,
+    least: requests.least * creditsPerRequest,
+    likely: requests.likely === null ? null : requests.likely * creditsPerRequest,
+    most: requests.most === null ? null : requests.most * creditsPerRequest,
   },
 });
 

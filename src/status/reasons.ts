@@ -21,8 +21,10 @@ interface Details {
 interface Rule {
   /** Absent: the rule's name. */
   readonly code?: Code;
-  readonly severity: Reason['severity'];
-  readonly blocks: boolean;
+  /** Absent: `warning`. */
+  readonly severity?: Reason['severity'];
+  /** Whether it stops progress; absent: it does not. */
+  readonly blocks?: boolean;
   readonly sentence: (details: Details, at: Date) => string;
   /** Of several feeds whose sentences differ in a number; absent: they stay apart. */
   readonly several?: string;
@@ -56,13 +58,11 @@ function saidOf({ failure, said }: Details): string {
 /** Every reason: how severe it is, whether it stops progress, what it says and what helps. */
 const rules = {
   'database-unreachable': {
-    severity: 'warning',
     blocks: true,
     sentence: ({ said }) => `The database is unreachable: ${said}.`,
   },
   unreadable: {
     code: 'database-unreachable',
-    severity: 'warning',
     blocks: true,
     sentence: ({ said }) => `The database did not report the status: ${said}.`,
   },
@@ -84,7 +84,6 @@ const rules = {
   },
   unsupported: {
     severity: 'action',
-    blocks: false,
     sentence: ({ failure }) =>
       failure === 'unknown-chain'
         ? 'The explorer does not serve this chain.'
@@ -96,13 +95,11 @@ const rules = {
   },
   quarantine: {
     severity: 'action',
-    blocks: false,
     sentence: ({ count = 0 }) => `${counted(count, 'item')} in quarantine.`,
     several: 'Items are in quarantine.',
     command: 'explorer-etl quarantine list',
   },
   'no-worker': {
-    severity: 'warning',
     blocks: true,
     sentence: ({ since }, at) =>
       since === null || since === undefined ? 'No worker.' : `No worker since ${clock(since, at)}.`,
@@ -110,30 +107,25 @@ const rules = {
   },
   'no-worker-of-feed': {
     code: 'no-worker',
-    severity: 'warning',
     blocks: true,
     sentence: () => 'No worker reads its open run.',
   },
   paused: {
-    severity: 'warning',
     blocks: true,
     sentence: () => 'Paused (Ctrl-C). Progress is saved.',
     command: 'continue',
   },
   'out-of-credits': {
-    severity: 'warning',
     blocks: true,
     sentence: ({ until }, at) => `The key is out of credits${untilText(until, at)}.`,
     command: 'explorer-etl plan',
   },
   throttled: {
-    severity: 'warning',
     blocks: true,
     sentence: ({ until }, at) => `The key is throttled${untilText(until, at)}.`,
     advice: () => failures.throttled.advice,
   },
   'source-silent': {
-    severity: 'warning',
     blocks: true,
     sentence: ({ unit, age_s = null, limit_s = 0 }) =>
       `No new ${unit === 'batches' ? 'batches' : 'items'} for ${duration(age_s)}; usually one every ${duration(limit_s)}.`,
@@ -142,7 +134,6 @@ const rules = {
       'If its website shows newer ones, check base_url and the chain. Else wait: the explorer stands still.',
   },
   'standby-behind': {
-    severity: 'warning',
     blocks: true,
     sentence: ({ age_s = null }) =>
       age_s === null
@@ -150,20 +141,16 @@ const rules = {
         : `This standby is ${duration(age_s)} behind its primary.`,
   },
   stalled: {
-    severity: 'warning',
     blocks: true,
     sentence: ({ age_s = null }) => `No page for ${duration(age_s)}.`,
     several: 'No page for minutes.',
   },
   unseen: {
     code: 'stalled',
-    severity: 'warning',
     blocks: true,
     sentence: () => 'No page for minutes; only the primary sees workers.',
   },
   failing: {
-    severity: 'warning',
-    blocks: false,
     sentence: saidOf,
     advice: ({ failure }) =>
       failure === null || failure === undefined
@@ -171,7 +158,6 @@ const rules = {
         : failures[failure].advice,
   },
   late: {
-    severity: 'warning',
     blocks: true,
     sentence: ({ age_s = null, limit_s = 0 }) =>
       age_s === null
@@ -180,8 +166,6 @@ const rules = {
     several: 'Not polled on schedule.',
   },
   gap: {
-    severity: 'warning',
-    blocks: false,
     sentence: (details) => `${positions(details)} not downloaded; no backfill is running.`,
     several: 'History not downloaded; no backfill is running.',
     advice: () => 'plan estimates its cost.',
@@ -190,8 +174,6 @@ const rules = {
   },
   'unverified-batches': {
     code: 'unverified',
-    severity: 'warning',
-    blocks: false,
     sentence: (details) => `${positions(details)} downloaded, but not verified.`,
     several: 'Batches are downloaded, but not verified.',
     command: 'explorer-etl repair',
@@ -199,29 +181,21 @@ const rules = {
   },
   'batches-without-blocks': {
     code: 'unverified',
-    severity: 'warning',
-    blocks: false,
     sentence: (details) => `${positions(details)} listed, but without blocks.`,
     several: 'Batches are listed, but without blocks.',
     advice: () => 'Nothing to do: each poll requests them; report it to the service if it lasts.',
   },
   unverified: {
-    severity: 'warning',
-    blocks: false,
     sentence: () => 'Nothing is verified.',
     command: 'explorer-etl verify',
   },
   pending: {
-    severity: 'warning',
-    blocks: false,
     sentence: () => 'Never read.',
     command: 'explorer-etl sync',
     isOfFeed: true,
   },
   'nothing-stored': {
     code: 'pending',
-    severity: 'warning',
-    blocks: false,
     sentence: () => 'Nothing is stored yet.',
     command: 'explorer-etl sync',
   },
@@ -229,12 +203,10 @@ const rules = {
   starting: {
     code: 'pending',
     severity: 'info',
-    blocks: false,
     sentence: () => 'Waiting for the first page.',
   },
   reading: {
     severity: 'info',
-    blocks: false,
     sentence: ({ count = 0, until }, at) =>
       `Reading history of ${counted(count, 'feed')}${untilText(until, at, 'about ')}.`,
   },
@@ -266,7 +238,7 @@ export function gathered(
 function together(group: readonly Found[], at: Date, all: readonly FeedStatus[]): Reason {
   const [first = { rule: 'unverified', feeds: [] } as const] = group;
   const { rule, ...details }: Found = first;
-  const { code, severity, blocks, several, ...says }: Rule = rules[rule];
+  const { code, severity = 'warning', blocks = false, several, ...says }: Rule = rules[rule];
   const sentences = new Set(group.map((one) => says.sentence(one, at)));
   const feeds = [...new Set(group.flatMap((one) => one.feeds))];
   return {

@@ -7,9 +7,9 @@ import type { ListKindName } from '../lists/operation.ts';
  * demo read. The schema is the type. Times are ISO 8601 by the database's clock; durations are seconds.
  */
 
-const instant = z.iso.datetime({ offset: true });
+export const instant = z.iso.datetime({ offset: true });
 const instantOrNull = instant.nullable();
-const count = z.int().min(0);
+export const count = z.int().min(0);
 const seconds = z.number();
 /** A chain's id, a slash, and the operation. */
 const feedName = z.string();
@@ -82,8 +82,11 @@ const range = z.strictObject({
   most: z.number().min(0).nullable(),
 });
 
+export const laneName = z.enum(['live', 'backfill']);
+export const runState = z.enum(['open', 'finished', 'failed', 'interrupted', 'superseded']);
+
 const lane = z.strictObject({
-  lane: z.enum(['live', 'backfill']),
+  lane: laneName,
   /** `quiet`: a worker has it and no page came for a while. `unknown`: a standby cannot see workers. */
   state: z.enum([
     'idle',
@@ -96,7 +99,7 @@ const lane = z.strictObject({
     'unknown',
   ]),
   run_id: count,
-  run_state: z.enum(['open', 'finished', 'failed', 'interrupted', 'superseded']),
+  run_state: runState,
   run_opened_at: instant,
   reason: z.string().nullable(),
   /** Until when it backs off. */
@@ -251,4 +254,5 @@ export const statusDocument = z.strictObject({
 
 export type StatusDocument = z.infer<typeof statusDocument>;
 export type FeedStatus = StatusDocument['feeds'][number];
+export type LaneStatus = FeedStatus['lanes'][number];
 export type Reason = StatusDocument['reasons'][number];

@@ -5,92 +5,62 @@ import { isPrepared } from '../db/prepared.ts';
 import { readStandby, type Standby } from '../db/standby.ts';
 import type { Database } from '../db/transaction.ts';
 import { feedName } from '../lists/feed.ts';
-import { operationNames } from '../lists/registry.ts';
 import { schedulesSet } from '../sync/queue.ts';
 import { laneHolders, presentWorkers } from '../sync/takeover.ts';
 import { creditsOf, readCredits } from './credits.ts';
-import { estimate, type FeedEstimate } from './estimate.ts';
-import { type FeedRecord, readFeeds, readLanes, readPaces, readVerified } from './facts.ts';
-import { describeFeed, type Reading, workLeft } from './feeds.ts';
+import { estimate } from './estimate.ts';
+import { readFeeds, readLanes, readPaces, readVerified } from './facts.ts';
+import { describeFeed, type FeedFacts, type Reading, workLeft } from './feeds.ts';
 import { laneStatus, viewOf } from './lanes.ts';
-import { explained, type OverallFacts, overallOf, reasonsOf } from './overall.ts';
+import { earliest, explained, latest, type OverallFacts, overallOf, reasonsOf } from './overall.ts';
 import { gathered } from './reasons.ts';
 import { headSchedule } from './schedule.ts';
 import type { FeedStatus, StatusDocument } from './schema.ts';
 
-interface StatusOptions {
-  readonly pageSize: number;
-  /** Null: this is the primary. */
-  readonly standby: Standby | null;
-}
-
 /** Reads how things are from what is stored: ten statements, whatever the number of feeds. */
 export async function readStatus(
   db: Database,
-  { pageSize, standby }: StatusOptions,
+  { pageSize, standby }: { readonly pageSize: number; readonly standby: Standby | null },
 ): Promise<StatusDocument> {
   const workers = standby === null ? await presentWorkers(db) : null;
   const { at, keys } = await readCredits(db);
-  const reading: Reading = { pageSize, at, workers };
-  const { feeds, estimates } = await feedsNow(db, reading);
+  const { feeds, estimates } = await feedsNow(db, { pageSize, at, workers });
   const credits = creditsOf(keys, workLeft(feeds, estimates, workers), at);
   return documentOf({ at, standby, workers, credits, feeds });
 }
 
 /** Every feed, without the reasons for its state. */
 async function feedsNow(db: Database, reading: Reading) {
-  const records = inOrder(await readFeeds(db));
-  const lanes = await readLanes(db);
+  const records = await readFeeds(db);
+  const laneRecords = Map.groupBy(await readLanes(db), ({ feed }) => feed);
   const holders = await laneHolders(db);
-  const verified = new Map((await readVerified(db)).map((one) => [one.feed, one]));
+  const verified = await readVerified(db);
   const paces = await readPaces(db);
   const schedules = await schedulesSet(db);
-  const estimates = await estimatesOf(db, records, reading);
+  // By the settings that the feeds were registered with.
+  const wanted = records.map(({ shown, settings }) => ({ ...shown, settings }));
+  const estimated = await estimate(db, wanted, reading);
+  const estimates = new Map(estimated.map((one) => [one.feed, one]));
   const view = viewOf(reading.workers);
   const feeds = records.map((record) => {
-    const { feed } = record;
-    const laneRecords = lanes.filter((lane) => lane.feed === feed);
-    return describeFeed(
-      {
-        record,
-        lanes: laneRecords.map((lane) => {
-          const isOfLane = ({ lane: held }: (typeof holders)[number]) =>
-            feedName(held) === feed && held.lane === lane.lane;
-          return laneStatus(lane, holders.find(isOfLane), view);
-        }),
-        laneRecords,
-        verified: verified.get(feed) ?? null,
-        estimate: estimates.get(feed) ?? null,
-        pace: paces.get(feed) ?? null,
-        set: headSchedule(schedules, feed),
-      },
-      reading,
-    );
+    const { feed } = record.shown;
+    const own = laneRecords.get(feed) ?? [];
+    const held = holders.filter(({ lane }) => feedName(lane) === feed);
+    const facts: FeedFacts = {
+      record,
+      lanes: own.map((lane) => {
+        const holder = held.find((one) => one.lane.lane === lane.shown.lane);
+        return laneStatus(lane, holder, view);
+      }),
+      rows_today: sumOf(own.map(({ rows_today }) => rows_today)),
+      verified: verified.get(feed) ?? null,
+      estimate: estimates.get(feed) ?? null,
+      pace: paces.get(feed) ?? null,
+      set: headSchedule(schedules, feed),
+    };
+    return describeFeed(facts, reading);
   });
   return { feeds, estimates };
-}
-
-const placeOf = (operation: string) => operationNames.findIndex((name) => name === operation);
-
-/** By chain, and lists as everywhere else. */
-const inOrder = (feeds: readonly FeedRecord[]): FeedRecord[] =>
-  feeds.toSorted(
-    (one, other) =>
-      one.chain_id - other.chain_id || placeOf(one.operation) - placeOf(other.operation),
-  );
-
-/** By the settings that the feeds were registered with. A list that only a newer version knows has none. */
-async function estimatesOf(
-  db: Database,
-  records: readonly FeedRecord[],
-  reading: Reading,
-): Promise<ReadonlyMap<string, FeedEstimate>> {
-  const wanted = records.flatMap(({ chain_id, operation, settings }) => {
-    const name = operationNames.find((known) => known === operation);
-    return name === undefined ? [] : [{ chain_id, operation: name, settings }];
-  });
-  const estimates = await estimate(db, wanted, reading);
-  return new Map(estimates.map((one) => [one.feed, one]));
 }
 
 /** The document of what was read. Pure. */
@@ -114,17 +84,12 @@ export function documentOf(facts: OverallFacts): StatusDocument {
 
 const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
 
-const byTime = (a: string, b: string): number => Date.parse(a) - Date.parse(b);
-const earliest = (times: readonly (string | null)[]): string | null =>
-  times.filter((time) => time !== null).toSorted(byTime)[0] ?? null;
-
 function totalsOf(feeds: readonly FeedStatus[]): StatusDocument['totals'] {
-  const items = feeds.flatMap(({ newest_item }) => newest_item?.at ?? []);
   const shares = feeds.flatMap(({ verified: { share } }) => share ?? []);
   return {
     rows: sumOf(feeds.map(({ rows }) => rows)),
     rows_today: sumOf(feeds.map(({ rows_today }) => rows_today)),
-    newest_item_at: items.toSorted(byTime).at(-1) ?? null,
+    newest_item_at: latest(feeds.map(({ newest_item }) => newest_item?.at ?? null)),
     verified_share: shares.length === 0 ? null : sumOf(shares) / shares.length,
   };
 }

@@ -10,11 +10,15 @@ import type { ListUnit } from '../lists/operation.ts';
 import { operationNames } from '../lists/registry.ts';
 import { droppedNotes } from '../quarantine/list.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
-import { estimate, estimateFeeds, type FeedEstimate, type ForecastOptions } from './estimate.ts';
+import {
+  estimate,
+  estimateFeeds,
+  type FeedEstimate,
+  type ForecastOptions,
+  sumKnown,
+} from './estimate.ts';
 import { finding, type Finding, findingOf, type RawFinding, repairCommand } from './findings.ts';
-
-const count = z.int().min(0);
-const instant = z.iso.datetime({ offset: true });
+import { count, instant } from './schema.ts';
 
 const verifiedFeed = z.strictObject({
   feed: z.string().describe('Name of the feed, such as 10/user-operations.'),
@@ -255,14 +259,10 @@ export async function repairRequests(
 const openFeeds = (verified: readonly VerifiedFeed[]): ReadonlySet<string> =>
   new Set(verified.filter(({ state }) => state === 'open').map(({ feed }) => feed));
 
-/** Unknown if that of one is. */
 const costsTogether = (costs: readonly RequestCount[]): RequestCount => ({
-  likely: sumOf(costs.map(({ likely }) => likely)),
-  requests: sumOf(costs.map(({ requests }) => requests)),
+  likely: sumKnown(costs.map(({ likely }) => likely)),
+  requests: sumKnown(costs.map(({ requests }) => requests)),
 });
-
-const sumOf = (counts: readonly (number | null)[]): number | null =>
-  counts.reduce((sum, each) => (sum === null || each === null ? null : sum + each), 0);
 
 /** How many requests the repair of each of some feeds takes, by the feed's name. */
 async function repairCosts(

@@ -30,7 +30,7 @@ async function world() {
     return rows[0];
   };
   const told = async () =>
-    (await readFeeds(db)).reduce((sum, { archived_bytes }) => sum + archived_bytes, 0);
+    (await readFeeds(db)).reduce((sum, { shown }) => sum + shown.archived_bytes, 0);
   return { database, db, stored, told };
 }
 

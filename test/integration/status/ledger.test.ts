@@ -1,8 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { readRuns } from '../../../src/status/runs.ts';
-import { readThroughput } from '../../../src/status/throughput.ts';
+import { readRuns, readThroughput } from '../../../src/status/ledger.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
 
 const feed = '10/user-operations';

@@ -227,7 +227,7 @@ test('a run is warned of once for all new ways to differ, which are told by stat
   );
   const [status] = await readFeeds(db);
   const counts = proof?.notes.map(({ count }) => count ?? 0) ?? [];
-  expect(status?.schema_drift).toBe(counts.reduce((sum, count) => sum + count, 0));
+  expect(status?.shown.schema_drift).toBe(counts.reduce((sum, count) => sum + count, 0));
 });
 
 test('a page of another shape stops its own feed only, with the evidence', async () => {

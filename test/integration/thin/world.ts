@@ -55,7 +55,7 @@ export function houseOf(database: TestDatabase) {
     /** All that people are told of what is proved, what is there, and what it cost. */
     told: async () => ({
       proof: await verifyFeeds(db),
-      status: (await readFeeds(db)).map(({ feed, ...rest }) => ({ feed, ...untimed(rest) })),
+      status: (await readFeeds(db)).map(({ shown, ...rest }) => untimed({ ...shown, ...rest })),
       coverage: await query('select * from explorer.coverage order by feed, from_block'),
       gaps: await query('select * from explorer.gaps order by feed, from_block'),
       freshness: await query(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FeedState } from '../../../src/lists/feed.ts';
-import { activityOf, laneState, type LaneStatus } from '../../../src/status/lanes.ts';
+import { activityOf, laneState } from '../../../src/status/lanes.ts';
+import type { LaneStatus } from '../../../src/status/schema.ts';
 
 type LaneState = LaneStatus['state'];
 
