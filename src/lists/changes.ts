@@ -1,11 +1,12 @@
 import { sql } from 'drizzle-orm';
+import { hasRows } from '../db/query.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { ItemRows, NewestFirstWalk, OrderKey, PageInWalk, WalkContext } from './operation.ts';
 import { columnsOf, inOrder, isBelow, type PlacedList, present, presentTime } from './positions.ts';
 
 /**
- * Items that one page may show to have left the list at once: the fifth part of a page, three at
- * least. A reorganisation takes a few; a page that skips more is more likely not the page that it seems.
+ * Items that one page may show to have left the list: a fifth of a page, three at least. A
+ * reorganisation takes a few; a page that skips more is more likely a wrong page.
  */
 const mostGone = (rows: number) => Math.max(3, Math.floor(rows / 5));
 
@@ -13,8 +14,7 @@ type PlacedRows = ItemRows & { readonly height: number };
 
 /**
  * Of pages that are about to be written, those that may say something beyond their own rows. Most pages
- * stand where nothing is stored, and where no other walk has verified anything: one look says so of all pages
- * of a transaction.
+ * are where nothing is stored and nothing verified: one statement shows it for a transaction.
  */
 export async function pagesWithChanges(
   list: PlacedList,
@@ -39,7 +39,7 @@ export async function pagesWithChanges(
   const last = ranges
     .map((range): OrderKey => range.last)
     .reduce((a, b) => (inOrder(a, b) ? b : a));
-  const { rows: stored } = await tx.execute(sql`/* stored within a range */
+  const stored = sql`/* stored within a range */
     select page_id from ${table}
     where chain_id = ${first.walk.chain_id}
       and ${isBelow(columns, above)}
@@ -48,36 +48,27 @@ export async function pagesWithChanges(
       and removed_at is null
       and page_id < ${Math.max(...numbers)}
     limit 1
-  `);
-  if (stored.length > 0) return numbers;
+  `;
+  if (await hasRows(tx, stored)) return numbers;
   const heights = ranges.flatMap((range) => range.heights);
-  return meetsKnown(first.walk) && (await isCoveredWithin(tx, first.walk, heights))
-    ? numbers
-    : new Set();
+  // What is new where something is verified came late.
+  const verified = sql`/* verified within a range */
+    select from etl.coverage where feed = ${first.walk.feed} and verified && ${spanOf(heights)} limit 1
+  `;
+  return meetsKnown(first.walk) && (await hasRows(tx, verified)) ? numbers : new Set();
 }
 
-/** Whether anything is verified between the lowest and the highest block: what is new there came late. */
-async function isCoveredWithin(
-  tx: Transaction,
-  { feed }: Pick<WalkContext, 'feed'>,
-  heights: readonly number[],
-): Promise<boolean> {
-  const blocks = sql`int8range(${Math.min(...heights)}, ${Math.max(...heights)}, '[]')`;
-  const { rows } = await tx.execute(sql`/* verified within a range */
-    select from etl.coverage where feed = ${feed} and verified && ${blocks} limit 1
-  `);
-  return rows.length > 0;
-}
+const spanOf = (heights: readonly number[]) =>
+  sql`int8range(${Math.min(...heights)}, ${Math.max(...heights)}, '[]')`;
 
 const isPlaced = (item: ItemRows): item is PlacedRows => item.height !== null;
 
-/** Only walks with a floor, and those that read again, meet blocks that were read before. */
+/** Only walks with a stop height, and those that read again, meet known blocks. */
 const meetsKnown = ({ floor, scope }: Pick<WalkContext<NewestFirstWalk>, 'floor' | 'scope'>) =>
   floor !== null || scope.again === true;
 
 /**
- * What a page says beyond its own rows: which of them came late, and which stored items have
- * left the list.
+ * What a page says beyond its own rows: which came late, and which stored items have left the list.
  *
  * @returns whether the stored items confirm the page; it concludes nothing about them if they don't
  */
@@ -96,10 +87,9 @@ export async function noteChanges(
 }
 
 /**
- * A new row in a block that another walk had verified complete arrived behind the head. The walk's own
- * pages verify nothing against it. Few walks reach above a page near the head, so this reads few
- * rows there, however many walks there were. A row is new that nothing changed since it was seen
- * first; another server's now, where rows are spread, is not this one's.
+ * A new row in a block that another walk verified arrived behind the head. Few walks reach above a page
+ * near the head, so this reads few rows. A row is new if nothing changed since it was first seen: on
+ * another server `now()` differs.
  */
 async function noteLateArrivals(
   list: PlacedList,
@@ -118,7 +108,7 @@ async function noteLateArrivals(
         where feed = ${walk.feed}
           and id <> ${walk.walk_id}
           and top > ${Math.min(...heights)}
-          and proved && int8range(${Math.min(...heights)}, ${Math.max(...heights)}, '[]')
+          and proved && ${spanOf(heights)}
         union all
         select verified from etl.pruned where feed = ${walk.feed}
       ) as others
@@ -137,13 +127,12 @@ async function noteLateArrivals(
 }
 
 /**
- * Between a page's first and last item the list holds what the page holds: a stored item in
- * that range which is not on the page has left the list, unless a newer page has seen it. So has one
- * between the last item of the page before and this page's first, which no page would show
- * otherwise: the cursor leads from one to the other. Unless a page newer than that one has seen it.
+ * The list holds between a page's first and last item what the page holds: other stored items there
+ * have left the list, unless a newer page has seen them. So have those between the last item of the
+ * page before and this page's first, since the cursor leads from one to the other.
  *
- * A page that skips many stored items shows no mass removal, but that something is wrong with it: it is
- * noted, and nothing removed. When another walk skips the same, they are gone.
+ * A page that skips many stored items is noted as doubtful, and removes nothing. If another walk skips
+ * the same, they are gone.
  */
 async function noteRemovals(
   list: PlacedList,

@@ -2,8 +2,6 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { noteChanges, pagesWithChanges } from './changes.ts';
 import { judgeListEnd, removeBelow } from './end.ts';
-import { concludeRanking, noteRankingPage, type RankedList } from './ranking.ts';
-import { judgeRankingEnd } from './ranking-end.ts';
 import {
   type DeclaredItem,
   type ItemLayout,
@@ -12,17 +10,19 @@ import {
   type RowOfKind,
 } from './item-rows.ts';
 import type {
+  ConfigDefaults,
   Cursor,
   ListOrder,
-  ListUnit,
   NewestFirstWalk,
   NumberedWalk,
   Operation,
   RankedWalk,
   Scope,
 } from './operation.ts';
+import { judgeRankingEnd } from './ranked/end.ts';
+import { concludeRanking, noteRankingPage, type RankedList } from './ranked/ranking.ts';
 
-/** How a list goes on from page to page. */
+/** How a list continues from page to page. */
 export interface Paging extends Pick<ListOrder, 'position' | 'names' | 'cursorAt' | 'topOf'> {
   /** What `next_page_params` may hold. */
   readonly schema: z.ZodType<Cursor | null>;
@@ -30,59 +30,42 @@ export interface Paging extends Pick<ListOrder, 'position' | 'names' | 'cursorAt
   query(cursor: Cursor | null, pageSize: number): Cursor;
 }
 
-/** What an operation's kind of list decides. */
-type Kind<Walk extends Scope> = Pick<RowOfKind<Walk>, 'columns'> &
-  Pick<
-    Operation<Walk>,
-    | 'kind'
-    | 'order'
-    | 'defaults'
-    | 'decidesMembership'
-    | 'isReplayable'
-    | 'judgeEnd'
-    | 'informative'
-    | 'afterPage'
-    | 'afterWalk'
-  >;
+/** What a declaration says of itself, and no kind of list decides. */
+type Declared = 'name' | 'version' | 'isOffered' | 'guide';
 
-/** Makes a kind of an operation, of which it knows this. */
-export type KindOf<Walk extends Scope> = (operation: {
-  readonly name: string;
-  /** Its items, in the plural. */
-  readonly items: string;
-  readonly table: PgTable;
-  /** The column that identifies a chain's items. */
-  readonly key: string;
-  /** The list's order, by the columns that report it. */
-  readonly orderBy: (columns: ListOrder['columns']) => Omit<ListOrder, 'unit' | 'givesCoverage'>;
-}) => Kind<Walk>;
+/** What an operation's kind of list adds to its declaration. */
+type KindOf<Walk extends Scope> = (
+  declared: Pick<Declaration<Walk>, 'name' | 'guide' | 'table' | 'key'> & {
+    /** The list's order, by the columns that report it. */
+    readonly orderBy: (columns: ListOrder['columns']) => Omit<ListOrder, 'unit' | 'givesCoverage'>;
+  },
+) => Pick<RowOfKind<Walk>, 'columns'> & Omit<Operation<Walk>, Declared | Derived>;
+
+/** What follows from the declaration of the item, the path and the cursor. */
+type Derived =
+  'table' | 'children' | 'tables' | 'addressColumns' | 'request' | 'cursor' | 'item' | 'normalise';
 
 /** A list of the API: all of its operation that does not follow from the rest. */
-type Declaration<Walk extends Scope> = DeclaredItem &
-  Pick<Operation, 'name' | 'version' | 'isOffered' | 'guide'> & {
-    /** Below `/{chain_id}/api/v2/`. */
-    readonly path: (scope: Walk) => string;
-    readonly cursor: Paging;
-    /** Tables of schema `explorer` that the operation writes beside those of its items. */
-    readonly concludes: readonly PgTable[];
-    readonly list: KindOf<Walk>;
-  };
+interface Declaration<Walk extends Scope> extends DeclaredItem, Pick<Operation, Declared> {
+  /** Below `/{chain_id}/api/v2/`. */
+  readonly path: (scope: Walk) => string;
+  readonly cursor: Paging;
+  /** Tables of schema `explorer` that the operation writes beside those of its items. */
+  readonly concludes: readonly PgTable[];
+  readonly list: KindOf<Walk>;
+}
 
 /**
  * An operation from its declaration. A field of the schema is the column of its name, or the one that
- * `columns` gives it; an older name of a field is that field. An embedded address is the column
- * `<field>_hash`, and an observation. A list or an object has a table in `children`.
+ * `columns` names; an older name of a field is that field. An embedded address is the column
+ * `<field>_hash` and a row of its own. A list or an object has a table in `children`.
  */
 export function operation<Walk extends Scope>(declared: Declaration<Walk>): Operation<Walk> {
-  const { name, table, key, item, path, cursor, version, isOffered, guide } = declared;
+  const { name, table, item, path, cursor, version, isOffered, guide } = declared;
   const layout = layoutOfItem(declared);
-  const orderBy = (columns: ListOrder['columns']) => orderOf(layout, cursor, columns);
   const { columns, ...kind } = declared.list({
-    name,
-    items: guide.items,
-    table,
-    key,
-    orderBy,
+    ...declared,
+    orderBy: (by) => orderOf(layout, cursor, by),
   });
   return {
     name,
@@ -119,16 +102,12 @@ function orderOf(layout: ItemLayout, cursor: Paging, columns: ListOrder['columns
   return { fields, columns, position, names, cursorAt, topOf };
 }
 
-/** Columns that say where an item stands and when it was made, and what the first of them counts. */
-interface Order {
-  readonly height: string;
-  readonly time: string;
-  readonly unit: ListUnit;
-}
-
 /** A list that is highest first; its table has a column `removed_at`. */
 export const newestFirst =
-  ({ height, time, unit }: Order, defaults: ConfigDefaults): KindOf<NewestFirstWalk> =>
+  (
+    { height, time, unit }: Omit<ListOrder['columns'], 'key'> & Pick<ListOrder, 'unit'>,
+    defaults: ConfigDefaults,
+  ): KindOf<NewestFirstWalk> =>
   ({ name, table, key, orderBy }) => {
     const order = { ...orderBy({ height, time, key }), unit, givesCoverage: true };
     const list = { name, table, order };
@@ -148,7 +127,7 @@ export const newestFirst =
   };
 
 /**
- * One list for each number, each highest first. What it verifies is concluded at a walk's end.
+ * One list for each number, each highest first; a walk's end draws the conclusions.
  *
  * @param number the column of the list's number, which no item reports
  */
@@ -172,13 +151,13 @@ export const numbered =
     ...conclusions,
   });
 
-/** A list whose order changes: it is true only as a whole. */
+/** A list whose order changes: only the whole list says something. */
 export const ranked =
   (
     { schedule }: Pick<ConfigDefaults, 'schedule'>,
     columns: Pick<RankedList, 'total' | 'history'>,
   ): KindOf<RankedWalk> =>
-  ({ items, table, key }) => {
+  ({ guide: { items }, table, key }) => {
     const list = { items, table, key, ...columns };
     return {
       kind: 'ranked',
@@ -194,35 +173,7 @@ export const ranked =
     };
   };
 
-/** What the configuration says of a feed unless a person says otherwise, as far as operations of a kind differ. */
-export interface ConfigDefaults {
-  /** Five cron fields. */
-  readonly schedule: string;
-  /** How far below the newest known item each poll of a newest-first list goes; others have none. */
-  readonly overlap: string;
-  /** Deeper polls of a newest-first list; others have none. */
-  readonly resweep: readonly { readonly depth: string; readonly every: string }[];
-}
-
-/** What an operation says for its settings. */
-export interface Configured {
-  readonly guide: Pick<Guide, 'items' | 'about'>;
-  readonly defaults: ConfigDefaults;
-}
-
-/** An operation as people meet it. */
-export interface Guide {
-  /** Its list beside the name of a chain: short, for a column. */
-  readonly list: string;
-  /** Its items, in the plural. */
-  readonly items: string;
-  /** What it is, in a sentence. */
-  readonly about: string;
-  /** Its lines in the file that `init` writes for a chain: YAML, with what it costs as comments. */
-  example(chainId: number): string;
-}
-
-/** A number, or its digits; null and blank are neither, and never mean 0. */
+/** A number, or its digits; null and blank never mean 0. */
 const wholeNumber = z
   .union([z.int().nonnegative(), z.string().regex(/^\d{1,15}$/u)])
   .transform(Number);
@@ -245,7 +196,7 @@ export const belowNumber = (field: 'id' | 'block_number', end: number): Paging =
   }),
   /**
    * `items_count` is requested on every page: generation v12 takes the page size from it and leaves it
-   * out of the cursor, the older one overwrites it with its own from the cursor.
+   * out of the cursor, the older one overwrites it by its cursor's own.
    */
   query: (cursor, pageSize) => ({ items_count: pageSize, ...cursor }),
   position({ [field]: number }) {

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { hasRows, type Queryable } from '../db/query.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type {
   EndClaim,
@@ -19,10 +20,8 @@ import {
 
 const one: Readonly<Record<ListUnit, string>> = { blocks: 'block', batches: 'batch' };
 
-/** Above every place of a list: what is below it is all there is. */
 const aboveAll: OrderKey = { height: Number.MAX_SAFE_INTEGER, key: '~' };
 
-/** As SQL: stored items below a place, which no page has said to have left the list. */
 const listedBelow = (list: PlacedList, chainId: number, place: OrderKey) => sql`
   chain_id = ${chainId}
   and ${isBelow(columnsOf(list), place)}
@@ -30,12 +29,12 @@ const listedBelow = (list: PlacedList, chainId: number, place: OrderKey) => sql`
 `;
 
 /**
- * The list can't end where stored items stand below, nor with an empty page at a cursor that names an item.
- * A few items may have left the list. If more than a page of them is missing, the service is truncated.
+ * The list can't end above stored items, nor with an empty page at a cursor that names an item. A few
+ * items may have left the list; if more than a page of them is missing, the answer is truncated.
  */
 export async function judgeListEnd(
   list: PlacedList,
-  db: Pick<Transaction, 'execute'>,
+  db: Queryable,
   claim: EndClaim,
 ): Promise<EndVerdict> {
   const { last, entry, rows: served } = claim;
@@ -67,12 +66,12 @@ export async function judgeListEnd(
 const isEmpty = ({ rows, quarantined }: EndClaim) => rows.length + quarantined === 0;
 
 /**
- * An empty page where the service's own cursor names an item is no end. Later, the item and all below it may
- * have left the list: then the list ends with the item above them, requested at its own position.
+ * An empty page at a cursor that the service returned is no end. Later, that item and all below it may
+ * have left the list: then the list ends with the item above them.
  */
 async function judgePromise(
   list: PlacedList,
-  db: Pick<Transaction, 'execute'>,
+  db: Queryable,
   { chain_id, isResumed }: EndClaim,
   promised: OrderKey,
 ): Promise<EndVerdict> {
@@ -85,70 +84,53 @@ async function judgePromise(
   };
 }
 
-/** The lowest stored item above a place. */
+/** The lowest stored item above a position. */
 async function nextAbove(
   list: PlacedList,
-  db: Pick<Transaction, 'execute'>,
+  db: Queryable,
   chainId: number,
   place: OrderKey,
 ): Promise<OrderKey | null> {
   const { table, height, key } = columnsOf(list);
-  const { rows } = await db.execute<{ height: string; key: string }>(sql`
-    select ${height} as height, ${key} as key
+  const { rows } = await db.execute<{ height: number; key: string }>(sql`
+    select ${height}::float8 as height, ${key} as key
     from ${table}
     where chain_id = ${chainId}
       and ${height} >= ${place.height} and (${height}, ${key}) > (${place.height}, ${place.key})
       and removed_at is null
-    order by ${height}, ${key}
+    order by ${table}.${height}, ${key}
     limit 1
   `);
-  const [row] = rows;
-  return row === undefined ? null : { height: Number(row.height), key: row.key };
+  return rows[0] ?? null;
 }
 
-interface StoredItem extends OrderKey {
-  readonly page_id: string;
-}
-
-/** The highest stored items below a place that the page does not serve. */
-async function storedBelow(
-  list: PlacedList,
-  db: Pick<Transaction, 'execute'>,
-  claim: EndClaim,
-  place: OrderKey,
-  most: number,
-): Promise<StoredItem[]> {
-  const { table, height, key } = columnsOf(list);
-  const { rows } = await db.execute<{ height: string; key: string; page_id: string }>(sql`
-    select ${height} as height, ${key} as key, page_id
-    from ${table}
-    where ${listedBelow(list, claim.chain_id, place)}
-      and ${key} <> all(${sql.param(claim.rows.map((item) => item.key))}::text[])
-    order by ${height} desc, ${key} desc
-    limit ${most}
-  `);
-  return rows.map((row) => ({ ...row, height: Number(row.height) }));
-}
-
-/** Stored items that are looked at together: nearly all are evidence. */
+/** Stored items that are compared together: nearly all are evidence. */
 const comparedAtOnce = 101;
 
 /**
- * The highest stored items below a place that the page does not serve, and that pages in order wrote: one
- * that a page out of order wrote may be at a wrong block, or of another list. Items and pages are requested
- * one after the other: where items are spread over servers, the two can't be joined.
+ * The highest stored items below a position that the page does not serve, and that pages in order
+ * wrote: another may be at a wrong block, or of another list. Citus cannot join spread items with
+ * pages, so two statements read them.
  */
 async function evidenceBelow(
   list: PlacedList,
-  db: Pick<Transaction, 'execute'>,
+  db: Queryable,
   claim: EndClaim,
   end: OrderKey,
   most: number,
 ): Promise<OrderKey[]> {
+  const { table, height, key } = columnsOf(list);
+  const served = sql.param(claim.rows.map((item) => item.key));
   const found: OrderKey[] = [];
   // Each round goes further down the list, to its end at most.
   for (let place: OrderKey | undefined = end; place !== undefined && found.length < most;) {
-    const rows: StoredItem[] = await storedBelow(list, db, claim, place, comparedAtOnce);
+    const { rows }: { rows: StoredItem[] } = await db.execute<StoredItem>(sql`
+      select ${height}::float8 as height, ${key} as key, page_id
+      from ${table}
+      where ${listedBelow(list, claim.chain_id, place)} and ${key} <> all(${served}::text[])
+      order by ${table}.${height} desc, ${key} desc
+      limit ${comparedAtOnce}
+    `);
     const unconfirmed = await disordered(db, rows);
     found.push(...rows.filter(({ page_id }) => !unconfirmed.has(page_id)));
     place = rows.at(-1);
@@ -156,10 +138,12 @@ async function evidenceBelow(
   return found.slice(0, most);
 }
 
+type StoredItem = { readonly height: number; readonly key: string; readonly page_id: string };
+
 /** Of the pages that wrote some items, those that were out of order. */
 async function disordered(
-  db: Pick<Transaction, 'execute'>,
-  items: readonly { readonly page_id: string }[],
+  db: Queryable,
+  items: readonly Pick<StoredItem, 'page_id'>[],
 ): Promise<ReadonlySet<string>> {
   const { rows } = await db.execute<{ id: string }>(sql`
     select id from etl.pages
@@ -171,7 +155,7 @@ async function disordered(
 /** Whether one of some items is stored, and a page in order wrote it. */
 export async function sharesStored(
   list: PlacedList,
-  db: Pick<Transaction, 'execute'>,
+  db: Queryable,
   chainId: number,
   keys: readonly string[],
 ): Promise<boolean> {
@@ -184,34 +168,28 @@ export async function sharesStored(
   return rows.some(({ page_id }) => !doubtful.has(page_id));
 }
 
-/** Whether the list was found to end at this block before, which was believed then. */
-async function wasEnd(
-  db: Pick<Transaction, 'execute'>,
-  { walk_id, feed }: EndClaim,
-  last: OrderKey | null,
-): Promise<boolean> {
-  if (last === null) return false;
-  const { rows } = await db.execute(sql`
-    select from etl.walks
-    where feed = ${feed}
-      and state = 'finished'
-      and reason is null
-      and cuts = 0
-      and bottom = ${last.height}
-      and id <> ${walk_id}
-    limit 1
-  `);
-  return rows.length > 0;
-}
+/** Whether an earlier walk ended at this block, and was believed. */
+const wasEnd = async (db: Queryable, { walk_id, feed }: EndClaim, last: OrderKey | null) =>
+  last !== null &&
+  hasRows(
+    db,
+    sql`
+      select from etl.walks
+      where feed = ${feed}
+        and state = 'finished'
+        and reason is null
+        and cuts = 0
+        and bottom = ${last.height}
+        and id <> ${walk_id}
+      limit 1
+    `,
+  );
 
-/** What stands at a position is below it too, where that is the position of the page's own first item. */
+/** Below a position is also its own item, if the cursor names the first item of its page. */
 const from = (entry: OrderKey, { names }: ListOrder): OrderKey =>
   names === 'first' ? { ...entry, key: `${entry.key}~` } : entry;
 
-/**
- * Where the end is believed, what is stored below it has left the list: it was requested at its
- * own position.
- */
+/** A believed end removes what is stored below it: its own position was requested. */
 export async function removeBelow(
   list: PlacedList,
   tx: Transaction,

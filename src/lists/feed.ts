@@ -3,13 +3,12 @@ import type { Transaction } from '../db/transaction.ts';
 import type { OperationName } from './registry.ts';
 import type { Lane } from './tables.ts';
 
-/** An operation on a chain: the thing a person schedules and watches. */
 export interface Feed {
   readonly chain_id: number;
   readonly operation: OperationName;
 }
 
-/** One lane of a feed: what a job names, and never more than that. */
+/** One lane of a feed: all that a job names. */
 export interface FeedLane extends Feed {
   readonly lane: Lane;
 }
@@ -28,7 +27,6 @@ export type FeedState =
   | 'unordered'
   | 'failed';
 
-/** States that a feed keeps until it succeeds again. */
 export const failingStates: readonly FeedState[] = [
   'degraded',
   'waiting',
@@ -40,14 +38,11 @@ export const failingStates: readonly FeedState[] = [
 /** As SQL: the feed's rows, of a table or view of schema `etl`. */
 export const ofFeed = (feed: Feed) => sql`feed = ${feedName(feed)}`;
 
-/** As SQL: those of one of its lanes. */
 export const ofLane = (lane: FeedLane) => sql`${ofFeed(lane)} and lane = ${lane.lane}`;
 
 /**
- * Lets one walk of a feed end at a time: what each concludes rests on its neighbours' rows. Anyone who
- * else changes what ends conclude takes it too, before any row.
- *
- * @param walk the feed by its name, `<chain>/<operation>`
+ * Lets one walk of a feed end at a time: its conclusions rest on its neighbours' rows. Whatever else
+ * changes such conclusions takes this lock first, before any row.
  */
 export async function lockEnds(
   tx: Transaction,

@@ -15,27 +15,24 @@ export const kinds: Readonly<Record<ListKindName, ListKind>> = {
   ranked,
 };
 
-/** What the configuration may say of an operation's feed. */
 export const settingsOf = (operation: OperationName): z.ZodType<FeedSettings> =>
   kindOf(operation).settings(operations[operation]);
 
-/** Whether a bound concerns an operation's list: its kind has it, and counts what the bound counts. */
+/** Whether an operation's list has a bound, and counts what the bound counts. */
 export const isBoundedBy = (operation: OperationName, bound: keyof ScopeBounds): boolean =>
   kindOf(operation).bounds.includes(bound) &&
   (!countedInBlocks.has(bound) || operations[operation].order?.unit === 'blocks');
 
 const countedInBlocks: ReadonlySet<keyof ScopeBounds> = new Set(['fromBlock', 'toBlock']);
 
-/** Those of some bounds that concern an operation's list. */
 export const boundsOn = (operation: OperationName, bounds: ScopeBounds): ScopeBounds =>
   Object.fromEntries(
     Object.entries(bounds).filter(([bound]) => isBoundedBy(operation, bound as keyof ScopeBounds)),
   );
 
-/** The kind of an operation's list. */
 export const kindOf = (operation: OperationName): ListKind => kinds[operations[operation].kind];
 
-/** As SQL: what each kind of list says of a feed, a row of `feeds`; null where its kind is none of them. */
+/** As SQL: what each kind says of a feed, a row of `feeds`; null if its kind is unknown. */
 export function byKind(part: (kind: ListKind) => SQL): SQL {
   const cases = Object.values(kinds).map((kind) => sql`when ${kind.name} then ${part(kind)}`);
   return sql`case feeds.kind ${sql.join(cases, sql` `)} end`;

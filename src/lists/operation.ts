@@ -1,37 +1,35 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
+import type { Queryable } from '../db/query.ts';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { ValidItem } from '../drift/decode.ts';
 import type { AddressObservation } from '../load/address.ts';
-import type { ConfigDefaults, Guide } from './define.ts';
 
 /** The declared fields of `next_page_params`, passed back unchanged. */
 export type Cursor = Readonly<Record<string, string | number>>;
 
-/** What one walk of a list that is newest first covers: all of it, but for its bounds. */
+/** What one walk of a newest-first list covers: all of it, but for its bounds. */
 export interface NewestFirstWalk {
   /** ISO 8601. */
   readonly since?: string;
   readonly max_pages?: number;
-  /** Where another walk takes over: the cursor that the page below this walk's last begins with. */
+  /** Where another walk takes over: the cursor of the page below this walk's last. */
   readonly until?: Cursor;
-  /** The walk reads known history again. */
   readonly again?: boolean;
-  /** Where it enters the list: a position that was made, so it is believed only by what is served there. */
+  /** Where it enters the list, if at a synthetic cursor: only what is served there confirms it. */
   readonly entry?: OrderKey;
-  /** The walk whose rest it shares with others that entered below it; it takes over a part once it has arrived. */
+  /** The walk whose rest it shares with others that entered below it: see `sync/hand-off.ts`. */
   readonly above?: number;
 }
 
-/** What one walk of lists by number covers: one of them. */
+/** What one walk of a numbered list covers: the list of one number. */
 export interface NumberedWalk {
-  /** The list's number: that of an Optimism batch. */
   readonly batch: number;
   readonly max_pages?: number;
-  /** A check whether the batch is there yet: that it is empty says nothing for good. */
+  /** Whether it only checks that the batch is there yet: empty says nothing for good. */
   readonly probe?: boolean;
-  /** A block of the batch below which its chain is known: a walk that meets it need not go on. */
+  /** A block of the batch below which its chain is known: a walk that meets it may end. */
   readonly known?: KnownBlock;
 }
 
@@ -40,21 +38,20 @@ export interface RankedWalk {
   readonly max_pages?: number;
 }
 
-/** What a walk covers, by its kind of list. */
 interface ScopeByKind {
   readonly 'newest-first': NewestFirstWalk;
   readonly numbered: NumberedWalk;
   readonly ranked: RankedWalk;
 }
 
-/** How a list is ordered, and so what of it is new, read and missing: `src/lists/list.ts`. */
+/** See `ListKind`. */
 export type ListKindName = keyof ScopeByKind;
 
 type AnyKey = { [Kind in ListKindName]: keyof ScopeByKind[Kind] }[ListKindName];
 
 /**
- * What one walk covers, whatever its kind; kept with it, so that anyone who resumes it needs nothing else.
- * What another kind's walks have is not there.
+ * What one walk covers, whatever its kind; kept with it, so that anyone can resume it. It has no keys
+ * of another kind.
  */
 export type Scope = {
   [Kind in ListKindName]: ScopeByKind[Kind] & {
@@ -68,7 +65,7 @@ export interface KnownBlock {
   readonly hash: string;
 }
 
-/** Where an item stood when it was read. `position` counts the walk's items from 0. */
+/** Where an item was when it was read. `position` counts the walk's items from 0. */
 export interface Place {
   readonly chain_id: number;
   readonly page_id: number;
@@ -76,28 +73,28 @@ export interface Place {
   readonly position: number;
 }
 
-/** What an item's rows do not report, so that the stored rows keep it. */
+/** What an item's rows do not report: the stored rows keep it. */
 export interface MissingValues {
   /** Columns of the own row. */
   readonly columns: readonly string[];
   /**
-   * For each child table the positions of rows that were not read whole; `all` where nothing was read
-   * of them. A row without a position has 0.
+   * For each child table the positions of rows that were not read whole, or `all`. A row without a
+   * position has 0.
    */
   readonly children: readonly (readonly number[] | 'all')[];
 }
 
-/** What one valid item becomes, but for the provenance. `key` shows repeats within a page. */
+/** The rows of one valid item, without provenance. `key` shows repeats within a page. */
 export interface ItemRows {
   readonly key: string;
   readonly row: Row;
   /** One entry for each of the operation's child tables, in its order. */
   readonly children: readonly (readonly Row[])[];
   readonly addresses: readonly AddressObservation[];
-  /** Null where everything was reported, as it almost always is. */
+  /** Null: everything was reported, as almost always. */
   readonly missing: MissingValues | null;
   readonly position: number;
-  /** Where the item stands in a list that is ordered by block, newest first. */
+  /** Null: the list has no heights, or the item does not report its own. */
   readonly height: number | null;
 }
 
@@ -107,18 +104,18 @@ export interface ChildTable {
   readonly parentKey: readonly string[];
 }
 
-/** Where an item stands in a list that is highest first, then highest key first. */
+/** Where an item is in a list that is highest first, then highest key first. */
 export interface OrderKey {
   readonly height: number;
   readonly key: string;
 }
 
-/** The last item of a page in a list that is ordered by block, and the page's number. */
+/** The last item of a page, and the page's number. */
 export interface PageEnd extends OrderKey {
   readonly page_id: number;
 }
 
-/** What says where an item stands: its height, its time, and what orders it within the height. */
+/** Names of what orders an item: its height, its time, and its key within the height. */
 interface OrderFields<Name> {
   readonly height: Name;
   readonly time: Name;
@@ -128,7 +125,7 @@ interface OrderFields<Name> {
 /** What the heights of a list count. */
 export type ListUnit = 'blocks' | 'batches';
 
-/** How a list that is newest first reports its order. */
+/** How a list is ordered, highest first. */
 export interface ListOrder {
   /** An item's fields, by their names in all of the API's generations. */
   readonly fields: OrderFields<readonly string[]>;
@@ -136,49 +133,52 @@ export interface ListOrder {
   readonly columns: OrderFields<string>;
   readonly unit: ListUnit;
   /**
-   * The position that a cursor names: that of the first item of its page, or of the last one of the page
-   * before. Null where it cannot be read; then the items alone are the evidence.
+   * The position that a cursor names: that of the first item of its page, or of the last one of the
+   * page before. Null: it cannot be read, and only the items are evidence.
    */
   readonly position: (cursor: Cursor) => OrderKey | null;
   readonly names: 'first' | 'above';
-  /** A cursor that names a position: made, not given out, so it is believed only by what it serves. */
+  /** A synthetic cursor: only what is served there confirms it. */
   readonly cursorAt: (position: OrderKey) => Cursor;
   /** The position above all items of a height. */
   readonly topOf: (height: number) => OrderKey;
-  /** Whether pages that follow each other in this order verify that nothing is missing between them. */
+  /** Whether consecutive pages in this order verify that nothing is missing between them. */
   readonly givesCoverage: boolean;
 }
 
-/** What an operation gets to know when a page or the whole walk is committed. */
+/** A walk as a page of it is committed. */
 export interface WalkContext<Walk extends Scope = Scope> {
   readonly walk_id: number;
   readonly run_id: number;
   readonly chain_id: number;
   /** Such as `10/user-operations`. */
   readonly feed: string;
-  /** When the walk began, ISO 8601, by the clock that its worker goes by. */
+  /** ISO 8601, by the worker's clock. */
   readonly started_at: string;
   readonly scope: Walk;
-  /** Null where the walk goes to the list's end. */
+  /** The stop height; null: the list's end. */
   readonly floor: number | null;
   readonly page_id: number;
-  /** Where the page was requested; null: at the head. */
+  /** Null: the head. */
   readonly cursor: Cursor | null;
   /** How many rows the page added to the operation's own table. */
   readonly inserted: number;
-  /** Where the page before ended, if that one was conclusive: this page's cursor goes on there. */
+  /** Where the page before ended, if that one was conclusive: this page's cursor continues there. */
   readonly above: PageEnd | null;
-  /** Whether the page is in order and all of its items became rows: absence then means something. */
+  /**
+   * Whether the page is in order and all of its items became rows: only then does absence mean
+   * something.
+   */
   readonly isConclusive: boolean;
 }
 
-/** A page that is being written: nothing of it was counted yet. */
+/** A page that is being written, before its rows are counted. */
 export interface PageInWalk<Walk extends Scope = Scope> {
   readonly walk: Omit<WalkContext<Walk>, 'inserted'>;
   readonly rows: readonly ItemRows[];
 }
 
-/** What an operation gets to know at a walk's end. */
+/** A walk as its last page is committed. */
 export interface WalkEndContext<Walk extends Scope = Scope> extends WalkContext<Walk> {
   /** The height down to which the list was read whole: 0 at its end, else that of the known block. */
   readonly readDownTo: number;
@@ -193,27 +193,25 @@ export interface EndClaim<Walk extends Scope = Scope> {
   readonly chain_id: number;
   readonly feed: string;
   readonly scope: Walk;
-  /** How many items of that page are no rows. */
   readonly quarantined: number;
-  /** Whether that page has as many items as were requested. */
+  /** Whether the page has as many items as were requested. */
   readonly isFull: boolean;
-  /** How many items were requested. */
   readonly pageSize: number;
-  /** The rows of that page, which is not committed yet; all pages before it are. */
+  /** The rows of the page, which is not committed yet; all pages before it are. */
   readonly rows: readonly ItemRows[];
-  /** The page's last item that stands in the list's order; null where there is none. */
+  /** The page's last item that is in order; null: there is none. */
   readonly last: OrderKey | null;
-  /** Where the page was requested: at the head, at a position, or at a cursor that cannot be read. */
+  /** Where the page was requested; 'unknown': at a cursor that cannot be read. */
   readonly entry: OrderKey | 'head' | 'unknown';
-  /** The item that the page should begin with by the service's own cursor; null where that names none. */
+  /** The item that the page should begin with by the service's own cursor; null: it names none. */
   readonly promised: OrderKey | null;
-  /** Whether this is the first page since a worker took the walk: the service returned its cursor earlier. */
+  /** Whether this is the first page since a worker took the walk: its cursor was returned earlier. */
   readonly isResumed: boolean;
 }
 
 /**
- * What is known of a list's claimed end beside the answer itself. An end that nothing supports is asked
- * for once more; one that is contradicted is no end: the walk fails as `truncated`, and is tried again.
+ * What stored rows say of a claimed end. An unsupported end is requested once more; a contradicted one
+ * is no end: the walk fails as `truncated`, and is tried again.
  */
 export type EndVerdict =
   | { readonly is: 'supported' }
@@ -221,75 +219,97 @@ export type EndVerdict =
   | {
       readonly is: 'contradicted';
       readonly evidence: string;
-      /** The request whose answer can refute the evidence; null: none can. */
+      /** The request whose answer can refute the evidence; null: there is none. */
       readonly ask: EndQuestion | null;
     };
 
-/** A position that is requested to learn whether items have left the list. */
+/** A request that shows whether items have left the list. */
 export interface EndQuestion {
   readonly cursor: Cursor;
-  /** The only item that the list still has from there on; null: it has none. */
+  /** The only item that the list still has from there on; null: none. */
   readonly only: OrderKey | null;
 }
 
-/** All that is special about one list of the API. The walk and the loader know nothing else. */
+/** The defaults of a feed's configuration, as far as operations of a kind differ. */
+export interface ConfigDefaults {
+  /** Five cron fields. */
+  readonly schedule: string;
+  /** How far below the newest known item each poll of a newest-first list goes. */
+  readonly overlap: string;
+  /** Deeper polls of a newest-first list. */
+  readonly resweep: readonly { readonly depth: string; readonly every: string }[];
+}
+
+/** What an operation says for its settings. */
+export type Configured = Pick<Operation, 'guide' | 'defaults'>;
+
+/** An operation in texts. */
+export interface Guide {
+  /** Its list beside the name of a chain: short, for a column. */
+  readonly list: string;
+  /** Its items, in the plural. */
+  readonly items: string;
+  /** A sentence. */
+  readonly about: string;
+  /** Its lines in the file that `init` writes for a chain: YAML, with costs as comments. */
+  example(chainId: number): string;
+}
+
+/** All that is special about one list of the API; see `operation` in define.ts. */
 export interface Operation<Walk extends Scope = Scope> {
   readonly name: string;
   readonly kind: ListKindName;
-  /** The rows' own table. */
   readonly table: PgTable;
   readonly children: readonly ChildTable[];
-  /** Every table of schema `explorer` that it writes alone; those that refer to others first. */
+  /** Every table of schema `explorer` that only it writes; referring tables first. */
   readonly tables: readonly PgTable[];
-  /** Columns of the own table that name an address, whose row must be there too. */
+  /** Columns of `table` that name an address, which is a row of its own. */
   readonly addressColumns: readonly string[];
   readonly guide: Guide;
   readonly defaults: ConfigDefaults;
   /** Whether a chain's feed is wanted if its operations are not named. */
   readonly isOffered: (chainId: number) => boolean;
   /**
-   * Columns that make a row another one when they change: the block of a height with another hash. What
-   * was known of the one before says nothing of it then.
+   * Columns that make a row another one when they change, such as a block's hash: older values say
+   * nothing of it.
    */
   readonly version: readonly string[];
-  /** The path below `/{chain_id}/api/v2/` and the declared query parameters of one page. */
+  /** The path below `/{chain_id}/api/v2/` and the query of one page. */
   request(
     scope: Walk,
     cursor: Cursor | null,
     pageSize: number,
   ): { readonly path: string; readonly query: Cursor };
-  /** What `next_page_params` may hold; undeclared fields, such as an echoed `key`, are left out. */
+  /** What `next_page_params` may hold; other fields, such as an echoed `key`, are dropped. */
   readonly cursor: z.ZodType<Cursor | null>;
-  /** One item, in every shape that the API's generations give it. */
+  /** One item, in the shapes of all of the API's generations. */
   readonly item: z.ZodType;
   normalise(decoded: ValidItem, place: Place): ItemRows;
-  /** Where items stand in a list that is newest first, judged before they are rows. Null: no order. */
+  /** Null: the list has no order. */
   readonly order: ListOrder | null;
   /**
-   * Whether a walk decides which rows belong to what it reads: then its pages keep the heights that they
+   * Whether a walk decides which rows belong to its list: its pages then keep the heights that they
    * served, and the ends of a feed's walks, which rest on their neighbours' rows, come one at a time.
    */
   readonly decidesMembership: boolean;
-  /** Whether the rows of one archived page say something by themselves; those of a ranking do not. */
+  /** Whether the rows of one archived page mean something by themselves. */
   readonly isReplayable: boolean;
-  /** What is stored says of the claim that the list ends here. Changes nothing. */
-  judgeEnd(db: Pick<Transaction, 'execute'>, claim: EndClaim<Walk>): Promise<EndVerdict>;
+  /** Judges the claim that the list ends here by what is stored. Changes nothing. */
+  judgeEnd(db: Queryable, claim: EndClaim<Walk>): Promise<EndVerdict>;
   /**
-   * Of the pages of a transaction, by their numbers, those of which something is to be concluded: `afterPage`
-   * is run for them alone. It runs along with the writing of their rows, which says nothing of what
-   * is not on a page.
+   * The numbers of those pages of a transaction for which `afterPage` runs: they may say something
+   * beyond their own rows. Runs while their rows are written.
    */
   informative(tx: Transaction, pages: readonly PageInWalk<Walk>[]): Promise<ReadonlySet<number>>;
   /**
    * Runs in a page's transaction, after its rows.
    *
-   * @returns whether the stored rows confirm the page; where they don't, it verifies nothing
+   * @returns whether the stored rows confirm the page; else it verifies nothing
    */
   afterPage(tx: Transaction, walk: WalkContext<Walk>, rows: readonly ItemRows[]): Promise<boolean>;
   /**
-   * Runs in the transaction of a walk's last page, when it ended at the list's end or at a block
-   * below which all is known. Ends of a feed's
-   * walks come one at a time: each sees what those before it concluded.
+   * Runs in the transaction of a walk's last page, if it reached the list's end or a known block. Ends
+   * of a feed's walks come one at a time: each sees what those before it concluded.
    *
    * @returns why the walk says less than a whole list, to be kept as its reason; null if it does not
    */

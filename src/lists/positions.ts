@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { tableName } from '../db/column-types.ts';
-import type { Transaction } from '../db/transaction.ts';
+import type { Queryable } from '../db/query.ts';
 import type { Paging } from './define.ts';
 import type { Cursor, ListOrder, OrderKey } from './operation.ts';
 
@@ -13,7 +13,7 @@ export interface PlacedList {
   readonly order: ListOrder;
 }
 
-/** The table and its columns as SQL; `page` reads as a text, whatever its column is. */
+/** The table and its columns as SQL; `key` reads as a text. */
 export interface PlacedColumns {
   readonly table: SQL;
   readonly height: SQL;
@@ -23,7 +23,6 @@ export interface PlacedColumns {
 
 const name = (column: string) => sql.raw(`"${column}"`);
 
-/** How the items of a list are written in SQL. */
 export function columnsOf({ table, order: { columns } }: Omit<PlacedList, 'name'>): PlacedColumns {
   return {
     table: sql.raw(tableName(table)),
@@ -33,70 +32,66 @@ export function columnsOf({ table, order: { columns } }: Omit<PlacedList, 'name'
   };
 }
 
-/** As SQL: whether an item stands below a place. The plain bound is what the planner takes for a range. */
+/** As SQL: whether an item is below a position. The planner uses the plain bound for a range. */
 export const isBelow = ({ height, key }: PlacedColumns, place: OrderKey): SQL => sql`
   ${height} <= ${place.height} and (${height}, ${key}) < (${place.height}, ${place.key})
 `;
 
-/** Highest first, then highest key; an item met again at a border is no disorder. */
+/** Highest first, then highest key; an item met again at a border is in order. */
 export const inOrder = (a: OrderKey, b: OrderKey): boolean =>
   a.height > b.height || (a.height === b.height && a.key >= b.key);
 
 /**
- * As a common table expression: the time of the transaction, for an update of items. In an update of rows
- * that are spread over servers each would say its own, and Citus refuses it in a case.
+ * As a common table expression: the time of the transaction. In an update of spread rows each server
+ * would use its own `now()`, and Citus refuses it in a case.
  */
 export const present = sql`present as materialized (select now() as at)`;
 export const presentTime = sql`present.at`;
 
-/** The lowest item that stands in order on the last page of a walk that has one; null where none does. */
-export async function lastPlace(
-  db: Pick<Transaction, 'execute'>,
-  walkId: number,
-): Promise<OrderKey | null> {
-  const { rows } = await db.execute<{ height: string; key: string }>(sql`
-    select bottom as height, last_key as key
+/** The lowest item in order on the last page of a walk that has one; null: none has. */
+export async function lastPlace(db: Queryable, walkId: number): Promise<OrderKey | null> {
+  const { rows } = await db.execute<{ height: number; key: string }>(sql`
+    select bottom::float8 as height, last_key as key
     from etl.pages
     where walk_id = ${walkId} and last_key is not null and bottom is not null
     order by sequence desc
     limit 1
   `);
-  const [row] = rows;
-  return row === undefined ? null : { height: Number(row.height), key: row.key };
+  return rows[0] ?? null;
 }
 
-/** The nearest stored items above a place that report their time, in the order of the list. */
+/** The nearest stored items above a position that report their time, highest first. */
 export async function timedAbove(
-  db: Pick<Transaction, 'execute'>,
+  db: Queryable,
   list: Omit<PlacedList, 'name'>,
   chainId: number,
   place: OrderKey,
   most: number,
 ): Promise<{ height: number; timeMs: number }[]> {
   const { table, height, key, time } = columnsOf(list);
-  const { rows } = await db.execute<{ height: string; ms: number }>(sql`
-    select ${height} as height, (1000 * extract(epoch from ${time}))::float8 as ms
+  const { rows } = await db.execute<{ height: number; timeMs: number }>(sql`
+    select ${height}::float8 as height, (1000 * extract(epoch from ${time}))::float8 as "timeMs"
     from ${table}
     where chain_id = ${chainId}
       and ${height} >= ${place.height}
       and (${height} > ${place.height} or ${key} > ${place.key})
       and ${time} is not null
-    order by ${height}, ${key}
+    order by ${table}.${height}, ${key}
     limit ${most}
   `);
-  return rows.map(({ height: at, ms }) => ({ height: Number(at), timeMs: ms })).toReversed();
+  return rows.toReversed();
 }
 
 /**
- * Longest token that is followed, in characters. True ones have about ninety; one that grows with
- * each page would fill the ledger, until some server on the way refuses so long a URL.
+ * Longest token that is followed, in characters. True ones have about ninety; one that grows with each
+ * page would fill the ledger, until a server refuses the URL.
  */
 const longestToken = 4096;
 
 /**
- * The cursor of the account-abstraction lists (spec 2.6, 4.2, 4.3): an opaque token, passed back unchanged.
- * It names the next page's first item; the `page_size` beside it only repeats the request's. Kept with the
- * walk, it made one that was begun in pages of 10 go on so for ever, whatever the configuration said.
+ * The cursor of the account-abstraction lists (spec 2.6, 4.2, 4.3): an opaque token, passed back
+ * unchanged. It names the next page's first item. The `page_size` beside it is dropped: it would fix
+ * the page size of a walk for ever.
  */
 export const pageToken: Paging = {
   schema: z
@@ -105,7 +100,7 @@ export const pageToken: Paging = {
     })
     .transform(({ page_token }): Cursor => ({ page_token })),
   query: (cursor, pageSize) => ({ ...cursor, page_size: pageSize }),
-  /** Of user operations: the service parses it so. */
+  /** The form of a user operations' token. */
   position({ page_token }) {
     const [, height, key] = /^(\d{1,15}),(0x[0-9a-f]{64})$/iu.exec(String(page_token)) ?? [];
     return height === undefined || key === undefined

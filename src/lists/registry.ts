@@ -7,7 +7,7 @@ import { optimismBatchBlocks } from './optimism-batch-blocks/index.ts';
 import { optimismBatches } from './optimism-batches/index.ts';
 import { userOperations } from './user-operations/index.ts';
 
-/** Every operation, in the order in which people read of them; a new one is one line here. */
+/** Every operation, in the order of texts; a new one is one line here. */
 const all = {
   'user-operations': userOperations,
   'optimism-batches': optimismBatches,
@@ -18,12 +18,10 @@ const all = {
 /** The public name of an operation: what configuration, flags and tables say. */
 export type OperationName = keyof typeof all;
 
-/** Every operation by its public name. */
 export const operations: Readonly<Record<OperationName, Operation>> = all;
 
 export const operationNames = Object.keys(all) as readonly OperationName[];
 
-/** Every table whose rows pages write. */
 export const dataTables: readonly PgTable[] = [
   ...addressTables,
   ...operationNames.flatMap((name) => operations[name].tables),

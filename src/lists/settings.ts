@@ -1,18 +1,19 @@
 import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
 import { parseDuration, parseTime } from '../time.ts';
+import type { ConfigDefaults } from './operation.ts';
 
-/** What every feed is configured with, beside what its kind of list wants. */
+/** What every feed is configured with, beside the settings of its kind. */
 export interface FeedSettings {
   /** Five cron fields. */
   readonly schedule: string;
   /** IANA name that the schedule is read in. */
   readonly timezone: string;
-  /** How long ago the list's head may have been looked at, in ms; null: not requested. */
+  /** How old the last poll may be, in ms; null: not judged. */
   readonly freshness: number | null;
 }
 
-/** Five fields or a nickname: the queue looks at schedules once a minute, so no seconds. */
+/** Five fields or a nickname: the queue reads schedules once a minute, so no seconds. */
 const cronShape = /^(?:\S+\s+){4}\S+$|^@(?:yearly|annually|monthly|weekly|daily|hourly)$/u;
 
 function isSchedule(text: string): boolean {
@@ -33,20 +34,6 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** When to look for news, with its default and what each time costs. */
-export const schedule = (standard: string, cost: string) =>
-  z
-    .string()
-    .refine(isSchedule, 'not a cron schedule: five fields, such as "*/5 * * * *"')
-    .default(standard)
-    .describe(`When to look for news, as five cron fields. ${cost}`);
-
-export const timezone = z
-  .string()
-  .refine(isTimeZone, 'not a time zone: a name such as Europe/Berlin')
-  .default('UTC')
-  .describe('IANA time zone that the schedule is read in.');
-
 /** A duration with its unit; in ms once it is read. */
 export const duration = z
   .string()
@@ -56,15 +43,27 @@ export const duration = z
   )
   .transform((text) => parseDuration(text) ?? 0);
 
-/** An objective that a view judges; nothing is done by it. */
-export const freshness = duration
-  .nullish()
-  .transform((ms) => ms ?? null)
-  .describe(
-    'How old the last look at the head of the list may be, such as 15m: explorer.freshness tells whether it is. Costs nothing. Without it nothing is judged.',
-  );
+/** What every kind of list has: when to poll, with the cost of each poll. */
+export const polling = ({ schedule }: Pick<ConfigDefaults, 'schedule'>, cost: string) => ({
+  schedule: z
+    .string()
+    .refine(isSchedule, 'not a cron schedule: five fields, such as "*/5 * * * *"')
+    .default(schedule)
+    .describe(`When to look for news, as five cron fields. ${cost}`),
+  timezone: z
+    .string()
+    .refine(isTimeZone, 'not a time zone: a name such as Europe/Berlin')
+    .default('UTC')
+    .describe('IANA time zone that the schedule is read in.'),
+  freshness: duration
+    .nullish()
+    .transform((ms) => ms ?? null)
+    .describe(
+      'How old the last look at the head of the list may be, such as 15m: explorer.freshness tells whether it is. Costs nothing. Without it nothing is judged.',
+    ),
+});
 
-/** A date or timestamp; ISO 8601 in UTC once it is read, null where there is none. */
+/** A date or timestamp; ISO 8601 in UTC once it is read, null if absent. */
 export const time = z
   .string()
   .refine((text) => parseTime(text) !== null, 'not a date or timestamp, such as 2024-01-01')

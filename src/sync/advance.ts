@@ -241,7 +241,8 @@ async function handleFailure(
   if (feedFailure.walkOnly) {
     if (!(await endWalk(db, walk, 'abandoned', feedFailure))) slice.fenced = true;
   } else slice.feedFailure = feedFailure;
-  if (kindOf(walk.operation).beginsAnew(feedFailure.failure)) {
+  // A list that is read whole may lack something above: the next walk reads it from its head.
+  if (feedFailure.failure === 'truncated' && !kindOf(walk.operation).hasHistory) {
     await endWalk(db, walk, 'failed', feedFailure);
   }
 }

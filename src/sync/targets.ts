@@ -147,9 +147,10 @@ export async function dueLanes<Lane extends Target>(
 }
 
 /** What a person requested is read now, whatever its interval. */
-export function atOnce(target: Target): RunScope {
-  return kindOf(target.lane.operation).atOnce(target);
-}
+export const atOnce = ({ lane, scope }: Target): RunScope =>
+  lane.lane === 'backfill' && kindOf(lane.operation).hasHistory
+    ? { ...scope, at_once: true }
+    : scope;
 
 /** When the first of the schedules is due after a time; null where none ever is. */
 export function nextPoll(

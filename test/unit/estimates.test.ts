@@ -12,7 +12,7 @@ import {
   batchUpkeep,
   nothingKnown as noBatchKnown,
 } from '../../src/lists/numbered/estimate.ts';
-import { rankingHistory, rankingUpkeep } from '../../src/lists/ranked/index.ts';
+import { ranked } from '../../src/lists/ranked/index.ts';
 
 const dayMs = 86_400_000;
 const list: ListFacts = {
@@ -92,9 +92,15 @@ test('a day of batches is a range, because they are read again only until they a
   expect(batchUpkeep(batches, { ...settings, to: 10 })).toEqual(none);
 });
 
-test('a ranking tells its length at its end', () => {
-  expect(rankingHistory({ requests: null })).toMatchObject({ likely: null, requests: null });
-  expect(rankingHistory({ requests: 6 })).toEqual(none);
-  expect(rankingUpkeep({ requests: null }, 4)).toMatchObject({ least: 4, requests: null });
-  expect(rankingUpkeep({ requests: 6 }, 4)).toMatchObject({ least: 24, requests: 24 });
+test('the length of a ranking is known at its end', () => {
+  const how = { unit: 'blocks', pageSize: 50, pollsPerDay: 4 } as const;
+  const settings = { schedule: '0 */6 * * *', timezone: 'UTC', freshness: null };
+  expect(ranked.estimate({ requests: null }, settings, how)).toEqual({
+    history: { least: 1, likely: null, requests: null },
+    upkeep: { least: 4, likely: null, requests: null },
+  });
+  expect(ranked.estimate({ requests: 6 }, settings, how)).toEqual({
+    history: none,
+    upkeep: { least: 24, likely: 24, requests: 24 },
+  });
 });

@@ -1,52 +1,41 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../../db/transaction.ts';
+import { type Queryable, valueOf } from '../../db/query.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
-import type { Cursor, ListOrder, NewestFirstWalk, OrderKey } from '../operation.ts';
-import { operations } from '../registry.ts';
+import type { Cursor, NewestFirstWalk, OrderKey } from '../operation.ts';
 import type { Gap, LiveEnd } from './coverage.ts';
-import { itemsOf } from './items.ts';
-import type { NewestFirstScope } from './run.ts';
+import { itemsOf, type NewestFirstScope, orderOf } from './run.ts';
 
-/** For how long it is remembered that made positions lead nowhere: one refused request a day asks again. */
+/** How long refused synthetic cursors are remembered: one request a day tries again. */
 const memory = '1 day';
-/** Walks in a row that fail before they arrive, of whatever failure: an outage fails many a page beside them. */
+/** Walks in a row that fail before they arrive, of whatever failure: an outage fails many. */
 const mostFailures = 3;
-/** Stored items above a gap that are looked at for a way in; those that have left the list lead to none. */
+/** Stored items above a gap that are tried as entries; those that have left the list lead nowhere. */
 const mostEntries = 5;
 
-/** The order of the feed's list. */
-export function orderOf(feed: Feed): ListOrder {
-  const { order } = operations[feed.operation];
-  if (order === null) throw new Error(`the list of ${feedName(feed)} has no order`);
-  return order;
-}
-
-/**
- * Whether the service serves what a made position names, as far as was seen: it may refuse such a one, or
- * take it for something else.
- */
-export async function believesEntries(tx: Transaction, feed: Feed, at: Date): Promise<boolean> {
-  const { rows } = await tx.execute<{ believed: boolean }>(sql`
-    with entered as (
-      select id, state, failure, reason, pages
-      from etl.walks
-      where ${ofFeed(feed)}
-        and started_at > ${at.toISOString()}::timestamptz - ${memory}::interval
-        and scope ? 'entry'
-    )
-    select not exists (
-      select from entered
-      where reason = 'astray' or (failure = 'cursor-refused' and pages = 0)
-    ) and (
-      select count(*) < ${mostFailures}
-      from entered
-      where state = 'abandoned' and pages = 0 and reason <> 'superseded'
-        and id > coalesce((select max(id) from entered where pages > 0), 0)
-    ) as believed
-  `);
-  return rows[0]?.believed === true;
-}
+/** Whether the service serves synthetic cursors: it may refuse one, or take it for something else. */
+export const believesEntries = async (tx: Queryable, feed: Feed, at: Date): Promise<boolean> =>
+  (await valueOf<boolean>(
+    tx,
+    sql`
+      with entered as (
+        select id, state, failure, reason, pages
+        from etl.walks
+        where ${ofFeed(feed)}
+          and started_at > ${at.toISOString()}::timestamptz - ${memory}::interval
+          and scope ? 'entry'
+      )
+      select not exists (
+        select from entered
+        where reason = 'astray' or (failure = 'cursor-refused' and pages = 0)
+      ) and (
+        select count(*) < ${mostFailures}
+        from entered
+        where state = 'abandoned' and pages = 0 and reason <> 'superseded'
+          and id > coalesce((select max(id) from entered where pages > 0), 0)
+      ) as believed
+    `,
+  )) === true;
 
 /** A gap, or the part of it that a run is about. */
 export interface WantedGap extends Gap {
@@ -61,20 +50,19 @@ export function wantedOf(gap: Gap, scope: NewestFirstScope): WantedGap | null {
   return from > to ? null : { from, to, top: gap.to };
 }
 
-/** Items that are to stand between a made position and the range that it leads to: one at least verifies it. */
+/** Items between a synthetic cursor and the range that it leads to: one at least verifies the range. */
 const itemsAbove = 25;
 
 /**
  * A position to enter a gap at: that of the lowest stored item above it, so that the walk meets all that is
- * in the gap, and nothing else. Into the middle of a gap a little above, because a walk verifies nothing
- * above the first item that it meets. Where no item stands there, twice as far above each time: an empty
- * range of n items' width costs log n requests, and at most as many items above it. Null where no stored
- * item is known that leads in.
+ * in the gap, and nothing else. Into the middle of a gap it enters a little above, because a walk verifies
+ * nothing above the first item that it meets; if no item is there, twice as far above each time. Null: no
+ * stored item leads in.
  *
  * @param vain how many walks of the run entered above the gap and met nothing there
  */
 export async function entryInto(
-  tx: Transaction,
+  tx: Queryable,
   feed: Feed,
   gap: WantedGap,
   vain: number,
@@ -85,26 +73,29 @@ export async function entryInto(
     : itemAbove(tx, feed, gap.top);
 }
 
-/** In how many blocks there are so many items of a list, as dense as it was where it was read. */
-async function blocksOf(tx: Transaction, feed: Feed, items: number): Promise<number> {
-  const { rows } = await tx.execute<{ blocks: number | null }>(sql`
-    select (${items} * sum(spanned_blocks) / nullif(sum(spanned_items), 0))::float8 as blocks
-    from etl.coverage
-    where ${ofFeed(feed)}
-  `);
-  return Math.ceil(rows[0]?.blocks ?? items);
+/** In how many blocks there are so many items of a list, as dense as it was in what was read. */
+async function blocksOf(tx: Queryable, feed: Feed, items: number): Promise<number> {
+  const blocks = await valueOf<number>(
+    tx,
+    sql`
+      select (${items} * sum(spanned_blocks) / nullif(sum(spanned_items), 0))::float8 as blocks
+      from etl.coverage
+      where ${ofFeed(feed)}
+    `,
+  );
+  return Math.ceil(blocks ?? items);
 }
 
-/** The lowest stored item above a block; null where there is none, or each was entered at for nothing before. */
-async function itemAbove(tx: Transaction, feed: Feed, block: number): Promise<OrderKey | null> {
-  const { rows } = await tx.execute<{ height: string; key: string }>(sql`
-    -- Taken out first: where rows are spread over servers, they cannot be joined with walks.
+/** The lowest stored item above a block that no walk entered at for nothing; null: there is none. */
+async function itemAbove(tx: Queryable, feed: Feed, block: number): Promise<OrderKey | null> {
+  const { rows } = await tx.execute<{ height: number; key: string }>(sql`
+    -- Materialized: Citus cannot join spread rows with walks.
     with item as materialized (
       select height, key from ${itemsOf(feed)} and height > ${block}
       order by height, key
       limit ${mostEntries}
     )
-    select height, key
+    select height::float8 as height, key
     from item
     where not exists (
       select from etl.walks
@@ -115,21 +106,20 @@ async function itemAbove(tx: Transaction, feed: Feed, block: number): Promise<Or
         and scope -> 'entry' ->> 'key' = item.key
         and coalesce(top, 0) <= ${block}
     )
-    order by height, key
+    order by item.height, key
     limit 1
   `);
-  const [row] = rows;
-  return row === undefined ? null : { height: Number(row.height), key: row.key };
+  return rows[0] ?? null;
 }
 
 /** What a stored page begins with: a way into the middle of the list. */
-interface Entry {
+interface Entry extends Record<string, unknown> {
   readonly cursor: Cursor;
   /** The highest block on the page. */
   readonly top: number;
 }
 
-/** Less is not worth a walk of its own, in pages: each border may cost a page or two twice. */
+/** The shortest walk of its own, in pages: each range boundary may cost a page or two twice. */
 const shortestSegment = 25;
 
 /** A range of the list that is read again. */
@@ -141,12 +131,11 @@ export interface Reading extends Pick<PlannedWalk<NewestFirstWalk>, 'scope' | 'f
 }
 
 /**
- * One reading of a range of the list as walks side by side. Each but the first enters at a cursor of
- * the ledger. Each but the last ends where the next one entered: at the same cursor, where pages
- * fall as they did when it was stored, else past its first block.
+ * One reading of a range as walks side by side. Each but the first enters at a cursor of the ledger. Each but
+ * the last ends at the cursor of the next one, or past its first block if pages fall elsewhere now.
  */
 export async function planSegments(
-  tx: Transaction,
+  tx: Queryable,
   feed: Feed,
   { floor, start, most, ...rest }: Reading,
 ): Promise<PlannedWalk<NewestFirstWalk>> {
@@ -168,13 +157,13 @@ export async function planSegments(
 
 /** Cursors of the ledger that part a range of blocks evenly, the newest first. */
 async function entriesWithin(
-  tx: Transaction,
+  tx: Queryable,
   feed: Feed,
   floor: number,
   from: number | null,
   most: number,
 ): Promise<Entry[]> {
-  const { rows } = await tx.execute<{ cursor: Cursor; top: string }>(sql`
+  const { rows } = await tx.execute<Entry>(sql`
     with entry as (
       select distinct on (page.top) page.cursor_in as cursor, page.top
       from etl.pages as page
@@ -192,12 +181,12 @@ async function entriesWithin(
              count(*) over () + 1 as pages
       from entry
     )
-    select cursor, top
+    select cursor, top::float8 as top
     from placed
     where segments > 1
       and place % (pages / segments) = 0
       and place / (pages / segments) < segments
-    order by top desc
+    order by placed.top desc
   `);
-  return rows.map(({ cursor, top }) => ({ cursor, top: Number(top) }));
+  return rows;
 }

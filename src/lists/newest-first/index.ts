@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm';
+import { hasRows } from '../../db/query.ts';
 import type { Database } from '../../db/transaction.ts';
 import { type Feed, ofFeed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
 import type { NewestFirstWalk } from '../operation.ts';
-import { mostWalks } from '../parallel.ts';
+import { mostWalks } from '../pace.ts';
 import { facts, type ListFacts, listHistory, listUpkeep, nothingKnown } from './estimate.ts';
 import { isDue, planBackfillWalk, planLiveWalk } from './plan.ts';
 import { isPrunable, proof } from './proof.ts';
@@ -31,12 +32,10 @@ export const newestFirst: ListKind<
   isBounded: ({ since }) => typeof since === 'string',
   target: (_settings, { since }) => (since === undefined ? null : { since }),
   walkScope: () => ({}),
-  atOnce: ({ lane, scope }) => (lane.lane === 'backfill' ? { ...scope, at_once: true } : scope),
   isDue,
   walksAtOnce: async (_db, { lane }) => (lane === 'live' ? 1 : mostWalks),
   noteTarget: async () => undefined,
   reconcileTarget: async () => undefined,
-  beginsAnew: () => false,
   nextWalk: (tx, run, at) =>
     run.lane === 'live' ? planLiveWalk(tx, run, at) : planBackfillWalk(tx, run, at),
   coverage: proof,
@@ -86,11 +85,12 @@ function lanes(
   ];
 }
 
-async function needsWalk(db: Database, feed: Feed): Promise<boolean> {
-  const { rows } = await db.execute(sql`
-    select from etl.feed_gaps where ${ofFeed(feed)}
-    union all
-    select from etl.feeds where ${ofFeed(feed)} and not coalesce(${proof.shows}, false)
-  `);
-  return rows.length > 0;
-}
+const needsWalk = (db: Database, feed: Feed): Promise<boolean> =>
+  hasRows(
+    db,
+    sql`
+      select from etl.feed_gaps where ${ofFeed(feed)}
+      union all
+      select from etl.feeds where ${ofFeed(feed)} and not coalesce(${proof.shows}, false)
+    `,
+  );

@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm';
+import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
 import type { Database, Transaction } from '../../db/transaction.ts';
 import { type Feed, type FeedLane, feedName, ofFeed } from '../feed.ts';
 import type { Occasion, PlannedWalk, Target, WalkPlan } from '../list.ts';
 import type { NewestFirstWalk } from '../operation.ts';
-import { parallelOf } from '../parallel.ts';
-import { hasRested } from '../rest.ts';
+import { parallelOf } from '../pace.ts';
+import { hasRested } from '../pace.ts';
 import {
   entryAbove,
   floorsOf,
@@ -14,7 +15,7 @@ import {
   liveEnd,
   lowestCovered,
 } from './coverage.ts';
-import { believesEntries, entryInto, orderOf, planSegments, wantedOf } from './entries.ts';
+import { believesEntries, entryInto, planSegments, wantedOf } from './entries.ts';
 import { deepResweep, liveDepth } from './resweep.ts';
 import {
   type BegunWalk,
@@ -25,6 +26,7 @@ import {
   mismatches,
   type NewestFirstRun,
   type NewestFirstScope,
+  orderOf,
   reaches,
   tried,
   walksOf,
@@ -33,14 +35,13 @@ import {
 import { planSplit } from './split.ts';
 
 /**
- * The gaps that are to be read at a time, the newest first. Where the service breaks the order of
- * the list the walks verify nothing, and the gaps stay: they are read again in growing intervals
- * then, or they would cost the whole history each time.
+ * The gaps to read at a time, the newest first. If the service breaks the order of the list, walks
+ * verify nothing and the gaps stay: they are read in growing intervals then.
  *
  * @param run the run that reads, whose own walks don't count
  */
 async function gapsDue(
-  tx: Pick<Transaction, 'execute'>,
+  tx: Queryable,
   feed: Feed,
   at: Date | 'at-once',
   run: Pick<NewestFirstRun, 'id'> | null,
@@ -56,15 +57,13 @@ async function gapsDue(
       (select max(id) from etl.walks where ${backfill} and cuts = 0 and top is not null), 0
     )
   `;
-  const { rows } = await tx.execute<{ rested: boolean }>(
-    sql`select ${hasRested(disordered, at)} as rested`,
-  );
-  return rows[0]?.rested === false ? [] : gaps;
+  const isRested = await valueOf<boolean>(tx, sql`select ${hasRested(disordered, at)}`);
+  return isRested === false ? [] : gaps;
 }
 
 /**
- * The live lane's walk: from the head down to the floor, once a run. It goes on past rows that
- * are known, because others may have arrived between them.
+ * The live lane's walk: from the head down to the stop height, once a run, past known rows, because
+ * others may have arrived between them.
  */
 export async function planLiveWalk(
   tx: Transaction,
@@ -79,8 +78,8 @@ export async function planLiveWalk(
 }
 
 /**
- * The backfill lane's next walk: the whole list while nothing is covered, then what is to be read
- * again, then the newest gap that this run has not tried.
+ * The backfill lane's next walk: the whole list while nothing is covered, then deeper polls, then the
+ * newest gap that this run has not tried, then a part of another walk's rest.
  */
 export async function planBackfillWalk(
   tx: Transaction,
@@ -88,9 +87,8 @@ export async function planBackfillWalk(
   at: Date,
 ): Promise<WalkPlan<NewestFirstWalk>> {
   const begun = await walksOf(tx, run);
-  const feed = run;
-  if (!(await hasCoverage(tx, feed))) {
-    if (begun.some(({ state }) => state === 'running')) return 'wait';
+  if (!(await hasCoverage(tx, run))) {
+    if (begun.some(isRunning)) return 'wait';
     if (begun.length > 0) return null;
     // Of a list of which nothing is known, a range of blocks is a gap below its head.
     const scope = isRange(run.scope) ? { ...boundsOf(run), max_pages: 1 } : boundsOf(run);
@@ -111,19 +109,18 @@ async function readAgain(
   tx: Transaction,
   run: NewestFirstRun,
 ): Promise<PlannedWalk<NewestFirstWalk>> {
-  const feed = run;
-  const lowest = await lowestCovered(tx, feed);
-  return planSegments(tx, feed, {
+  const lowest = await lowestCovered(tx, run);
+  return planSegments(tx, run, {
     scope: { ...boundsOf(run), again: true },
     floor: lowest === 0 ? null : lowest,
     start: null,
-    most: await parallelOf(tx, feed),
+    most: await parallelOf(tx, run),
   });
 }
 
 /**
- * The deepest rule that is due and too long for the live lane. Once a run, so that a run ends
- * however short the interval is; again only where other walks keep the run open anyway.
+ * The deepest rule that is due and too long for the live lane. Once a run, so that a run ends however
+ * short the interval is; again only while other walks keep the run open.
  */
 async function planResweep(
   tx: Transaction,
@@ -133,27 +130,24 @@ async function planResweep(
 ): Promise<PlannedWalk<NewestFirstWalk> | null> {
   if (run.scope.again === true || isRange(run.scope)) return null;
   const isBegun = begun.some(({ depth_ms }) => depth_ms !== null);
-  if (isBegun && begun.every(({ state, depth_ms }) => state !== 'running' || depth_ms !== null)) {
-    return null;
-  }
-  const feed = run;
-  const due = await deepResweep(tx, feed, run.scope.resweep ?? [], at);
+  if (isBegun && !begun.some((walk) => isRunning(walk) && walk.depth_ms === null)) return null;
+  const due = await deepResweep(tx, run, run.scope.resweep ?? [], at);
   if (due === null) return null;
   // What is above the live lane's end is read by each poll: the rule goes on from there.
-  const start = await liveEnd(tx, feed);
-  const [range] = await floorsOf(tx, feed, [due.depthMs], start?.bottom);
-  return planSegments(tx, feed, {
+  const start = await liveEnd(tx, run);
+  const [range] = await floorsOf(tx, run, [due.depthMs], start?.bottom);
+  return planSegments(tx, run, {
     scope: { again: true },
     floor: range?.floor ?? due.floor,
     depthMs: due.depthMs,
     start,
-    most: await parallelOf(tx, feed),
+    most: await parallelOf(tx, run),
   });
 }
 
 /**
- * A service that refuses a stored cursor leaves one way in: the head. When the other walks have
- * ended, one from there goes down to the lowest floor of those that were refused, in their place.
+ * If the service refuses stored cursors, one walk from the head takes the place of those that were
+ * refused, down to their lowest stop height, when the other walks have ended.
  */
 async function planFallback(
   tx: Transaction,
@@ -163,7 +157,7 @@ async function planFallback(
   const again = begun.filter(({ is_again }) => is_again);
   const refused = again.filter((walk) => walk.state === 'abandoned' && !walk.from_head);
   const lowest = refused.toSorted((a, b) => a.floor - b.floor)[0];
-  if (lowest === undefined || again.some(({ state }) => state === 'running')) return null;
+  if (lowest === undefined || again.some(isRunning)) return null;
   if (again.some((walk) => walk.from_head && walk.floor <= lowest.floor)) return null;
   await tx.execute(sql`
     update etl.walks set depth_ms = null
@@ -177,13 +171,15 @@ async function planFallback(
   };
 }
 
-/** Walks of a run through one gap that end at another list's page; then the gap waits for the next run. */
+/**
+ * Walks of a run through one gap that end with another list's page; then the gap waits for the next
+ * run.
+ */
 const mostMismatches = 2;
 
 /**
- * The newest gap, entered at the lowest item above it, or from the nearest stored cursor. One that a walk of this run
- * was to close is not tried again by the same run, so a run ends; one that a walk of this run is
- * on its way through is not read twice.
+ * The newest gap, entered at the lowest item above it, or from the nearest stored cursor. The same run
+ * does not try a gap twice, so it ends, nor reads what a walk is on its way through.
  */
 async function planGap(
   tx: Transaction,
@@ -191,8 +187,7 @@ async function planGap(
   begun: readonly BegunWalk[],
   at: Date,
 ): Promise<PlannedWalk<NewestFirstWalk> | null> {
-  const feed = run;
-  const gaps = await gapsDue(tx, feed, run.scope.at_once === true ? 'at-once' : at, run);
+  const gaps = await gapsDue(tx, run, run.scope.at_once === true ? 'at-once' : at, run);
   const next = gaps
     .flatMap((gap) => wantedOf(gap, run.scope) ?? [])
     .find(
@@ -206,19 +201,16 @@ async function planGap(
     return { scope: boundsOf(run), floor, cursor: null };
   }
   const vain = begun.filter((walk) => isInVain(walk, next)).length;
-  const entry = (await believesEntries(tx, feed, at))
-    ? await entryInto(tx, feed, next, vain)
-    : null;
+  const entry = (await believesEntries(tx, run, at)) ? await entryInto(tx, run, next, vain) : null;
   if (entry === null) {
-    return { scope: boundsOf(run), floor, cursor: await entryAbove(tx, feed, next) };
+    return { scope: boundsOf(run), floor, cursor: await entryAbove(tx, run, next) };
   }
   return { scope: { ...boundsOf(run), entry }, floor, cursor: orderOf(run).cursorAt(entry) };
 }
 
 /**
- * A live lane is current only beside some history; on start it waits for its schedule. History is read
- * where it is not covered, where it is to be read again, and only there; gaps that stay because the
- * service breaks the order are read again in growing intervals, or when a person asks.
+ * A live lane is due beside some history; on start it waits for its schedule. The backfill lane is due
+ * for what is not covered and for what is to be read again.
  */
 export async function isDue(
   db: Database,
@@ -228,31 +220,19 @@ export async function isDue(
 ): Promise<boolean> {
   const isBegun = await hasCoverage(db, lane);
   if (lane.lane === 'live') return occasion !== 'start' && isBegun;
-  if (!isBegun || (await hasHistoryToRead(db, lane, scope, at))) return true;
+  if (!isBegun || scope.again === true || (await hasUnfinished(db, lane))) return true;
+  if ((await deepResweep(db, lane, scope.resweep ?? [], at)) !== null) return true;
   const gaps = await gapsDue(db, lane, occasion === 'sync' ? 'at-once' : at, null);
   return gaps.some((gap) => wantedOf(gap, scope) !== null);
 }
 
-/** What a person wants read again, walks that were begun and not ended, and deep resweeps. */
-async function hasHistoryToRead(
-  db: Database,
-  lane: FeedLane,
-  scope: NewestFirstScope,
-  at: Date,
-): Promise<boolean> {
-  return (
-    scope.again === true ||
-    (await hasUnfinished(db, lane)) ||
-    (await deepResweep(db, lane, scope.resweep ?? [], at)) !== null
+const hasUnfinished = (db: Database, lane: FeedLane): Promise<boolean> =>
+  hasRows(
+    db,
+    sql`
+      select from etl.walks as walk
+      join etl.runs as run on run.id = walk.run_id and run.state in ('open', 'interrupted')
+      where walk.feed = ${feedName(lane)} and walk.lane = ${lane.lane} and walk.state = 'running'
+      limit 1
+    `,
   );
-}
-
-async function hasUnfinished(db: Database, lane: FeedLane): Promise<boolean> {
-  const { rows } = await db.execute(sql`
-    select from etl.walks as walk
-    join etl.runs as run on run.id = walk.run_id and run.state in ('open', 'interrupted')
-    where walk.feed = ${feedName(lane)} and walk.lane = ${lane.lane} and walk.state = 'running'
-    limit 1
-  `);
-  return rows.length > 0;
-}

@@ -1,41 +1,31 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../../db/transaction.ts';
+import type { Queryable } from '../../db/query.ts';
 import { type Feed, ofFeed } from '../feed.ts';
-import { latestStart } from '../rest.ts';
+import { latestStart } from '../pace.ts';
 import { type Floor, floorsOf } from './coverage.ts';
-import { itemsOf } from './items.ts';
-import type { RunResweep } from './run.ts';
+import { itemsOf, type RunResweep } from './run.ts';
 
-/**
- * How many stored rows the live lane may read again in one walk: 20 pages of 50. What is longer
- * is the backfill lane's, so that news never waits for it.
- */
+/** Rows that the live lane refetches in one walk: 20 pages of 50. The backfill lane reads more. */
 const shortRows = 1_000;
 
-/**
- * Schedules run by the minute, a little early or late. Without a slack a rule of 20 minutes beside a
- * schedule of 5 would run every 25; this much of its interval, and a minute at most.
- */
+/** A rule of 20 minutes beside a schedule of 5 would run every 25 without a slack: a part of its interval. */
 const slackPart = 1 / 20;
 const longestSlackMs = 60_000;
 
-/** How soon a rule is tried again whose walks failed, as a part of its interval: they may fail for ever. */
+/** How soon a rule is tried again if its walks failed, as a part of its interval: they may always fail. */
 const againPart = 1 / 10;
 
-/** How a live walk goes: to this floor, which is so deep. */
-export type LivePlan = Pick<Floor, 'depthMs' | 'floor'>;
-
 /**
- * Where the live walk that begins at `at` has to end: the overlap below the top, or the depth of the
- * deepest rule that is due and short. Null while nothing is covered.
+ * Where the live walk that begins at `at` ends: the overlap below the top, or the depth of the deepest
+ * rule that is due and short. Null while nothing is covered.
  */
 export async function liveDepth(
-  tx: Transaction,
+  tx: Queryable,
   feed: Feed,
   overlapMs: number,
   rules: readonly RunResweep[],
   at: Date,
-): Promise<LivePlan | null> {
+): Promise<Pick<Floor, 'depthMs' | 'floor'> | null> {
   const due = (await dueDepths(tx, feed, rules, at)).filter((depthMs) => depthMs > overlapMs);
   const [overlap, ...deeper] = await floorsOf(tx, feed, [overlapMs, ...due]);
   let deepest = overlap ?? null;
@@ -43,9 +33,9 @@ export async function liveDepth(
   return deepest;
 }
 
-/** The deepest rule that is due at `at` and too long for the live lane; null when there is none. */
+/** The deepest rule that is due at `at` and too long for the live lane; null: there is none. */
 export async function deepResweep(
-  tx: Pick<Transaction, 'execute'>,
+  tx: Queryable,
   feed: Feed,
   rules: readonly RunResweep[],
   at: Date,
@@ -56,11 +46,7 @@ export async function deepResweep(
   return deepest === undefined || (await isShort(tx, feed, deepest)) ? null : deepest;
 }
 
-async function isShort(
-  tx: Pick<Transaction, 'execute'>,
-  feed: Feed,
-  { floor, from }: Floor,
-): Promise<boolean> {
+async function isShort(tx: Queryable, feed: Feed, { floor, from }: Floor): Promise<boolean> {
   const { rows } = await tx.execute(sql`
     select from ${itemsOf(feed)} and height between ${floor} and ${from}
     limit ${shortRows + 1}
@@ -69,13 +55,12 @@ async function isShort(
 }
 
 /**
- * The depths of the rules that are due, in ms: their interval has passed since as deep a turn began,
- * or since the feed's first walk. A turn is all walks of one run that began together for one depth.
- * One that is under way counts, one that failed does not, but for a while; one that a clock which ran
- * ahead has begun in the future does not either.
+ * The depths of the rules that are due, in ms: their interval has passed since as deep a turn began, or since
+ * the feed's first walk. A turn is all walks of one run that began together for one depth. A turn under way
+ * counts, a failed one only for a while, one that began in the future (a fast clock) not at all.
  */
 async function dueDepths(
-  tx: Pick<Transaction, 'execute'>,
+  tx: Queryable,
   feed: Feed,
   rules: readonly RunResweep[],
   at: Date,

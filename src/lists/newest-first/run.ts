@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
+import { type Feed, feedName } from '../feed.ts';
 import type { RunOf } from '../list.ts';
-import type { NewestFirstWalk } from '../operation.ts';
+import type { ListOrder, NewestFirstWalk } from '../operation.ts';
+import { columnsOf } from '../positions.ts';
+import { operations } from '../registry.ts';
 import type { Gap } from './coverage.ts';
 
-export type RunResweep = {
-  readonly depth_ms: number;
-  readonly every_ms: number;
-};
+export type RunResweep = { readonly depth_ms: number; readonly every_ms: number };
 
 /** What a run of a newest-first list covers. */
 export type NewestFirstScope = {
@@ -16,13 +16,13 @@ export type NewestFirstScope = {
   /** Of what is missing only these blocks, both included. */
   readonly from_block?: number;
   readonly to_block?: number;
-  /** How far below the top of what is covered a live walk goes, in ms. */
+  /** How far below the top of the coverage a live walk goes, in ms. */
   readonly overlap_ms?: number;
-  /** Deeper polls for late arrivals: how deep, and how often; short ones are the live lane's. */
+  /** Deeper polls for late arrivals: how deep, and how often; short ones belong to the live lane. */
   readonly resweep?: readonly RunResweep[];
   /** Whether the backfill lane reads all known history once more. */
   readonly again?: boolean;
-  /** Whether gaps are read again now, whatever their interval: a person waits. */
+  /** Whether gaps are read now, whatever their interval: a person waits. */
   readonly at_once?: boolean;
 };
 
@@ -37,6 +37,27 @@ export function boundsOf({ scope: { since, max_pages } }: NewestFirstRun): Newes
 export const isRange = ({ from_block, to_block }: NewestFirstScope): boolean =>
   from_block !== undefined || to_block !== undefined;
 
+/** The order of the feed's list. */
+export function orderOf(feed: Feed): ListOrder {
+  const { order } = operations[feed.operation];
+  if (order === null) throw new Error(`the list of ${feedName(feed)} has no order`);
+  return order;
+}
+
+/**
+ * As SQL, after `from`: the stored items of a feed's list; more conditions may follow. It reads one table:
+ * Citus copies a union of spread tables before it applies conditions.
+ */
+export function itemsOf(feed: Feed) {
+  const { table: own } = operations[feed.operation];
+  const { table, height, key, time } = columnsOf({ table: own, order: orderOf(feed) });
+  return sql`
+    (
+      select chain_id, ${height} as height, ${key} as key, ${time} as timestamp from ${table}
+    ) as item
+    where chain_id = ${feed.chain_id} and height is not null`;
+}
+
 /** A walk that a run has begun. */
 export interface BegunWalk extends Record<string, unknown> {
   readonly id: number;
@@ -49,7 +70,7 @@ export interface BegunWalk extends Record<string, unknown> {
   readonly from_head: boolean;
   readonly is_again: boolean;
   readonly depth_ms: number | null;
-  /** The block at which it entered the list, where that position was made; null where it was not. */
+  /** The block of the synthetic cursor that it entered at; null: it entered at another cursor. */
   readonly entry: number | null;
   /** The walk whose rest it shares, with others that entered below that one; null: none. */
   readonly above: number | null;
@@ -71,21 +92,18 @@ export async function walksOf(tx: Transaction, run: NewestFirstRun): Promise<Beg
 
 export const isRunning = ({ state }: BegunWalk) => state === 'running';
 
-/** Whether it entered at a made position and met nothing there that was requested. */
+/** Whether it entered at a synthetic cursor and met nothing there that was requested. */
 const isLost = ({ entry, state, pages, reason }: BegunWalk) =>
   entry !== null &&
   ((state === 'abandoned' && pages === 0) || reason === 'astray' || reason === 'nothing');
 
-/**
- * Whether it entered above a gap and met nothing there, so it verifies no beginning: the item has left the list,
- * or none stands in the range that was guessed.
- */
+/** Whether it entered above a gap and met nothing there: no item verifies where the gap begins. */
 export const isInVain = ({ entry, state, top }: BegunWalk, gap: Gap): boolean =>
   entry !== null && entry > gap.to && state === 'finished' && (top ?? 0) <= gap.to;
 
 /**
- * Whether a walk of the run was to close a gap: it is not tried again by the same run, so a run ends. A
- * refused cursor leaves one more way in, the head; a made one that leads nowhere, all other ways.
+ * Whether a walk of the run was to close a gap: the same run does not try it again, so a run ends. A
+ * refused cursor leaves one more way in, the head; a synthetic one that leads nowhere, all other ways.
  */
 export const tried = (walk: BegunWalk, gap: Gap): boolean =>
   !walk.is_again &&
@@ -95,17 +113,17 @@ export const tried = (walk: BegunWalk, gap: Gap): boolean =>
   walk.reason !== 'cursor-mismatch' &&
   (walk.state !== 'abandoned' || walk.from_head);
 
-/** How many walks of a run met another list on their way through a gap: one may be a moment's mistake. */
+/** How many walks of a run met another list on their way through a gap: one may be a brief mistake. */
 export const mismatches = (begun: readonly BegunWalk[], gap: Gap): number =>
   begun.filter(({ reason, floor }) => reason === 'cursor-mismatch' && floor === gap.from).length;
 
-/** Whether a cursor that the service gave was refused on the way into a gap. */
+/** Whether the service refused a cursor of its own on the way into a gap. */
 export const wasRefused = (walk: BegunWalk, gap: Gap): boolean =>
   walk.state === 'abandoned' && !isLost(walk) && walk.floor === gap.from;
 
 /**
- * Whether a walk is on its way through a gap, or about to enter it. One that reads again may just have begun
- * at the head, and make a gap as it goes.
+ * Whether a walk is on its way through a gap, or about to enter it. One that reads again may just have
+ * begun at the head, and make a gap as it goes.
  */
 export const reaches = (walk: BegunWalk, gap: Gap): boolean => {
   if (!isRunning(walk) || gap.to < walk.floor) return false;

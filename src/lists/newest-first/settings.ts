@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import { parseDuration } from '../../time.ts';
-import type { ConfigDefaults, Configured } from '../define.ts';
-import { mostWalks } from '../parallel.ts';
-import { duration, freshness, schedule, time, timezone } from '../settings.ts';
+import type { ConfigDefaults, Configured } from '../operation.ts';
+import { mostWalks } from '../pace.ts';
+import { duration, polling, time } from '../settings.ts';
 
 const dayMs = 86_400_000;
-/** Beyond it a resweep is a new reading of the history, which `backfill --again` does better. */
+/** Beyond it `backfill --again` reads the history better. */
 const deepestMs = 90 * dayMs;
-/** Schedules run once a minute at most: a rule cannot run more often. */
 const oftenestMs = 60_000;
-/** Each rule is judged at every poll; a handful of depths says all there is to say. */
+/** Each poll judges each rule; a handful of depths is enough. */
 const mostRules = 10;
 
 const resweepRule = z.strictObject({
@@ -27,7 +26,7 @@ const resweepRule = z.strictObject({
     .describe('How often, such as 8h. The rule costs depth / every of the pages that are new.'),
 });
 
-/** A rule that goes no deeper than each poll goes anyway would cost nothing and find nothing. */
+/** A rule that is no deeper than each poll would cost nothing and find nothing. */
 function refuseShallow(settings: unknown, context: z.RefinementCtx): void {
   // It is called even if elements are wrong: these are left to their own messages.
   const { overlap, resweep } = settings as { overlap?: unknown; resweep?: unknown };
@@ -41,16 +40,13 @@ function refuseShallow(settings: unknown, context: z.RefinementCtx): void {
   }
 }
 
-/** Keys of a newest-first list; parsing `{}` gives the operation's defaults. */
 export const newestFirstSettings = ({ guide: { items, about }, defaults }: Configured) =>
   z
     .strictObject({
-      schedule: schedule(
-        defaults.schedule,
+      ...polling(
+        defaults,
         `Each time costs one page (20 credits) at least, and one for every 50 ${items} that are new or within the overlap; resweep adds deeper polls.`,
       ),
-      timezone,
-      freshness,
       overlap: duration
         .prefault(defaults.overlap)
         .describe(
@@ -80,16 +76,16 @@ export const newestFirstSettings = ({ guide: { items, about }, defaults }: Confi
     })
     .transform(({ overlap: overlapMs, resweep, parallel, ...rest }) => ({
       ...rest,
-      /** How many walks read history at once, at most; null: as many as pay. */
+      /** Null: as many as pay. */
       parallel: parallel ?? null,
-      /** How far below what is covered a live walk goes, in ms. */
+      /** How far below the covered top a live walk goes. */
       overlapMs,
-      /** Deeper polls for late arrivals: how deep below the covered top, and how often, in ms. */
+      /** How deep below the covered top, and how often. */
       resweep: resweep.map(({ depth: depthMs, every: everyMs }) => ({ depthMs, everyMs })),
     }))
     .describe(about);
 
-/** What rules cost together, as a part of the pages that are new. */
+/** What rules cost together, as a part of the new pages. */
 function shareOf(rules: ConfigDefaults['resweep']): string {
   const cost = rules.map(
     (rule) => (parseDuration(rule.depth) ?? 0) / (parseDuration(rule.every) ?? 1),
@@ -97,7 +93,6 @@ function shareOf(rules: ConfigDefaults['resweep']): string {
   return String(Math.round(100 * cost.reduce((sum, part) => sum + part, 0)) / 100);
 }
 
-/** `since` is the oldest item wanted, ISO 8601 in UTC; null: all. */
 export type NewestFirstSettings = z.output<ReturnType<typeof newestFirstSettings>>;
 
 /** A deeper look for late arrivals. */

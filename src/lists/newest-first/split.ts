@@ -1,19 +1,19 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../../db/transaction.ts';
+import { type Queryable, valueOf } from '../../db/query.ts';
 import type { Feed } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { ListUnit, NewestFirstWalk } from '../operation.ts';
-import { walksCalledFor } from '../parallel.ts';
-import { believesEntries, orderOf } from './entries.ts';
+import { walksCalledFor } from '../pace.ts';
+import { believesEntries } from './entries.ts';
 import { firstOperationAt } from './estimate.ts';
-import { type BegunWalk, boundsOf, isRunning, type NewestFirstRun } from './run.ts';
+import { type BegunWalk, boundsOf, isRunning, type NewestFirstRun, orderOf } from './run.ts';
 
-/** What a walk has left that is parted is this much for each part, at least, in pages. */
+/** The least that each part of a walk's rest has, in pages. */
 const shortestPart = 3;
 
 /**
- * What range boundaries may cost beside one request, as a part of what is known to be there to read. Where two walks
- * meet, most of a page is read twice; a position below the end of the list costs a request.
+ * What range boundaries may cost beside one request, as a part of what is known to be there. Where two
+ * walks meet, most of a page is read twice; a position below the list's end costs a request.
  */
 const boundaryPart = 1 / 100;
 const boundaryCost = 3 / 4;
@@ -22,21 +22,19 @@ const boundaryCost = 3 / 4;
 const firstStep = 100;
 
 /**
- * How many pages farther the second position is tried, together with the first: from there on a list is
- * worth as many range boundaries as there are walks, and the round trips until then are lost to all of them.
+ * How many pages farther the second position is tried, together with the first: from there on as many
+ * range boundaries pay as there are walks, and until then all walks lose the round trips.
  */
 const secondStep = 1500;
 
 /** Positions that may lead nowhere, whatever is known of a list; as many are tried before one was served. */
 const freeTries = 2;
 
-/** What a walk under way has yet to read. */
+/** What a walk under way has yet to read: blocks, and about how many pages. */
 interface Rest {
   readonly walk: BegunWalk;
-  /** Blocks. */
   readonly from: number;
   readonly to: number;
-  /** About how many. */
   readonly pages: number;
   /** Whether it is known that the list goes on below; else about half of the blocks have something. */
   readonly isSure: boolean;
@@ -47,25 +45,26 @@ interface Known {
   readonly begun: readonly BegunWalk[];
   /** Pages a block, as dense as what was read so far. */
   readonly density: number;
-  readonly beginning: Beginning;
+  /** The block below which nothing is wanted, or none can be; `isReached`: the list goes down to it. */
+  readonly beginning: { readonly height: number; readonly isReached: boolean };
 }
 
-/** The block below which nothing is wanted, or none can be; `isReached`: a list goes down to it. */
-interface Beginning {
+/** Where a walk is parted. */
+interface Boundary {
+  readonly walk: BegunWalk;
   readonly height: number;
-  readonly isReached: boolean;
 }
 
 /**
- * A part of what a walk under way has yet to read, for a walk of its own: it enters at a made position and
- * takes over what is below once it has arrived (`walk/arrival.ts`). There are as many walks as the key's
- * rate and the round trip call for, each about as long; when one has ended, the longest rest is parted
- * again. Where it is unknown how far a list goes back, positions are tried ever farther below what is known.
- * What is known is parted for all walks at once: one that has yet to arrive counts as if it had.
- * Null where one more walk would not pay, or the service does not serve made positions.
+ * A part of what a walk under way has yet to read, for a walk of its own: it enters at a synthetic
+ * cursor and takes over what is below once it has arrived (`sync/hand-off.ts`). There are as many walks
+ * as the key's rate and the round trip call for, each about as long; when one has ended, the longest
+ * rest is parted again. While it is unknown how far a list goes back, positions are tried ever farther
+ * below what is known. Null: one more walk would not pay, or the service does not serve synthetic
+ * cursors.
  */
 export async function planSplit(
-  tx: Transaction,
+  tx: Queryable,
   run: NewestFirstRun,
   begun: readonly BegunWalk[],
   at: Date,
@@ -76,7 +75,7 @@ export async function planSplit(
   if (missing < 1) return null;
   const { unit, topOf, cursorAt } = orderOf(run);
   const beginning = await beginningOf(tx, run, unit, run.scope.since);
-  const boundary = boundaryCostOf({ begun, density, beginning }, missing);
+  const boundary = nextBoundary({ begun, density, beginning }, missing);
   if (boundary === null || !(await believesEntries(tx, run, at))) return null;
   const { walk, height } = boundary;
   const entry = topOf(height);
@@ -88,7 +87,7 @@ export async function planSplit(
 }
 
 /** Where one of so many walks more is to enter, as long as that pays. */
-function boundaryCostOf(known: Known, missing: number): Seam | null {
+function nextBoundary(known: Known, missing: number): Boundary | null {
   const { begun, density } = known;
   const entered = begun.filter(({ above }) => above !== null);
   const isServed = entered.some(({ pages }) => pages > 0);
@@ -101,17 +100,11 @@ function boundaryCostOf(known: Known, missing: number): Seam | null {
   const isLimited = open !== null && open.to - step <= open.from;
   const mayFail = cost < freeTries || cost <= sure * boundaryPart;
   if (open !== null && mayFail && (!isLimited || cost < freeTries)) {
-    const seam = farther(open, isLimited ? null : step);
-    if (seam !== null) return seam;
+    const boundary = farther(open, isLimited ? null : step);
+    if (boundary !== null) return boundary;
   }
   if (sure * boundaryPart - cost < boundaryCost) return null;
   return evenly(isLimited && open.walk.pages > 0 ? [...rests, open] : rests, missing);
-}
-
-/** Where a walk is parted. */
-interface Seam {
-  readonly walk: BegunWalk;
-  readonly height: number;
 }
 
 /** Pages a block of what was read so far; null: unknown yet. */
@@ -173,8 +166,8 @@ function restOf(walk: BegunWalk, known: Known): Rest | null {
 }
 
 /**
- * What the lowest walk may have yet to read, down to where nothing is or can be. Null where none goes to an
- * end that is unknown, or a position below it is being tried; but the first one is not waited for.
+ * What the lowest walk may have yet to read, down to where nothing is or can be. Null: no walk goes to
+ * an unknown end, or a position below it is being tried; but the first one is not waited for.
  */
 function openRest(known: Known): Rest | null {
   const isFirst = known.begun.filter(({ above }) => above !== null).length <= 1;
@@ -201,14 +194,14 @@ const lowestUseful = (to: number, { begun }: Known) =>
   );
 
 /** A position so far below all that is known, or half the way to where nothing is. */
-function farther({ walk, from, to, pages }: Rest, step: number | null): Seam | null {
+function farther({ walk, from, to, pages }: Rest, step: number | null): Boundary | null {
   if (step === null && pages < shortestPart) return null;
   const height = Math.floor(step === null ? (to + from) / 2 : to - step);
   return height > 0 ? { walk, height } : null;
 }
 
 /** The lowest part of the longest rest, so that so many walks more have each about as much to read. */
-function evenly(rests: readonly Rest[], missing: number): Seam | null {
+function evenly(rests: readonly Rest[], missing: number): Boundary | null {
   const [longest] = rests.toSorted((a, b) => b.pages - a.pages);
   if (longest === undefined) return null;
   const { walk, from, to, pages, isSure } = longest;
@@ -218,24 +211,27 @@ function evenly(rests: readonly Rest[], missing: number): Seam | null {
   return parts < 2 ? null : { walk, height: from + Math.floor((to - from) / parts) };
 }
 
-/** About where a list begins that is wanted from a time on: by the pace of the stored items' blocks. */
+/** About where a list begins from a time on, by the pace of the stored items' blocks. */
 async function beginningOf(
-  tx: Transaction,
+  tx: Queryable,
   feed: Feed,
   unit: ListUnit,
   since: string | undefined,
-): Promise<Beginning> {
+): Promise<Known['beginning']> {
   // Batches are numbered from the first one on.
   if (since === undefined && unit === 'batches') return { height: 0, isReached: true };
   const first = since === undefined ? firstOperationAt : Date.parse(since);
-  const { rows } = await tx.execute<{ beginning: number | null }>(sql`
+  const beginning = await valueOf<number>(
+    tx,
+    sql`
     select (
       low.height - (1000 * extract(epoch from low.timestamp) - ${first}) * (high.height - low.height)
         / nullif(1000 * extract(epoch from high.timestamp - low.timestamp), 0)
     )::float8 as beginning
     from etl.confirmed_below(${feed.chain_id}, ${feed.operation}, ${Number.MAX_SAFE_INTEGER}, 'infinity') as high,
          etl.item_above(${feed.chain_id}, ${feed.operation}, 0) as low
-  `);
-  const height = Math.max(0, Math.floor(rows[0]?.beginning ?? 0));
+  `,
+  );
+  const height = Math.max(0, Math.floor(beginning ?? 0));
   return { height, isReached: since !== undefined && height > 0 };
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { Configured } from '../define.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
-import type { NumberedWalk } from '../operation.ts';
-import { parallelOf } from '../parallel.ts';
-import { freshness, schedule, timezone } from '../settings.ts';
+import type { Configured, NumberedWalk } from '../operation.ts';
+import { parallelOf } from '../pace.ts';
+import { polling } from '../settings.ts';
 import { type BatchFacts, batchHistory, batchUpkeep, facts, nothingKnown } from './estimate.ts';
 import { isDue, planBackfillBatch, planLiveBatch } from './plan.ts';
 import { isPrunable, proof } from './proof.ts';
@@ -27,15 +26,13 @@ function lanes(settings: NumberedSettings, { fromBatch, toBatch }: ScopeBounds) 
 const batchNumber = z.int().min(0);
 
 /** Keys of numbered lists; parsing `{}` gives the defaults. */
-export const numberedSettings = ({ guide, defaults }: Configured) =>
+const numberedSettings = ({ guide, defaults }: Configured) =>
   z
     .strictObject({
-      schedule: schedule(
-        defaults.schedule,
+      ...polling(
+        defaults,
         'Each time costs one page (20 credits) to look above the newest batch, three where one is new, 3 to 29 pages for each batch that is new, and one or more for each that is read again.',
       ),
-      timezone,
-      freshness,
       from_batch: batchNumber
         .default(1)
         .describe('First batch to read. Each batch costs 3 to 29 pages of 20 credits.'),
@@ -73,7 +70,7 @@ export const numberedSettings = ({ guide, defaults }: Configured) =>
     }))
     .describe(guide.about);
 
-export type NumberedSettings = z.output<ReturnType<typeof numberedSettings>>;
+type NumberedSettings = z.output<ReturnType<typeof numberedSettings>>;
 
 /** Lists by number, one for each: the newest numbers are found, and followed. */
 export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, BatchFacts> = {
@@ -90,12 +87,10 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
       ? null
       : { fromBatch: fromBatch ?? settings.fromBatch, toBatch: toBatch ?? settings.toBatch },
   walkScope: ({ from_batch = 1 }) => ({ batch: from_batch }),
-  atOnce: ({ lane, scope }) => (lane.lane === 'backfill' ? { ...scope, at_once: true } : scope),
   isDue,
   walksAtOnce: parallelOf,
-  noteTarget: noteTarget,
-  reconcileTarget: reconcileTarget,
-  beginsAnew: () => false,
+  noteTarget,
+  reconcileTarget,
   nextWalk: (tx, run, at) =>
     run.lane === 'live' ? planLiveBatch(tx, run, at) : planBackfillBatch(tx, run, at),
   coverage: proof,

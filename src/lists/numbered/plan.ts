@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../../db/transaction.ts';
 import { type Feed, type FeedLane, ofLane } from '../feed.ts';
 import type { Occasion, Target, WalkPlan } from '../list.ts';
 import type { NumberedWalk } from '../operation.ts';
-import { hasRested } from '../rest.ts';
+import { hasRested } from '../pace.ts';
 import { follow, isSupposedHole, planSearch } from './latest-batch.ts';
 import { hasReread, isHeadLong, planLastRead, planReread, type RereadRange } from './reread.ts';
 import {

@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { Cursor, KnownBlock, NumberedWalk } from '../operation.ts';
-import { hasRested } from '../rest.ts';
+import { hasRested } from '../pace.ts';
 import { isBegun, isUnderWay, type NumberedRun, walkOf } from './walks.ts';
 
 /** Which batches that were read and are not verified are to be read again. */

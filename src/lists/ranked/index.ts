@@ -1,12 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database, Transaction } from '../../db/transaction.ts';
-import type { Configured } from '../define.ts';
-import { type Feed, ofFeed } from '../feed.ts';
+import { hasRows, valueOf } from '../../db/query.ts';
+import type { Transaction } from '../../db/transaction.ts';
+import { ofFeed } from '../feed.ts';
 import {
   about,
   atLeast,
-  type Estimate,
   type ListCoverage,
   type ListKind,
   type ListReach,
@@ -14,96 +13,60 @@ import {
   type PlannedWalk,
   type RunOf,
 } from '../list.ts';
-import type { RankedWalk } from '../operation.ts';
-import { listEmpty, partSkipped, rowsMoved } from '../ranking.ts';
-import { freshness, schedule, timezone } from '../settings.ts';
+import type { Configured, RankedWalk } from '../operation.ts';
+import { listEmpty, partSkipped, rowsMoved } from './ranking.ts';
+import { polling } from '../settings.ts';
 
-async function hasSucceeded(db: Database, feed: Feed): Promise<boolean> {
-  const { rows } = await db.execute(sql`
-    select from etl.feeds where ${ofFeed(feed)} and last_success_at is not null
-  `);
-  return rows.length > 0;
-}
-
-async function needsRanking(db: Database, feed: Feed): Promise<boolean> {
-  const { rows } = await db.execute(sql`
-    select from etl.feeds where ${ofFeed(feed)} and not ${proof.shows}
-  `);
-  return rows.length > 0;
-}
-
-/** What a run of a ranked list covers: the whole list, or so many of its pages. */
-export type RankedScope = { readonly max_pages?: number };
+/** A run and its walks read the whole list, or so many of its pages. */
+type RankedScope = { readonly max_pages?: number };
 
 /**
- * A ranking's next walk: the whole list once, and again while the last walk ended because rows moved.
- * The operation bounds how often that is: its last walk ends published. Again, too, where one was cut short:
- * what it lacks may have been left out above, so that its end would never be right. Rests bound how often.
+ * A ranking's next walk: the whole list once, and again while the last walk ended because rows moved
+ * (the end of a walk bounds how often) or was truncated, since it may lack something above.
  */
 async function planRankedWalk(
   tx: Transaction,
   run: RunOf<RankedScope>,
 ): Promise<PlannedWalk<RankedWalk> | null> {
-  const { rows } = await tx.execute<{ again: boolean }>(sql`
-    select (state = 'finished' and reason is not distinct from ${rowsMoved})
-             or (state = 'failed' and failure is not distinct from 'truncated') as again
-    from etl.walks
-    where run_id = ${run.id}
-    order by id desc
-    limit 1
-  `);
-  if (rows[0]?.again === false) return null;
-  await forgetOthers(tx, run);
-  const { max_pages } = run.scope;
-  return { scope: max_pages === undefined ? {} : { max_pages }, floor: null, cursor: null };
-}
-
-/** What walks of other runs met will never be published: those runs failed or were superseded. */
-async function forgetOthers(tx: Transaction, run: RunOf<RankedScope>): Promise<void> {
+  const isAgain = await valueOf<boolean>(
+    tx,
+    sql`
+      select (state = 'finished' and reason is not distinct from ${rowsMoved})
+               or (state = 'failed' and failure is not distinct from 'truncated') as again
+      from etl.walks
+      where run_id = ${run.id}
+      order by id desc
+      limit 1
+    `,
+  );
+  if (isAgain === false) return null;
+  // Other runs failed or were superseded: what their walks met is never published.
   await tx.execute(sql`
     delete from etl.ranking_entries
     where (
       select ${ofFeed(run)} and run_id <> ${run.id} from etl.walks where walks.id = walk_id
     )
   `);
+  return { scope: run.scope, floor: null, cursor: null };
 }
 
-/** Keys of a ranked list; parsing `{}` gives the defaults. */
-export const rankedSettings = ({ guide, defaults }: Configured) =>
+const rankedSettings = ({ guide, defaults }: Configured) =>
   z
     .strictObject({
-      schedule: schedule(
-        defaults.schedule,
+      ...polling(
+        defaults,
         `Each time reads the whole list: one page of 20 credits for every 50 ${guide.items}.`,
       ),
-      timezone,
-      freshness,
     })
     .describe(guide.about);
 
-export type RankedSettings = z.output<ReturnType<typeof rankedSettings>>;
+type RankedSettings = z.output<ReturnType<typeof rankedSettings>>;
 
-/** The first ranking, where none was published. Its length is known at its end. */
-export const rankingHistory = ({ requests }: RankingFacts): Estimate =>
-  requests === null ? atLeast(1) : none;
+/** `requests` is what the last finished rankings took, on average; null before the first. */
+type RankingFacts = { readonly requests: number | null };
 
-/** What the rankings of a day take. */
-export const rankingUpkeep = ({ requests }: RankingFacts, pollsPerDay: number): Estimate =>
-  requests === null ? atLeast(pollsPerDay) : about(pollsPerDay * requests);
-
-/** What is known of a ranking. */
-export interface RankingFacts {
-  /** Requests of the last finished ones, on average; null before the first. */
-  readonly requests: number | null;
-}
-
-/** Before the first ranking. */
-const nothingKnown: RankingFacts = { requests: null };
-
-/** How many of the last rankings make the average. */
 const lastRankings = 10;
 
-/** As SQL, over a row of `feeds`: what its last rankings took. */
 const facts = sql`(
   select json_build_object('requests', avg(pages))
   from (
@@ -131,7 +94,7 @@ const newestRanking = sql`
 `;
 
 /**
- * What the newest ranking verifies of a feed, a row of `feeds`, as ranks: a JSON list; as SQL. An item in
+ * As SQL, over a row of `feeds`: the ranks that the newest ranking verifies, a JSON list. An item in
  * quarantine can have any rank, and moves those below it.
  */
 const rankedItems = sql`
@@ -145,7 +108,7 @@ const rankedItems = sql`
     and not exists (select from etl.quarantined where quarantined.feed = feeds.feed)
 `;
 
-/** What is to be known of the newest ranking of a feed, a row of `feeds`: a JSON list; as SQL. */
+/** As SQL, over a row of `feeds`: notes on the newest ranking, a JSON list. */
 const rankingNotes = sql`
   select jsonb_agg(note) from (
     select jsonb_build_object('detail', 'rows-moved', 'count', walks) as note
@@ -165,8 +128,7 @@ const rankingNotes = sql`
   ) as notes
 `;
 
-/** A ranked list is verified by a ranking: one pass over all of it that was finished. */
-const proof: ListCoverage = {
+const coverage: ListCoverage = {
   shows: sql`exists (${newestRanking})`,
   lacks: 'no-snapshot',
   by: 'census',
@@ -178,7 +140,7 @@ const proof: ListCoverage = {
   readsAgain: sql`later.reason is null`,
 };
 
-/** How many the newest ranking ranked, and when it was read. */
+/** How many items the newest ranking has, and when it was read. */
 const status: ListReach = {
   progress: sql`'{}'::json`,
   verified: sql`
@@ -195,7 +157,7 @@ const status: ListReach = {
   newestTimes: null,
 };
 
-/** A list that is ranked by something that changes: every walk reads all of it. */
+/** A list whose order changes: every walk reads all of it. */
 export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFacts> = {
   name: 'ranked',
   settings: rankedSettings,
@@ -209,27 +171,34 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   isBounded: () => false,
   target: () => null,
   walkScope: () => ({}),
-  atOnce: ({ scope }) => scope,
   // On start it waits for its schedule, unless it never succeeded.
-  isDue: async (db, { lane }, occasion) => occasion !== 'start' || !(await hasSucceeded(db, lane)),
+  async isDue(db, { lane }, occasion) {
+    if (occasion !== 'start') return true;
+    const succeeded = sql`${ofFeed(lane)} and last_success_at is not null`;
+    return !(await hasRows(db, sql`select from etl.feeds where ${succeeded}`));
+  },
   walksAtOnce: async () => 1,
   noteTarget: async () => undefined,
   reconcileTarget: async () => undefined,
-  // What it lacks may have been left out above, so that its end would never be right.
-  beginsAnew: (failure) => failure === 'truncated',
-  nextWalk: (tx, run) => planRankedWalk(tx, run),
-  coverage: proof,
+  nextWalk: planRankedWalk,
+  coverage,
   // Each is an observation of the whole list, and there are few.
   isPrunable: () => sql`false`,
   covers: () => 'ranks',
   status,
   ribbon: null,
   facts,
-  estimate: (known, _settings, { pollsPerDay }) => ({
-    history: rankingHistory(known ?? nothingKnown),
-    upkeep: rankingUpkeep(known ?? nothingKnown, pollsPerDay),
-  }),
-  repairs: async (db, { lane, scope }) => ((await needsRanking(db, lane)) ? [scope] : []),
+  estimate(known, _settings, { pollsPerDay }) {
+    const requests = known?.requests ?? null;
+    // How long a ranking is shows at its end.
+    return requests === null
+      ? { history: atLeast(1), upkeep: atLeast(pollsPerDay) }
+      : { history: none, upkeep: about(pollsPerDay * requests) };
+  },
+  async repairs(db, { lane, scope }) {
+    const unverified = sql`select from etl.feeds where ${ofFeed(lane)} and not ${coverage.shows}`;
+    return (await hasRows(db, unverified)) ? [scope] : [];
+  },
   repairRequests: async (_db, _feed, history) => history,
   examples: { sync: null, backfill: null },
 };

@@ -1,17 +1,16 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../db/transaction.ts';
-import type { EndClaim, EndVerdict } from './operation.ts';
+import type { Queryable } from '../../db/query.ts';
+import type { EndClaim, EndVerdict } from '../operation.ts';
 import { namesOf, type RankedList } from './ranking.ts';
 
 /**
- * By how many more of the lowest ranked were not met than were met contradicts an end. What is cut off
- * a list is its lowest part, and nearly all of that. What moves or leaves is scattered: where a quarter
- * of all items is missed, this many at the bottom come by chance in one ranking of 60,000, where one
- * in twenty is, never. A contradiction that is false would hold the feed up, so the bound is no lower.
+ * By how many more of the lowest ranked were not met than were met contradicts an end. A cut list lacks
+ * nearly all of its lowest part; what moves or leaves is scattered: if a quarter of all items is
+ * missed, this many at the bottom come by chance in one ranking of 60,000. A false contradiction would
+ * hold the feed up, so the bound is no lower.
  */
 const cutAtLeast = 10;
 
-/** What an earlier reading says of a walk that ends. */
 interface Held extends Record<string, unknown> {
   /** The newest ranking, or the walk before this one in the same run. */
   readonly list: 'ranking' | 'walk';
@@ -26,14 +25,13 @@ interface Held extends Record<string, unknown> {
 }
 
 /**
- * An earlier reading says whether the list can end here: contracts don't vanish.
- * It is supported where all of that list were met, and the last that was met is one of them: what is
- * new at the bottom may have more below it. It is contradicted where the bottom of that list is missing,
- * or all of it. As many as stand in quarantine may be those.
+ * An earlier reading says whether the list can end here: contracts don't vanish. The end is supported
+ * if all of that list were met, and the last that was met is one of them; contradicted if its bottom is
+ * missing, or all of it. As many as are in quarantine may be those.
  */
 export async function judgeRankingEnd(
   list: RankedList,
-  db: Pick<Transaction, 'execute'>,
+  db: Queryable,
   claim: EndClaim,
 ): Promise<EndVerdict> {
   const { rows } = await db.execute<{ met: number; bad: number; held: readonly Held[] }>(
@@ -64,7 +62,7 @@ function evidenceOf(
   return `ends after ${met} ${items}, where ${before} ${known}, ${unmet} of them not met`;
 }
 
-/** Holds what a walk met, with the page that is not committed yet, against each list that is known. */
+/** Compares what a walk met, with its uncommitted page, with each known list. */
 const holdAgainstKnown = (
   list: RankedList,
   { walk_id, run_id, chain_id, feed, rows }: EndClaim,

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../db/transaction.ts';
 import type { PgTable } from 'drizzle-orm/pg-core';
-import { tableName } from '../db/column-types.ts';
-import type { ItemRows, WalkContext } from './operation.ts';
-import { tokenAddress } from './positions.ts';
+import { tableName } from '../../db/column-types.ts';
+import { valueOf } from '../../db/query.ts';
+import type { Transaction } from '../../db/transaction.ts';
+import type { ItemRows, WalkContext } from '../operation.ts';
+import { tokenAddress } from '../positions.ts';
 
 /** A ranked list. Its table has `rank` and `missing_since` beside these columns. */
 export interface RankedList {
-  /** Its items, in the plural. */
   readonly items: string;
   readonly table: PgTable;
   /** The column that identifies a chain's items: an address. */
@@ -18,7 +18,6 @@ export interface RankedList {
   readonly history: PgTable;
 }
 
-/** The table, its history and its columns as SQL. */
 export const namesOf = ({ table, key, total, history }: RankedList) => ({
   table: sql.raw(tableName(table)),
   history: sql.raw(tableName(history)),
@@ -26,7 +25,7 @@ export const namesOf = ({ table, key, total, history }: RankedList) => ({
   total: sql.raw(`"${total}"`),
 });
 
-/** Why a walk that reached the list's end gives no ranking: the order changed meanwhile. */
+/** Why a walk to the list's end gives no ranking: the order changed meanwhile. */
 export const rowsMoved = 'moved';
 
 /**
@@ -35,25 +34,22 @@ export const rowsMoved = 'moved';
  */
 export const listEmpty = 'empty';
 
-/**
- * Why a walk that reached the list's end gives no ranking: the service skipped a part of the list, with an
- * empty page that leads on to what is below.
- */
+/** Why a walk to the list's end gives no ranking: an empty page leads on to what is below it. */
 export const partSkipped = 'skipped';
 
 /**
- * How many walks a ranking takes at most. An order that never stands still would be read for ever;
- * a row that three walks missed is more likely gone than on the move each time.
+ * How many walks a ranking takes at most: an order that never rests would be read for ever. A row that
+ * three walks missed is more likely gone than moving.
  */
 const walksAtMost = 3;
 
 /**
- * Notes what a page of a ranking saw, so that a resumed ranking still knows its first pages, and what
- * of it shows that rows moved: an item met before, one with a higher total than the one above, or a page
- * that begins with another item than its cursor names. A cursor that names the one above is no sign.
- * The last one of a page again as the first of the next, unchanged, is how some services page.
+ * Notes what a page of a ranking saw, for a walk that resumes, and what of it shows that rows moved: an
+ * item met before, one with a higher total than the one above, or a page that begins with another item
+ * than its cursor names. A cursor that names the item above is no sign, nor is a page that repeats the
+ * last item unchanged: some services page so.
  *
- * @returns true: what is stored of a ranking speaks against no page of another
+ * @returns true: what is stored of a ranking contradicts no page
  */
 export async function noteRankingPage(
   list: RankedList,
@@ -106,10 +102,10 @@ export async function noteRankingPage(
 }
 
 /**
- * Ends a ranking that walked the whole list: publishes it, or asks for another walk where rows moved,
- * because one that moved up across the cursor was met by no page. The last walk is published anyway,
- * with a note, unless none of them met anybody. One that may have skipped a part of the list says less
- * than a whole list, and another would be served the same: nothing is published.
+ * Ends a ranking that walked the whole list. It is published at once: readers see the whole ranking or
+ * the one before it. If rows moved, another walk follows, because an item that moved up across the
+ * cursor is on no page; the last walk is published with a note, unless no walk met an item. A walk that
+ * may have skipped a part publishes nothing: another would be served the same.
  *
  * @returns null when it was published; else why it was not
  */
@@ -118,48 +114,56 @@ export async function concludeRanking(
   tx: Transaction,
   walk: WalkContext,
 ): Promise<string | null> {
-  const { rows } = await tx.execute<{ walks: number }>(
-    sql`
-      select count(*)::int as walks from etl.walks
-      where run_id = ${walk.run_id} and failure is distinct from 'truncated'
-    `,
-  );
-  const walks = rows[0]?.walks ?? 1;
-  const stillMoving = await showsMovement(list, tx, walk);
+  const counted = sql`
+    select count(*)::int as walks from etl.walks
+    where run_id = ${walk.run_id} and failure is distinct from 'truncated'
+  `;
+  const walks = (await valueOf<number>(tx, counted)) ?? 1;
+  const stillMoving = (await showsMovement(list, tx, walk)) === true;
   if (await skippedPart(list, tx, walk)) return partSkipped;
   if (stillMoving && walks < walksAtMost) return rowsMoved;
-  if (stillMoving && !(await metSomebody(tx, walk))) return listEmpty;
-  await publishRanking(list, tx, walk, { walks, stillMoving });
+  if (stillMoving && !(await metAnItem(tx, walk))) return listEmpty;
+  await publishRanks(list, tx, walk);
+  await publishHistory(list, tx, walk);
+  // What `verify` says of the ranking: how much it holds, and as of when.
+  await tx.execute(sql`
+    insert into etl.rankings (walk_id, feed, as_of, published_at, items, walks, still_moving)
+    select ${walk.walk_id}::bigint, ${walk.feed},
+           coalesce(min(started_at), ${walk.started_at}::timestamptz), now(), count(*),
+           ${walks}::int, ${stillMoving}
+    from (${latestObservations(walk)}) as observation
+  `);
+  // Of other runs too: what an interrupted or a superseded ranking met is never published.
+  await tx.execute(sql`
+    delete from etl.ranking_entries
+    where (select feed from etl.walks where walks.id = walk_id) = ${walk.feed}
+  `);
   return null;
 }
 
-/** Whether any walk of the run met an item, or one that stands in quarantine. */
-async function metSomebody(tx: Transaction, walk: WalkContext): Promise<boolean> {
-  const { rows } = await tx.execute<{ somebody: boolean }>(sql`
-    select exists (
-      select from etl.ranking_entries join etl.walks on walks.id = walk_id
-      where run_id = ${walk.run_id}
-    ) or exists (
-      select from etl.pages join etl.walks on walks.id = walk_id
-      where run_id = ${walk.run_id} and pages.quarantined > 0
-    ) as somebody
-  `);
-  return rows[0]?.somebody ?? false;
-}
+/** Whether any walk of the run met an item, or one that is in quarantine. */
+const metAnItem = (tx: Transaction, walk: WalkContext) =>
+  valueOf<boolean>(
+    tx,
+    sql`
+      select exists (
+        select from etl.ranking_entries join etl.walks on walks.id = walk_id
+        where run_id = ${walk.run_id}
+      ) or exists (
+        select from etl.pages join etl.walks on walks.id = walk_id
+        where run_id = ${walk.run_id} and pages.quarantined > 0
+      )
+    `,
+  );
 
 /**
- * Whether a walk shows that rows moved while it was under way, in what it met or in what it did not
- * meet. An item of the last ranking that two walks in a row did not meet has left the list: that
- * is no movement, or each one that leaves would cost a third walk. Nor are as many as stand in
- * quarantine: they may be those, and another walk would meet them no better.
+ * Whether a walk shows that rows moved, by what it met or did not meet. An item of the last ranking
+ * that two walks in a row did not meet has left the list, and as many as are in quarantine may be
+ * those.
  */
-async function showsMovement(
-  list: RankedList,
-  tx: Transaction,
-  walk: WalkContext,
-): Promise<boolean> {
+function showsMovement(list: RankedList, tx: Transaction, walk: WalkContext) {
   const { table, key } = namesOf(list);
-  const { rows } = await tx.execute<{ moved: boolean }>(sql`
+  const statement = sql`
     with before as (
       select key
       from etl.ranking_entries
@@ -184,21 +188,21 @@ async function showsMovement(
     ) > (
       select coalesce(sum(quarantined), 0) from etl.pages where walk_id = ${walk.walk_id}
     ) as moved
-  `);
-  return rows[0]?.moved ?? false;
+  `;
+  return valueOf<boolean>(tx, statement);
 }
 
-/** Where a token points to in the list, which is how the service parses it; as SQL. */
+/** As SQL: the position that a token names, as the service parses it. */
 const positionOf = (cursor: 'cursor_in' | 'cursor_out') =>
   sql`lower(substring(${sql.raw(cursor)} ->> 'page_token' from '^\\d+,0x[0-9a-fA-F]{40}'))`;
 
 /**
- * Whether a walk met an empty page that leads on, and nothing shows that no item stands in between:
- * neither a token of the same position, nor that all of the last ranking were met.
+ * Whether a walk met an empty page that leads on, and nothing shows that no item is in between: neither
+ * a token of the same position, nor that all of the last ranking were met.
  */
-async function skippedPart(list: RankedList, tx: Transaction, walk: WalkContext): Promise<boolean> {
+function skippedPart(list: RankedList, tx: Transaction, walk: WalkContext) {
   const { table, key } = namesOf(list);
-  const { rows } = await tx.execute<{ skipped: boolean }>(sql`
+  const statement = sql`
     select exists (
       select from etl.pages
       where walk_id = ${walk.walk_id} and items = 0 and cursor_out is not null
@@ -210,16 +214,8 @@ async function skippedPart(list: RankedList, tx: Transaction, walk: WalkContext)
         on entry.walk_id = ${walk.walk_id} and entry.key = item.${key}
       where chain_id = ${walk.chain_id} and rank is not null
     ) as skipped
-  `);
-  return rows[0]?.skipped ?? false;
-}
-
-/** What is known of a ranking beside its entries. */
-interface RankingFacts {
-  /** How many walks it took. */
-  readonly walks: number;
-  /** Whether rows still moved during the last of them. */
-  readonly stillMoving: boolean;
+  `;
+  return valueOf<boolean>(tx, statement);
 }
 
 /** Each item that a walk of the run met, as the latest of them saw it. */
@@ -232,29 +228,8 @@ const latestObservations = (walk: WalkContext) => sql`
 `;
 
 /**
- * Publishes a ranking at once: ranks, who is missing, and a history row for each item whose total
- * changed. Readers see the whole ranking or the one before it. An item is missing only if no walk
- * of the run met it.
- */
-async function publishRanking(
-  list: RankedList,
-  tx: Transaction,
-  walk: WalkContext,
-  facts: RankingFacts,
-): Promise<void> {
-  await publishRanks(list, tx, walk);
-  await publishHistory(list, tx, walk);
-  await recordRanking(tx, walk, facts);
-  // Of other runs too: what an interrupted or a superseded ranking met is never published.
-  await tx.execute(sql`
-    delete from etl.ranking_entries
-    where (select feed from etl.walks where walks.id = walk_id) = ${walk.feed}
-  `);
-}
-
-/**
- * By total; among equals as the service listed them, then those that only earlier walks met. While
- * an item of the run is in quarantine, no item becomes missing: it may be the one that was not met.
+ * By total; among equals as the service listed them, then those that only earlier walks met. Missing is
+ * what no walk of the run met. While an item of the run is in quarantine, no item becomes missing.
  */
 async function publishRanks(list: RankedList, tx: Transaction, walk: WalkContext): Promise<void> {
   const { table, key } = namesOf(list);
@@ -293,7 +268,10 @@ async function publishRanks(list: RankedList, tx: Transaction, walk: WalkContext
   `);
 }
 
-/** A count that is missing, or of another type, is no change: a history would keep it for good. */
+/**
+ * A history row for each item whose total changed. A missing total is no change: the history would keep
+ * it for good.
+ */
 async function publishHistory(list: RankedList, tx: Transaction, walk: WalkContext): Promise<void> {
   const { history, key, total } = namesOf(list);
   await tx.execute(sql`
@@ -311,20 +289,5 @@ async function publishHistory(list: RankedList, tx: Transaction, walk: WalkConte
     where observation.total is not null
       and last.total is distinct from observation.total
     order by observation.key
-  `);
-}
-
-/** Keeps what `verify` says of the ranking: how much it holds, and as of when. */
-async function recordRanking(
-  tx: Transaction,
-  walk: WalkContext,
-  { walks, stillMoving }: RankingFacts,
-): Promise<void> {
-  await tx.execute(sql`
-    insert into etl.rankings (walk_id, feed, as_of, published_at, items, walks, still_moving)
-    select ${walk.walk_id}::bigint, ${walk.feed},
-           coalesce(min(started_at), ${walk.started_at}::timestamptz), now(), count(*),
-           ${walks}::int, ${stillMoving}
-    from (${latestObservations(walk)}) as observation
   `);
 }

@@ -1,0 +1,89 @@
+import { sql, type SQL } from 'drizzle-orm';
+import type { Queryable } from '../db/query.ts';
+import { type Feed, feedName, ofFeed } from './feed.ts';
+
+/** Several walks of a feed run at once unless its settings say otherwise. */
+const defaultParallel = 4;
+
+/**
+ * How many walks of a lane run at once, if more than one can.
+ *
+ * @throws when the feed was never registered
+ */
+export async function parallelOf(db: Queryable, feed: Feed): Promise<number> {
+  const { rows } = await db.execute<{ parallel: unknown }>(
+    sql`select settings -> 'parallel' as parallel from etl.feeds where ${ofFeed(feed)}`,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error(`feed ${feedName(feed)} is not registered`);
+  return typeof row.parallel === 'number' ? row.parallel : defaultParallel;
+}
+
+/** More walks of one lane at once than any plan and round trip call for. */
+export const mostWalks = 32;
+
+/** What one process writes, in pages a second: more walks only wait for each other. */
+const writtenPerSecond = 100;
+
+/** A walk's own time for a page beside the round trip, as a part of it, until the next request leaves. */
+const ownPart = 0.5;
+
+/** Newest pages that show the present round trip. */
+const recentPages = 20;
+
+/**
+ * How many walks of a feed use up its part of the key's rate: one walk waits for each answer. Goes by the
+ * round trip that was measured last; never more than the feed's setting `parallel`.
+ */
+export async function walksCalledFor(db: Queryable, feed: Feed): Promise<number> {
+  const { rows } = await db.execute<
+    Record<'rate' | 'trip_ms' | 'lanes' | 'parallel', number | null>
+  >(
+    sql`
+      select (
+               select least(requests_per_second, service_limit)
+               from etl.budget
+               order by updated_at desc
+               limit 1
+             ) as rate,
+             (
+               -- The fastest quarter: a request that hung says nothing of the others, and many are slow
+               -- only because this process was busy, which more walks would make worse.
+               select percentile_cont(0.25) within group (order by latency_ms)
+               from (select latency_ms from etl.pages order by id desc limit ${recentPages}) as newest
+             ) as trip_ms,
+             (select count(*)::float8 from etl.runs where state = 'open' and lane = 'backfill') as lanes,
+             (select (settings ->> 'parallel')::float8 from etl.feeds where ${ofFeed(feed)}) as parallel
+    `,
+  );
+  const { rate, trip_ms, lanes, parallel } = rows[0] ?? {};
+  const pages = Math.min(rate ?? 0, writtenPerSecond) / Math.max(1, lanes ?? 1);
+  const walks = Math.ceil((pages * (1 + ownPart) * (trip_ms ?? 0)) / 1000);
+  return Math.min(Math.max(1, walks), mostWalks, parallel ?? mostWalks);
+}
+
+/** Ten minutes are how long a new block awaits its update; a day keeps a lasting fault at one read a day. */
+const shortestRest = '10 minutes';
+const longestRest = '1 day';
+
+/**
+ * As SQL: whether as much time has passed since the last of some walks as lay between the first and the
+ * last, in bounds, so that intervals double; true without walks. Walks of a fast clock do not count.
+ */
+export const hasRested = (walks: SQL, at: Date) => sql`(
+  select coalesce(
+    max(started_at) + least(
+      greatest(max(started_at) - min(started_at), ${shortestRest}::interval), ${longestRest}::interval
+    ) <= ${at.toISOString()}::timestamptz,
+    true
+  )
+  from etl.walks
+  where ${walks} and started_at <= ${latestStart(at)}
+)`;
+
+/** How far the clocks of two healthy machines may lie apart. */
+const clockDrift = '1 minute';
+
+/** As SQL: the latest plausible start of a walk, seen at a time. A fast clock would keep all waiting. */
+export const latestStart = (at: Date): SQL =>
+  sql`${at.toISOString()}::timestamptz + ${clockDrift}::interval`;
