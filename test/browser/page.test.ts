@@ -184,6 +184,27 @@ test('runs of the day are beside what happened to the workers', async () => {
   await expect.poll(() => page.locator('table').last().locator('tbody tr').count()).toBe(100);
 });
 
+// Words that break in their middle because another cell is long.
+test('a long reason does not break the words beside it', async () => {
+  const { page, server } = await openScene('well', '/runs', {
+    viewport: { width: 1_280, height: 900 },
+  });
+  const { runs } = sceneOf('well');
+  const events = runs.events.map((event) => ({ ...event, sentence: 'A long reason. '.repeat(20) }));
+  server.show({ runs: { ...runs, events } });
+  await page.reload();
+  await page.getByText('A long reason.').first().waitFor({ state: 'attached' });
+  const heights = await page.evaluate<number[]>(
+    `[...document.querySelectorAll('table:last-of-type :is(th.number, td[data-name="Lane"])')].map((cell) => {
+       const range = document.createRange();
+       range.selectNodeContents(cell);
+       return range.getBoundingClientRect().height;
+     })`,
+  );
+  expect(heights.length).toBeGreaterThan(20);
+  expect(Math.max(...heights)).toBeLessThan(30);
+});
+
 // An empty page, a chain that is a number, a share that is not of 100, a file without its token.
 test('Explore opens with a chart, and its answers can be saved', async () => {
   const { page } = await openScene('well', '/explore');
