@@ -1,7 +1,5 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { noteChanges, pagesWithChanges } from './changes.ts';
-import { judgeListEnd, removeBelow } from './end.ts';
 import {
   type DeclaredItem,
   type ItemLayout,
@@ -9,6 +7,7 @@ import {
   normaliser,
   type RowOfKind,
 } from './item-rows.ts';
+import { judgeListEnd, noteChanges, pagesWithChanges, removeBelow } from './evidence.ts';
 import type {
   ConfigDefaults,
   Cursor,

@@ -1,5 +1,5 @@
 import { ExplorerError } from '../explorer/error.ts';
-import { sharesStored } from '../lists/end.ts';
+import { sharesStored } from '../lists/evidence.ts';
 import type { Cursor, EndQuestion, EndVerdict, ItemRows, ListOrder } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { distrust, type JudgedPage, judgePage, namedBy } from './judge.ts';

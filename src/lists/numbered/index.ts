@@ -1,4 +1,8 @@
+import { sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { hasRows, valueOf } from '../../db/query.ts';
+import { type Database, transact, type Transaction } from '../../db/transaction.ts';
+import { type Feed, type FeedLane, feedName, lockEnds, ofFeed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
 import type { Configured, NumberedWalk } from '../operation.ts';
 import { parallelOf } from '../pace.ts';
@@ -7,7 +11,6 @@ import { type BatchFacts, batchHistory, batchUpkeep, facts, nothingKnown } from 
 import { isDue, planBackfillBatch, planLiveBatch } from './plan.ts';
 import { isPrunable, proof } from './proof.ts';
 import { ribbon, status } from './status.ts';
-import { batchesToRead, batchRequests, noteTarget, reconcileTarget } from './target.ts';
 import type { NumberedScope } from './walks.ts';
 
 function lanes(settings: NumberedSettings, { fromBatch, toBatch }: ScopeBounds) {
@@ -113,3 +116,138 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
   },
   examples: { sync: '--from-batch 1 --to-batch 20', backfill: '--from-batch 1' },
 };
+
+/** Adds the batches of a run to the feed's target. */
+async function noteTarget(tx: Transaction, lane: FeedLane, scope: NumberedScope): Promise<void> {
+  const range = rangeOf(scope);
+  if (range === null) return;
+  await tx.execute(sql`
+    update etl.feeds
+    set asked = asked + int8multirange(${range}::int8range)
+    where ${ofFeed(lane)} and not asked @> ${range}::int8range
+  `);
+}
+
+/**
+ * Replaces the target by what is wanted now. What was requested before and never read leaves it; what
+ * was read stays, from the lowest verified batch on.
+ */
+async function reconcileTarget(
+  db: Database,
+  feed: Feed,
+  scopes: readonly NumberedScope[],
+): Promise<void> {
+  const ranges = scopes.flatMap((scope) => rangeOf(scope) ?? []);
+  if (ranges.length === 0) return;
+  const { chain_id: chainId } = feed;
+  await db.execute(sql`
+    with wanted as (
+      select range_agg(range) as numbers from unnest(${sql.param(ranges)}::int8range[]) as range
+    ), other as (
+      select asked - numbers as numbers from etl.feeds, wanted where ${ofFeed(feed)}
+    ), fragment as (
+      select unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
+      from other, explorer.read_batches
+      where not isempty(numbers) and chain_id = ${chainId} and batch_number <@ numbers
+    ), kept as (
+      select range_agg(int8range(lowest, upper(range))) as numbers
+      from fragment, lateral (
+        select min(batch_number) as lowest
+        from explorer.read_batches
+        where chain_id = ${chainId}
+          and batch_number >= lower(range)
+          and batch_number < upper(range)
+          and is_proved
+      ) as proved
+      where lowest is not null
+    )
+    update etl.feeds
+    set asked = wanted.numbers + coalesce(kept.numbers, '{}')
+    from wanted, kept
+    where ${ofFeed(feed)} and asked <> wanted.numbers + coalesce(kept.numbers, '{}')
+  `);
+}
+
+/** The batches of a scope as a range in the format of Postgres; null: it names none. */
+function rangeOf({ from_batch, to_batch }: NumberedScope): string | null {
+  if (from_batch === undefined || (to_batch !== undefined && to_batch < from_batch)) return null;
+  return `[${from_batch},${to_batch === undefined ? '' : to_batch + 1})`;
+}
+
+/** Pages of a batch that was never read: 3 to 29 are usual. */
+const unreadPages = 16;
+
+/** About how many requests the repairs take: batches by their stored pages, or by the average. */
+async function batchRequests(db: Database, chainId: number, pageSize: number): Promise<number> {
+  const requests = sql`
+    with wanted as (
+      select range_agg(numbers) as numbers from etl.batch_findings where chain_id = ${chainId}
+    ), size as (
+      select coalesce(avg(ceil(blocks_count::numeric / ${pageSize}::bigint)), ${unreadPages}::bigint) as pages
+      from explorer.read_batches
+      where chain_id = ${chainId} and blocks_count > 0
+    ), known as (
+      select count(*) as numbers,
+             coalesce(sum(greatest(1, ceil(blocks_count::numeric / ${pageSize}::bigint))), 0) as pages
+      from wanted, explorer.read_batches
+      where chain_id = ${chainId} and batch_number <@ wanted.numbers
+    ), unread as (
+      select coalesce(sum(upper(range) - lower(range)), 0) - known.numbers as numbers
+      from known, wanted left join lateral unnest(wanted.numbers) as range on true
+      group by known.numbers
+    )
+    select ceil(known.pages + unread.numbers * size.pages)::float8
+    from size, known, unread
+  `;
+  return (await valueOf<number>(db, requests)) ?? 0;
+}
+
+/** The batches that the coverage finds open, as ranges, newest first. */
+async function batchesToRead(db: Database, feed: Feed): Promise<readonly NumberedScope[]> {
+  await forgetBrokenBatches(db, feed.chain_id);
+  const { rows } = await db.execute<{ from_batch: number; to_batch: number }>(sql`
+    select lower(range)::float8 as from_batch, (upper(range) - 1)::float8 as to_batch
+    from (
+      select range_agg(numbers) as numbers from etl.batch_findings where chain_id = ${feed.chain_id}
+    ) as wanted, unnest(numbers) as range
+    order by range desc
+  `);
+  await withdraw(db, feed);
+  return rows;
+}
+
+/** After a change by hand, a settled batch with a finding is open again. */
+async function withdraw(db: Database, feed: Feed): Promise<void> {
+  await transact(db, async (tx) => {
+    await lockEnds(tx, { feed: feedName(feed) });
+    await tx.execute(sql`
+      update explorer.read_batches as batch
+      set state = 'open', is_proved = false, updated_at = now()
+      where chain_id = ${feed.chain_id}
+        and state = 'settled'
+        and exists (
+          select from etl.batch_findings as finding
+          where finding.chain_id = ${feed.chain_id} and batch_number <@ numbers
+        )
+    `);
+  });
+}
+
+/**
+ * Makes batches unread whose blocks are not those that were read: the next walk would trust their
+ * state, and stop at the first block that it knows.
+ */
+async function forgetBrokenBatches(db: Database, chainId: number): Promise<void> {
+  await transact(db, async (tx) => {
+    const found = sql`select from etl.block_findings where chain_id = ${chainId} limit 1`;
+    if (!(await hasRows(tx, found))) return;
+    await tx.execute(sql`lock table etl.walks in exclusive mode`);
+    await tx.execute(sql`
+      delete from explorer.read_batches as batch
+      using etl.block_findings as finding
+      where batch.chain_id = ${chainId}
+        and finding.chain_id = batch.chain_id
+        and batch_number <@ numbers
+    `);
+  });
+}

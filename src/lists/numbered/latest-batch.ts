@@ -1,14 +1,15 @@
 import { sql, type SQL } from 'drizzle-orm';
+import { type Queryable, valueOf } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { feedName, ofFeed } from '../feed.ts';
 import type { WalkPlan } from '../list.ts';
 import type { NumberedWalk } from '../operation.ts';
 import { begunBy, moveFrontier, type NumberedRun, shown, walkOf } from './walks.ts';
 
-/** How many empty numbers in a row end the way upward once a run has met new batches. */
+/** How many empty numbers in a row end the way upward, if a run has met new batches. */
 const gapsPassed = 3;
 
-/** The search's next poll, one page of one batch; null when the latest known batch is found or there is none. */
+/** The search's next probe, one page of one batch; null: the latest batch is found, or there is none. */
 export async function planSearch(
   tx: Transaction,
   run: NumberedRun,
@@ -30,8 +31,8 @@ export async function planSearch(
 }
 
 /** What a live run has found above the latest known batch. */
-export interface Following {
-  /** Where the latest known batch was when the run began; what is above it is new. */
+interface Following {
+  /** The latest known batch when the run began; what is above it is new. */
   readonly base: number;
   readonly newest: number;
   /** The next poll, if there is to be one. */
@@ -39,9 +40,9 @@ export interface Following {
 }
 
 /**
- * The live run's next poll above the latest known batch: one where nothing is new; where something is, on
- * upward past a few gaps. A poll that fails ends the polling, and says nothing of its number. A number
- * is polled once a run: a batch can be listed long before its blocks are there.
+ * The live run's next probe above the latest known batch: one if nothing is new, else on upward past a
+ * few gaps. A failed probe ends the probing, and says nothing of its number. A number is probed once a
+ * run: a batch can be listed long before its blocks are there.
  */
 export async function follow(
   tx: Transaction,
@@ -72,15 +73,14 @@ export async function follow(
 }
 
 /**
- * The next listed number to poll. Where many are listed and not indexed yet, the first few and the last
- * report that: each request costs as much as a page of blocks.
+ * The next listed number to probe. If many are listed and not indexed yet, the first few and the last
+ * show it: each request costs as much as a page of blocks.
  */
 function nextListed(listed: readonly number[], newest: number, polled: ReadonlySet<number>) {
   const above = listed.filter((number) => number > newest);
   return [...above.slice(0, gapsPassed), ...above.slice(-1)].find((number) => !polled.has(number));
 }
 
-/** The lowest number above the newest batch that the list does not have and the run has not polled. */
 function nextUnlisted(
   newest: number,
   polled: ReadonlySet<number>,
@@ -92,11 +92,11 @@ function nextUnlisted(
 }
 
 /**
- * How many live runs have looked above the present latest known batch before this one, and found nothing,
- * since its batch last grew: while it fills, what comes next is right above it and no gap.
+ * How many live runs have looked above the present latest batch before this one, and found nothing,
+ * since that batch last grew: while it fills, the next one is right above it.
  */
 async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Promise<number> {
-  const { rows } = await tx.execute<{ polls: number }>(sql`
+  const polls = sql`
     select count(*)::float8 as polls
     from etl.runs as earlier
     where ${ofFeed(run)}
@@ -114,30 +114,29 @@ async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Pro
         select from etl.walks
         where run_id = earlier.id and state = 'finished' and batch > ${base}
       )
-  `);
-  return rows[0]?.polls ?? 0;
+  `;
+  return (await valueOf<number>(tx, polls)) ?? 0;
 }
 
-/** The latest known batch as it was when the run first looked. */
 async function baseOf(tx: Transaction, run: NumberedRun, frontier: number): Promise<number> {
-  const { rows } = await tx.execute<{ base: string }>(sql`
+  const noted = sql`
     update etl.runs set frontier_before = coalesce(frontier_before, ${frontier}::bigint)
     where id = ${run.id}
-    returning frontier_before as base
-  `);
-  return Number(rows[0]?.base ?? frontier);
+    returning frontier_before::float8
+  `;
+  return (await valueOf<number>(tx, noted)) ?? frontier;
 }
 
 /**
- * How many empty numbers in a row mean that there is no batch up there, while searching. Numbering
- * has gaps: at 3 % of them, three in a row happen once in 37,000 places.
+ * How many empty numbers in a row mean, while searching, that no batch is above. Numbering has gaps: at
+ * 3 % of them, three in a row happen once in 37,000 places.
  */
 const missRun = 3;
 /** How many empty numbers in a row confirm the latest known batch that was found. */
 const confirmRun = 8;
 
 /** What is known of batch numbers while the latest known batch is searched. */
-export interface FrontierKnowledge {
+interface FrontierKnowledge {
   /** The lowest number that is wanted. */
   readonly from: number;
   /** The highest number that is known to have blocks; null while none is. */
@@ -147,10 +146,9 @@ export interface FrontierKnowledge {
 }
 
 /**
- * The next batch number to look at in the search for the newest one, or null when it is found:
- * `hit` is the latest known batch then, or there is no batch at all. Gallops upward by doubling steps, halves
- * between the last hit and the first run of misses, and confirms with a longer run, because
- * numbers can be gaps. Pure: the answer to each poll is added to what is known.
+ * The next number to probe in the search for the newest batch; null: it is found, in `hit`, or there is
+ * none. Gallops upward by doubling steps, halves between the last hit and the first run of misses, and
+ * confirms with a longer run, because numbers can be gaps. Pure.
  */
 export function nextProbe({ from, hit, misses }: FrontierKnowledge): number | null {
   const base = hit ?? from - 1;
@@ -179,17 +177,15 @@ function runLength(misses: ReadonlySet<number>, start: number): number {
 }
 
 /**
- * Where live runs look when the number right above the latest known batch stays empty: first as wide as the
- * run that confirms a latest known batch, then also by doubling. Numbering goes on behind any gap, so that one
- * of these is met in time; what it passes over is read as history.
+ * Where live runs probe while the number right above the latest batch stays empty: first as wide as the
+ * confirming run, then by doubling. Numbering goes on behind any gap, so that one of these is met.
  */
 const near = Array.from({ length: confirmRun - 1 }, (_, index) => index + 2);
 const far = [16, 32, 64, 128, 256, 512];
 
 /**
- * Where above the latest known batch the nth poll goes, from 0: right above it on the first poll and every
- * other one, where the next batch will be, and in between to the numbers behind, in case that one is
- * a gap: 1, 2, 1, 3, 1, 4 … One request a run.
+ * Where above the latest batch the nth poll goes, from 0: right above it every other time, and in
+ * between to the numbers behind it, in case that one is a gap: 1, 2, 1, 3, 1, 4 … One request a run.
  */
 function offsetOf(poll: number): number {
   if (poll % 2 === 0) return 1;
@@ -198,20 +194,14 @@ function offsetOf(poll: number): number {
   return near[turn] ?? all[(turn - near.length) % all.length] ?? 1;
 }
 
-/*
- * What the list of batches says of their numbers, where the chain's `optimism-batches` is copied too. It
- * reports where to read first, and saves requests; nothing is verified or given up because of it.
+/**
+ * Listed numbers above the latest known batch that one run requests, at most. The list of batches shows
+ * where to read first, if `optimism-batches` is mirrored too; it verifies nothing.
  */
-
-/** Numbers above the latest known batch that are requested in one run because the list has them, at most. */
 const mostAbove = 1_000;
 
-/** The listed numbers from one on, the lowest first. */
-async function listedFrom(
-  tx: Pick<Transaction, 'execute'>,
-  chainId: number,
-  from: number,
-): Promise<readonly number[]> {
+/** The listed numbers from one on, lowest first. */
+async function listedFrom(tx: Queryable, chainId: number, from: number) {
   const { rows } = await tx.execute<{ number: number }>(sql`
     select batch_number::float8 as number
     from explorer.listed_batches
@@ -222,23 +212,20 @@ async function listedFrom(
   return rows.map(({ number }) => number);
 }
 
-/** The newest number that is listed, if it is not below another; null where none is. */
-async function newestListed(
-  tx: Pick<Transaction, 'execute'>,
-  chainId: number,
-  from: number,
-): Promise<number | null> {
-  const { rows } = await tx.execute<{ number: number | null }>(sql`
-    select max(batch_number)::float8 as number
-    from explorer.listed_batches
-    where chain_id = ${chainId} and batch_number >= ${from} and removed_at is null
-  `);
-  return rows[0]?.number ?? null;
-}
+/** The newest listed number that is not below another; null: none is. */
+const newestListed = (tx: Queryable, chainId: number, from: number) =>
+  valueOf<number>(
+    tx,
+    sql`
+      select max(batch_number)::float8
+      from explorer.listed_batches
+      where chain_id = ${chainId} and batch_number >= ${from} and removed_at is null
+    `,
+  );
 
 /**
- * As SQL: whether a number is not on the list, where that was read whole. It is a gap then, as far as the
- * list knows: read last, since its neighbours may verify it empty without a request.
+ * As SQL: whether a number is missing in a part of the list that is complete: likely a gap. It is read
+ * last, since its neighbours may verify it empty without a request.
  */
 export const isSupposedHole = (chainId: number, number: SQL) => sql`(
   ${number} <@ coalesce(

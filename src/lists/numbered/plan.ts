@@ -1,4 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
+import { valueOf } from '../../db/query.ts';
 import type { Database, Transaction } from '../../db/transaction.ts';
 import { type Feed, type FeedLane, ofLane } from '../feed.ts';
 import type { Occasion, Target, WalkPlan } from '../list.ts';
@@ -19,8 +20,8 @@ import {
 } from './walks.ts';
 
 /**
- * The backfill lane's next walk: without a last number the latest known batch is searched first; then the
- * batches that are not verified and due, then unread numbers from the top of the range down.
+ * The backfill lane's next walk: without a last number the latest batch is searched first; then batches
+ * that are unverified and due, then unread numbers from the top of the range down.
  */
 export async function planBackfillBatch(
   tx: Transaction,
@@ -42,7 +43,7 @@ export async function planBackfillBatch(
   return (await nextHole(tx, run, from, top)) ?? planLastRead(tx, run, range);
 }
 
-/** The numbers whose rereads are the backfill lane's: those that each live run looks at are not. */
+/** The numbers that the backfill lane reads again: each live run reads the newest ones. */
 function historyOf(
   feed: Feed,
   { from_batch: from = 1, to_batch, reread = 0 }: NumberedScope,
@@ -52,10 +53,10 @@ function historyOf(
 }
 
 /**
- * The live lane's next walk: a poll above the latest known batch, on upward while there are new batches, then
- * those of the new ones that are unread, then those of the newest `reread` numbers that are not
- * verified, since a batch can be seen while it fills. Where many are not, they are read again in
- * growing intervals only: something keeps them from being verified that no poll fixes.
+ * The live lane's next walk: a probe above the latest known batch, upward while there are new batches,
+ * then the new ones that are unread, then those of the newest `reread` numbers that are unverified,
+ * since a batch can be seen while it fills. If many are, no poll fixes what keeps them so: intervals
+ * grow.
  */
 export async function planLiveBatch(
   tx: Transaction,
@@ -72,16 +73,10 @@ export async function planLiveBatch(
   const all = { chain_id: run.chain_id, operation: run.operation, from: lowest, to: newest };
   // The newest of before is seen to its end once more, now that another stands on it.
   const range = { ...all, from: Math.max(lowest, Math.min(newest - reread + 1, base)) };
-  const again = await planReread(
-    tx,
-    run,
-    range,
-    (await isHeadLong(tx, all)) ? { restedBy: at } : 'at-once',
-  );
-  return again ?? planLastRead(tx, run, range);
+  const when = (await isHeadLong(tx, all)) ? { restedBy: at } : 'at-once';
+  return (await planReread(tx, run, range, when)) ?? planLastRead(tx, run, range);
 }
 
-/** The highest number between the old latest known batch and the new one that no walk has read yet. */
 async function nextPassed(
   tx: Transaction,
   run: NumberedRun,
@@ -98,7 +93,7 @@ async function nextPassed(
   return rows[0] === undefined ? null : unlessHole(tx, run, rows[0]);
 }
 
-/** As SQL, over a `number`: no walk has read it to its end, or is about to. */
+/** As SQL, over a `number`: no walk has read it to its end, or is reading it. */
 const isUnread = (run: NumberedRun) => sql`
   not exists (
     select from explorer.read_batches
@@ -108,9 +103,9 @@ const isUnread = (run: NumberedRun) => sql`
 `;
 
 /**
- * As SQL: the numbers that no walk has read to their end, the highest first. What is read is taken away as
- * ranges: to ask of each number cost seconds where a hundred thousand were read. In the select
- * list a series counts only as far as it is asked to.
+ * As SQL: the numbers that no walk has read to their end, highest first. Read ones are subtracted as
+ * ranges: a test of each number took seconds at a hundred thousand. In the select list a series is
+ * lazy.
  */
 const unreadNumbers = ({ chain_id }: NumberedRun, from: number, top: SQL) => sql`
   select generate_series(upper(range) - 1, lower(range), -1) as number
@@ -130,7 +125,7 @@ const unreadNumbers = ({ chain_id }: NumberedRun, from: number, top: SQL) => sql
   ) as unread
 `;
 
-/** A gap is read when nothing else of the run is: the walks under way may verify it empty. */
+/** A supposed gap is read last: the walks under way may verify it empty. */
 async function unlessHole(
   tx: Transaction,
   run: NumberedRun,
@@ -140,7 +135,7 @@ async function unlessHole(
   return shown(await begunBy(tx, run)).isUnderWay ? 'wait' : walkOf(number);
 }
 
-/** The highest number that was passed over as a gap, and which the batches around it did not verify empty. */
+/** The highest number that was skipped as a gap, and that the batches around it did not verify empty. */
 async function nextHole(
   tx: Transaction,
   run: NumberedRun,
@@ -148,21 +143,24 @@ async function nextHole(
   top: number,
 ): Promise<WalkPlan<NumberedWalk>> {
   if (!(await hasUnread(tx, run, from, top))) return null;
-  const { rows } = await tx.execute<{ number: number }>(sql`
-    select number::float8 as number
+  const unread = sql`
+    select number::float8
     from (${unreadNumbers(run, from, sql`${top}::bigint`)}) as unread
     where not ${isUnderWay(run, sql`number`)} and not ${isBegun(run, sql`number`)}
     limit 1
-  `);
-  return rows[0] === undefined ? null : unlessHole(tx, run, { ...rows[0], is_hole: true });
+  `;
+  const number = await valueOf<number>(tx, unread);
+  return number === null ? null : unlessHole(tx, run, { number, is_hole: true });
 }
 
 /**
- * The highest number at or below the run's pointer that was never read to its end. Moves the
- * pointer below it.
+ * The highest number at or below the run's pointer that was never read to its end. Moves the pointer
+ * below it.
  */
-async function nextUnread(tx: Transaction, run: NumberedRun, from: number): Promise<number | null> {
-  const { rows } = await tx.execute<{ batch: string }>(sql`
+const nextUnread = (tx: Transaction, run: NumberedRun, from: number) =>
+  valueOf<number>(
+    tx,
+    sql`
     with pointer as (
       select coalesce(runs.next_batch, (scope ->> 'to_batch')::bigint, feeds.frontier) as top
       from etl.runs
@@ -178,15 +176,14 @@ async function nextUnread(tx: Transaction, run: NumberedRun, from: number): Prom
     set next_batch = number - 1
     from next
     where id = ${run.id}
-    returning number as batch
-  `);
-  return rows[0] === undefined ? null : Number(rows[0].batch);
-}
+    returning number::float8
+  `,
+  );
 
 /**
- * A live lane is current only if the latest batch is known; on start it waits for its schedule. Numbers that
- * are unread are history; those that are not verified are read again in growing intervals, or when a
- * person asks.
+ * A live lane is due if the latest batch is known; on start it waits for its schedule. The backfill
+ * lane is due for unread numbers, and for unverified ones after growing intervals or when a person
+ * waits.
  */
 export async function isDue(
   db: Database,
@@ -202,11 +199,8 @@ export async function isDue(
   return hasReread(db, historyOf(lane, scope, top), occasion === 'sync' ? 'at-once' : at);
 }
 
-/** A chain that showed no batch is searched again in growing intervals: a search is eight pages. */
+/** A chain without batches is searched in growing intervals: a search is eight pages. */
 async function hasSearchRested(db: Database, lane: FeedLane, at: Date): Promise<boolean> {
   const searches = sql`${ofLane(lane)} and scope ? 'probe'`;
-  const { rows } = await db.execute<{ rested: boolean }>(
-    sql`select ${hasRested(searches, at)} as rested`,
-  );
-  return rows[0]?.rested ?? true;
+  return (await valueOf<boolean>(db, sql`select ${hasRested(searches, at)}`)) ?? true;
 }

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
-import type { Database, Transaction } from '../../db/transaction.ts';
+import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
+import type { Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { Cursor, KnownBlock, NumberedWalk } from '../operation.ts';
@@ -14,14 +15,13 @@ export interface RereadRange extends Feed {
 
 /**
  * How many batches with blocks may wait above the highest settled one: the newest, the one that fills,
- * and one that awaits an update. Where it is more, something else keeps them from being verified.
+ * and one that awaits an update. If there are more, something else keeps them unverified.
  */
 const headLimit = 3;
 
 /**
- * As SQL: the highest number of a range that is read again. All, unless more than a few wait to be
- * verified above the highest settled one: then only the lowest of those. The others can't be settled
- * before they are, and to read all of them each time costs without end.
+ * As SQL: the highest number of a range that is read again: all, or if more than a few wait above the
+ * highest settled batch, the lowest of those. The others cannot be settled before them.
  */
 const readUpTo = ({ chain_id, from, to }: RereadRange) => sql`coalesce(
   (
@@ -49,11 +49,7 @@ const highestSettled = ({ chain_id, from, to }: Omit<RereadRange, 'operation'>) 
   -1
 )`;
 
-/** Whether more than a few batches wait above the highest settled one of a range. */
-export async function isHeadLong(
-  db: Pick<Transaction, 'execute'>,
-  range: RereadRange,
-): Promise<boolean> {
+export async function isHeadLong(db: Queryable, range: RereadRange): Promise<boolean> {
   const { rows } = await db.execute(sql`
     select from explorer.read_batches
     where chain_id = ${range.chain_id}
@@ -67,8 +63,8 @@ export async function isHeadLong(
 }
 
 /**
- * As SQL, over rows of `batch`: more may have come since. Its last read brought new blocks, or it is
- * a chain in itself, of which one page reports whether it grew.
+ * As SQL, over rows of `batch`: more blocks may have come. Its last read brought new ones, or it is a
+ * chain in itself, of which one page shows whether it grew.
  */
 const isFilling = (range: RereadRange) => sql`(
   (is_contiguous and is_linked) is true
@@ -84,10 +80,10 @@ const isFilling = (range: RereadRange) => sql`(
   )
 )`;
 
-/** When what is not verified is read again: as it has rested, or at once; filling ones at once, too. */
+/** When unverified batches are read again: after a rest, or at once; or filling ones at once. */
 export type RereadTime = Date | 'at-once' | { readonly restedBy: Date };
 
-/** As SQL, over rows of `batch`: not verified, in range, and rested unless all are wanted at once. */
+/** As SQL, over rows of `batch`: unverified, in range, and rested unless all are wanted at once. */
 const isDue = (range: RereadRange, at: RereadTime) => sql`
   batch.chain_id = ${range.chain_id}
   and not is_proved
@@ -103,16 +99,8 @@ const isDue = (range: RereadRange, at: RereadTime) => sql`
 `;
 
 /** Whether a batch of the range is to be read again. */
-export async function hasReread(
-  db: Database,
-  range: RereadRange,
-  at: Date | 'at-once',
-): Promise<boolean> {
-  const { rows } = await db.execute(sql`
-    select from explorer.read_batches as batch where ${isDue(range, at)} limit 1
-  `);
-  return rows.length > 0;
-}
+export const hasReread = (db: Queryable, range: RereadRange, at: Date | 'at-once') =>
+  hasRows(db, sql`select from explorer.read_batches as batch where ${isDue(range, at)} limit 1`);
 
 /** The newest batch of the range that is to be read again and that this run has not begun. */
 export async function planReread(
@@ -121,27 +109,26 @@ export async function planReread(
   range: RereadRange,
   at: RereadTime,
 ): Promise<PlannedWalk<NumberedWalk> | null> {
-  const { rows } = await tx.execute<{ batch: number }>(sql`
-    select batch_number::float8 as batch
+  const next = sql`
+    select batch_number::float8
     from explorer.read_batches as batch
     where ${isDue(range, at)}
       and not ${isBegun(run, sql`batch_number`)}
       and not ${isUnderWay(run, sql`batch_number`)}
     order by batch_number desc
     limit 1
-  `);
-  const [next] = rows;
-  return next === undefined ? null : walkAgain(tx, range, next.batch);
+  `;
+  return walkAgain(tx, range, await valueOf<number>(tx, next));
 }
 
-/** How many walks of one number a run makes at most: the first, one down to what is known, its end. */
+/** How many walks of one number a run makes at most: the first, one down to known blocks, its end. */
 const walksOfNumber = 3;
 
 /**
- * The newest number of the range that lacks only another read of its end, among those that the run
- * has begun: a batch that was read down to a known block, the lowest of what was requested, an empty
- * number below that. Or the batch below the range, on which its lowest stands: another range ended
- * there. Null while numbers below are unread: they may be all the coverage that it needs.
+ * The newest number that the run has begun and that lacks only another read of its end: a batch that
+ * was read down to a known block, the lowest of the target, an empty number below that, or the batch
+ * below the range, on which its lowest rests. Null while numbers below are unread: they may be all the
+ * evidence that it needs.
  */
 export async function planLastRead(
   tx: Transaction,
@@ -149,8 +136,8 @@ export async function planLastRead(
   range: RereadRange,
 ): Promise<PlannedWalk<NumberedWalk> | null> {
   const { chain_id, from, to } = range;
-  const { rows } = await tx.execute<{ batch: number }>(sql`
-    select batch_number::float8 as batch
+  const next = sql`
+    select batch_number::float8
     from etl.unproved_batches as batch
     where chain_id = ${chain_id}
       and floor is not null
@@ -186,26 +173,27 @@ export async function planLastRead(
       and not ${isUnderWay(run, sql`batch_number`)}
     order by batch_number desc
     limit 1
-  `);
-  const [next] = rows;
-  return next === undefined ? null : walkAgain(tx, range, next.batch);
+  `;
+  return walkAgain(tx, range, await valueOf<number>(tx, next));
 }
 
 /**
- * A walk of a batch that was read before, as far as something can have changed: down to a block below
- * which all is known, where its top may have grown; from its last page on, where only that its list
- * ends there is to be seen again; else whole.
+ * A walk of a batch that was read before, as far as something can have changed: down to a known block
+ * if its top may have grown; its last page if only its end lacks evidence; else whole.
  */
 async function walkAgain(
   tx: Transaction,
   feed: Feed,
-  batch: number,
-): Promise<PlannedWalk<NumberedWalk>> {
-  const { rows } = await tx.execute<{ wants: 'whole' | 'top' | 'bottom' }>(sql`
-    select wants from etl.unproved_batches
-    where chain_id = ${feed.chain_id} and batch_number = ${batch}
-  `);
-  const wants = rows[0]?.wants ?? 'whole';
+  batch: number | null,
+): Promise<PlannedWalk<NumberedWalk> | null> {
+  if (batch === null) return null;
+  const wants = await valueOf<'whole' | 'top' | 'bottom'>(
+    tx,
+    sql`
+      select wants from etl.unproved_batches
+      where chain_id = ${feed.chain_id} and batch_number = ${batch}
+    `,
+  );
   if (wants === 'bottom') {
     return { ...walkOf(batch), cursor: await lastEntry(tx, feed, batch) };
   }
@@ -214,25 +202,26 @@ async function walkAgain(
 }
 
 /** The cursor of the last page with blocks of the newest walk to a batch's end; null: the first page. */
-async function lastEntry(tx: Transaction, feed: Feed, batch: number): Promise<Cursor | null> {
-  const { rows } = await tx.execute<{ cursor: Cursor | null }>(sql`
-    select page.cursor_in as cursor
-    from etl.walks as walk
-    join etl.pages as page on page.walk_id = walk.id
-    where walk.batch = ${batch}
-      and walk.feed = ${feedName(feed)}
-      and walk.state = 'finished'
-      and walk.reason is null
-      and page.rows > 0
-    order by walk.id desc, page.sequence desc
-    limit 1
-  `);
-  return rows[0]?.cursor ?? null;
-}
+const lastEntry = (tx: Transaction, feed: Feed, batch: number) =>
+  valueOf<Cursor>(
+    tx,
+    sql`
+      select page.cursor_in
+      from etl.walks as walk
+      join etl.pages as page on page.walk_id = walk.id
+      where walk.batch = ${batch}
+        and walk.feed = ${feedName(feed)}
+        and walk.state = 'finished'
+        and walk.reason is null
+        and page.rows > 0
+      order by walk.id desc, page.sequence desc
+      limit 1
+    `,
+  );
 
 /**
- * The block down to which a batch need only be read: what can still come is above its highest one, or
- * announced by a block that awaits an update. Null: it is to be read whole.
+ * The block down to which a batch is read: more can only come above its highest one, or with a block
+ * that awaits an update. Null: the batch is read whole.
  */
 async function knownBlock(
   tx: Transaction,

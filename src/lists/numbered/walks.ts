@@ -1,4 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
+import { type Queryable, valueOf } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
 import type { PlannedWalk, RunOf } from '../list.ts';
@@ -8,18 +9,10 @@ import type { NumberedWalk } from '../operation.ts';
 export const walkOf = (
   batch: number,
   how: Omit<NumberedWalk, 'batch'> = {},
-): PlannedWalk<NumberedWalk> => ({
-  scope: { batch, ...how },
-  floor: null,
-  cursor: null,
-});
+): PlannedWalk<NumberedWalk> => ({ scope: { batch, ...how }, floor: null, cursor: null });
 
-/** A poll of a number that a run began. */
-export interface BegunBatch extends Record<string, unknown> {
-  readonly batch: number;
-  readonly state: string;
-  readonly items: number;
-}
+/** A walk that a run began. */
+type BegunBatch = { readonly batch: number; readonly state: string; readonly items: number };
 
 /** The walks that the run has begun, one for each batch. */
 export async function begunBy(tx: Transaction, run: NumberedRun): Promise<BegunBatch[]> {
@@ -31,7 +24,7 @@ export async function begunBy(tx: Transaction, run: NumberedRun): Promise<BegunB
   return rows;
 }
 
-/** What polls have shown: a poll that failed has shown nothing. */
+/** What walks have shown: one that failed has shown nothing. */
 export function shown(polls: readonly BegunBatch[]) {
   return {
     hits: polls.filter(({ items }) => items > 0).map(({ batch }) => batch),
@@ -48,11 +41,11 @@ const walksOf = (run: NumberedRun, number: SQL) => sql`
   where walks.batch = ${number} and walks.feed = ${feedName(run)}
 `;
 
-/** As SQL: whether this run has begun a number, if only to look whether it is there. */
+/** As SQL: whether this run has begun a number, if only as a probe. */
 export const isBegun = (run: NumberedRun, number: SQL) =>
   sql`exists (${walksOf(run, number)} and walks.run_id = ${run.id})`;
 
-/** As SQL: whether a number is being read, by whichever lane. */
+/** As SQL: whether a walk of any lane is reading a number. */
 export const isUnderWay = (run: NumberedRun, number: SQL) => sql`exists (
   ${walksOf(run, number)}
     and walks.state = 'running'
@@ -60,48 +53,38 @@ export const isUnderWay = (run: NumberedRun, number: SQL) => sql`exists (
 )`;
 
 /** The newest number that is known to have had blocks; null while none is. */
-export async function latestBatchOf(
-  tx: Pick<Transaction, 'execute'>,
-  feed: Feed,
-): Promise<number | null> {
-  const { rows } = await tx.execute<{ frontier: string | null }>(
-    sql`select frontier from etl.feeds where ${ofFeed(feed)}`,
-  );
-  const frontier = rows[0]?.frontier ?? null;
-  return frontier === null ? null : Number(frontier);
-}
+export const latestBatchOf = (db: Queryable, feed: Feed) =>
+  valueOf<number>(db, sql`select frontier::float8 from etl.feeds where ${ofFeed(feed)}`);
 
 /** Notes that there are batches up to a number. */
-export async function moveFrontier(
-  tx: Transaction,
-  run: NumberedRun,
-  frontier: number,
-): Promise<void> {
-  await tx.execute(sql`update etl.feeds set frontier = ${frontier} where ${ofFeed(run)}`);
-}
+export const moveFrontier = (tx: Transaction, run: NumberedRun, frontier: number) =>
+  tx.execute(sql`update etl.feeds set frontier = ${frontier} where ${ofFeed(run)}`);
 
 /** Whether a number of the range was never read to its end. */
 export async function hasUnread(
-  db: Pick<Transaction, 'execute'>,
+  db: Queryable,
   { chain_id }: Feed,
   from: number,
   to: number,
 ): Promise<boolean> {
-  const { rows } = await db.execute<{ read: number }>(sql`
-    select count(*)::float8 as read
-    from explorer.read_batches
-    where chain_id = ${chain_id} and batch_number between ${from} and ${to}
-  `);
-  return to - from + 1 > (rows[0]?.read ?? 0);
+  const read = await valueOf<number>(
+    db,
+    sql`
+      select count(*)::float8
+      from explorer.read_batches
+      where chain_id = ${chain_id} and batch_number between ${from} and ${to}
+    `,
+  );
+  return to - from + 1 > (read ?? 0);
 }
 
 /** What a run of numbered lists covers; each number is walked as a walk of its own. */
 export type NumberedScope = {
   readonly from_batch?: number;
   readonly to_batch?: number;
-  /** How many of the newest numbers are read again by each live run, and left to it by others. */
+  /** How many of the newest numbers each live run reads again; other runs leave them to it. */
   readonly reread?: number;
-  /** Whether what is not verified is read again now, whatever its interval: a person waits. */
+  /** Whether unverified batches are read now, whatever their interval: a person waits. */
   readonly at_once?: boolean;
 };
 

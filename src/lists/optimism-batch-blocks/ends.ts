@@ -1,33 +1,33 @@
 import { sql } from 'drizzle-orm';
+import type { Queryable } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { EndClaim, EndVerdict, NumberedWalk, WalkEndContext } from '../operation.ts';
 
-/** What is stored around the place where a batch's list is said to end. */
+/** What is stored around the end that a batch's list claims. */
 interface Standing extends Record<string, unknown> {
-  /** The lowest block that the walk was served; null where it was served none. */
+  /** The lowest block that the walk was served; null: none. */
   readonly lowest: number | null;
-  /** Stored blocks of the batch below that one. */
+  /** Stored blocks of the batch below `lowest`. */
   readonly stored_below: number;
   readonly is_proved: boolean;
   /** The batch of the stored block that the lowest one names as its parent. */
   readonly stands_on: number | null;
-  /** The nearest lower batch that has blocks. */
+  /** The nearest lower batch with blocks. */
   readonly below: number | null;
-  /** Whether every number between that one and this was read. */
+  /** Whether every number between `below` and this one was read. */
   readonly is_next: boolean;
 }
 
 /**
  * Whether what is stored supports the end of a batch's list.
  *
- * One walk's end verifies nothing of a batch: its neighbours do, and the lowest of a range, and the
- * empty numbers below it, are read twice by the feed before they count. So a claim that nothing
- * speaks against is let pass without another request, and requested once more where something does:
- * stored blocks of the batch are missing, or the batch below is known and does not meet, or a list hardly
- * ends with such a page. What the chain has verified is evidence against the answer itself.
+ * One end verifies nothing of a batch: its neighbours do, and the feed reads the lowest of a range, and
+ * the empty numbers below it, twice. So a claim passes unless something contradicts it: stored blocks
+ * of the batch are missing, the batch below does not meet it, or a list hardly ends with such a page.
+ * Then it is requested once more.
  */
 export async function judgeBatchEnd(
-  db: Pick<Transaction, 'execute'>,
+  db: Queryable,
   claim: EndClaim<NumberedWalk>,
 ): Promise<EndVerdict> {
   const batch = claim.scope.batch;
@@ -49,14 +49,14 @@ export async function judgeBatchEnd(
 }
 
 /**
- * Whether a list hardly ends like this: by the contract a cursor names an item of the next page, so that no
- * empty one follows it, and a page that is full mostly has one.
+ * Whether a list hardly ends like this: a cursor names an item of the next page, so no empty page
+ * follows it, and a full page mostly has a cursor.
  */
 const isOdd = ({ rows, quarantined, entry, isFull }: EndClaim) =>
   isFull || (rows.length + quarantined === 0 && entry !== 'head');
 
 async function standing(
-  db: Pick<Transaction, 'execute'>,
+  db: Queryable,
   { walk_id, chain_id, scope: { batch }, rows: served }: EndClaim<NumberedWalk>,
 ): Promise<Standing> {
   const page = served
@@ -108,16 +108,15 @@ async function standing(
 }
 
 /**
- * Makes membership true: blocks that say they are in the batch, and which its walk did not serve
- * where it read, lose the number. Nothing is concluded from a walk with a page out of order or an
- * item in quarantine, nor of a block that a newer page has written.
+ * Takes the number from blocks that claim to be in the batch, and which its walk did not serve where it
+ * read. A walk with a page out of order or an item in quarantine concludes nothing, nor does any walk
+ * of a block that a newer page has written.
  *
- * Below the lowest block that was served, that the list ended there is a claim: believed of those
- * that it would cost the number only where that block stands on a block of a lower batch. Else they
- * stay, and the batch is not settled: another walk shows whose they are.
+ * Below the lowest served block the end is a claim: it counts only if that block's parent is in a lower
+ * batch. Else the blocks stay, and the batch is not settled until another walk shows whose they are.
  *
- * A block that another page writes at this moment is passed over: waiting for it could be waiting
- * for each other, and that page's own walk says at its end where the block belongs.
+ * A block that another page is writing is skipped: waiting could deadlock, and that page's own walk
+ * concludes where the block belongs.
  */
 export async function releaseBlocks(
   tx: Transaction,
@@ -173,7 +172,7 @@ export async function releaseBlocks(
   `);
 }
 
-/** The batch, and those that stored blocks among the ones served: they may have lost some to it. */
+/** The batch, and those that had blocks among the served heights: it may have taken some of them. */
 export async function touchedBatches(
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,
@@ -196,13 +195,12 @@ export async function touchedBatches(
 }
 
 /**
- * Notes where a walk has seen its batch's list begin and end. What is stored may come of another walk,
- * or be a block that has moved since: a batch is settled only where its blocks begin and end as its
- * list was last seen to. A walk with a page out of order or an item in quarantine has seen nothing,
- * and neither has one that entered at the list's last page and was served no block there.
+ * Notes where a walk has seen its batch's list begin and end: a batch is settled only if its stored
+ * blocks, which may come of another walk, do so too. A walk with a page out of order or an item in
+ * quarantine has seen nothing, nor has one that entered at the last page and was served no block.
  *
- * What the lowest block stands on is seen with it: below the lowest batch nothing contradicts a wrong
- * parent hash but another read.
+ * The lowest block's parent is noted too: below the lowest batch only another read contradicts a wrong
+ * hash.
  */
 export async function noteObservation(
   tx: Transaction,

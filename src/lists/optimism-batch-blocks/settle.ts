@@ -4,18 +4,17 @@ import type { NumberedWalk, WalkEndContext } from '../operation.ts';
 import { noteObservation, releaseBlocks, touchedBatches } from './ends.ts';
 
 /**
- * Numbers between two batches that meet are written down as empty without being read, if they are
- * no more than this: beyond it the numbering itself has jumped, and is read number by number.
+ * The widest gap between two batches that meet whose numbers are noted as empty without a request.
+ * Beyond it the numbering itself has jumped, and each number is read.
  */
 const widestHole = 1_000;
 
-/** Above every batch number; an index is bounded by it, and by no `is null or`. */
+/** Above every batch number: an upper bound lets the planner use an index. */
 const highestNumber = Number.MAX_SAFE_INTEGER;
 
 /**
- * Concludes what the end of a batch's walk verifies, of the batch and of those around it: which blocks
- * it has, and which batches the chain verifies whole. Only ends of walks write batches, and those
- * of a feed come one at a time, so what a neighbour verifies is not changed meanwhile.
+ * Concludes from the end of a batch's walk which blocks the batch has, and which batches around it the
+ * chain verifies. Only ends of walks write batches, and those of a feed come one at a time.
  */
 export async function concludeBatch(
   tx: Transaction,
@@ -40,7 +39,7 @@ const nearest = (side: 'below' | 'above', chainId: number, number: SQL) => sql`
   limit 1
 `;
 
-/** As SQL: whether no list was last seen to end on this side elsewhere than its stored blocks do. */
+/** As SQL: whether no observation on this side contradicts the stored blocks. */
 const isAgreed = (observation: SQL, end: 'top' | 'bottom', stored: SQL) => sql`
   coalesce(${observation}.times_seen = 0 or ${observation}.${sql.raw(end)} = ${stored}, ${observation}.times_seen is null)
 `;
@@ -57,9 +56,9 @@ const hasUnread = (chainId: number, from: SQL, to: SQL) => sql`coalesce(
 )`;
 
 /**
- * The given batches that have blocks, and the nearest ones on both sides of each: where they stand
- * in what was requested, and whether they meet: also by where their lists were last seen to begin and
- * to end. As common table expressions, the last one `placed`.
+ * The given batches that have blocks, and the nearest ones on both sides of each: where they are in the
+ * target, and whether they meet, also by what was seen of their lists. As common table expressions, the
+ * last one `placed`.
  */
 const placed = (chainId: number, feed: string, batches: readonly number[]) => sql`
   touched as (
@@ -109,14 +108,13 @@ const placed = (chainId: number, feed: string, batches: readonly number[]) => sq
 
 /**
  * As SQL, over rows of `placed`: a batch is settled if it is a chain in itself, no block awaits an
- * update, it meets both neighbours in height and hash, and its list was seen to begin and end where
- * its blocks do: its end by the run that settles it, or a block could have come to it since.
+ * update, it meets both neighbours in height and hash, and its list was seen to begin and end with its
+ * blocks, to the end by the run that settles it.
  *
- * One that is settled stays so beside numbers that are unread: they contradict nothing, and a worker that reads
- * them asks again.
+ * A settled one stays so beside unread numbers: they contradict nothing.
  *
- * The lowest of what was requested has no neighbour below. Its end is believed when two walks have
- * seen it, and the emptiness of each number below it too.
+ * The lowest of the target has no neighbour below. Its end counts if two walks have seen it, and the
+ * emptiness of each number below it too.
  */
 const isSettled = (chainId: number, runId: number) => sql`(
   is_chain and is_seen
@@ -153,8 +151,8 @@ const isSettled = (chainId: number, runId: number) => sql`(
 ) is true`;
 
 /**
- * Judges the given batches and those around them. Empty numbers between two that meet are verified,
- * and so are those below a lowest that is settled.
+ * Judges the given batches and those around them. Empty numbers between two that meet are verified, and
+ * so are those below a lowest that is settled.
  */
 async function settleBatches(
   tx: Transaction,
@@ -216,9 +214,9 @@ async function settleBatches(
 }
 
 /**
- * Says of batches what their blocks are: how many, from where to where, whether their heights are
- * contiguous and each block's parent is the block below it. What the neighbours verify is not judged
- * here. A probe that finds nothing leaves no row: that there is no batch yet says nothing for good.
+ * Describes batches by their blocks: how many, from where to where, whether heights are contiguous and
+ * hashes linked. Neighbours are not judged here. A probe that finds nothing leaves no row: the batch
+ * may still come.
  */
 async function describeBatches(
   tx: Transaction,

@@ -67,7 +67,7 @@ export const blocks = explorerSchema.table(
   ],
 );
 
-/** A part of a block goes when its block goes. */
+/** A part of a block is deleted with it. */
 const livesWithBlock = (table: { chain_id: PgColumn; block_height: PgColumn }) =>
   foreignKey({
     columns: [table.chain_id, table.block_height],
@@ -167,7 +167,7 @@ export const batchObservations = etlSchema.table(
     batch_number: integer('batch_number').notNull(),
     top: integer('top'),
     bottom: integer('bottom'),
-    /** What the block at the bottom stands on: where no batch below it is read, nothing else says it. */
+    /** The parent of the block at the bottom: if no batch below is read, nothing else names it. */
     parent_hash: hexText('parent_hash'),
     /** How many walks in a row have seen the list end there, on the same parent. */
     times_seen: int4('times_seen').notNull().default(0),

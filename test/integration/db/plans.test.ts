@@ -48,7 +48,7 @@ const planning = [
   'lists/newest-first/resweep.ts isShort',
   'lists/newest-first/run.ts walksOf',
   'lists/newest-first/split.ts beginningOf',
-  'lists/parallel.ts walksCalledFor',
+  'lists/pace.ts walksCalledFor',
 ];
 
 let rounds: readonly Round[] = [];
