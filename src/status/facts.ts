@@ -54,11 +54,8 @@ export interface FeedRecord {
 export async function readFeeds(db: Database): Promise<FeedRecord[]> {
   const { rows } = await db.execute<{ record: FeedRecord }>(sql`/* feeds */
     with total as (
-      select feed,
-             sum(inserted) as rows,
-             sum(pages) as pages,
-             sum(archived_bytes) as archived_bytes,
-             max(last_page_at) as last_page_at
+      select feed, sum(inserted) as rows, sum(pages) as pages,
+             sum(archived_bytes) as archived_bytes, max(last_page_at) as last_page_at
       from etl.coverage
       group by feed
     ), under_way as (

@@ -173,17 +173,17 @@ async function explain(db: Database, found: Found): Promise<Row> {
     left join etl.pages using (id)
     left join etl.raw_pages on page_id = sought.id
   `);
-  const [{ origin, body = null, encoding = '' } = {}] = rows;
-  const archived = body === null ? null : archivedItem(body, encoding, item);
+  const [read] = rows;
+  const archived = read?.body ? archivedItem(read.body, read.encoding, item) : null;
   const happened: readonly (readonly [at: string | null, sentence: string])[] = [
     [updated_at > first_seen_at ? updated_at : null, 'A later page changed it.'],
     [removed_at, 'It is no longer in the list.'],
-    [origin?.late_at ?? null, 'It appeared after its part of the list had been verified.'],
+    [read?.origin.late_at ?? null, 'It appeared after its part of the list had been verified.'],
   ];
   const changes = happened.flatMap(([at, sentence]) => (at === null ? [] : [{ at, sentence }]));
   return {
     ...row,
-    page: origin?.page ? { ...origin.page, body: archived } : null,
+    page: read?.origin.page ? { ...read.origin.page, body: archived } : null,
     changes: changes.toSorted((one, other) => (one.at < other.at ? 1 : -1)),
   };
 }
