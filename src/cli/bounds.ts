@@ -55,21 +55,18 @@ export const examplesOf = (command: 'sync' | 'backfill', commandLine: CommandLin
 /**
  * The bounds that flags give.
  *
- * @throws UsageError where one makes no sense `now`, or bounds nothing that is chosen
+ * @throws UsageError if one makes no sense `now`, or bounds nothing that is chosen
  */
 export function boundsOf(settings: Settings, given: BoundFlags, now: Date): ScopeBounds {
-  const { since, maxPages, fromBatch, toBatch, fromBlock, toBlock } = given;
+  const { since, fromBatch, toBatch, fromBlock, toBlock } = given;
   refuseReversed('batch', fromBatch, toBatch);
   refuseReversed('block', fromBlock, toBlock);
-  const bounds = {
+  const names = givenBounds(given);
+  const bounds: ScopeBounds = {
+    ...Object.fromEntries(names.map((bound) => [bound, given[bound]])),
     ...(since !== undefined && { since: sinceOf(since, now) }),
-    ...(maxPages !== undefined && { maxPages }),
-    ...(fromBatch !== undefined && { fromBatch }),
-    ...(toBatch !== undefined && { toBatch }),
-    ...(fromBlock !== undefined && { fromBlock }),
-    ...(toBlock !== undefined && { toBlock }),
   };
-  for (const bound of givenBounds(bounds)) requireChosen(settings, bound);
+  for (const bound of names) requireChosen(settings, bound);
   return bounds;
 }
 

@@ -58,7 +58,6 @@ const checkSchema = z.strictObject({
 });
 export type Check = z.infer<typeof checkSchema>;
 
-/** `check --json`. */
 export const checkDocument = z.strictObject({
   schema: z.literal('explorer-etl/check/2'),
   checks: z.array(checkSchema),
@@ -79,7 +78,6 @@ interface CheckOptions extends ChosenFeeds, DemoOption, GlobalOptions {
   readonly requests: boolean;
 }
 
-/** `check`: whether configuration, database and API work. */
 export function registerCheck({ command, run }: Registry): void {
   addDemo(addFeedOptions(command))
     .option('--no-requests', `make no request (each feed's costs ${creditsPerPage} credits)`)
@@ -252,14 +250,7 @@ async function checkExplorer(settings: Settings, database: OpenDatabase, signal:
   return { served, keys };
 }
 
-/** What one feed answers. */
-interface FeedAnswer {
-  readonly feed: string;
-  readonly error: ExplorerError | null;
-  readonly latencyMs: number;
-  readonly creditsLeft: number | null;
-  readonly aheadMs: number | null;
-}
+type FeedAnswer = Awaited<ReturnType<typeof checkFeed>>;
 
 async function checkFeeds(
   key: ApiKey,
@@ -291,31 +282,37 @@ async function checkFeed(
   client: ExplorerClient,
   { lane, scope }: ConfiguredLane,
   signal: AbortSignal,
-): Promise<FeedAnswer> {
+) {
   const example = kindOf(lane.operation).walkScope(scope);
-  const request = {
-    chainId: lane.chain_id,
-    ...operations[lane.operation].request(example, null, 1),
+  const smallest = operations[lane.operation].request(example, null, 1);
+  const answer = {
+    feed: feedName(lane),
+    error: null as ExplorerError | null,
+    latencyMs: 0,
+    creditsLeft: null as number | null,
+    aheadMs: null as number | null,
   };
-  let creditsLeft: number | null = null;
-  let aheadMs: number | null = null;
-  const answer = { feed: feedName(lane), error: null, latencyMs: 0 };
   try {
-    const { latencyMs } = await client.get(request, {
-      admit: async () => Date.now(),
-      report: async ({ admission: beforeMs, limits, serviceMs }) => {
-        creditsLeft = limits.creditsRemaining;
-        if (serviceMs === null) return;
-        aheadMs = clockAhead(serviceMs + halfSecondMs, { beforeMs, afterMs: Date.now() });
+    const { latencyMs } = await client.get(
+      { chainId: lane.chain_id, ...smallest },
+      {
+        admit: async () => Date.now(),
+        report: async ({ admission: beforeMs, limits, serviceMs }) => {
+          answer.creditsLeft = limits.creditsRemaining;
+          if (serviceMs === null) return;
+          const afterMs = Date.now();
+          answer.aheadMs = clockAhead(serviceMs + halfSecondMs, { beforeMs, afterMs });
+        },
+        read: parseBody,
+        signal,
       },
-      read: parseBody,
-      signal,
-    });
-    return { ...answer, latencyMs, creditsLeft, aheadMs };
+    );
+    answer.latencyMs = latencyMs;
   } catch (error) {
     if (!(error instanceof ExplorerError)) throw error;
-    return { ...answer, error, creditsLeft, aheadMs };
+    answer.error = error;
   }
+  return answer;
 }
 
 function latencyCheck(answers: readonly FeedAnswer[], host: string): Check[] {

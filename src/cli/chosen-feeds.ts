@@ -2,7 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { findChain } from '../config/select.ts';
 import type { Settings } from '../config/settings.ts';
 import { operationNames } from '../lists/registry.ts';
-import { UsageError } from './context.ts';
+import { type Context, type GlobalOptions, UsageError } from './context.ts';
+import { settingsOf } from './setup.ts';
 
 export interface ChosenFeeds {
   readonly chain?: readonly string[];
@@ -44,6 +45,17 @@ export function chainOf(flag: string, { chains }: Pick<Settings, 'chains'>): num
   const found = findChain(flag, chains);
   if ('problem' in found) throw new UsageError(`${found.problem}.`);
   return found.id;
+}
+
+/**
+ * What flags choose of what is stored, also if the configuration no longer names it, and the settings.
+ *
+ * @throws UsageError if no chain has a name that is given
+ */
+export function storedFeeds(context: Context, options: ChosenFeeds & GlobalOptions) {
+  const { chain = [], operation: operations = [], ...others } = options;
+  const settings = settingsOf(context, others, 'database');
+  return { settings, chains: chain.map((flag) => chainOf(flag, settings)), operations };
 }
 
 /** A whole number in a range, for an option's value. */

@@ -25,26 +25,22 @@ const server = {
   log_file: z.string().nullable(),
 };
 
-/** `db start --json`. */
 export const dbStartDocument = z.strictObject({
   schema: z.literal('explorer-etl/db-start/1'),
   ...server,
 });
 
-/** `db status --json`. */
 export const dbStatusDocument = z.strictObject({
   schema: z.literal('explorer-etl/db-status/1'),
   ...server,
 });
 
-/** `db stop --json`. */
 export const dbStopDocument = z.strictObject({
   schema: z.literal('explorer-etl/db-stop/1'),
   /** False: it was not running. */
   stopped: z.boolean(),
 });
 
-/** `db url --json`. */
 export const dbUrlDocument = z.strictObject({
   schema: z.literal('explorer-etl/db-url/1'),
   /** Of the embedded Postgres with its password, of the user's own server without. */

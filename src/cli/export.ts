@@ -6,7 +6,7 @@ import type { Format, Outcome, Relation, Source } from '../export/export.ts';
 import { statementOf } from '../query/question.ts';
 import { counted } from '../terminal/numbers.ts';
 import { momentForms, parseMoment } from '../time.ts';
-import { chainOf, collect } from './chosen-feeds.ts';
+import { collect, storedFeeds } from './chosen-feeds.ts';
 import { addExamples } from './command-line.ts';
 import { UsageError } from './context.ts';
 import type { Context, GlobalOptions, Registry } from './context.ts';
@@ -14,9 +14,7 @@ import { demandData, existing } from './existing.ts';
 import { onDatabase } from './on-database.ts';
 import { printAnswer } from './print.ts';
 import { questionOf } from './query.ts';
-import { settingsOf } from './setup.ts';
 
-/** `export --json`. */
 export const exportDocument = z.strictObject({
   schema: z.literal('explorer-etl/export/1'),
   folder: z.string(),
@@ -37,7 +35,6 @@ interface ExportOptions extends GlobalOptions {
   readonly demo?: boolean;
 }
 
-/** `export`: tables, views or the answer to a query as files that other programs read. */
 export function registerExport({ command, run }: Registry): void {
   const format = new Option('--format <format>', 'of the files').choices(['parquet', 'csv']);
   command
@@ -73,8 +70,7 @@ function day(value: string): string {
 async function exportTo(context: Context, options: ExportOptions, names: readonly string[]) {
   const { signal, stderr } = context;
   const { format, query, overwrite, since, until, json, quiet } = options;
-  const settings = settingsOf(context, { ...options, chain: [] }, 'database');
-  const chains = options.chain.map((flag) => chainOf(flag, settings));
+  const { settings, chains } = storedFeeds(context, options);
   if (query !== undefined && (names.length > 0 || chains.length > 1 || (since ?? until) !== null)) {
     throw new UsageError('--query takes one --chain at most, and no names, --since or --until.');
   }

@@ -7,19 +7,17 @@ import { readEnvironment } from '../config/environment.ts';
 import { exampleConfig } from '../config/example.ts';
 import { configFileName } from '../config/load.ts';
 import { nearest } from '../config/nearest.ts';
-import { findChain } from '../config/select.ts';
 import { operationNames } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
 import { columns } from '../terminal/columns.ts';
 import { type Look, mostProse } from '../terminal/look.ts';
 import { paint } from '../terminal/paint.ts';
 import { wrap } from '../terminal/width.ts';
-import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
+import { addFeedOptions, chainOf, type ChosenFeeds } from './chosen-feeds.ts';
 import { addExamples, type CommandLine, commandLineOf } from './command-line.ts';
 import { type Context, type GlobalOptions, type Registry, UsageError } from './context.ts';
 import { printAnswer } from './print.ts';
 
-/** `init --json`. */
 export const initDocument = z.strictObject({
   schema: z.literal('explorer-etl/init/1'),
   /** The configuration file that was written. */
@@ -54,7 +52,7 @@ async function init(context: Context, options: ChosenFeeds & GlobalOptions) {
   }
   const { chain, operation } = options;
   const flags: Choice = {
-    chains: chain?.map(chainOf) ?? usual.chains,
+    chains: chain?.map(knownChain) ?? usual.chains,
     lists: operation ?? usual.lists,
   };
   const { isTerminal } = context.out;
@@ -83,11 +81,7 @@ async function askForChoice({ signal, stderr }: Context): Promise<Choice> {
   // A terminal in this mode sends no signal by itself.
   terminal.on('SIGINT', () => void process.kill(process.pid, 'SIGINT'));
   /** Asks until every name is one; nothing means the usual. */
-  const ask = async <T>(
-    what: string,
-    all: readonly T[],
-    read: (name: string) => T,
-  ): Promise<readonly T[]> => {
+  const ask = async <T>(what: string, all: readonly T[], read: (name: string) => T) => {
     for (;;) {
       const answer = await terminal.question(what, { signal });
       const names = answer.split(/[\s,]+/u).filter((name) => name !== '');
@@ -101,12 +95,9 @@ async function askForChoice({ signal, stderr }: Context): Promise<Choice> {
   };
   try {
     const chain = chainName(usual.chains[0]);
-    const chains = await ask(`Chains, by name or number [${chain}]: `, usual.chains, chainOf);
-    const lists = await ask(
-      `Lists: ${usual.lists.join(', ')}\nWhich of them [all]: `,
-      usual.lists,
-      listOf,
-    );
+    const chains = await ask(`Chains, by name or number [${chain}]: `, usual.chains, knownChain);
+    const which = `Lists: ${usual.lists.join(', ')}\nWhich of them [all]: `;
+    const lists = await ask<string>(which, usual.lists, listOf);
     return { chains, lists };
   } catch (error) {
     signal.throwIfAborted();
@@ -120,20 +111,16 @@ async function askForChoice({ signal, stderr }: Context): Promise<Choice> {
 function listOf(name: string): string {
   if (operationNames.some((known) => known === name)) return name;
   const near = nearest(name, operationNames);
-  throw new UsageError(
-    `no list is called ${name}${near === null ? '' : `; did you mean ${near}?`}`,
-  );
+  const guess = near === null ? '' : `; did you mean ${near}?`;
+  throw new UsageError(`no list is called ${name}${guess}`);
 }
 
 /** Whether a key is set; what is wrong with it is left to the commands that use it. */
 const hasKey = ({ env, cwd }: Pick<Context, 'env' | 'cwd'>) =>
   readEnvironment(env, cwd, () => undefined).apiKey !== null;
 
-function chainOf(flag: string): number {
-  const found = findChain(flag, []);
-  if ('problem' in found) throw new UsageError(found.problem);
-  return found.id;
-}
+/** The chain of a name or number that the program knows. */
+const knownChain = (flag: string): number => chainOf(flag, { chains: [] });
 
 /** As wide as the word Next. */
 const indent = '      ';

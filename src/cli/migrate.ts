@@ -14,7 +14,6 @@ interface MigrateOptions extends GlobalOptions {
   readonly distribute?: boolean;
 }
 
-/** `migrate --json`. */
 export const migrateDocument = z.strictObject({
   schema: z.literal('explorer-etl/migrate/1'),
   /** Migrations of tables that were applied now. */
@@ -34,7 +33,6 @@ export const migrateDocument = z.strictObject({
     .nullable(),
 });
 
-/** `migrate`: brings the database's schema up to this program. */
 export function registerMigrate({ command, run }: Registry): void {
   command
     .option('--roles', `also create the roles ${Object.values(roles).join(', ')}, and grant them`)

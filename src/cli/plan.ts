@@ -16,7 +16,6 @@ import { onDatabase } from './on-database.ts';
 import { printAnswer } from './print.ts';
 import { settingsOf } from './setup.ts';
 
-/** `plan`: what the configured feeds cost, once and each day, and how long they take. */
 export function registerPlan({ command, run }: Registry): void {
   addExamples(
     addDemo(addFeedOptions(command)).action(run(plan)),

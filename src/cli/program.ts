@@ -2,7 +2,6 @@ import { Command, CommanderError, Option } from 'commander';
 import { logFormats, logLevels } from '../log-levels.ts';
 import { packageVersion } from '../package-file.ts';
 import { addHelp, commandLineOf } from './command-line.ts';
-import { commands } from './commands.ts';
 import {
   exitCodes,
   OutputClosedError,
@@ -10,8 +9,81 @@ import {
   type Context,
   type ExitCode,
   type GlobalOptions,
+  type Register,
 } from './context.ts';
 import type { Failure } from './failure.ts';
+
+/** What is known of a command before it is loaded: its line in the help. */
+interface CommandEntry {
+  readonly name: string;
+  readonly description: string;
+  /** Its heading in the help. */
+  readonly group: string;
+  /** Its options and its work. The whole program takes a second to load, and help needs none of it. */
+  readonly load: () => Promise<Register>;
+}
+
+/** Every command under its heading, in the order of the help. */
+const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'Get started:': {
+    demo: 'mirror two simulated chains into an embedded Postgres, without a key',
+    init: 'write explorer-etl.yaml to start from',
+    check: 'test configuration, database and API key',
+    plan: 'estimate requests, credits and days, before and during a run',
+  },
+  'Mirror:': {
+    sync: 'bring feeds up to date once, and exit',
+    start: 'keep every feed current by its schedule, until SIGTERM or Ctrl-C',
+    backfill: 'read history that is not covered yet, and nothing else',
+  },
+  'Watch and verify:': {
+    status: 'what each feed does, how current and complete it is, and what is left',
+    open: 'serve the page: status, coverage, credits and queries',
+    verify: 'report for every feed what is verified complete, and what is missing',
+    repair: 'download what verify reports missing',
+    quarantine: 'items that could not become rows: list, retry, drop',
+  },
+  'Use the data:': {
+    query: 'query the database: in SQL, or by the name of a query that is included',
+    export: 'write tables, views or queries to files, by chain and day',
+    db: 'the embedded Postgres: start, stop, status, url; a shell in any database',
+  },
+  'Operate:': {
+    migrate: "bring the database's schema up to this program",
+    replay: 'decode archived pages again with this version, and store what is new; no request',
+    simulate: 'run the simulated explorer as a server, to try things without a key',
+  },
+};
+
+const loaders: Readonly<Record<string, CommandEntry['load']>> = {
+  demo: async () => (await import('./demo.ts')).registerDemo,
+  init: async () => (await import('./init.ts')).registerInit,
+  check: async () => (await import('./check.ts')).registerCheck,
+  plan: async () => (await import('./plan.ts')).registerPlan,
+  sync: async () => (await import('./sync.ts')).registerSync,
+  start: async () => (await import('./start.ts')).registerStart,
+  backfill: async () => (await import('./backfill.ts')).registerBackfill,
+  status: async () => (await import('./status.ts')).registerStatus,
+  open: async () => (await import('./open.ts')).registerOpen,
+  verify: async () => (await import('./verify.ts')).registerVerify,
+  repair: async () => (await import('./repair.ts')).registerRepair,
+  quarantine: async () => (await import('./quarantine.ts')).registerQuarantine,
+  query: async () => (await import('./query.ts')).registerQuery,
+  export: async () => (await import('./export.ts')).registerExport,
+  db: async () => (await import('./db.ts')).registerDb,
+  migrate: async () => (await import('./migrate.ts')).registerMigrate,
+  replay: async () => (await import('./replay.ts')).registerReplay,
+  simulate: async () => (await import('./simulate.ts')).registerSimulate,
+};
+
+export const commands: readonly CommandEntry[] = Object.entries(groups).flatMap(
+  ([group, descriptions]) =>
+    Object.entries(descriptions).map(([name, description]) => {
+      const load = loaders[name];
+      if (load === undefined) throw new Error(`command ${name} has no module`);
+      return { name, description, group, load };
+    }),
+);
 
 /**
  * Runs the program with a user's arguments.
@@ -105,22 +177,16 @@ function wantsJson(args: readonly string[]): boolean {
 
 /** The program with the options that all its commands have. */
 function describeProgram({ stdout, stderr, out, err, program }: Context): Command {
+  const level = new Option('--log-level <level>', 'minimum log level on stderr');
+  const lines = 'format of log lines (default: pretty on a terminal, else json)';
+  const format = new Option('--log-format <format>', lines);
   return new Command(program)
     .description("Mirrors a Blockscout explorer's paginated API into Postgres.")
     .version(packageVersion())
     .option('--config <file>', 'configuration file (default: explorer-etl.yaml if it exists)')
     .option('--database-url <url>', 'Postgres to use (default: DATABASE_URL, else an embedded one)')
-    .addOption(
-      new Option('--log-level <level>', 'minimum log level on stderr')
-        .choices([...logLevels])
-        .default('info'),
-    )
-    .addOption(
-      new Option(
-        '--log-format <format>',
-        'format of log lines (default: pretty on a terminal, else json)',
-      ).choices([...logFormats]),
-    )
+    .addOption(level.choices(logLevels).default('info'))
+    .addOption(format.choices(logFormats))
     .option('--json', 'print one JSON document on stdout and nothing else there', false)
     .option('--quiet', 'no progress', false)
     .configureOutput({

@@ -12,12 +12,11 @@ import {
 import { columns } from '../terminal/columns.ts';
 import type { Look } from '../terminal/look.ts';
 import { fit } from '../terminal/width.ts';
-import { addFeedOptions, chainOf, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
+import { addFeedOptions, storedFeeds, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
 import { addExamples } from './command-line.ts';
 import { exits, UsageError, type Action, type GlobalOptions, type Registry } from './context.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { printAnswer } from './print.ts';
-import { settingsOf } from './setup.ts';
 
 /** An item, by the number that --id takes, and its feed. */
 const item = { id: z.int(), feed: z.string(), chain_id: z.int(), operation: z.string() };
@@ -42,7 +41,6 @@ export const quarantineListDocument = z.strictObject({
   ),
 });
 
-/** `quarantine retry --json`. */
 export const quarantineRetryDocument = z.strictObject({
   schema: z.literal('explorer-etl/quarantine-retry/1'),
   /** Rows that added or changed something; the others were known, or older. */
@@ -53,7 +51,6 @@ export const quarantineRetryDocument = z.strictObject({
   kept: z.array(z.strictObject({ ...item, reason: z.string() })),
 });
 
-/** `quarantine drop --json`. */
 export const quarantineDropDocument = z.strictObject({
   schema: z.literal('explorer-etl/quarantine-drop/1'),
   dropped: count,
@@ -71,7 +68,6 @@ type Work = (
   ...given: Parameters<Action<QuarantineOptions>>
 ) => ReturnType<Action<QuarantineOptions>>;
 
-/** `quarantine list|retry|drop`: the items that are no rows, and what to do with them. */
 export function registerQuarantine({ command, run }: Registry): void {
   addExamples(command, [
     'explorer-etl quarantine list --chain 10',
@@ -79,13 +75,11 @@ export function registerQuarantine({ command, run }: Registry): void {
   ]);
   const act = (access: 'reads' | 'writes', work: Work) =>
     run<QuarantineOptions>(async (context, options) => {
-      // An item stays in quarantine even if the configuration no longer names its feed.
-      const settings = settingsOf(context, { ...options, chain: [], operation: [] }, 'database');
-      const { chain = [], operation: operations = [], id: ids = [], reason = null } = options;
-      const chains = chain.map((flag) => chainOf(flag, settings));
+      const { settings, ...feeds } = storedFeeds(context, options);
+      const { id: ids = [], reason = null } = options;
       return onDatabase(settings, context, access, async (database) => {
         await demandPrepared(database, 'in quarantine');
-        return work(database.db, { chains, operations, ids, reason }, context, options);
+        return work(database.db, { ...feeds, ids, reason }, context, options);
       });
     });
   addFilters(command.command('list'))

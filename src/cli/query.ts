@@ -15,13 +15,12 @@ import { isNumber, isText, jsonText, readTypeNames } from '../query/value.ts';
 import { counted } from '../terminal/numbers.ts';
 import { fit, widthOf } from '../terminal/width.ts';
 import { parseDuration } from '../time.ts';
-import { chainOf, wholeNumber } from './chosen-feeds.ts';
+import { storedFeeds, wholeNumber } from './chosen-feeds.ts';
 import { addExamples, commandLineOf, type CommandLine } from './command-line.ts';
 import { exits, UsageError, type Context, type GlobalOptions, type Registry } from './context.ts';
 import { demandData, existing } from './existing.ts';
 import { onDatabase } from './on-database.ts';
 import { printAnswer } from './print.ts';
-import { settingsOf } from './setup.ts';
 
 /**
  * `query --json`. Rows are written while they are read, so `exit` comes last here: only then it is known.
@@ -41,7 +40,6 @@ export const queryDocument = z.strictObject({
   cut: z.boolean(),
 });
 
-/** `query --list --json`. */
 export const queryListDocument = z.strictObject({
   schema: z.literal('explorer-etl/query-list/1'),
   questions: z.array(
@@ -135,8 +133,9 @@ async function query(context: Context, options: QueryOptions, given?: string) {
     const fields = { sql: text };
     return printAnswer(context, options, { schema: querySqlDocument, fields, text: () => text });
   }
-  const settings = settingsOf(context, { ...options, chain: [] }, 'database');
-  const chain = flag === undefined ? undefined : chainOf(flag, settings);
+  const chosen = flag === undefined ? [] : [flag];
+  const { settings, chains } = storedFeeds(context, { ...options, chain: chosen });
+  const [chain] = chains;
   const isLimited = question.parameters.some(({ name }) => name === 'limit');
   const statement = statementOf(question, {
     ...(chain !== undefined && { chain }),
@@ -168,15 +167,13 @@ function list(context: Context, options: GlobalOptions) {
   return printAnswer(context, options, {
     schema: queryListDocument,
     fields: {
-      questions: all.map(({ name, question, parameters }) => ({
-        name,
-        question,
-        parameters: parameters.map((one) => ({
-          name: one.name,
-          default: one.fallback === null ? null : Number(one.fallback),
-          meaning: one.meaning,
-        })),
-      })),
+      questions: all.map(({ name, question, parameters: those }) => {
+        const parameters = those.map(({ fallback, ...one }) => ({
+          ...one,
+          default: fallback === null ? null : Number(fallback),
+        }));
+        return { name, question, parameters };
+      }),
     },
     text: () => listText(all, commandLineOf(context)),
   });
@@ -219,10 +216,8 @@ export async function questionOf(
   const all = questions();
   const question = all.find(({ name }) => name === given);
   if (question !== undefined) return question;
-  const near = nearest(
-    given,
-    all.map(({ name }) => name),
-  );
+  const names = all.map(({ name }) => name);
+  const near = nearest(given, names);
   const guess = near === null ? '' : ` Did you mean ${near}?`;
   throw new UsageError(`there is no query ${given}.${guess}`, listing);
 }

@@ -30,7 +30,6 @@ interface RepairOptions extends ChosenFeeds, SourceOptions, GlobalOptions {
   readonly yes?: true;
 }
 
-/** `repair`: downloads what `verify` reports open, and nothing else. */
 export function registerRepair({ command, run }: Registry): void {
   addSameData(addFeedOptions(command))
     .option('--yes', `repair even if it takes more than ${mostUnasked} requests`)

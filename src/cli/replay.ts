@@ -2,14 +2,12 @@ import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 import { countArchived, replayArchive, type Replayed } from '../replay/replay.ts';
 import { counted, whole } from '../terminal/numbers.ts';
-import { addFeedOptions, chainOf, type ChosenFeeds } from './chosen-feeds.ts';
+import { addFeedOptions, type ChosenFeeds, storedFeeds } from './chosen-feeds.ts';
 import { addExamples } from './command-line.ts';
 import type { Context, GlobalOptions, Registry } from './context.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { printAnswer, tellWhere } from './print.ts';
-import { settingsOf } from './setup.ts';
 
-/** `replay --json`. */
 export const replayDocument = z.strictObject({
   schema: z.literal('explorer-etl/replay/1'),
   /** Archived pages that were decoded. */
@@ -42,17 +40,14 @@ Interrupted or killed, the same command starts again, and ends with the same row
 }
 
 async function replay(context: Context, options: ChosenFeeds & GlobalOptions) {
-  // An archived page can be replayed even if the configuration no longer names its feed.
-  const settings = settingsOf(context, { ...options, chain: [], operation: [] }, 'database');
-  const { chain = [], operation: operations = [], quiet } = options;
-  const filter = { chains: chain.map((flag) => chainOf(flag, settings)), operations };
+  const { settings, ...filter } = storedFeeds(context, options);
   return onDatabase(settings, context, 'writes', async (database) => {
     tellWhere(context, options, database);
     await demandPrepared(database, 'to replay');
     const total = await countArchived(database.db, filter);
     let reportedAt = performance.now();
     const onProgress = ({ pages }: Replayed) => {
-      if (quiet || performance.now() - reportedAt < progressMs) return;
+      if (options.quiet || performance.now() - reportedAt < progressMs) return;
       reportedAt = performance.now();
       context.stderr(`${whole(pages)} of ${whole(total)} pages\n`);
     };

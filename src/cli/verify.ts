@@ -47,7 +47,7 @@ async function verify(context: Context, options: DemoOption & GlobalOptions) {
 }
 
 type Feed = VerifyDocument['feeds'][number];
-type Repair = NonNullable<VerifyDocument['repair']>;
+type WholeRepair = NonNullable<VerifyDocument['repair']>;
 
 /** Lines that are listed of a feed; `--json` has all. */
 const mostLines = 12;
@@ -104,33 +104,28 @@ function openLines(look: Look, feed: Feed): string[] {
     paint(look, 'strong', nameOf(feed)),
     ...linesOf(feed.open).flatMap((line) => indented(look, line)),
     ...[...commands].flatMap((command) =>
-      repairLines(look, command === feed.repair?.command ? feed.repair : withoutCost(command)),
+      repairLines(look, command === feed.repair?.command ? feed.repair : { command }),
     ),
   ];
 }
 
-const withoutCost = (command: string): Repair => ({
-  command,
-  requests: null,
-  credits: null,
-  at_most: null,
-});
+/** A command, and its cost if that is known. */
+type Repair = Pick<WholeRepair, 'command'> & Partial<Pick<WholeRepair, 'requests' | 'at_most'>>;
 
 const knownRequests = ({ requests, at_most }: Repair): number => requests ?? at_most ?? 0;
 
 /** @param known requests of its parts, as far as they are known: `repair` refuses by their sum */
 function repairLines(look: Look, repair: Repair, known = [knownRequests(repair)]): string[] {
-  const { command: wanted, requests, at_most } = repair;
+  const { command: wanted, requests = null, at_most = null } = repair;
   // A person who copies it reads the cost beside it; a program that runs commands is refused.
   const sum = known.reduce((total, part) => total + part, 0);
   const command = sum > mostUnasked ? `${wanted} --yes` : wanted;
   const cost = costText({ likely: requests, requests: at_most });
   const drawn = `  → ${paint(look, 'command', command)}`;
   if (cost === '') return [drawn];
-  const isShort = !look.isTerminal || `  → ${command}   ${cost}`.length <= look.columns;
-  return isShort
-    ? [`${drawn}   ${paint(look, 'quiet', cost)}`]
-    : [drawn, `    ${paint(look, 'quiet', cost)}`];
+  const [lead, rest] = [drawn, `   ${paint(look, 'quiet', cost)}`];
+  const isShort = !look.isTerminal || widthOf(lead + rest) <= look.columns;
+  return isShort ? [lead + rest] : [lead, ` ${rest}`];
 }
 
 /** `about 13 requests, 260 credits; at most 20`. A bound is named as one. Empty: neither is known. */

@@ -66,9 +66,8 @@ export function readQuestion(name: string, text: string): Question {
   const parameters = lines.flatMap((line) => {
     const [, parameter, fallback = '', meaning = ''] = parameterLine.exec(line) ?? [];
     if (parameter === undefined) return [];
-    return [
-      { name: knownName(parameter), fallback: fallback === 'all' ? null : fallback, meaning },
-    ];
+    const value = fallback === 'all' ? null : fallback;
+    return [{ name: knownName(parameter), fallback: value, meaning }];
   });
   const end = lines.findIndex((line) => line === '' || parameterLine.test(line));
   const topic = lines.flatMap((line) => topicLine.exec(line)?.[1] ?? [])[0] ?? 'other';
@@ -78,15 +77,13 @@ export function readQuestion(name: string, text: string): Question {
 
 function chartOf(lines: readonly string[]): QuestionChart | null {
   const [, kind, parts = ''] = lines.flatMap((line) => chartLine.exec(line) ?? []);
-  const given = Object.fromEntries(
-    [...parts.matchAll(/([a-z]+)=([\w%]+)/gu)].map(([, name, of]) => [name, of]),
-  );
+  const given = [...parts.matchAll(/([a-z]+)=([\w%]+)/gu)];
   const {
     x,
     y,
     series = null,
     unit = null,
-  } = given as Readonly<Record<string, string | undefined>>;
+  } = Object.fromEntries<string | undefined>(given.map(([, name = '', of]) => [name, of]));
   if (kind === undefined || x === undefined || y === undefined) return null;
   return { kind: kind as QuestionChart['kind'], x, y, series, unit };
 }

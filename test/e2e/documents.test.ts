@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
+import { commands } from '../../src/cli/program.ts';
 import { stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { call } from '../harness/call.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
+import { commands } from '../../src/cli/program.ts';
 import { call, expectOneMessage } from '../harness/call.ts';
 import { command, emptyFolder } from '../harness/child.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { stripVTControlCharacters } from 'node:util';
 import { Command } from 'commander';
 import { commandLineOf, programPrefix } from '../../../src/cli/command-line.ts';
-import { commands } from '../../../src/cli/commands.ts';
+import { commands } from '../../../src/cli/program.ts';
 import { lookOf } from '../../../src/cli/stdout.ts';
 import { bar } from '../../../src/terminal/bar.ts';
 import { columns } from '../../../src/terminal/columns.ts';
