@@ -54,9 +54,6 @@ if (args.length === 1 && ['--version', '-V'].includes(args[0] ?? '')) {
     ...openStdout(),
     yieldTerminal: () => void (isYielded = true),
     stderr: (text) => void process.stderr.write(text),
-    ...(process.stdout.isTTY && {
-      size: () => ({ columns: process.stdout.columns, rows: process.stdout.rows }),
-    }),
     out: lookOf(process.stdout, env),
     err: lookOf(process.stderr, env),
     program: programPrefix(env),

@@ -23,8 +23,6 @@ export interface Context {
   /** What stdout and stderr are drawn on. */
   readonly out: Look;
   readonly err: Look;
-  /** How large the terminal that stdout is has become; absent where it is none. */
-  readonly size?: () => { readonly columns: number; readonly rows: number };
   /** It is the demo's database that is looked at: commands that are named say so. */
   readonly isDemo?: true;
   /** What a user types before a command's name, such as `npx explorer-etl`. */

@@ -1,9 +1,20 @@
-import { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { statusDocument, type StatusDocument } from '../status/schema.ts';
-import { statusNow, statusOrOutage } from '../status/status.ts';
+import { printable } from '../printable.ts';
+import { clock } from '../status/reasons.ts';
+import {
+  statusDocument,
+  type FeedStatus,
+  type Reason,
+  type StatusDocument,
+} from '../status/schema.ts';
+import { isKnown, statusNow, statusOrOutage } from '../status/status.ts';
+import { bar } from '../terminal/bar.ts';
+import { columns } from '../terminal/columns.ts';
 import type { Look } from '../terminal/look.ts';
-import { addHelp, commandLineOf, withCommands } from './command-line.ts';
+import { bytes, compact, counted, duration, whole } from '../terminal/numbers.ts';
+import { mark, paint, type Style } from '../terminal/paint.ts';
+import { feedNames, fit, widthOf, wrap } from '../terminal/width.ts';
+import { addHelp, commandLineOf, withCommands, type CommandLine } from './command-line.ts';
 import {
   exitCodes,
   UsageError,
@@ -15,7 +26,6 @@ import { addDemo, placeOf, type DemoOption } from './existing.ts';
 import { onDatabase } from './on-database.ts';
 import { printAnswer } from './print.ts';
 import { settingsOf } from './setup.ts';
-import { statusText } from './status-text.ts';
 
 interface StatusOptions extends DemoOption {
   readonly watch?: true;
@@ -71,37 +81,272 @@ function requireTerminal({ out }: Context, { json }: GlobalOptions): void {
 const redrawMs = 2_000;
 /** Reading the status takes a twentieth of a core at most. */
 const restPerRead = 20;
-/** Lines of the smallest terminal. */
-const leastRows = 24;
 
 /** Draws a text over the one before it, every two seconds, until the signal aborts. */
-async function watch(context: Context, draw: (look: Look) => Promise<string>): Promise<void> {
-  const { signal } = context;
-  const screen = new Writable({
-    write(chunk, _encoding, done) {
-      context.stdout(String(chunk));
-      done();
-    },
-  });
-  // The terminal may be resized meanwhile.
-  const size = () => context.size?.() ?? { columns: context.out.columns, rows: leastRows };
-  const terminal = Object.defineProperties(Object.assign(screen, { isTTY: true }), {
-    columns: { get: () => size().columns },
-    rows: { get: () => size().rows },
-  });
+async function watch(
+  { signal, out }: Context,
+  draw: (look: Look) => Promise<string>,
+): Promise<void> {
+  const { stdout } = process;
   const { createLogUpdate } = await import('log-update');
-  const update = createLogUpdate(terminal as typeof terminal & NodeJS.WriteStream, {
-    showCursor: true,
-  });
+  const update = createLogUpdate(stdout, { showCursor: true });
   while (!signal.aborted) {
     const begun = performance.now();
-    const text = await draw({ ...context.out, columns: size().columns });
+    // The terminal may be resized meanwhile.
+    const text = await draw({ ...out, columns: stdout.columns });
     if (signal.aborted) break;
     // The overall state comes first: what does not fit is cut at the bottom.
     const lines = text.trimEnd().split('\n');
-    update(lines.slice(0, Math.max(1, size().rows - 1)).join('\n'));
+    update(lines.slice(0, Math.max(1, stdout.rows - 1)).join('\n'));
     const restMs = Math.max(redrawMs, restPerRead * (performance.now() - begun));
     await delay(restMs, undefined, { signal }).catch(() => undefined);
   }
   update.done();
+}
+
+const overallStyles: Readonly<Record<StatusDocument['overall']['state'], Style>> = {
+  healthy: 'good',
+  syncing: 'good',
+  degraded: 'warning',
+  stopped: 'warning',
+  'action-required': 'bad',
+};
+
+const feedStyles: Readonly<Record<FeedStatus['state'], Style>> = {
+  pending: 'quiet',
+  running: 'good',
+  current: 'good',
+  behind: 'warning',
+  failing: 'warning',
+  blocked: 'warning',
+  paused: 'warning',
+  unsupported: 'bad',
+};
+
+/** Lines of the smallest screen, without a blank one, the prompt, and one that says how much is left out. */
+const screenLines = 21;
+/** So many lines of reasons are shown on a terminal, however many feeds there are. */
+const leastLines = 5;
+
+/** One screen: the overall state, totals, a row for each feed, and what helps. Pure. */
+export function statusText(
+  document: StatusDocument,
+  look: Look,
+  commandLine: CommandLine = (command) => command,
+): string {
+  const { feeds, reasons } = document;
+  const lines = headline(document, look);
+  if (isKnown(document)) lines.push(...summary(document, look));
+  if (feeds.length > 0) lines.push('', ...table(document, look));
+  const details = [
+    ...reasons
+      .filter(({ severity }, at) => at === 0 || severity !== 'info')
+      .map((reason) => detail(reason, document, look)),
+    ...notes(feeds, look, commandLine),
+  ].filter((one) => one.length > 0);
+  const most = look.isTerminal ? Math.max(leastLines, screenLines - lines.length) : Infinity;
+  let count = 0;
+  const shown = details.filter((one) => (count += one.length) <= most);
+  if (shown.length > 0) lines.push('', ...shown.flat());
+  const more = details.length - shown.length;
+  if (more > 0) lines.push(`  and ${more} more: --json lists all`);
+  return `${lines.join('\n')}\n`;
+}
+
+function headline({ overall, as_of }: StatusDocument, look: Look): string[] {
+  const { state, since } = overall;
+  // A sentence that begins with the state does not need it twice.
+  const sentence = printable(overall.sentence.replace(/^Stopped: /u, ''));
+  const isDated = since === null || sentence.includes(' since ');
+  const dated = isDated ? sentence : `${sentence} Since ${clock(since, new Date(as_of))}.`;
+  const [style, name] = [overallStyles[state], state.replace('-', ' ')];
+  return wrap(`${mark(look, style)} ${paint(look, style, name)}: ${dated}`, look.columns, 2);
+}
+
+/** What is there; and who works, what today costs, when the next poll is. */
+function summary(document: StatusDocument, look: Look): string[] {
+  const { totals, workers, credits, standby, next_poll_at, as_of, feeds } = document;
+  const at = new Date(as_of);
+  const today = totals.rows_today > 0 ? ` (${whole(totals.rows_today)} today)` : '';
+  const newest = totals.newest_item_at;
+  const data = [
+    `${counted(totals.rows, 'row')}${today}`,
+    ...(newest === null ? [] : [`newest item ${ageText(newest, at)} old`]),
+    ...(totals.verified_share === null ? [] : [`${percents(totals.verified_share)} verified`]),
+  ];
+  const behind = standby?.behind_s === null ? 'unknown how far' : duration(standby?.behind_s ?? 0);
+  const work = [
+    workersText(workers),
+    ...(standby === null ? [] : [`a standby, ${behind} behind`]),
+    ...creditsText(credits, at),
+    ...(next_poll_at === null ? [] : [`next poll ${clock(next_poll_at, at)}`]),
+  ];
+  return [...(feeds.length === 0 ? [] : [data]), work].flatMap((parts) =>
+    wrap(parts.join(' · '), look.columns - 2).map((line) => `  ${line}`),
+  );
+}
+
+function workersText(workers: StatusDocument['workers']): string {
+  if (workers === null) return 'workers are not seen from here';
+  const { start, once } = workers;
+  const parts = [
+    ...(start === 0 ? [] : [counted(start, 'worker')]),
+    ...(once === 0 ? [] : [counted(once, 'sync')]),
+  ];
+  return parts.length === 0 ? 'no worker' : parts.join(', ');
+}
+
+function creditsText({ spent, limit, forecast, keys }: StatusDocument['credits'], at: Date) {
+  if (keys.length === 0) return [];
+  const sum =
+    limit === null ? `${whole(spent)} credits today` : `${whole(spent)} of ${whole(limit)} credits`;
+  switch (forecast.kind) {
+    case 'no-limit':
+    case 'unknown':
+      return [sum];
+    case 'enough':
+      return [`${sum}, enough for today`];
+    case 'history-takes-days': {
+      const { least, most } = forecast.days;
+      const about = least === most ? 'about' : 'up to';
+      return [`${sum}, history needs ${about} ${counted(most, 'more day')} of credits`];
+    }
+    case 'lasts-until':
+      return [`${sum}, enough until ${clock(forecast.at, at)}`];
+    case 'spent':
+      return [`${sum}, none left until ${clock(forecast.until, at)}`];
+  }
+}
+
+interface Column {
+  readonly head: string;
+  readonly isRight?: true;
+  /** Left out below 76 columns, as the bar is. */
+  readonly isWide?: true;
+  readonly cell: (feed: FeedStatus, look: Look, at: Date, barWidth: number) => string;
+}
+
+const narrow = 76;
+
+const tableColumns: readonly Column[] = [
+  { head: 'chain', cell: ({ chain_name }) => printable(chain_name) },
+  { head: 'list', cell: ({ label }) => printable(label) },
+  { head: 'state', cell: stateCell },
+  { head: 'rows', isRight: true, isWide: true, cell: ({ rows }) => compact(rows) },
+  { head: 'newest', isRight: true, isWide: true, cell: newestCell },
+  { head: 'polled', isRight: true, cell: polledCell },
+  {
+    head: 'verified',
+    cell: (feed, look, _at, barWidth) =>
+      `${bar(look, feed.verified.share, barWidth)} ${share(feed)}`.trim(),
+  },
+  { head: 'left', isRight: true, isWide: true, cell: leftCell },
+];
+
+/** Columns of a bar: the least, and the most, of which it takes what the others leave. */
+const bars = { least: 4, most: 24 };
+
+function table({ feeds, as_of }: StatusDocument, look: Look): string[] {
+  const isNarrow = look.columns < narrow;
+  const shown = tableColumns.filter(({ isWide }) => !isNarrow || isWide !== true);
+  const draw = (barWidth: number) =>
+    columns(look, {
+      head: shown.map(({ head }) => head),
+      rows: feeds.map((feed) =>
+        shown.map(({ cell }) => cell(feed, look, new Date(as_of), barWidth)),
+      ),
+      aligns: shown.map(({ isRight }) => (isRight === true ? 'right' : 'left')),
+      flexible: 1,
+    });
+  if (isNarrow) return draw(0);
+  const spare = look.columns - Math.max(...draw(bars.least).map(widthOf));
+  return draw(Math.min(bars.most, bars.least + Math.max(0, spare)));
+}
+
+/** Red only if a person has to act: a key without credits recovers by itself. */
+function stateCell({ state: name, failure }: FeedStatus, look: Look): string {
+  const isRefused = name === 'blocked' && failure !== 'throttled' && failure !== 'out-of-credits';
+  return paint(look, isRefused ? 'bad' : feedStyles[name], name);
+}
+
+const units = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['m', 60],
+] as const;
+
+/** A duration in its largest unit, for a column. */
+function briefly(seconds: number): string {
+  const [unit, size] = units.find(([, length]) => seconds >= length) ?? (['s', 1] as const);
+  return `${whole(Math.floor(Math.max(0, seconds) / size))}${unit}`;
+}
+
+const ageText = (time: string, at: Date) => briefly((at.getTime() - Date.parse(time)) / 1000);
+
+function newestCell({ newest_item: item, lag_s }: FeedStatus, look: Look, at: Date): string {
+  if (item === null) return lag_s === null ? '' : briefly(lag_s);
+  return item.is_met ? ageText(item.at, at) : paint(look, 'warning', ageText(item.at, at));
+}
+
+function polledCell({ poll: { age_s, is_met } }: FeedStatus, look: Look): string {
+  if (age_s === null) return '';
+  return is_met === false ? paint(look, 'warning', briefly(age_s)) : briefly(age_s);
+}
+
+/** `~`: estimated from what was read so far; `≥`: the list may be shorter. */
+const basisSigns = { known: '', estimated: '~', 'at-least': '≥', unknown: '' } as const;
+
+const share = ({ verified: { share: part, basis } }: FeedStatus): string =>
+  part === null ? '' : `${basisSigns[basis]}${percents(part)}`;
+
+/** What is not the whole is never shown as 100 %. */
+const percents = (part: number) => `${part < 1 ? Math.min(99, Math.floor(part * 100)) : 100} %`;
+
+/** The time that is left while history is read, else its requests. */
+function leftCell({ left: { requests, ends_in_s } }: FeedStatus): string {
+  if (ends_in_s !== null) return `~${briefly(ends_in_s)}`;
+  const { likely, most } = requests;
+  if (most === null) return 'unknown';
+  if (most === 0) return '';
+  return likely === null ? `≤${compact(most)} req.` : `~${compact(likely)} req.`;
+}
+
+/** Lines of one reason: what it is, unless the headline says all of it, and what helps. */
+function detail(
+  { feeds, sentence, advice, command }: Reason,
+  { overall, feeds: all }: StatusDocument,
+  look: Look,
+): readonly string[] {
+  const isNamed = !/^\d+ of \d+ feeds: /u.test(overall.sentence);
+  const isSaid = isNamed && overall.sentence.toLowerCase().endsWith(sentence.toLowerCase());
+  const names = feedNames(look, feeds, all.length);
+  const what = `${names === '' ? '' : `${names}: `}${sentence}`;
+  return [
+    ...(isSaid ? [] : wrapped(printable(what), '  ', look)),
+    ...(advice === null ? [] : wrapped(advice, '    ', look)),
+    ...(command === null ? [] : [`    ${paint(look, 'command', command)}`]),
+  ];
+}
+
+/** On a terminal two lines at most: what is left out is in the document. Elsewhere nothing is. */
+function wrapped(text: string, blanks: string, look: Look): string[] {
+  const room = look.columns - blanks.length;
+  const [first = '', ...rest] = wrap(text, room);
+  if (!look.isTerminal || rest.length === 0) return [first, ...rest].map((line) => blanks + line);
+  return [blanks + fit(first, room), blanks + fit(rest.map((line) => line.trim()).join(' '), room)];
+}
+
+/** A smaller archive is shown by --json alone, in bytes. */
+const largeArchive = 1_000_000_000;
+
+/** What is worth knowing, and changes no state. */
+function notes(feeds: readonly FeedStatus[], look: Look, commandLine: CommandLine): string[][] {
+  const drift = feeds.reduce((sum, { schema_drift }) => sum + schema_drift, 0);
+  const archive = feeds.reduce((sum, { archived_bytes }) => sum + archived_bytes, 0);
+  const unknown = `${counted(drift, 'field')} this version does not know (stored in extra).`;
+  const command = `    ${paint(look, 'command', commandLine('explorer-etl verify'))}`;
+  return [
+    ...(drift === 0 ? [] : [[...wrapped(unknown, '  ', look), command]]),
+    ...(archive < largeArchive ? [] : [[`  ${bytes(archive)} of archived pages`]]),
+  ];
 }

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { statusText } from '../../../src/cli/status-text.ts';
+import { statusText } from '../../../src/cli/status.ts';
 import { failures, type FailureClass } from '../../../src/failure.ts';
 import {
   feedStates,
