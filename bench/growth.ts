@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import type { Pool } from 'pg';
-import { migrate } from '../src/db/migrate.ts';
+import { migrateUrl } from '../test/harness/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
 import { exploreSeeded } from '../test/seeded/explorer.ts';
 import { grow, tableSizes } from '../test/seeded/seed.ts';
@@ -27,7 +27,7 @@ const { values } = parseArgs({
 });
 
 const kept = await openKept(values);
-await migrate(kept.url);
+await migrateUrl(kept.url);
 const pool = createPool({ url: kept.url, max: 2, applicationName: 'explorer-etl bench' });
 await fillWhereEmpty(pool);
 const size = await sizeStored(pool, Number(values.operations));

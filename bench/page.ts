@@ -9,7 +9,7 @@ import Table from 'cli-table3';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import prettyBytes from 'pretty-bytes';
-import { migrate } from '../src/db/migrate.ts';
+import { migrateUrl } from '../test/harness/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
 import { addressText } from '../src/http/access.ts';
 import { startHttp } from '../src/http/server.ts';
@@ -115,7 +115,7 @@ async function measure(pool: Pool, { url, dataDirectory }: { url: string; dataDi
 await withServer(async (server) => {
   console.log(await describeMachine(server.url));
   await server.withDatabase(async (url) => {
-    await migrate(url);
+    await migrateUrl(url);
     const pool = createPool({ url, max: 2, applicationName: 'explorer-etl bench' });
     try {
       await measure(pool, { url, dataDirectory: server.dataDirectory });

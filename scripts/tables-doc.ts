@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withServer } from '../bench/server.ts';
-import { migrate } from '../src/db/migrate.ts';
+import { migrateUrl } from '../test/harness/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
 import { tablesPage } from './tables-page.ts';
 
@@ -10,7 +10,7 @@ const file = join(import.meta.dirname, '../docs/tables.md');
 
 await withServer((server) =>
   server.withDatabase(async (url) => {
-    await migrate(url);
+    await migrateUrl(url);
     const pool = createPool({ url, max: 1, applicationName: 'explorer-etl docs' });
     try {
       await writeFile(file, await tablesPage(pool));

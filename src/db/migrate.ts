@@ -8,7 +8,6 @@ import { every } from '../every.ts';
 import { packageFile, packageVersion } from '../package-file.ts';
 import { withAdvisoryLock, type Waiting } from './lock.ts';
 import { MigrationError, newerDatabase } from './migration-error.ts';
-import { createPool } from './pool.ts';
 import { StandbyError } from './standby.ts';
 import { makeViews, readMadeViews, readViewSet } from './views.ts';
 
@@ -41,30 +40,16 @@ export interface Migrated {
  * table has changed. Any number of processes may call it at once. It only reads if nothing is to be done, so that
  * a role without rights to create is enough.
  *
+ * @param pool of two connections or more: one holds the lock
  * @param folder holds `migrations` and `sql`
  * @param waiting silently and for ever if absent
  * @throws MigrationError, StandbyError
  */
 export async function migrate(
-  database: Pool | string,
+  pool: Pool,
   folder: string = packagedFolder,
   waiting?: Waiting,
 ): Promise<Migrated> {
-  if (typeof database !== 'string') return migrateOn(database, folder, waiting);
-  const pool = createPool({
-    url: database,
-    // One holds the lock, one works.
-    max: 2,
-    applicationName: 'explorer-etl migrate',
-  });
-  try {
-    return await migrateOn(pool, folder, waiting);
-  } finally {
-    await pool.end();
-  }
-}
-
-async function migrateOn(pool: Pool, folder: string, waiting?: Waiting): Promise<Migrated> {
   await demandServer(pool);
   const journal = await readJournal(folder);
   const views = await readViewSet(join(folder, 'sql'), String(newestOf(journal)));

@@ -20,18 +20,14 @@ const connectTimeoutMs = 10_000;
  * Finds out whether a pooler is in between. A pooler answers requests to cancel itself, so it gives clients a
  * process number of its own; a tunnel or HAProxy passes the server's through.
  */
-export async function findRoute(url: string): Promise<Route> {
-  const client = await connect(url);
-  try {
+export const findRoute = (url: string): Promise<Route> =>
+  withClient(url, async (client) => {
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     // node-postgres has it public, but not in its types.
     if (rows[0]?.pid === Reflect.get(client, 'processID')) return { is: 'direct' };
     const pooler = await poolerName(url);
     return { is: (await keepsSession(client, url)) ? 'session' : 'transaction', pooler };
-  } finally {
-    await client.end();
-  }
-}
+  });
 
 /** The ways of one process to a database. */
 export interface Ways {
@@ -72,13 +68,10 @@ async function poolerName(url: string): Promise<string> {
   // PgBouncer's console, which it keeps from most users, and says so in its own words.
   console.pathname = '/pgbouncer';
   try {
-    const client = await connect(console.href);
-    try {
+    return await withClient(console.href, async (client) => {
       const { rows } = await client.query<{ version: string }>('show version');
       return rows[0]?.version ?? 'PgBouncer';
-    } finally {
-      await client.end();
-    }
+    });
   } catch (error) {
     const isKept = error instanceof DatabaseError && error.message === 'not allowed';
     return isKept ? 'PgBouncer' : 'a pooler';
@@ -94,42 +87,37 @@ const lookIntervalMs = 25;
  * Whether a session is this client's own between two transactions: only then a notification reaches it. A setting or
  * a lock is no evidence: a pooler with one idle session hands out the same one again.
  */
-async function keepsSession(client: Client, url: string): Promise<boolean> {
-  const word = randomBytes(8).toString('hex');
-  const other = await connect(url);
-  const heardBy = new Set<Client>();
-  for (const each of [client, other]) {
-    each.on('notification', ({ payload }) => payload === word && heardBy.add(each));
-  }
-  await client.query(`listen ${channel}`);
-  try {
+const keepsSession = (client: Client, url: string): Promise<boolean> =>
+  withClient(url, async (other) => {
+    const word = randomBytes(8).toString('hex');
+    const notified = new Set<Client>();
+    for (const each of [client, other]) {
+      each.on('notification', ({ payload }) => payload === word && notified.add(each));
+    }
+    await client.query(`listen ${channel}`);
     await other.query('select pg_notify($1, $2)', [channel, word]);
-    // Heard by the other one, it is that one's session now.
-    for (let look = 0; look < looks && heardBy.size === 0; look += 1) {
+    // If the other one is notified, the session is that one's now.
+    for (let look = 0; look < looks && notified.size === 0; look += 1) {
       await delay(lookIntervalMs);
       await client.query('select 1');
     }
     await client.query(`unlisten ${channel}`);
-    return heardBy.has(client);
-  } finally {
-    await other.end();
-  }
-}
+    return notified.has(client);
+  });
 
 /** A lock in one database would not show workers of another one that this one lives. */
 async function demandSameDatabase(url: string, directUrl: string): Promise<void> {
-  const [one, other] = [await connect(url), await connect(directUrl)];
-  const key = randomBytes(8).readBigInt64BE();
-  try {
-    await other.query('begin');
-    await other.query('select pg_advisory_xact_lock($1)', [key.toString()]);
-    const { rows } = await one.query<{ is_seen: boolean }>(seesLock, [key.toString()]);
-    await other.query('rollback');
-    if (rows[0]?.is_seen === true) return;
-  } finally {
-    await one.end();
-    await other.end();
-  }
+  const key = randomBytes(8).readBigInt64BE().toString();
+  const isSame = await withClient(directUrl, async (holder) => {
+    await holder.query('begin');
+    await holder.query('select pg_advisory_xact_lock($1)', [key]);
+    const { rows } = await withClient(url, (client) =>
+      client.query<{ is_seen: boolean }>(seesLock, [key]),
+    );
+    await holder.query('rollback');
+    return rows[0]?.is_seen === true;
+  });
+  if (isSame) return;
   throw new PoolerError(
     'DATABASE_URL_DIRECT and DATABASE_URL lead to different databases: both have to name the same one.',
   );
@@ -143,7 +131,7 @@ const seesLock = `
       and ((classid::bigint << 32) | objid::bigint) = $1
   ) as is_seen`;
 
-async function connect(url: string): Promise<Client> {
+async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -152,9 +140,8 @@ async function connect(url: string): Promise<Client> {
   client.on('error', () => {});
   try {
     await client.connect();
-    return client;
-  } catch (error) {
+    return await work(client);
+  } finally {
     await client.end().catch(() => undefined);
-    throw error;
   }
 }

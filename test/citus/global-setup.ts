@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { distribute } from '../../src/db/layout.ts';
-import { migrate } from '../../src/db/migrate.ts';
+import { migrateUrl } from '../harness/migrate.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { largeTable } from '../../src/lists/registry.ts';
 import { bundleProgram } from '../harness/bundle.ts';
@@ -46,7 +46,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       await onDatabase(node, 'postgres', (client) => client.query(`create database ${template}`));
     }
     await joinNodes(cluster, template);
-    await migrate(urlOf(coordinator, template));
+    await migrateUrl(urlOf(coordinator, template));
     const pool = createPool({ url: urlOf(coordinator, template), max: 2, applicationName: 'test' });
     await distribute(pool, largeTable);
     await pool.end();

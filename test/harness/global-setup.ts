@@ -6,8 +6,8 @@ import { Client } from 'pg';
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { bundleProgram } from './bundle.ts';
+import { migrateUrl } from './migrate.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -156,7 +156,7 @@ async function createTemplate(serverUrl: string, template: string): Promise<void
   await withAdmin(serverUrl, (admin) => admin.query(`create database ${template}`));
   const url = new URL(serverUrl);
   url.pathname = `/${template}`;
-  await migrate(url.href);
+  await migrateUrl(url.href);
 }
 
 /** The template and every copy of it, which all have its name at their beginning. */

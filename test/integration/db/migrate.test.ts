@@ -7,8 +7,9 @@ import { withAdvisoryLock } from '../../../src/db/lock.ts';
 import { migrate, type Migrated } from '../../../src/db/migrate.ts';
 import { MigrationError } from '../../../src/db/migration-error.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { migrateUrl } from '../../harness/migrate.ts';
 
-const migrator = new URL('../../../src/db/migrate.ts', import.meta.url).href;
+const migrator = new URL('../../harness/migrate.ts', import.meta.url).href;
 
 async function freshFolder(): Promise<string> {
   const folder = await mkdtemp(inject('directoryPrefix'));
@@ -39,8 +40,8 @@ async function writeMigrations(folder: string, whens: Record<string, number>): P
 
 async function migrateInProcess(url: string): Promise<Migrated> {
   const code = `
-    import { migrate } from ${JSON.stringify(migrator)};
-    console.log(JSON.stringify(await migrate(${JSON.stringify(url)})));`;
+    import { migrateUrl } from ${JSON.stringify(migrator)};
+    console.log(JSON.stringify(await migrateUrl(${JSON.stringify(url)})));`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -52,7 +53,7 @@ describe('migrate', () => {
     const empty = await freshDatabase('empty');
     const first = await migrate(empty.pool);
     expect(first.applied).toBeGreaterThan(0);
-    expect(await migrate(empty.url)).toEqual({ applied: 0, views: 0 });
+    expect(await migrateUrl(empty.url)).toEqual({ applied: 0, views: 0 });
   });
 
   test('lets four processes start at once', async () => {
@@ -100,7 +101,7 @@ describe('migrate', () => {
     const { rows } = await empty.pool.query(`select to_regclass('public.one') as one`);
     expect(rows).toEqual([{ one: null }]);
     await writeMigrations(folder, { one: 1, two: 2 });
-    expect(await migrate(empty.url, folder)).toEqual({ applied: 2, views: 0 });
+    expect(await migrateUrl(empty.url, folder)).toEqual({ applied: 2, views: 0 });
   });
 
   test('needs no rights to create when there is nothing to do', async () => {
@@ -113,7 +114,7 @@ describe('migrate', () => {
     const url = new URL(database.url);
     url.searchParams.set('options', `-c role=${role}`);
     try {
-      expect(await migrate(url.href)).toEqual({ applied: 0, views: 0 });
+      expect(await migrateUrl(url.href)).toEqual({ applied: 0, views: 0 });
     } finally {
       await database.pool.query(`drop owned by ${role}; drop role ${role}`);
     }

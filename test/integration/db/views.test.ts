@@ -5,15 +5,15 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import type { Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { migrate, type Migrated } from '../../../src/db/migrate.ts';
+import { migrate, type Migrated, whileCurrent } from '../../../src/db/migrate.ts';
 import { isPrepared } from '../../../src/db/prepared.ts';
 import { MigrationError } from '../../../src/db/migration-error.ts';
-import { whileCurrent } from '../../../src/db/migrate.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { migrateUrl } from '../../harness/migrate.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 
-const migrator = new URL('../../../src/db/migrate.ts', import.meta.url).href;
+const migrator = new URL('../../harness/migrate.ts', import.meta.url).href;
 
 /** A small package: one table, and views upon views, in an order that is not the one of their names. */
 const items = `create or replace view etl.items as select id, name from etl.stock;
@@ -76,9 +76,9 @@ const exists = async (pool: Pool, view: string): Promise<boolean> =>
 
 function startMigrate(url: string, folder: string) {
   const code = `
-    import { migrate } from ${JSON.stringify(migrator)};
+    import { migrateUrl } from ${JSON.stringify(migrator)};
     const [url, folder] = ${JSON.stringify([url, folder])};
-    console.log(JSON.stringify(await migrate(url, folder)));`;
+    console.log(JSON.stringify(await migrateUrl(url, folder)));`;
   return spawn(process.execPath, ['--input-type=module', '--eval', code], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -88,7 +88,7 @@ test('a second migrate writes nothing', async () => {
   const { url } = await freshDatabase();
   const readOnly = new URL(url);
   readOnly.searchParams.set('options', '-c default_transaction_read_only=on');
-  expect(await migrate(readOnly.href)).toEqual({ applied: 0, views: 0 });
+  expect(await migrateUrl(readOnly.href)).toEqual({ applied: 0, views: 0 });
 });
 
 test('every view, function and trigger of a migrated database is one that migrate makes again', async () => {
