@@ -18,8 +18,13 @@ import type {
   RankedWalk,
   Scope,
 } from './operation.ts';
-import { judgeRankingEnd } from './ranked/end.ts';
-import { concludeRanking, noteRankingPage, type RankedList } from './ranked/ranking.ts';
+
+import {
+  concludeRanking,
+  judgeRankingEnd,
+  noteRankingPage,
+  type RankedList,
+} from './ranked/ranking.ts';
 
 /** How a list continues from page to page. */
 export interface Paging extends Pick<ListOrder, 'position' | 'names' | 'cursorAt' | 'topOf'> {

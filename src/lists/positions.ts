@@ -13,17 +13,10 @@ export interface PlacedList {
   readonly order: ListOrder;
 }
 
-/** The table and its columns as SQL; `key` reads as a text. */
-export interface PlacedColumns {
-  readonly table: SQL;
-  readonly height: SQL;
-  readonly key: SQL;
-  readonly time: SQL;
-}
-
 const name = (column: string) => sql.raw(`"${column}"`);
 
-export function columnsOf({ table, order: { columns } }: Omit<PlacedList, 'name'>): PlacedColumns {
+/** The table and its columns as SQL; `key` reads as a text. */
+export function columnsOf({ table, order: { columns } }: Omit<PlacedList, 'name'>) {
   return {
     table: sql.raw(tableName(table)),
     height: name(columns.height),
@@ -33,7 +26,7 @@ export function columnsOf({ table, order: { columns } }: Omit<PlacedList, 'name'
 }
 
 /** As SQL: whether an item is below a position. The planner uses the plain bound for a range. */
-export const isBelow = ({ height, key }: PlacedColumns, place: OrderKey): SQL => sql`
+export const isBelow = ({ height, key }: ReturnType<typeof columnsOf>, place: OrderKey): SQL => sql`
   ${height} <= ${place.height} and (${height}, ${key}) < (${place.height}, ${place.key})
 `;
 

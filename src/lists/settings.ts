@@ -3,16 +3,6 @@ import { z } from 'zod';
 import { parseDuration, parseTime } from '../time.ts';
 import type { ConfigDefaults } from './operation.ts';
 
-/** What every feed is configured with, beside the settings of its kind. */
-export interface FeedSettings {
-  /** Five cron fields. */
-  readonly schedule: string;
-  /** IANA name that the schedule is read in. */
-  readonly timezone: string;
-  /** How old the last poll may be, in ms; null: not judged. */
-  readonly freshness: number | null;
-}
-
 /** Five fields or a nickname: the queue reads schedules once a minute, so no seconds. */
 const cronShape = /^(?:\S+\s+){4}\S+$|^@(?:yearly|annually|monthly|weekly|daily|hourly)$/u;
 
@@ -62,6 +52,9 @@ export const polling = ({ schedule }: Pick<ConfigDefaults, 'schedule'>, cost: st
       'How old the last look at the head of the list may be, such as 15m: explorer.freshness tells whether it is. Costs nothing. Without it nothing is judged.',
     ),
 });
+
+/** What every feed is configured with, beside the settings of its kind; durations in ms. */
+export type FeedSettings = Readonly<z.output<z.ZodObject<ReturnType<typeof polling>>>>;
 
 /** A date or timestamp; ISO 8601 in UTC once it is read, null if absent. */
 export const time = z

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nextProbe } from '../../src/lists/numbered/latest-batch.ts';
+import { nextProbe } from '../../src/lists/numbered/walks.ts';
 
 interface Search {
   readonly found: number | null;

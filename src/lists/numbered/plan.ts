@@ -5,16 +5,18 @@ import { type Feed, type FeedLane, ofLane } from '../feed.ts';
 import type { Occasion, Target, WalkPlan } from '../list.ts';
 import type { NumberedWalk } from '../operation.ts';
 import { hasRested } from '../pace.ts';
-import { follow, isSupposedHole, planSearch } from './latest-batch.ts';
 import { hasReread, isHeadLong, planLastRead, planReread, type RereadRange } from './reread.ts';
 import {
   begunBy,
+  follow,
   hasUnread,
   isBegun,
+  isSupposedHole,
   isUnderWay,
   latestBatchOf,
   type NumberedRun,
   type NumberedScope,
+  planSearch,
   shown,
   walkOf,
 } from './walks.ts';
@@ -85,22 +87,13 @@ async function nextPassed(
 ): Promise<WalkPlan<NumberedWalk>> {
   const { rows } = await tx.execute<{ number: number; is_hole: boolean }>(sql`
     select number::float8 as number, ${isSupposedHole(run.chain_id, sql`number`)} as is_hole
-    from generate_series(${newest}::bigint, ${base + 1}::bigint, -1) as number
-    where ${isUnread(run)} and not ${isBegun(run, sql`number`)}
+    from (${unreadNumbers(run, base + 1, sql`${newest}::bigint`)}) as unread
+    where not ${isUnderWay(run, sql`number`)} and not ${isBegun(run, sql`number`)}
     order by is_hole, number desc
     limit 1
   `);
   return rows[0] === undefined ? null : unlessHole(tx, run, rows[0]);
 }
-
-/** As SQL, over a `number`: no walk has read it to its end, or is reading it. */
-const isUnread = (run: NumberedRun) => sql`
-  not exists (
-    select from explorer.read_batches
-    where chain_id = ${run.chain_id} and batch_number = number
-  )
-  and not ${isUnderWay(run, sql`number`)}
-`;
 
 /**
  * As SQL: the numbers that no walk has read to their end, highest first. Read ones are subtracted as
@@ -132,7 +125,7 @@ async function unlessHole(
   { number, is_hole }: { readonly number: number; readonly is_hole: boolean },
 ): Promise<WalkPlan<NumberedWalk>> {
   if (!is_hole) return walkOf(number);
-  return shown(await begunBy(tx, run)).isUnderWay ? 'wait' : walkOf(number);
+  return shown(await begunBy(tx, run)).isRunning ? 'wait' : walkOf(number);
 }
 
 /** The highest number that was skipped as a gap, and that the batches around it did not verify empty. */
