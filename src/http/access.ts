@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import type { MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 
@@ -19,16 +19,9 @@ export interface Access {
   readonly hosts: readonly string[];
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
 /** Whether only programs of this machine reach it. */
-export function isLoopback({ host }: Pick<Address, 'host'>): boolean {
-  const family = isIP(host);
-  if (family === 0) return host === 'localhost';
-  return loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
-}
+export const isLoopback = ({ host }: Pick<Address, 'host'>): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
 /** As a URL has it. */
 export const addressText = ({ host, port }: Address): string =>

@@ -16,7 +16,7 @@ const connections = 2;
 const mostWaiting = 32;
 
 /** Which database is read. */
-export interface Source {
+interface Source {
   readonly url: string;
   /** Past a pooler; null: there is none. */
   readonly directUrl: string | null;

@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono, type MiddlewareHandler } from 'hono';
 import type { Pool } from 'pg';
+import { codeOfFailure } from '../db/failure.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import {
   addressText,
@@ -18,7 +19,7 @@ import {
 } from './access.ts';
 import { createApi } from './api.ts';
 import { createMetrics } from './metrics.ts';
-import { createReader, type Source } from './reader.ts';
+import { createReader } from './reader.ts';
 import { createSnapshots, type Snapshots } from './snapshots.ts';
 
 /** Files of the page by their paths, such as `/app.js`. */
@@ -45,23 +46,19 @@ export interface HttpOptions extends Access {
   readonly now: () => number;
 }
 
-/** The page, its JSON, health and metrics, served. */
-export interface HttpServer {
-  readonly address: Address;
-  readonly metricsAddress: Address | null;
-  readonly pulse: Pulse;
-  /** Names the database, once it is known. */
-  use(source: Source): void;
-  close(): Promise<void>;
-}
+export type HttpServer = Awaited<ReturnType<typeof startHttp>>;
 
 /** The address cannot be served. The message says what to do. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** @throws ListenError */
-export async function startHttp(options: HttpOptions): Promise<HttpServer> {
+/**
+ * Serves the page, its JSON, health and metrics.
+ *
+ * @throws ListenError
+ */
+export async function startHttp(options: HttpOptions) {
   const { address, metricsAddress, token, hosts, works, version, now } = options;
   if (token === null && !isLoopback(address)) throw new ListenError(tokenProblem(address));
   const reader = createReader();
@@ -96,7 +93,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       address: await listenOn(page, address),
       metricsAddress: metricsAddress === null ? null : await listenOn(monitoring, metricsAddress),
       pulse,
-      use: (source) => reader.use(source),
+      use: reader.use,
       close,
     };
   } catch (error) {
@@ -227,22 +224,16 @@ function boundConnections(server: Server): void {
 
 /** Whether another program has the address. */
 export const isAddressInUse = (error: unknown): boolean =>
-  error instanceof ListenError && codeOf(error.cause) === 'EADDRINUSE';
+  error instanceof ListenError && codeOfFailure(error) === 'EADDRINUSE';
 
 function explain(error: unknown, wanted: Address): string {
   const where = addressText(wanted);
-  switch (codeOf(error)) {
-    case 'EADDRINUSE':
-      return `${where} is in use by another program: name another port, or 0 for any that is free.`;
-    case 'EACCES':
-      return `this user may not listen on ${where}: name a port above 1023.`;
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return `this machine has no address ${wanted.host}: name one that it has, such as 127.0.0.1.`;
-    default:
-      return `cannot listen on ${where} (${codeOf(error)}).`;
-  }
+  const code = codeOfFailure(error) ?? 'unknown error';
+  const isElsewhere = code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND';
+  if (code === 'EADDRINUSE')
+    return `${where} is in use by another program: name another port, or 0 for any that is free.`;
+  if (code === 'EACCES') return `this user may not listen on ${where}: name a port above 1023.`;
+  if (isElsewhere)
+    return `this machine has no address ${wanted.host}: name one that it has, such as 127.0.0.1.`;
+  return `cannot listen on ${where} (${code}).`;
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
