@@ -131,8 +131,8 @@ function readObject(
     else if (read.left !== undefined) left.push([name, read.left]);
     for (const [member, aside] of read.aside ?? []) left.push([`${name}${member}`, aside]);
   }
-  for (const { name, namesBefore } of place.others) {
-    if (!isContradicted(raw, value, name, namesBefore)) continue;
+  for (const { name, names } of place.others) {
+    if (!isContradicted(raw, value, name, names)) continue;
     left = [...left.filter(([other]) => other !== name), [name, raw[name]]];
   }
   const complaint = complaintOf(place, value);
@@ -141,9 +141,9 @@ function readObject(
   return refuse(walk, 'format', complaint);
 }
 
-/** Whether a field came under one of its other names, as another value. */
-function isContradicted(raw: Fields, value: Fields, name: string, before: readonly string[]) {
-  const first = before.find((other) => (value[other] ?? null) !== null);
+/** Whether a field came under one of its names that go before this one, as another value. */
+function isContradicted(raw: Fields, value: Fields, name: string, names: readonly string[]) {
+  const first = names.find((other) => (value[other] ?? null) !== null);
   if (first === undefined || (value[name] ?? null) === null) return false;
   return spelled(raw[first]) !== spelled(raw[name]);
 }

@@ -93,10 +93,10 @@ export interface Outline extends FieldNote {
   readonly others: readonly Outline[];
   /** What else an object has to keep to. */
   readonly rules: z.ZodType | null;
-  /** The field's place and name in its object, and its other names that go before this one. */
+  /** The field's place and name in its object, and all of its names; the first that is reported counts. */
   readonly index: number;
   readonly name: string;
-  readonly namesBefore: readonly string[];
+  readonly names: readonly string[];
   readonly isRequired: boolean;
 }
 
@@ -106,7 +106,7 @@ const outlines = new WeakMap<z.ZodType, Outline>();
 export function outlineOf(schema: z.ZodType): Outline {
   const known = outlines.get(schema);
   if (known !== undefined) return known;
-  const outline = draw(schema, { index: 0, name: '', path: '', namesBefore: [] });
+  const outline = draw(schema, { index: 0, name: '', names: [], path: '' });
   outlines.set(schema, outline);
   return outline;
 }
@@ -116,7 +116,7 @@ export const join = (path: string, name: string) => (path === '' ? name : `${pat
 
 function draw(
   schema: z.ZodType,
-  at: Pick<Outline, 'index' | 'name' | 'path' | 'namesBefore'>,
+  at: Pick<Outline, 'index' | 'name' | 'names' | 'path'>,
   whole = schema,
 ): Outline {
   const note = notes.get(schema);
@@ -127,18 +127,16 @@ function draw(
   const plainType = plainTypeOf(schema);
   const place = { ...value, ...note, ...at, plainType, schema: whole, isRequired };
   if (schema instanceof z.ZodArray) {
-    const member = { index: 0, name: '', path: `${at.path}[]`, namesBefore: [] };
+    const member = { index: 0, name: '', names: [], path: `${at.path}[]` };
     return { ...place, element: draw(schema.element as z.ZodType, member) };
   }
   if (!(schema instanceof z.ZodObject)) return place;
   const shape = Object.entries<z.ZodType>(schema.shape);
-  const mains = shape.map(([name, field]) => notes.get(field)?.sameAs ?? name);
+  const mainOf = (name: string, field: z.ZodType) => notes.get(field)?.sameAs ?? name;
+  const byMain = Map.groupBy(shape, ([name, field]) => mainOf(name, field));
   const fields = shape.map(([name, field], index) => {
-    const before = shape
-      .slice(0, index)
-      .flatMap(([other], earlier) => (mains[earlier] === mains[index] ? other : []));
-    const namesBefore = mains[index] === name ? [] : before;
-    return draw(field, { index, name, path: join(at.path, name), namesBefore });
+    const names = byMain.get(mainOf(name, field))?.map(([other]) => other) ?? [];
+    return draw(field, { index, name, names, path: join(at.path, name) });
   });
   const unknowns = Object.fromEntries(shape.map(([name]) => [name, z.unknown().optional()]));
   const rules = schema.def.checks === undefined ? null : schema.safeExtend(unknowns);
@@ -146,7 +144,7 @@ function draw(
     ...place,
     fields: new Map(fields.map((field) => [field.name, field])),
     required: fields.filter((field) => field.isRequired),
-    others: fields.filter((field) => field.namesBefore.length > 0),
+    others: fields.filter((field) => field.sameAs !== undefined),
     rules,
   };
 }

@@ -14,7 +14,8 @@ import {
 } from '../drift/fields.ts';
 import { type ExactNumber, integerText, isExactNumber } from '../exact-number.ts';
 import { type EmbeddedAddress, hashOf, observeAddress } from '../load/address.ts';
-import type { ChildTable, ItemRows, MissingValues, Place, Scope } from './operation.ts';
+import type { ChildTable } from '../load/load.ts';
+import type { ItemRows, Place, Scope } from './operation.ts';
 
 /** What the kind of list says of an item's row. */
 export interface RowOfKind<Walk extends Scope> {
@@ -62,13 +63,14 @@ export function normaliser<Walk extends Scope>(
   };
 }
 
-/** The value under the first of a field's names that has one; null: none. */
+/** The first of a field's names that has a value. */
+const reportedName = (item: Fields, names: readonly string[]) =>
+  names.find((name) => (item[name] ?? null) !== null);
+
+/** That value; null: none. */
 function reported(item: Fields, names: readonly string[]): unknown {
-  for (const name of names) {
-    const value = item[name];
-    if (value !== null && value !== undefined) return value;
-  }
-  return null;
+  const name = reportedName(item, names);
+  return name === undefined ? null : item[name];
 }
 
 /** Adds to a row what an object reports; a column that it does not report is null. */
@@ -102,7 +104,7 @@ const observed = (
   place: Place,
 ) =>
   columns.flatMap(({ names }) => {
-    const name = names.find((one) => (item[one] ?? null) !== null);
+    const name = reportedName(item, names);
     if (name === undefined) return [];
     const shown = { address: item[name] as EmbeddedAddress, extra: extraOf.get(name) };
     return [observeAddress({ ...shown, unread: unreadBelow(unread, name) }, place)];
@@ -113,7 +115,7 @@ function missingOf(
   parts: readonly Part[],
   item: Fields,
   unread: Unread,
-): MissingValues | null {
+): ItemRows['missing'] {
   if (parts.length === 0 && unread.length === 0) return null;
   const columns = unreadFields(unread).map((field) => columnOf.get(field) ?? field);
   const children = parts.map((part) => missingRows(part, item, unread));
@@ -155,7 +157,7 @@ export interface Column {
 }
 
 /** How an object becomes columns. Those of an object within it begin with that one's name. */
-export interface Layout {
+interface Layout {
   readonly columns: readonly Column[];
   readonly within: readonly { readonly name: string; readonly layout: Layout }[];
 }
@@ -168,15 +170,8 @@ export interface Part extends ChildTable, Layout {
 }
 
 /** How an item becomes rows. */
-export interface ItemLayout {
-  readonly columns: readonly Column[];
+export interface ItemLayout extends Pick<Layout, 'columns'> {
   readonly parts: readonly Part[];
-}
-
-interface Field {
-  readonly name: string;
-  readonly names: readonly string[];
-  readonly outline: Outline;
 }
 
 /** Draws from its schema how an item becomes rows. */
@@ -191,28 +186,24 @@ export function layoutOfItem(declared: DeclaredItem): ItemLayout {
 }
 
 /** The fields of an object, each once. */
-function fieldsOf({ fields }: Outline): Field[] {
-  const all = [...(fields ?? [])];
-  return all.flatMap(([name, outline]) => {
-    const others = all.flatMap(([other, { sameAs }]) => (sameAs === name ? [other] : []));
-    return outline.sameAs === undefined ? [{ name, names: [name, ...others], outline }] : [];
-  });
-}
+const fieldsOf = ({ fields }: Outline) =>
+  [...(fields?.values() ?? [])].filter(({ sameAs }) => sameAs === undefined);
 
-const isValue = ({ outline: { fields, element, isOwnRow } }: Field) =>
+const isValue = ({ fields, element, isOwnRow }: Outline) =>
   isOwnRow === true || (fields === null && element === null);
 
 /** @param spell the column of a value, by its name */
-function layoutOf(fields: readonly Field[], spell: (name: string) => string): Layout {
+function layoutOf(fields: readonly Outline[], spell: (name: string) => string): Layout {
   const [values, objects] = [fields.filter(isValue), fields.filter((field) => !isValue(field))];
   return {
-    columns: values.map(({ name, names, outline }) => {
-      const isAddress = outline.isOwnRow === true;
-      return { column: spell(isAddress ? `${name}_hash` : name), names, isAddress };
-    }),
-    within: objects.map(({ name, outline }) => ({
-      name,
-      layout: layoutOf(fieldsOf(outline), (inner) => spell(`${name}_${inner}`)),
+    columns: values.map(({ name, names, isOwnRow: isAddress = false }) => ({
+      column: spell(isAddress ? `${name}_hash` : name),
+      names,
+      isAddress,
+    })),
+    within: objects.map((object) => ({
+      name: object.name,
+      layout: layoutOf(fieldsOf(object), (inner) => spell(`${object.name}_${inner}`)),
     })),
   };
 }
@@ -223,13 +214,13 @@ const hashes: Layout = {
   within: [],
 };
 
-function partOf({ name, names, outline }: Field, { table: own, children }: DeclaredItem): Part {
+function partOf(field: Outline, { table: own, children }: DeclaredItem): Part {
+  const { name, names, element } = field;
   const table = children[name];
   if (table === undefined) throw new Error(`the field ${name} has no table`);
   const [link] = getTableConfig(table).foreignKeys.map((key) => key.reference());
   if (link?.foreignTable !== own) throw new Error(`the rows of ${name} don't refer to their item`);
-  const { element } = outline;
-  const fields = fieldsOf(element ?? outline);
+  const fields = fieldsOf(element ?? field);
   const layout = fields.length === 0 ? hashes : layoutOf(fields, (column) => column);
   checkColumns(table, layout);
   const parentKey = link.columns.map((column) => column.name);

@@ -1,10 +1,9 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import type { Queryable } from '../db/query.ts';
-import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { ValidItem } from '../drift/decode.ts';
-import type { AddressObservation } from '../load/address.ts';
+import type { LoadedItem, Tables } from '../load/load.ts';
 
 /** The declared fields of `next_page_params`, passed back unchanged. */
 export type Cursor = Readonly<Record<string, string | number>>;
@@ -73,38 +72,14 @@ export interface Place {
   readonly position: number;
 }
 
-/** What an item's rows do not report: the stored rows keep it. */
-export interface MissingValues {
-  /** Columns of the own row. */
-  readonly columns: readonly string[];
-  /**
-   * For each child table the positions of rows that were not read whole, or `all`. A row without a
-   * position has 0.
-   */
-  readonly children: readonly (readonly number[] | 'all')[];
-}
-
-/** The rows of one valid item, without provenance. `key` shows repeats within a page. */
-export interface ItemRows {
-  readonly key: string;
-  readonly row: Row;
-  /** One entry for each of the operation's child tables, in its order. */
-  readonly children: readonly (readonly Row[])[];
-  readonly addresses: readonly AddressObservation[];
-  /** Null: everything was reported, as almost always. */
-  readonly missing: MissingValues | null;
+/** What one valid item becomes, and where it stands. */
+export interface ItemRows extends LoadedItem {
   readonly position: number;
   /** Null: the list has no heights, or the item does not report its own. */
   readonly height: number | null;
 }
 
-/** A table whose rows belong to a parent row; `parentKey` names the columns that point to it. */
-export interface ChildTable {
-  readonly table: PgTable;
-  readonly parentKey: readonly string[];
-}
-
-/** Where an item is in a list that is highest first, then highest key first. */
+/** Where an item stands in a list that is highest first, then highest key first. */
 export interface OrderKey {
   readonly height: number;
   readonly key: string;
@@ -255,13 +230,11 @@ export interface Guide {
   example(chainId: number): string;
 }
 
-/** All that is special about one list of the API; see `operation` in define.ts. */
-export interface Operation<Walk extends Scope = Scope> {
+/** All that is special about one list of the API. The walk and the loader know nothing else. */
+export interface Operation<Walk extends Scope = Scope> extends Tables {
   readonly name: string;
   readonly kind: ListKindName;
-  readonly table: PgTable;
-  readonly children: readonly ChildTable[];
-  /** Every table of schema `explorer` that only it writes; referring tables first. */
+  /** Every table of schema `explorer` that it writes alone; those that refer to others first. */
   readonly tables: readonly PgTable[];
   /** Columns of `table` that name an address, which is a row of its own. */
   readonly addressColumns: readonly string[];
@@ -269,12 +242,7 @@ export interface Operation<Walk extends Scope = Scope> {
   readonly defaults: ConfigDefaults;
   /** Whether a chain's feed is wanted if its operations are not named. */
   readonly isOffered: (chainId: number) => boolean;
-  /**
-   * Columns that make a row another one when they change, such as a block's hash: older values say
-   * nothing of it.
-   */
-  readonly version: readonly string[];
-  /** The path below `/{chain_id}/api/v2/` and the query of one page. */
+  /** The path below `/{chain_id}/api/v2/` and the declared query parameters of one page. */
   request(
     scope: Walk,
     cursor: Cursor | null,

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Row } from '../db/row.ts';
 import {
   type AddressList,
-  addressLists,
+  addressListNames,
   type AddressObservation,
   type AddressRow,
+  forLists,
   reputationConstant,
 } from './address.ts';
 
@@ -99,18 +100,17 @@ export function mergeObservations(
     }
   };
   const row = { ...newer.row, ...Object.fromEntries(mergedColumns.map((c) => [c, choose(c)])) };
-  const merged = addressLists.map((list) => [list, mergeLists(older, newer, list)] as const);
-  const inPart = merged.flatMap(([list, { positions }]) =>
-    positions === undefined ? [] : [[list, positions] as const],
-  );
+  const merged = forLists((list) => mergeLists(older, newer, list));
   return {
     page_id: newer.page_id,
     row,
-    lists: Object.fromEntries(
-      merged.map(([list, { rows }]) => [list, rows]),
-    ) as AddressObservation['lists'],
+    lists: forLists((list) => merged[list].rows),
     missing: mergeMissing(older, newer),
-    inPart: Object.fromEntries(inPart),
+    inPart: Object.fromEntries(
+      Object.entries(merged).flatMap(([list, { positions }]) =>
+        positions === undefined ? [] : [[list, positions]],
+      ),
+    ),
   };
 }
 
@@ -119,7 +119,7 @@ const sayTheSame = (older: AddressObservation, newer: AddressObservation): boole
   older.missing.length + newer.missing.length === 0 &&
   older.inPart === newer.inPart &&
   mergedColumns.every((column) => isSame(older.row[column], newer.row[column])) &&
-  addressLists.every((list) => isSame(older.lists[list], newer.lists[list]));
+  addressListNames.every((list) => isSame(older.lists[list], newer.lists[list]));
 
 const isSame = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
@@ -134,16 +134,7 @@ function mergeMissing(older: AddressObservation, newer: AddressObservation) {
   return newer.missing.filter((column) => older.missing.includes(column));
 }
 
-interface MergedList {
-  readonly rows: readonly Row[] | null;
-  readonly positions: readonly number[] | undefined;
-}
-
-function mergeLists(
-  older: AddressObservation,
-  newer: AddressObservation,
-  list: AddressList,
-): MergedList {
+function mergeLists(older: AddressObservation, newer: AddressObservation, list: AddressList) {
   const [reported, known] = [newer.lists[list], older.lists[list]];
   if (reported === null) return { rows: known, positions: older.inPart[list] };
   const positions = newer.inPart[list];

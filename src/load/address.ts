@@ -1,3 +1,4 @@
+import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import type { Row } from '../db/row.ts';
 import {
@@ -10,6 +11,13 @@ import {
   unreadFields,
   unreadMembers,
 } from '../drift/fields.ts';
+import {
+  type addresses,
+  addressImplementations,
+  addressLabels,
+  addressMetadataTags,
+  addressWatchlistNames,
+} from './tables.ts';
 
 /**
  * Twenty bytes of hex, stored in lower case: the service prints EIP-55 mixed case, and the same
@@ -98,30 +106,59 @@ export function hashOf(address: EmbeddedAddress): string {
 }
 
 /** The scalar columns of `explorer.addresses`. */
-export interface AddressRow {
-  readonly chain_id: number;
-  readonly hash: string;
-  readonly name: string | null;
-  readonly ens_domain_name: string | null;
-  readonly is_contract: boolean | null;
-  readonly is_scam: boolean | null;
-  readonly is_verified: boolean | null;
-  readonly proxy_type: string | null;
-  readonly reputation: string | null;
-  readonly extra: unknown;
+export type AddressRow = Omit<
+  typeof addresses.$inferSelect,
+  'first_seen_at' | 'updated_at' | 'page_id'
+>;
+
+/** A list of an address: where it stands, its table, and each column's field by its names. */
+interface ListOfAddress {
+  readonly path: readonly [string, ...string[]];
+  readonly table: PgTable;
+  readonly columns: Readonly<Record<string, readonly string[]>>;
+  /** Of lists that share a table, which of its rows are theirs. */
+  readonly kind?: string;
+  /** Whether an address may say that the list is empty: most print it so wherever it was not looked up. */
+  readonly mayBeEmpty?: (address: AddressObject, isInformed: boolean) => boolean;
 }
 
-export type AddressColumn = Exclude<keyof AddressRow, 'chain_id' | 'hash'>;
-
+const label = { label: ['label'], display_name: ['display_name'] };
 /** The lists of an address, each a set of rows in a table of its own. */
-export const addressLists = [
-  'implementations',
-  'metadata_tags',
-  'private_labels',
-  'public_labels',
-  'watchlist_names',
-] as const;
-export type AddressList = (typeof addressLists)[number];
+const addressLists = {
+  implementations: {
+    path: ['implementations'],
+    table: addressImplementations,
+    columns: { implementation_hash: ['address_hash', 'address'], name: ['name'] },
+    mayBeEmpty: (_address, isInformed) => isInformed,
+  },
+  metadata_tags: {
+    path: ['metadata', 'tags'],
+    table: addressMetadataTags,
+    columns: {
+      slug: ['slug'],
+      name: ['name'],
+      tag_type: ['tagType'],
+      ordinal: ['ordinal'],
+      meta: ['meta'],
+    },
+    mayBeEmpty: ({ metadata }) => (metadata ?? null) !== null,
+  },
+  private_labels: { path: ['private_tags'], table: addressLabels, columns: label, kind: 'private' },
+  public_labels: { path: ['public_tags'], table: addressLabels, columns: label, kind: 'public' },
+  watchlist_names: { path: ['watchlist_names'], table: addressWatchlistNames, columns: label },
+} as const satisfies Record<string, ListOfAddress>;
+export type AddressList = keyof typeof addressLists;
+export const addressListNames = Object.keys(addressLists) as AddressList[];
+
+/** The declaration of a list. */
+export const listOf = (name: AddressList): ListOfAddress => addressLists[name];
+
+/** A value for each list. */
+export const forLists = <Value>(valueOf: (name: AddressList) => Value) =>
+  Object.fromEntries(addressListNames.map((name) => [name, valueOf(name)])) as Record<
+    AddressList,
+    Value
+  >;
 
 /**
  * One observation of an address in one page. A list that is null says nothing of the stored one; an
@@ -132,18 +169,12 @@ export interface AddressObservation {
   readonly row: AddressRow;
   readonly lists: Readonly<Record<AddressList, readonly Row[] | null>>;
   /** Columns that the observation does not report, though a known address has them. */
-  readonly missing: readonly AddressColumn[];
+  readonly missing: readonly string[];
   /** Positions of those members of a list that were not read whole; absent where all were. */
   readonly inPart: Readonly<Partial<Record<AddressList, readonly number[]>>>;
 }
 
-const silence: AddressObservation['lists'] = {
-  implementations: null,
-  metadata_tags: null,
-  private_labels: null,
-  public_labels: null,
-  watchlist_names: null,
-};
+const silence = forLists(() => null);
 
 /**
  * A bare hash, or an object in which the explorer knows nothing: it prints `is_verified: null`
@@ -196,8 +227,8 @@ export function observeAddress(
       reputation: known?.reputation ?? saidReputation(shown),
       extra: shown === null ? null : extraOf(shown, extra),
     },
-    lists: shown === null ? silence : lists(shown, known !== null, unread),
-    missing: known === null ? [] : unreadColumns(unread),
+    lists: shown === null ? silence : observeLists(shown, known !== null, unread),
+    missing: known === null ? [] : unreadFields(unread).filter((field) => latest.has(field)),
     inPart: shown === null ? wholeLists : listsInPart(shown, unread),
   };
 }
@@ -215,87 +246,44 @@ function extraOf(address: AddressObject, unknown: unknown): unknown {
 }
 
 /** The fields of an address that its merge takes from the newest observation, null or not. */
-const columns: ReadonlySet<string> = new Set<AddressColumn>(['name', 'is_verified', 'proxy_type']);
+const latest: ReadonlySet<string> = new Set(['name', 'is_verified', 'proxy_type']);
 
-const unreadColumns = (unread: Unread) =>
-  unreadFields(unread).filter((field): field is AddressColumn => columns.has(field));
+type Member = Readonly<Record<string, unknown>> | null | undefined;
 
-const spoken = <T>(list: T[] | null | undefined): T[] | null =>
-  list === null || list === undefined || list.length === 0 ? null : list;
+const membersOf = (address: AddressObject, { path }: ListOfAddress) =>
+  path.reduce<unknown>((value, step) => (value as Member)?.[step], address) as
+    readonly Member[] | null | undefined;
+
+const observeLists = (address: AddressObject, isInformed: boolean, unread: Unread) =>
+  forLists((name) => {
+    const list = listOf(name);
+    const members = membersOf(address, list) ?? [];
+    const mayBeEmpty = list.mayBeEmpty?.(address, isInformed) ?? false;
+    const isTold = members.length > 0 || (mayBeEmpty && !isUnread(unread, ...list.path));
+    return isTold ? rowsOf(members, list) : null;
+  });
 
 /** Members that are null say nothing; their neighbours keep their positions. */
-const members = <T, R>(
-  list: readonly (T | null | undefined)[],
-  row: (member: T, position: number) => R,
-): R[] =>
-  list.flatMap((member, position) =>
-    member === null || member === undefined ? [] : [row(member, position)],
-  );
-
-/** Implementations change both ways; the other lists are empty or null wherever they are not reported. */
-function lists(
-  address: AddressObject,
-  informed: boolean,
-  unread: Unread,
-): AddressObservation['lists'] {
-  const { metadata, watchlist_names } = address;
-  const hasTags = (metadata ?? null) !== null && !isUnread(unread, 'metadata', 'tags');
-  const isTold = informed && !isUnread(unread, 'implementations');
-  const names = spoken(watchlist_names);
-  return {
-    implementations:
-      isTold || spoken(address.implementations) !== null
-        ? members(address.implementations ?? [], (implementation, position) => ({
-            position,
-            implementation_hash: implementation.address_hash ?? implementation.address ?? null,
-            name: implementation.name ?? null,
-          }))
-        : null,
-    metadata_tags: hasTags
-      ? members(metadata?.tags ?? [], (tag, position) => ({
-          position,
-          slug: tag.slug ?? null,
-          name: tag.name ?? null,
-          tag_type: tag.tagType ?? null,
-          ordinal: tag.ordinal ?? null,
-          meta: tag.meta ?? null,
-        }))
-      : null,
-    private_labels: labels(spoken(address.private_tags), 'private'),
-    public_labels: labels(spoken(address.public_tags), 'public'),
-    watchlist_names:
-      names === null
-        ? null
-        : members(names, (name, position) => ({
-            position,
-            label: name.label ?? null,
-            display_name: name.display_name ?? null,
-          })),
-  };
-}
-
-function labels(tags: AddressObject['public_tags'] | null, kind: string): readonly Row[] | null {
-  if (tags === null || tags === undefined) return null;
-  return members(tags, (tag, position) => ({
-    kind,
-    position,
-    label: tag.label ?? null,
-    display_name: tag.display_name ?? null,
-  }));
-}
+const rowsOf = (members: readonly Member[], { kind, columns }: ListOfAddress): Row[] =>
+  members.flatMap((member, position) => {
+    if (member === null || member === undefined) return [];
+    const row: Record<string, unknown> = kind === undefined ? { position } : { kind, position };
+    for (const [column, names] of Object.entries(columns)) {
+      const name = names.find((one) => (member[one] ?? null) !== null);
+      row[column] = name === undefined ? null : member[name];
+    }
+    return [row];
+  });
 
 /** Which lists an observation reports in part: the known value of a member that was not read stays. */
 function listsInPart(address: AddressObject, unread: Unread): AddressObservation['inPart'] {
-  const positions = {
-    implementations: unreadMembers(address.implementations, unreadBelow(unread, 'implementations')),
-    metadata_tags: unreadMembers(address.metadata?.tags, unreadBelow(unread, 'metadata', 'tags')),
-    private_labels: unreadMembers(address.private_tags, unreadBelow(unread, 'private_tags')),
-    public_labels: unreadMembers(address.public_tags, unreadBelow(unread, 'public_tags')),
-    watchlist_names: unreadMembers(address.watchlist_names, unreadBelow(unread, 'watchlist_names')),
-  } as const satisfies Record<AddressList, readonly number[]>;
-  const inPart = addressLists.filter((list) => positions[list].length > 0);
-  if (inPart.length === 0) return wholeLists;
-  return Object.fromEntries(inPart.map((list) => [list, positions[list]]));
+  const inPart = addressListNames.flatMap((name) => {
+    const list = listOf(name);
+    const below = unreadBelow(unread, ...list.path);
+    const positions = unreadMembers(membersOf(address, list), below);
+    return positions.length === 0 ? [] : [[name, positions] as const];
+  });
+  return inPart.length === 0 ? wholeLists : Object.fromEntries(inPart);
 }
 
 const wholeLists: AddressObservation['inPart'] = {};

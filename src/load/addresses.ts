@@ -1,5 +1,4 @@
 import { sql } from 'drizzle-orm';
-import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 import {
@@ -9,22 +8,23 @@ import {
   mergeObservations,
   sameMember,
 } from './address-merge.ts';
-import { type AddressList, addressLists, type AddressObservation } from './address.ts';
-import { type ChildLink, type ChildSet, replaceChildren } from './children.ts';
-import { storedRows } from './complete.ts';
 import {
-  addresses,
-  addressImplementations,
-  addressLabels,
-  addressMetadataTags,
-  addressWatchlistNames,
-} from './tables.ts';
+  type AddressList,
+  addressListNames,
+  type AddressObservation,
+  forLists,
+  listOf,
+} from './address.ts';
+import { type ChildLink, type ChildSet, replaceChildren } from './children.ts';
+import { addresses } from './tables.ts';
 import {
   insertStatement,
+  keyText,
   keyMatch,
   columnList,
   recordset,
   shapeOf,
+  storedByKey,
   upsertStatement,
 } from './upsert.ts';
 
@@ -55,7 +55,7 @@ export async function writeChanges(
   { ofAdded, ofStored, ofLists }: Changes,
 ): Promise<void> {
   await upsertObservations(tx, [...ofStored, ...ofLists]);
-  for (const list of addressLists) {
+  for (const list of addressListNames) {
     const link = links[list];
     const members = ofAdded.flatMap((observation) => childRows(observation, list));
     const statement = insertStatement(link.table, members);
@@ -73,7 +73,7 @@ function setOf(observation: AddressObservation, name: AddressList) {
 }
 
 function parentOf({ row }: AddressObservation, name: AddressList) {
-  const kind = kinds[name];
+  const { kind } = listOf(name);
   return { chain_id: row.chain_id, address_hash: row.hash, ...(kind && { kind }) };
 }
 
@@ -122,35 +122,20 @@ async function completeLists(
   const inPart = reported.filter((set) => set.inPart !== undefined);
   if (inPart.length === 0) return reported;
   const given = { columns: setKey, rows: inPart.map(({ parent }) => parent) };
-  const keyText = (row: Row) => JSON.stringify(setKey.map((column) => row[column]));
-  const stored = Map.groupBy(await storedRows(tx, table, given), keyText);
+  const stored = await storedByKey(tx, table, given);
   return reported.map((set) => {
     if (set.inPart === undefined) return set;
-    const known = stored.get(keyText(set.parent)) ?? [];
+    const known = stored.get(keyText(set.parent, setKey)) ?? [];
     return { ...set, rows: completeMembers(set.rows, known, set.inPart, sameMember) };
   });
 }
 
-const linkOf = (table: PgTable, setKey = ['chain_id', 'address_hash']): ChildLink => ({
-  table,
-  parent: addresses,
-  setKey,
-  newness: 'set',
+/** How the rows of each list point to their address. */
+const links: Readonly<Record<AddressList, ChildLink>> = forLists((name) => {
+  const { table, kind } = listOf(name);
+  const setKey = ['chain_id', 'address_hash', ...(kind === undefined ? [] : ['kind'])];
+  return { table, parent: addresses, setKey, newness: 'set' };
 });
-const labelSet = ['chain_id', 'address_hash', 'kind'];
-/** The table of each list of an address, and how its rows point to the address. */
-const links: Readonly<Record<AddressList, ChildLink>> = {
-  implementations: linkOf(addressImplementations),
-  metadata_tags: linkOf(addressMetadataTags),
-  private_labels: linkOf(addressLabels, labelSet),
-  public_labels: linkOf(addressLabels, labelSet),
-  watchlist_names: linkOf(addressWatchlistNames),
-};
-/** Of those lists that share a table, which of its rows are theirs. */
-const kinds: Partial<Record<AddressList, string>> = {
-  private_labels: 'private',
-  public_labels: 'public',
-};
 
 /** Observations that may change something. */
 export interface Changes {
@@ -219,41 +204,37 @@ const observedShape = {
   types: {
     ...shape.types,
     at: 'int',
-    ...Object.fromEntries(addressLists.map((name) => [name, 'jsonb'])),
+    ...forLists(() => 'jsonb'),
   },
 };
-const observedColumns = ['chain_id', 'hash', 'page_id', 'at', ...mergedColumns, ...addressLists];
+const observedColumns = [
+  'chain_id',
+  'hash',
+  'page_id',
+  'at',
+  ...mergedColumns,
+  ...addressListNames,
+];
 
-/** The members of a list as the check compares them: in the order of the columns, and of their places. */
-const columnsOf = (name: AddressList) =>
-  Object.keys(shapeOf(links[name].table).types).filter((column) => !owned.has(column));
-const owned: ReadonlySet<string> = new Set(
-  'chain_id address_hash kind page_id first_seen_at updated_at'.split(' '),
-);
-
-const columnsByList = new Map(addressLists.map((name) => [name, columnsOf(name)]));
+/** The members of a list as the check compares them: in the order of their places, and of these columns. */
+const memberColumns = (name: AddressList) => ['position', ...Object.keys(listOf(name).columns)];
+const columnsByList = forLists(memberColumns);
 
 /** The lists that an observation reports, each as a list of values. */
-function listValues({ lists }: AddressObservation) {
-  return Object.fromEntries(
-    addressLists.map((name) => [
-      name,
-      lists[name]?.map((member) =>
-        columnsByList.get(name)?.map((column) => member[column] ?? null),
-      ),
-    ]),
+const listValues = ({ lists }: AddressObservation) =>
+  forLists((name) =>
+    lists[name]?.map((member) => columnsByList[name].map((column) => member[column] ?? null)),
   );
-}
 
 const storedMembers = (name: AddressList, what = '') => `
   select ${what} from ${shapeOf(links[name].table).name} as member
   where member.chain_id = excluded.chain_id and member.address_hash = excluded.hash
-    ${kinds[name] === undefined ? '' : `and member.kind = '${kinds[name]}'`}`;
+    ${listOf(name).kind === undefined ? '' : `and member.kind = '${listOf(name).kind}'`}`;
 
 const storedList = (name: AddressList) =>
   `coalesce((${storedMembers(
     name,
-    `jsonb_agg(jsonb_build_array(${columnList(columnsOf(name), 'member.')}) order by position)`,
+    `jsonb_agg(jsonb_build_array(${columnList(columnsByList[name], 'member.')}) order by position)`,
   )}), '[]')`;
 
 /** As SQL: what of an observation, a row `excluded`, is not stored yet by the rules of its merge. */
@@ -261,7 +242,7 @@ const changeOf = `(
   select case
     -- The transaction has just added it.
     when t.page_id = excluded.page_id and t.first_seen_at = now() then 'nothing'
-    when not (${addressLists
+    when not (${addressListNames
       .map(
         (name) =>
           `(excluded.${name} is null or case when excluded.${name} = '[]' then not exists (${storedMembers(name)}) else excluded.${name} = ${storedList(name)} end)`,

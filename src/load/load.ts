@@ -1,26 +1,59 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
+import { completeMembers, fill } from './address-merge.ts';
 import type { AddressObservation } from './address.ts';
 import { findNewValues, writeChanges } from './addresses.ts';
 import { replaceChildren } from './children.ts';
-import { completeFromStored, completeItem, type MissingValues } from './complete.ts';
-import { type Changeable, type CountsByPage, shapeOf, upsert } from './upsert.ts';
+import {
+  type Changeable,
+  type CountsByPage,
+  keyText,
+  shapeOf,
+  storedByKey,
+  upsert,
+} from './upsert.ts';
 
-/** Where rows go: a table, and those whose rows belong to one of its rows. */
-interface Tables {
+/** A table whose rows belong to a parent row; `parentKey` names the columns that point to it. */
+export interface ChildTable {
   readonly table: PgTable;
-  readonly children: readonly { readonly table: PgTable; readonly parentKey: readonly string[] }[];
-  /** Columns that make a row another one when they change. */
+  readonly parentKey: readonly string[];
+}
+
+/** Where rows go. */
+export interface Tables {
+  /** The rows' own table. */
+  readonly table: PgTable;
+  readonly children: readonly ChildTable[];
+  /**
+   * Columns that make a row another one when they change: the block of a height with another hash. What
+   * was known of the one before says nothing of it then.
+   */
   readonly version: readonly string[];
 }
 
-/** An item as rows; `children` has an entry for each child table, in the same order. */
-interface LoadedItem {
-  readonly key: string;
+/** What an item's rows do not report, so that the stored rows keep it. */
+interface MissingValues {
+  /** Columns of the own row. */
+  readonly columns: readonly string[];
+  /**
+   * For each child table the positions of rows that were not read whole; `all` where nothing was read
+   * of them. A row without a position has 0.
+   */
+  readonly children: readonly (readonly number[] | 'all')[];
+}
+
+/** An item's own row, and its rows of each child table, in the order of the tables. */
+interface KnownItem {
   readonly row: Row;
   readonly children: readonly (readonly Row[])[];
+}
+
+/** What one valid item becomes, but for the provenance. `key` shows repeats within a page. */
+export interface LoadedItem extends KnownItem {
+  readonly key: string;
   readonly addresses: readonly AddressObservation[];
+  /** Null where everything was reported, as it almost always is. */
   readonly missing: MissingValues | null;
 }
 
@@ -68,7 +101,7 @@ export async function loadPages(
   const { key } = shapeOf(own);
   for (const [index, { table, parentKey }] of children.entries()) {
     const sets = items.map(({ row, page_id, children: members }) => ({
-      parent: Object.fromEntries(key.map((column, at) => [parentKey[at], row[column]])),
+      parent: parentOf(row, key, parentKey),
       page_id,
       rows: members[index] ?? [],
     }));
@@ -77,3 +110,66 @@ export async function loadPages(
   await writeChanges(tx, changed);
   return counts;
 }
+
+/** An item whose values that were not read are as they were known, unless it is another one by now. */
+function completeItem<Item extends LoadedItem>(
+  item: Item,
+  known: KnownItem,
+  { version }: Tables,
+): Item {
+  const { missing } = item;
+  if (missing === null || !isSame(item.row, known.row, version)) return item;
+  return {
+    ...item,
+    row: fill(item.row, known.row, missing.columns),
+    children: item.children.map((rows, index) => {
+      const unread = missing.children[index] ?? [];
+      const before = known.children[index] ?? [];
+      return unread === 'all' ? before : completeMembers(rows, before, unread, () => true);
+    }),
+  };
+}
+
+const isSame = (reported: Row, known: Row, version: readonly string[]) =>
+  version.every(
+    (column) =>
+      (reported[column] ?? null) === null ||
+      (known[column] ?? null) === null ||
+      reported[column] === known[column],
+  );
+
+/**
+ * Completes items of which something was not read by the rows that are stored, before they replace
+ * them. Locks those, so that they do not change meanwhile. Almost always there is no such item, and
+ * this sends no statement.
+ */
+async function completeFromStored<Item extends LoadedItem>(
+  tx: Transaction,
+  tables: Tables,
+  items: readonly Item[],
+): Promise<readonly Item[]> {
+  const partly = items.filter(({ missing }) => missing !== null);
+  if (partly.length === 0) return items;
+  const { key } = shapeOf(tables.table);
+  const rows = partly.map(({ row }) => row);
+  const own = await storedByKey(tx, tables.table, { columns: key, rows }, 'for update of stored');
+  const children: Map<string, Row[]>[] = [];
+  for (const { table, parentKey } of tables.children) {
+    const parents = rows.map((row) => parentOf(row, key, parentKey));
+    children.push(await storedByKey(tx, table, { columns: parentKey, rows: parents }));
+  }
+  return items.map((item) => {
+    const text = keyText(item.row, key);
+    const [row] = item.missing === null ? [] : (own.get(text) ?? []);
+    if (row === undefined) return item;
+    return completeItem(
+      item,
+      { row, children: children.map((sets) => sets.get(text) ?? []) },
+      tables,
+    );
+  });
+}
+
+/** The key of a row, as its child rows name it. */
+const parentOf = (row: Row, key: readonly string[], parentKey: readonly string[]): Row =>
+  Object.fromEntries(key.map((column, at) => [parentKey[at], row[column]]));

@@ -25,11 +25,16 @@ const memberKey = () => ({
 });
 
 /** A member of an address's list goes when its address goes. */
-const livesWithAddress = (table: { chain_id: PgColumn; address_hash: PgColumn }) =>
+const memberKeys = (
+  table: { readonly chain_id: PgColumn; readonly address_hash: PgColumn },
+  ...within: PgColumn[]
+) => [
+  primaryKey({ columns: [table.chain_id, table.address_hash, ...within] }),
   foreignKey({
     columns: [table.chain_id, table.address_hash],
     foreignColumns: [addresses.chain_id, addresses.hash],
-  }).onDelete('cascade');
+  }).onDelete('cascade'),
+];
 
 export const addressImplementations = explorerSchema.table(
   'address_implementations',
@@ -40,10 +45,7 @@ export const addressImplementations = explorerSchema.table(
     name: text('name'),
     ...provenance(),
   },
-  (table) => [
-    primaryKey({ columns: [table.chain_id, table.address_hash, table.position] }),
-    livesWithAddress(table),
-  ],
+  (table) => memberKeys(table, table.position),
 );
 
 export const addressMetadataTags = explorerSchema.table(
@@ -58,10 +60,7 @@ export const addressMetadataTags = explorerSchema.table(
     meta: jsonb('meta'),
     ...provenance(),
   },
-  (table) => [
-    primaryKey({ columns: [table.chain_id, table.address_hash, table.position] }),
-    livesWithAddress(table),
-  ],
+  (table) => memberKeys(table, table.position),
 );
 
 export const addressLabels = explorerSchema.table(
@@ -74,10 +73,7 @@ export const addressLabels = explorerSchema.table(
     display_name: text('display_name'),
     ...provenance(),
   },
-  (table) => [
-    primaryKey({ columns: [table.chain_id, table.address_hash, table.kind, table.position] }),
-    livesWithAddress(table),
-  ],
+  (table) => memberKeys(table, table.kind, table.position),
 );
 
 export const addressWatchlistNames = explorerSchema.table(
@@ -89,10 +85,7 @@ export const addressWatchlistNames = explorerSchema.table(
     display_name: text('display_name'),
     ...provenance(),
   },
-  (table) => [
-    primaryKey({ columns: [table.chain_id, table.address_hash, table.position] }),
-    livesWithAddress(table),
-  ],
+  (table) => memberKeys(table, table.position),
 );
 
 /** The tables that pages of every list write, because each shows addresses. */

@@ -2,6 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
+import { parseExactly } from '../exact-number.ts';
 
 /** How many rows a page added to its table, and how many it changed. */
 interface PageCounts {
@@ -166,3 +167,32 @@ function typeOf(shape: TableShape, column: string): string {
 
 export const keyMatch = (key: readonly string[], left: string, right: string) =>
   key.map((column) => `${left}."${column}" = ${right}."${column}"`).join(' and ');
+
+export const keyText = (row: Row, columns: readonly string[]) =>
+  JSON.stringify(columns.map((column) => row[column]));
+
+/**
+ * The rows of a table, without what the loader fills itself, whose columns are as one of the given rows has
+ * them; by the text of these columns.
+ */
+export async function storedByKey(
+  tx: Transaction,
+  table: PgTable,
+  { columns, rows }: { readonly columns: readonly string[]; readonly rows: readonly Row[] },
+  lock: 'for update of stored' | '' = '',
+): Promise<Map<string, Row[]>> {
+  const shape = shapeOf(table);
+  const { rows: stored } = await tx.execute<{ row: string }>(sql`
+    select (to_jsonb(stored) - array['first_seen_at', 'updated_at', 'page_id'])::text as row
+    from ${sql.raw(shape.name)} as stored
+    join ${recordset('given', shape, columns, rows)}
+      on ${sql.raw(keyMatch(columns, 'stored', 'given'))}
+    order by ${sql.raw(columnList(shape.key, 'stored.'))}
+    ${sql.raw(lock)}
+  `);
+  // Amounts have more digits than a double.
+  return Map.groupBy(
+    stored.map(({ row }) => parseExactly(row) as Row),
+    (row) => keyText(row, columns),
+  );
+}

@@ -5,7 +5,7 @@ import type { Database } from '../../../src/db/transaction.ts';
 import { parseBody } from '../../../src/explorer/response.ts';
 import type { ItemRows, Operation } from '../../../src/lists/operation.ts';
 import type { WalkRow } from '../../../src/lists/tables.ts';
-import { addressLists, type AddressObservation } from '../../../src/load/address.ts';
+import { addressListNames, type AddressObservation } from '../../../src/load/address.ts';
 import { addresses } from '../../../src/load/tables.ts';
 import type { NormalisedPage } from '../../../src/sync/normalise.ts';
 import { PageQueue } from '../../../src/sync/page-queue.ts';
@@ -103,7 +103,7 @@ function untoldOf({ table, children }: Operation, { position, missing: untold }:
 function observationOf({ row, lists, missing: untold, inPart }: AddressObservation) {
   return {
     ...inColumnOrder(addresses, { ...row }),
-    ...Object.fromEntries(addressLists.map((list) => [list, lists[list]])),
+    ...Object.fromEntries(addressListNames.map((list) => [list, lists[list]])),
     ...(untold.length > 0 && { untold }),
     ...(Object.keys(inPart).length > 0 && { inPart }),
   };
