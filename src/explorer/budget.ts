@@ -110,7 +110,8 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
   await pool.query(openKey, [fingerprint, requestsPerSecond, dailyCredits]);
   let reported: Pick<RateHeaders, 'limit' | 'creditsRemaining'> = nothingReported;
 
-  async function ask(lane: BudgetLane, { hasTurn, unused }: SlotAttempt): Promise<SlotReply & Due> {
+  /** @returns with when what was answered comes true, on this process's clock */
+  async function ask(lane: BudgetLane, { hasTurn, unused }: SlotAttempt) {
     const { limit, creditsRemaining } = reported;
     reported = nothingReported;
     const sentMs = now();
@@ -177,11 +178,6 @@ interface SlotAttempt {
   readonly hasTurn: boolean;
   /** Slots of this asker that are given back. */
   readonly unused: number;
-}
-
-interface Due {
-  /** When what was answered comes true, on this process's clock. */
-  readonly dueMs: number;
 }
 
 const nothingReported = { limit: null, creditsRemaining: null };
