@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import openInBrowser from 'open';
 import { z } from 'zod';
 import { directUrlOf } from '../app.ts';
-import type { HttpServer } from '../http/server.ts';
 import { openDatabase } from '../open-database.ts';
 import { printable } from '../printable.ts';
 import { addHelp } from './command-line.ts';
@@ -59,13 +58,19 @@ async function open(context: Context, options: OpenOptions & GlobalOptions): Pro
   try {
     const serving = { settings, works: false, metricsAddress: null };
     const wanted = wantedAddress(options, settings);
-    const server =
-      wanted === null
-        ? await servePageNearby(place, serving)
-        : await servePage(place, wanted, serving);
+    const server = await (wanted === null
+      ? servePageNearby(place, serving)
+      : servePage(place, wanted, serving));
+    const url = urlOf(server);
     try {
       server.use({ url: database.url, directUrl: directUrlOf(settings, database) });
-      tellPage(context, options, server);
+      printAnswer(context, options, {
+        schema: openDocument,
+        fields: { url },
+        text: () => `${printable(url)}   Ctrl-C ends it\n`,
+      });
+      // Without a terminal no person looks.
+      if (options.browser && context.out.isTerminal && !options.json) showPage(url);
       if (!context.signal.aborted) await once(context.signal, 'abort');
     } finally {
       await server.close();
@@ -76,22 +81,10 @@ async function open(context: Context, options: OpenOptions & GlobalOptions): Pro
   return exitCodes.done;
 }
 
-function tellPage(
-  context: Context,
-  options: OpenOptions & GlobalOptions,
-  server: HttpServer,
-): void {
-  const url = urlOf(server);
-  printAnswer(context, options, {
-    schema: openDocument,
-    fields: { url },
-    text: () => `${printable(url)}   Ctrl-C ends it\n`,
-  });
-  // Without a terminal no person looks. Without a browser, the line above says where to.
-  if (options.browser && context.out.isTerminal && !options.json) {
-    void openInBrowser(url).then(
-      (started) => started.on('error', () => undefined),
-      () => undefined,
-    );
-  }
+/** Without a browser, the printed line says where the page is. */
+function showPage(url: string): void {
+  void openInBrowser(url).then(
+    (started) => started.on('error', () => undefined),
+    () => undefined,
+  );
 }

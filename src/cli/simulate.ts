@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { nearest } from '../config/nearest.ts';
 import {
   faultNames,
   faultsAtRates,
@@ -9,9 +8,10 @@ import {
   type Family,
   type FaultRate,
   type Generation,
-  type Limits,
   type SimulatedChain,
 } from '../../simulator/index.ts';
+import { nearest } from '../config/nearest.ts';
+import { wrap } from '../terminal/width.ts';
 import { wholeNumber } from './chosen-feeds.ts';
 import { addHelp } from './command-line.ts';
 import {
@@ -87,7 +87,9 @@ export function registerSimulate({ command, run }: Registry): void {
 Families: ${families.join(', ')}. Generations: ${generations.join(', ')}.
 
 Faults:
-${wrapNames(faultNames)}
+${wrap(faultNames.join(', '), 76)
+  .map((names) => `  ${names}`)
+  .join('\n')}
 
 Examples:
   ${line('explorer-etl simulate')}
@@ -109,7 +111,11 @@ async function simulate(
       text: () => `${faultNames.join('\n')}\n`,
     });
   }
-  const limits = limitsOf(options);
+  const { requestsPerSecond, dailyCredits } = options;
+  const limits = {
+    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
+    ...(dailyCredits !== undefined && { dailyCredits }),
+  };
   const simulator = await startSimulator({
     port,
     seed,
@@ -136,43 +142,33 @@ async function simulate(
   return exitCodes.done;
 }
 
-const limitsOf = ({ requestsPerSecond, dailyCredits }: SimulateOptions): Limits => ({
-  ...(requestsPerSecond !== undefined && { requestsPerSecond }),
-  ...(dailyCredits !== undefined && { dailyCredits }),
-});
+const sized = (value: string | undefined, usual: number) =>
+  value === undefined ? usual : wholeNumber(0)(value);
 
 function parseChains(list: string): SimulatedChain[] {
   return list.split(',').map((text) => {
-    const [id, family, generation, operations, batches, ...rest] = text.split(':');
-    const chainId = chainNumber(text, id ?? '');
+    const [id = '', family, generation, operations, batches, ...rest] = text.split(':');
+    if (!/^[1-9]\d{0,14}$/.test(id)) {
+      throw new InvalidArgumentError(
+        `"${text}" does not begin with a chain's number, as 10:optimism:v12 does. Families are ${families.join(', ')}; generations ${generations.join(', ')}.`,
+      );
+    }
+    if (rest.length > 0) throw new InvalidArgumentError(`"${text}" has too many parts.`);
     const known = <T extends string>(value: string | undefined, all: readonly T[]): T => {
       const found = all.find((name) => name === value);
       if (found !== undefined) return found;
       throw new InvalidArgumentError(`In "${text}": one of ${all.join(', ')} is expected.`);
     };
-    if (rest.length > 0) throw new InvalidArgumentError(`"${text}" has too many parts.`);
     return {
-      id: chainId,
-      name: `simulated-${chainId}`,
+      id: Number(id),
+      name: `simulated-${id}`,
       family: known(family ?? 'optimism', families),
       generation: known(generation ?? 'v12', generations),
-      userOperations: operations === undefined ? size.userOperations : wholeNumber(0)(operations),
-      batches: {
-        first: 1,
-        count: batches === undefined ? size.batches : wholeNumber(0)(batches),
-        blocks: size.blocks,
-      },
+      userOperations: sized(operations, size.userOperations),
+      batches: { first: 1, count: sized(batches, size.batches), blocks: size.blocks },
       factories: size.factories,
     };
   });
-}
-
-/** Without a number, the message explains the whole form. */
-function chainNumber(text: string, id: string): number {
-  if (/^[1-9]\d{0,14}$/.test(id)) return Number(id);
-  throw new InvalidArgumentError(
-    `"${text}" does not begin with a chain's number, as 10:optimism:v12 does. Families are ${families.join(', ')}; generations ${generations.join(', ')}.`,
-  );
 }
 
 /** One more `--fault`. `list` prints the names, whatever else is given. */
@@ -183,34 +179,17 @@ function parseFault(
   if (text === 'list' || before === 'list') return 'list';
   const [written = '', rate, ...rest] = text.split('=');
   const name = faultNames.find((known) => known === written);
-  if (name === undefined) throw new InvalidArgumentError(unknownName(written));
+  if (name === undefined) {
+    const near = nearest(written, faultNames);
+    const hint = near === null ? '' : ` Did you mean ${near}?`;
+    throw new InvalidArgumentError(`there is no such fault.${hint} "--fault list" names all.`);
+  }
   if (rest.length > 0) throw new InvalidArgumentError(`"${text}" has more than one rate.`);
   return [...before, { name, rate: rate === undefined ? 1 : parseRate(rate) }];
-}
-
-function unknownName(written: string): string {
-  const near = nearest(written, faultNames);
-  const hint = near === null ? '' : ` Did you mean ${near}?`;
-  return `there is no such fault.${hint} "--fault list" names all.`;
 }
 
 function parseRate(text: string): number {
   const rate = /^(?:\d+\.?\d*|\.\d+)$/u.test(text) ? Number(text) : 0;
   if (rate > 0 && rate <= 1) return rate;
   throw new InvalidArgumentError(`The rate has to be above 0 and at most 1, as in 0.01.`);
-}
-
-/** Characters of a line of help. */
-const lineLength = 78;
-
-/** Names as lines of help, as many in each as fit. */
-function wrapNames(names: readonly string[]): string {
-  const lines: string[] = [];
-  for (const name of names) {
-    const line = lines.at(-1);
-    const longer = `${line}, ${name}`;
-    if (line === undefined || longer.length > lineLength) lines.push(`  ${name}`);
-    else lines[lines.length - 1] = longer;
-  }
-  return lines.join('\n');
 }

@@ -18,7 +18,7 @@ import { counted } from '../terminal/numbers.ts';
 import type { HttpServer } from '../http/server.ts';
 import { noteEvent, serve, type ScheduleChanges } from '../sync/serve.ts';
 import type { Log } from '../log.ts';
-import { DatabaseUnavailableError, openDatabase, type OpenDatabase } from '../open-database.ts';
+import { DatabaseUnavailableError, openDatabase } from '../open-database.ts';
 import { addSameData } from './chosen-feeds.ts';
 import {
   exitCodes,
@@ -160,18 +160,13 @@ const longestWaitMs = 15_000;
 /** About ten minutes: a server that recovers takes some; a mistyped name is reported at last. */
 const mostAttempts = 45;
 
-interface OpenEngine {
-  readonly database: OpenDatabase;
-  readonly engine: Engine;
-}
-
 /**
  * Opens the engine, and waits for a database that does not answer: machines start in any order, and servers
  * restart. What waiting does not fix, such as a wrong password, is thrown at once.
  *
  * @returns null: the signal aborted first
  */
-async function awaitEngine(opening: Work): Promise<OpenEngine | null> {
+async function awaitEngine(opening: Work) {
   const { signal } = opening.context;
   for (let attempt = 1; ; attempt += 1) {
     if (signal.aborted) return null;
@@ -193,7 +188,7 @@ async function awaitEngine(opening: Work): Promise<OpenEngine | null> {
   }
 }
 
-async function openAll({ context, options, settings, log, page }: Work): Promise<OpenEngine> {
+async function openAll({ context, options, settings, log, page }: Work) {
   const database = await openDatabase(settings, context);
   try {
     const { embedded, url } = database;
@@ -235,7 +230,9 @@ export function watchConfig(
     };
     let wanted: Settings;
     try {
-      wanted = readAgain(context, options);
+      wanted = settingsOf(context, options);
+      // The key of a chain may be missing.
+      requireApiKey(wanted);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       return refuse(
@@ -260,12 +257,4 @@ export function watchConfig(
     await noteEvent(engine.db, { kind: 'config-changed', sentence });
     return lanes;
   };
-}
-
-/** @throws ConfigError */
-function readAgain(context: Context, options: GlobalOptions): Settings {
-  const wanted = settingsOf(context, options);
-  // The key of a chain may be missing.
-  requireApiKey(wanted);
-  return wanted;
 }
