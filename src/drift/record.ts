@@ -17,12 +17,6 @@ interface CountedFeed {
   readonly feed: string;
 }
 
-/** A page whose items were looked over. */
-interface CountedPage {
-  readonly page_id: number;
-  readonly driftReport: DriftReport;
-}
-
 interface Entry extends NewDrift {
   readonly occurrences: number;
 }
@@ -39,7 +33,7 @@ interface Entry extends NewDrift {
 export async function recordDrift(
   tx: Transaction,
   feed: CountedFeed,
-  pages: readonly CountedPage[],
+  pages: readonly { readonly page_id: number; readonly driftReport: DriftReport }[],
   steady: ReadonlySet<string>,
 ): Promise<readonly NewDrift[]> {
   const known = new Set(steady);

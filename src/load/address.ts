@@ -206,7 +206,7 @@ interface ShownAddress {
   readonly unread: Unread;
 }
 
-/** What an embedded address says, as rows; which of it counts is decided in `merge.ts`. */
+/** What an embedded address says, as rows; which of it counts is decided in `address-merge.ts`. */
 export function observeAddress(
   { address, extra, unread }: ShownAddress,
   place: { readonly chain_id: number; readonly page_id: number },

@@ -21,6 +21,7 @@ import {
   insertStatement,
   keyText,
   keyMatch,
+  newestWins,
   columnList,
   recordset,
   shapeOf,
@@ -32,7 +33,7 @@ const merged: ReadonlySet<string> = new Set(mergedColumns);
 
 /**
  * Of what pages show of addresses, oldest page first, that which may change something: several observations
- * of one address become one, which then meets the stored row, both by the rules of `address/merge.ts`.
+ * of one address become one, which then meets the stored row, both by the rules of `address-merge.ts`.
  */
 export async function findNewValues(
   tx: Transaction,
@@ -97,13 +98,11 @@ async function upsertObservations(
     const statement = upsertStatement(
       addresses,
       alike.map(({ row, page_id }) => ({ ...row, page_id })),
-      {
-        rule: (column) =>
-          merged.has(column)
-            ? mergeExpression(column as (typeof mergedColumns)[number], columns)
-            : `excluded."${column}"`,
-        changeable: 'any',
-      },
+      'any',
+      (column) =>
+        merged.has(column)
+          ? mergeExpression(column as (typeof mergedColumns)[number], columns)
+          : newestWins(column),
     );
     if (statement !== null) await tx.execute(statement);
   }

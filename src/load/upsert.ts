@@ -13,18 +13,13 @@ export type CountsByPage = Map<number, PageCounts>;
 
 /** The value of a column when the row is there already, as SQL; `t` is the stored row. */
 type ColumnRule = (column: string) => string;
-const newestWins: ColumnRule = (column) => `excluded."${column}"`;
+export const newestWins: ColumnRule = (column) => `excluded."${column}"`;
 
 /**
  * Which stored rows a page may change: those of older pages, also those that it wrote itself, when it is
  * decoded by other declarations, or any, where the rule decides for each column.
  */
 export type Changeable = 'older' | 'older and own' | 'any';
-
-interface UpsertOptions {
-  readonly rule: ColumnRule;
-  readonly changeable: Changeable;
-}
 
 /**
  * Brings `rows` into `table`: new ones are added, and those that differ are changed unless a newer
@@ -38,7 +33,7 @@ export async function upsert(
   rows: readonly Row[],
   changeable: Changeable = 'older',
 ): Promise<CountsByPage> {
-  const statement = upsertStatement(table, rows, { rule: newestWins, changeable });
+  const statement = upsertStatement(table, rows, changeable);
   if (statement === null) return new Map();
   const { rows: counts } = await tx.execute<{
     page_id: string;
@@ -57,7 +52,8 @@ export async function upsert(
 export function upsertStatement(
   table: PgTable,
   rows: readonly Row[],
-  { rule, changeable }: UpsertOptions,
+  changeable: Changeable,
+  rule: ColumnRule = newestWins,
 ): SQL | null {
   const [first] = rows;
   if (first === undefined) return null;
