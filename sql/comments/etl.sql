@@ -22,7 +22,7 @@ comment on column etl.budget.paused_until is 'Until when no request of the key m
 comment on column etl.budget.pause_class is 'Class of what paused the key: throttled, out-of-credits, unauthorized or key-missing. After all but the first, one request is let through to look before the others.';
 comment on column etl.budget.pause_reason is 'What the service said when the key was paused, in one line without secrets.';
 comment on column etl.budget.requests is 'Slots handed out so far, failed requests and repeats included.';
-comment on column etl.budget.updated_at is 'When the key last gave a slot, by the database''s clock. A clock that is behind it was set back.';
+comment on column etl.budget.updated_at is 'When the key last gave a slot, by the database''s clock.';
 
 comment on table etl.coverage is 'What each lane has verified and counted. The commit of a page moves it; verify computes it again from the ledger and compares.';
 comment on column etl.coverage.feed is 'Name of the feed, such as 10/user-operations.';

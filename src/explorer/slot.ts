@@ -40,9 +40,6 @@ const farthestSlots = 1000;
  * numbers with them. Live takes the next slot at once. Backfill takes it only within the horizon;
  * otherwise it gets a turn, one a slot, so that any number of waiting workers ask once a slot and
  * not all at once. One who has no turn may pass them only where a slot would be lost.
- *
- * Where the clock is behind the row's last asker, it was set back: all times of the row go with it, or
- * a pause of a second would last for an hour. A day that is still to come was today's before.
  */
 export const reserveSlot = `
 with locked as materialized (
@@ -50,13 +47,10 @@ with locked as materialized (
 ), timed_row as materialized (
   select *, clock_timestamp() as now from locked
 ), present as materialized (
-  select *, now at time zone 'utc' as utc, greatest(updated_at - now, interval '0') as set_back
-  from timed_row
-), heard as materialized (
+  select *, now at time zone 'utc' as utc from timed_row
+), reported as materialized (
   select now, utc, pause_class, pause_reason, daily_credits, requests_per_second,
-         paused_until - set_back as paused_until,
-         next_at - set_back as next_at,
-         queue_at - set_back as queue_at,
+         paused_until, next_at, queue_at,
          coalesce($4::float8, service_limit) as service_limit,
          case when credits_day >= utc::date
            then greatest(0, credits_spent - ${creditsPerRequest} * $6::int) else 0 end as spent,
@@ -72,7 +66,7 @@ with locked as materialized (
          (date_trunc('hour', utc) + interval '1 hour') at time zone 'utc' as full_hour,
          floor(daily_credits * ${reservedShare} * (24 - extract(hour from utc)) / 24
            / ${creditsPerRequest}) * ${creditsPerRequest} as reserved
-  from heard
+  from reported
 ), placed as materialized (
   select *,
          case when next_at <= now + ${farthestSlots} * gap then next_at else now end as head,

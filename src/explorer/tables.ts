@@ -17,6 +17,6 @@ export const budget = etlSchema.table('budget', {
   pause_class: text('pause_class'),
   pause_reason: text('pause_reason'),
   requests: integer('requests').notNull().default(0),
-  /** When it gave a slot last: a clock that is behind it was set back. */
+  /** When it gave a slot last. */
   updated_at: instant('updated_at').notNull().defaultNow(),
 });
