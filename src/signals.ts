@@ -43,26 +43,12 @@ export interface CommitSignal extends Published {
   readonly ms: number;
 }
 
-/** How long somebody waited for a connection of a pool. */
-export interface PoolWaitSignal {
-  /** What the database calls the pool's sessions. */
-  readonly name: string;
-  readonly ms: number;
-}
-
 /** What happens while the program works, published to subscribers in the process, such as metrics. */
 export const signals = {
   request: signal<RequestSignal>('request'),
   miss: signal<MissSignal>('miss'),
   commit: signal<CommitSignal>('commit'),
-  poolWait: signal<PoolWaitSignal>('pool-wait'),
 } as const;
-
-/** Begins to measure. @returns how long ago that was, in ms */
-export function stopwatch(): () => number {
-  const begun = performance.now();
-  return () => performance.now() - begun;
-}
 
 /** Low modules publish and know no subscriber. Without one it costs the check of a flag. */
 function signal<Message>(name: string) {

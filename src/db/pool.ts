@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Pool, type ClientBase, type PoolClient } from 'pg';
 import { isNameLost } from './failure.ts';
-import { signals, stopwatch } from '../signals.ts';
 import {
   breakUnanswered,
   keepAliveDelayMs,
@@ -52,7 +51,6 @@ export function createPool(options: {
     ...(pooled === 'sessions' && { onConnect: (client) => tellSession(client, settings) }),
     ...(options.idleTimeoutMs !== undefined && { idleTimeoutMillis: options.idleTimeoutMs }),
   });
-  tellWaits(pool, options.applicationName);
   // A connection that dies emits an error, which ends the process if there is no listener: on the pool while it
   // is idle, on the client while it is in use. The pool drops it, and its next query fails.
   pool.on('error', () => {});
@@ -63,25 +61,6 @@ export function createPool(options: {
     if (pooled === 'transactions') tellTransactions(client, settings);
   });
   return pool;
-}
-
-/** Publishes how long each request for a connection waits, also of the pool's own queries. */
-function tellWaits(pool: Pool, name: string): void {
-  type Connect = (got?: (...answer: unknown[]) => void) => Promise<PoolClient> | undefined;
-  const connect = pool.connect.bind(pool) as Connect;
-  const told: Connect = (got) => {
-    if (!signals.poolWait.hasSubscribers()) return connect(got);
-    const taken = stopwatch();
-    const tell = () => signals.poolWait.publish(() => ({ name, ms: taken() }));
-    if (got !== undefined) {
-      return connect((...answer) => {
-        tell();
-        got(...answer);
-      });
-    }
-    return connect()?.finally(tell);
-  };
-  pool.connect = told as typeof pool.connect;
 }
 
 /** The pool waits for what this returns before it hands the connection out; its types do not say so. */

@@ -47,8 +47,7 @@ export function createMetrics(status: () => Promise<StatusDocument | null>, vers
 
 /** Counts what the process does from now on, all of its engines together. @returns ends that */
 function countWork(registry: Registry): () => void {
-  const { requests, requestSeconds, pages, rows, transactionSeconds, poolSeconds } =
-    workMetrics(registry);
+  const { requests, requestSeconds, pages, rows, transactionSeconds } = workMetrics(registry);
   const ends = [
     signals.request.subscribe(({ outcome, ms }) => {
       requests.inc({ class: outcome });
@@ -61,11 +60,6 @@ function countWork(registry: Registry): () => void {
       rows.inc({ table, change: 'inserted' }, inserted);
       rows.inc({ table, change: 'changed' }, changed);
       transactionSeconds.observe(ms / 1000);
-    }),
-    signals.poolWait.subscribe(({ name, ms }) => {
-      // The names of our sessions begin with the program's; those that write pages have no other.
-      const pool = name.replace(/^explorer-etl ?/u, '') || 'work';
-      poolSeconds.observe({ pool }, ms / 1000);
     }),
   ];
   return () => {
@@ -100,7 +94,6 @@ function workMetrics(registry: Registry) {
     pages,
     rows,
     transactionSeconds: seconds('transaction_duration', 'Transactions that commit pages.', local),
-    poolSeconds: seconds('pool_wait', 'Waits for a connection to the database.', local, 'pool'),
   };
 }
 

@@ -57,7 +57,6 @@ test('the metrics of docs/metrics.md are those of the code, with type, labels an
   // What the process did has no series yet.
   const unseen: Readonly<Record<string, readonly string[]>> = {
     explorer_etl_request_duration_seconds: ['class'],
-    explorer_etl_pool_wait_seconds: ['pool'],
   };
   expect(rows.toSorted(byName)).toEqual(
     (await families())
