@@ -189,7 +189,7 @@ async function digests(pool: Pool): Promise<Record<string, string>> {
   return found;
 }
 
-const [first = 1, last = 20] = values.seeds.split('-').map(Number);
+const [first = 1, last = first] = values.seeds.split('-').map(Number);
 const outcomes: Record<string, Outcome> = {};
 await withServer(async (server) => {
   for (let seed = first; seed <= last; seed += 1) {
