@@ -26,21 +26,17 @@ import {
   type RankedList,
 } from './ranked/ranking.ts';
 
-/** How a list continues from page to page. */
 export interface Paging extends Pick<ListOrder, 'position' | 'names' | 'cursorAt' | 'topOf'> {
   /** What `next_page_params` may hold. */
   readonly schema: z.ZodType<Cursor | null>;
-  /** The declared query parameters of one page. */
   query(cursor: Cursor | null, pageSize: number): Cursor;
 }
 
 /** What a declaration says of itself, and no kind of list decides. */
 type Declared = 'name' | 'version' | 'isOffered' | 'guide';
 
-/** What an operation's kind of list adds to its declaration. */
 type KindOf<Walk extends Scope> = (
   declared: Pick<Declaration<Walk>, 'name' | 'guide' | 'table' | 'key'> & {
-    /** The list's order, by the columns that report it. */
     readonly orderBy: (columns: ListOrder['columns']) => Omit<ListOrder, 'unit' | 'givesCoverage'>;
   },
 ) => Pick<RowOfKind<Walk>, 'columns'> & Omit<Operation<Walk>, Declared | Derived>;
@@ -60,9 +56,8 @@ interface Declaration<Walk extends Scope> extends DeclaredItem, Pick<Operation, 
 }
 
 /**
- * An operation from its declaration. A field of the schema is the column of its name, or the one that
- * `columns` names; an older name of a field is that field. An embedded address is the column
- * `<field>_hash` and a row of its own. A list or an object has a table in `children`.
+ * An operation from its declaration. A field is the column of its name or of `columns`; an embedded
+ * address is `<field>_hash` and a row of its own; a list or an object is a table of `children`.
  */
 export function operation<Walk extends Scope>(declared: Declaration<Walk>): Operation<Walk> {
   const { name, table, item, path, cursor, version, isOffered, guide } = declared;
@@ -130,11 +125,7 @@ export const newestFirst =
     };
   };
 
-/**
- * One list for each number, each highest first; a walk's end draws the conclusions.
- *
- * @param number the column of the list's number, which no item reports
- */
+/** One list for each number, each highest first; no item reports the column `number`. */
 export const numbered =
   (
     { number, ...columns }: ListOrder['columns'] & { readonly number: string },
@@ -185,11 +176,7 @@ const wholeNumber = z
 // The length of the page just served, so 0 after an empty one; requested with 0 it is refused.
 const items_count = wholeNumber.nullish();
 
-/**
- * The cursor of lists whose next page has the numbers below a field's.
- *
- * @param end the highest number that nothing follows
- */
+/** The cursor of lists whose next page has the numbers below a field's; nothing follows `end`. */
 export const belowNumber = (field: 'id' | 'block_number', end: number): Paging => ({
   schema: z.object({ [field]: wholeNumber, items_count }).transform((told): Cursor | null => {
     const number = Number(told[field]);

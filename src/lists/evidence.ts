@@ -23,18 +23,12 @@ import {
   presentTime,
 } from './positions.ts';
 
-/**
- * Items that one page may show to have left the list: a fifth of a page, three at least. A
- * reorganisation takes a few; a page that skips more is more likely a wrong page.
- */
+/** Items that one page may remove: a reorganisation takes a few, a wrong page skips more. */
 const mostGone = (rows: number) => Math.max(3, Math.floor(rows / 5));
 
 type PlacedRows = ItemRows & { readonly height: number };
 
-/**
- * Of pages that are about to be written, those that may say something beyond their own rows. Most pages
- * are where nothing is stored and nothing verified: one statement shows it for a transaction.
- */
+/** The pages that may say something beyond their own rows; one statement rules out most of them. */
 export async function pagesWithChanges(
   list: PlacedList,
   tx: Transaction,
@@ -86,11 +80,7 @@ const isPlaced = (item: ItemRows): item is PlacedRows => item.height !== null;
 const meetsKnown = ({ floor, scope }: Pick<WalkContext<NewestFirstWalk>, 'floor' | 'scope'>) =>
   floor !== null || scope.again === true;
 
-/**
- * What a page says beyond its own rows: which came late, and which stored items have left the list.
- *
- * @returns whether the stored items confirm the page; it concludes nothing about them if they don't
- */
+/** Notes a page's late arrivals and removals; false: the stored items do not confirm the page. */
 export async function noteChanges(
   list: PlacedList,
   tx: Transaction,
@@ -105,11 +95,7 @@ export async function noteChanges(
   return walk.isConclusive ? noteRemovals(list, tx, walk, rows, first, last) : true;
 }
 
-/**
- * A new row in a block that another walk verified arrived behind the head. Few walks reach above a page
- * near the head, so this reads few rows. A row is new if nothing changed since it was first seen: on
- * another server `now()` differs.
- */
+/** New rows in blocks that another walk verified; equal times mean new: servers' `now()` differ. */
 async function noteLateArrivals(
   list: PlacedList,
   tx: Transaction,
@@ -146,12 +132,9 @@ async function noteLateArrivals(
 }
 
 /**
- * The list holds between a page's first and last item what the page holds: other stored items there
- * have left the list, unless a newer page has seen them. So have those between the last item of the
- * page before and this page's first, since the cursor leads from one to the other.
- *
- * A page that skips many stored items is noted as doubtful, and removes nothing. If another walk skips
- * the same, they are gone.
+ * Stored items between the end of the page before and this page's end have left the list if the
+ * page lacks them and no newer page saw them. A page that skips many removes none until another
+ * walk skips the same.
  */
 async function noteRemovals(
   list: PlacedList,
@@ -216,10 +199,7 @@ const listedBelow = (list: PlacedList, chainId: number, place: OrderKey) => sql`
   and removed_at is null
 `;
 
-/**
- * The list can't end above stored items, nor with an empty page at a cursor that names an item. A few
- * items may have left the list; if more than a page of them is missing, the answer is truncated.
- */
+/** A list cannot end above stored items; if more than a page of them is missing, it was cut. */
 export async function judgeListEnd(
   list: PlacedList,
   db: Queryable,
@@ -253,10 +233,7 @@ export async function judgeListEnd(
 
 const isEmpty = ({ rows, quarantined }: EndClaim) => rows.length + quarantined === 0;
 
-/**
- * An empty page at a cursor that the service returned is no end. Later, that item and all below it may
- * have left the list: then the list ends with the item above them.
- */
+/** An empty page at a returned cursor is no end, unless that item and all below it left later. */
 async function judgePromise(
   list: PlacedList,
   db: Queryable,
@@ -272,7 +249,6 @@ async function judgePromise(
   };
 }
 
-/** The lowest stored item above a position. */
 async function nextAbove(
   list: PlacedList,
   db: Queryable,
@@ -295,11 +271,7 @@ async function nextAbove(
 /** Stored items that are compared together: nearly all are evidence. */
 const comparedAtOnce = 101;
 
-/**
- * The highest stored items below a position that the page does not serve, and that pages in order
- * wrote: another may be at a wrong block, or of another list. Citus cannot join spread items with
- * pages, so two statements read them.
- */
+/** Stored items below `end` that ordered pages wrote. Citus cannot join spread items with pages. */
 async function evidenceBelow(
   list: PlacedList,
   db: Queryable,
@@ -328,7 +300,6 @@ async function evidenceBelow(
 
 type StoredItem = { readonly height: number; readonly key: string; readonly page_id: string };
 
-/** Of the pages that wrote some items, those that were out of order. */
 async function disordered(
   db: Queryable,
   items: readonly Pick<StoredItem, 'page_id'>[],
@@ -356,7 +327,6 @@ export async function sharesStored(
   return rows.some(({ page_id }) => !doubtful.has(page_id));
 }
 
-/** Whether an earlier walk ended at this block, and was believed. */
 const wasEnd = async (db: Queryable, { walk_id, feed }: EndClaim, last: OrderKey | null) =>
   last !== null &&
   hasRows(

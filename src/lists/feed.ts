@@ -16,7 +16,6 @@ export interface FeedLane extends Feed {
 /** `10/user-operations`. */
 export const feedName = ({ chain_id, operation }: Feed) => `${chain_id}/${operation}`;
 
-/** What people and schedules see of a feed. */
 export type FeedState =
   | 'idle'
   | 'running'
@@ -40,10 +39,7 @@ export const ofFeed = (feed: Feed) => sql`feed = ${feedName(feed)}`;
 
 export const ofLane = (lane: FeedLane) => sql`${ofFeed(lane)} and lane = ${lane.lane}`;
 
-/**
- * Lets one walk of a feed end at a time: its conclusions rest on its neighbours' rows. Whatever else
- * changes such conclusions takes this lock first, before any row.
- */
+/** Lets one walk of a feed end at a time: it judges by others' rows. Taken before any row lock. */
 export async function lockEnds(
   tx: Transaction,
   { feed }: { readonly feed: string },

@@ -8,7 +8,6 @@ import { ranked } from './ranked/index.ts';
 import { type OperationName, operations } from './registry.ts';
 import type { FeedSettings } from './settings.ts';
 
-/** Every kind of list by its name. */
 export const kinds: Readonly<Record<ListKindName, ListKind>> = {
   'newest-first': newestFirst,
   numbered,

@@ -25,7 +25,6 @@ export interface RowOfKind<Walk extends Scope> {
   readonly height: string | null;
 }
 
-/** An object as it was decoded, or a row on its way. */
 type Fields = Record<string, unknown>;
 
 /** How an item becomes rows: what `Operation` calls `normalise`. */
@@ -63,17 +62,14 @@ export function normaliser<Walk extends Scope>(
   };
 }
 
-/** The first of a field's names that has a value. */
 const reportedName = (item: Fields, names: readonly string[]) =>
   names.find((name) => (item[name] ?? null) !== null);
 
-/** That value; null: none. */
 function reported(item: Fields, names: readonly string[]): unknown {
   const name = reportedName(item, names);
   return name === undefined ? null : item[name];
 }
 
-/** Adds to a row what an object reports; a column that it does not report is null. */
 function lay(row: Fields, { columns, within }: Layout, item: Fields): Fields {
   for (const { column, names, isAddress } of columns) {
     const value = reported(item, names);
@@ -96,7 +92,6 @@ function rowsOf(part: Part, item: Fields, id: readonly unknown[]): readonly Row[
   });
 }
 
-/** The addresses that an item shows. */
 const observed = (
   columns: readonly Column[],
   item: Fields,
@@ -136,7 +131,6 @@ function missingRows(
   });
 }
 
-/** What an operation says of its items and where they go. */
 export interface DeclaredItem {
   readonly item: z.ZodType;
   readonly table: PgTable;
@@ -162,14 +156,12 @@ interface Layout {
   readonly within: readonly { readonly name: string; readonly layout: Layout }[];
 }
 
-/** A field of an item that is a list or an object, and its table. */
 export interface Part extends ChildTable, Layout {
   readonly names: readonly string[];
   /** Then its rows have positions. */
   readonly isList: boolean;
 }
 
-/** How an item becomes rows. */
 export interface ItemLayout extends Pick<Layout, 'columns'> {
   readonly parts: readonly Part[];
 }
@@ -185,14 +177,12 @@ export function layoutOfItem(declared: DeclaredItem): ItemLayout {
   };
 }
 
-/** The fields of an object, each once. */
 const fieldsOf = ({ fields }: Outline) =>
   [...(fields?.values() ?? [])].filter(({ sameAs }) => sameAs === undefined);
 
 const isValue = ({ fields, element, isOwnRow }: Outline) =>
   isOwnRow === true || (fields === null && element === null);
 
-/** @param spell the column of a value, by its name */
 function layoutOf(fields: readonly Outline[], spell: (name: string) => string): Layout {
   const [values, objects] = [fields.filter(isValue), fields.filter((field) => !isValue(field))];
   return {

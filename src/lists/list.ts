@@ -30,10 +30,7 @@ export interface ScopeBounds {
 /** A walk to begin. The cursor null is the head of the list. */
 export interface PlannedWalk<Walk extends Scope = Scope> {
   readonly scope: Walk;
-  /**
-   * Its stop height: the block that it goes past before it ends; null: the list's end, or the run's
-   * bounds.
-   */
+  /** The block that it goes past before it ends; null: the list's end, or the run's bounds. */
   readonly floor: number | null;
   /** How deep below the covered top the walk, and those beside it, go, in ms. */
   readonly depthMs?: number;
@@ -44,7 +41,6 @@ export interface PlannedWalk<Walk extends Scope = Scope> {
 /** Null: nothing is left to begin. 'wait': that depends on a walk under way. */
 export type WalkPlan<Walk extends Scope = Scope> = PlannedWalk<Walk> | 'wait' | null;
 
-/** How many requests something takes, as `likely` and `requests` of an estimate. */
 export type RequestCount = Pick<Estimate, 'likely' | 'requests'>;
 
 export interface Estimate {
@@ -80,10 +76,7 @@ export interface ListCoverage {
   readonly notes: SQL;
   /** A statement for what keeps feeds open, of all feeds: `feed` and `finding`, a raw finding. */
   readonly findings: SQL;
-  /**
-   * Whether a finished walk, a row `later`, read the position of an item, a row `item` of
-   * `etl.quarantine`.
-   */
+  /** Whether a walk, a row `later`, read the position of `item`, a row of `etl.quarantine`. */
   readonly readsAgain: SQL;
 }
 
@@ -97,10 +90,7 @@ export interface ListReach {
   readonly newestTimes: SQL | null;
 }
 
-/**
- * A kind of list: all that the rest of the program knows of a list, beside its operation. Nothing is
- * optional. `Settings` configures a feed, `Wanted` is what a run covers, `Walk` what a walk does.
- */
+/** A kind of list. `Settings` configures a feed; a run covers `Wanted`, and a walk `Walk`. */
 export interface ListKind<
   Settings extends FeedSettings = FeedSettings,
   Wanted extends RunScope = RunScope,
@@ -111,10 +101,7 @@ export interface ListKind<
   /** What the configuration may say of an operation's feed; parsing `{}` gives the defaults. */
   settings(operation: Configured): z.ZodType<Settings>;
   readonly bounds: readonly (keyof ScopeBounds)[];
-  /**
-   * Whether there is history that is read once; else every walk reads the whole list, and one that
-   * found it truncated is given up.
-   */
+  /** Without it, every walk reads the whole list, and one that found it truncated is given up. */
   readonly hasHistory: boolean;
   /** Whether verified history can be read again, for late arrivals. */
   readonly canReadAgain: boolean;
@@ -124,7 +111,6 @@ export interface ListKind<
   ): readonly { readonly lane: Lane; readonly scope: Wanted }[];
   /** The settings, with bounds that reach further: coverage is judged by them. */
   extended(settings: Settings, bounds: ScopeBounds): Settings;
-  /** Whether the configuration bounds the list. */
   isBounded(settings: Settings): boolean;
   /** The settings that a command's bounds replace: the feed's target from now on. Null: none. */
   target(settings: Settings, bounds: ScopeBounds): Partial<Settings> | null;
@@ -138,10 +124,7 @@ export interface ListKind<
   reconcileTarget(db: Database, feed: Feed, scopes: readonly Wanted[]): Promise<void>;
   nextWalk(tx: Transaction, run: RunOf<Wanted>, at: Date): Promise<WalkPlan<Walk>>;
   readonly coverage: ListCoverage;
-  /**
-   * As SQL: whether the ledger can do without an ended walk, a row `later`, which brought nothing: no
-   * conclusion rests on it alone.
-   */
+  /** As SQL: whether the ledger can lose a walk that brought nothing, a row `later`. */
   isPrunable(at: Date): SQL;
   /** What the verified ranges count, in a list whose heights count `unit`. */
   covers(unit: ListUnit): ListUnit | 'ranks';
@@ -193,10 +176,7 @@ export const dayMs = 86_400_000;
 /** Half of a list's last page is empty, on average. */
 export const halfPage = 0.5;
 
-/**
- * What the page draws of a list whose items have positions. All is SQL, whose cost is bounded however
- * long the history is.
- */
+/** What the page draws of a list with positions: SQL of bounded cost, however long the history. */
 export interface ListRibbon {
   /**
    * A statement for `feed`, `begins`, `ends` (exclusive) and a multirange for each state, of all feeds

@@ -22,7 +22,6 @@ export interface NewestFirstWalk {
   readonly above?: number;
 }
 
-/** What one walk of a numbered list covers: the list of one number. */
 export interface NumberedWalk {
   readonly batch: number;
   readonly max_pages?: number;
@@ -32,7 +31,6 @@ export interface NumberedWalk {
   readonly known?: KnownBlock;
 }
 
-/** What one walk of a list whose order changes covers. */
 export interface RankedWalk {
   readonly max_pages?: number;
 }
@@ -43,15 +41,11 @@ interface ScopeByKind {
   readonly ranked: RankedWalk;
 }
 
-/** See `ListKind`. */
 export type ListKindName = keyof ScopeByKind;
 
 type AnyKey = { [Kind in ListKindName]: keyof ScopeByKind[Kind] }[ListKindName];
 
-/**
- * What one walk covers, whatever its kind; kept with it, so that anyone can resume it. It has no keys
- * of another kind.
- */
+/** What one walk covers, kept with it so that any worker can resume it; keys of one kind only. */
 export type Scope = {
   [Kind in ListKindName]: ScopeByKind[Kind] & {
     readonly [Other in Exclude<AnyKey, keyof ScopeByKind[Kind]>]?: never;
@@ -72,7 +66,6 @@ export interface Place {
   readonly position: number;
 }
 
-/** What one valid item becomes, and where it stands. */
 export interface ItemRows extends LoadedItem {
   readonly position: number;
   /** Null: the list has no heights, or the item does not report its own. */
@@ -90,7 +83,6 @@ export interface PageEnd extends OrderKey {
   readonly page_id: number;
 }
 
-/** Names of what orders an item: its height, its time, and its key within the height. */
 interface OrderFields<Name> {
   readonly height: Name;
   readonly time: Name;
@@ -104,14 +96,11 @@ export type ListUnit = 'blocks' | 'batches';
 export interface ListOrder {
   /** An item's fields, by their names in all of the API's generations. */
   readonly fields: OrderFields<readonly string[]>;
-  /** Columns of the own table. */
   readonly columns: OrderFields<string>;
   readonly unit: ListUnit;
-  /**
-   * The position that a cursor names: that of the first item of its page, or of the last one of the
-   * page before. Null: it cannot be read, and only the items are evidence.
-   */
+  /** The position that a cursor names; null: it cannot be read, and only the items are evidence. */
   readonly position: (cursor: Cursor) => OrderKey | null;
+  /** The first item of the cursor's page, or the last item of the page before. */
   readonly names: 'first' | 'above';
   /** A synthetic cursor: only what is served there confirms it. */
   readonly cursorAt: (position: OrderKey) => Cursor;
@@ -136,14 +125,10 @@ export interface WalkContext<Walk extends Scope = Scope> {
   readonly page_id: number;
   /** Null: the head. */
   readonly cursor: Cursor | null;
-  /** How many rows the page added to the operation's own table. */
   readonly inserted: number;
   /** Where the page before ended, if that one was conclusive: this page's cursor continues there. */
   readonly above: PageEnd | null;
-  /**
-   * Whether the page is in order and all of its items became rows: only then does absence mean
-   * something.
-   */
+  /** The page is in order and all its items became rows: only then does absence mean something. */
   readonly isConclusive: boolean;
 }
 
@@ -153,7 +138,6 @@ export interface PageInWalk<Walk extends Scope = Scope> {
   readonly rows: readonly ItemRows[];
 }
 
-/** A walk as its last page is committed. */
 export interface WalkEndContext<Walk extends Scope = Scope> extends WalkContext<Walk> {
   /** The height down to which the list was read whole: 0 at its end, else that of the known block. */
   readonly readDownTo: number;
@@ -184,10 +168,7 @@ export interface EndClaim<Walk extends Scope = Scope> {
   readonly isResumed: boolean;
 }
 
-/**
- * What stored rows say of a claimed end. An unsupported end is requested once more; a contradicted one
- * is no end: the walk fails as `truncated`, and is tried again.
- */
+/** Unsupported: the end is requested once more. Contradicted: the walk fails as `truncated`. */
 export type EndVerdict =
   | { readonly is: 'supported' }
   | { readonly is: 'unsupported' }
@@ -205,24 +186,20 @@ export interface EndQuestion {
   readonly only: OrderKey | null;
 }
 
-/** The defaults of a feed's configuration, as far as operations of a kind differ. */
 export interface ConfigDefaults {
   /** Five cron fields. */
   readonly schedule: string;
   /** How far below the newest known item each poll of a newest-first list goes. */
   readonly overlap: string;
-  /** Deeper polls of a newest-first list. */
   readonly resweep: readonly { readonly depth: string; readonly every: string }[];
 }
 
-/** What an operation says for its settings. */
 export type Configured = Pick<Operation, 'guide' | 'defaults'>;
 
-/** An operation in texts. */
+/** The operation's texts for people. */
 export interface Guide {
   /** Its list beside the name of a chain: short, for a column. */
   readonly list: string;
-  /** Its items, in the plural. */
   readonly items: string;
   /** A sentence. */
   readonly about: string;
@@ -255,31 +232,19 @@ export interface Operation<Walk extends Scope = Scope> extends Tables {
   normalise(decoded: ValidItem, place: Place): ItemRows;
   /** Null: the list has no order. */
   readonly order: ListOrder | null;
-  /**
-   * Whether a walk decides which rows belong to its list: its pages then keep the heights that they
-   * served, and the ends of a feed's walks, which rest on their neighbours' rows, come one at a time.
-   */
+  /** Whether walks decide which rows a list has: pages keep heights, walks end one at a time. */
   readonly decidesMembership: boolean;
   /** Whether the rows of one archived page mean something by themselves. */
   readonly isReplayable: boolean;
   /** Judges the claim that the list ends here by what is stored. Changes nothing. */
   judgeEnd(db: Queryable, claim: EndClaim<Walk>): Promise<EndVerdict>;
-  /**
-   * The numbers of those pages of a transaction for which `afterPage` runs: they may say something
-   * beyond their own rows. Runs while their rows are written.
-   */
+  /** The numbers of the pages that `afterPage` runs for. Runs while their rows are written. */
   informative(tx: Transaction, pages: readonly PageInWalk<Walk>[]): Promise<ReadonlySet<number>>;
-  /**
-   * Runs in a page's transaction, after its rows.
-   *
-   * @returns whether the stored rows confirm the page; else it verifies nothing
-   */
+  /** Runs after a page's rows; false: the stored rows do not confirm it, so it verifies nothing. */
   afterPage(tx: Transaction, walk: WalkContext<Walk>, rows: readonly ItemRows[]): Promise<boolean>;
   /**
-   * Runs in the transaction of a walk's last page, if it reached the list's end or a known block. Ends
-   * of a feed's walks come one at a time: each sees what those before it concluded.
-   *
-   * @returns why the walk says less than a whole list, to be kept as its reason; null if it does not
+   * Runs in the transaction of a walk's last page, at the list's end or a known block; a feed's
+   * walks end one at a time. Returns the reason why the walk says less than a whole list, or null.
    */
   afterWalk(tx: Transaction, walk: WalkEndContext<Walk>): Promise<string | null>;
 }

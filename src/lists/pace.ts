@@ -2,14 +2,9 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Queryable } from '../db/query.ts';
 import { type Feed, feedName, ofFeed } from './feed.ts';
 
-/** Several walks of a feed run at once unless its settings say otherwise. */
 const defaultParallel = 4;
 
-/**
- * How many walks of a lane run at once, if more than one can.
- *
- * @throws when the feed was never registered
- */
+/** How many walks of a lane run at once, if more than one can; throws for an unregistered feed. */
 export async function parallelOf(db: Queryable, feed: Feed): Promise<number> {
   const { rows } = await db.execute<{ parallel: unknown }>(
     sql`select settings -> 'parallel' as parallel from etl.feeds where ${ofFeed(feed)}`,
@@ -31,10 +26,7 @@ const ownPart = 0.5;
 /** Newest pages that show the present round trip. */
 const recentPages = 20;
 
-/**
- * How many walks of a feed use up its part of the key's rate: one walk waits for each answer. Goes by the
- * round trip that was measured last; never more than the feed's setting `parallel`.
- */
+/** How many walks use up the feed's part of the key's rate, by the last measured round trip. */
 export async function walksCalledFor(db: Queryable, feed: Feed): Promise<number> {
   const { rows } = await db.execute<
     Record<'rate' | 'trip_ms' | 'lanes' | 'parallel', number | null>

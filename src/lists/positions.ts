@@ -34,10 +34,7 @@ export const isBelow = ({ height, key }: ReturnType<typeof columnsOf>, place: Or
 export const inOrder = (a: OrderKey, b: OrderKey): boolean =>
   a.height > b.height || (a.height === b.height && a.key >= b.key);
 
-/**
- * As a common table expression: the time of the transaction. In an update of spread rows each server
- * would use its own `now()`, and Citus refuses it in a case.
- */
+/** The transaction's time as a CTE: Citus servers differ in `now()`, and refuse it in a case. */
 export const present = sql`present as materialized (select now() as at)`;
 export const presentTime = sql`present.at`;
 
@@ -75,16 +72,12 @@ export async function timedAbove(
   return rows.toReversed();
 }
 
-/**
- * Longest token that is followed, in characters. True ones have about ninety; one that grows with each
- * page would fill the ledger, until a server refuses the URL.
- */
+/** Longest token, in characters: true ones have about 90; one that grows would fill the ledger. */
 const longestToken = 4096;
 
 /**
- * The cursor of the account-abstraction lists (spec 2.6, 4.2, 4.3): an opaque token, passed back
- * unchanged. It names the next page's first item. The `page_size` beside it is dropped: it would fix
- * the page size of a walk for ever.
+ * The cursor of the account-abstraction lists (spec 2.6, 4.2, 4.3): an opaque token that names the
+ * next page's first item. `page_size` is dropped: it would fix the page size of a walk for ever.
  */
 export const pageToken: Paging = {
   schema: z
@@ -105,10 +98,7 @@ export const pageToken: Paging = {
   topOf: (height) => ({ height, key: `0x${'f'.repeat(64)}` }),
 };
 
-/**
- * The address that a token of a ranked list names, lower case: the first item of the page, unless the
- * ranking changed meanwhile. Null: the token has another form.
- */
+/** The address that a ranked list's token names, lower case; null: the token has another form. */
 export function tokenAddress({ page_token }: Cursor): string | null {
   return /^\d{1,15},(0x[0-9a-f]{40})$/iu.exec(String(page_token))?.[1]?.toLowerCase() ?? null;
 }

@@ -9,7 +9,6 @@ import { type OperationName, operations } from './registry.ts';
 /** Walks that are looked at in one transaction: it takes some 100 ms, however many there are. */
 const judgedAtOnce = 500;
 
-/** What was deleted from the ledger. */
 interface Pruned {
   readonly walks: number;
   readonly pages: number;
@@ -19,10 +18,8 @@ interface Pruned {
 const nothing: Pruned = { walks: 0, pages: 0, runs: 0 };
 
 /**
- * Deletes walks that ended more than `days` before `at` from the ledger, with their pages and runs: those
- * that brought nothing, and of which no row says that it came from there. Coverage keeps what they verified and
- * counted, and `etl.pruned` remembers it. In batches, until all were looked at or the signal aborts. Only what is
- * so old by the database's clock too.
+ * Deletes walks that ended more than `days` before `at`, brought nothing and are no row's origin,
+ * with their pages and runs. Coverage keeps what they verified. Ends early if the signal aborts.
  */
 export async function pruneLedger(
   db: Database,
@@ -56,7 +53,6 @@ const sum = (a: Pruned, b: Pruned): Pruned => ({
   runs: a.runs + b.runs,
 });
 
-/** Whose walks are looked at, and from which one on. */
 interface Batch {
   readonly feed: string;
   readonly operation: OperationName;
@@ -66,7 +62,7 @@ interface Batch {
   readonly after: number;
 }
 
-/** As SQL: the moment before which walks and runs are old. */
+/** As SQL: the moment before which walks are old by this machine's and the database's clock. */
 const oldest = ({ days, at }: Batch) =>
   sql`least(${at.toISOString()}::timestamptz, now()) - make_interval(days => ${days})`;
 
@@ -80,10 +76,7 @@ async function pruneBatch(
   return { pruned, last: ids.length < judgedAtOnce ? null : Math.max(...ids) };
 }
 
-/**
- * The next old walks that brought nothing new. Locked, so that no retry of an item from quarantine writes rows of
- * their pages meanwhile; anyone who is at it goes first. What is queried next is of a state in which that is over.
- */
+/** Locks the old walks that brought nothing, so that no retry from quarantine writes their rows. */
 async function lockIdle(tx: Transaction, batch: Batch): Promise<number[]> {
   const { rows } = await tx.execute<{ id: number }>(sql`
     select id::float8 as id

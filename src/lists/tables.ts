@@ -41,7 +41,7 @@ export type RunScope = Readonly<Record<string, unknown>>;
 export const runStates = ['open', 'finished', 'failed', 'interrupted', 'superseded'] as const;
 export type RunState = (typeof runStates)[number];
 
-/** One wish to bring a feed's lane up to date: opened by `sync`, by another command or by a schedule. */
+/** A request to bring a lane up to date: opened by `sync`, by another command or by a schedule. */
 export const runs = etlSchema.table(
   'runs',
   {
@@ -154,10 +154,7 @@ export const walks = etlSchema.table(
   ],
 );
 
-/**
- * What a lane's walks have verified and counted. A page's commit moves the row, as the last that it locks, so that
- * walks side by side wait for each other as shortly as can be.
- */
+/** What a lane's walks verified and counted. A commit locks it last, so other walks wait least. */
 export const coverage = etlSchema.table(
   'coverage',
   {
@@ -270,10 +267,8 @@ export const incarnations = etlSchema.table('incarnations', {
   id: uuid('id').notNull().defaultRandom(),
 });
 
-/** A walk as stored: what it covers, how far it came, and the revision that fences it. */
 export type WalkRow = InferSelectModel<typeof walks>;
 
-/** A walk as a worker took it. */
 export interface HeldWalk extends WalkRow {
   /** That of the server when it was taken: after a crash the worker holds it no longer. */
   readonly incarnation: string;

@@ -68,10 +68,8 @@ export async function gapsOf(tx: Pick<Transaction, 'execute'>, feed: Feed): Prom
 }
 
 /**
- * The stored cursor from which a gap is reached with the fewest pages: that of the lowest page
- * that begins above it. Null where no such page is known: the head is the only way in. One that a
- * later walk entered at, and which no longer led to anything above the gap, is none: what the page
- * began with has left the list, and a walk verifies nothing above the first item that it meets.
+ * The stored cursor nearest above a gap; null: only the head leads in. One at which a later walk
+ * entered and met nothing above the gap does not count: its first item has left the list.
  */
 export async function entryAbove(tx: Transaction, feed: Feed, gap: Gap): Promise<Cursor | null> {
   const { rows } = await tx.execute<{ cursor: Cursor }>(sql`
@@ -97,7 +95,6 @@ export async function entryAbove(tx: Transaction, feed: Feed, gap: Gap): Promise
   return rows[0]?.cursor ?? null;
 }
 
-/** How deep a walk is to go below the top of what is covered or being covered, and where that is. */
 export interface Floor {
   readonly depthMs: number;
   /** The block that the walk has to go past. */
@@ -122,13 +119,9 @@ const underWay = (feed: Feed) => sql`coalesce(
 )`;
 
 /**
- * The floors of walks of several depths, in ms, the shallowest first: below the top of what is
- * covered or being covered, because rows arrive behind the head. Depth is measured by times that their
- * neighbours confirm. None while nothing is covered:
- * then there is no list to keep current yet. None goes below the range that the top belongs to: what is under it is a gap, and read
- * as one.
- *
- * @param below the block that depths are measured from, where that is not the top
+ * Stop heights for depths in ms, the shallowest first, below `below` or the covered top, by times
+ * that neighbours confirm. There is none while nothing is covered, and none below the top's range:
+ * what is under it is a gap, and read as one.
  */
 export async function floorsOf(
   tx: Pick<Transaction, 'execute'>,

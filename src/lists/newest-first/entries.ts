@@ -37,7 +37,6 @@ export const believesEntries = async (tx: Queryable, feed: Feed, at: Date): Prom
     `,
   )) === true;
 
-/** A gap, or the part of it that a run is about. */
 export interface WantedGap extends Gap {
   /** Where the gap itself ends, above what is wanted of it. */
   readonly top: number;
@@ -54,12 +53,9 @@ export function wantedOf(gap: Gap, scope: NewestFirstScope): WantedGap | null {
 const itemsAbove = 25;
 
 /**
- * A position to enter a gap at: that of the lowest stored item above it, so that the walk meets all that is
- * in the gap, and nothing else. Into the middle of a gap it enters a little above, because a walk verifies
- * nothing above the first item that it meets; if no item is there, twice as far above each time. Null: no
- * stored item leads in.
- *
- * @param vain how many walks of the run entered above the gap and met nothing there
+ * A position to enter a gap at: the lowest stored item above it, or in its middle a little above
+ * the wanted part, because a walk verifies nothing above the first item that it meets: twice as far
+ * for each of `vain` walks that met nothing there. Null: no stored item leads in.
  */
 export async function entryInto(
   tx: Queryable,
@@ -73,7 +69,6 @@ export async function entryInto(
     : itemAbove(tx, feed, gap.top);
 }
 
-/** In how many blocks there are so many items of a list, as dense as it was in what was read. */
 async function blocksOf(tx: Queryable, feed: Feed, items: number): Promise<number> {
   const blocks = await valueOf<number>(
     tx,
@@ -112,7 +107,6 @@ async function itemAbove(tx: Queryable, feed: Feed, block: number): Promise<Orde
   return rows[0] ?? null;
 }
 
-/** What a stored page begins with: a way into the middle of the list. */
 interface Entry extends Record<string, unknown> {
   readonly cursor: Cursor;
   /** The highest block on the page. */
@@ -122,18 +116,13 @@ interface Entry extends Record<string, unknown> {
 /** The shortest walk of its own, in pages: each range boundary may cost a page or two twice. */
 const shortestSegment = 25;
 
-/** A range of the list that is read again. */
 export interface Reading extends Pick<PlannedWalk<NewestFirstWalk>, 'scope' | 'floor' | 'depthMs'> {
   /** Where it begins; null is the head. */
   readonly start: LiveEnd | null;
-  /** How many walks at once, at most. */
   readonly most: number;
 }
 
-/**
- * One reading of a range as walks side by side. Each but the first enters at a cursor of the ledger. Each but
- * the last ends at the cursor of the next one, or past its first block if pages fall elsewhere now.
- */
+/** One reading as parallel walks; each ends at the next one's cursor, or past its first block. */
 export async function planSegments(
   tx: Queryable,
   feed: Feed,

@@ -4,10 +4,7 @@ import type { ListUnit } from '../operation.ts';
 import { isOpen } from './coverage.ts';
 import type { ResweepRule } from './settings.ts';
 
-/**
- * No chain has an older user operation: the first entry point of ERC-4337 that the service lists was
- * deployed on that day.
- */
+/** No operation is older: the first ERC-4337 entry point the service lists was deployed then. */
 export const firstOperationAt = Date.UTC(2023, 2, 1);
 
 /** What is left of a list's history. */
@@ -73,7 +70,6 @@ export function listUpkeep(
 
 /** What is known of a list. Times are ms since 1970. */
 export interface ListFacts {
-  /** Whether a page of it was read. */
   readonly isBegun: boolean;
   readonly gaps: readonly ListGap[];
   /** Items of the walks by the blocks that they went over. */
@@ -83,7 +79,6 @@ export interface ListFacts {
   readonly itemsPerDay: number | null;
 }
 
-/** Before the first page. */
 export const nothingKnown: ListFacts = {
   isBegun: false,
   gaps: [],
@@ -146,7 +141,6 @@ const gaps = sql`(
   ) as gap
 )`;
 
-/** As SQL, above every height. */
 const top = sql`9223372036854775807`;
 
 /** As SQL, over a row of `feeds`: how dense its list is, and what is missing of it. */

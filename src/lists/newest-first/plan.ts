@@ -34,12 +34,7 @@ import {
 } from './run.ts';
 import { planSplit } from './split.ts';
 
-/**
- * The gaps to read at a time, the newest first. If the service breaks the order of the list, walks
- * verify nothing and the gaps stay: they are read in growing intervals then.
- *
- * @param run the run that reads, whose own walks don't count
- */
+/** The gaps due at a time, the newest first; in growing intervals if walks verify nothing. */
 async function gapsDue(
   tx: Queryable,
   feed: Feed,
@@ -61,10 +56,7 @@ async function gapsDue(
   return isRested === false ? [] : gaps;
 }
 
-/**
- * The live lane's walk: from the head down to the stop height, once a run, past known rows, because
- * others may have arrived between them.
- */
+/** Reads from the head to the stop height, once a run, past known rows: others may be between. */
 export async function planLiveWalk(
   tx: Transaction,
   run: NewestFirstRun,
@@ -77,10 +69,7 @@ export async function planLiveWalk(
   return depth === null ? null : { scope: boundsOf(run), ...depth, cursor: null };
 }
 
-/**
- * The backfill lane's next walk: the whole list while nothing is covered, then deeper polls, then the
- * newest gap that this run has not tried, then a part of another walk's rest.
- */
+/** Plans the whole list while nothing is covered; then deeper polls, gaps, parts of other walks. */
 export async function planBackfillWalk(
   tx: Transaction,
   run: NewestFirstRun,
@@ -104,7 +93,6 @@ export async function planBackfillWalk(
   return planned ?? (begun.some(isRunning) ? 'wait' : null);
 }
 
-/** All known history once more. */
 async function readAgain(
   tx: Transaction,
   run: NewestFirstRun,
@@ -118,10 +106,7 @@ async function readAgain(
   });
 }
 
-/**
- * The deepest rule that is due and too long for the live lane. Once a run, so that a run ends however
- * short the interval is; again only while other walks keep the run open.
- */
+/** The deepest due rule that is too long for the live lane; once a run, so that a run ends. */
 async function planResweep(
   tx: Transaction,
   run: NewestFirstRun,
@@ -145,10 +130,7 @@ async function planResweep(
   });
 }
 
-/**
- * If the service refuses stored cursors, one walk from the head takes the place of those that were
- * refused, down to their lowest stop height, when the other walks have ended.
- */
+/** If stored cursors are refused, one walk from the head replaces those walks after the others. */
 async function planFallback(
   tx: Transaction,
   run: NewestFirstRun,
@@ -171,16 +153,10 @@ async function planFallback(
   };
 }
 
-/**
- * Walks of a run through one gap that end with another list's page; then the gap waits for the next
- * run.
- */
+/** Walks of a run through one gap that end with another list's page, before the gap waits. */
 const mostMismatches = 2;
 
-/**
- * The newest gap, entered at the lowest item above it, or from the nearest stored cursor. The same run
- * does not try a gap twice, so it ends, nor reads what a walk is on its way through.
- */
+/** Enters the newest untried gap at the lowest item above it or the nearest stored cursor. */
 async function planGap(
   tx: Transaction,
   run: NewestFirstRun,
@@ -208,10 +184,7 @@ async function planGap(
   return { scope: { ...boundsOf(run), entry }, floor, cursor: orderOf(run).cursorAt(entry) };
 }
 
-/**
- * A live lane is due beside some history; on start it waits for its schedule. The backfill lane is due
- * for what is not covered and for what is to be read again.
- */
+/** A live lane is due beside some history, but not on start; backfill, for gaps and refetches. */
 export async function isDue(
   db: Database,
   { lane, scope }: Target<NewestFirstScope>,

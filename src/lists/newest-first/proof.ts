@@ -13,10 +13,7 @@ const shows = sql`exists (
     and walks.cuts = 0
 )`;
 
-/**
- * A list that is newest first is verified by pages that went past blocks, down to `since` or the end, or
- * by an end at which it was empty, or held one item, which nothing else confirms.
- */
+/** Verified by pages that went past blocks, or by an end with at most one item. */
 export const proof: ListCoverage = {
   shows,
   lacks: 'no-coverage',
@@ -42,9 +39,8 @@ export const proof: ListCoverage = {
 };
 
 /**
- * As SQL: whether a walk that brought nothing, a row `later`, is prunable: it ended at its stop height, in
- * order, and is not the newest of its like: the newest reports where the list begins, where the live lane
- * ended, and when a rule of resweeps was last followed, which its interval may want for long.
+ * As SQL: a walk that ended at its stop height is prunable, unless it is the newest of its like:
+ * that one shows where the list begins, where the live lane ended and when a rule was followed.
  */
 export const isPrunable = (at: Date): SQL => sql`
   later.reason = 'floor'

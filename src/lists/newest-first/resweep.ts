@@ -15,10 +15,7 @@ const longestSlackMs = 60_000;
 /** How soon a rule is tried again if its walks failed, as a part of its interval: they may always fail. */
 const againPart = 1 / 10;
 
-/**
- * Where the live walk that begins at `at` ends: the overlap below the top, or the depth of the deepest
- * rule that is due and short. Null while nothing is covered.
- */
+/** Where a live walk ends: below the top by the overlap or a short due rule; null: no coverage. */
 export async function liveDepth(
   tx: Queryable,
   feed: Feed,
@@ -55,9 +52,8 @@ async function isShort(tx: Queryable, feed: Feed, { floor, from }: Floor): Promi
 }
 
 /**
- * The depths of the rules that are due, in ms: their interval has passed since as deep a turn began, or since
- * the feed's first walk. A turn is all walks of one run that began together for one depth. A turn under way
- * counts, a failed one only for a while, one that began in the future (a fast clock) not at all.
+ * Due depths in ms: the interval has passed since as deep a turn (a run's walks of one depth)
+ * began. A turn under way counts, a failed one for a while, one of a fast clock never.
  */
 async function dueDepths(
   tx: Queryable,

@@ -9,7 +9,6 @@ import type { Gap } from './coverage.ts';
 
 export type RunResweep = { readonly depth_ms: number; readonly every_ms: number };
 
-/** What a run of a newest-first list covers. */
 export type NewestFirstScope = {
   readonly since?: string;
   readonly max_pages?: number;
@@ -33,21 +32,16 @@ export function boundsOf({ scope: { since, max_pages } }: NewestFirstRun): Newes
   return { ...(since !== undefined && { since }), ...(max_pages !== undefined && { max_pages }) };
 }
 
-/** Whether a run is about some blocks only. */
 export const isRange = ({ from_block, to_block }: NewestFirstScope): boolean =>
   from_block !== undefined || to_block !== undefined;
 
-/** The order of the feed's list. */
 export function orderOf(feed: Feed): ListOrder {
   const { order } = operations[feed.operation];
   if (order === null) throw new Error(`the list of ${feedName(feed)} has no order`);
   return order;
 }
 
-/**
- * As SQL, after `from`: the stored items of a feed's list; more conditions may follow. It reads one table:
- * Citus copies a union of spread tables before it applies conditions.
- */
+/** As SQL, after `from`: stored items. Of one table, as Citus copies a union before it filters. */
 export function itemsOf(feed: Feed) {
   const { table: own } = operations[feed.operation];
   const { table, height, key, time } = columnsOf({ table: own, order: orderOf(feed) });
@@ -58,7 +52,6 @@ export function itemsOf(feed: Feed) {
     where chain_id = ${feed.chain_id} and height is not null`;
 }
 
-/** A walk that a run has begun. */
 export interface BegunWalk extends Record<string, unknown> {
   readonly id: number;
   readonly state: string;
@@ -101,10 +94,7 @@ const isLost = ({ entry, state, pages, reason }: BegunWalk) =>
 export const isInVain = ({ entry, state, top }: BegunWalk, gap: Gap): boolean =>
   entry !== null && entry > gap.to && state === 'finished' && (top ?? 0) <= gap.to;
 
-/**
- * Whether a walk of the run was to close a gap: the same run does not try it again, so a run ends. A
- * refused cursor leaves one more way in, the head; a synthetic one that leads nowhere, all other ways.
- */
+/** Whether the run tried a gap: a refused cursor leaves the head, a lost synthetic one all ways. */
 export const tried = (walk: BegunWalk, gap: Gap): boolean =>
   !walk.is_again &&
   !isLost(walk) &&
@@ -121,10 +111,7 @@ export const mismatches = (begun: readonly BegunWalk[], gap: Gap): number =>
 export const wasRefused = (walk: BegunWalk, gap: Gap): boolean =>
   walk.state === 'abandoned' && !isLost(walk) && walk.floor === gap.from;
 
-/**
- * Whether a walk is on its way through a gap, or about to enter it. One that reads again may just have
- * begun at the head, and make a gap as it goes.
- */
+/** Whether a walk goes through a gap or into it. One that reads again may make it as it goes. */
 export const reaches = (walk: BegunWalk, gap: Gap): boolean => {
   if (!isRunning(walk) || gap.to < walk.floor) return false;
   const from = walk.bottom ?? walk.entry;

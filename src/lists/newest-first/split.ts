@@ -40,7 +40,6 @@ interface Rest {
   readonly isSure: boolean;
 }
 
-/** What is known of a list that a run reads. */
 interface Known {
   readonly begun: readonly BegunWalk[];
   /** Pages a block, as dense as what was read so far. */
@@ -49,19 +48,15 @@ interface Known {
   readonly beginning: { readonly height: number; readonly isReached: boolean };
 }
 
-/** Where a walk is parted. */
 interface Boundary {
   readonly walk: BegunWalk;
   readonly height: number;
 }
 
 /**
- * A part of what a walk under way has yet to read, for a walk of its own: it enters at a synthetic
- * cursor and takes over what is below once it has arrived (`sync/hand-off.ts`). There are as many walks
- * as the key's rate and the round trip call for, each about as long; when one has ended, the longest
- * rest is parted again. While it is unknown how far a list goes back, positions are tried ever farther
- * below what is known. Null: one more walk would not pay, or the service does not serve synthetic
- * cursors.
+ * A part of another walk's rest, for a walk that enters at a synthetic cursor (`sync/hand-off.ts`).
+ * Parts are about equal; while the list's depth is unknown, positions go ever farther down. Null:
+ * one more walk would not pay, or the service serves no synthetic cursors.
  */
 export async function planSplit(
   tx: Queryable,
@@ -118,7 +113,6 @@ function densityOf(begun: readonly BegunWalk[]): number | null {
   return sum.blocks === 0 ? null : sum.pages / sum.blocks;
 }
 
-/** What the range boundaries of a run have cost so far, in requests. */
 const costOf = (begun: readonly BegunWalk[]) =>
   begun.reduce((sum, walk) => {
     if (walk.above === null) return sum;
@@ -165,10 +159,7 @@ function restOf(walk: BegunWalk, known: Known): Rest | null {
   return from < to ? { walk, from, to, pages: (to - from) * known.density, isSure: true } : null;
 }
 
-/**
- * What the lowest walk may have yet to read, down to where nothing is or can be. Null: no walk goes to
- * an unknown end, or a position below it is being tried; but the first one is not waited for.
- */
+/** What the lowest walk may have left; null: no walk's end is unknown, or a position is tried. */
 function openRest(known: Known): Rest | null {
   const isFirst = known.begun.filter(({ above }) => above !== null).length <= 1;
   for (const walk of known.begun) {

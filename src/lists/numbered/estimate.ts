@@ -67,7 +67,6 @@ function blocksPerNumber(
 const pagesOf = (blocks: number, { pageItems }: BatchFacts, pageSize: number) =>
   Math.max(1, blocks / (pageItems ?? pageSize) + halfPage);
 
-/** A batch whose newest block is known. */
 export interface BatchPoint {
   readonly batch: number;
   readonly height: number;
@@ -75,7 +74,6 @@ export interface BatchPoint {
   readonly at: number | null;
 }
 
-/** What is known of the batches of a range. */
 export interface BatchFacts {
   readonly frontier: number | null;
   /** Numbers of the range that were read to their end, and the blocks read in the range. */
@@ -140,7 +138,6 @@ export const facts = sql`(
   ) as page
 )`;
 
-/** Before the first page. */
 export const nothingKnown: BatchFacts = {
   frontier: null,
   read: 0,

@@ -117,7 +117,6 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
   examples: { sync: '--from-batch 1 --to-batch 20', backfill: '--from-batch 1' },
 };
 
-/** Adds the batches of a run to the feed's target. */
 async function noteTarget(tx: Transaction, lane: FeedLane, scope: NumberedScope): Promise<void> {
   const range = rangeOf(scope);
   if (range === null) return;
@@ -128,10 +127,7 @@ async function noteTarget(tx: Transaction, lane: FeedLane, scope: NumberedScope)
   `);
 }
 
-/**
- * Replaces the target by what is wanted now. What was requested before and never read leaves it; what
- * was read stays, from the lowest verified batch on.
- */
+/** Replaces the target: unread numbers leave it, read ones above the lowest verified one stay. */
 async function reconcileTarget(
   db: Database,
   feed: Feed,
@@ -233,10 +229,7 @@ async function withdraw(db: Database, feed: Feed): Promise<void> {
   });
 }
 
-/**
- * Makes batches unread whose blocks are not those that were read: the next walk would trust their
- * state, and stop at the first block that it knows.
- */
+/** Makes batches with broken blocks unread: the next walk would stop at a block that it knows. */
 async function forgetBrokenBatches(db: Database, chainId: number): Promise<void> {
   await transact(db, async (tx) => {
     const found = sql`select from etl.block_findings where chain_id = ${chainId} limit 1`;

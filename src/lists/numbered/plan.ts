@@ -21,10 +21,7 @@ import {
   walkOf,
 } from './walks.ts';
 
-/**
- * The backfill lane's next walk: without a last number the latest batch is searched first; then batches
- * that are unverified and due, then unread numbers from the top of the range down.
- */
+/** Searches the latest batch first if none is named; then plans unverified and unread numbers. */
 export async function planBackfillBatch(
   tx: Transaction,
   run: NumberedRun,
@@ -55,10 +52,9 @@ function historyOf(
 }
 
 /**
- * The live lane's next walk: a probe above the latest known batch, upward while there are new batches,
- * then the new ones that are unread, then those of the newest `reread` numbers that are unverified,
- * since a batch can be seen while it fills. If many are, no poll fixes what keeps them so: intervals
- * grow.
+ * Probes above the latest known batch, then plans new unread batches, then the unverified ones of
+ * the newest `reread`, since a batch can be seen while it fills. If many are unverified, no poll
+ * fixes what keeps them so: intervals grow.
  */
 export async function planLiveBatch(
   tx: Transaction,
@@ -96,9 +92,8 @@ async function nextPassed(
 }
 
 /**
- * As SQL: the numbers that no walk has read to their end, highest first. Read ones are subtracted as
- * ranges: a test of each number took seconds at a hundred thousand. In the select list a series is
- * lazy.
+ * As SQL: the unread numbers, highest first. Ranges, since a test of each number took seconds at a
+ * hundred thousand; a series in the select list is lazy.
  */
 const unreadNumbers = ({ chain_id }: NumberedRun, from: number, top: SQL) => sql`
   select generate_series(upper(range) - 1, lower(range), -1) as number
@@ -146,10 +141,7 @@ async function nextHole(
   return number === null ? null : unlessHole(tx, run, { number, is_hole: true });
 }
 
-/**
- * The highest number at or below the run's pointer that was never read to its end. Moves the pointer
- * below it.
- */
+/** The highest unread number at or below the run's pointer; moves the pointer below it. */
 const nextUnread = (tx: Transaction, run: NumberedRun, from: number) =>
   valueOf<number>(
     tx,
@@ -174,7 +166,7 @@ const nextUnread = (tx: Transaction, run: NumberedRun, from: number) =>
   );
 
 /**
- * A live lane is due if the latest batch is known; on start it waits for its schedule. The backfill
+ * A live lane is due if the latest batch is known; on start it waits for its schedule. A backfill
  * lane is due for unread numbers, and for unverified ones after growing intervals or when a person
  * waits.
  */

@@ -1,10 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { ListCoverage } from '../list.ts';
 
-/**
- * Batches are verified by the chain: one at least. Where only numbers up to a last one were requested, it
- * shows as much that all of them were read: a few batches have no neighbours that would verify them.
- */
+/** Verified by the chain, or, up to a last number, by being read: a few batches lack neighbours. */
 const shows = sql`exists (
   select from explorer.read_batches as batch
   where batch.chain_id = feeds.chain_id and is_proved and batch_number <@ asked
@@ -59,7 +56,6 @@ const batchNotes = sql`
   ) as notes
 `;
 
-/** Numbered lists are verified by the chain that their blocks make. */
 export const proof: ListCoverage = {
   shows,
   lacks: 'no-verified-batch',
@@ -70,11 +66,7 @@ export const proof: ListCoverage = {
   readsAgain: sql`later.reason is null and later.batch = (item.scope ->> 'batch')::bigint`,
 };
 
-/**
- * As SQL: whether a walk that brought nothing, a row `later`, is prunable: one of a batch that is verified, so that
- * it is never read again, which a newer walk has read too. Polls above the newest batch are counted: how far
- * the next one looks depends on it.
- */
+/** As SQL: whether a newer walk read the same verified batch. Polls stay: the next counts them. */
 export const isPrunable = (): SQL => sql`
   exists (
     select from etl.feeds

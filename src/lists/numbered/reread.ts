@@ -13,16 +13,10 @@ export interface RereadRange extends Feed {
   readonly to: number;
 }
 
-/**
- * How many batches with blocks may wait above the highest settled one: the newest, the one that fills,
- * and one that awaits an update. If there are more, something else keeps them unverified.
- */
+/** Batches that may wait above the highest verified one: newest, filling, awaiting an update. */
 const headLimit = 3;
 
-/**
- * As SQL: the highest number of a range that is read again: all, or if more than a few wait above the
- * highest settled batch, the lowest of those. The others cannot be settled before them.
- */
+/** As SQL: the highest number to refetch; if many wait, the lowest few, which the others need. */
 const readUpTo = ({ chain_id, from, to }: RereadRange) => sql`coalesce(
   (
     select max(batch_number)
@@ -62,10 +56,7 @@ export async function isHeadLong(db: Queryable, range: RereadRange): Promise<boo
   return rows.length > headLimit;
 }
 
-/**
- * As SQL, over rows of `batch`: more blocks may have come. Its last read brought new ones, or it is a
- * chain in itself, of which one page shows whether it grew.
- */
+/** As SQL: more blocks may have come: the last read brought some, or the batch is a whole chain. */
 const isFilling = (range: RereadRange) => sql`(
   (is_contiguous and is_linked) is true
   or coalesce(
@@ -125,10 +116,9 @@ export async function planReread(
 const walksOfNumber = 3;
 
 /**
- * The newest number that the run has begun and that lacks only another read of its end: a batch that
- * was read down to a known block, the lowest of the target, an empty number below that, or the batch
- * below the range, on which its lowest rests. Null while numbers below are unread: they may be all the
- * evidence that it needs.
+ * The newest begun number that lacks only another read of its end: read to a known block, the
+ * lowest, empty below that, or below the range. Null while lower numbers are unread: they may be
+ * evidence.
  */
 export async function planLastRead(
   tx: Transaction,
@@ -177,10 +167,7 @@ export async function planLastRead(
   return walkAgain(tx, range, await valueOf<number>(tx, next));
 }
 
-/**
- * A walk of a batch that was read before, as far as something can have changed: down to a known block
- * if its top may have grown; its last page if only its end lacks evidence; else whole.
- */
+/** Reads what can have changed: down to a known block, the last page, or the whole batch. */
 async function walkAgain(
   tx: Transaction,
   feed: Feed,
@@ -219,10 +206,7 @@ const lastEntry = (tx: Transaction, feed: Feed, batch: number) =>
     `,
   );
 
-/**
- * The block down to which a batch is read: more can only come above its highest one, or with a block
- * that awaits an update. Null: the batch is read whole.
- */
+/** A batch's highest block, or the one below its lowest pending one; null: it is read whole. */
 async function knownBlock(
   tx: Transaction,
   chainId: number,

@@ -98,5 +98,4 @@ const times = sql`
   where kind = 'numbered'
 `;
 
-/** Numbers of batches. */
 export const ribbon: ListRibbon = { parts, times };

@@ -11,7 +11,6 @@ export const walkOf = (
   how: Omit<NumberedWalk, 'batch'> = {},
 ): PlannedWalk<NumberedWalk> => ({ scope: { batch, ...how }, floor: null, cursor: null });
 
-/** A walk that a run began. */
 type BegunBatch = { readonly batch: number; readonly state: string; readonly items: number };
 
 /** The walks that the run has begun, one for each batch. */
@@ -56,7 +55,6 @@ export const isUnderWay = (run: NumberedRun, number: SQL) => sql`exists (
 export const latestBatchOf = (db: Queryable, feed: Feed) =>
   valueOf<number>(db, sql`select frontier::float8 from etl.feeds where ${ofFeed(feed)}`);
 
-/** Notes that there are batches up to a number. */
 const moveFrontier = (tx: Transaction, run: NumberedRun, frontier: number) =>
   tx.execute(sql`update etl.feeds set frontier = ${frontier} where ${ofFeed(run)}`);
 
@@ -114,19 +112,16 @@ export async function planSearch(
   return null;
 }
 
-/** What a live run has found above the latest known batch. */
 interface Following {
   /** The latest known batch when the run began; what is above it is new. */
   readonly base: number;
   readonly newest: number;
-  /** The next poll, if there is to be one. */
   readonly poll: WalkPlan<NumberedWalk>;
 }
 
 /**
- * The live run's next probe above the latest known batch: one if nothing is new, else on upward past a
- * few gaps. A failed probe ends the probing, and says nothing of its number. A number is probed once a
- * run: a batch can be listed long before its blocks are there.
+ * The live run's next probe above the latest batch: past a few gaps if one is new, each number once
+ * a run, since a batch can be listed before its blocks are there. A failed probe ends it.
  */
 export async function follow(
   tx: Transaction,
@@ -156,10 +151,7 @@ export async function follow(
   return { base, newest, poll: polled.has(number) ? null : walkOf(number, { probe: true }) };
 }
 
-/**
- * The next listed number to probe. If many are listed and not indexed yet, the first few and the last
- * show it: each request costs as much as a page of blocks.
- */
+/** The next listed number to probe: the first few and the last show that none is indexed yet. */
 function nextListed(listed: readonly number[], newest: number, polled: ReadonlySet<number>) {
   const above = listed.filter((number) => number > newest);
   return [...above.slice(0, gapsPassed), ...above.slice(-1)].find((number) => !polled.has(number));
@@ -175,10 +167,7 @@ function nextUnlisted(
   return number;
 }
 
-/**
- * How many live runs have looked above the present latest batch before this one, and found nothing,
- * since that batch last grew: while it fills, the next one is right above it.
- */
+/** How many live runs have polled above the latest batch for nothing since it last grew. */
 async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Promise<number> {
   const polls = sql`
     select count(*)::float8 as polls
@@ -211,28 +200,21 @@ async function baseOf(tx: Transaction, run: NumberedRun, frontier: number): Prom
   return (await valueOf<number>(tx, noted)) ?? frontier;
 }
 
-/**
- * How many empty numbers in a row mean, while searching, that no batch is above. Numbering has gaps: at
- * 3 % of them, three in a row happen once in 37,000 places.
- */
+/** Empty numbers in a row that end a search: at 3 % of gaps, three happen once in 37,000 places. */
 const missRun = 3;
 /** How many empty numbers in a row confirm the latest known batch that was found. */
 const confirmRun = 8;
 
-/** What is known of batch numbers while the latest known batch is searched. */
 interface FrontierKnowledge {
-  /** The lowest number that is wanted. */
   readonly from: number;
   /** The highest number that is known to have blocks; null while none is. */
   readonly hit: number | null;
-  /** Numbers that were found empty. */
   readonly misses: ReadonlySet<number>;
 }
 
 /**
- * The next number to probe in the search for the newest batch; null: it is found, in `hit`, or there is
- * none. Gallops upward by doubling steps, halves between the last hit and the first run of misses, and
- * confirms with a longer run, because numbers can be gaps. Pure.
+ * The next number to probe for the newest batch; null: it is `hit`, or there is none. Gallops
+ * upward, halves between the last hit and the first run of misses, and confirms by a longer run.
  */
 export function nextProbe({ from, hit, misses }: FrontierKnowledge): number | null {
   const base = hit ?? from - 1;
@@ -260,17 +242,11 @@ function runLength(misses: ReadonlySet<number>, start: number): number {
   return length;
 }
 
-/**
- * Where live runs probe while the number right above the latest batch stays empty: first as wide as the
- * confirming run, then by doubling. Numbering goes on behind any gap, so that one of these is met.
- */
+/** Offsets to probe while the next number stays empty: numbering goes on behind any gap. */
 const near = Array.from({ length: confirmRun - 1 }, (_, index) => index + 2);
 const far = [16, 32, 64, 128, 256, 512];
 
-/**
- * Where above the latest batch the nth poll goes, from 0: right above it every other time, and in
- * between to the numbers behind it, in case that one is a gap: 1, 2, 1, 3, 1, 4 … One request a run.
- */
+/** Where the nth poll goes, from 0: 1, 2, 1, 3, 1, 4 …, in case the number right above is a gap. */
 function offsetOf(poll: number): number {
   if (poll % 2 === 0) return 1;
   const turn = (poll - 1) / 2;
@@ -278,13 +254,9 @@ function offsetOf(poll: number): number {
   return near[turn] ?? all[(turn - near.length) % all.length] ?? 1;
 }
 
-/**
- * Listed numbers above the latest known batch that one run requests, at most. The list of batches shows
- * where to read first, if `optimism-batches` is mirrored too; it verifies nothing.
- */
+/** Most listed numbers that a run requests. The list shows where to read; it verifies nothing. */
 const mostAbove = 1_000;
 
-/** The listed numbers from one on, lowest first. */
 async function listedFrom(tx: Queryable, chainId: number, from: number) {
   const { rows } = await tx.execute<{ number: number }>(sql`
     select batch_number::float8 as number
@@ -307,10 +279,7 @@ const newestListed = (tx: Queryable, chainId: number, from: number) =>
     `,
   );
 
-/**
- * As SQL: whether a number is missing in a part of the list that is complete: likely a gap. It is read
- * last, since its neighbours may verify it empty without a request.
- */
+/** As SQL: a number that a complete part of the list lacks: likely a gap, so it is read last. */
 export const isSupposedHole = (chainId: number, number: SQL) => sql`(
   ${number} <@ coalesce(
     (

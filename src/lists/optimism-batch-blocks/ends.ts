@@ -3,7 +3,6 @@ import type { Queryable } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { EndClaim, EndVerdict, NumberedWalk, WalkEndContext } from '../operation.ts';
 
-/** What is stored around the end that a batch's list claims. */
 interface Standing extends Record<string, unknown> {
   /** The lowest block that the walk was served; null: none. */
   readonly lowest: number | null;
@@ -19,12 +18,8 @@ interface Standing extends Record<string, unknown> {
 }
 
 /**
- * Whether what is stored supports the end of a batch's list.
- *
- * One end verifies nothing of a batch: its neighbours do, and the feed reads the lowest of a range, and
- * the empty numbers below it, twice. So a claim passes unless something contradicts it: stored blocks
- * of the batch are missing, the batch below does not meet it, or a list hardly ends with such a page.
- * Then it is requested once more.
+ * Whether stored rows support the end of a batch's list: neighbours verify it, so a claim passes
+ * unless stored blocks are missing, the batch below does not meet it, or the end is odd.
  */
 export async function judgeBatchEnd(
   db: Queryable,
@@ -48,10 +43,7 @@ export async function judgeBatchEnd(
   return { is: below !== null && is_next ? 'unsupported' : 'supported' };
 }
 
-/**
- * Whether a list hardly ends like this: a cursor names an item of the next page, so no empty page
- * follows it, and a full page mostly has a cursor.
- */
+/** An empty page cannot follow a cursor, which names an item; a full page mostly has a cursor. */
 const isOdd = ({ rows, quarantined, entry, isFull }: EndClaim) =>
   isFull || (rows.length + quarantined === 0 && entry !== 'head');
 
@@ -108,15 +100,10 @@ async function standing(
 }
 
 /**
- * Takes the number from blocks that claim to be in the batch, and which its walk did not serve where it
- * read. A walk with a page out of order or an item in quarantine concludes nothing, nor does any walk
- * of a block that a newer page has written.
- *
- * Below the lowest served block the end is a claim: it counts only if that block's parent is in a lower
- * batch. Else the blocks stay, and the batch is not settled until another walk shows whose they are.
- *
- * A block that another page is writing is skipped: waiting could deadlock, and that page's own walk
- * concludes where the block belongs.
+ * Takes the number from blocks that claim to be in the batch and that its walk did not serve. A
+ * walk out of order or with a quarantined item concludes nothing, and a newer page's block stays.
+ * Below the lowest served block, that block's parent must be in a lower batch. Blocks that another
+ * page is writing are skipped: waiting could deadlock.
  */
 export async function releaseBlocks(
   tx: Transaction,
@@ -195,12 +182,9 @@ export async function touchedBatches(
 }
 
 /**
- * Notes where a walk has seen its batch's list begin and end: a batch is settled only if its stored
- * blocks, which may come of another walk, do so too. A walk with a page out of order or an item in
- * quarantine has seen nothing, nor has one that entered at the last page and was served no block.
- *
- * The lowest block's parent is noted too: below the lowest batch only another read contradicts a wrong
- * hash.
+ * Notes where a walk saw its batch's list begin and end, and the lowest block's parent: stored
+ * blocks must agree. A walk out of order or with a quarantined item has seen nothing, nor has one
+ * that entered at the last page and was served no block.
  */
 export async function noteObservation(
   tx: Transaction,

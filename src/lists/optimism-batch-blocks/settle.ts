@@ -3,19 +3,13 @@ import type { Transaction } from '../../db/transaction.ts';
 import type { NumberedWalk, WalkEndContext } from '../operation.ts';
 import { noteObservation, releaseBlocks, touchedBatches } from './ends.ts';
 
-/**
- * The widest gap between two batches that meet whose numbers are noted as empty without a request.
- * Beyond it the numbering itself has jumped, and each number is read.
- */
+/** Widest gap of numbers noted as empty without a request: beyond it the numbering has jumped. */
 const widestHole = 1_000;
 
 /** Above every batch number: an upper bound lets the planner use an index. */
 const highestNumber = Number.MAX_SAFE_INTEGER;
 
-/**
- * Concludes from the end of a batch's walk which blocks the batch has, and which batches around it the
- * chain verifies. Only ends of walks write batches, and those of a feed come one at a time.
- */
+/** Concludes which blocks a batch has, and which batches the chain verifies; one walk at a time. */
 export async function concludeBatch(
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,
@@ -55,11 +49,7 @@ const hasUnread = (chainId: number, from: SQL, to: SQL) => sql`coalesce(
   false
 )`;
 
-/**
- * The given batches that have blocks, and the nearest ones on both sides of each: where they are in the
- * target, and whether they meet, also by what was seen of their lists. As common table expressions, the
- * last one `placed`.
- */
+/** CTEs up to `placed`: batches with blocks, the nearest on both sides, and whether they meet. */
 const placed = (chainId: number, feed: string, batches: readonly number[]) => sql`
   touched as (
     select number from unnest(${sql.param(batches)}::bigint[]) as number
@@ -107,14 +97,10 @@ const placed = (chainId: number, feed: string, batches: readonly number[]) => sq
 `;
 
 /**
- * As SQL, over rows of `placed`: a batch is settled if it is a chain in itself, no block awaits an
- * update, it meets both neighbours in height and hash, and its list was seen to begin and end with its
- * blocks, to the end by the run that settles it.
- *
- * A settled one stays so beside unread numbers: they contradict nothing.
- *
- * The lowest of the target has no neighbour below. Its end counts if two walks have seen it, and the
- * emptiness of each number below it too.
+ * As SQL, over `placed`: a batch is verified if it is a chain without pending blocks, meets both
+ * neighbours in height and hash, and its list was seen to begin and end so, the end by the run that
+ * verifies it. It stays so beside unread numbers. The lowest has no neighbour below: two walks must
+ * have seen its end, and that each number below is empty.
  */
 const isSettled = (chainId: number, runId: number) => sql`(
   is_chain and is_seen
@@ -150,10 +136,7 @@ const isSettled = (chainId: number, runId: number) => sql`(
   )
 ) is true`;
 
-/**
- * Judges the given batches and those around them. Empty numbers between two that meet are verified, and
- * so are those below a lowest that is settled.
- */
+/** Judges batches and those around; verifies gaps between two that meet, or below the lowest. */
 async function settleBatches(
   tx: Transaction,
   { chain_id, feed, page_id, run_id }: WalkEndContext<NumberedWalk>,
@@ -213,11 +196,7 @@ async function settleBatches(
   `);
 }
 
-/**
- * Describes batches by their blocks: how many, from where to where, whether heights are contiguous and
- * hashes linked. Neighbours are not judged here. A probe that finds nothing leaves no row: the batch
- * may still come.
- */
+/** Describes batches by their blocks. A probe that finds none leaves no row: the batch may come. */
 async function describeBatches(
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,

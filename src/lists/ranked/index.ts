@@ -20,10 +20,7 @@ import { polling } from '../settings.ts';
 /** A run and its walks read the whole list, or so many of its pages. */
 type RankedScope = { readonly max_pages?: number };
 
-/**
- * A ranking's next walk: the whole list once, and again while the last walk ended because rows moved
- * (the end of a walk bounds how often) or was truncated, since it may lack something above.
- */
+/** Reads the whole list once, and again if the last walk was truncated or met moved rows. */
 async function planRankedWalk(
   tx: Transaction,
   run: RunOf<RankedScope>,
@@ -83,7 +80,6 @@ const facts = sql`(
   ) as ranking
 )`;
 
-/** The newest ranking of a feed, a row of `feeds`. */
 const newestRanking = sql`
   select rankings.*, started_at
   from etl.rankings
@@ -93,10 +89,7 @@ const newestRanking = sql`
   limit 1
 `;
 
-/**
- * As SQL, over a row of `feeds`: the ranks that the newest ranking verifies, a JSON list. An item in
- * quarantine can have any rank, and moves those below it.
- */
+/** The ranks that the newest ranking verifies: an item in quarantine can have any rank. */
 const rankedItems = sql`
   select json_agg(
     json_build_object(
@@ -108,7 +101,6 @@ const rankedItems = sql`
     and not exists (select from etl.quarantined where quarantined.feed = feeds.feed)
 `;
 
-/** As SQL, over a row of `feeds`: notes on the newest ranking, a JSON list. */
 const rankingNotes = sql`
   select jsonb_agg(note) from (
     select jsonb_build_object('detail', 'rows-moved', 'count', walks) as note
@@ -140,7 +132,6 @@ const coverage: ListCoverage = {
   readsAgain: sql`later.reason is null`,
 };
 
-/** How many items the newest ranking has, and when it was read. */
 const status: ListReach = {
   progress: sql`'{}'::json`,
   verified: sql`

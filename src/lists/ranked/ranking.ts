@@ -28,28 +28,19 @@ const namesOf = ({ table, key, total, history }: RankedList) => ({
 /** Why a walk to the list's end gives no ranking: the order changed meanwhile. */
 export const rowsMoved = 'moved';
 
-/**
- * Why no ranking was published: the service listed no item, time after time, though some are stored.
- * Contracts don't vanish; a service under repair answers so.
- */
+/** Why no ranking was published: a service under repair lists no item, though some are stored. */
 export const listEmpty = 'empty';
 
 /** Why a walk to the list's end gives no ranking: an empty page leads on to what is below it. */
 export const partSkipped = 'skipped';
 
-/**
- * How many walks a ranking takes at most: an order that never rests would be read for ever. A row that
- * three walks missed is more likely gone than moving.
- */
+/** Most walks of one ranking: an order may never rest. A row missed thrice is more likely gone. */
 const walksAtMost = 3;
 
 /**
- * Notes what a page of a ranking saw, for a walk that resumes, and what of it shows that rows moved: an
- * item met before, one with a higher total than the one above, or a page that begins with another item
- * than its cursor names. A cursor that names the item above is no sign, nor is a page that repeats the
- * last item unchanged: some services page so.
- *
- * @returns true: what is stored of a ranking contradicts no page
+ * Notes what a page saw, and whether rows moved: an item met before, a higher total than above, or
+ * another first item than the cursor names. It is no sign that a cursor names the item above, or
+ * that a page repeats the last item unchanged: some services page so.
  */
 export async function noteRankingPage(
   list: RankedList,
@@ -102,12 +93,10 @@ export async function noteRankingPage(
 }
 
 /**
- * Ends a ranking that walked the whole list. It is published at once: readers see the whole ranking or
- * the one before it. If rows moved, another walk follows, because an item that moved up across the
- * cursor is on no page; the last walk is published with a note, unless no walk met an item. A walk that
- * may have skipped a part publishes nothing: another would be served the same.
- *
- * @returns null when it was published; else why it was not
+ * Publishes a ranking in one step, after a walk of the whole list. If rows moved, another walk
+ * follows, since an item that moved up across the cursor is on no page; the last one is published
+ * with a note, unless no walk met an item. A walk that may have skipped a part publishes nothing.
+ * Returns null, or why it was not published.
  */
 export async function concludeRanking(
   list: RankedList,
@@ -141,7 +130,6 @@ export async function concludeRanking(
   return null;
 }
 
-/** Whether any walk of the run met an item, or one that is in quarantine. */
 const metAnItem = (tx: Transaction, walk: WalkContext) =>
   hasRows(
     tx,
@@ -156,9 +144,8 @@ const metAnItem = (tx: Transaction, walk: WalkContext) =>
   );
 
 /**
- * Whether a walk shows that rows moved, by what it met or did not meet. An item of the last ranking
- * that two walks in a row did not meet has left the list, and as many as are in quarantine may be
- * those.
+ * Whether rows moved, by what a walk did or did not meet. An item that two walks in a row missed
+ * has left the list; as many as are in quarantine may be among the missed ones.
  */
 function showsMovement(list: RankedList, tx: Transaction, walk: WalkContext) {
   const { table, key } = namesOf(list);
@@ -195,10 +182,7 @@ function showsMovement(list: RankedList, tx: Transaction, walk: WalkContext) {
 const positionOf = (cursor: 'cursor_in' | 'cursor_out') =>
   sql`lower(substring(${sql.raw(cursor)} ->> 'page_token' from '^\\d+,0x[0-9a-fA-F]{40}'))`;
 
-/**
- * Whether a walk met an empty page that leads on, and nothing shows that no item is in between: neither
- * a token of the same position, nor that all of the last ranking were met.
- */
+/** Whether an empty page led on, and neither an equal token nor the last ranking explains it. */
 function skippedPart(list: RankedList, tx: Transaction, walk: WalkContext) {
   const { table, key } = namesOf(list);
   const statement = sql`
@@ -226,10 +210,7 @@ const latestObservations = (walk: WalkContext) => sql`
   order by key, walk_id desc
 `;
 
-/**
- * By total; among equals as the service listed them, then those that only earlier walks met. Missing is
- * what no walk of the run met. While an item of the run is in quarantine, no item becomes missing.
- */
+/** By total, then as listed. Items that no walk met are missing, if none is in quarantine. */
 async function publishRanks(list: RankedList, tx: Transaction, walk: WalkContext): Promise<void> {
   const { table, key } = namesOf(list);
   await tx.execute(sql`
@@ -267,10 +248,7 @@ async function publishRanks(list: RankedList, tx: Transaction, walk: WalkContext
   `);
 }
 
-/**
- * A history row for each item whose total changed. A missing total is no change: the history would keep
- * it for good.
- */
+/** A row for each changed total. A missing total is no change: history would keep it for good. */
 async function publishHistory(list: RankedList, tx: Transaction, walk: WalkContext): Promise<void> {
   const { history, key, total } = namesOf(list);
   await tx.execute(sql`
@@ -292,10 +270,9 @@ async function publishHistory(list: RankedList, tx: Transaction, walk: WalkConte
 }
 
 /**
- * By how many more of the lowest ranked were not met than were met contradicts an end. A cut list lacks
- * nearly all of its lowest part; what moves or leaves is scattered: if a quarter of all items is
- * missed, this many at the bottom come by chance in one ranking of 60,000. A false contradiction would
- * hold the feed up, so the bound is no lower.
+ * An end is contradicted if so many more of the lowest items are unmet than met. If a quarter of
+ * all is missed, chance brings as many in one ranking of 60,000. A false contradiction would hold
+ * the feed up, so the bound is no lower.
  */
 const cutAtLeast = 10;
 
@@ -313,9 +290,8 @@ interface Held extends Record<string, unknown> {
 }
 
 /**
- * An earlier reading says whether the list can end here: contracts don't vanish. The end is supported
- * if all of that list were met, and the last that was met is one of them; contradicted if its bottom is
- * missing, or all of it. As many as are in quarantine may be those.
+ * An earlier list supports the end if all of it was met, and contradicts it if its bottom or all of
+ * it is missing: contracts don't vanish. As many as are in quarantine may be the missing ones.
  */
 export async function judgeRankingEnd(
   list: RankedList,
@@ -346,7 +322,6 @@ function evidenceOf({ items }: RankedList, met: number, { list, as_of, known, un
   return `ends after ${met} ${items}, where ${before} ${known}, ${unmet} of them not met`;
 }
 
-/** Compares what a walk met, with its uncommitted page, with each known list. */
 const holdAgainstKnown = (
   list: RankedList,
   { walk_id, run_id, chain_id, feed, rows }: EndClaim,
