@@ -9,7 +9,6 @@ import {
   reputationConstant,
 } from './address.ts';
 
-/** Which known member may lend a reported one of the same position what was not read of it. */
 type Lends = (reported: Row, known: Row) => boolean;
 
 /** Of an address's list: one that says the same in all that was reported. Positions are taken from the new one. */
@@ -18,12 +17,7 @@ export const sameMember: Lends = (reported, known) =>
     ([column, value]) => value === null || JSON.stringify(value) === JSON.stringify(known[column]),
   );
 
-/**
- * A list of which some members were not read, or not whole, completed by what is known of it: they
- * stay as they were known. All other members are as reported.
- *
- * @param positions of the members that were not read whole; a row without a position has 0
- */
+/** The reported list; members at `positions` (none: 0) keep what is known and was not read. */
 export function completeMembers(
   reported: readonly Row[],
   known: readonly Row[],
@@ -127,7 +121,6 @@ const isSame = (a: unknown, b: unknown): boolean => {
   return typeof a === 'object' && typeof b === 'object' && isDeepStrictEqual(a, b);
 };
 
-/** What neither reports. */
 function mergeMissing(older: AddressObservation, newer: AddressObservation) {
   if (!isInformed(newer.row)) return older.missing;
   if (!isInformed(older.row)) return newer.missing;
@@ -146,12 +139,7 @@ function mergeLists(older: AddressObservation, newer: AddressObservation, list: 
 
 const stub = (row: string) => informing.map((c) => `${row}.${c} is null`).join(' and ');
 
-/**
- * The same rules as an SQL expression over the stored row `t` and the `excluded` one, for
- * `on conflict do update`. There `page_id` says which observation is newer.
- *
- * @param missing columns that the observation does not report
- */
+/** The rules as SQL over stored `t` and `excluded`, newer by `page_id`; `missing` columns stay. */
 export function mergeExpression(column: MergedColumn, missing: readonly string[]): string {
   if (missing.includes(column)) return `t.${column}`;
   // A page that is decoded by other declarations meets what it wrote itself.

@@ -19,10 +19,7 @@ import {
   addressWatchlistNames,
 } from './tables.ts';
 
-/**
- * Twenty bytes of hex, stored in lower case: the service prints EIP-55 mixed case, and the same
- * address must be one row however it was printed.
- */
+/** Twenty bytes of hex, in lower case: the service prints EIP-55; one address is one row. */
 export const addressHash = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'expected an address: 0x and 40 hex digits')
@@ -91,10 +88,7 @@ const addressObject = z.looseObject({
 });
 export type AddressObject = z.infer<typeof addressObject>;
 
-/**
- * An address embedded in an item: the object of the spec's table 2.2, or the bare hash where the
- * explorer knows nothing of the address.
- */
+/** The address object of the spec's table 2.2, or the bare hash of an address without data. */
 export const embeddedAddress = z
   .union([addressHash, addressObject])
   .register(notes, { isOwnRow: true });
@@ -123,7 +117,6 @@ interface ListOfAddress {
 }
 
 const label = { label: ['label'], display_name: ['display_name'] };
-/** The lists of an address, each a set of rows in a table of its own. */
 const addressLists = {
   implementations: {
     path: ['implementations'],
@@ -150,20 +143,15 @@ const addressLists = {
 export type AddressList = keyof typeof addressLists;
 export const addressListNames = Object.keys(addressLists) as AddressList[];
 
-/** The declaration of a list. */
 export const listOf = (name: AddressList): ListOfAddress => addressLists[name];
 
-/** A value for each list. */
 export const forLists = <Value>(valueOf: (name: AddressList) => Value) =>
   Object.fromEntries(addressListNames.map((name) => [name, valueOf(name)])) as Record<
     AddressList,
     Value
   >;
 
-/**
- * One observation of an address in one page. A list that is null says nothing of the stored one; an
- * empty list says that there is nothing.
- */
+/** One observation of an address. A null list says nothing; an empty one says there is nothing. */
 export interface AddressObservation {
   readonly page_id: number;
   readonly row: AddressRow;
@@ -176,10 +164,7 @@ export interface AddressObservation {
 
 const silence = forLists(() => null);
 
-/**
- * A bare hash, or an object in which the explorer knows nothing: it prints `is_verified: null`
- * and constants for the rest. Such a stub says only that the address exists.
- */
+/** A bare hash, or `is_verified: null` and constants: it says only that the address exists. */
 function isStub(address: AddressObject): boolean {
   return (
     (address.is_verified ?? null) === null &&
@@ -198,7 +183,6 @@ function saidReputation(shown: AddressObject | null): string | null {
   return reputation === reputationConstant ? null : reputation;
 }
 
-/** An address as an item shows it. */
 interface ShownAddress {
   readonly address: EmbeddedAddress;
   /** What no field of it names. */

@@ -31,10 +31,7 @@ import {
 
 const merged: ReadonlySet<string> = new Set(mergedColumns);
 
-/**
- * Of what pages show of addresses, oldest page first, that which may change something: several observations
- * of one address become one, which then meets the stored row, both by the rules of `address-merge.ts`.
- */
+/** The observations that may change something, several of one address as one, oldest page first. */
 export async function findNewValues(
   tx: Transaction,
   observations: readonly AddressObservation[],
@@ -66,7 +63,6 @@ export async function writeChanges(
   }
 }
 
-/** The list that an observation reports; null if it reports none. */
 function setOf(observation: AddressObservation, name: AddressList) {
   const { page_id, lists, inPart } = observation;
   const rows = lists[name];
@@ -78,7 +74,6 @@ function parentOf({ row }: AddressObservation, name: AddressList) {
   return { chain_id: row.chain_id, address_hash: row.hash, ...(kind && { kind }) };
 }
 
-/** The members of a list as rows of its table. */
 function childRows(observation: AddressObservation, name: AddressList): readonly Row[] {
   const { lists, page_id } = observation;
   const rows = lists[name] ?? [];
@@ -129,14 +124,12 @@ async function completeLists(
   });
 }
 
-/** How the rows of each list point to their address. */
 const links: Readonly<Record<AddressList, ChildLink>> = forLists((name) => {
   const { table, kind } = listOf(name);
   const setKey = ['chain_id', 'address_hash', ...(kind === undefined ? [] : ['kind'])];
   return { table, parent: addresses, setKey, newness: 'set' };
 });
 
-/** Observations that may change something. */
 export interface Changes {
   /** Of addresses that were added as reported, and have no lists yet. */
   readonly ofAdded: readonly AddressObservation[];
@@ -146,10 +139,10 @@ export interface Changes {
 }
 
 /**
- * Adds addresses of which nothing is stored, and finds those of which something else is. Most are reported
- * as they are stored: read here, they need no lock, which would be a write, and no look at the address's lists
- * one by one. What another transaction writes after this look is as if it came after the observation; one
- * that adds the same address is waited for, so nothing is taken for new that is not.
+ * Adds unknown addresses, and finds those stored otherwise. Most are stored as reported: read here,
+ * they need no lock (a write), and no look at their lists. What another transaction writes after
+ * this look counts as later; one that adds the same address is waited for, so nothing known counts
+ * as new.
  */
 async function findChanges(
   tx: Transaction,
@@ -219,7 +212,6 @@ const observedColumns = [
 const memberColumns = (name: AddressList) => ['position', ...Object.keys(listOf(name).columns)];
 const columnsByList = forLists(memberColumns);
 
-/** The lists that an observation reports, each as a list of values. */
 const listValues = ({ lists }: AddressObservation) =>
   forLists((name) =>
     lists[name]?.map((member) => columnsByList[name].map((column) => member[column] ?? null)),

@@ -6,7 +6,6 @@ import { keyMatch, columnList, recordset, shapeOf } from './upsert.ts';
 
 /** The whole set of rows that one parent has in a child table, as a page showed it. */
 export interface ChildSet {
-  /** The parent's key, named as the child table names it. */
   readonly parent: Row;
   readonly page_id: number;
   readonly rows: readonly Row[];
@@ -18,23 +17,17 @@ export interface ChildLink {
   readonly parent: PgTable;
   /** The child's columns that say whose row it is; the parent's key comes first, in its order. */
   readonly setKey: readonly string[];
-  /**
-   * What says how new a stored set is. `parent`: it is always seen with its parent, and the
-   * parent's page says it. `set`: its parent is often seen without it, so its own rows say it.
-   */
+  /** What dates a stored set: its parent's page, or its own rows if the parent comes without it. */
   readonly newness: 'parent' | 'set';
 }
 
 /**
- * Makes the stored set of each parent equal to the given one: rows that are gone are deleted,
- * others added or changed, equal ones not touched. A set older than the stored one is ignored: a
- * parent whose set changed takes the page's number, and so do the rows of a set that shrank, so
- * that an older page that commits later cannot bring a row back. Runs after the parents' own
- * upsert, which has locked them.
+ * Makes each parent's stored set equal to the given one, after the parents' upsert, which locks
+ * them. A set older than the stored one is ignored: a parent whose set changed, and the rows of one
+ * that shrank, take the page's number, so that no older page that commits later brings a row back.
  *
- * The statement has no label: its joins are planned each time, for the tables as they are. `not in`, since
- * Postgres hashes it; `not exists` compared each stored row with each given one, and took 7 s for 1,600 blocks
- * read again. No key is null.
+ * No label: its joins are planned each time. `not in`, which Postgres hashes: `not exists` took 7 s
+ * for 1,600 blocks. No key is null.
  */
 export async function replaceChildren(
   tx: Transaction,
@@ -100,7 +93,6 @@ function ownerOf({ table, parent, setKey, newness }: ChildLink) {
   };
 }
 
-/** The upsert of the incoming rows, as SQL. */
 function keptRows(link: ChildLink, columns: readonly string[]): string {
   const { name, key } = shapeOf(link.table);
   const data = columns.filter((column) => column !== 'page_id' && !key.includes(column));
@@ -118,5 +110,4 @@ function keptRows(link: ChildLink, columns: readonly string[]): string {
          or ${shrank[link.newness]}`;
 }
 
-/** Columns that the statement itself fills. */
 const filled: ReadonlySet<string> = new Set(['first_seen_at', 'updated_at']);

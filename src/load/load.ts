@@ -20,26 +20,17 @@ export interface ChildTable {
   readonly parentKey: readonly string[];
 }
 
-/** Where rows go. */
 export interface Tables {
-  /** The rows' own table. */
   readonly table: PgTable;
   readonly children: readonly ChildTable[];
-  /**
-   * Columns that make a row another one when they change: the block of a height with another hash. What
-   * was known of the one before says nothing of it then.
-   */
+  /** Columns whose change makes a row another one: the block of a height with another hash. */
   readonly version: readonly string[];
 }
 
 /** What an item's rows do not report, so that the stored rows keep it. */
 interface MissingValues {
-  /** Columns of the own row. */
   readonly columns: readonly string[];
-  /**
-   * For each child table the positions of rows that were not read whole; `all` where nothing was read
-   * of them. A row without a position has 0.
-   */
+  /** Positions (none: 0) of each child table's rows not read whole; `all`: nothing was read. */
   readonly children: readonly (readonly number[] | 'all')[];
 }
 
@@ -57,19 +48,15 @@ export interface LoadedItem extends KnownItem {
   readonly missing: MissingValues | null;
 }
 
-/** The valid, distinct items of one page. */
 interface LoadedPage {
   readonly page_id: number;
   readonly rows: readonly LoadedItem[];
 }
 
 /**
- * Brings the rows of several pages, oldest first, into their tables in one transaction.
- * An item that stands in two of the pages is written once, as the newer page shows it. What of an item
- * was not read stays as it was known.
- *
- * @param changeable which stored rows of the items' own table a page may change
- * @returns what each page added and changed in the items' own table
+ * Upserts the rows of pages, oldest first, an item of two pages once, as the newer page shows it;
+ * values that were not read stay as stored. Returns what each page added and changed in the own
+ * table.
  */
 export async function loadPages(
   tx: Transaction,
@@ -138,11 +125,7 @@ const isSame = (reported: Row, known: Row, version: readonly string[]) =>
       reported[column] === known[column],
   );
 
-/**
- * Completes items of which something was not read by the rows that are stored, before they replace
- * them. Locks those, so that they do not change meanwhile. Almost always there is no such item, and
- * this sends no statement.
- */
+/** Completes items that were read in part by the stored rows, which it locks. */
 async function completeFromStored<Item extends LoadedItem>(
   tx: Transaction,
   tables: Tables,

@@ -4,7 +4,6 @@ import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
 
-/** How many rows a page added to its table, and how many it changed. */
 interface PageCounts {
   inserted: number;
   changed: number;
@@ -15,10 +14,7 @@ export type CountsByPage = Map<number, PageCounts>;
 type ColumnRule = (column: string) => string;
 export const newestWins: ColumnRule = (column) => `excluded."${column}"`;
 
-/**
- * Which stored rows a page may change: those of older pages, also those that it wrote itself, when it is
- * decoded by other declarations, or any, where the rule decides for each column.
- */
+/** Stored rows that a page may change: of older pages, also its own (a new decoding), or any. */
 export type Changeable = 'older' | 'older and own' | 'any';
 
 /**
@@ -80,10 +76,7 @@ export function upsertStatement(
     group by page_id`;
 }
 
-/**
- * A statement that adds those rows of which none is stored; it passes over the others, unlocked, and returns
- * the keys of those that it added. For a few rows it costs half of an upsert. Null where there are no rows.
- */
+/** Adds rows of which none is stored and returns their keys, at half an upsert's cost. */
 export function insertStatement(table: PgTable, rows: readonly Row[]): SQL | null {
   if (rows.length === 0) return null;
   const { name, key, types } = shapeOf(table);
@@ -113,12 +106,10 @@ const isChangeable: Readonly<Record<Changeable, string>> = {
   any: '',
 };
 
-/** What the loader needs to know of a table, read from its drizzle definition. */
 export interface TableShape {
   /** Schema and table, as SQL. */
   readonly name: string;
   readonly key: readonly string[];
-  /** SQL type by column name. */
   readonly types: Readonly<Record<string, string>>;
 }
 
@@ -167,10 +158,7 @@ export const keyMatch = (key: readonly string[], left: string, right: string) =>
 export const keyText = (row: Row, columns: readonly string[]) =>
   JSON.stringify(columns.map((column) => row[column]));
 
-/**
- * The rows of a table, without what the loader fills itself, whose columns are as one of the given rows has
- * them; by the text of these columns.
- */
+/** The stored rows that equal a given row in some columns, by the text of these columns. */
 export async function storedByKey(
   tx: Transaction,
   table: PgTable,
