@@ -5,7 +5,6 @@ import { join, type Outline, outlineOf, type Unread, type UnreadValue } from './
 
 type Fields = Record<string, unknown>;
 
-/** An item as its schema reads it. */
 export interface ValidItem {
   readonly is: 'valid';
   readonly item: unknown;
@@ -23,15 +22,10 @@ export interface ValidItem {
 export type DecodedItem = ValidItem | { readonly is: 'invalid'; readonly reason: string };
 
 /**
- * Decodes an item in one walk over its fields. A value of another type or format counts as missing, so
- * that the item is read without it: a service that turns a text into a number, or prints `0x` for no
- * hash, must not send every item to quarantine. The value is kept under its field's name and what is off,
- * `fee (number)` or `timestamp (malformed)`, and ends in `extra` as unknown fields do, whatever their
- * type. What can't be without the value goes with it: an address without its hash is none. The item itself
- * can't be without its identity. Where a field comes under two of its names and they differ, the second one
- * is left over.
- *
- * @param drift counts how the item differs from the schema, but for what is not read
+ * Decodes an item in one walk. A value of another type or format counts as missing, so that a
+ * change of the service does not send every item to quarantine; `extra` keeps it as `fee (number)`
+ * or `timestamp (malformed)`. What requires it is missing too; an item without its identity is
+ * invalid. Of two names of a field that differ, the second is left over.
  */
 export function decodeItem(
   schema: z.ZodType,
@@ -47,7 +41,6 @@ export function decodeItem(
 
 interface Walk {
   readonly drift: DriftCounter;
-  /** Where in the item it is. */
   readonly path: PropertyKey[];
   readonly unread: UnreadValue[];
   readonly extraOf: Map<string, unknown>;

@@ -1,10 +1,8 @@
 import type { z } from 'zod';
 import { join, type Outline, outlineOf, type UnreadValue } from './fields.ts';
 
-/** How items differ from the specification. */
 type DriftKind = 'field' | 'vanished' | 'type' | 'format' | 'value';
 
-/** One way in which the items of a page differ, and in how many places. */
 export interface Drift {
   readonly kind: DriftKind;
   /** Where in an item: `address.proxy_type`, `rewards[].type`. */
@@ -14,7 +12,6 @@ export interface Drift {
   readonly count: number;
 }
 
-/** What a page's items show of their fields. */
 export interface DriftReport {
   readonly drift: readonly Drift[];
   /** Declared fields that are on every item, and those that are on none. */
@@ -37,7 +34,6 @@ interface Seen {
   readonly present: number[];
 }
 
-/** Counts what the items of a page show, and then says what they had in common. */
 export interface DriftCounter {
   note(kind: DriftKind, path: string, detail: string): void;
   seenOf(place: Outline): Seen;

@@ -18,11 +18,7 @@ export const notes = z.registry<FieldNote>();
 export const textOf = (...values: readonly string[]) =>
   z.string().nullish().register(notes, { known: values });
 
-/**
- * A field that some generation of the service names otherwise, or leaves out.
- *
- * @param sameAs the name that goes before this one, if both are present
- */
+/** A field that some generation names otherwise or leaves out; the name `sameAs` goes before it. */
 export function generational<Schema extends z.ZodType>(schema: Schema, sameAs?: string): Schema {
   const own = schema.clone();
   notes.add(own, { isGenerational: true, ...(sameAs !== undefined && { sameAs }) });
@@ -38,7 +34,6 @@ export interface UnreadValue {
   readonly detail: string;
 }
 
-/** What of an item or a part of it was not read. */
 export type Unread = readonly UnreadValue[];
 
 /** What was not read below a field; a value that is the field itself is not below it. */
@@ -61,10 +56,7 @@ export const isUnread = (unread: Unread, ...field: readonly string[]): boolean =
 export const unreadFields = (unread: Unread): string[] =>
   unread.flatMap(({ path }) => (path.length === 1 ? [String(path[0])] : []));
 
-/**
- * The members of a list of which something was not read, by their positions: all that a list had that
- * is reported in part. A member that is null is one.
- */
+/** Positions of a list's members that are null or of which something was not read. */
 export function unreadMembers(
   list: readonly unknown[] | null | undefined,
   below: Unread,

@@ -10,7 +10,6 @@ export interface NewDrift extends Omit<Drift, 'count'> {
 /** Different entries of one feed; a service that invents names without end must not fill the disk. */
 const mostEntries = 1_000;
 
-/** Whose items differ. */
 interface CountedFeed {
   readonly chain_id: number;
   readonly operation: string;
@@ -22,13 +21,9 @@ interface Entry extends NewDrift {
 }
 
 /**
- * Counts how the pages of one transaction differ from the specification, and from what the feed
- * showed before: a field that was on every item of a page once and is on none of these has vanished.
- * Nothing is written where nothing differs. Comes after all that the pages write: what it locks are
- * a feed's own entries, and nothing is waited for behind them.
- *
- * @param steady the fields that were on every item of a page of the feed
- * @returns what was never seen before
+ * Counts how a transaction's pages differ from the specification and from earlier pages, and
+ * returns what is new. A field has vanished if it was on every item of a page once (`steady`) and
+ * is on none of these. Runs after all other writes: it locks only a feed's own entries.
  */
 export async function recordDrift(
   tx: Transaction,
@@ -113,10 +108,7 @@ async function countDrift(
   return rows.map(({ drift }) => drift);
 }
 
-/**
- * How items of a feed, a row of `feeds`, differ from the specification: a JSON list of raw findings, each with
- * the first four fields or values; as SQL.
- */
+/** As SQL, over a row of `feeds`: how its items differ, raw findings with four examples each. */
 export const driftNotes = sql`
   select jsonb_agg(
     jsonb_build_object('detail', detail, 'count', count, 'items', to_jsonb(items)) order by detail
