@@ -12,7 +12,6 @@ export interface QuarantineFilter {
   readonly reason: string | null;
 }
 
-/** An item that is no row. */
 export interface QuarantinedEntry {
   readonly id: number;
   readonly feed: string;
@@ -57,12 +56,7 @@ export async function listQuarantined(
   return rows.map(({ entry, raw }) => ({ ...entry, raw: parseExactly(raw) }));
 }
 
-/**
- * Sets items aside: they are open no longer. Each stays as what a list is short of, until its place is
- * read again without it; served again, it is known, and not open either.
- *
- * @returns how many
- */
+/** Drops open items and counts them. Each counts as missing until its place is read without it. */
 export async function dropQuarantined(db: Database, filter: QuarantineFilter): Promise<number> {
   const { rows } = await db.execute(sql`
     update etl.quarantine set dropped_at = now()
@@ -73,9 +67,8 @@ export async function dropQuarantined(db: Database, filter: QuarantineFilter): P
 }
 
 /**
- * Items that were dropped from quarantine, of a feed that is a row of `feeds`: a JSON list of raw findings; as
- * SQL. An item counts until a walk that began after the last page that served it has read its place to the end
- * without it: then the list does not have it any more.
+ * As SQL, over a row of `feeds`: its dropped items, as raw findings. An item counts until a walk
+ * that began after the last page that served it has read its place to the end without it.
  */
 export const droppedNotes = sql`
   select jsonb_agg(jsonb_build_object('detail', 'items-dropped', 'count', items))

@@ -13,7 +13,6 @@ import { normalisePage, type PageFacts } from '../sync/normalise.ts';
 import { endAfter } from '../sync/judge.ts';
 import { matches, newestPage, type QuarantineFilter } from './list.ts';
 
-/** What became of items that were tried again. */
 export interface Retried {
   readonly rows: readonly RetriedItem[];
   /** How many of the rows added or changed something; the others were known, or older. */
@@ -28,10 +27,9 @@ interface RetriedItem {
 }
 
 /**
- * Decodes and normalises items again, by the present rules, and puts their rows where they would
- * have been: as of the page that served them, so never over what a newer page wrote. What is a row
- * leaves the quarantine; what still is none stays, with the reason as it is now. One transaction
- * for each page.
+ * Retries items by the present rules, in one transaction for each page. A row is as of the page
+ * that served it, so it never replaces a newer page's; what is still no row stays, with its new
+ * reason.
  */
 export async function retryQuarantined(db: Database, filter: QuarantineFilter): Promise<Retried> {
   const { rows: groups } = await db.execute<{ page_id: string; ids: string[] }>(sql`
@@ -92,11 +90,7 @@ async function retryPage(
 
 const noOrigin = { item: null, reason: 'the page that served it is not in the ledger' };
 
-/**
- * Locks in the order of those who commit pages: the ends of the feed's walks, then the walk.
- *
- * @returns null when the page is not in the ledger
- */
+/** Locks as page commits do: the feed's ends, then the walk. Null: the ledger lacks the page. */
 async function lockOrigin(tx: Transaction, pageId: number): Promise<Origin | null> {
   const { rows } = await tx.execute<Record<'origin', Origin>>(sql`
     select json_build_object('walk', to_jsonb(walks), 'page', to_jsonb(pages.*)) as origin
@@ -112,7 +106,6 @@ async function lockOrigin(tx: Transaction, pageId: number): Promise<Origin | nul
 
 const operationOf = ({ walk }: Origin): Operation => operations[walk.operation];
 
-/** Either the item as rows, or why it is none. */
 function tryItem(
   origin: Origin,
   raw: unknown,
@@ -132,7 +125,6 @@ function tryItem(
     : { item, reason: null };
 }
 
-/** Writes rows as of their page, and says so in the ledger. */
 async function writeItems(
   tx: Transaction,
   origin: Origin,
