@@ -19,13 +19,11 @@ export interface RollUpOptions {
 }
 
 /**
- * Brings what is summed up beforehand up to what is stored: finds what was written since the last time,
- * and sums up again the days, senders and batches that it belongs to. Where one of the sums takes long, the
- * others are brought up to date between its parts. Killed at any moment, the rest is done the next time.
- * Several processes take turns.
+ * Finds what was written since the last time, and sums up again its days, senders and batches;
+ * returns the number of keys. A long sum takes turns with others, and processes with each other.
+ * After a kill, the rest is done the next time.
  *
- * @returns how many keys were summed up
- * @throws what Postgres threw of the first of the sums that failed; the others were summed up
+ * @throws what Postgres threw of the first sum that failed; the others were summed up
  */
 export async function rollUp(options: RollUpOptions, signal: AbortSignal): Promise<number> {
   const { rows } = await options.db.execute<{ name: string }>(
@@ -54,7 +52,6 @@ export async function rollUp(options: RollUpOptions, signal: AbortSignal): Promi
   return keys;
 }
 
-/** Notes what is stale of one of the sums, and sums up as much of it as its share of the time allows. */
 async function sumShare(
   name: string,
   { db, now }: RollUpOptions,
@@ -82,7 +79,6 @@ export async function rollUpAnew(tx: Pick<Transaction, 'execute'>): Promise<void
   await tx.execute(sql`update etl.rollups set begun_at = null where begun_at is not null`);
 }
 
-/** A name of `etl.rollups`, as part of the name of a function. */
 const named = (prefix: string, name: string) => sql.raw(`etl.${prefix}_${name}`);
 
 async function noteStale(tx: Transaction, name: string): Promise<void> {
