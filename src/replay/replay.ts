@@ -15,9 +15,7 @@ export interface ReplayFilter {
   readonly operations: readonly string[];
 }
 
-/** How far a replay is. */
 export interface Replayed {
-  /** Pages that were decoded. */
   readonly pages: number;
   /** Rows that were added to the lists' own tables, and rows of them that were changed. */
   readonly inserted: number;
@@ -28,7 +26,6 @@ export interface Replayed {
   readonly quarantined: number;
 }
 
-/** A page of the archive, with its ledger entry and its walk. */
 interface ArchivedPage {
   readonly body: Buffer;
   readonly encoding: string;
@@ -54,11 +51,9 @@ export async function countArchived(db: Database, filter: ReplayFilter): Promise
 }
 
 /**
- * Decodes archived pages again by the declarations of this version, and upserts their rows into the live
- * tables, oldest page first. A row that a newer page wrote stays. Nothing else is concluded from a page.
- * Each transaction may be repeated, so a replay that was killed begins again.
+ * Decodes archived pages again and upserts their rows, oldest page first; rows of newer pages stay,
+ * and nothing else is concluded. Each transaction may be repeated: a killed replay begins again.
  *
- * @param onProgress called after each transaction
  * @throws `signal.reason` between two transactions, once it aborts
  */
 export async function replayArchive(
@@ -103,7 +98,6 @@ function matches({ chains, operations: chosen }: ReplayFilter): SQL {
   `;
 }
 
-/** The next pages in the order of their numbers; none at the end. */
 async function pagesAfter(
   db: Database,
   filter: ReplayFilter,
