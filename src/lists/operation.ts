@@ -2,7 +2,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import type { Queryable } from '../db/query.ts';
 import type { Transaction } from '../db/transaction.ts';
-import type { ValidItem } from '../drift/decode.ts';
+import type { ValidItem } from './decode.ts';
 import type { LoadedItem, Tables } from '../load/load.ts';
 
 /** The declared fields of `next_page_params`, passed back unchanged. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { decodeItem } from '../drift/decode.ts';
+import { decodeItem } from '../lists/decode.ts';
 import { type DriftReport, openDriftCounter } from '../drift/drift.ts';
 import { isExactNumber } from '../exact-number.ts';
 import type { Cursor, ItemRows, Operation, Place, Scope } from '../lists/operation.ts';

@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import { decodeItem } from '../../../src/drift/decode.ts';
+import { decodeItem } from '../../../src/lists/decode.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import { loadPages } from '../../../src/load/load.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeItem } from '../../../src/drift/decode.ts';
+import { decodeItem } from '../../../src/lists/decode.ts';
 import {
   type AddressObservation,
   type EmbeddedAddress,

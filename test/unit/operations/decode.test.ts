@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { decodeItem } from '../../../src/drift/decode.ts';
+import { decodeItem } from '../../../src/lists/decode.ts';
 import { parseBody } from '../../../src/explorer/response.ts';
 import { type OperationName, operationNames, operations } from '../../../src/lists/registry.ts';
 

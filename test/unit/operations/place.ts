@@ -1,4 +1,4 @@
-import { decodeItem } from '../../../src/drift/decode.ts';
+import { decodeItem } from '../../../src/lists/decode.ts';
 import type { ItemRows } from '../../../src/lists/operation.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
 

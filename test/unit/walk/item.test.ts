@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeItem } from '../../../src/drift/decode.ts';
+import { decodeItem } from '../../../src/lists/decode.ts';
 import { parseExactly } from '../../../src/exact-number.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import { address, hash, rowsOf } from '../operations/place.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { isExactNumber } from '../exact-number.ts';
-import { cut, type DriftCounter, openDriftCounter } from './drift.ts';
-import { join, type Outline, outlineOf, type Unread, type UnreadValue } from './fields.ts';
+import { cut, type DriftCounter, openDriftCounter } from '../drift/drift.ts';
+import { join, type Outline, outlineOf, type Unread, type UnreadValue } from '../drift/fields.ts';
 
 type Fields = Record<string, unknown>;
 
