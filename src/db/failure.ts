@@ -2,8 +2,8 @@ import { DatabaseError } from 'pg';
 import { printable } from '../printable.ts';
 
 /**
- * What a person calls a SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) whose text may
- * repeat a value of a row, and so is never shown; a class is its first two characters.
+ * Labels of SQLSTATEs (https://www.postgresql.org/docs/current/errcodes-appendix.html) and of their classes, the first
+ * two characters, whose own text may repeat a value of a row and is never shown.
  */
 const closedLabels: Readonly<Record<string, string>> = {
   '22': 'bad value',
@@ -19,7 +19,7 @@ const closedLabels: Readonly<Record<string, string>> = {
   '23514': 'check constraint violated',
 };
 
-/** Node's codes of a connection that could not be made or broke, and what a person calls them. */
+/** Labels of Node's codes for connections that could not be made or broke. */
 const systemLabels: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
@@ -33,10 +33,10 @@ const systemLabels: Readonly<Record<string, string>> = {
   ENOENT: 'no such socket',
 };
 
-/** What a pool says whose connections are all in use. */
+/** The pool's message if all its connections are in use. */
 const queueTimeout = 'timeout exceeded when trying to connect';
 
-/** Errors of node-postgres 8 that carry no code (pg/lib/client.js, pg-pool/index.js). */
+/** Errors of node-postgres 8 without a code (pg/lib/client.js, pg-pool/index.js). */
 const driverLosses: ReadonlySet<string> = new Set([
   'Connection terminated',
   'Connection terminated unexpectedly',
@@ -47,11 +47,11 @@ const driverLosses: ReadonlySet<string> = new Set([
   queueTimeout,
 ]);
 
-/** To connect again may help: 25P03 and 57P05 are time-outs of idle sessions, 25006 is a server that became a standby. */
+/** Reconnecting may help: 25P03 and 57P05 are idle timeouts, 25006 a server turned standby. */
 const lostStates: ReadonlySet<string> = new Set(
   '25P03 57P01 57P02 57P03 57P05 53300 25006'.split(' '),
 );
-/** The server does not know a statement by its name, or knows another one by it. */
+/** A statement's name is unknown to the server, or taken. */
 const lostNames: readonly string[] = ['26000', '42P05'];
 const retryableStates: ReadonlySet<string> = new Set(['40001', '40P01', '25P03', ...lostNames]);
 
@@ -60,12 +60,12 @@ const openClasses: ReadonlySet<string> = new Set(
   '08 0A 21 25 26 28 2B 3D 3F 40 42 53 54 55 57 58 F0 XX'.split(' '),
 );
 
-/** What fits into a line of a log, in characters; the server's own texts have some hundred. */
+/** In characters; the server's texts have some hundred. */
 const longestText = 500;
 
 /**
- * One line for a log or a person about what drizzle, node-postgres or Node throws: the server's text or what its code
- * means, the code, and the table and constraint or the host and port. Never the statement, a value or a password.
+ * One line about an error of drizzle, node-postgres or Node: the server's text or the code's label, the code, and
+ * table and constraint or host and port. Never the statement, a value or a password.
  */
 export function describeDatabaseError(error: unknown): string {
   const root = rootOf(error);
@@ -74,24 +74,24 @@ export function describeDatabaseError(error: unknown): string {
   const code = codeOf(root);
   const label = code === undefined ? undefined : systemLabels[code];
   if (label !== undefined) return `${label} (${code})${placeOf(root)}`;
-  // drizzle's message is the statement and its parameters.
+  // drizzle's message holds the statement and its parameters.
   return isDrizzleQueryError(root) ? 'query failed' : textOf(root.message || root.name);
 }
 
-/** The SQLSTATE or system code behind a failure, also of one that was explained; null where it has none. */
+/** The SQLSTATE or system code at a failure's root; null: none. */
 export function codeOfFailure(error: unknown): string | null {
   const root = rootOf(error);
   return root instanceof Error ? (codeOf(root) ?? null) : null;
 }
 
-/** Whether the server ended a statement: as a rule it took longer than its session lets it. */
+/** Whether the server cancelled the statement, usually by its time limit. */
 export const isCancelled = (error: unknown): boolean => codeOfFailure(error) === '57014';
 
-/** True if Postgres reported the failure, or the connection to it failed. */
+/** Whether Postgres reported the failure, or the connection to it failed. */
 export const isOfDatabase = (error: unknown): boolean =>
   rootOf(error) instanceof DatabaseError || isConnectionLost(error);
 
-/** True when the connection is gone or could not be made, so that the same work may succeed later. */
+/** Whether the connection is gone or could not be made: the same work may succeed later. */
 export function isConnectionLost(error: unknown): boolean {
   const root = rootOf(error);
   if (!(root instanceof Error)) return false;
@@ -101,30 +101,29 @@ export function isConnectionLost(error: unknown): boolean {
   return (lostStates.has(code) || code.startsWith('08')) && !isLostBehind(root);
 }
 
-/** True if the database gave no connection, or broke it off; not if all connections of a pool are in use. */
+/** Whether the database gave no connection or broke it; a full pool does not count. */
 export function isAway(error: unknown): boolean {
   const root = rootOf(error);
   if (root instanceof DatabaseError && root.severity === 'FATAL') return true;
   return isConnectionLost(root) && !(root instanceof Error && root.message === queueTimeout);
 }
 
-/** The server lost its connection to another server of a cluster: ours is there, or it would be FATAL. */
+/** A server of a cluster lost another server; if ours were gone, it would be FATAL. */
 const isLostBehind = ({ severity, code }: DatabaseError): boolean =>
   severity === 'ERROR' && /^(08|57P)/.test(code ?? '');
 
-/** The SQLSTATE of what Postgres refused; empty for any other failure. */
+/** The SQLSTATE that Postgres reported; otherwise empty. */
 function stateOf(error: unknown): string {
   const root = rootOf(error);
   return root instanceof DatabaseError ? (root.code ?? '') : '';
 }
 
-/** True if the transaction may be run again at once. */
+/** Whether the transaction may run again at once. */
 export const isRetryable = (error: unknown): boolean => retryableStates.has(stateOf(error));
 
-/** True if the server does not know a statement by its name. */
+/** Whether the server does not know a statement's name. */
 export const isNameLost = (error: unknown): boolean => lostNames.includes(stateOf(error));
 
-/** True if the role that connects lacks a right. */
 export const isPermissionDenied = (error: unknown): boolean => stateOf(error) === '42501';
 
 function describeState(error: DatabaseError): string {
@@ -142,14 +141,13 @@ function describeState(error: DatabaseError): string {
   ].join(', ');
 }
 
-/** A foreign text as a part of a line. */
 const textOf = (text: string): string =>
   printable(text.length > longestText ? `${text.slice(0, longestText)}…` : text);
 
-/** The first error of the chain that knows a code, or the innermost one. */
+/** The first error of the cause chain with a code, or the innermost one. */
 export function rootOf(error: unknown): unknown {
   let current = error;
-  // A chain is a few links long; the bound is for one that bites its tail.
+  // A chain has a few links; the bound guards against a cycle.
   for (let depth = 0; depth < 10 && current instanceof Error; depth += 1) {
     if (codeOf(current) !== undefined) break;
     const inner = innerOf(current);
@@ -160,7 +158,7 @@ export function rootOf(error: unknown): unknown {
 }
 
 function innerOf(error: Error): unknown {
-  // Node tries every address of a host name and reports them together.
+  // Node tries every address of a host name and reports all failures together.
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors[0];
   return driverLosses.has(error.message) ? undefined : error.cause;
 }

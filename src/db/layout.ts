@@ -4,32 +4,31 @@ import { withAdvisoryLock, type Waiting } from './lock.ts';
 import { MigrationError } from './migration-error.ts';
 import { inTransaction, limitLockWait } from './transaction.ts';
 
-/** As SQL, of a row of `pg_constraint`: whether the server enforces it. From Postgres 18 on it need not. */
+/** As SQL, for a row of `pg_constraint`: whether it is enforced, optional since Postgres 18. */
 export const isEnforced = `coalesce((to_jsonb(pg_constraint) ->> 'conenforced')::boolean, true)`;
 
-/** A table that may outgrow one machine, and the column that its rows are distributed by then. */
+/** A table that may outgrow one machine. */
 interface LargeTable {
-  /** Schema and name. */
   readonly name: string;
-  /** A column of its primary key with many values. */
+  /** The distribution column: part of the primary key, with many values. */
   readonly spreadBy: string;
 }
 
-/** What distributing a table did: `already` if it was distributed before. */
+/** `already`: distributed before. */
 export interface Distributed {
   readonly table: string;
   readonly outcome: 'done' | 'already';
-  /** Rows that moved to other servers; null if none had to. */
+  /** Rows that moved to other servers; null: none had to. */
   readonly rows: number | null;
 }
 
-/** One for every explorer-etl on a database, while a table moves: "etllayt" in ASCII. */
+/** One per database while a table moves: "etllayt" in ASCII. */
 const layoutLock = { key: 0x65_74_6c_6c_61_79_74n, work: 'distributes a table' };
 
-/** Writers wait as long behind it. */
+/** Writers queue behind the wait. */
 const lockWaitMs = 10_000;
 
-/** @throws MigrationError if Citus keeps the table in a way that this program does not know */
+/** @throws MigrationError if Citus distributes the table by another column */
 async function layoutOf(
   pool: Pool,
   { name, spreadBy }: LargeTable,
@@ -48,10 +47,9 @@ async function layoutOf(
 }
 
 /**
- * Distributes a table over the servers of a Citus cluster, in one transaction; all other tables stay on the
- * coordinator. Readers go on meanwhile, writers wait.
- *
- * @throws MigrationError if there is no Citus, no server that takes rows, or a lock is held for too long
+ * Distributes a table over a Citus cluster in one transaction; all others stay on the coordinator. Readers continue,
+ * writers wait.
+ * @throws MigrationError without Citus or a server for rows, or if a lock is held too long
  */
 export function distribute(pool: Pool, table: LargeTable, waiting?: Waiting): Promise<Distributed> {
   return withAdvisoryLock(pool, layoutLock, () => distributeAlone(pool, table), waiting);
@@ -91,13 +89,13 @@ async function demandNodes(pool: Pool): Promise<void> {
   );
 }
 
-/** @returns how many rows there are */
+/** @returns the number of rows */
 async function moveRows(pool: Pool, { name, spreadBy }: LargeTable): Promise<number> {
   try {
-    // Again after a deadlock: a worker that begins a walk reads the table before it writes the walk.
+    // Deadlocks are retried: a worker that begins a walk reads the table before it writes the walk.
     return await inTransaction(pool, async (session) => {
       await limitLockWait(session, lockWaitMs);
-      // Keeps writers out: a commit of a page or a retry of an item locks its walk first.
+      // Blocks writers: a page's commit and an item's retry lock their walk first.
       await session.query('lock table etl.walks in exclusive mode');
       await session.query(`lock table ${name} in exclusive mode`);
       const before = await countOf(session, name);
@@ -123,7 +121,7 @@ async function countOf(session: PoolClient, name: string): Promise<number> {
   return Number(rows[0]?.rows);
 }
 
-/** Citus refuses foreign keys to tables that stay on the coordinator, also those not enforced. */
+/** Citus refuses foreign keys to tables on the coordinator, even unenforced ones. */
 async function dropRelations(session: PoolClient, name: string): Promise<void> {
   const { rows } = await session.query<{ statement: string }>(
     `select format('alter table %s drop constraint %I', $1::text, conname) as statement
@@ -134,7 +132,7 @@ async function dropRelations(session: PoolClient, name: string): Promise<void> {
   for (const { statement } of rows) await session.query(statement);
 }
 
-/** Citus leaves what was copied where it was, unseen; also if a run was killed before this. */
+/** Citus leaves the copied rows in place, invisible; also after a run that was killed. */
 async function dropLocalRows(pool: Pool, name: string): Promise<void> {
   const { rows } = await pool.query<{ bytes: string }>(
     'select pg_relation_size($1::regclass) as bytes',

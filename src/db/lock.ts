@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { printable } from '../printable.ts';
 
-/** How to wait for a lock of others: until when, and who is shown a line about them. */
+/** How to wait for a lock. */
 export interface Waiting {
   readonly signal: AbortSignal;
   readonly tell: (line: string) => void;
 }
 
-/** An advisory lock, and what its holder does, such as `brings the schema up to date`. */
+/** An advisory lock and its holder's work, such as `brings the schema up to date`. */
 export interface Lock {
   readonly key: bigint;
   readonly work: string;
@@ -17,14 +17,13 @@ export interface Lock {
 const inSilence: Waiting = { signal: new AbortController().signal, tell: () => undefined };
 
 const retryMs = 100;
-/** Two programs that start together wait for less. */
+/** Two programs that start together wait less. */
 const quietTries = 10;
 
 /**
- * Runs `work` while a transaction of its own holds the lock. A lock of a session would stay in a pooler's
- * connection if the program is killed. Between two tries it holds no connection.
- *
- * @throws the signal's reason if it aborts before the lock is free
+ * Runs `work` while a separate transaction holds the lock: after a kill, a session lock would stay in a pooler's
+ * connection. No connection is held between two tries.
+ * @throws the signal's reason if it aborts before
  */
 export async function withAdvisoryLock<T>(
   pool: Pool,
@@ -37,7 +36,7 @@ export async function withAdvisoryLock<T>(
     signal.throwIfAborted();
     const key = lock.key.toString();
     const client = await pool.connect();
-    // A connection that is closed rolls back, whatever state it is in.
+    // Closing a connection rolls back, whatever its state.
     let isFailed = true;
     try {
       await client.query(`begin; ${forEver}`);
@@ -66,13 +65,13 @@ export async function withAdvisoryLock<T>(
   }
 }
 
-/** The work is done elsewhere, so silence here is no sign of death. `transaction_timeout` came with Postgres 17. */
+/** The work runs in another session: silence is normal. Postgres 17 added `transaction_timeout`. */
 const forEver = `
   select set_config(name, '0', true)
   from pg_settings
   where name in ('idle_in_transaction_session_timeout', 'transaction_timeout')`;
 
-/** Who has a lock, as far as Postgres shows it to this role. */
+/** A lock's holder, as far as Postgres shows it to this role. */
 interface Holder {
   readonly pid: number;
   readonly known: string;

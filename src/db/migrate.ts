@@ -13,13 +13,13 @@ import { makeViews, readMadeViews, readViewSet } from './views.ts';
 
 const packagedFolder = packageFile('.');
 
-/** One lock for every program of this name on a database: "expletl" in ASCII. */
+/** One per database: "expletl" in ASCII. */
 const migrationLock = { key: 0x65_78_70_6c_65_74_6cn, work: 'brings the schema up to date' };
 
-/** Multiranges came with 14 and 15 is the oldest release we test; 14 ends in November 2026. */
+/** Multiranges need 14, which ends in November 2026; 15 is the oldest release we test. */
 const oldestVersion = { number: 150_000, name: '15' };
 
-/** How often a process looks whether its database was migrated by a newer one, in ms. */
+/** How often a process checks for a newer schema. */
 const pollIntervalMs = 2_000;
 
 const bookkeeping = { migrationsSchema: 'etl', migrationsTable: 'migrations' };
@@ -29,20 +29,16 @@ const journalSchema = z.object({
 });
 type Journal = z.infer<typeof journalSchema>['entries'];
 
-/** How many migrations of tables, and how many files of views and functions were run. */
+/** Numbers of table migrations and of view files that were run. */
 export interface Migrated {
   readonly applied: number;
   readonly views: number;
 }
 
 /**
- * Brings the database to the schema of this program: its tables, then all views and functions if one of them or a
- * table has changed. Any number of processes may call it at once. It only reads if nothing is to be done, so that
- * a role without rights to create is enough.
- *
- * @param pool of two connections or more: one holds the lock
- * @param folder holds `migrations` and `sql`
- * @param waiting silently and for ever if absent
+ * Migrates tables, then all views and functions if one of them or a table changed. Safe from any number of processes.
+ * Only reads if nothing is to be done, so a role without rights suffices. The pool needs two connections: one holds
+ * the lock. Waits silently for ever without `waiting`.
  * @throws MigrationError, StandbyError
  */
 export async function migrate(
@@ -73,7 +69,7 @@ const applyTables = (pool: Pool, folder: string): Promise<void> =>
     ...bookkeeping,
   });
 
-/** @throws MigrationError if the database is newer than the program, which must not write to it then */
+/** @throws MigrationError if the database is newer: this program must not write to it */
 async function demandCurrent(database: Pool): Promise<void> {
   const { rows } = await database.query<{ newest: string; program: string }>(
     `select (select max(created_at) from etl.migrations) as newest,
@@ -88,10 +84,8 @@ async function demandCurrent(database: Pool): Promise<void> {
 }
 
 /**
- * Runs `work` for as long as the database is of this program's version. When a newer version
- * migrates it, the work's signal aborts: two versions never write for longer than it takes to stop.
- *
- * @throws MigrationError when that happened, after the work has come to rest
+ * Runs `work` until a newer version migrates the database, and then aborts its signal: two versions must not write.
+ * @throws MigrationError in that case, once the work has ended
  */
 export async function whileCurrent<T>(
   pool: Pool,
@@ -103,7 +97,7 @@ export async function whileCurrent<T>(
   const poll = () => demandCurrent(pool);
   const ended = AbortSignal.any([done.signal, outdated.signal]);
   const watching = every(pollIntervalMs, ended, poll, (error) => {
-    // A database that is away is the work's own failure.
+    // An unreachable database is for the work to report.
     if (error instanceof MigrationError) outdated.abort(error);
   });
   try {
@@ -116,15 +110,15 @@ export async function whileCurrent<T>(
   }
 }
 
-/** How a database's schema compares with this program's. */
+/** A database's schema compared with this program's. */
 export interface SchemaState {
   readonly of_program: number;
   readonly applied: number;
-  /** Of this program, and not applied. */
+  /** This program's migrations that are not applied. */
   readonly missing: number;
-  /** Applied by a newer program, whose views count as one. */
+  /** Migrations of a newer program; its views count as one. */
   readonly ahead: number;
-  /** The newest that was applied, as the manifest of an export has it; null: none was. */
+  /** The newest applied migration, as in an export's manifest; null: none. */
   readonly schema_version: string | null;
 }
 
@@ -143,7 +137,7 @@ export async function readSchemaState(database: Pool): Promise<SchemaState> {
   };
 }
 
-/** Why a server can't be used, whatever is in it; null if it can. */
+/** Why the server cannot be used; null if it can. */
 export function serverProblem(versionNumber: number, version: string): string | null {
   if (versionNumber >= oldestVersion.number) return null;
   return `Postgres ${oldestVersion.name} or newer is needed; this server is ${version}.`;
@@ -166,7 +160,7 @@ async function demandServer(pool: Pool): Promise<void> {
   if (problem !== null) throw new MigrationError(problem);
 }
 
-/** The `when` of every migration that the database has had. */
+/** The `when` of every applied migration. */
 async function readApplied(pool: Pool): Promise<ReadonlySet<number>> {
   const { rows: found } = await pool.query(
     `select where to_regclass('etl.migrations') is not null`,
@@ -190,7 +184,7 @@ function demandNotNewer(
   throw new MigrationError(newerDatabase);
 }
 
-/** Whether views are of a release after this one. A pre-release counts as its release. */
+/** Whether views are of a later release. A pre-release counts as its release. */
 function isNewerProgram(program: string | undefined): boolean {
   if (program === undefined) return false;
   const [theirs = '', ours = ''] = [program, packageVersion()].map((name) => name.split('-')[0]);
@@ -201,7 +195,7 @@ function missing(journal: Journal, applied: ReadonlySet<number>): string[] {
   return journal.filter((entry) => !applied.has(entry.when)).map((entry) => entry.tag);
 }
 
-/** drizzle skips, without a word, a migration dated before the newest one applied. */
+/** drizzle silently skips a migration dated before the newest applied one. */
 function demandComplete(skipped: readonly string[]): void {
   if (skipped.length === 0) return;
   throw new MigrationError(

@@ -1,7 +1,6 @@
-/** The database cannot be brought to this program's schema. The message says what a person can do. */
+/** The database cannot be migrated. The message says what to do. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
-  /** The bare command to run. */
   readonly command: string | null;
 
   constructor(message: string, options: ErrorOptions & { readonly command?: string } = {}) {
@@ -10,6 +9,5 @@ export class MigrationError extends Error {
   }
 }
 
-/** What a person reads where the database is newer than the program. */
 export const newerDatabase =
   'The database was migrated by a newer version of explorer-etl: update this program to that version.';

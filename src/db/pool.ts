@@ -11,19 +11,14 @@ import {
   type ServerSettings,
 } from './timeouts.ts';
 
-/** A server that is asleep or far away answers within 2 s. Also bounds the wait for a connection of a full pool. */
+/** A sleeping or distant server answers within 2 s. Also bounds the wait for a full pool. */
 const connectTimeoutMs = 10_000;
 
 /**
- * A pool of connections. int8 and numeric arrive as strings: numbers would lose digits.
- *
- * @param options.idleTimeoutMs how long an unused connection is kept; 0 for ever
- * @param options.dbTimeouts how long its queries may take; for ever if absent, as migrations may
- * @param options.settings further settings of the server
- * @param options.pooled what keeps the settings if a pooler is in between, which may refuse those of a new
- *   connection. Statements have no names then
- * @param options.planned statements that begin with a comment are planned once for each connection. The plan must
- *   hold for larger tables too
+ * A pool of connections; int8 and numeric arrive as strings, because numbers lose digits. `idleTimeoutMs` 0 keeps
+ * connections for ever. Without `dbTimeouts` queries have no limit, as migrations need. `pooled` states what keeps
+ * `settings` behind a pooler, which may refuse those of a new connection; statements then have no names. `planned`
+ * statements, which begin with a comment, are planned once per connection, so the plan must suit larger tables.
  */
 export function createPool(options: {
   url: string;
@@ -51,8 +46,8 @@ export function createPool(options: {
     ...(pooled === 'sessions' && { onConnect: (client) => tellSession(client, settings) }),
     ...(options.idleTimeoutMs !== undefined && { idleTimeoutMillis: options.idleTimeoutMs }),
   });
-  // A connection that dies emits an error, which ends the process if there is no listener: on the pool while it
-  // is idle, on the client while it is in use. The pool drops it, and its next query fails.
+  // An error event of a dead connection without a listener ends the process: it comes from the pool
+  // while idle, from the client while in use. The pool drops it, and its next query fails.
   pool.on('error', () => {});
   pool.on('connect', (client) => {
     client.on('error', () => {});
@@ -63,13 +58,13 @@ export function createPool(options: {
   return pool;
 }
 
-/** The pool waits for what this returns before it hands the connection out; its types do not say so. */
+/** The pool awaits the result before it hands the connection out; its types do not say so. */
 function tellSession(client: ClientBase, settings: ServerSettings): unknown {
   const all = Object.entries(settings).map(([name, value]) => `set ${name} = '${value}'`);
   return client.query(all.join('; '));
 }
 
-/** Sends the settings of a transaction with its `begin`. A single statement holds no lock while its client is silent. */
+/** Sends settings with each `begin`: only a transaction can hold locks for a silent client. */
 function tellTransactions(client: PoolClient, settings: ServerSettings): void {
   const all = Object.entries(settings).map(([name, value]) => `; set local ${name} = '${value}'`);
   const query = client.query.bind(client) as (...told: unknown[]) => unknown;
@@ -86,10 +81,8 @@ const textOf = (statement: unknown): string | undefined =>
     : undefined;
 
 /**
- * Gives labelled statements a name, by which the server finds their plan again.
- *
- * @param naming not useful any more once the server does not know a name: a pooler changes servers between two
- *   transactions, and then no statement may have one
+ * Names labelled statements, so that the server reuses their plans. `naming` ends once the server does not know a
+ * name: a pooler that changes servers between transactions allows no names.
  */
 function nameStatements(client: PoolClient, naming: { isUseful: boolean }): void {
   const query = client.query.bind(client) as (...told: unknown[]) => unknown;
@@ -116,12 +109,12 @@ function nameStatements(client: PoolClient, naming: { isUseful: boolean }): void
 
 /** A transaction for each slice's walkers, the watch, progress lines. */
 export const poolConnections = 12;
-/** What pg_stat_activity shows. */
+/** As in pg_stat_activity. */
 export const applicationName = 'explorer-etl';
 /** They only reserve request slots. */
 const budgetConnections = 4;
 
-/** The connections for pages and for request slots. */
+/** The pools for pages and for request slots. */
 export function openWorkPools(url: string, isPooled: boolean, dbTimeouts: DatabaseTimeouts) {
   const quick = {
     url,
@@ -134,7 +127,7 @@ export function openWorkPools(url: string, isPooled: boolean, dbTimeouts: Databa
     pool: createPool({ ...quick, max: poolConnections, applicationName }),
     budgetPool: createPool({
       ...quick,
-      // A reserved slot that a crash forgets costs nothing, so its commit need not reach the disk.
+      // A slot lost in a crash costs nothing, so its commit need not reach the disk.
       settings: { ...quickReading, synchronous_commit: 'off' },
       max: budgetConnections,
       applicationName: `${applicationName} budget`,

@@ -1,20 +1,20 @@
 import type { Pool, PoolClient } from 'pg';
 import { inTransaction } from './transaction.ts';
 
-/** The group roles, without a login: granted to those who log in. The same names on every server. */
+/** Group roles without a login, the same on every server. */
 export const roles = {
-  /** Owns schemas and tables, and so may migrate them. */
+  /** Owns schemas and tables, so it may migrate. */
   owner: 'explorer_etl_owner',
-  /** Does all that `sync` and `start` do, and changes no table's shape. */
+  /** Runs `sync` and `start`; changes no table's shape. */
   worker: 'explorer_etl_worker',
-  /** Reads schema `explorer`, but for what belongs to the key's owner. */
+  /** Reads schema `explorer`, except what belongs to the key's owner. */
   analyst: 'explorer_etl_analyst',
 } as const;
 
 /** `pgboss` is the queue's. */
 const schemas = ['explorer', 'etl', 'pgboss'];
 
-/** Makes the roles that are missing, and gives them their rights on this database. Run again after migrations. */
+/** Creates missing roles and grants their rights on this database. Repeat after migrations. */
 export async function grantRoles(pool: Pool): Promise<void> {
   await inTransaction(pool, async (session) => {
     for (const name of Object.values(roles)) await session.query(createRole(name));
@@ -23,7 +23,7 @@ export async function grantRoles(pool: Pool): Promise<void> {
   });
 }
 
-/** Whether the roles have rights on this database, so that new tables must give them theirs. */
+/** Whether the roles have rights here, so that new tables need grants. */
 export async function areRolesGranted(pool: Pool): Promise<boolean> {
   const { rows } = await pool.query<{ granted: boolean }>(
     `select coalesce(bool_or(has_schema_privilege(oid, 'etl', 'usage')), false) as granted
@@ -33,7 +33,7 @@ export async function areRolesGranted(pool: Pool): Promise<boolean> {
   return rows[0]?.granted ?? false;
 }
 
-/** Roles belong to the server, so another database's program may be making them now. */
+/** Roles belong to the server: another database's program may be creating them now. */
 const createRole = (name: string) => `
   do $$
   begin
@@ -46,7 +46,7 @@ const createRole = (name: string) => `
   $$
 `;
 
-/** To give something to a role, one must be a member of it. */
+/** Only a member of a role may give it objects. */
 async function giveToOwner(session: PoolClient): Promise<void> {
   const { owner } = roles;
   await session.query(`
@@ -66,7 +66,6 @@ async function giveToOwner(session: PoolClient): Promise<void> {
   for (const { statement } of rows) await session.query(statement);
 }
 
-/** A statement for each thing in the schemas that another role owns. */
 const ownershipStatements = `
   with schema as (
     select oid, nspowner from pg_namespace where nspname = any($1)
@@ -96,7 +95,7 @@ const ownershipStatements = `
   where typtype = 'e' and typowner <> owner.oid
 `;
 
-/** Analysts do not read the labels and names that the key's owner gave to addresses. */
+/** Analysts do not see the key owner's labels and names of addresses. */
 const grants = `
   do $$
   begin

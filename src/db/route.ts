@@ -4,41 +4,36 @@ import { Client, DatabaseError } from 'pg';
 import { describeDatabaseError } from './failure.ts';
 import { parseUrl } from './timeouts.ts';
 
-/** How statements reach Postgres: a session each, or through a pooler that keeps one or does not. */
+/** How statements reach Postgres: directly, or through a pooler that keeps sessions or does not. */
 export type Route =
   { readonly is: 'direct' } | { readonly is: 'session' | 'transaction'; readonly pooler: string };
 
-/** The way to Postgres does not keep what the program needs. The message says what to do. */
+/** The connection does not keep what the program needs. The message says what to do. */
 export class PoolerError extends Error {
   override readonly name = 'PoolerError';
 }
 
-/** For a new connection, and for each answer. */
 const connectTimeoutMs = 10_000;
 
-/**
- * Finds out whether a pooler is in between. A pooler answers requests to cancel itself, so it gives clients a
- * process number of its own; a tunnel or HAProxy passes the server's through.
- */
+/** Detects a pooler by its own process numbers; a tunnel or HAProxy keeps the server's. */
 export const findRoute = (url: string): Promise<Route> =>
   withClient(url, async (client) => {
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    // node-postgres has it public, but not in its types.
+    // Public in node-postgres, but not in its types.
     if (rows[0]?.pid === Reflect.get(client, 'processID')) return { is: 'direct' };
     const pooler = await poolerName(url);
     return { is: (await keepsSession(client, url)) ? 'session' : 'transaction', pooler };
   });
 
-/** The ways of one process to a database. */
 export interface Ways {
   readonly route: Route;
-  /** Where sessions are kept: for job locks, and for the queue, which listens. */
+  /** A connection that keeps sessions, for job locks and for the queue, which listens. */
   readonly session: { readonly url: string; readonly isPooled: boolean };
 }
 
 /**
- * @param directUrl leads past a pooler; null if there is none
- * @throws PoolerError if no session is kept, or the two lead to different databases, or one to none
+ * `directUrl` bypasses a pooler.
+ * @throws PoolerError if no session is kept, or the URLs lead to different databases
  */
 export async function findWays(url: string, directUrl: string | null): Promise<Ways> {
   const route = await findRoute(url);
@@ -62,10 +57,9 @@ const noSession = (variable: string, pooler: string) =>
   'which workers live would stay with somebody else. Let DATABASE_URL_DIRECT name the server itself; ' +
   'pages still go the way of DATABASE_URL. Or let DATABASE_URL name the server.';
 
-/** The name that a pooler reports. */
 async function poolerName(url: string): Promise<string> {
   const console = parseUrl(url);
-  // PgBouncer's console, which it keeps from most users, and says so in its own words.
+  // PgBouncer's console refuses most users, in a message of its own.
   console.pathname = '/pgbouncer';
   try {
     return await withClient(console.href, async (client) => {
@@ -79,13 +73,13 @@ async function poolerName(url: string): Promise<string> {
 }
 
 const channel = 'explorer_etl_route';
-/** How often, and how far apart in ms, it is looked whether a notification has come. */
+/** Number and interval (ms) of checks for a notification. */
 const looks = 40;
 const lookIntervalMs = 25;
 
 /**
- * Whether a session is this client's own between two transactions: only then a notification reaches it. A setting or
- * a lock is no evidence: a pooler with one idle session hands out the same one again.
+ * Whether a session stays this client's between two transactions: only then does a notification arrive. A setting or a
+ * lock is no evidence, because a pooler with one idle session returns the same one.
  */
 const keepsSession = (client: Client, url: string): Promise<boolean> =>
   withClient(url, async (other) => {
@@ -96,7 +90,7 @@ const keepsSession = (client: Client, url: string): Promise<boolean> =>
     }
     await client.query(`listen ${channel}`);
     await other.query('select pg_notify($1, $2)', [channel, word]);
-    // If the other one is notified, the session is that one's now.
+    // A notified second client has taken over the session.
     for (let look = 0; look < looks && notified.size === 0; look += 1) {
       await delay(lookIntervalMs);
       await client.query('select 1');
@@ -105,7 +99,7 @@ const keepsSession = (client: Client, url: string): Promise<boolean> =>
     return notified.has(client);
   });
 
-/** A lock in one database would not show workers of another one that this one lives. */
+/** A lock in one database does not show this process to workers of another. */
 async function demandSameDatabase(url: string, directUrl: string): Promise<void> {
   const key = randomBytes(8).readBigInt64BE().toString();
   const isSame = await withClient(directUrl, async (holder) => {

@@ -1,2 +1,2 @@
-/** A table row on its way to the database: column name to value. */
+/** A row to write: column name to value. */
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** The server is a standby, and something was to be written. */
+/** A write reached a standby. */
 export class StandbyError extends Error {
   override readonly name = 'StandbyError';
 
@@ -11,17 +11,14 @@ export class StandbyError extends Error {
   }
 }
 
-/** What a standby's answers are worth. */
 export interface Standby {
-  /** How much older than the primary's they are, in seconds; null: not known. */
+  /** In seconds behind the primary; null: unknown. */
   readonly behind_s: number | null;
 }
 
 /**
- * Whether the server is a standby, and how far behind. One that has replayed all it was sent, by a primary
- * that it is connected to, is not behind, however long nothing was written.
- *
- * @returns null on a primary
+ * The lag of a standby; null on a primary. A connected standby that has replayed all it received is not behind,
+ * however long nothing was written.
  */
 export async function readStandby(pool: Pool): Promise<Standby | null> {
   const { rows } = await pool.query<{ is_standby: boolean; behind_s: number | null }>(`

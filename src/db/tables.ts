@@ -3,7 +3,7 @@ import { index, jsonb, text } from 'drizzle-orm/pg-core';
 import type { FailureClass } from '../failure.ts';
 import { etlSchema, instant, integer, integerRanges } from './column-types.ts';
 
-/** Whose rows they are. `feed` is the key, which rows are found and joined by; the other two are for people. */
+/** The feed of a row. `feed` is the key for queries and joins; the other two are for people. */
 export const feedColumns = <Operation extends string = string>() => ({
   chain_id: integer('chain_id').notNull(),
   operation: text('operation').$type<Operation>().notNull(),
@@ -12,40 +12,40 @@ export const feedColumns = <Operation extends string = string>() => ({
     .generatedAlwaysAs(sql`chain_id::text || '/' || operation`),
 });
 
-/** The same of rows that come of a feed's work: it is registered before it works. */
+/** The same, with a foreign key: a feed is registered before it works. */
 export const ofRegisteredFeed = <Operation extends string = string>() => {
   const columns = feedColumns<Operation>();
   return { ...columns, feed: columns.feed.references(() => feeds.feed) };
 };
 
-/** In the lowest room that has tables: those of all others refer to it. */
+/** Declared in the lowest module with tables, because all others refer to it. */
 export const feeds = etlSchema.table('feeds', {
   ...feedColumns(),
   feed: feedColumns().feed.primaryKey(),
-  /** How its list is ordered: what is verified and what is open of it is judged by that. */
+  /** The list's order, by which coverage is judged. */
   kind: text('kind').notNull(),
-  /** What the heights of its list count. */
+  /** What the list's heights count. */
   unit: text('unit').notNull().default('blocks'),
   state: text('state').notNull().default('idle'),
   failure: text('failure').$type<FailureClass>(),
   reason: text('reason'),
-  /** With the bounds of `target` in it. */
+  /** Includes the bounds of `target`. */
   settings: jsonb('settings').notNull(),
-  /** The bounds that a command named last, as settings; null: none did, or the configuration names bounds. */
+  /** A command's last bounds, as settings; null: none, or the configuration has bounds. */
   target: jsonb('target'),
-  /** Scheme, host and path of the explorer that its pages come from; null: nothing was asked yet. */
+  /** Scheme, host and path of the explorer; null: nothing was requested yet. */
   origin: text('origin'),
   /** The newest batch number that is known to have blocks. */
   frontier: integer('frontier'),
-  /** The batch numbers that are requested now; without an upper end where all to come are. */
+  /** Target ranges of batch numbers; open-ended if future batches are included. */
   asked: integerRanges('asked').notNull().default('{}'),
   last_success_at: instant('last_success_at'),
-  /** Until when schedules leave a feed alone that the service does not serve; null: they don't. */
+  /** Until then schedules skip a feed that the service does not serve; null: they do not. */
   poll_again_at: instant('poll_again_at'),
   updated_at: instant('updated_at').notNull().defaultNow(),
 });
 
-/** What happened beside the runs, for the timeline: a worker was killed, the configuration changed. */
+/** Events beside the runs, for the timeline: a killed worker, a changed configuration. */
 export const events = etlSchema.table(
   'events',
   {
@@ -55,7 +55,7 @@ export const events = etlSchema.table(
     kind: text('kind', {
       enum: ['killed', 'config-changed', 'config-refused', 'stopped'],
     }).notNull(),
-    /** Null: it concerns all of them. */
+    /** Null: all feeds. */
     feed: text('feed'),
     sentence: text('sentence').notNull(),
   },

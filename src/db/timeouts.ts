@@ -1,22 +1,21 @@
 import { Socket } from 'node:net';
 import type { Client } from 'pg';
 
-/** How long a side of a connection waits for the other one. */
+/** Time limits of a connection, in ms. */
 export interface DatabaseTimeouts {
-  /** A query without an answer by then means that the connection is gone. */
+  /** Without an answer by then, the connection counts as lost. */
   readonly answerMs: number;
-  /** Ended by the server: a statement that takes longer, in ms; it holds locks. */
+  /** The server ends longer statements, which hold locks. */
   readonly statementMs?: number;
-  /** Ended by the server: a transaction whose client says nothing for so long, in ms. */
+  /** The server ends transactions of clients that are silent for longer. */
   readonly idleTransactionMs?: number;
-  /** Ended by the server: a session whose client says nothing for so long, in ms. */
+  /** The server ends sessions of clients that are silent for longer. */
   readonly idleSessionMs?: number;
 }
 
 /**
- * Of a connection that works on pages. Statements take milliseconds: one that takes a minute waits for a lock, and
- * the server ends it before the client gives up. A transaction never waits for the explorer: a silent one is of a
- * process that hangs, and its successor, which comes within 3 s, needs the rows that it locked.
+ * For work on pages. Statements take ms; one of a minute waits for a lock, and the server ends it before the client
+ * gives up. Transactions never wait for the explorer: a silent one hangs, and holds rows that others need.
  */
 export const workTimeouts: DatabaseTimeouts = {
   statementMs: 60_000,
@@ -24,23 +23,21 @@ export const workTimeouts: DatabaseTimeouts = {
   idleTransactionMs: 2_500,
 };
 
-/** Before the first probe of a silent connection: Linux waits for two hours by default. */
+/** Before the first probe of a silent connection: Linux's default is two hours. */
 export const keepAliveDelayMs = 10_000;
 
-/** The same of the server, which would keep the locks of a vanished machine for two hours. */
+/** The server's probes: by default it keeps a vanished machine's locks for two hours. */
 const serverKeepAlive = {
   tcp_keepalives_idle: 10,
   tcp_keepalives_interval: 3,
   tcp_keepalives_count: 3,
 };
 
-/** Settings of the server by name, for a session or a transaction. */
 export type ServerSettings = Readonly<Record<string, number | string>>;
 
-/** No statement is long enough for compiled code to pay: to compile one as large as that of coverage takes seconds. */
+/** Compiling a statement as large as coverage's takes seconds, more than it saves. */
 export const quickReading: ServerSettings = { jit: 'off' };
 
-/** The server's part of the timeouts. */
 export function settingsFor(dbTimeouts: DatabaseTimeouts): ServerSettings {
   const { statementMs, idleTransactionMs, idleSessionMs } = dbTimeouts;
   return {
@@ -53,34 +50,34 @@ export function settingsFor(dbTimeouts: DatabaseTimeouts): ServerSettings {
   };
 }
 
-/** A URL of Postgres. Of a socket it may lack a host, which URL refuses; node-postgres adds one too. */
+/** Parses a Postgres URL. A socket's may lack a host; one is added, as in node-postgres. */
 export const parseUrl = (url: string): URL =>
   URL.parse(url) ?? new URL(url.replace('@/', '@nowhere.invalid/'));
 
-/** The URL with a name for its sessions, by which `pg_stat_activity` shows them. */
+/** The URL with an application name for `pg_stat_activity`. */
 export function withName(url: string, name: string): string {
   const changed = parseUrl(url);
   changed.searchParams.set('application_name', name);
   return changed.href;
 }
 
-/** The URL with server settings for each of its sessions; those that it has already stay. */
+/** The URL with session settings; those that it already has win. */
 export function withSettings(url: string, settings: ServerSettings): string {
   if (Object.keys(settings).length === 0) return url;
   const changed = parseUrl(url);
   const own = changed.searchParams.get('options') ?? '';
   const flags = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
-  // The last of two wins: what a person wrote into the URL.
+  // The last of two wins: the user's own.
   changed.searchParams.set('options', [...flags, own].join(' ').trim());
   return changed.href;
 }
 
 /**
- * Breaks a connection if what was written last is not answered in time: behind a proxy that swallows bytes, TCP
- * notices nothing. node-postgres's `query_timeout` would leave the connection to the next query.
+ * Breaks a connection that does not answer the last write in time: TCP notices nothing behind a proxy that swallows
+ * bytes, and `query_timeout` would leave the connection to the next query.
  */
 export function breakUnanswered(client: Client, answerMs: number): void {
-  // node-postgres has it public, but not in its types; after a TLS handshake it is the TLS socket.
+  // Public in node-postgres, but not in its types; after a TLS handshake, the TLS socket.
   const socket: unknown = Reflect.get(Object(Reflect.get(client, 'connection')), 'stream');
   if (!(socket instanceof Socket)) throw new Error('a connection of node-postgres has no socket');
   let isAsking = false;
@@ -92,7 +89,7 @@ export function breakUnanswered(client: Client, answerMs: number): void {
   socket.prependListener('data', () => {
     isAsking = false;
   });
-  // Each byte, in either direction, starts Node's timer again.
+  // Each byte in either direction restarts Node's timer.
   socket.setTimeout(answerMs);
   socket.on('timeout', () => {
     if (!isAsking) return;

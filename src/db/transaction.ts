@@ -2,21 +2,17 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Pool, PoolClient } from 'pg';
 import { isRetryable } from './failure.ts';
 
-/** The database as drizzle drives it, on a pool. */
 export type Database = NodePgDatabase & { readonly $client: Pool };
 
-/** One open transaction; what is written through it commits or rolls back whole. */
 export type Transaction = Parameters<Parameters<NodePgDatabase['transaction']>[0]>[0];
 
-/** Of two transactions that deadlock one goes on, and the next attempt waits for it: a few are enough. */
+/** One of two deadlocked transactions continues and the retry waits for it: a few are enough. */
 const mostAttempts = 5;
 
 /**
- * Runs `work` in a transaction, and again if Postgres ends it for another one's sake (40001, 40P01, 25P03), because
- * its pages are paid for. `work` must keep nothing of an attempt that failed.
- *
- * The connection of a failed transaction is closed. drizzle's own transaction never returns it to the pool if
- * `begin` fails: a pool of 12 was empty after connections had been cut 12 times at that moment.
+ * Runs `work` in a transaction, and again if Postgres ends it for another's sake (40001, 40P01, 25P03), because its
+ * pages are paid for. `work` must keep nothing of a failed attempt. A failed transaction's connection is closed:
+ * drizzle's own transaction leaks it if `begin` fails, and 12 such cuts emptied a pool of 12.
  */
 export const transact = <T>(
   db: Pick<Database, '$client'>,
@@ -36,7 +32,7 @@ async function retried<T>(attempt: () => Promise<T>): Promise<T> {
 async function once<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let isFailed = true;
-  // What the server says between two queries is the reason; the next query only finds a closed connection.
+  // The server's message between two queries is the reason; the next query finds no connection.
   let said: unknown;
   const note = (error: Error) => (said ??= error);
   client.on('error', note);
@@ -52,7 +48,7 @@ async function once<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promi
   }
 }
 
-/** The same with a transaction of node-postgres. */
+/** `transact` for node-postgres. */
 export const inTransaction = <T>(
   pool: Pool,
   work: (session: PoolClient) => Promise<T>,
@@ -71,7 +67,7 @@ export const inTransaction = <T>(
     }
   });
 
-/** Bounds how long a transaction waits for each lock; a lock_timeout of the URL or the role goes before it. */
+/** Bounds the wait for each lock; a lock_timeout of the URL or the role takes precedence. */
 export const limitLockWait = (session: PoolClient, ms: number) =>
   session.query(
     `select set_config('lock_timeout', $1, true) where current_setting('lock_timeout') = '0'`,

@@ -9,38 +9,36 @@ import { MigrationError } from './migration-error.ts';
 import { isPrepared } from './prepared.ts';
 import { inTransaction, limitLockWait } from './transaction.ts';
 
-/** A file of sql/: statements that can be run again. */
+/** A repeatable file of sql/. */
 interface SqlFile {
   readonly name: string;
   readonly text: string;
-  /** What it makes, such as `view explorer.coverage`, `trigger note_reorg on explorer.blocks`. */
+  /** Such as `view explorer.coverage`, `trigger note_reorg on explorer.blocks`. */
   readonly objects: readonly string[];
 }
 
 type ViewSet = Awaited<ReturnType<typeof readViewSet>>;
 
-/** Which set a database has. */
+/** The view set of a database. */
 interface MadeViews {
-  /** Version of the program that made it. */
   readonly program: string;
   readonly hash: string;
   readonly objects: readonly string[];
 }
 
-/** Readers of the view wait as long behind it. */
+/** Readers of the view queue behind the wait. */
 const lockWaitMs = 2_000;
-/** Those readers go on meanwhile. */
+/** Lets those readers continue. */
 const pauseMs = 1_000;
 const mostAttempts = 30;
 
-/** What Postgres says if `create or replace` can't: other columns, another type of result, two functions of a name. */
+/** `create or replace` refused: other columns, another result type, or two functions of a name. */
 const isIncompatible = (error: unknown) =>
   ['42P16', '42P13', '42725'].includes(codeOfFailure(error) ?? '');
 
 /**
- * All files below a folder, each after those that it needs.
- *
- * @param tables what the views are made on: with other tables, the same files make another set
+ * All files below a folder, ordered by dependency. `tables` identifies the tables that views read, as part of the
+ * set's hash.
  */
 export async function readViewSet(folder: string, tables: string) {
   const names = await readdir(folder, { recursive: true });
@@ -59,7 +57,7 @@ export async function readViewSet(folder: string, tables: string) {
   return { files: inOrder(files), hash };
 }
 
-/** @returns null where the database has none */
+/** @returns null if the database has none */
 export async function readMadeViews(pool: Pool): Promise<MadeViews | null> {
   if (!(await isPrepared(pool))) return null;
   const { rows } = await pool.query<MadeViews>(
@@ -69,10 +67,9 @@ export async function readMadeViews(pool: Pool): Promise<MadeViews | null> {
 }
 
 /**
- * Runs every file in one transaction. Views and functions are replaced, or if Postgres refuses that, dropped and
- * made again with their rights. What is in no file any more is dropped.
- *
- * @throws MigrationError if others have built on what is dropped, or hold a lock for too long
+ * Runs every file in one transaction. Views and functions are replaced or, if Postgres refuses that, recreated with
+ * their rights; those in no file are dropped.
+ * @throws MigrationError if others depend on what is dropped, or hold a lock too long
  */
 export async function makeViews(
   pool: Pool,
@@ -137,7 +134,7 @@ async function makeOnce(
   );
 }
 
-/** @returns whether Postgres could; a function with other parameters would be a second one of its name */
+/** @returns whether Postgres could; a function with other parameters would be a second one */
 async function replace(session: PoolClient, files: readonly SqlFile[]): Promise<boolean> {
   try {
     for (const { text } of files) await session.query(text);
@@ -161,13 +158,13 @@ async function makeAgain(session: PoolClient, files: readonly SqlFile[]): Promis
   }
 }
 
-/** Drops what was made, the last first. Postgres refuses what others have built on it. */
+/** Drops objects, last first. Postgres refuses if others depend on them. */
 async function drop(session: PoolClient, objects: readonly string[]): Promise<void> {
-  // So that Postgres writes names with their schema.
+  // So that Postgres qualifies names with their schema.
   await session.query(`set local search_path = ''`);
   for (const object of objects.toReversed()) {
     await session.query(`drop ${object.replace(' ', ' if exists ')}`).catch((error: unknown) => {
-      // Others depend on it, or have made a function of its name.
+      // Others depend on it, or have created a function of its name.
       if (!['2BP01', '42725'].includes(codeOfFailure(error) ?? '')) throw error;
       const { detail, message } = error as DatabaseError;
       throw mustDropFirst(detail ?? message, error);
@@ -190,7 +187,7 @@ const record = `
     objects text[] not null
   )`;
 
-/** Statements that give an object back its owner and what was granted on it. */
+/** Statements that restore an object's owner and grants. */
 const rightsOn = `
   with made as (
     select format('view %s.%I', relnamespace::regnamespace, relname) as object, relowner as owner, relacl as rights
@@ -221,7 +218,7 @@ function objectsOf(text: string): string[] {
   );
 }
 
-/** Each file after those whose views and functions its statements name; comments make no order. */
+/** Each file after those whose objects its statements name; comments do not count. */
 function inOrder(files: readonly SqlFile[]): SqlFile[] {
   const makerOf = new Map(
     files.flatMap((file) => file.objects.map((object) => [object.replace(/^\w+ /u, ''), file])),
