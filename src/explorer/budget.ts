@@ -6,34 +6,29 @@ import { type ExplorerError, KeyPausedError, type Pause } from './error.ts';
 import type { RateHeaders } from './response.ts';
 import { type SlotReply, reserveSlot, openKey, pauseKey, resumeKey } from './slot.ts';
 
-/** Who asks: what is new goes before history. */
+/** Live requests go before backfill. */
 export type BudgetLane = 'live' | 'backfill';
 
 /** Hands out a key's request slots to all workers and machines, on the database's clock. */
 export interface Budget {
   /**
-   * Takes the next free slot of a lane and waits for it. Slots are numbered in their order, by one
-   * sequence for all workers: of two observations of a row the one with the higher number is the newer,
-   * on no one's clock.
-   *
-   * @throws KeyPausedError when no request of the key may leave for longer than a worker waits
+   * Waits for a lane's next free slot. One sequence numbers the slots for all workers: of two observations of a row,
+   * the higher number is the newer, on no one's clock.
+   * @throws KeyPausedError if the key is paused for longer than a worker waits
    */
   take(lane: BudgetLane, signal: AbortSignal): Promise<Slot>;
   /**
-   * Takes in what an answer says of the key: its headers correct the rate, and one that stops the key
-   * pauses it for everyone.
-   *
-   * @throws KeyPausedError when the answer paused the key for longer than a worker waits
+   * Corrects the rate by an answer's headers, and pauses the key for everyone if the answer stops it.
+   * @throws KeyPausedError if that pause is longer than a worker waits
    */
   report(told: Omit<Reported<Slot>, 'serviceMs'>): Promise<void>;
 }
 
-/** The right to make one request. */
 export interface Slot {
   readonly page_id: number;
-  /** When it was taken, on the database's clock. */
+  /** When the slot was taken, on the database's clock. */
   readonly at: string;
-  /** Whether it is the one that looks if a refused key is accepted again. */
+  /** Whether the request checks if a refused key is accepted again. */
   readonly isPoll: boolean;
 }
 
@@ -41,53 +36,51 @@ export interface BudgetOptions {
   readonly pool: Pool;
   readonly apiKey: string;
   readonly requestsPerSecond: number;
-  /** Credits that a day (UTC) may cost at most; null: no limit of ours. */
+  /** Daily limit (UTC); null: none of ours. */
   readonly dailyCredits: number | null;
-  /** How long until a key that was refused is looked at again, in ms. */
+  /** Time until a refused key is polled again, in ms. */
   readonly pollAgainMs?: number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Monotonic, in ms. */
   readonly now: () => number;
 }
 
-/** Identifies a key without revealing it: enough digits to separate keys, too few to try keys against. */
+/** Enough digits to separate keys, too few to test guessed keys against. */
 const fingerprintDigits = 12;
 
-/** Longest pause that a worker waits for, in ms; for a longer one its slice gives way to others. */
+/** In ms; for a longer pause the slice gives way to others. */
 const longestWaitMs = 30_000;
 
 /**
- * How late a request may leave after its slot, in ms. One that a busy machine delays for longer would crowd
- * into a second that is full: it takes another slot. At 97 % of the rate a second has 30 ms to spare, however
- * far slots are apart, and the network wants some of them.
+ * How late a request may leave after its slot, in ms; a later one would crowd a full second and takes another slot. At
+ * 97 % of the rate a second has 30 ms to spare, and the network needs some of them.
  */
 const latestMs = 25;
 
-/** Slots that one request may miss; a machine that is always late must go on too. */
+/** Slots that a request may miss: a machine that is always late must go on too. */
 const mostMissed = 3;
 
-/** How often one who waits for the end of a pause asks again, in ms: it may end before its time. */
+/** How often a waiting request checks a pause, in ms: it may end early. */
 const pausedMs = 500;
 
-/** Pause after a 429 that does not say how long, in ms: limits are counted by the second. */
+/** Pause after a 429 without a stated wait, in ms: limits are counted by the second. */
 const unstatedPauseMs = 1_000;
 
-/** A person fixes a key within minutes, and one refused request in five of them is no burden. */
+/** A person fixes a key within minutes; one refused request in five minutes is no burden. */
 const defaultPollAgainMs = 5 * 60_000;
 
-/** What stands for a key in tables: the first digits of its SHA-256. */
 function fingerprintKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex').slice(0, fingerprintDigits);
 }
 
-/** What a key has cost a database today, and what the service said last of the rest. */
+/** What a key has cost today, and what the service last said is left. */
 export interface Spending {
   readonly credits_spent: number;
-  /** Null: not said today. */
+  /** Null: not stated today. */
   readonly credits_remaining: number | null;
 }
 
-/** What is known of a key's day (UTC); null where it made no request yet. */
+/** What is known of a key's day (UTC); null if it has made no request yet. */
 export async function readSpending(pool: Pool, apiKey: string): Promise<Spending | null> {
   const { rows } = await pool.query<Spending>(
     `select credits_spent::float8, credits_remaining::float8 from etl.budget
@@ -98,10 +91,9 @@ export async function readSpending(pool: Pool, apiKey: string): Promise<Spending
 }
 
 /**
- * A budget whose slots are reserved one by one in the key's row of `etl.budget`, evenly spaced. One
- * statement on the database's clock is exact and fair across processes, where a fixed window on
- * the clients' clocks let through 85 of 50. It is also the one round trip that is paid for every
- * page: what the headers said travels with the next request for a slot.
+ * Opens a budget that reserves evenly spaced slots in the key's row of `etl.budget`. One statement on the database's
+ * clock is exact and fair across processes; a fixed window on the clients' clocks let through 85 of 50. It is also the
+ * only round trip per page: the last headers travel with the next request.
  */
 export async function openBudget(options: BudgetOptions): Promise<Budget> {
   const { pool, apiKey, requestsPerSecond, dailyCredits, sleep, now } = options;
@@ -110,7 +102,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
   await pool.query(openKey, [fingerprint, requestsPerSecond, dailyCredits]);
   let reported: Pick<RateHeaders, 'limit' | 'creditsRemaining'> = nothingReported;
 
-  /** @returns with when what was answered comes true, on this process's clock */
+  /** `dueMs` is on this process's clock. */
   async function ask(lane: BudgetLane, { hasTurn, unused }: SlotAttempt) {
     const { limit, creditsRemaining } = reported;
     reported = nothingReported;
@@ -122,7 +114,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
     });
     const [reply] = rows;
     if (reply === undefined) throw new Error('the budget of the key is gone from etl.budget');
-    // The statement ran somewhere between the question and the answer.
+    // The statement ran between request and reply.
     return { ...reply, dueMs: (sentMs + now()) / 2 + reply.wait_ms };
   }
 
@@ -135,7 +127,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
     async take(lane, signal) {
       let attempt: SlotAttempt = { hasTurn: false, unused: 0 };
       let missed = 0;
-      // Ends: each round waits for a turn or a pause that passes, and the signal cuts the wait.
+      // Ends: each round waits for a turn or a pause, and the signal cuts the wait.
       for (;;) {
         const reply = await ask(lane, attempt);
         const { page_id, at, outcome, wait_ms, dueMs } = reply;
@@ -174,9 +166,9 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
 }
 
 interface SlotAttempt {
-  /** Whether the asker was sent away before, and now has its turn. */
+  /** Whether the request was queued before and now has its turn. */
   readonly hasTurn: boolean;
-  /** Slots of this asker that are given back. */
+  /** Slots that are returned. */
   readonly unused: number;
 }
 
@@ -187,7 +179,7 @@ const noneRemaining = 'the explorer says that no request remains until its limit
 const said = ({ status, detail }: ExplorerError) =>
   status === null ? detail : `HTTP ${status}, ${detail}`;
 
-/** For how long an answer pauses its key, in ms; null: until the credits are reset. */
+/** How long an answer pauses its key, in ms; null: until the credits are reset. */
 function pauseMs({ failure, retryAfterMs }: ExplorerError, pollAgainMs: number): number | null {
   if (failure === 'throttled') return retryAfterMs ?? unstatedPauseMs;
   return failure === 'out-of-credits' ? null : pollAgainMs;

@@ -13,24 +13,24 @@ import {
   retryAfterMs,
 } from './response.ts';
 
-/** Time limits of one attempt, and rests, in ms. */
+/** Time limits of one attempt, in ms. */
 export interface Timeouts {
   readonly connectMs: number;
   readonly headersMs: number;
   /** Between two chunks of the body. */
   readonly bodyMs: number;
-  /** What a body may take whatever its size. */
+  /** Allowed for a body of any size. */
   readonly bodyGraceMs: number;
-  /** The slowest pace of a body beyond that, in bytes on the wire a second. */
+  /** The slowest pace beyond that, in bytes on the wire. */
   readonly slowestBytesPerSecond: number;
   readonly totalMs: number;
-  /** Before a request is made once more whose answer was not believed: a moment's mistake has passed. */
+  /** Wait before a re-check, so that a momentary error has passed. */
   readonly recheckMs: number;
 }
 
 /**
- * Generous for the slowest call: factories is one aggregation over all operations. A page has some 10 KB
- * compressed, so a trickle ends after 15 seconds; 5 MB may take the two minutes of the whole.
+ * Generous for the slowest call: factories is one aggregation over all operations. A page has some 10 KB compressed,
+ * so a trickle ends after 15 s; 5 MB may take two minutes.
  */
 const defaultTimeouts: Timeouts = {
   connectMs: 10_000,
@@ -42,40 +42,37 @@ const defaultTimeouts: Timeouts = {
   recheckMs: 250,
 };
 
-/** A page as received, and what it took to get it. */
 export interface Answer<Admission, Page> {
-  /** What `read` made of the body. */
   readonly page: Page;
   readonly status: number;
-  /** Body bytes on the wire. */
+  /** On the wire. */
   readonly bytes: number;
   /** Requests sent, the successful one included. */
   readonly attempts: number;
-  /** From sending to the last byte, of the successful attempt, in ms. */
+  /** Of the successful attempt, from sending to the last byte, in ms. */
   readonly latencyMs: number;
-  /** What `admit` gave the successful attempt. */
+  /** The successful attempt's result of `admit`. */
   readonly admission: Admission;
   readonly limits: RateHeaders;
 }
 
-/** What a request waits for, what gets its answers, and how a page is read. */
+/** How a request is admitted and reported, and how its page is read. */
 export interface Call<Admission, Page> {
   readonly admit: (signal: AbortSignal) => Promise<Admission>;
-  /** Called with each answer, refusals too, before the page is read. */
+  /** Called with each answer, refusals included, before the page is read. */
   readonly report?: (told: Reported<Admission>) => Promise<void>;
   /**
-   * Makes a page of a body, decompressed. An ExplorerError that it throws is a failure of this attempt:
-   * a body that was cut may still look like a page from its outside, and is whole when requested again.
+   * Makes a page of a decompressed body. An ExplorerError fails this attempt only: a cut body may look like a page,
+   * and is whole when requested again.
    */
   readonly read: (body: Buffer) => Page;
-  /** The request was answered before, and not believed: it rests, and gets a connection of its own. */
+  /** A re-check of an earlier answer: it waits, and uses a connection of its own. */
   readonly isRecheck?: boolean;
-  /** Called with the outcome and duration of each attempt that was not cut off. */
+  /** Called for each attempt that was not aborted. */
   readonly onAttempt?: (attempt: Attempt) => void;
   readonly signal: AbortSignal;
 }
 
-/** One request that left. */
 export interface Attempt {
   readonly outcome: 'ok' | FailureClass;
   readonly ms: number;
@@ -87,21 +84,20 @@ export interface Reported<Admission> {
   /** Null for a page. */
   readonly error: ExplorerError | null;
   readonly limits: RateHeaders;
-  /** What the service's clock showed, Unix time in ms, to the second; null: absent. */
+  /** The service's clock, Unix time in ms, to the second; null: absent. */
   readonly serviceMs: number | null;
 }
 
 export interface ExplorerClient {
   /**
-   * Gets one page, repeating what repeating can help. `admit` is awaited before every attempt, `report`
-   * after every answer. Throws ExplorerError, what `admit`, `report` and `read` throw, or the signal's
-   * reason when it aborts.
+   * Gets one page, with retries. Awaits `admit` before every attempt and `report` after every answer. Throws
+   * ExplorerError, what `admit`, `report` and `read` throw, or the signal's reason.
    */
   get<Admission, Page>(
     request: ExplorerRequest,
     call: Call<Admission, Page>,
   ): Promise<Answer<Admission, Page>>;
-  /** Ends the connections, after the requests under way. */
+  /** Closes the connections after the requests under way. */
   close(): Promise<void>;
 }
 
@@ -109,10 +105,9 @@ export interface ExplorerClientOptions {
   /** Such as `https://api.blockscout.com`; a path is kept. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** The optional `key` parameter. */
   readonly secretKey?: string;
   readonly timeouts?: Partial<Timeouts>;
-  /** The connections that clients share, which `close` leaves open; its own if absent. */
+  /** Shared connections, which `close` leaves open; own ones if absent. */
   readonly connections?: Agent;
   /** On the wire and decompressed. */
   readonly maxBodyBytes?: number;
@@ -120,9 +115,8 @@ export interface ExplorerClientOptions {
   readonly random: () => number;
   /** Monotonic, in ms. */
   readonly now: () => number;
-  /** Rejects when the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Failures of one request; it may be throttled twice as often. */
+  /** Failures per request; throttled answers may be twice as many. */
   readonly maxAttempts?: number;
 }
 
@@ -133,7 +127,7 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
   const maxBodyBytes = options.maxBodyBytes ?? largestBodyBytes;
   const redact = createRedactor([options.apiKey, secretKey ?? '']);
   const dispatcher = options.connections ?? openConnections(timeouts, maxBodyBytes);
-  // The head of an answer on a new connection may take the time of both.
+  // On a new connection, connecting comes before the head of the answer.
   const pace = { ...timeouts, headMs: timeouts.connectMs + timeouts.headersMs };
   const limits = { dispatcher, pace, now, maxBodyBytes, redact };
   return {
@@ -143,7 +137,7 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
       const attempt = async (attempts: number) => {
         const admission = await admit(signal);
         const startMs = now();
-        // Stays null where the attempt was cut off.
+        // Stays null if the attempt was aborted.
         let ended: Attempt | null = null;
         try {
           const answer = await (isRecheck
@@ -174,7 +168,7 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
   };
 }
 
-/** Another connection may lead to another server, whose copy of the list may be right. */
+/** A new connection may reach another server, whose copy of the list may be right. */
 async function exchangeAlone(
   url: URL,
   options: ExchangeOptions,
@@ -188,14 +182,14 @@ async function exchangeAlone(
   }
 }
 
-/** Connections that each client with these timeouts may use. `close` of them waits for the requests under way. */
+/** Connections that clients share. `close` waits for the requests under way. */
 export function openConnections(
   given: Partial<Timeouts> = {},
   maxBodyBytes: number = largestBodyBytes,
 ): Agent {
   const timeouts = { ...defaultTimeouts, ...given };
   return new Agent({
-    // Our requests are few and paced; HTTP/2 would only add ways to fail.
+    // Requests are few and paced; HTTP/2 would only add ways to fail.
     allowH2: false,
     connect: { timeout: timeouts.connectMs },
     headersTimeout: timeouts.headersMs,
@@ -204,7 +198,6 @@ export function openConnections(
   });
 }
 
-/** The ExplorerError that an answer amounts to; null for a page. */
 function refusalOf(
   answer: Exchange,
   url: URL,
@@ -226,7 +219,6 @@ function refusalOf(
   });
 }
 
-/** The `Date` of an answer. */
 function serviceTime(date: string | undefined): number | null {
   const ms = Date.parse(date ?? '');
   return Number.isNaN(ms) ? null : ms;
@@ -235,18 +227,17 @@ function serviceTime(date: string | undefined): number | null {
 const targetHost = (location: string, base: URL): string =>
   URL.parse(location, base.origin)?.host ?? 'an unreadable location';
 
-/** A request of an operation, without credentials. */
 export interface ExplorerRequest {
   readonly chainId: number;
   /** Below `/{chain}/api/v2/`, without a query. */
   readonly path: string;
-  /** Parameters that the operation declares; the service answers others with 422. */
+  /** Declared parameters; the service answers others with 422. */
   readonly query: Readonly<Record<string, string | number>>;
 }
 
 /**
- * The URL of a request, secrets included: never to be logged or put into an error. Credentials
- * are set last, so that a cursor which echoes `key` can neither replace nor add one.
+ * The URL of a request, secrets included: never log it or put it into an error. Credentials are set last, so that a
+ * cursor that echoes `key` can neither replace nor add one.
  */
 function requestUrl(
   request: ExplorerRequest,
@@ -263,36 +254,33 @@ function requestUrl(
   return url;
 }
 
-/** Attempts of one request that may fail; a longer outage is the schedule's to wait for. */
+/** A longer outage is left to the schedule. */
 const defaultMaxAttempts = 4;
 
-/** Times as many may be throttled: that is the service's pace, not its failure. */
+/** Factor for throttled answers: they are the service's pace, not a failure. */
 const throttledFactor = 2;
 
 /** First back-off, in ms: about one round trip to a far server. */
 const shortestMs = 250;
 
-/** Largest back-off of ours, in ms: a longer outage does not hold a worker. */
+/** Largest own back-off, in ms: a longer outage does not hold a worker. */
 const longestMs = 8_000;
 
-/** Longest wait that a service may impose on a request, in ms: longer ones are the budget's. */
+/** Longest stated wait that a request sits out, in ms: the budget handles longer ones. */
 const longestImposedMs = 60_000;
 
 interface RetryPolicy {
   readonly maxAttempts: number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** Resolves after `ms`, rejects when the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Makes an attempt until one succeeds, the class of a failure says that repeating cannot help,
- * or the attempts are used up: `maxAttempts` failures, or twice as many throttled answers.
- * Waits in between for as long as the service says (at most a minute), else with full jitter
- * up to an exponentially growing bound. Throws the last ExplorerError; any other error at once;
- * the signal's reason as soon as it aborts.
+ * Repeats an attempt until it succeeds, its class rules out repeating, or the attempts are used up (`maxAttempts`
+ * failures, twice as many throttled answers). Waits as long as the service states, at most a minute, else with full
+ * jitter. Throws the last ExplorerError; any other error or the signal's reason at once.
  */
 export async function retry<T>(
   attempt: (number: number) => Promise<T>,
@@ -320,9 +308,9 @@ export async function retry<T>(
 }
 
 /**
- * The wait before the next attempt, in ms, after the `failed`th failure of its kind. Full jitter:
- * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/. A wait that the
- * service stated is a lower bound, and jitter on top keeps workers from returning all at once.
+ * The wait before the next attempt, in ms, with full jitter
+ * (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/). A stated wait is a lower bound: jitter
+ * on top keeps workers apart.
  */
 export function delayMs(statedMs: number | null, failed: number, random: () => number): number {
   const backoffMs = random() * Math.min(shortestMs * 2 ** (failed - 1), longestMs);
@@ -335,7 +323,7 @@ async function wait(ms: number, policy: RetryPolicy): Promise<void> {
   try {
     await policy.sleep(ms, policy.signal);
   } finally {
-    // However sleep says that it was cut short, the caller sees the reason that it gave.
+    // Whatever `sleep` throws, the caller gets the signal's reason.
     policy.signal.throwIfAborted();
   }
 }

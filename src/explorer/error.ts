@@ -1,21 +1,18 @@
 import { type FailureClass, failures } from '../failure.ts';
 
-/** What is known of a failed request. Every text in it must be redacted already. */
+/** Facts of a failed request; all texts are redacted. */
 export interface FailureReport {
   readonly failure: FailureClass;
-  /** HTTP status; null when no answer came. */
+  /** Null: no answer came. */
   readonly status: number | null;
-  /** Short, redacted, one line. */
+  /** One redacted line. */
   readonly detail: string;
-  /** How long the service says to wait, in ms; null if it does not say. */
+  /** The stated wait, in ms; null: none. */
   readonly retryAfterMs?: number | null;
   readonly cause?: Error;
 }
 
-/**
- * A request that failed, with its class. What to do about it is `failures[error.failure]`.
- * Holds no URL, parameter or secret, in any property or cause.
- */
+/** A failed request; see `failures[error.failure]`. Holds no URL, parameter or secret. */
 export class ExplorerError extends Error {
   override readonly name = 'ExplorerError';
   readonly failure: FailureClass;
@@ -32,7 +29,6 @@ export class ExplorerError extends Error {
   }
 }
 
-/** Why a key is paused, and until when, as `etl.budget` has it. */
 export interface Pause {
   readonly pause_class: string | null;
   readonly pause_reason: string | null;
@@ -40,16 +36,12 @@ export interface Pause {
   readonly until: string;
 }
 
-/**
- * No request of the key may leave for longer than a worker waits. Not a failure of any request:
- * most who meet it have sent none. Holds no secret.
- */
+/** The key is paused for longer than a worker waits. No request failed. */
 export class KeyPausedError extends Error {
   override readonly name = 'KeyPausedError';
   readonly failure: FailureClass;
-  /** Short, redacted, one line. */
+  /** One redacted line. */
   readonly detail: string;
-  /** How long from now, in ms. */
   readonly retryAfterMs: number;
 
   constructor({ pause_class, pause_reason, wait_ms, until }: Pause) {

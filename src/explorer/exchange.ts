@@ -5,38 +5,34 @@ import { type Dispatcher, request } from 'undici';
 import { ExplorerError } from './error.ts';
 import { excerpt } from './response.ts';
 
-/** A complete answer, whatever its status. */
 export interface Exchange {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Decompressed. */
   readonly body: Buffer;
-  /** Body bytes on the wire, compressed. */
+  /** On the wire, compressed. */
   readonly bytes: number;
 }
 
 export interface ExchangeOptions {
   readonly dispatcher: Dispatcher;
-  /** Time for one attempt. */
   readonly pace: PaceLimits;
   /** Monotonic, in ms. */
   readonly now: () => number;
-  /** Largest body accepted, in bytes, on the wire and again decompressed. */
+  /** In bytes, on the wire and again decompressed. */
   readonly maxBodyBytes: number;
   readonly redact: (text: string) => string;
   readonly signal: AbortSignal;
 }
 
 /**
- * One GET, its body read to the end so that the connection can serve the next. Redirects are
- * answers like others. Throws the signal's reason when it aborts, else ExplorerError
- * 'unreachable' (no, late, cut or unreadable answer) or 'envelope-invalid' (too large).
+ * One GET; reads the body to its end, so that the connection can be reused. Redirects are ordinary answers. Throws the
+ * signal's reason, or ExplorerError 'unreachable' (no, late or damaged answer), 'envelope-invalid' (too large).
  */
 export async function exchange(url: URL, options: ExchangeOptions): Promise<Exchange> {
   const { signal } = options;
   signal.throwIfAborted();
-  // Not AbortSignal.any and AbortSignal.timeout: each pair stays in memory (2 KB measured, Node
-  // 24) until its time has passed, long after the answer.
+  // AbortSignal.any and AbortSignal.timeout stay in memory until their time has passed (2 KB).
   const limit = new AbortController();
   const abort = (): void => limit.abort(signal.reason);
   signal.addEventListener('abort', abort, { once: true });
@@ -86,7 +82,7 @@ async function receive(
   return { status: answer.statusCode, headers: answer.headers, body, bytes: raw.length };
 }
 
-/** Whether the transport itself can detect a cut body. */
+/** Whether the transport itself detects a cut body. */
 const isFramed = (headers: IncomingHttpHeaders): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
@@ -102,10 +98,7 @@ function isJson(body: Buffer): boolean {
 /** Codes of undici and zlib for a body over the limit. */
 const tooLarge = new Set<unknown>(['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'ERR_BUFFER_TOO_LARGE']);
 
-/**
- * The foreign error is never kept: a transport's errors hold sockets, headers and now and then the whole URL. The
- * cause is a new one with its name, code and redacted message.
- */
+/** A transport's error may hold sockets, headers and the URL: the cause is a redacted copy. */
 function failure(error: unknown, { redact, maxBodyBytes }: ExchangeOptions): ExplorerError {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const code = error instanceof Error && 'code' in error ? error.code : null;
@@ -122,28 +115,23 @@ function failure(error: unknown, { redact, maxBodyBytes }: ExchangeOptions): Exp
   return new ExplorerError({ failure: 'unreachable', status: null, detail, cause });
 }
 
-/** How long an answer may take, by how much of it has come. */
+/** Time limits of an answer. */
 interface PaceLimits {
-  /** From the request to the end of the answer's head, in ms. */
+  /** Until the end of the head, in ms. */
   readonly headMs: number;
-  /** What a body may take whatever its size, in ms. */
+  /** Allowed for a body of any size, in ms. */
   readonly bodyGraceMs: number;
-  /** The slowest pace of a body beyond that, in bytes on the wire a second. */
+  /** The slowest pace beyond that, in bytes on the wire. */
   readonly slowestBytesPerSecond: number;
-  /** Whatever its size, in ms. */
+  /** In ms. */
   readonly totalMs: number;
 }
 
-/** Receives what has come of an answer. */
 type PaceWatch = ReturnType<typeof watchPace>;
 
 /**
- * Watches over the time of one answer. A limit between two pieces alone lets a byte a second through: a page
- * of 100 KB then held its feed until the limit of the whole. With a pace a trickle is late within
- * seconds, and a large body on a slow line has the time that its size needs.
- *
- * @param now monotonic, in ms
- * @param onLate called once if too little has come for the time
+ * Watches the pace of one answer: with a limit between two pieces alone, a byte a second held a feed until the total
+ * limit. `now` is monotonic, in ms; `onLate` is called once if too little has come for the time.
  */
 function watchPace(limits: PaceLimits, now: () => number, onLate: (detail: string) => void) {
   const startMs = now();
@@ -170,7 +158,7 @@ function watchPace(limits: PaceLimits, now: () => number, onLate: (detail: strin
           : `the answer came too slowly: ${bytes} bytes in ${Math.round(now() - bodyStartMs)} ms`,
     );
   };
-  // Looked at when the time that is allowed by now is over, not at each piece of a body.
+  // Runs when the allowed time is over, not for each piece.
   let timer = setTimeout(check, allowedUntilMs() - startMs);
   return {
     head() {
@@ -183,7 +171,7 @@ function watchPace(limits: PaceLimits, now: () => number, onLate: (detail: strin
   };
 }
 
-/** Encodings one body may be wrapped in; a second one is already a proxy's mistake. */
+/** A second encoding of one body is already a proxy's mistake. */
 const mostEncodings = 2;
 
 const decoders = {
@@ -191,14 +179,13 @@ const decoders = {
   gzip: promisify(unzip),
   'x-gzip': promisify(unzip),
   deflate: (body: Buffer, limit: { maxOutputLength: number }) =>
-    // RFC 9110 (8.4.1.2) means zlib by deflate; some servers send it raw.
+    // RFC 9110 (8.4.1.2): deflate means zlib; some servers send it raw.
     promisify(((body[0] ?? 0) & 0x0f) === 8 ? unzip : inflateRaw)(body, limit),
 };
 
 /**
- * The body without its Content-Encoding. Inflating stops with RangeError ERR_BUFFER_TOO_LARGE as
- * soon as more than `maxBytes` have come out, so a small body cannot grow to fill memory.
- * A cut or damaged body is zlib's error; an unknown encoding a TypeError.
+ * Decodes the Content-Encoding. RangeError ERR_BUFFER_TOO_LARGE as soon as more than `maxBytes` have come out: a
+ * small body must not fill memory. A damaged body is zlib's error, an unknown encoding a TypeError.
  */
 async function inflate(
   body: Buffer,
@@ -212,7 +199,6 @@ async function inflate(
     .filter((name) => name !== '' && name !== 'identity');
   if (names.length > mostEncodings) throw new TypeError('too many content encodings');
   let plain = body;
-  // The last encoding listed was applied last.
   for (const name of names.toReversed()) {
     if (!isKnown(name)) throw new TypeError('unknown content encoding');
     plain = await decoders[name](plain, { maxOutputLength: maxBytes });

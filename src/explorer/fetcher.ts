@@ -6,11 +6,11 @@ import { ExplorerError } from './error.ts';
 import { parseBody } from './response.ts';
 import { creditsPerRequest } from './slot.ts';
 
-/** A page as the walk takes it: its bytes, their value, and when and how they came. */
+/** A page with its bytes, value, and facts of the request. */
 export interface FetchedPage {
-  /** Orders it among all observations. */
+  /** Orders the page among all observations. */
   readonly page_id: number;
-  /** When the request was let through, on the database's clock. */
+  /** When the request was admitted, on the database's clock. */
   readonly at: string;
   readonly body: Buffer;
   readonly json: unknown;
@@ -19,16 +19,16 @@ export interface FetchedPage {
   readonly latencyMs: number;
 }
 
-/** What a key's requests go through, and the secrets that no page may keep. */
+/** A key's client and budget, and the secrets that no page may keep. */
 export interface KeyedClient {
   readonly client: ExplorerClient;
   readonly budget: Budget;
   readonly secrets: readonly string[];
-  /** Who requests: the name of its signals (`signals.ts`). */
+  /** Names the engine in its signals (`signals.ts`). */
   readonly by: object;
 }
 
-/** Gets a page for a lane: within the key's budget, and without the keys where it echoes them. */
+/** Gets pages within the key's budget, with echoed keys removed. */
 export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
   const redact = createRedactor(secrets);
   const read = (received: Buffer) => {
@@ -77,20 +77,17 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
   };
 }
 
-/**
- * Whether a page does not say what follows it: a field that was lost on the way is no end of the list, and
- * the same request may bring it.
- */
+/** Whether the page lacks its next cursor: a retry may bring a lost field. */
 const lacksNext = (json: unknown): boolean =>
   typeof json === 'object' &&
   json !== null &&
   Object.hasOwn(json, 'items') &&
   !Object.hasOwn(json, 'next_page_params');
 
-/** Shorter secrets would mask what is data; no service gives out such keys. */
+/** Shorter secrets would mask data; no service issues such keys. */
 const shortestMasked = 8;
 
-/** A body that repeats a key of ours, as items do when a service echoes its request, loses it here. */
+/** Masks our keys in a body that repeats them, as a service does that echoes its request. */
 function withoutSecrets(
   body: Buffer,
   secrets: readonly string[],
@@ -102,8 +99,8 @@ function withoutSecrets(
 }
 
 /**
- * The longest part of a key that JSON, HTML, URLs and forms all leave as it is: cheap to look for on
- * every page. Whole spellings are not: JSON alone may write a key of odd characters in many ways.
+ * The longest part of a key that JSON, HTML, URLs and forms leave unchanged: a cheap search on every page. JSON alone
+ * can write a key with odd characters in many ways.
  */
 const traceOf = (key: string): string =>
   (key.match(/[\w.-]+/gu) ?? []).reduce(

@@ -6,10 +6,10 @@ import { printable } from '../printable.ts';
 import { createRedactor } from '../redact.ts';
 import { ExplorerError } from './error.ts';
 
-/** Largest body that is parsed to look for an error in it, in bytes; errors take a few hundred. */
+/** In bytes: larger bodies are not parsed for an error, which takes a few hundred. */
 const largestErrorBytes = 4096;
 
-/** What an unwelcome answer says of itself, as one redacted line of at most 200 characters. */
+/** What a refusal says of itself, as one redacted line of at most 200 characters. */
 export function describe(body: Buffer, redact: (text: string) => string): string {
   if (body.length === 0) return 'an empty body';
   const said = messageOf(body);
@@ -19,13 +19,12 @@ export function describe(body: Buffer, redact: (text: string) => string): string
   return title === undefined ? excerpt(text, redact) : `an HTML page: ${excerpt(title, redact)}`;
 }
 
-/** Bytes of a body that an excerpt is made of. */
 const largestExcerptBytes = 64 * 1024;
 
-/** Bytes of each end of a large body that are looked at: room for a BOM and white space. */
+/** Bytes of each end of a large body that are checked: room for a BOM and white space. */
 const endBytes = 64;
 
-/** Whether a body is a page from its outside: an object that is no error; a large one is not parsed. */
+/** Whether a body looks like a page: an object that is no error. A large one is not parsed. */
 function looksLikePage(body: Buffer): boolean {
   if (body.length > largestErrorBytes) {
     const start = body.toString('utf8', 0, endBytes).trimStart();
@@ -36,7 +35,7 @@ function looksLikePage(body: Buffer): boolean {
   return value !== null && ('items' in value || messageOf(body) === null);
 }
 
-/** The message in an error body of any of the service's shapes; null when there is none. */
+/** The message in an error body of any of the service's shapes; null: none. */
 function messageOf(body: Buffer): string | null {
   const value = body.length > largestErrorBytes ? null : object(body);
   if (value === null) return null;
@@ -47,7 +46,7 @@ function messageOf(body: Buffer): string | null {
   return typeof value.code === 'number' ? `${value.code}: ${words}` : words;
 }
 
-/** `Invalid value /page_size: must be …`: an entry of a 422's errors (JSON:API's error object). */
+/** A 422's error (JSON:API), such as `Invalid value /page_size: must be …`. */
 function invalidParameter(entry: unknown): string {
   const parsed = parameterError.safeParse(entry);
   if (!parsed.success) return JSON.stringify(entry);
@@ -74,12 +73,12 @@ function object(body: Buffer): Record<string, unknown> | null {
 
 interface Answered {
   readonly statuses: readonly [from: number, to: number];
-  /** What the answer's own message must match; absent: any. */
+  /** What the answer's message must match; absent: any. */
   readonly says?: RegExp;
   readonly failure: FailureClass;
 }
 
-/** Answer to class, first match first; the widest rules last. */
+/** First match wins; the widest rules come last. */
 const answers: readonly Answered[] = [
   // A redirect is never followed: it would carry the key to another host.
   { statuses: [300, 399], failure: 'unreachable' },
@@ -89,7 +88,7 @@ const answers: readonly Answered[] = [
   { statuses: [401, 401], failure: 'unauthorized' },
   { statuses: [402, 402], says: /credit/iu, failure: 'out-of-credits' },
   { statuses: [402, 402], says: /api key|payment/iu, failure: 'key-missing' },
-  // An unknown 402 pauses the key until the reset, the one answer that spends nothing.
+  // An unknown 402 pauses the key until the reset: the only answer that spends nothing.
   { statuses: [402, 402], failure: 'out-of-credits' },
   { statuses: [403, 403], failure: 'unauthorized' },
   { statuses: [404, 404], says: /network not supported/iu, failure: 'unknown-chain' },
@@ -101,10 +100,7 @@ const answers: readonly Answered[] = [
   { statuses: [500, 599], failure: 'unreachable' },
 ];
 
-/**
- * The class of an answer, 'ok' for a page. Looks at a page's outside only: a large body passes
- * when it is an object from its first to its last byte, and decoding has the last word.
- */
+/** The class of an answer, 'ok' for a page. Of a large body only the two ends are checked. */
 export function classify(status: number, body: Buffer): FailureClass | 'ok' {
   if (status === 200) return looksLikePage(body) ? 'ok' : 'envelope-invalid';
   const said = messageOf(body) ?? '';
@@ -115,23 +111,19 @@ export function classify(status: number, body: Buffer): FailureClass | 'ok' {
   return answer?.failure ?? 'envelope-invalid';
 }
 
-/** Largest body in bytes: fifty items take 55 KB, the largest fields seen a few MB. */
+/** Fifty items take 55 KB; the largest fields seen, a few MB. */
 export const largestBodyBytes = 16 * 1024 * 1024;
 
-/** Escapes that JSON allows and Postgres text refuses: NUL, and halves of surrogate pairs. */
+/** Escapes that JSON allows and Postgres text refuses: NUL and lone surrogates. */
 const unstorable = /\\u(?:0000|d[89a-f])/iu;
 
-/**
- * Deepest nesting that is cleaned: recursion must end. A page has about ten levels, and the walk
- * keeps nothing of an item below half as many as these.
- */
+/** Recursion must end. A page nests about ten levels, and items keep less than half of this. */
 const deepest = 256;
 
 /**
- * The JSON value of a body. NUL characters are removed and lone surrogates replaced in all
- * strings and keys, since Postgres cannot store them (SQLSTATE 22P05). Numbers keep their digits. A
- * `__proto__` key stays an own property. Throws ExplorerError 'envelope-invalid' when the body is not JSON; its
- * excerpt is redacted by `redact`, without which only key parameters are masked.
+ * Parses a body: NUL is removed and lone surrogates are replaced (Postgres refuses both, 22P05), numbers keep their
+ * digits, and `__proto__` is an own property. Throws ExplorerError 'envelope-invalid' with an excerpt masked by
+ * `redact`; without it only key parameters are masked.
  */
 export function parseBody(
   body: Buffer,
@@ -139,11 +131,10 @@ export function parseBody(
 ): unknown {
   const text = body.toString('utf8').replace(/^\uFEFF/u, '');
   try {
-    // Keys are defined as own data, `__proto__` too.
     const value = parseExactly(text);
     return unstorable.test(text) ? storable(value, 0) : value;
   } catch {
-    // A SyntaxError quotes the body, so it does not become the cause.
+    // A SyntaxError quotes the body, so it is not the cause.
     throw new ExplorerError({
       failure: 'envelope-invalid',
       status: 200,
@@ -160,8 +151,7 @@ function storable(value: unknown, depth: number): unknown {
   const entries = Object.entries(value).map(
     ([key, element]) => [key, storableText(key), storable(element, depth + 1)] as const,
   );
-  // fromEntries defines properties, so `__proto__` is data here too. Changed keys come first:
-  // where cleaning makes two keys equal, the one that was sent clean wins.
+  // fromEntries keeps `__proto__` as data. The last of two equal keys wins: the one sent clean.
   const changed = entries.filter(([key, clean]) => key !== clean);
   const untouched = entries.filter(([key, clean]) => key === clean);
   return Object.fromEntries(
@@ -171,35 +161,32 @@ function storable(value: unknown, depth: number): unknown {
 
 const storableText = (text: string): string => text.replaceAll('\0', '').toWellFormed();
 
-/** Longest excerpt of an answer in an error or a log line, in characters: one line of a terminal or two. */
+/** In characters: one or two lines of a terminal. */
 const longest = 200;
 
-/** Characters looked at; far more than shown, so that a secret is redacted whole before the cut. */
+/** Far more characters than shown: a secret is redacted whole before the cut. */
 const readAhead = 64 * 1024;
 
-/**
- * The start of a foreign text as one harmless line: redacted, runs of white space made one
- * space, control and direction characters escaped, at most 200 characters.
- */
+/** The start of a foreign text as one redacted line of at most 200 harmless characters. */
 export function excerpt(text: string, redact: (text: string) => string): string {
   const line = printable(redact(text.slice(0, readAhead)).replaceAll(/\s+/gu, ' ').trim());
   const cut = line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
   return cut.toWellFormed();
 }
 
-/** The service's rate headers as numbers; null where absent, unreadable or -1 (unknown). */
+/** The service's rate headers; null if absent, unreadable or -1 (unknown). */
 export interface RateHeaders {
   readonly limit: number | null;
   readonly remaining: number | null;
-  /** Time until the limit's window ends, in ms. */
+  /** Time until the limit's window ends. */
   readonly resetMs: number | null;
   readonly creditsRemaining: number | null;
 }
 
-/** Longest wait that is believed: credits reset daily, nothing asks for more than a day. */
+/** Longest wait that is believed: credits reset daily. */
 const longestWaitMs = 24 * 60 * 60 * 1000;
 
-/** Reads `x-ratelimit-*` and `x-credits-remaining` of an answer; each may be absent, and -1 means unknown. */
+/** Reads `x-ratelimit-*` and `x-credits-remaining`. */
 export function rateHeaders(headers: IncomingHttpHeaders): RateHeaders {
   return {
     limit: count(headers['x-ratelimit-limit']),
@@ -210,10 +197,8 @@ export function rateHeaders(headers: IncomingHttpHeaders): RateHeaders {
 }
 
 /**
- * How long an answer asks to wait, in ms: Retry-After in seconds or as an HTTP date (RFC 9110,
- * 10.2.3), and for a 429 without one x-ratelimit-reset, which is in ms. Null when it does not
- * say; never more than a day. A date is taken relative to the answer's own Date, so that a
- * wrong clock on our side does no harm; `wallMs` (Unix time) stands in where that is absent.
+ * The wait that an answer states, in ms, at most a day; null: none. Retry-After is seconds or an HTTP date (RFC 9110,
+ * 10.2.3), relative to the answer's Date, else `wallMs` (Unix time); a 429 without it has x-ratelimit-reset (ms).
  */
 export function retryAfterMs(
   status: number,
@@ -233,7 +218,7 @@ export function retryAfterMs(
   return resetMs === null ? null : Math.min(resetMs, longestWaitMs);
 }
 
-/** A number of digits only (a fraction allowed), so that -1, '' and words are null. */
+/** Digits only, with an optional fraction: -1, '' and words are null. */
 function count(header: string | string[] | undefined): number | null {
   const text = Array.isArray(header) ? header[0] : header;
   return text !== undefined && /^\d{1,15}(?:\.\d+)?$/u.test(text.trim()) ? Number(text) : null;

@@ -1,45 +1,33 @@
-/**
- * Part of the rate that is used. Slots leave evenly spaced, but reach the service with the network's
- * jitter; at 97 % a second that some of them enter 50 ms late still holds at most one too many.
- */
+/** The used part of the rate: with 50 ms of jitter, a second then holds at most one too many. */
 const pace = 0.97;
 
 /**
- * How far ahead backfill may reserve, in seconds: what a live request waits behind it at most, and
- * the margin in which a late worker loses no slot. Never less than one slot.
+ * How far ahead backfill reserves, in seconds (at least one slot): the longest wait of a live request behind it, and
+ * the margin in which a late worker loses no slot.
  */
 const horizonSeconds = 0.05;
 
-/** What the service charges for a page of a list. */
+/** The service's charge for a page of a list. */
 export const creditsPerRequest = 20;
 
-/**
- * Part of a day's credits that backfill leaves to live, as far as the day is not over: a history
- * that takes days would else leave nothing for what is new from some hour on, every day.
- */
+/** The share of a day's remaining credits for live: a long history would use them up every day. */
 const reservedShare = 0.2;
 
-/** How long one poll of a key that was refused may take before another may look, in seconds. */
+/** In seconds: until another request may poll a refused key. */
 const pollSeconds = 10;
 
-/** How the end of a pause is printed. */
 const untilFormat = 'YYYY-MM-DD HH24:MI:SS "UTC"';
 
-/**
- * Slots that may be taken ahead: more than there are workers. A head that is farther away is not
- * theirs, and counts as none: it would hold everyone, and history for as long as that lies ahead.
- */
+/** More slots ahead than workers. A head farther away would block everyone, and is ignored. */
 const farthestSlots = 1000;
 
 /**
- * Asks for a slot: $1 fingerprint, $2 lane, $3 whether the asker was sent away and now has its turn,
- * $4 and $5 the limit and the credits that the service stated since (null: nothing new), $6 how many
- * slots are given back unused.
+ * Requests a slot: $1 fingerprint, $2 lane, $3 whether the request was queued and now has its turn, $4 and $5 newly
+ * stated limit and credits (null: none), $6 slots that are returned.
  *
- * The row is locked before the clock is read, so that slots are handed out in their order, and page
- * numbers with them. Live takes the next slot at once. Backfill takes it only within the horizon;
- * otherwise it gets a turn, one a slot, so that any number of waiting workers ask once a slot and
- * not all at once. One who has no turn may pass them only where a slot would be lost.
+ * The row is locked before the clock is read, so slots and page numbers have one order. Live takes the next slot at
+ * once. Backfill takes it only within the horizon; otherwise it gets a turn, one per slot, so that waiting workers do
+ * not all retry at once. A request without a turn may pass them only if a slot would be lost.
  */
 export const reserveSlot = `
 with locked as materialized (
@@ -125,30 +113,27 @@ returning
   timed.pause_reason,
   spent + ${creditsPerRequest} > budget.daily_credits as is_own_limit`;
 
-/** What the budget answers to one who asks for a slot. */
 export interface SlotReply {
   /**
-   * 'poll' is a slot too: the one request that looks whether a refused key is accepted again.
-   * 'queued': ask again then. 'paused', 'spent' (the day's credits), 'kept' (those that backfill may
-   * use): nothing before then.
+   * 'poll' is a slot that checks whether a refused key is accepted again. 'queued': request again after the wait.
+   * 'paused', 'spent' (the day's credits) and 'kept' (backfill's share is used): nothing before then.
    */
   readonly outcome: 'granted' | 'poll' | 'queued' | 'paused' | 'spent' | 'kept';
   readonly wait_ms: number;
-  /** When that is, for people. */
+  /** The end of the wait, for people. */
   readonly until: string;
-  /** Null where no slot was given. */
+  /** Null: no slot. */
   readonly page_id: string | null;
   readonly at: string;
   readonly pause_class: string | null;
   readonly pause_reason: string | null;
-  /** Whether it is the configured limit of a day's credits that is used up, not the service's. */
+  /** Whether the configured daily limit is used up, not the service's. */
   readonly is_own_limit: boolean | null;
 }
 
 /**
- * Makes the key known with its limits: $1 fingerprint, $2 requests per second, $3 credits a day. What
- * the service said before is forgotten, and a refused key may be looked at, once, without waiting:
- * a person who starts a process may have fixed what was wrong.
+ * Registers the key with its limits: $1 fingerprint, $2 requests per second, $3 credits a day. It forgets what the
+ * service stated and lets a refused key be polled at once: a person who starts a process may have fixed it.
  */
 export const openKey = `
 insert into etl.budget as budget (key_fingerprint, requests_per_second, daily_credits, next_at)
@@ -161,8 +146,8 @@ set requests_per_second = excluded.requests_per_second,
     paused_until = case when budget.pause_class = 'throttled' then budget.paused_until end`;
 
 /**
- * Pauses the key, unless a longer pause is there: $1 fingerprint, $2 for how long, in ms (null: to
- * the end of the day, UTC), $3 class, $4 reason.
+ * Pauses the key, unless a longer pause is set: $1 fingerprint, $2 ms (null: to the end of the day, UTC), $3 class, $4
+ * reason.
  */
 export const pauseKey = `
 update etl.budget
@@ -180,7 +165,7 @@ returning pause_class, pause_reason,
           1000 * extract(epoch from paused_until - clock_timestamp())::float8 as wait_ms,
           to_char(paused_until at time zone 'utc', '${untilFormat}') as until`;
 
-/** Ends the pause of a key that a poll found accepted: $1 fingerprint. */
+/** Ends a pause after a successful poll: $1 fingerprint. */
 export const resumeKey = `
 update etl.budget
 set paused_until = null, pause_class = null, pause_reason = null

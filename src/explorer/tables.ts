@@ -5,9 +5,9 @@ export const budget = etlSchema.table('budget', {
   key_fingerprint: text('key_fingerprint').primaryKey(),
   requests_per_second: doublePrecision('requests_per_second').notNull(),
   next_at: instant('next_at').notNull(),
-  /** When the last backfill request that was sent away is to ask again. */
+  /** When the last queued backfill request has its turn. */
   queue_at: instant('queue_at'),
-  /** What the service's headers stated last. */
+  /** What the service's headers last stated. */
   service_limit: doublePrecision('service_limit'),
   daily_credits: integer('daily_credits'),
   credits_day: date('credits_day'),
@@ -17,6 +17,6 @@ export const budget = etlSchema.table('budget', {
   pause_class: text('pause_class'),
   pause_reason: text('pause_reason'),
   requests: integer('requests').notNull().default(0),
-  /** When it gave a slot last. */
+  /** When it last gave a slot. */
   updated_at: instant('updated_at').notNull().defaultNow(),
 });
