@@ -3,9 +3,8 @@ import { resolve } from 'node:path';
 import { baseUrlProblem } from './schema.ts';
 
 /**
- * The program's variables; null for one that is absent. An empty one counts as absent, as compose files and CI
- * systems leave them. A secret may also be in the file that `<NAME>_FILE` names (relative to `cwd`). Never reports
- * a value.
+ * The program's variables; null if absent or empty, as compose files and CI systems leave them. A secret may also be
+ * in the file of `<NAME>_FILE`, relative to `cwd`. Never reports a value.
  */
 export function readEnvironment(
   env: NodeJS.ProcessEnv,
@@ -27,7 +26,7 @@ export function readEnvironment(
   };
 }
 
-/** A secret by the name of its variable, which with `_FILE` names a file; null if neither is set. */
+/** A secret by its variable's name or, with `_FILE`, a file's name; null if neither is set. */
 export function readSecret(
   name: string,
   env: NodeJS.ProcessEnv,
@@ -51,7 +50,7 @@ export function readSecret(
   }
 }
 
-/** `ENOENT` and the like: a system's error without its text, which repeats paths. */
+/** A system error's code, such as `ENOENT`; its text would repeat paths. */
 export const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 
@@ -62,13 +61,13 @@ const value = (text: string | undefined): string | null => {
 
 const encode = 'percent-encode characters such as @ : / ? # % in the user name and password';
 
-/** Stands for a host that is not there; `.invalid` is nobody's (RFC 2606). */
+/** Stands for an absent host; `.invalid` is reserved (RFC 2606). */
 const nowhere = 'nowhere.invalid';
 
 /**
- * What is wrong with a Postgres URL; null when nothing is. The form is libpq's
- * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS). Never
- * repeats any part of the URL but its scheme: where it is malformed, the password can be anywhere.
+ * What is wrong with a Postgres URL; null: nothing. Its form is libpq's
+ * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS). Repeats only the scheme: in a
+ * malformed URL, the password can be anywhere.
  */
 export function databaseUrlProblem(text: string): string | null {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//iu.exec(text)?.[1]?.toLowerCase();
@@ -78,10 +77,10 @@ export function databaseUrlProblem(text: string): string | null {
   if (scheme !== 'postgres' && scheme !== 'postgresql') {
     return `the scheme is ${scheme}, not postgres or postgresql`;
   }
-  // A socket's URL may name no host after the user, which URL refuses; pg fills it in likewise.
+  // A socket's URL may have no host after the user, which URL refuses; pg fills it in likewise.
   const url = URL.parse(text) ?? URL.parse(text.replace('@/', `@${nowhere}/`));
   if (url === null) return `not a valid URL: check host and port, and ${encode}`;
-  // A bare # or / in a password ends the host early and leaves the rest behind it.
+  // An unencoded # or / in a password ends the host early.
   if (url.hash !== '' || url.pathname.includes('@') || url.search.includes('@')) {
     return `misplaced # or @: ${encode}`;
   }

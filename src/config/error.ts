@@ -1,14 +1,13 @@
-/** Something wrong in what the user gave. */
 export interface Problem {
-  /** What is wrong and what to do, without any secret. */
+  /** What is wrong and what to do; holds no secret. */
   readonly message: string;
-  /** `explorer-etl.yaml:7`; null where it is no place in a file. */
+  /** Such as `explorer-etl.yaml:7`; null: no place in a file. */
   readonly where: string | null;
   /** The bare command that helps, such as `explorer-etl init`. */
   readonly command?: string;
 }
 
-/** Wrong use or configuration: all problems found, each fit to be shown as one line. */
+/** Wrong use or configuration: all problems, each one line. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[];
 

@@ -1,12 +1,7 @@
 import { chainName } from '../chains.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 
-/**
- * The text of a first explorer-etl.yaml for these chains: the defaults written out, each with
- * its cost. Valid under the schema for any list of distinct ids, the empty one too.
- *
- * @param lists the operations to mirror; all if absent
- */
+/** The text of a first explorer-etl.yaml: the defaults with their cost, for distinct ids. */
 export function exampleConfig(
   chains: readonly number[],
   lists: readonly string[] = operationNames,

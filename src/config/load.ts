@@ -8,34 +8,29 @@ import { type Config, configJsonSchema, configSchema, defaultListen, explorer } 
 import { selectChains } from './select.ts';
 import type { NamedKey, Settings } from './settings.ts';
 
-/** Looked for in the working directory when no other file is named. */
+/** The default file, in the working directory. */
 export const configFileName = 'explorer-etl.yaml';
 
-/** A shorter token could be guessed, however slowly. */
+/** A shorter token could be guessed. */
 const shortestToken = 16;
 
 const defaultBaseUrl = 'https://api.blockscout.com';
 
 export interface SettingsInput {
   readonly env: NodeJS.ProcessEnv;
-  /** What relative paths are relative to. */
+  /** Base of relative paths. */
   readonly cwd: string;
-  /** `--config` */
   readonly configFile?: string;
-  /** `--database-url` */
   readonly databaseUrl?: string;
-  /** `--chain`, as typed. */
   readonly chains?: readonly string[];
-  /** `--operation`, as typed. */
   readonly operations?: readonly string[];
-  /** 'database': the command works without any chain, such as migrate. Default 'chains'. */
+  /** 'database': the command needs no chain, such as migrate. Default 'chains'. */
   readonly need?: 'chains' | 'database';
 }
 
 /**
- * All settings, or one ConfigError with every problem found. A flag goes before the environment,
- * that before the file, that before the default. That the API key is there is left to
- * `requireApiKey`: not every command makes requests.
+ * All settings, or one ConfigError with every problem. Flags override the environment, that the file, that the
+ * defaults. `requireApiKey` checks the API key, because not every command makes requests.
  */
 export function loadSettings(input: SettingsInput): Settings {
   const problems: Problem[] = [];
@@ -95,7 +90,7 @@ export function loadSettings(input: SettingsInput): Settings {
   };
 }
 
-/** A key that stands in the file switches the page on; without an address it is where it usually is. */
+/** The `http` key enables the page; without `listen`, at its default address. */
 const httpSettings = (http: Config['http'], token: string | null): Settings['http'] => ({
   listen: http === undefined ? null : (http?.listen ?? defaultListen),
   metrics: http?.metrics ?? null,
@@ -105,7 +100,7 @@ const httpSettings = (http: Config['http'], token: string | null): Settings['htt
 
 type Limits = NonNullable<Config['explorer']>;
 
-/** The further keys, each with the limits of `explorer` where it has none of its own. */
+/** Further keys; their limits default to those of `explorer`. */
 function namedKeys(
   { keys = {}, requests_per_second, daily_credits }: Limits,
   read: (variable: string) => string | null,
@@ -123,7 +118,7 @@ function namedKeys(
   );
 }
 
-/** The file named by flag or environment, else the usual one if it is there; absolute. */
+/** The file of the flag or the environment, else the default if it exists; absolute. */
 function findConfig(input: SettingsInput, fromEnvironment: string | null): string | null {
   const named = input.configFile ?? fromEnvironment;
   if (named !== null) return resolve(input.cwd, named);
@@ -144,7 +139,6 @@ function readConfig(path: string, cwd: string): Config | Problem[] {
   return parseConfig(text, name);
 }
 
-/** What to do about a file that can't be read, by the system's code. */
 const advices: Readonly<Record<string, string>> = {
   ENOENT: 'no such file; check --config or EXPLORER_ETL_CONFIG, or write one.',
   EISDIR: `it is a folder; name the file in it, such as ${configFileName}`,
@@ -152,7 +146,7 @@ const advices: Readonly<Record<string, string>> = {
   EPERM: 'let the user who runs explorer-etl read it',
 };
 
-/** The path as the user would type it: relative where the file is below the working directory. */
+/** The path as a user would type it: relative if below the working directory. */
 export function asTyped(path: string, cwd: string): string {
   const name = relative(cwd, path);
   return name === '' || name.startsWith('..') ? path : name;
@@ -169,13 +163,9 @@ function noChain(configFile: string | null, cwd: string): Problem {
 
 type Path = readonly PropertyKey[];
 
-/** The issues that zod finds, as far as they are looked at here. */
 type Issue = NonNullable<ReturnType<typeof configSchema.safeParse>['error']>['issues'][number];
 
-/**
- * The configuration in a YAML text, or every problem in it with its line. `name` is the file's
- * name in the problems. No value is ever repeated: a secret may stand in the wrong place.
- */
+/** Parses a YAML text: the configuration, or every problem with its line. Repeats no value. */
 export function parseConfig(text: string, name: string): Config | Problem[] {
   const lines = new LineCounter();
   // Pretty errors quote the source, secrets included.
@@ -200,7 +190,7 @@ export function parseConfig(text: string, name: string): Config | Problem[] {
     .map(({ message, offset }) => ({ message, where: at(offset) }));
 }
 
-/** YAML errors whose message repeats nothing of the source. */
+/** YAML errors whose message does not quote the source. */
 const safe = new Set<string>([
   'BAD_INDENT',
   'BAD_SCALAR_START',
@@ -214,11 +204,11 @@ const safe = new Set<string>([
   'TAB_AS_INDENT',
 ]);
 
-/** Some errors are placed at the end of the line before the one they are about. */
+/** Some errors are placed at the end of the previous line. */
 const skipSpace = (text: string, offset: number): number =>
   offset + Math.max(text.slice(offset).search(/\S/u), 0);
 
-/** The document as plain data; null where an alias has no anchor or unfolds beyond yaml's limit. */
+/** The document as plain data; null for an alias without anchor or beyond yaml's limit. */
 function unfold(document: Document.Parsed): { value: unknown } | null {
   try {
     return { value: document.toJS() };
@@ -228,11 +218,11 @@ function unfold(document: Document.Parsed): { value: unknown } | null {
   }
 }
 
-/** Keys of people who put a secret where it should not be, without their separators. */
+/** Keys that people use for a misplaced secret, without separators. */
 const secretKey =
   /^(?:explorer)?(?:apikey|key|secret|secretkey|token|password|databaseurl|databaseurldirect|directurl|connectionstring)$/u;
 
-/** Where such a secret belongs, the first that matches. */
+/** Where such a secret belongs; the first match counts. */
 const variables: readonly (readonly [RegExp, string])[] = [
   [/direct/u, 'DATABASE_URL_DIRECT'],
   [/database|connection|password/u, 'DATABASE_URL'],
@@ -270,7 +260,6 @@ interface SchemaNode {
   readonly anyOf?: readonly SchemaNode[];
 }
 
-/** The keys that the schema knows at a path. */
 function knownKeys(path: Path): string[] {
   let node = JSON.parse(configJsonSchema()) as SchemaNode | undefined;
   for (const step of path) {
@@ -280,7 +269,7 @@ function knownKeys(path: Path): string[] {
   return Object.keys(concrete(node)?.properties ?? {});
 }
 
-/** Without the alternative `null` that most keys have. */
+/** Without the alternative `null` of most keys. */
 const concrete = (node: SchemaNode | undefined): SchemaNode | undefined =>
   node?.anyOf?.find(({ properties, items }) => (properties ?? items) !== undefined) ?? node;
 
@@ -290,7 +279,7 @@ const show = (path: Path): string =>
     .join('')
     .replace(/^\./u, '');
 
-/** Where a path stands in the source; for a key that is missing, its nearest parent. */
+/** The offset of a path; of its nearest parent if the key is missing. */
 function offsetOf(document: Document.Parsed, path: Path): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range[0] ?? 0;

@@ -1,7 +1,7 @@
-/** Typing errors within which a word is still a suggestion rather than a guess. */
+/** With more typing errors, a suggestion would be a guess. */
 const mostEdits = 3;
 
-/** The candidate nearest to a mistyped word, for "did you mean"; null when none is near. */
+/** The candidate for "did you mean"; null if none is near. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: edits(plain(word), plain(candidate)) }))
@@ -12,10 +12,10 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best.distance <= limit ? best.candidate : null;
 }
 
-/** People write World Chain, world-chain and worldchain. */
+/** Equates World Chain, world-chain and worldchain. */
 export const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_ ]/gu, '');
 
-/** Levenshtein distance: insertions, deletions and replacements from one text to the other. */
+/** The Levenshtein distance. */
 function edits(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [index, letter] of Array.from(from).entries()) {

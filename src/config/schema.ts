@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { settingsOf } from '../lists/index.ts';
 import { operationNames } from '../lists/registry.ts';
 
-/** What is wrong with the URL of an explorer; null when nothing is. Never repeats the URL. */
+/** What is wrong with an explorer's URL; null: nothing. Never repeats the URL. */
 export function baseUrlProblem(text: string): string | null {
   const url = URL.parse(text);
   if (url === null) return 'not a URL';
@@ -39,7 +39,7 @@ const key = z
   })
   .describe('An API key besides EXPLORER_API_KEY.');
 
-/** Keys of explorer; parsing `{}` gives the defaults. */
+/** Parsing `{}` gives the defaults. */
 export const explorer = z
   .strictObject({
     base_url: webUrl
@@ -92,15 +92,9 @@ export const explorer = z
   })
   .describe('The API and how hard it may be used. Keys never stand here: EXPLORER_API_KEY.');
 
-/** Where the page is unless somebody says so. */
 export const defaultListen = { host: '127.0.0.1', port: 4400 } as const;
 
-/**
- * An address as people write it: `127.0.0.1:4400`, `[::1]:4400`, `localhost:4400`, or a port alone for this
- * machine only.
- *
- * @returns null where it is none
- */
+/** Parses `127.0.0.1:4400`, `[::1]:4400`, `localhost:4400` or a local port; null: no address. */
 export function parseAddress(text: string): { host: string; port: number } | null {
   const written = /^\d+$/u.test(text) ? `${defaultListen.host}:${text}` : text;
   const parts = /^(?:\[(?<six>[0-9a-fA-F:.]+)\]|(?<host>[^\s:/@[\]?#]+)):(?<port>\d{1,5})$/u.exec(
@@ -111,7 +105,6 @@ export function parseAddress(text: string): { host: string; port: number } | nul
   return host === undefined || !(port <= 65_535) ? null : { host, port };
 }
 
-/** What is wrong with an address. */
 export const addressProblem = (text: string): string =>
   `${JSON.stringify(text)} is no address to listen on: write it as 127.0.0.1:4400, or a port alone`;
 
@@ -144,7 +137,7 @@ const http = z
   })
   .describe('The page, health and metrics of start. Without this key: none.');
 
-/** A key that stands there without a value means its defaults. */
+/** An empty key means its defaults. */
 const orDefaults = <Shape extends z.ZodType>(shape: Shape) => shape.nullable().optional();
 
 const operations = z
@@ -189,7 +182,7 @@ const chain = z
   .describe('A chain to copy.');
 
 function refuseRepeats(chains: readonly { id: number }[], context: z.RefinementCtx): void {
-  // Unlike its type says, it may hold anything: it is called even if elements are wrong.
+  // Runs even if elements are invalid, so they may be anything.
   const ids = chains.map((listed: { id: number } | null) => listed?.id);
   for (const [index, id] of ids.entries()) {
     if (typeof id !== 'number' || ids.indexOf(id) === index) continue;
@@ -211,12 +204,11 @@ export const configSchema = z
   })
   .describe('Configuration of explorer-etl.');
 
-/** The file's content once validated. */
 export type Config = z.output<typeof configSchema>;
 
-/** The JSON Schema of the file for editors, as the text of explorer-etl.schema.json. */
+/** The text of explorer-etl.schema.json, for editors. */
 export function configJsonSchema(): string {
-  // Draft 7 is what yaml-language-server reads best.
+  // yaml-language-server supports draft 7 best.
   const schema = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
   return `${JSON.stringify({ title: 'explorer-etl.yaml', ...schema }, null, 2)}\n`;
 }

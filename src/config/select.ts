@@ -10,10 +10,8 @@ type ListedChain = NonNullable<Config['chains']>[number];
 type Report = (message: string) => void;
 
 /**
- * The chains and operations to work on: of those that the file lists, the ones selected; if it lists none, the
- * selected chains with all operations and the defaults.
- *
- * @param selection what the flags name; empty means all that is configured
+ * The selected ones of the file's chains and operations; without any in the file, the selected chains with all
+ * operations and defaults. An empty selection means all that is configured.
  */
 export function selectChains(
   listed: readonly ListedChain[],
@@ -52,7 +50,7 @@ export function selectChains(
     .filter((chain) => Object.keys(chain.operations).length > 0);
 }
 
-/** The chains that the flags name, each with the first flag that does. */
+/** The chains of the flags, each with its first flag. */
 function chainFlags(
   flags: readonly string[],
   listed: readonly ListedChain[],
@@ -80,7 +78,7 @@ function chosenOperations(flags: readonly string[], report: Report): readonly Op
 const isOperation = (name: string): name is OperationName =>
   (operationNames as readonly string[]).includes(name);
 
-/** @param named the operations that a person wants, whatever is usual for the chain */
+/** `named`: the operations that the user wants, whatever is usual for the chain. */
 function settings(
   chain: Partial<ListedChain> & Pick<ListedChain, 'id'>,
   named: readonly OperationName[],
@@ -103,7 +101,7 @@ function settings(
   };
 }
 
-/** What the file says of the chain's currency and explorer. */
+/** The file's facts of the chain. */
 const facts = (chain: Partial<ListedChain>): Partial<ChainFacts> => ({
   ...(chain.native_symbol !== undefined && { nativeSymbol: chain.native_symbol }),
   ...(chain.native_decimals !== undefined && { nativeDecimals: chain.native_decimals }),
@@ -113,11 +111,8 @@ const facts = (chain: Partial<ListedChain>): Partial<ChainFacts> => ({
 });
 
 /**
- * The chain that `--chain` means: a number, or a name. The names of the configuration go before the usual ones.
- *
- * @param flag as typed
- * @param listed the chains of the configuration; none without a file
- * @returns the chain, or what is wrong with the flag
+ * The chain of a `--chain` flag (number or name), or what is wrong with the flag. Names of the configuration take
+ * precedence over the usual ones.
  */
 export function findChain(
   flag: string,

@@ -4,25 +4,24 @@ import type { OperationName } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import { ConfigError, type Problem } from './error.ts';
 
-/** An address to listen on; port 0 is any free one. */
+/** Port 0 is any free one. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** Of the facts those that the file says. */
+/** Only the facts that the file states. */
 export interface ChainSettings extends Partial<ChainFacts> {
   readonly id: number;
   readonly name: string;
-  /** Which of the named keys it uses; absent: the one of EXPLORER_API_KEY. */
+  /** The name of its key; absent: EXPLORER_API_KEY. */
   readonly key?: string;
-  /** The operations to copy; what is absent is not copied. */
+  /** The operations to copy. */
   readonly operations: Readonly<Partial<Record<OperationName, FeedSettings>>>;
 }
 
-/** A further key of the configuration. */
 export interface NamedKey {
-  /** The environment variable that is to hold it. */
+  /** The environment variable of the key. */
   readonly variable: string;
   readonly apiKey: string | null;
   readonly requestsPerSecond: number;
@@ -30,52 +29,51 @@ export interface NamedKey {
   readonly dailyCredits: number | null;
 }
 
-/** What a user decided, validated: flag before environment before file before default. */
+/** The user's validated settings: flag before environment before file before default. */
 export interface Settings {
   readonly explorer: Omit<NamedKey, 'variable'> & {
-    /** Without a slash at its end. */
+    /** Without a trailing slash. */
     readonly baseUrl: string;
     /** The optional `key` parameter. */
     readonly secretKey: string | null;
     readonly pageSize: number;
-    /** Whether the bodies of pages are kept, for a replay. */
+    /** Whether page bodies are kept for a replay. */
     readonly archive: 'off' | 'all';
-    /** How long they are kept, in days; null: for ever. */
+    /** Days that bodies are kept; null: for ever. */
     readonly archiveDays: number | null;
-    /** How long walks that brought nothing stay in the ledger, in days; null: for ever. */
+    /** Days that the ledger keeps walks without changes; null: for ever. */
     readonly ledgerDays: number | null;
-    /** Further keys, by the names that chains choose them by. */
+    /** By the names that chains refer to. */
     readonly keys: Readonly<Record<string, NamedKey>>;
   };
   /** Null: the embedded Postgres. */
   readonly databaseUrl: string | null;
-  /** Past the pooler that `databaseUrl` leads through; null: there is none, or it keeps sessions. */
+  /** Bypasses the pooler of `databaseUrl`; null: there is none, or it keeps sessions. */
   readonly directUrl: string | null;
   readonly chains: readonly ChainSettings[];
   readonly http: {
-    /** Where the page is; null: the configuration has none. */
+    /** Address of the page; null: none. */
     readonly listen: ListenAddress | null;
-    /** Where health and metrics are too, and no token is asked for; null: nowhere. */
+    /** Additional address of health and metrics, without a token; null: none. */
     readonly metrics: ListenAddress | null;
-    /** Further names by which browsers reach the page. */
+    /** Further host names of the page. */
     readonly hosts: readonly string[];
-    /** Lets people in; null: nobody is asked for it. */
+    /** Access token of the page; null: none is needed. */
     readonly token: string | null;
   };
-  /** Absolute path; null when there is no file. */
+  /** Absolute path; null: no file. */
   readonly configFile: string | null;
 }
 
-/** A key that is there, and what it may be used for. */
 export interface ApiKey extends NamedKey {
   readonly apiKey: string;
-  /** The optional `key` parameter, which belongs to EXPLORER_API_KEY. */
+  /** The `key` parameter, only with EXPLORER_API_KEY. */
   readonly secretKey: string | null;
 }
 
 /**
- * The API key of each chain, for commands that make requests; chains of one key share one object.
- * Throws ConfigError with advice where one is not set.
+ * The API key of each chain, for commands that make requests; chains of one key share one object. Throws ConfigError
+ * with advice if one is not set.
  */
 export function requireApiKey({
   explorer,
@@ -101,17 +99,17 @@ export function requireApiKey({
   return keyOfChain;
 }
 
-/** A shorter password would mask every second word; in a URL it is found by its place. */
+/** A shorter password would mask unrelated words; in a URL, its place identifies it. */
 const shortest = 4;
 
-/** All that no line may hold, of what the settings say: keys, tokens, passwords of databases. */
+/** The secrets of the settings, which no line may hold: keys, tokens, passwords. */
 export const secretsOf = ({ explorer, databaseUrl, directUrl, http }: Settings): string[] => [
   ...[explorer, ...Object.values(explorer.keys)].flatMap(({ apiKey }) => apiKey ?? []),
   ...[explorer.secretKey, http.token].filter((secret) => secret !== null),
   ...[databaseUrl, directUrl].flatMap((url) => (url === null ? [] : passwordsOf(url))),
 ];
 
-/** The password in a database's URL, as it is written there and as it is meant. */
+/** The password of a database URL, encoded and decoded. */
 export function passwordsOf(url: string): string[] {
   const written = parseUrl(url).password;
   return [...new Set([written, decoded(written)])].filter(({ length }) => length >= shortest);
