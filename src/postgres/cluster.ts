@@ -4,25 +4,25 @@ import { join } from 'node:path';
 import { unlessMissing } from './failure.ts';
 import { canRun, give, isRoot, run, sharedDirectory, type Account } from './programs.ts';
 
-/** `initdb` takes a second, and more on a slow disk that syncs. */
+/** `initdb` takes a second, longer on a slow disk that syncs. */
 const initdbTimeoutMs = 120_000;
-/** `initdb` works in a directory of this name, so one that was killed is never mistaken for data. */
+/** `initdb` works in such a directory: a killed one is never mistaken for data. */
 const draftPrefix = 'data.new-';
 /** In the data directory, which only its owner can enter. */
 const passwordName = 'explorer-etl.password';
 
-/** Where the data of `directory` is: in it, or where a link leads; undefined if there is none. */
+/** Where the data is, links followed; undefined if there is none. */
 export function findData(directory: string): Promise<string | undefined> {
   return unlessMissing(files.realpath(join(directory, 'data')));
 }
 
-/** Where the server on that data listens, with its password. */
+/** The server's URL, with its password. */
 export async function urlOf(dataDirectory: string, port: number): Promise<string> {
   const password = await files.readFile(join(dataDirectory, passwordName), 'utf8');
   return `postgres://postgres:${password.trim()}@127.0.0.1:${port}/postgres`;
 }
 
-/** Makes the data of `directory`. Call under the lock. */
+/** Creates the data of `directory`. Call under the lock. */
 export async function createData(
   directory: string,
   programs: string,
@@ -31,7 +31,7 @@ export async function createData(
 ): Promise<string> {
   for (const name of await files.readdir(directory)) {
     if (!name.startsWith(draftPrefix)) continue;
-    // An initdb whose launcher was killed may still write there; its draft goes next time.
+    // An orphaned initdb may still write there; its draft goes next time.
     await files.rm(join(directory, name), { recursive: true, force: true }).catch(() => {});
   }
   const canReach = !isRoot() || (await canRun('/bin/sh', ['-c', 'cd "$0"', directory], account));
@@ -46,14 +46,14 @@ export async function createData(
     await files.rm(draft, { recursive: true, force: true });
   }
   if (!canReach) {
-    // There may be a link to data that is gone.
+    // A link to deleted data may exist.
     await files.rm(join(directory, 'data'), { force: true });
     await files.symlink(dataDirectory, join(directory, 'data'));
   }
   return dataDirectory;
 }
 
-/** Where root keeps the data of a directory that the server's account cannot enter. */
+/** Where root keeps data whose directory the server's account cannot enter. */
 async function relocatedHome(directory: string): Promise<string> {
   const name = directory.replaceAll(/[^A-Za-z0-9]+/gu, '-').slice(-60);
   const home = await files.mkdtemp(join(await sharedDirectory('data'), `${name}-`));
@@ -61,7 +61,7 @@ async function relocatedHome(directory: string): Promise<string> {
   return home;
 }
 
-/** Makes a cluster that asks every client for a password: `data` in the draft. */
+/** Creates `data` in the draft; every client needs a password. */
 async function initialize(
   draft: string,
   programs: string,
@@ -69,7 +69,7 @@ async function initialize(
   isDurable: boolean,
 ): Promise<void> {
   const passwordFile = join(draft, passwordName);
-  // In base64url it needs no escape in a URL or a shell.
+  // base64url needs no escape in a URL or a shell.
   const password = randomBytes(24).toString('base64url');
   const options = { flag: 'wx', mode: 0o600, flush: isDurable };
   await files.writeFile(passwordFile, `${password}\n`, options);
@@ -79,7 +79,7 @@ async function initialize(
     '--auth=scram-sha-256',
     `--pwfile=${passwordFile}`,
     '--encoding=UTF8',
-    // C for what libc decides: macOS has no C.UTF-8 of its own. The builtin provider does the rest.
+    // C for libc, because macOS has no C.UTF-8; the builtin provider does the rest.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',

@@ -11,43 +11,40 @@ import { accountFor, providePrograms, run, type Account } from './programs.ts';
 
 /** A start takes 100 ms. */
 const pollMs = 20;
-/** Recovery after a crash reads at most max_wal_size, 1 GB of log. */
+/** Crash recovery reads at most max_wal_size, 1 GB of log. */
 const startTimeoutS = 300;
 /** A fast shutdown writes one checkpoint. */
 const stopTimeoutS = 60;
-/** Longer than the slowest start, so that a process which waits for it does not give up first. */
+/** Longer than the slowest start, so that waiting processes do not give up first. */
 const lockTimeoutMs = 400_000;
-/** For how long, and how often, a start is repeated whose obstacle goes away by itself. */
+/** Bounds of retries of a start whose obstacle passes by itself. */
 const retryTimeoutMs = 30_000;
 const retryPollMs = 250;
-/** A program gets so much more than its own time limit, to report that. */
+/** Added to a program's own time limit, so that it can report a timeout. */
 const graceMs = 10_000;
 /** Lines of the log in an error. */
 const quotedLines = 5;
 
-/** A running Postgres server of this machine. */
+/** A Postgres server on this machine. */
 interface Server {
   /** Holds the password: for this process and its user's terminal, never for a log or an error. */
   readonly url: string;
   readonly pid: number;
   readonly port: number;
-  /** Where the data really is. */
+  /** With links followed. */
   readonly dataDirectory: string;
 }
 
-/** The server of a directory: `attached` ran already, the data of `relocated` is in another directory. */
+/** `attached`: the server already ran. `relocated`: its data is in another directory. */
 export type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>;
 export type EmbeddedPostgresState = NonNullable<
   Awaited<ReturnType<typeof inspectEmbeddedPostgres>>
 >;
 
 /**
- * Uses the Postgres server of a directory, starting it if none runs and making its data if there is none. Any
- * number of processes may call this at once. Commits are durable unless `settings` say otherwise.
- *
- * @param options.directory made if absent. If we are root and the server's account cannot enter it, `data`
- *   in it is a link into `/var/lib/explorer-etl`.
- * @param options.settings of the server, in effect only if this call starts it
+ * Uses a directory's Postgres server; starts it and creates its data if necessary. Safe from any number of processes.
+ * `settings` apply only if this call starts it; commits are durable by default. If we are root and the server's
+ * account cannot enter `directory`, `data` in it is a link into `/var/lib/explorer-etl`.
  * @throws EmbeddedPostgresError
  */
 export async function startEmbeddedPostgres(options: {
@@ -70,7 +67,7 @@ export async function startEmbeddedPostgres(options: {
   });
 }
 
-/** Stops the server of a directory, also if clients are connected. Returns false if none runs. */
+/** Stops a directory's server, even with clients connected. Returns false if none runs. */
 export async function stopEmbeddedPostgres(directory: string): Promise<boolean> {
   return explained(directory, async () => {
     const server = await findServer(await findData(directory));
@@ -84,7 +81,7 @@ export async function stopEmbeddedPostgres(directory: string): Promise<boolean> 
   });
 }
 
-/** The Postgres of a directory; null if there is no data. Starts nothing. */
+/** A directory's Postgres; null without data. Starts nothing. */
 export async function inspectEmbeddedPostgres(directory: string) {
   return explained(directory, async () => {
     const dataDirectory = await findData(directory);
@@ -107,10 +104,7 @@ async function explained<T>(directory: string, work: () => Promise<T>): Promise<
   }
 }
 
-/**
- * Waits until no other process holds the lock. It is a transaction on an empty SQLite file: the only
- * lock in Node's library that the kernel drops when its holder dies.
- */
+/** Waits for a transaction on an empty SQLite file, Node's only lock that the kernel drops. */
 async function takeLock(file: string): Promise<DatabaseSync> {
   for (const deadlineMs = performance.now() + lockTimeoutMs; ;) {
     const lock = new DatabaseSync(file, { timeout: 0 });
@@ -128,8 +122,8 @@ async function takeLock(file: string): Promise<DatabaseSync> {
 }
 
 /**
- * The server that runs on the data, once it accepts connections. The lines of `postmaster.pid`: pid, data
- * directory, start time, port, socket directory, address, shared memory key, status.
+ * The running server, once it accepts connections. `postmaster.pid` holds one a line: pid, data directory, start time,
+ * port, socket directory, address, shared memory key, status.
  */
 async function findServer(dataDirectory: string | undefined): Promise<Server | undefined> {
   if (dataDirectory === undefined) return undefined;
@@ -150,7 +144,7 @@ async function findServer(dataDirectory: string | undefined): Promise<Server | u
   }
 }
 
-/** Whether the process is a server of that data. After a restart another process may have its number. */
+/** Whether the process serves that data: after a restart its number may be another's. */
 async function isServer(pid: number, dataDirectory: string): Promise<boolean> {
   try {
     const command =
@@ -192,32 +186,31 @@ async function launch(
 }
 
 /**
- * Postgres refuses to start while the process in `postmaster.pid` lives, even if that is another program now.
- * It ignores ours, as pg_ctl's parent, and still checks whether processes of the old server use its memory,
- * which it would not without the file.
+ * Postgres does not start while the process in `postmaster.pid` lives, even if it is another program. It ignores our
+ * pid, that of pg_ctl's parent, but still checks the old server's memory; without the file it would not.
  */
 async function disownPid(dataDirectory: string): Promise<void> {
   const file = join(dataDirectory, 'postmaster.pid');
   const text = await unlessMissing(readFile(file, 'utf8'));
-  // The machine stopped while it was written: it names no memory, and Postgres would refuse it.
+  // The machine stopped during a write: the empty file names no memory, and Postgres refuses it.
   if (text?.trim() === '') await rm(file);
   else if (text !== undefined) await writeFile(file, text.replace(/^\d+/u, String(process.pid)));
 }
 
-/** @returns null once the server is ready; otherwise the error that quotes its log */
+/** @returns null once the server is ready; otherwise an error that quotes its log */
 async function tryStart(
   dataDirectory: string,
   programs: string,
   account: Account,
   settings: Readonly<Record<string, string | number>>,
 ): Promise<EmbeddedPostgresError | null> {
-  // pg_ctl puts paths between double quotes, for a shell.
+  // pg_ctl quotes paths for a shell.
   if (/["$`\\]/u.test(dataDirectory + programs)) {
     throw new EmbeddedPostgresError(
       `Postgres cannot run in ${dataDirectory}: rename folders with a quote, dollar sign or backslash`,
     );
   }
-  // For programs of this machine only.
+  // Only for programs of this machine.
   const all = { ...settings, listen_addresses: '127.0.0.1', unix_socket_directories: '' };
   const options = Object.entries(all).map(([name, value]) => `-c '${name}=${value}'`);
   const log = logFileOf(dataDirectory);
@@ -235,10 +228,10 @@ async function tryStart(
   }
 }
 
-/** Any of the dynamic ports: one that is taken is noticed by the start. */
+/** A random dynamic port; the start detects a taken one. */
 const somePort = (): number => randomInt(49_152, 65_536);
 
-/** Postgres keeps the arguments of its last start. */
+/** `postmaster.opts` holds the arguments of the last start. */
 async function lastPort(dataDirectory: string): Promise<number | null> {
   const text = await unlessMissing(readFile(join(dataDirectory, 'postmaster.opts'), 'utf8'));
   const [, port] = /"port=(\d+)"/u.exec(text ?? '') ?? [];

@@ -6,19 +6,19 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { EmbeddedPostgresError, systemCode, unlessMissing } from './failure.ts';
 
-/** The user that a program runs as; empty if that is the user we are. */
+/** Empty: our own user. */
 export type Account = { uid: number; gid: number } | Record<string, never>;
 
-/** `nobody` on Linux. Postgres refuses to run as root, and this account always exists. */
+/** `nobody` on Linux: Postgres refuses root, and this account always exists. */
 const nobody = 65534;
-/** Of a program that only prints or checks something. */
+/** For programs that only print or check something. */
 const checkTimeoutMs = 10_000;
-/** All that programs get: ours holds the API key, and PG* variables, which the server would obey. */
+/** The whole environment: ours holds the API key, and PG* variables, which the server obeys. */
 export const launchEnvironment = { LC_ALL: 'C' };
 
 export const isRoot = (): boolean => process.geteuid?.() === 0;
 
-/** As root: the owner of existing data, so that a user's data stays theirs; otherwise `nobody`. */
+/** As root: the owner of existing data, else `nobody`. Otherwise our own user. */
 export async function accountFor(dataDirectory: string): Promise<Account> {
   if (!isRoot()) return {};
   const owner = await unlessMissing(files.stat(dataDirectory));
@@ -27,12 +27,12 @@ export async function accountFor(dataDirectory: string): Promise<Account> {
     : { uid: owner.uid, gid: owner.gid };
 }
 
-/** Gives `path` to the account; nothing to do if that is ourselves. */
+/** Gives `path` to the account, unless that is ours. */
 export async function give(path: string, account: Account): Promise<void> {
   if (account.uid !== undefined) await files.chown(path, account.uid, account.gid);
 }
 
-/** Runs a program as the account to its end. Rejects if it cannot run or exits with an error. */
+/** Runs a program as the account. Rejects if it cannot run or exits with an error. */
 export async function run(
   file: string,
   args: readonly string[],
@@ -44,14 +44,13 @@ export async function run(
   await promisify(execFile)(file, [...args], options);
 }
 
-/** Whether the account can run a program with these arguments. */
 export const canRun = (file: string, args: readonly string[], account: Account) =>
   run(file, args, account).then(
     () => true,
     () => false,
   );
 
-/** A directory that every account can enter, whatever the umask. Only root can put a program there. */
+/** A directory that every account can enter, whatever the umask, and only root can write. */
 export async function sharedDirectory(name: string): Promise<string> {
   const shared = join('/var/lib/explorer-etl', name);
   await files.mkdir(shared, { recursive: true });
@@ -63,8 +62,8 @@ const manifestSchema = z.object({ version: z.string() });
 const linksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
 
 /**
- * The folder with the programs of the Postgres package for this platform. If the account cannot run them in
- * place, they are copied once for each version: as root to the shared directory, otherwise to `directory`.
+ * The folder of this platform's Postgres programs. If the account cannot run them in place, each version is copied
+ * once: as root to the shared directory, otherwise to `directory`.
  */
 export async function providePrograms(account: Account, directory: string): Promise<string> {
   const platform = `${process.platform}-${process.arch}`;
@@ -95,30 +94,30 @@ function findPackage(name: string): string {
   }
 }
 
-/** Makes the links between the libraries: the package's install script does, where npm may run scripts. */
+/** Links the libraries as the package's install script does, which npm may not run. */
 async function linkLibraries(directory: string): Promise<void> {
   const list = files.readFile(join(directory, 'native/pg-symlinks.json'), 'utf8');
   for (const { source, target } of linksSchema.parse(JSON.parse(await list))) {
     try {
       await files.symlink(basename(source), join(directory, target));
     } catch (error) {
-      // Already there, or not ours to write: then a copy gets them.
+      // Exists already, or is not ours to write: then the copy gets the links.
       if (!['EEXIST', 'EACCES', 'EPERM', 'EROFS'].includes(systemCode(error) ?? '')) throw error;
     }
   }
 }
 
-/** Complete or absent: the copy is made beside its place and renamed into it. */
+/** Copies beside the target and renames, so that a copy is complete or absent. */
 async function makeCopy(source: string, copy: string): Promise<void> {
   const draft = await files.mkdtemp(`${copy}.`);
   try {
     await files.cp(source, draft, { recursive: true, verbatimSymlinks: true });
     await linkLibraries(draft);
-    // An install under a strict umask leaves files that only the installer can read.
+    // After an install under a strict umask, only the installer can read the files.
     await run('/bin/chmod', ['-R', 'a+rX', draft], {});
     await files.rename(draft, copy);
   } catch (error) {
-    // Another process was first: its copy is the same.
+    // Another process was first; its copy is equal.
     if (!['ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error;
   } finally {
     await files.rm(draft, { recursive: true, force: true });
