@@ -35,25 +35,23 @@ import type { FetchPage } from './sync/request.ts';
 import type { ServeOptions } from './sync/serve.ts';
 import { configuredFeeds, configuredLanes, reconcileTargets, withTargets } from './sync/targets.ts';
 
-/** How pages are written (docs/decisions/0002-page-transaction.md). */
+/** See docs/decisions/0002-page-transaction.md. */
 const writing = {
   readAhead: 16,
-  /** Sixteen of the service's pages are a megabyte. */
+  /** Sixteen of the service's pages are 1 MB. */
   readAheadBytes: 4 * 1024 * 1024,
-  /** What a kill may cost more, and how much later rows of a long walk are seen. */
+  /** What a kill may additionally lose, and how much later a long walk's rows appear. */
   gatherMs: 250,
 };
-/** Slices at once in one process; several feeds wait for the network side by side. */
+/** Per process: several feeds wait for the network at once. */
 const slicesAtOnce = 8;
-/** One for every explorer-etl on a database, while pg-boss's schema is made. */
+/** One per database while pg-boss's schema is made: "etljobs" in ASCII. */
 const installLock = { key: 0x65_74_6c_6a_6f_62_73n, work: 'makes the queue' };
 
 /**
- * Brings the schema up to this program: ours, then pg-boss's, then the rights of the roles, if there
- * are any. Safe from any number of processes. It only reads if nothing is missing.
- *
- * @param waiting how to wait for others that do the same; silently, and for ever, if absent
- * @throws MigrationError also if something is missing and this role may not make it
+ * Migrates this program's schema and pg-boss's, and grants rights if there are roles. Safe from any number of
+ * processes; it only reads if nothing is missing. Waits silently for ever without `waiting`.
+ * @throws MigrationError, also if something is missing and this role may not create it
  */
 export async function prepareDatabase(
   { url, pool }: OpenDatabase,
@@ -77,8 +75,7 @@ export async function prepareDatabase(
 
 export interface Engine extends ServeOptions {
   /**
-   * Applies other settings; what is under way ends by those that it began with.
-   *
+   * Applies other settings; work under way ends with its old ones.
    * @throws OriginError if feeds were read from another explorer
    */
   reconfigure(settings: Settings): Promise<void>;
@@ -89,33 +86,29 @@ export interface EngineOptions {
   readonly settings: Settings;
   readonly database: OpenDatabase;
   readonly log: Log;
-  /** Whether this process sends what schedules say. */
+  /** Whether this process sends scheduled jobs. */
   readonly supervise: boolean;
   readonly onCommit?: ServeOptions['onCommit'];
-  /** The bounds that a command names: the target of the feeds that they concern from now on. */
+  /** A command's bounds: from now on the target of the feeds that they concern. */
   readonly bounds?: ScopeBounds;
-  /** What the user says of where pages come from. */
   readonly source?: SourceOptions;
-  /** How long the database may take; `workTimeouts` if absent. */
+  /** `workTimeouts` if absent. */
   readonly dbTimeouts?: DatabaseTimeouts;
-  /** Replace the explorer client's own. */
+  /** Override those of the explorer client. */
   readonly timeouts?: Partial<Timeouts>;
 }
 
-/** What is said of the explorer beside its URL. */
+/** What a command states of the explorer besides its URL. */
 export interface SourceOptions {
-  /** Whether it serves the same chains as the one that data came from. */
+  /** Whether it serves the same chains as the explorer that the data came from. */
   readonly sameData?: boolean;
-  /** What to remember it by, where its URL changes from run to run. */
+  /** Identifies it if its URL changes from run to run. */
   readonly origin?: string;
 }
 
 /**
- * Registers the feeds of the settings, and composes client, budget and queue on a prepared
- * database.
- *
- * @throws ConfigError without an API key, OriginError where feeds were read from another explorer,
- *   PoolerError where the way to the database keeps no session
+ * Registers the feeds of the settings, and composes client, budget and queue on a prepared database.
+ * @throws ConfigError without an API key, OriginError if feeds are of another explorer, PoolerError without a session
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { settings, database, log, supervise, dbTimeouts = workTimeouts, timeouts = {} } = options;
@@ -138,7 +131,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     const source = { origin: sourceOf(wanted), isSameData };
     await registerFeeds(db, configuredFeeds(wanted.chains, bounds), from, source);
     origin = source.origin;
-    // A file states the target, or a command if the file names no bounds; flags state it with their own command.
+    // Flags state the target with their own command; else the file does, or a command.
     if (from === 'file') {
       await reconcileTargets(db, configuredLanes(await withTargets(db, wanted.chains)));
     }
@@ -173,7 +166,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     ...world,
     origin: () => origin,
     onCommit: options.onCommit ?? (() => undefined),
-    // What was said of the first explorer says nothing of another.
+    // `--same-data` was said of the first explorer only.
     reconfigure: (wanted) => configure(wanted, false),
     async close() {
       await boss.stop({ graceful: false });
@@ -186,14 +179,12 @@ const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal
 const monotonicMs = () => performance.now();
 const world = { now: monotonicMs, random: Math.random, clock: () => new Date() };
 
-/** How the pages of a chain are requested. */
 interface Way {
-  /** The environment variable that holds the chain's key. */
   readonly variable: string;
   readonly fetchPage: FetchPage;
 }
 
-/** A client and a budget for each key. @returns the way to a chain's pages, through its key's */
+/** Opens a client and a budget for each key. */
 async function openWays(
   settings: Settings,
   keys: ReadonlyMap<number, ApiKey>,
@@ -209,7 +200,7 @@ async function openWays(
   }
   const [first] = ways.values();
   return (chainId) => {
-    // A chain that only other processes have in their configuration is read with a key of ours.
+    // A chain that only other processes configure is read with a key of ours.
     const way = ways.get(keys.get(chainId)) ?? first;
     if (way === undefined) throw new Error(`no key for chain ${chainId}`);
     return way;
@@ -218,7 +209,7 @@ async function openWays(
 
 type ClientOptions = Pick<ExplorerClientOptions, 'timeouts' | 'connections'>;
 
-/** The explorer's client as the settings say, with one of their keys. */
+/** The explorer's client with one of the keys. */
 export function openClient(
   { explorer: { baseUrl } }: Pick<Settings, 'explorer'>,
   { apiKey, secretKey }: Pick<ApiKey, 'apiKey' | 'secretKey'>,
@@ -235,7 +226,7 @@ export function openClient(
   });
 }
 
-/** Past a pooler to the database that was named; the embedded one has none in front. */
+/** The URL past a pooler; the embedded Postgres has none. */
 export const directUrlOf = (
   { directUrl }: Pick<Settings, 'directUrl'>,
   { embedded }: Pick<OpenDatabase, 'embedded'>,

@@ -1,17 +1,16 @@
-/** What `explorer.chains` says of a chain beside its name. */
 export interface ChainFacts {
-  /** Symbol of the chain's own currency; null: not known. */
+  /** Null: not known. */
   readonly nativeSymbol: string | null;
-  /** Decimals of that currency: an amount of 1 is 10 to the power of so many wei. */
+  /** An amount of 1 is 10 to the power of so many wei. */
   readonly nativeDecimals: number;
-  /** Where people look at the chain, without a slash at its end; null: not known. */
+  /** Where people view the chain, without a trailing slash; null: not known. */
   readonly explorerUrl: string | null;
 }
 
-/** A chain that the explorer serves, as of autumn 2026. */
+/** A chain that the explorer serves (autumn 2026). */
 interface KnownChain {
   readonly name: string;
-  /** Whether blocks come in Optimism batches, which other chains answer with 400. */
+  /** Whether blocks come in Optimism batches; other chains answer with 400. */
   readonly hasOptimismBatches: boolean;
   readonly nativeSymbol: string;
   readonly explorerUrl: string;
@@ -27,13 +26,13 @@ const chain =
   });
 const [rollup, other] = [chain(true), chain(false)];
 
-/** Every EVM chain counts gas in units of 10^-18; one that shows its currency otherwise is configured. */
+/** EVM chains count gas in units of 10^-18; others are configured. */
 const usualDecimals = 18;
 
-/** Wallets' name for it: ether of a test network is worth nothing, and is never added to ether. */
+/** As wallets name it: test ether is worth nothing and must not be added to ether. */
 const testEther = 'SepoliaETH';
 
-/** Names for the numbers that people use; any other chain works too, under its number. */
+/** Names for numbers in use; any other chain works under its number. */
 const knownChains: ReadonlyMap<number, KnownChain> = new Map([
   [1, other('ethereum', 'eth.blockscout.com')],
   [10, rollup('optimism', 'explorer.optimism.io')],
@@ -58,7 +57,7 @@ const knownChains: ReadonlyMap<number, KnownChain> = new Map([
   [11155420, rollup('optimism-sepolia', 'testnet-explorer.optimism.io', testEther)],
 ]);
 
-/** Facts of a chain: the given ones, else those that are known here. */
+/** Given facts, else the known ones. */
 export function chainFacts(id: number, given: Partial<ChainFacts>): ChainFacts {
   const known = knownChains.get(id);
   return {
@@ -68,21 +67,19 @@ export function chainFacts(id: number, given: Partial<ChainFacts>): ChainFacts {
   };
 }
 
-/** The usual name of a chain, `chain-<id>` for one not known here. */
+/** The usual name of a chain, or `chain-<id>`. */
 export const chainName = (id: number): string => knownChains.get(id)?.name ?? `chain-${id}`;
 
-/** The names of the chains that are known here, each with its number. */
 export const knownChainNames: readonly { readonly id: number; readonly name: string }[] = [
   ...knownChains,
 ].map(([id, { name }]) => ({ id, name }));
 
-/** Whether a chain is known here; another one may be served all the same. */
+/** Whether a chain is known here; others may be served too. */
 export const isKnownChain = (id: number): boolean => knownChains.has(id);
 
-/** Whether a chain is known to have Optimism batches. */
 export const hasOptimismBatches = (id: number): boolean =>
   knownChains.get(id)?.hasOptimismBatches === true;
 
-/** Whether a chain is known to have no Optimism batches, so that asking for them is futile. */
+/** Whether a chain is known to have none, so that requests are futile. */
 export const lacksOptimismBatches = (id: number): boolean =>
   knownChains.get(id)?.hasOptimismBatches === false;

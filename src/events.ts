@@ -1,7 +1,7 @@
 import type { LogLevel } from './log-levels.ts';
 import { counted, duration } from './terminal/numbers.ts';
 
-/** What a field of a log line holds. Of foreign origin is `text` alone: it is redacted and escaped. */
+/** The types of fields. Only `text` is foreign: it is redacted and escaped. */
 export interface FieldTypes {
   readonly name: string;
   readonly 'name or null': string | null;
@@ -12,7 +12,7 @@ export interface FieldTypes {
   readonly texts: readonly string[];
 }
 
-/** Every field that a log line may have: a name means the same in every event. docs/logs.md says what. */
+/** Every field of the log: a name means the same in every event (docs/logs.md). */
 export const fields = {
   added: 'number',
   again_in_ms: 'number',
@@ -61,23 +61,17 @@ type FieldsOf<Name extends FieldName> = {
   readonly [Field in Name]: FieldTypes[(typeof fields)[Field]];
 };
 
-/** What repeats and ends together: one line reports it, however many feeds it stops. */
+/** What repeats and ends as one, however many feeds it stops. */
 export type Trouble = 'feed' | 'key' | 'chain' | 'database';
 
-/** How an event relates to a trouble. */
 interface Repetition<Name extends FieldName> {
-  /** What it is a part of: with the same `same` it is counted, and logged at growing intervals. */
+  /** Events with the same `same` are counted, and logged at growing intervals. */
   readonly repeats?: { readonly of: Trouble; readonly same: readonly Name[] };
-  /** The trouble that is over with it. */
+  /** The trouble that ends with it. */
   readonly ends?: Trouble;
 }
 
-/**
- * An event, whose text sees its own fields alone.
- *
- * @param says the event in one line for people, at its time. Its fields are redacted; what acts on a terminal is
- *   escaped later
- */
+/** `says` is one line for people. Its fields are redacted before, and escaped after. */
 const event = <const Name extends FieldName = never>(
   level: Exclude<LogLevel, 'silent'>,
   names: readonly Name[],
@@ -85,7 +79,7 @@ const event = <const Name extends FieldName = never>(
   repetition: Repetition<Name> = {},
 ) => ({ level, fields: names, says, ...repetition });
 
-/** Most runs are of the live lane: the other one is named. */
+/** The live lane is the usual one, so only the other is named. */
 const lineOf = (feed: string, lane: string) => (lane === 'live' ? feed : `${feed} (${lane})`);
 
 const feedFailure = (level: 'warn' | 'error') =>
@@ -99,7 +93,7 @@ const feedFailure = (level: 'warn' | 'error') =>
 const databaseFailure = (level: 'debug' | 'warn') =>
   event(level, ['error'], ({ error }) => error, { repeats: { of: 'database', same: ['error'] } });
 
-/** Every event of the log, by its stable name. docs/logs.md lists them. */
+/** Every event of the log, by its stable name (docs/logs.md). */
 export const events = {
   'start.ready': event(
     'info',
@@ -269,5 +263,4 @@ export const events = {
 
 export type EventName = keyof typeof events;
 
-/** The fields that a line of an event has. */
 export type EventFields<Event extends EventName> = Parameters<(typeof events)[Event]['says']>[0];

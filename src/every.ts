@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Works now, and again after each pause of so many ms, until the signal aborts. What the work throws is
- * told, and no end: a lost database is waited for. `setInterval` of node:timers would make up for
- * rounds that took long, and rejects at the abort.
+ * Works now and after each pause of so many ms, until the signal aborts. A failure is reported, and the loop goes on:
+ * a lost database is waited for. `setInterval` would make up for long rounds and reject at the abort.
  */
 export async function every(
   pauseMs: number,

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** Of numbers that a double does not hold: read and written with the digits that they came with. */
+/** For numbers that a double cannot hold. */
 declare global {
   interface JSON {
-    // TypeScript's libraries do not know them yet; Node does since its version 21.
+    // In Node since 21, and not yet in TypeScript's libraries.
     parse(text: string, reviver: ReviverWithSource): unknown;
     rawJSON(text: string): ExactNumber;
     isRawJSON(value: unknown): boolean;
@@ -16,41 +16,36 @@ type ReviverWithSource = (
   context: { readonly source?: string },
 ) => unknown;
 
-/** A number as it was written; `JSON.stringify` writes it so. Only numbers are ever made such. */
+/** A number as it was written, which `JSON.stringify` writes unchanged. */
 export interface ExactNumber {
   readonly rawJSON: string;
 }
 
 export const isExactNumber = (value: unknown): value is ExactNumber => JSON.isRawJSON(value);
 
-/** Numbers of 16 characters or more, or with an exponent: all others a double holds. */
+/** Candidates: 16 characters or more, or an exponent. A double holds all others. */
 const longNumber = /[:,[]\s*(-?\d(?:[\d.]{15,}|[\d.]*[eE])[\d.eE+-]*)/gu;
 
-/**
- * Digits before or after the point from which on a number is kept as the text that it came as: no
- * amount is so large, and some characters such as `1e100000` must not become 100 KB for who reads them.
- */
+/** With more digits on one side of the point, a number stays text: not 100 KB of `1e100000`. */
 const mostDigits = 1_000;
 
 /**
- * What `JSON.parse` gives, but numbers that a double does not hold are kept as they were written.
- * Their source is read only if there is such a number: the scan for one takes a third of
- * the parse, asking for each number's source five times as long as the parse.
- *
- * @throws SyntaxError where `text` is no JSON
+ * `JSON.parse`, with exact numbers as ExactNumber. Sources are read only if needed: the scan takes a third of the
+ * parse, reading them five times the parse.
+ * @throws SyntaxError
  */
 export function parseExactly(text: string): unknown {
   if (!hasLongNumber(text)) return JSON.parse(text);
   try {
     return JSON.parse(text, keepDigits);
   } catch (error) {
-    // Nested deeper than a function can go that is called for each level; without one there is no limit.
+    // Nested deeper than a reviver's stack allows; without a reviver there is no limit.
     if (error instanceof RangeError) return JSON.parse(text);
     throw error;
   }
 }
 
-/** What stands in a text may look like a number too: then the source is read for nothing. */
+/** A match inside a string costs only time. */
 function hasLongNumber(text: string): boolean {
   for (const [, number = ''] of text.matchAll(longNumber)) {
     if (!isDouble(number)) return true;
@@ -67,7 +62,7 @@ function keepDigits(_key: string, value: unknown, { source }: { readonly source?
   return isSpellable ? JSON.rawJSON(source) : source;
 }
 
-/** A decimal number: `digits` without zeros at either end, times 10 to the power of `exponent`. */
+/** A decimal number: `digits` without outer zeros, times 10 to the power of `exponent`. */
 interface Decimal {
   readonly sign: string;
   readonly digits: string;
@@ -89,14 +84,13 @@ function decimalOf(text: string): Decimal | null {
   };
 }
 
-/** A pattern anchored at the end alone tries each run of zeros, which takes the square of their number. */
+/** Not a regular expression anchored at the end: it takes quadratic time on runs of zeros. */
 function withoutZerosAtEnd(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;
   return digits.slice(0, end);
 }
 
-/** Whether a number's nearest double has the same digits. */
 function isDouble(source: string): boolean {
   const nearest = String(Number(source));
   if (nearest === source) return true;
@@ -104,7 +98,7 @@ function isDouble(source: string): boolean {
   return written !== null && isDeepStrictEqual(written, held);
 }
 
-/** The base-10 digits of a whole JSON number; null for all else. */
+/** The base-10 digits of a whole JSON number; otherwise null. */
 export function integerText(value: unknown): string | null {
   const exact = isExactNumber(value) ? value.rawJSON : null;
   const source = typeof value === 'number' ? String(value) : exact;

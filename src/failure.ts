@@ -1,21 +1,20 @@
-/** What a class means for the request, the feed and the person who runs it. */
+/** What a class means for the request, the feed and the user. */
 export interface FailureRule {
-  /** 'in-place': the same request again after a short wait; 'none': repeating it cannot help. */
+  /** 'in-place': the same request after a short wait; 'none': repeating cannot help. */
   readonly retry: 'in-place' | 'none';
-  /** Whether it uses up the attempts that a request has. Being throttled is no failure. */
+  /** Whether it uses up the request's attempts. A throttled request has not failed. */
   readonly counts: 'as-failure' | 'as-wait';
-  /** Whom it stops: nobody, this walk, this feed, every feed of the key, or the worker. */
   readonly stops: 'nothing' | 'walk' | 'feed' | 'key' | 'worker';
   /**
-   * When a feed that `start` runs comes back: after rests that grow, at the stated time, when one
-   * look for the whole key may find it mended, after a day, with the next run, or at once.
+   * When `start` resumes the feed: after growing rests, at the stated time, when one poll finds the key fixed, after a
+   * day, with the next run, or at once.
    */
   readonly again: 'growing' | 'stated' | 'poll' | 'daily' | 'next-run' | 'at-once';
-  /** The state that the feed shows until it succeeds again; null: it keeps the one it has. */
+  /** The feed's state until it succeeds; null: unchanged. */
   readonly feed: 'degraded' | 'waiting' | 'unauthorized' | 'unsupported' | 'failed' | null;
-  /** What `sync` exits with when nothing else went wrong. */
+  /** The exit code of `sync` if nothing else failed. */
   readonly exit: 0 | 1;
-  /** The event of the log; null where there is none. */
+  /** Null: no event. */
   readonly log:
     | 'key.waiting'
     | 'key.refused'
@@ -67,7 +66,7 @@ const harmless: Handling = {
   log: null,
 };
 
-/** The one table from class to action; docs/operating.md shows it. */
+/** The only table from class to action (docs/operating.md). */
 const rules = {
   unreachable: {
     ...degraded,
@@ -167,14 +166,13 @@ const rules = {
   },
 } satisfies Readonly<Record<string, FailureRule>>;
 
-/** What can go wrong with a request, the walk that sent it, or what it brought. */
 export type FailureClass = keyof typeof rules;
 
 export const failures: Readonly<Record<FailureClass, FailureRule>> = rules;
 
-/** Why a feed, run or walk is not as it should be, as it is stored: for programs, and for people. */
+/** Why a feed, run or walk is not as it should be, for programs and for people. */
 export interface Why {
-  /** Null: what happened is of no class. */
+  /** Null: of no class. */
   readonly failure: FailureClass | null;
   readonly reason: string;
 }

@@ -14,15 +14,14 @@ import { printable, printableLines } from './printable.ts';
 import { createRedactor, withoutPasswords } from './redact.ts';
 import { counted, whole } from './terminal/numbers.ts';
 
-/** What happened, on stderr: only events of src/events.ts, and only with their fields. */
+/** The log on stderr: only events of src/events.ts, with their fields. */
 export interface Log {
-  /** What repeats is counted: logged the first time and at growing intervals, with `times`; else at debug. */
+  /** Repeats are counted and logged at growing intervals with `times`, otherwise at debug. */
   write<Event extends EventName>(event: Event, fields: EventFields<Event>): void;
-  /** Replaces these in all lines from now on; what looks like a key or a password always is. */
+  /** Masks these from now on; what looks like a key or a password always is. */
   conceal(secrets: readonly string[]): void;
 }
 
-/** How lines look. */
 export interface LogStyle {
   readonly format: LogFormat;
   readonly isColoured: boolean;
@@ -34,7 +33,7 @@ const plainStyle: LogStyle = { format: 'pretty', isColoured: false, now: () => p
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A log whose lines of the level and above, in this style, go to `write`, each with its end of line. */
+/** A log that passes lines of the level and above to `write`, each with its line end. */
 export function createLog(
   minimum: LogLevel,
   write: (line: string) => void,
@@ -60,7 +59,7 @@ export function createLog(
   };
 }
 
-/** What comes from elsewhere, without secrets; what the program itself says cannot hold one. */
+/** Redacts foreign fields; the program's own cannot hold a secret. */
 function cleanFields(given: Values, clean: (text: string) => string): Values {
   const cleanValue = (value: unknown): unknown => {
     if (typeof value === 'string') return clean(value);
@@ -75,7 +74,7 @@ function cleanFields(given: Values, clean: (text: string) => string): Values {
 const isForeign = (name: string) =>
   name in fieldKinds && fieldKinds[name as FieldName].startsWith('text');
 
-/** The field that names what a trouble is of. */
+/** The field that names the subject of a trouble. */
 const whoseOf: Readonly<Record<Trouble, FieldName | null>> = {
   feed: 'feed',
   key: 'variable',
@@ -93,7 +92,7 @@ function countOf(event: EventName, values: Values, repeats: ReturnType<typeof co
   if (rule === undefined) return null;
   const kindOf = (same: readonly string[]) =>
     JSON.stringify([event, ...same.map((field) => values[field])]);
-  // Of names there are few; texts may be invented without end.
+  // There are few names; texts may be invented without end.
   const group = kindOf(rule.same.filter((field) => !isForeign(field)));
   return repeats.count(nameOf(rule.of), kindOf(rule.same), group);
 }
@@ -106,13 +105,13 @@ function openLogger(level: LogLevel, write: (line: string) => void, style: LogSt
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label: string) => ({ level: label }) },
     };
-    // What JSON leaves as it is and a terminal would obey is escaped too: the line means what it meant.
+    // Escapes what JSON allows and a terminal would obey; the meaning stays.
     return pino(json, { write: (line) => write(printableLines(line)) });
   }
   return pino(options, prettyLines(write, style));
 }
 
-/** `time LEVEL: event what it says`, one plain line per event; a stack goes behind its sentence. */
+/** `time LEVEL: event sentence`, one line per event, then the stack if any. */
 function prettyLines(write: (line: string) => void, { isColoured }: LogStyle) {
   return pretty({
     colorize: isColoured,
@@ -142,22 +141,19 @@ function countedText(event: EventName, times: number): string {
 }
 
 function sentenceOf(event: EventName, values: Values): string {
-  // Of a union of functions TypeScript wants what all of them take; these are the event's own fields.
+  // TypeScript cannot match a union of functions with the event's own fields.
   const says = events[event].says as (fields: Values, atMs: number) => string;
   return `${says(values, Date.now())}${countedText(event, Number(values['times'] ?? 0))}`;
 }
 
-/**
- * A failure counts as the same one for so long after its last time: twice the longest pause of a feed that fails, so
- * that an outage of a night is one.
- */
+/** For so long a failure is the same: twice a feed's longest pause, so a night's outage is one. */
 const windowMs = 20 * 60_000;
-/** Until the next line about a failure; doubled each time, up to the longest. */
+/** Doubled after each line, up to the longest. */
 const firstIntervalMs = 60_000;
 const longestIntervalMs = 60 * 60_000;
-/** Different failures of one trouble; a service may invent reasons without end, and then each class is one more. */
+/** A service may invent reasons without end: beyond this many, each class is one kind. */
 const mostKinds = 20;
-/** Some for each feed of a large configuration. The oldest is forgotten. */
+/** Some for each feed of a large configuration; the oldest is forgotten. */
 const mostTroubles = 1_000;
 
 interface Repeat {
@@ -171,29 +167,20 @@ interface TroubleState {
   readonly kinds: Map<string, Repeat>;
   /** Null: it is over. */
   failingSinceMs: number | null;
-  /** Whether the last line about it says that it fails. */
   isLoggedFailing: boolean;
   endedMs: number;
 }
 
-/** Whether something is logged now, and how often it happened. */
 interface Count {
   readonly isLogged: boolean;
   readonly times: number;
 }
 
-/**
- * Counts what fails again and again, so that it is logged at growing intervals and not each time.
- *
- * @param now monotonic, in ms
- */
+/** Counts repeated failures, which are logged at growing intervals. `now` is monotonic, in ms. */
 export function countRepeats(now: () => number) {
   const troubles = new Map<string, TroubleState>();
   return {
-    /**
-     * @param what two failures are the same if this is, digits aside
-     * @param group counted as one if there are too many kinds
-     */
+    /** Failures are the same if `what` is, digits aside; too many kinds are counted by `group`. */
     count(name: string, what: string, group = ''): Count {
       const trouble = recall(troubles, name);
       for (const [kind, { lastMs }] of trouble.kinds) {
@@ -212,13 +199,13 @@ export function countRepeats(now: () => number) {
       }
       return { isLogged, times: repeat.times };
     },
-    /** The end is logged if the last line says that it fails, or if nothing is known of it for 20 minutes. */
+    /** Logged if the last line reports a failure, or if nothing is known for 20 minutes. */
     end(name: string): Count {
       const trouble = recall(troubles, name);
-      // Without a kind only another process saw it fail: each of a key's feeds recovers, and the first one says so.
+      // Without a kind, another process saw it fail: a key's first feed to recover reports it.
       const isSeen = trouble.kinds.size > 0;
       const isLogged = isSeen ? trouble.isLoggedFailing : now() - trouble.endedMs > windowMs;
-      // Its kinds stay: one that fails again in a minute goes on being counted.
+      // Kinds stay: a failure within a minute goes on being counted.
       if (!isSeen) trouble.endedMs = now();
       trouble.isLoggedFailing = false;
       trouble.failingSinceMs = null;
@@ -230,7 +217,7 @@ export function countRepeats(now: () => number) {
   };
 }
 
-/** The trouble of a name, a new one if it is unknown. It becomes the last one; the first is forgotten. */
+/** The trouble of a name, moved to the end or created; the oldest is forgotten. */
 function recall(troubles: Map<string, TroubleState>, name: string): TroubleState {
   const unknown = { failingSinceMs: null, isLoggedFailing: false, endedMs: -Infinity };
   const trouble = troubles.get(name) ?? { kinds: new Map(), ...unknown };
@@ -241,7 +228,7 @@ function recall(troubles: Map<string, TroubleState>, name: string): TroubleState
   return trouble;
 }
 
-/** Whether the last log line says that it is over, and it fails again for longer than a moment. */
+/** Whether it fails again, after a line said that it is over, for longer than a moment. */
 const isBackToStay = ({ isLoggedFailing, failingSinceMs }: TroubleState, nowMs: number) =>
   !isLoggedFailing && failingSinceMs !== null && nowMs - failingSinceMs >= firstIntervalMs;
 

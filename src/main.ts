@@ -4,10 +4,10 @@ import { programPrefix } from './cli/command-line.ts';
 import { lookOf, openStdout } from './cli/stdout.ts';
 import { packageVersion } from './package-file.ts';
 
-// Compiled code, with its types stripped, is cached below the system's temporary folder.
+// Caches compiled code, types stripped, in the system's temporary folder.
 enableCompileCache();
 
-/** One Ctrl-C under npm comes twice at once, from the terminal and handed on by npm. In ms. */
+/** In ms: under npm, one Ctrl-C arrives twice, from the terminal and from npm. */
 const echoMs = 500;
 
 const stop = new AbortController();
@@ -27,16 +27,16 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 
 const args = process.argv.slice(2);
 
-/** A SIGHUP that came before `start` listens is handed on once it does; unheard, it would end the process. */
+/** Keeps a SIGHUP that precedes `start`'s listener: unhandled, it would end the process. */
 let isReloadOwed = false;
 const oweReload = () => void (isReloadOwed = true);
 if (args.includes('start')) process.on('SIGHUP', oweReload);
 
-// The version alone is printed without loading the program.
+// `--version` does not load the program.
 if (args.length === 1 && ['--version', '-V'].includes(args[0] ?? '')) {
   process.stdout.write(`${packageVersion()}\n`);
 } else {
-  // Loaded once signals are handled: on a busy machine that takes seconds, in which a SIGTERM would kill.
+  // Loaded once signals are handled: loading may take seconds, in which a SIGTERM would kill.
   const { runProgram } = await import('./cli/program.ts');
   // eslint-disable-next-line no-process-env -- handed on to config/, the only reader
   const { env } = process;
@@ -45,7 +45,7 @@ if (args.length === 1 && ['--version', '-V'].includes(args[0] ?? '')) {
     env,
     cwd: process.cwd(),
     signal: stop.signal,
-    // Only who listens outlives a SIGHUP: for other commands it means that the terminal is gone.
+    // Only a listener outlives a SIGHUP: for other commands it means that the terminal is gone.
     onReload: (listener) => {
       process.on('SIGHUP', listener);
       process.off('SIGHUP', oweReload);

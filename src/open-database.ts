@@ -8,36 +8,31 @@ import { quickReading } from './db/timeouts.ts';
 import type { Database } from './db/transaction.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './postgres/postgres.ts';
 
-/** The database that was named does not answer, or lets nobody in. Names no password. */
+/** The database does not answer or refuses the login. Names no password. */
 export class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError';
 }
 
-/** A database that is reachable and ours to use until closed. */
 export interface OpenDatabase {
   readonly url: string;
   readonly pool: Pool;
   readonly db: Database;
-  /** Null when `DATABASE_URL` names the server. */
+  /** Null: `DATABASE_URL` names the server. */
   readonly embedded: EmbeddedPostgres | null;
-  /** Ends the pool. An embedded server runs on: `db stop` stops it. */
+  /** Ends the pool; an embedded server keeps running until `db stop`. */
   close(): Promise<unknown>;
 }
 
-/** Where the embedded server is, and which of its databases is meant. */
 export interface EmbeddedPlace {
   readonly cwd: string;
-  /** Default `postgres`. */
   readonly name?: string;
-  /** Whether one that is not there is refused; else it is made. */
+  /** Whether an absent database is refused; otherwise it is created. */
   readonly mustExist?: boolean;
 }
 
 /**
- * Opens the database that the settings name, or one of the embedded server below `cwd`, and checks that it
- * answers.
- *
- * @throws DatabaseUnavailableError where it does not, or has to exist and does not
+ * Opens the database of the settings, or of the embedded server below `cwd`.
+ * @throws DatabaseUnavailableError if it does not answer, or must exist and does not
  */
 export async function openDatabase(
   settings: Pick<Settings, 'databaseUrl'>,
@@ -54,7 +49,7 @@ export async function openDatabase(
     max: poolConnections,
     applicationName,
     settings: quickReading,
-    // Told once connected: a pooler refuses it in the connection's options.
+    // Sent once connected: a pooler refuses it in the connection's options.
     pooled: 'sessions',
   });
   try {

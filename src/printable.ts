@@ -1,14 +1,14 @@
-/** Control, direction and other invisible characters, and what ends a line besides \n. */
+/** Control, direction and invisible characters, and line ends other than \n. */
 const harmful = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A foreign text as one line that a terminal can be given: what would act on it is escaped. */
+/** A foreign text as one line that is safe in a terminal. */
 export const printable = (text: string): string => text.replaceAll(harmful, escape);
 
-/** The same of a text of lines, which stay. A JSON document means what it meant. */
+/** The same for several lines. A JSON document keeps its meaning. */
 export const printableLines = (text: string): string =>
   text.replaceAll(harmful, (character) => (character === '\n' ? character : escape(character)));
 
-/** As JSON spells it: those beyond 16 bits are two units. */
+/** As in JSON: two units beyond 16 bits. */
 const escape = (character: string): string =>
   Array.from(
     { length: character.length },

@@ -1,18 +1,16 @@
 const mask = '***';
 
-/** `apikey=…` and `key=…` wherever a text repeats a query string, whoever's they are. */
+/** `apikey=…` and `key=…` in any query string. */
 const parameter = /(?:\b|(?<=%3f|%26))(api_?key|key)(=|%3d)[^&\s"'<>\\]+/giu;
 
 /**
- * A function that replaces every secret in a text by `***`, also where it was percent-encoded
- * (once or more often, either case), JSON-escaped or HTML-escaped on its way, and the values of
- * `apikey` and `key` parameters of any origin. Empty secrets are ignored; short ones are replaced only
- * where they are whole words: many words hold a few such letters, and say nothing of the secret.
+ * Returns a function that masks secrets, also if percent-encoded (repeatedly, either case), JSON-escaped or
+ * HTML-escaped, and any `apikey` and `key` parameter. Empty secrets are ignored; short ones are masked as whole words.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const known = [...new Set(secrets)]
     .filter((secret) => secret !== '')
-    // The longest first: of two secrets that begin alike, the shorter would leave the rest.
+    // Longest first: of two secrets with one beginning, the shorter would leave the rest.
     .toSorted((a, b) => b.length - a.length)
     .map(patternOf);
   const secret = known.length === 0 ? null : new RegExp(known.join('|'), 'gu');
@@ -22,10 +20,10 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
   };
 }
 
-/** Below so many characters a secret may be a part of words that have nothing to do with it. */
+/** A shorter secret may be part of unrelated words. */
 const leastLength = 8;
 
-/** The letters that end an escape, as in `%3D` or `\n`, belong to no word. */
+/** The letters of an escape, as in `%3D` or `\n`, belong to no word. */
 const wordStart = String.raw`(?:(?<![\p{L}\p{N}_])|(?<=%[\da-fA-F]{2}|\\[bfnrt]|\\u[\da-fA-F]{4}))`;
 const wordEnd = String.raw`(?![\p{L}\p{N}_])`;
 
@@ -38,7 +36,7 @@ function patternOf(secret: string): string {
   return `${startsWord ? wordStart : ''}${pattern}${endsWord ? wordEnd : ''}`;
 }
 
-/** A pattern for the ways a server or a library may have written one character. */
+/** Matches the ways in which a server or a library may encode one character. */
 function spellings(character: string): string {
   const percent = [...Buffer.from(character, 'utf8')]
     .map((byte) => `%(?:25)*${anyCase(byte.toString(16).padStart(2, '0'))}`)
@@ -68,12 +66,12 @@ const namedEntities: Readonly<Record<string, string>> = {
 const anyCase = (hex: string): string =>
   hex.replace(/[a-f]/gu, (letter) => `[${letter}${letter.toUpperCase()}]`);
 
-/** The password of `user:password@host`, up to the last `@`: people paste them as they are, unencoded. */
+/** The password of `user:password@host`, up to the last `@`: people paste it unencoded. */
 const userInfo = /([a-z][a-z0-9+.-]*:\/\/[^\s:@/?#]*):\S*@/giu;
 
-/** `password=…` of a connection string, in a URL's query or among words. */
+/** `password=…` in a URL's query or a connection string. */
 const passwordSetting = /\b((?:ssl|pg)?password)(\s*=\s*|%3d)(?:'[^']*'|[^&\s"'<>\\]+)/giu;
 
-/** A text without the passwords in URLs and connection strings, whoever's they are. */
+/** Masks any password in URLs and connection strings. */
 export const withoutPasswords = (text: string): string =>
   text.replace(userInfo, `$1:${mask}@`).replace(passwordSetting, `$1$2${mask}`);

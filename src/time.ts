@@ -4,32 +4,28 @@ const duration =
   /^\d{1,9}(?:\.\d{1,9})? ?(?<unit>ms|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$/u;
 const dayMs = 86_400_000;
 
-/** A duration with its unit, such as `30s`, `5m`, `1 day` or `2 weeks`, in ms; null when it is none. */
+/** A duration such as `30s`, `5m`, `1 day` or `2 weeks` in ms; null if it is none. */
 export function parseDuration(text: string): number | null {
   return duration.test(text) ? ms(text as StringValue) : null;
 }
 const moment =
   /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?<zone>Z|[+-]\d{2}:\d{2})?)?$/u;
 
-/**
- * A date (its first moment) or a timestamp as an ISO 8601 string in UTC; null when it is none.
- * Without an offset it is UTC, as all times of the explorer are.
- */
+/** A date (its start) or timestamp, by default in UTC, as ISO 8601 in UTC; null if it is none. */
 export function parseTime(text: string): string | null {
   const match = moment.exec(text);
   if (match === null) return null;
   const isDate = text.length === 'yyyy-mm-dd'.length;
   const time = new Date(isDate || match.groups?.zone !== undefined ? text : `${text}Z`);
-  // Date rolls 30 February over into March; that is a typing error, not a date.
+  // Date rolls 30 February over into March; that is a typing error.
   const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
   const isReal = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text.slice(0, 10));
   return isReal && !Number.isNaN(time.getTime()) ? time.toISOString() : null;
 }
 
 /**
- * A date, a timestamp, or how long before `now`, such as `7d` or `36h`, as an ISO 8601 string in UTC; null
- * when it is none of them. What is so long ago begins with its whole day, hour, minute or second (UTC), so
- * that the same words mean the same for a while: an interrupted run is found again by them.
+ * A date, a timestamp, or a time before `now` such as `7d`, as ISO 8601 in UTC; null if it is none. A relative time is
+ * rounded down to its day, hour, minute or second (UTC), so that the same words find an interrupted run again.
  */
 export function parseMoment(text: string, now: Date): string | null {
   const agoMs = parseDuration(text);
@@ -37,9 +33,9 @@ export function parseMoment(text: string, now: Date): string | null {
   const unit = duration.exec(text)?.groups?.unit;
   const wholeMs = Math.min(dayMs, ms(`1${unit}` as StringValue));
   const beginMs = Math.floor((now.getTime() - agoMs) / wholeMs) * wholeMs;
-  // No list has anything older than that.
+  // No list is older.
   return new Date(Math.max(0, beginMs)).toISOString();
 }
 
-/** What `parseMoment` takes, for the message where it is none. */
+/** What `parseMoment` takes, for messages. */
 export const momentForms = 'a date or time such as 2026-11-01, or how long ago, such as 7d';
