@@ -6,37 +6,30 @@ import { largestBodyBytes } from '../explorer/response.ts';
 import type { Lane } from '../lists/tables.ts';
 import { addToCoverage } from './checkpoint.ts';
 
-/** Whether the bodies of pages are kept, for a replay. */
 export type ArchiveMode = 'off' | 'all';
 
-/** A body as it is kept. */
 export interface PackedBody {
   readonly page_id: number;
   readonly body: Buffer;
 }
 
-/**
- * How bodies are packed: zstd at its default level leaves a fifth of a page in 0.15 ms; gzip as
- * much in three times the time, and higher levels of either nothing worth theirs.
- */
+/** zstd's default leaves a fifth of a page in 0.15 ms; gzip takes three times as long. */
 const encoding = 'zstd';
 
 const compress = promisify(zstdCompress);
 
 export const packBody = (body: Buffer): Promise<Buffer> => compress(body);
 
-/** Most bodies, in bytes: a buffer that need not be joined to others. */
+/** Most bodies are smaller: one buffer, no joining. */
 const usualBytes = 64 * 1024;
 
-/** @throws when the body was packed in a way that this version does not know */
+/** @throws if this version does not know the encoding */
 export function unpackBody(body: Buffer, packedAs: string): Buffer {
   if (packedAs !== encoding) throw new Error(`an archived body is packed as ${packedAs}`);
-  // What the client does not let in was never packed. At once: handing it to another thread and back
-  // costs more than it does.
+  // Larger bodies were never packed. Synchronous: a thread hand-off costs more than the work.
   return zstdDecompressSync(body, { maxOutputLength: largestBodyBytes, chunkSize: usualBytes });
 }
 
-/** Keeps the bodies of one transaction's pages. */
 export async function archiveBodies(tx: Transaction, bodies: readonly PackedBody[]): Promise<void> {
   if (bodies.length === 0) return;
   await tx.execute(sql`
@@ -49,15 +42,12 @@ export async function archiveBodies(tx: Transaction, bodies: readonly PackedBody
   `);
 }
 
-/** Bodies deleted in one transaction: some 10 MB, so that none is long. */
+/** Bodies per transaction: some 10 MB. */
 const deletedAtOnce = 1_000;
 
 /**
- * Deletes archived bodies of pages that were stored more than `days` before `at`, oldest first, in
- * batches, until none is left or the signal aborts. Only what is so old by the database's clock too:
- * one wrong clock must not delete what was paid for.
- *
- * @returns how many were deleted
+ * Deletes bodies stored more than `days` before `at`, oldest first, in batches, and returns how many. They must be
+ * that old by the database's clock too: one wrong clock must not delete what was paid for.
  */
 export async function expireArchive(
   db: Database,

@@ -7,25 +7,23 @@ import { failingStates, type Feed, type FeedState, ofFeed } from '../lists/feed.
 import type { RunRow } from '../lists/tables.ts';
 import { EnvelopeError } from './request.ts';
 
-/** Why a slice could not go on, in the terms of the class table. */
+/** Why a slice stopped, in the terms of the class table. */
 export interface FeedFailure extends Why {
   readonly failure: FailureClass;
   readonly feedState: FeedState | null;
-  /** What happened, in one line. Holds no secret. */
+  /** What happened, in one line without secrets. */
   readonly said: string;
-  /** The class, what happened and what to do, in one line. */
+  /** Class, what happened and what to do, in one line. */
   readonly reason: string;
   /** Whether the same slice may succeed later with nothing changed. */
   readonly passes: boolean;
-  /** Whether it concerns this walk alone, or the whole feed. */
   readonly walkOnly: boolean;
-  /** Whether it concerns every feed of the key. */
   readonly isOfKey: boolean;
-  /** What the service requests, or how long the key is paused, in ms. */
+  /** The service's stated wait, or how long the key is paused, in ms. */
   readonly retryAfterMs: number | null;
 }
 
-/** @returns null when the error is none of the explorer's, and so must be thrown on */
+/** @returns null for an error that is not the explorer's; the caller rethrows it */
 export function failureOf(error: unknown): FeedFailure | null {
   if (error instanceof ExplorerError) {
     const status = error.status === null ? '' : `HTTP ${error.status}, `;
@@ -38,17 +36,14 @@ export function failureOf(error: unknown): FeedFailure | null {
   return null;
 }
 
-/** A defect of the program as a failure of the feed, and where in the code it is. */
+/** A defect of the program, as a failure of the feed. */
 export interface Defect {
   readonly feedFailure: FeedFailure;
-  /** The calls that led to it, one a line, innermost first. */
+  /** One call a line, innermost first. */
   readonly stack: string;
 }
 
-/**
- * @returns null where something outside the program reported the error: Postgres with its SQLSTATE, or the
- *   system with its code. A later attempt may succeed there; a defect fails each time.
- */
+/** @returns null if Postgres or the system reported the error: a later attempt may succeed */
 export function defectOf(error: unknown): Defect | null {
   const root = rootOf(error);
   const isOfLanguage = root instanceof TypeError || root instanceof RangeError;
@@ -61,7 +56,7 @@ export function defectOf(error: unknown): Defect | null {
   };
 }
 
-/** What the database would not take, as a failure of the feed; `said` names no value. */
+/** A failure for what the database rejected; `said` names no value. */
 export const refusal = (said: string): FeedFailure => feedFailure('not-stored', said, null);
 
 function feedFailure(
@@ -82,18 +77,17 @@ function feedFailure(
   };
 }
 
-/** First wait after a failure, in ms; doubled for each that follows without progress between. */
+/** In ms; doubled after each failure without progress. */
 const firstWaitMs = 5_000;
-/** Longest wait, in ms: long outages cost the service one request in ten minutes. */
+/** In ms: a long outage costs the service one request in ten minutes. */
 const longestWaitMs = 600_000;
 
-/** Part of a stated wait that may be added to it, and the most in ms: all who wait know one end. */
+/** Random share added to a stated wait: all clients know the same end. */
 const jitter = { share: 0.1, mostMs: 30_000 };
 
 /**
- * How long a feed rests after its nth failure in a row, in ms: full jitter over the upper half, so
- * that feeds which failed together do not come back together. Where the service or the key's pause
- * says how long, that and a little more: it does not grow, because being paused is no failure.
+ * How long a feed backs off after its nth failure in a row, in ms. Full jitter over the upper half keeps feeds that
+ * failed together apart. A stated wait does not grow, because a pause is no failure.
  */
 export function restMs(
   { failure, retryAfterMs }: Pick<FeedFailure, 'failure' | 'retryAfterMs'>,
@@ -107,7 +101,6 @@ export function restMs(
   return failures[failure].again === 'growing' ? Math.max(statedMs, ownMs) : statedMs;
 }
 
-/** What a feed was before it recovered. */
 export interface Recovered {
   readonly was: FeedState;
   readonly reason: string | null;
@@ -116,9 +109,7 @@ export interface Recovered {
 const failing = sql`any(${sql.param(failingStates)}::text[])`;
 
 /**
- * Notes that a slice works on a feed's run, unless another worker has ended it meanwhile. A failing
- * feed keeps its state until something succeeded: a try is no success.
- *
+ * Marks a feed as running unless its run was ended; a failing feed stays so until something succeeds.
  * @returns whether it is failing
  */
 export async function beginWork(db: Database, run: RunRow): Promise<boolean> {
@@ -137,14 +128,12 @@ export async function beginWork(db: Database, run: RunRow): Promise<boolean> {
 }
 
 /**
- * Ends the failure of a feed after one of its runs succeeded, unless another of its runs is still
- * failing: of two lanes, one that goes well does not hide one that doesn't.
- *
- * @returns null when the feed is not failing, or still is
+ * Ends a feed's failure after one of its runs succeeded, unless another of its runs still fails.
+ * @returns null if the feed was not failing, or still is
  */
 export async function recover(db: Database, run: RunRow): Promise<Recovered | null> {
   return transact(db, async (tx) => {
-    // The feed before its run, in the order in which opening a run locks them.
+    // The feed before its run, the order in which opening a run locks them.
     const { rows } = await tx.execute<{ was: FeedState; reason: string | null }>(sql`
       with before as (
         select state, reason from etl.feeds where ${ofFeed(run)} for no key update
@@ -167,7 +156,7 @@ export async function recover(db: Database, run: RunRow): Promise<Recovered | nu
   });
 }
 
-/** Keeps schedules from looking at a feed before so many ms have passed. */
+/** Keeps schedules from polling a feed for this long. */
 export async function pollLater(db: Database, feed: Feed, afterMs: number): Promise<void> {
   await db.execute(sql`
     update etl.feeds
@@ -176,7 +165,6 @@ export async function pollLater(db: Database, feed: Feed, afterMs: number): Prom
   `);
 }
 
-/** Whether schedules are not to look at a feed yet. */
 export async function isPolledLater(db: Database, feed: Feed): Promise<boolean> {
   const { rows } = await db.execute(sql`
     select from etl.feeds

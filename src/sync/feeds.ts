@@ -12,22 +12,17 @@ import type { FeedTarget } from './targets.ts';
 
 export interface RegisteredFeed extends Feed {
   readonly chain_name: string;
-  /** Absent: those that are known of the chain. */
+  /** Absent: the facts known of the chain. */
   readonly chain_facts?: ChainFacts;
   readonly settings: Readonly<Record<string, unknown>>;
-  /** What a command's bounds make its target; null or absent: the command names none. */
+  /** The target from a command's bounds; null or absent: the command names none. */
   readonly target?: FeedTarget | null;
 }
 
 /**
- * Makes the database know the chains and feeds of the configuration, and their targets: coverage is judged
- * by them. The bounds that a command names stay a feed's target until another command, or a file, names some.
- * Equal rows stay untouched.
- *
- * @param from where the settings come from: flags make a chain or a feed known, but what a file said
- *   of it stays, because coverage is judged by that, and amounts are counted by it
- * @param source where pages are to come from
- * @throws OriginError where they came from elsewhere before; nothing is changed then
+ * Registers chains, feeds and their targets: coverage is judged by them. A command's bounds stay a feed's target until
+ * another command or a file names some. Flags (`from`) never overwrite what a file stated.
+ * @throws OriginError, with nothing changed, if a feed's data came from another explorer
  */
 export async function registerFeeds(
   db: Database,
@@ -95,7 +90,6 @@ export async function registerFeeds(
   });
 }
 
-/** As `explorer.chains` has it. */
 function chainRow({
   chain_id,
   chain_name,
@@ -114,7 +108,7 @@ function chainRow({
 const isBounded = ({ operation, settings }: RegisteredFeed): boolean =>
   kindOf(operation).isBounded(settings as unknown as FeedSettings);
 
-/** The configuration, but of the feeds alone that were registered before. */
+/** The configuration, reduced to feeds that are registered already. */
 export async function onlyRegistered(
   db: Pick<Database, 'execute'>,
   chains: readonly ChainSettings[],
@@ -132,7 +126,7 @@ export async function onlyRegistered(
   });
 }
 
-/** Says what a feed is doing, and why when that is not what it should. */
+/** Sets a feed's state, with the reason if it is a failure. */
 export async function setFeedState(
   db: Pick<Database, 'execute'>,
   feed: Feed,
@@ -151,22 +145,22 @@ export async function setFeedState(
   `);
 }
 
-/** Where a configuration has pages come from. */
+/** The explorer that a configuration reads from. */
 export interface Source {
   readonly origin: string;
-  /** Whether a person says that another explorer's data, where there is some, is the same. */
+  /** Whether the user states that both explorers serve the same data (`--same-data`). */
   readonly isSameData: boolean;
 }
 
-/** What of an explorer's URL identifies its data; never a key, a user or a query. */
+/** The part of an explorer's URL that identifies its data; never a key, a user or a query. */
 export function originOf(baseUrl: string): string {
   const { protocol, host, pathname } = new URL(baseUrl);
   return `${protocol}//${host}${pathname.replace(/\/+$/u, '')}`;
 }
 
 /**
- * The data of some feeds came from elsewhere. What another service says of a chain may be another
- * chain's: its walks would cover history that was never read, and nothing could separate the rows.
+ * The data of some feeds came from another explorer, which may be another chain's: walks would cover history that was
+ * never read, and nothing could separate the rows.
  */
 export class OriginError extends Error {
   override readonly name = 'OriginError';
@@ -178,11 +172,9 @@ interface ClaimedFeed extends Record<string, unknown> {
 }
 
 /**
- * Takes an explorer for the one that feeds are read from, and remembers it. The feeds stay locked until
- * the transaction ends, so that none requests a page in between. A worker that reads them from another source
- * is fenced.
- *
- * @throws OriginError where a feed has pages of another explorer, unless the source says that they agree
+ * Records the explorer that feeds are read from, and fences workers that read from another. The feeds stay locked
+ * until the transaction ends.
+ * @throws OriginError if a feed has pages of another explorer, unless `isSameData`
  */
 async function claimFeeds(
   tx: Transaction,
@@ -210,7 +202,6 @@ async function claimFeeds(
   `);
 }
 
-/** The message: which feeds, where their data came from, and what to do. */
 function refusal(others: readonly ClaimedFeed[], origin: string): string {
   const origins = [...new Set(others.map((feed) => feed.origin))];
   const lines = origins.map((from) => {
@@ -220,8 +211,5 @@ function refusal(others: readonly ClaimedFeed[], origin: string): string {
   return `${lines.join('; ')}; the explorer is now ${printable(origin)}. Set EXPLORER_BASE_URL or explorer.base_url as it was, use another database, or say with --same-data, once, that both serve the same chains.`;
 }
 
-/**
- * As SQL: whether a feed, a row of `feeds`, is another explorer's than the one that this process asks.
- * One that was never claimed may be read from any.
- */
+/** As SQL: whether a row of `feeds` belongs to another explorer; an unclaimed one does not. */
 export const isElsewhere = (origin: string) => sql`coalesce(feeds.origin <> ${origin}, false)`;

@@ -6,10 +6,8 @@ import type { WalkRow } from '../lists/tables.ts';
 import type { CountsByPage } from '../load/upsert.ts';
 import type { NormalisedPage } from './normalise.ts';
 
-/** What one page of a list costs of the key's credits. */
 export const creditsPerPage = creditsPerRequest;
 
-/** Writes the ledger entries of one transaction's pages. */
 export async function recordPages(
   tx: Transaction,
   { decidesMembership }: Pick<Operation, 'decidesMembership'>,
@@ -65,7 +63,7 @@ export function heightsText({ rows }: Pick<NormalisedPage, 'rows'>): string {
   return `{${starts.map((start, place) => `[${start},${ends[place]}]`).join(',')}}`;
 }
 
-/** Where a page's items end, for what the next page says of those in between. */
+/** Where a page's items end, for comparison with the next page. */
 export function endOf(page: NormalisedPage): PageEnd | null {
   const { page_id, bottom, last_key, isEndTold } = page;
   return bottom === null || last_key === null || !isEndTold || !isConclusive(page)
@@ -73,13 +71,13 @@ export function endOf(page: NormalisedPage): PageEnd | null {
     : { page_id, height: bottom, key: last_key };
 }
 
-/** Whether the page is in order and all of its items became rows: absence then means something. */
+/** Whether the page is in order and all items became rows, so that absence means something. */
 export const isConclusive = ({
   isOrdered,
   quarantined,
 }: Pick<NormalisedPage, 'isOrdered' | 'quarantined'>) => isOrdered && quarantined.length === 0;
 
-/** The end of the page that a walk's next page follows; null where there is none that concludes. */
+/** The end of the previous page; null if none is conclusive. */
 export async function endBefore(
   tx: Transaction,
   walk: WalkRow,
@@ -97,7 +95,7 @@ export async function endBefore(
   return { page_id: Number(row.page_id), height: Number(row.height), key: row.key };
 }
 
-/** Keeps the items that are no rows. The same item met again is the same entry. */
+/** Stores items that are no rows. The same item met again is the same entry. */
 export async function recordQuarantined(
   tx: Transaction,
   walk: WalkRow,

@@ -6,7 +6,6 @@ import { isExactNumber } from '../exact-number.ts';
 import type { Cursor, ItemRows, Operation, Place, Scope } from '../lists/operation.ts';
 import { blocksAround, type PageOrder } from './order.ts';
 
-/** An item that is no row, and why. */
 export interface QuarantinedItem {
   readonly raw: unknown;
   readonly raw_hash: string;
@@ -17,7 +16,7 @@ export interface QuarantinedItem {
   readonly to_block: number | null;
 }
 
-/** What is known of a page when it has been fetched, for the ledger. */
+/** What the ledger records of a fetched page. */
 export interface PageFacts {
   readonly page_id: number;
   readonly sequence: number;
@@ -31,52 +30,43 @@ export interface PageFacts {
   readonly fetched_at: string;
 }
 
-/** A page whose items have become rows: items = rows + quarantined + repeats (promise 4). */
+/** A decoded page: items = rows + quarantined + repeats (promise 4). */
 export interface NormalisedPage extends PageFacts {
   readonly rows: readonly ItemRows[];
   readonly quarantined: readonly QuarantinedItem[];
   readonly repeats: number;
-  /** The highest and lowest block number of the items that stand in order; null where none does. */
+  /** Highest and lowest block of the items that are in order; null if none is. */
   readonly top: number | null;
   readonly bottom: number | null;
-  /** Key of the last of them. */
   readonly last_key: string | null;
-  /** Whether all items stand in the list's order, within the page and after the page before it. */
+  /** Whether all items are in the list's order, within the page and after the previous page. */
   readonly isOrdered: boolean;
-  /** Items whose block the rest of the page contradicts, counted from 0: their rows leave it out. */
+  /** Indexes of items whose block the rest of the page contradicts: their rows omit the block. */
   readonly misplaced: readonly number[];
-  /** Whether it goes on where the page before it ended, as far as is known. */
+  /** Whether the page continues where the previous one ended, as far as is known. */
   readonly isJoined: boolean;
-  /** Whether the last item reports its position: else the page's end is unknown. */
+  /** Whether the last item reports its position; if not, the page's end is unknown. */
   readonly isEndTold: boolean;
-  /** The page held against the list's order; null where the list has none. */
+  /** Null if the list has no order. */
   readonly order: PageOrder | null;
-  /** Where its items differ from the specification. */
   readonly driftReport: DriftReport;
 }
 
-/**
- * Deepest nesting of an item that is read. A true one has less than ten levels; some thousands are
- * more than Postgres takes (54001), more still than JSON.stringify does, and one such item would stop
- * its feed.
- */
+/** Items nest less than ten levels. At some thousands Postgres fails (54001): the feed stops. */
 const deepestItem = 128;
 
 interface PagePlace {
   readonly chain_id: number;
   readonly scope: Scope;
-  /** How many items the walk has met before this page. */
+  /** Number of items on the walk's earlier pages. */
   readonly position: number;
-  /** The page held against the list's order, if it was when it was read. */
   readonly order: PageOrder | null;
-  /** Items whose block the rest of the page contradicts, counted from 0. */
   readonly misplaced: readonly number[];
 }
 
 /**
- * Decodes and normalises a page's items one by one: a valid one becomes rows, one without its
- * identity a quarantine entry, the same one again within the page is counted as a repeat, unless it says
- * something else: which of the two is right is unknown. None is dropped.
+ * Decodes and normalises a page's items. A valid item becomes rows; one without its identity is quarantined, and so is
+ * a repeat that differs, because the right one is unknown. Equal repeats are counted. No item is dropped.
  */
 export function normalisePage(
   operation: Operation,
@@ -98,7 +88,7 @@ export function normalisePage(
   for (const [index, raw] of items.entries()) {
     const at = position + index;
     if (isDeeper(raw, deepestItem)) {
-      // Still too deep when it is cut: tried again, it would else be a row that lacks what was cut.
+      // Still too deep once cut: a retry of the cut item would store an incomplete row.
       refuse(cutNesting(raw, deepestItem + 1), `nested deeper than ${deepestItem} levels`, at);
       continue;
     }
@@ -140,10 +130,7 @@ export function normalisePage(
   };
 }
 
-/**
- * An item that may have been on the page before: the first one then, with all addresses that were shown.
- * Null where the two say different things.
- */
+/** Merges a repeated item, with all addresses of both; null if the two differ. */
 function withRepeat(first: ItemRows | undefined, item: ItemRows): ItemRows | null {
   if (first === undefined) return item;
   if (!isDeepStrictEqual([item.row, item.children], [first.row, first.children])) return null;
@@ -151,14 +138,11 @@ function withRepeat(first: ItemRows | undefined, item: ItemRows): ItemRows | nul
   return { ...first, addresses: [...first.addresses, ...item.addresses] };
 }
 
-/** Whether an item's height is its identity: one that is wrong is of another item. */
+/** Whether an item's height is its key: a wrong height then means another item. */
 const isIdentity = ({ order }: Operation) =>
   order?.givesCoverage === true && order.columns.height === order.columns.key;
 
-/**
- * An item that reports no block, or one that its neighbours contradict: the known block stays. What
- * it said is kept in `extra`.
- */
+/** Keeps the known block if an item reports none or a contradicted one (kept in `extra`). */
 function withoutContradictedPlace(
   { order }: Operation,
   item: ItemRows,
@@ -183,7 +167,7 @@ function withoutContradictedPlace(
   };
 }
 
-/** The rows of those items that are valid, for who wants to know them before the page is written. */
+/** The rows of the valid items, before the page is written. */
 export function rowsOf(operation: Operation, items: readonly unknown[], place: Place): ItemRows[] {
   return items.flatMap((raw, index) => {
     if (isDeeper(raw, deepestItem)) return [];
@@ -193,23 +177,21 @@ export function rowsOf(operation: Operation, items: readonly unknown[], place: P
   });
 }
 
-/** A digest of what was served, to know the same again. */
 export const digest = (content: string | Buffer) =>
   createHash('sha256').update(content).digest('hex');
 
-/** What stands in a cut item in the place of what was nested deeper. */
+/** Replaces what is nested too deep. */
 const cutMark = '(nested deeper than this program reads)';
 
 const isNested = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !isExactNumber(value);
 
-/** Whether lists and objects stand within each other more than `levels` deep. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (!isNested(value)) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
-/** A value whose lists and objects are nested at most `levels` deep; what is deeper is said, not kept. */
+/** A copy of the value in which everything below `levels` is replaced by a mark. */
 export function cutNesting(value: unknown, levels: number): unknown {
   if (!isNested(value)) return value;
   if (levels === 0) return cutMark;

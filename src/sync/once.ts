@@ -15,12 +15,11 @@ import {
 import { atOnce, dueLanes } from './targets.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 
-/** A lane to bring up to date, and what that covers. */
 export type SyncTarget = Target;
 
 /**
- * How a target ended, and what this process did for it; `open` means that the sync was interrupted before its
- * end. Quarantine and schema drift are those of the whole run.
+ * A target's end and this process's work; state `open`: interrupted. Quarantine and schema drift are those of the
+ * whole run.
  */
 export interface SyncResult extends SyncTarget, Omit<RunResult, 'id'>, RunSums, OwnWork {
   readonly feed: string;
@@ -28,26 +27,21 @@ export interface SyncResult extends SyncTarget, Omit<RunResult, 'id'>, RunSums, 
 
 interface OwnWork {
   readonly rows_added: number;
-  /** Rows that other processes added to the run meanwhile. */
   readonly rows_added_by_others: number;
   readonly rows_changed: number;
   readonly pages: number;
-  /** Those that were refused or repeated too. */
+  /** Refused and repeated requests included. */
   readonly requests: number;
   readonly credits: number;
 }
 
-/** How often the targets' runs are looked at, in ms. */
 const pollIntervalMs = 200;
-/** How often a target's job is queued again if it is nowhere, in ms: another worker may have let go. */
+/** Resend interval of a job that is in no queue, in ms: another worker may have released it. */
 const nudgeIntervalMs = 2_000;
 
 export type SyncOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & { readonly pool: Pool };
 
-/**
- * Brings lanes up to date once: opens a run for each, works on them with the same slices as any
- * worker, beside other workers if there are, and returns when every run is closed.
- */
+/** Brings lanes up to date once, beside other workers: returns when the run of each is closed. */
 export async function syncOnce(
   targets: readonly SyncTarget[],
   options: SyncOptions,
@@ -56,7 +50,7 @@ export async function syncOnce(
   const { db } = options;
   const mine = new Set(targets.map(({ lane }) => keyOf(lane)));
   const opened = await openDue(targets, options);
-  // Of a run that goes on with an earlier one's walks, only what comes now is this sync's.
+  // A joined run counts only from here.
   const before = await runSums(db, joinedOf(opened));
   const counter = countLanes(options.pool);
   const worker = await startWorker({
@@ -69,7 +63,7 @@ export async function syncOnce(
     const old = [...opened.values()].filter(
       ({ isJoined, lane }) => isJoined && lane.lane === 'live',
     );
-    // A live run that an earlier sync began has not seen what came since: a new one looks again.
+    // A live run that an earlier sync began misses what came since: a new run reads it.
     if (old.length > 0 && !signal.aborted) {
       const again = await openDue(old, options);
       await untilClosed(again, options, signal);
@@ -78,7 +72,7 @@ export async function syncOnce(
   } finally {
     await worker.stop();
     counter.stop();
-    // Those too that waited for their turn.
+    // Also the runs that never got their turn.
     if (signal.aborted) await noteStopped(db, [...opened.keys()]).catch(() => undefined);
   }
   const ids = [...opened.keys()];
@@ -93,10 +87,7 @@ export async function syncOnce(
   });
 }
 
-/**
- * What this process did for each run, and what others added meanwhile. It counts lane by lane, so of a lane's
- * runs the first one has all of it.
- */
+/** What this process and others did. Counts are per lane: its first run has all of them. */
 function ownWork(
   opened: ReadonlyMap<number, OpenTarget>,
   since: ReadonlyMap<number, RunSums>,
@@ -127,10 +118,7 @@ interface OpenTarget extends SyncTarget {
 const joinedOf = (opened: ReadonlyMap<number, OpenTarget>) =>
   [...opened].flatMap(([id, { isJoined }]) => (isJoined ? [id] : []));
 
-/**
- * Opens a run for each target that has something to do. One after the other, the live lanes
- * first: what a resumed live walk is about to read is no gap for history.
- */
+/** Opens a run for each target with work, live first: what a live walk will read is no gap. */
 async function openDue(
   targets: readonly SyncTarget[],
   { db, boss, clock }: SyncOptions,
@@ -165,7 +153,7 @@ async function untilClosed(
   }
 }
 
-/** What one engine does, by the key of its lane, counted from what it publishes under `by`. */
+/** Counts by lane what the engine `by` publishes. */
 function countLanes(by: object) {
   const lanes = new Map<string, LaneCounts>();
   const add = (key: string, more: Partial<LaneCounts>) => {

@@ -1,7 +1,6 @@
 import type { ListOrder, OrderKey } from '../lists/operation.ts';
 import { inOrder } from '../lists/positions.ts';
 
-/** What an item reports of its place in a list that is newest first. */
 export interface ReportedPlace {
   readonly height: number | null;
   readonly key: string | null;
@@ -9,67 +8,59 @@ export interface ReportedPlace {
   readonly timeMs: number | null;
 }
 
-/** An item whose place other evidence confirms; `index` counts the page's items. */
+/** An item whose position other evidence confirms; `index` counts the page's items. */
 export interface TrustedPlace extends OrderKey {
   readonly index: number;
   readonly timeMs: number | null;
 }
 
-/** What a page stands between. */
 export interface PageBorders {
-  /** The last trusted item of the page before; null at a walk's start and behind a cut. */
+  /** The previous page's last trusted item; null at a walk's start and after a cut. */
   readonly above: OrderKey | null;
-  /** Where the page was requested, if its cursor can be read. */
+  /** The requested position; null if its cursor cannot be read. */
   readonly entry: OrderKey | null;
-  /** Whether that is the last item of the page before, and not the first one of this. */
+  /** Whether the requested position is the previous page's last item, not this page's first. */
   readonly isEntryAbove: boolean;
-  /** Where the next page begins, if its cursor can be read. */
+  /** Where the next page begins; null if its cursor cannot be read. */
   readonly next: OrderKey | null;
 }
 
-/** A page's items held against the list's order. */
 export interface PageOrder {
-  /** Those in order, in that order; empty if the page is not where it was requested. */
+  /** Items in order; empty if the page does not belong at the requested position. */
   readonly trusted: readonly TrustedPlace[];
   /**
-   * The highest block that coverage may begin with: the first item's if the page before or the requested
-   * position confirms it, else the second's. Nothing above a head's first item does, nor a
-   * position that was made and names no item.
+   * The highest block that coverage may begin with: the first item's if the previous page or the requested position
+   * confirms it, else the second's. No page precedes a head, and a synthetic cursor names no item: neither confirms.
    */
   readonly top: number | null;
-  /** Whether the requested position is known. */
   readonly isEntryKnown: boolean;
-  /** Between which blocks the page stands; null: not known. */
+  /** The blocks around the page; null: unknown. */
   readonly between: { readonly from: number | null; readonly to: number | null };
-  /** Items that are out of order: stored, and no bound of coverage. */
+  /** Items out of order: stored, but no bound of coverage. */
   readonly misplaced: readonly number[];
-  /** The blocks that those name, the highest first: each may be right, and the place wrong. */
+  /** Blocks of the misplaced items, highest first: the block may be right, the position wrong. */
   readonly claimed: readonly number[];
-  /** Items that report no block: they are rows of the list, of an unknown block. */
+  /** Items without a block: stored as rows of an unknown block. */
   readonly unplaced: readonly number[];
-  /** Whether nothing can be missing between the page before and this one's first item. */
+  /** Whether nothing can be missing between the previous page and this one. */
   readonly joins: boolean;
-  /** Whether the next page can be held against this one's last item. */
+  /** Whether the next page can be compared with this page's last item. */
   readonly leadsOn: boolean;
-  /** Whether the page lacks the item that the requested position names. */
+  /** Whether the page lacks the item that its cursor names. */
   readonly lacksEntry: boolean;
 }
 
-/**
- * More blocks than any chain makes in a second: the fastest make a hundred. A step between two items
- * that is wider than their times allow is a wrong number on one side of it.
- */
+/** The fastest chains make a hundred a second: a larger step means that a number is wrong. */
 const mostBlocksPerSecond = 1_000;
-/** Times are rounded, and a quiet second says nothing, in s. */
+/** In s: times are rounded, and a quiet second is no evidence. */
 const timeSlackS = 10;
 
-/** If more than this part of a page is misplaced, the rest says nothing. */
+/** If a larger part of a page is misplaced, the rest is no evidence. */
 const mostMisplaced = 1 / 4;
 
 /**
- * Judges which items of a page stand where the list's order puts them. A number is evidence, not a fact:
- * the page before, the positions that the cursors name, the other items and their times are held
- * against each one. Pure.
+ * Judges which items of a page are in order. A number is evidence, not a fact: it is compared with the previous page,
+ * the cursors' positions, the other items and their times. Pure.
  */
 export function judgeOrder(reported: readonly ReportedPlace[], borders: PageBorders): PageOrder {
   const ceiling = lowerOf(borders.above, borders.entry);
@@ -88,14 +79,14 @@ export function judgeOrder(reported: readonly ReportedPlace[], borders: PageBord
   };
 }
 
-/** An item without a key may be the one. */
+/** An item without a key may be the missing one. */
 const isLacking = (reported: readonly ReportedPlace[], { entry, isEntryAbove }: PageBorders) =>
   entry !== null &&
   !isEntryAbove &&
   reported.length > 0 &&
   reported.every(({ key }) => key !== null && key !== entry.key);
 
-/** A page of which nothing shows that it is of this list: no item of it bounds anything. */
+/** Marks a page without evidence that it is of this list: none of its items bounds coverage. */
 export function withoutPlace(order: PageOrder): PageOrder {
   const indexes = [...order.trusted.map(({ index }) => index), ...order.misplaced];
   return { ...order, ...nowhere(indexes.toSorted((a, b) => a - b)) };
@@ -117,7 +108,7 @@ function judgePlaces(
   if (isMostlyGone(placed, places)) return nowhere(places.map(({ index }) => index));
   const { next } = borders;
   const within = next === null ? placed : placed.filter((place) => inOrder(place, next));
-  // A cursor that most of its own page contradicts is the one that is wrong.
+  // If most of the page contradicts its own cursor, the cursor is wrong.
   const contradicts = next !== null && within.length * 2 < placed.length;
   const trusted = longestChain(plausible(contradicts ? placed : within), inOrder);
   if (trusted.length < places.length * (1 - mostMisplaced))
@@ -137,10 +128,7 @@ function judgePlaces(
   };
 }
 
-/**
- * Whether other evidence confirms the number of a page's first item: the page before, or a position that
- * names just this item.
- */
+/** Whether the previous page or the requested position confirms the first item's number. */
 function isConfirmed(
   first: TrustedPlace | undefined,
   { above, entry, isEntryAbove }: PageBorders,
@@ -150,7 +138,6 @@ function isConfirmed(
   return isEntryAbove ? entry.height - first.height <= 1 : isAt(entry, first);
 }
 
-/** Whether a page goes on at the requested position. */
 function isEntered(
   entry: OrderKey,
   { above, isEntryAbove }: PageBorders,
@@ -160,10 +147,7 @@ function isEntered(
   return named !== null && named !== undefined && isAt(entry, named);
 }
 
-/**
- * What is above the requested position, and not above the page before: the last item once more,
- * as some services begin a page. It says nothing new. The item of the position itself is none.
- */
+/** Whether it repeats the previous page's last item; the item that the cursor names does not. */
 function isRepeat(place: TrustedPlace, { above, entry }: PageBorders): boolean {
   if (above !== null && isAt(above, place)) return true;
   if (entry === null || inOrder(entry, place) || place.key === entry.key) return false;
@@ -189,10 +173,7 @@ function lowerOf(a: OrderKey | null, b: OrderKey | null): OrderKey | null {
   return inOrder(a, b) ? b : a;
 }
 
-/**
- * Leaves out the shorter side of a step that the items' times do not allow; of two equal sides neither
- * is known to be right.
- */
+/** Drops the shorter side of a step that the items' times do not allow; if equal, both. */
 function plausible(places: readonly TrustedPlace[]): readonly TrustedPlace[] {
   const step = places.findIndex((place, index) => {
     const before = places[index - 1];
@@ -210,7 +191,7 @@ function isPossible(a: TrustedPlace, b: TrustedPlace): boolean {
   return Math.abs(a.height - b.height) <= seconds * mostBlocksPerSecond;
 }
 
-/** The most items of which each may follow on the one before; all of them, as a rule. */
+/** The longest chain of items that each may follow the one before; usually all. */
 function longestChain<Item>(
   items: readonly Item[],
   mayFollow: (before: Item, item: Item) => boolean,
@@ -218,7 +199,7 @@ function longestChain<Item>(
   if (items.every((item, index) => index === 0 || mayFollow(items[index - 1] ?? item, item))) {
     return items;
   }
-  // A page has 50 items, 100 at most: the plain way is quick enough, and seldom taken.
+  // Quadratic, but a page has at most 100 items and rarely gets here.
   const best: { readonly length: number; readonly from: number }[] = [];
   for (const item of items) {
     let longest = { length: 1, from: -1 };
@@ -241,7 +222,7 @@ function longestChain<Item>(
   return chain;
 }
 
-/** Between which blocks an item stands that reports no place; null: unknown. */
+/** The blocks around an item that reports none; null: unknown. */
 export function blocksAround({ trusted, between }: PageOrder, index: number) {
   const above = trusted.findLast((place) => place.index < index);
   const below = trusted.find((place) => place.index > index);
@@ -249,10 +230,7 @@ export function blocksAround({ trusted, between }: PageOrder, index: number) {
   return { from, to: above?.height ?? between.to ?? from };
 }
 
-/**
- * What items as served report of their places: read by name, before they are rows, because the next
- * request waits for nothing else.
- */
+/** The positions that items report, read before they are rows: the next request needs them. */
 export const reportedPlaces = (
   { fields, columns }: ListOrder,
   items: readonly unknown[],
@@ -266,20 +244,19 @@ export const reportedPlaces = (
     timeMs: timeOf(firstReported(item, fields.time)),
   }));
 
-/** A field under the first of its names that the item has. */
+/** The first of the named fields that the item has. */
 export const firstReported = (item: unknown, names: readonly string[]): unknown =>
   names.map((name) => fieldOf(item, name)).find((value) => value !== undefined && value !== null);
 
-/** The key of an item that is identified by its height. */
 const heightKey = (item: unknown, names: readonly string[]) =>
   heightOf(firstReported(item, names))?.toString() ?? null;
 
-/** A field of an item as it was served; undefined where the item has none, or is none. */
+/** A field as served; undefined if absent. */
 function fieldOf(item: unknown, field: string): unknown {
   return typeof item === 'object' && item !== null ? Reflect.get(item, field) : undefined;
 }
 
-/** Heights have fifteen digits at most: what is longer is no number of a block. */
+/** Heights have at most fifteen digits; a longer number is no block. */
 function heightOf(value: unknown): number | null {
   if (typeof value === 'string') return /^\d{1,15}$/u.test(value) ? Number(value) : null;
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
@@ -295,31 +272,27 @@ function timeOf(value: unknown): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** An item that reports its time, by its place. */
 export interface TimedPlace {
   readonly height: number;
   /** Unix time in ms. */
   readonly timeMs: number;
 }
 
-/** Chains speed up and pause: between two items lies at most this many times what their blocks usually take. */
+/** Chains speed up and pause: a gap lasts at most this many times the usual time of its blocks. */
 const mostPace = 3;
-/** Of fewer items one or two may be wrong. */
+/** Of fewer items, one or two may be wrong. */
 const fewest = 4;
-/** Times are rounded, and batches are posted a little out of turn, in ms. */
+/** In ms: times are rounded, and batches are posted slightly out of turn. */
 const slackMs = 10_000;
 
-/** The items of a page that are in order and report their time. */
 export const timedPlaces = (order: PageOrder | null): TimedPlace[] =>
   order?.trusted.flatMap(({ height, timeMs }) => (timeMs === null ? [] : [{ height, timeMs }])) ??
   [];
 
 /**
- * The time to which a page certainly goes back, Unix time in ms: that of the last but one of the items
- * whose times agree with each other and with the block numbers, if these are most of the page and of
- * what is above it. If they are not, or if their times stand still while the blocks go on, the page has
- * to confirm what the page above says: blocks of some chains come in bursts, so no pace fits most of
- * them. Then it is the later of both middle times. Null: nothing confirms the page yet. Pure.
+ * The time to which a page certainly goes back, Unix time in ms: that of the last but one item whose time agrees with
+ * the others and with the block numbers, if most items agree. Otherwise (chains with bursts, or a service that lost
+ * its times) it is the later middle time of this page and of the items above. Null: no evidence yet. Pure.
  */
 export function goesBackTo(
   above: readonly TimedPlace[],
@@ -338,10 +311,7 @@ export function goesBackTo(
   return upper === null || lower === null ? null : Math.max(upper, lower);
 }
 
-/**
- * The time that half of the items are older than. Null of fewer than four, of which one or two may be
- * wrong, and if most report one time: a service that lost its times says the same of every page.
- */
+/** The median time; null for fewer than four items, or if most report one time (lost times). */
 function middleTime(items: readonly TimedPlace[]): number | null {
   const times = items.map(({ timeMs }) => timeMs).toSorted((a, b) => a - b);
   const [early, middle, late] = [1, 2, 3].map(
@@ -350,7 +320,7 @@ function middleTime(items: readonly TimedPlace[]): number | null {
   return times.length < fewest || early === late ? null : (middle ?? null);
 }
 
-/** The most items, in the order of the list, between which as much time lies as their blocks allow. */
+/** The most items, in list order, whose times agree with the number of blocks between them. */
 function agreeing(items: readonly TimedPlace[]): readonly TimedPlace[] {
   const msPerBlock = paceOf(items);
   return longestChain(items, (a, b) => {
@@ -359,10 +329,7 @@ function agreeing(items: readonly TimedPlace[]): readonly TimedPlace[] {
   });
 }
 
-/**
- * What a block usually takes: the median over items a quarter of the list apart. If one part of two
- * has wrong times, most of these pairs do not cross from one to the other.
- */
+/** The median time per block, over pairs a quarter apart: most do not cross to a wrong half. */
 function paceOf(items: readonly TimedPlace[]): number {
   const apart = Math.max(1, Math.floor(items.length / 4));
   const paces = items.flatMap((item, index) => {

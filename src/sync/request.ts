@@ -9,7 +9,7 @@ import type { ArchiveMode } from './archive.ts';
 import { digest, type PageFacts } from './normalise.ts';
 import type { TimedPlace } from './order.ts';
 
-/** How the walk asks for a page: for which lane, path and declared query parameters, never a key. */
+/** Requests a page by lane, path and declared query parameters; the query never holds a key. */
 export type FetchPage = (
   request: {
     readonly chainId: number;
@@ -17,13 +17,12 @@ export type FetchPage = (
     readonly lane: Lane;
     readonly path: string;
     readonly query: Cursor;
-    /** A re-check: it waits a moment, and uses a connection of its own. */
+    /** A re-check: it waits a moment and uses a connection of its own. */
     readonly isRecheck?: boolean;
   },
   signal: AbortSignal,
 ) => Promise<FetchedPage>;
 
-/** Says before each request whether the slice may still make it. */
 export interface SliceBudget {
   takePage(): boolean;
 }
@@ -35,7 +34,7 @@ export interface PageReader {
   readonly pageSize: number;
   readonly archive: ArchiveMode;
   readonly budget: SliceBudget;
-  /** The walk's floor as it stands now: one that takes over a part of the walk raises it. */
+  /** The walk's current stop height: a walk that takes over a part of this one raises it. */
   readonly floor: () => number | null;
 }
 
@@ -45,22 +44,20 @@ export interface Step {
   readonly sequence: number;
   readonly position: number;
   readonly emptyRun: number;
-  /** The last item that stands in order, on the page before; null at the start and behind a cut. */
+  /** The previous page's last item in order; null at the start and after a cut. */
   readonly above: OrderKey | null;
-  /** Behind empty pages the position that the first of them was requested at: the list goes on there. */
+  /** After empty pages, the position at which the first was requested: the list continues there. */
   readonly expected: OrderKey | null;
-  /** The last items before that report their time, a page of them at most; null: not known yet. */
+  /** Earlier items that report their time, at most a page of them; null: not known yet. */
   readonly timed: readonly TimedPlace[] | null;
 }
 
-/** A page as it came. */
 export interface ServedPage {
   readonly facts: PageFacts;
   readonly envelope: Envelope;
   readonly body: Buffer;
 }
 
-/** Requests one page of a walk, and decodes it. */
 export async function requestPage(
   walk: WalkRow,
   { operation, fetchPage, pageSize }: PageReader,
@@ -90,16 +87,16 @@ export async function requestPage(
   return { facts, envelope, body: answer.body };
 }
 
-/** A page as served: its items untouched, and the declared fields of its next cursor. */
+/** A page's items as served, and the declared fields of its next cursor. */
 export interface Envelope {
   readonly items: readonly unknown[];
-  /** The next page's cursor; null where the list ends, or where `unreadable` says why not. */
+  /** The next page's cursor; null at the list's end, or if it is `unreadable`. */
   readonly next: Cursor | null;
-  /** What is wrong with a cursor that is there but is none of this operation's. */
+  /** Why a cursor that is present is not this operation's. */
   readonly unreadable: string | null;
 }
 
-/** The spec's table 2.1. `next_page_params` null or `{}` means the end; a page without it is malformed. */
+/** The spec's table 2.1: `next_page_params` null or `{}` is the end; without it, malformed. */
 const envelope = z.looseObject({
   items: z.array(z.unknown()),
   next_page_params: z.looseObject({}).nullable(),
@@ -111,11 +108,9 @@ export class EnvelopeError extends Error {
 }
 
 /**
- * Reads a page's envelope. Fields of `next_page_params` that the operation does not declare, such
- * as an echoed `key`, are left behind here and go no further. A cursor that can't be read does not
- * make the page's items worthless: they are kept, and the walk says that it could not go on.
- *
- * @throws EnvelopeError naming the field that is wrong, with the beginning of the body as evidence
+ * Reads a page's envelope. Undeclared fields of `next_page_params`, such as an echoed `key`, are dropped here. A page
+ * whose cursor is unreadable keeps its items.
+ * @throws EnvelopeError naming the wrong field and quoting the body's beginning
  */
 function readEnvelope(operation: Operation, body: unknown): Envelope {
   const page = envelope.safeParse(body);
@@ -131,7 +126,7 @@ function readEnvelope(operation: Operation, body: unknown): Envelope {
     : { items, next: null, unreadable: describe(cursor.error) };
 }
 
-/** The start of what came instead of a page. The keys of ours are masked in it since it arrived. */
+/** The body's beginning; the fetcher has masked our keys in it. */
 const evidence = (body: unknown) => excerpt(JSON.stringify(body), createRedactor([]));
 
 const describe = (error: z.ZodError) =>

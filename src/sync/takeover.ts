@@ -10,19 +10,18 @@ import type { FeedLane } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
 import { keyOf, sliceQueue } from './queue.ts';
 
-// Workers hold locks in a session of their own, which Postgres drops with the process: another one takes a lane
-// over within 3 s. Without them pg-boss's heartbeats would do so after 30 s.
+// Workers hold locks in a session of their own, which Postgres drops with the process: another
+// worker continues a lane within 3 s, not after the 30 s of pg-boss's heartbeats.
 
-/** First halves of the locks of processes and of lanes: 'etlw' and 'etll' in ASCII. */
+/** First keys of the locks: 'etlw' and 'etll' in ASCII. */
 const locks = { process: 0x65_74_6c_77, lane: 0x65_74_6c_6c } as const;
-/** Processes work until they are stopped (`start`), or once (`sync`, `backfill`, `repair`). */
+/** `start`, or a command that ends: `sync`, `backfill`, `repair`. */
 const posts = { start: 1, once: 2 } as const;
-/** Workers look for lost lanes as often. */
 const watchIntervalMs = 500;
-/** The server ends a session after so long a silence: a frozen process would keep its locks for hours. */
+/** The server ends a silent session: a frozen process would keep its locks for hours. */
 const [beatMs, silenceMs] = [500, 2_000];
 
-/** Opens the session of a process; the next beat opens it again if it is lost. */
+/** Opens a process's lock session; the next beat reopens a lost one. */
 export async function openPresence({ url, isPooled }: Ways['session'], post: keyof typeof posts) {
   const session = createPool({
     url,
@@ -41,7 +40,7 @@ export async function openPresence({ url, isPooled }: Ways['session'], post: key
     async hold(lane: FeedLane) {
       const key = keyOf(lane);
       await session.query('select pg_advisory_lock_shared($1, hashtext($2))', [locks.lane, key]);
-      // After its lock: before it, the lane would look lost.
+      // Only after the lock: otherwise the lane would look lost.
       await session.query(
         `update etl.runs set taken_up_at = clock_timestamp()
          where feed || '/' || lane = $1 and state = 'open'`,
@@ -60,16 +59,15 @@ export async function openPresence({ url, isPooled }: Ways['session'], post: key
   };
 }
 
-/** This database's locks that workers hold; who tests whether one is free takes it exclusively. */
+/** This database's locks that workers hold; a test whether one is free takes it exclusively. */
 const shared = sql`
   select classid, objid from pg_locks
   where locktype = 'advisory' and granted and objsubid = 2 and mode = 'ShareLock'
     and database = (select oid from pg_database where datname = current_database())`;
 
-/** The processes that work on a database. */
 export type Workers = Readonly<Record<keyof typeof posts, number>>;
 
-/** Who works now. Only the primary shows it. */
+/** The processes that work on the database. Only the primary knows them. */
 export async function presentWorkers(db: Pick<Database, 'execute'>): Promise<Workers> {
   const { rows } = await db.execute<Workers & Record<string, unknown>>(sql`
     select count(*) filter (where objid = ${posts.start})::int as start,
@@ -79,17 +77,17 @@ export async function presentWorkers(db: Pick<Database, 'execute'>): Promise<Wor
   return { start: rows[0]?.start ?? 0, once: rows[0]?.once ?? 0 };
 }
 
-/** A lane's open run: a worker has it, it waits for one, it is not due yet, or its worker is gone. */
+/** A lane's open run: held by a worker, waiting for one, not yet due, or lost by its worker. */
 export interface LaneHolder {
   readonly lane: FeedLane;
   readonly is: 'held' | 'queued' | 'resting' | 'lost';
-  /** ISO 8601; of a resting one, when it is due. */
+  /** When a resting run is due, ISO 8601. */
   readonly until: string | null;
-  /** Since it was due, or taken up, in seconds. */
+  /** Seconds since it was due or taken up. */
   readonly age_s: number;
 }
 
-/** Every lane whose run is open, but for those that a process let go of. */
+/** Every lane with an open run, except those that a process released. */
 export async function laneHolders(db: Pick<Database, 'execute'>): Promise<LaneHolder[]> {
   const { rows } = await db.execute<{ holder: LaneHolder }>(sql`
     with shared as materialized (${shared})
@@ -111,7 +109,7 @@ export async function laneHolders(db: Pick<Database, 'execute'>): Promise<LaneHo
   return rows.map(({ holder }) => holder);
 }
 
-/** Takes back lanes whose lock is free. The first process clears the mark, so that it alone returns the job. */
+/** Takes back lanes whose lock is free. The process that clears the mark returns the job. */
 const takeBack = `
   with taken as materialized (
     select id, feed, taken_up_at, feed || '/' || lane as key
@@ -128,7 +126,7 @@ const takeBack = `
   )
   select key from back`;
 
-/** Returns the jobs of lanes whose worker is gone to the queue, until the signal aborts. */
+/** Returns the jobs of lost lanes to the queue until the signal aborts. */
 export function watchForLostLanes(pool: Pool, boss: PgBoss, log: Log, signal: AbortSignal) {
   const watch = async () => {
     const { rows } = await pool.query<{ key: string }>(takeBack, [locks.lane]);

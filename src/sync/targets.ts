@@ -12,10 +12,10 @@ import type { RunScope } from '../lists/tables.ts';
 import { isPolledLater } from './failures.ts';
 import type { RegisteredFeed } from './feeds.ts';
 
-/** Bounds that a command named for a feed, as the settings that they take the place of. */
+/** Bounds that a command named for a feed, as the settings that they replace. */
 export type FeedTarget = Readonly<Record<string, unknown>>;
 
-/** What a command's bounds make the target of a feed; null: they concern it not, or its settings name bounds. */
+/** A feed's target from a command's bounds; null: they are of others, or its settings have some. */
 function targetOf(
   operation: OperationName,
   settings: FeedSettings,
@@ -27,12 +27,7 @@ function targetOf(
   return target === null ? null : { ...target };
 }
 
-/**
- * The chains with the target of each feed in its settings: what this command names, else what an earlier
- * one did. Where the configuration names bounds, they are the target.
- *
- * @param bounds what this command names
- */
+/** The chains with each feed's target: the file's bounds, else a command's, this one first. */
 export async function withTargets(
   db: Database,
   chains: readonly ChainSettings[],
@@ -54,7 +49,7 @@ export async function withTargets(
   }));
 }
 
-/** The targets of feeds that a command named, by the feed's name. */
+/** Targets that commands named, by feed name. */
 async function storedTargets(db: Database): Promise<ReadonlyMap<string, FeedTarget>> {
   const { rows } = await db.execute<{ feed: string; target: FeedTarget }>(
     sql`select feed, target from etl.feeds where target is not null`,
@@ -62,7 +57,6 @@ async function storedTargets(db: Database): Promise<ReadonlyMap<string, FeedTarg
   return new Map(rows.map(({ feed, target }) => [feed, target]));
 }
 
-/** A lane as the configuration wants it. */
 export interface ConfiguredLane {
   readonly lane: FeedLane;
   readonly cron: string;
@@ -70,11 +64,7 @@ export interface ConfiguredLane {
   readonly scope: RunScope;
 }
 
-/**
- * Every feed of the configuration, with its settings as they are kept in `etl.feeds`.
- *
- * @param bounds what a command names as the target of those that it concerns
- */
+/** Every feed of the configuration; `bounds` are a command's. */
 export function configuredFeeds(
   chains: readonly ChainSettings[],
   bounds: ScopeBounds = {},
@@ -113,10 +103,7 @@ export function configuredLanes(
   });
 }
 
-/**
- * Makes the stored target ranges those that are wanted now: by the configuration, or by a command's flags where there
- * is none.
- */
+/** Stores the wanted target ranges: the configuration's, or a command's flags. */
 export async function reconcileTargets(db: Database, targets: readonly Target[]): Promise<void> {
   for (const ofFeed of Map.groupBy(targets, ({ lane }) => feedName(lane)).values()) {
     const [first] = ofFeed;
@@ -126,12 +113,7 @@ export async function reconcileTargets(db: Database, targets: readonly Target[])
   }
 }
 
-/**
- * Which of the lanes have something to do at a time, as their lists say. What the explorer does not
- * serve is looked at seldom, unless a person asks.
- *
- * @param at the time of day, for what is due by an interval
- */
+/** The lanes with work at `at`. A list that the explorer does not serve is polled rarely. */
 export async function dueLanes<Lane extends Target>(
   db: Database,
   targets: readonly Lane[],
@@ -146,20 +128,20 @@ export async function dueLanes<Lane extends Target>(
   return due;
 }
 
-/** What a person requested is read now, whatever its interval. */
+/** A person's request is read now, whatever its interval. */
 export const atOnce = ({ lane, scope }: Target): RunScope =>
   lane.lane === 'backfill' && kindOf(lane.operation).hasHistory
     ? { ...scope, at_once: true }
     : scope;
 
-/** When the first of the schedules is due after a time; null where none ever is. */
+/** When the first schedule is due after a time; null if none ever is. */
 export function nextPoll(
   lanes: readonly Pick<ConfiguredLane, 'cron' | 'timezone'>[],
   after: Date,
 ): Date | null {
   const due = lanes.flatMap(({ cron, timezone }) => {
     const schedule = CronExpressionParser.parse(cron, { currentDate: after, tz: timezone });
-    // A day that no year has, such as 30 February.
+    // Such as 30 February: never.
     return schedule.hasNext() ? [schedule.next().getTime()] : [];
   });
   return due.length === 0 ? null : new Date(Math.min(...due));

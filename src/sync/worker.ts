@@ -9,25 +9,24 @@ import { runSlice, type SliceDependencies } from './slice.ts';
 import { openPresence, watchForLostLanes } from './takeover.ts';
 import type { WalkProgress } from './walk.ts';
 
-/** How often a worker that was not woken looks for jobs, in seconds; pg-boss's minimum. */
+/** In seconds; pg-boss's minimum. */
 const pollSeconds = 0.5;
-/** Requests under way at a stop may still be answered, in ms; they are paid for. */
+/** In ms: requests under way at a stop are paid for, so their answers are awaited. */
 const stopGraceMs = 2_000;
 
 export interface WorkerOptions extends SliceDependencies {
   readonly pool: Pool;
-  /** Where the session is kept that shows that this process lives. */
+  /** Holds the session whose locks show that this process lives. */
   readonly session: Ways['session'];
-  /** Slices at once in this process. */
   readonly concurrency: number;
 }
 
 export interface Worker {
-  /** Lets slices come to rest, gives their jobs back, and ends. */
+  /** Stops the slices, returns their jobs, and ends. */
   stop(): Promise<void>;
 }
 
-/** Who works for days says now and then how far it is; a command draws that itself. */
+/** A long-running worker logs its progress; a command draws its own. */
 function withReadingLog({ log, now, onCommit }: WorkerOptions): WorkerOptions['onCommit'] {
   const write = readingLog(log, now);
   return (lane, progress) => {
@@ -36,7 +35,7 @@ function withReadingLog({ log, now, onCommit }: WorkerOptions): WorkerOptions['o
   };
 }
 
-/** Works on slices until stopped, and takes over those whose worker is gone. */
+/** Works on slices until stopped, and takes over those of lost workers. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { pool, boss, log, session, concurrency } = options;
   const presence = await openPresence(
@@ -87,12 +86,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
 }
 
-/** How often a lane that goes on reading says so, in ms. */
 const everyMs = 60_000;
-/** After so long without a page it counts from zero: a poll every minute is no long reading, in ms. */
+/** In ms: after such a pause the count restarts, since polls are no long reading. */
 const pauseMs = 30_000;
 
-/** What was read since the last log line. */
 interface Read {
   readonly pages: number;
   readonly items: number;
@@ -100,12 +97,7 @@ interface Read {
   readonly lastMs: number;
 }
 
-/**
- * Says once a minute what a lane has read, while it reads: the end of a long history is days away.
- *
- * @param now monotonic, in ms
- * @returns a listener for each commit
- */
+/** Logs once a minute what a lane has read: a history takes days. `now` is monotonic, in ms. */
 export function readingLog(
   log: Log,
   now: () => number,
