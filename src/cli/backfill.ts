@@ -44,16 +44,12 @@ async function backfill(context: Context, options: BackfillOptions) {
   const { since } = bounds;
   const settings = since === undefined ? configured : withHistory(configured, since);
   const targets = (aimed: Settings) => historyTargets(aimed, options, bounds, now);
-  // Flags that choose no feed are refused before a database is opened.
+  // Refuses flags that choose no feed before a database opens.
   targets(settings);
   return syncOnDatabase('backfill', context, options, { settings, bounds, targets });
 }
 
-/**
- * The backfill lanes that the flags concern. A ranking has no history: each snapshot is the whole list.
- *
- * @throws UsageError if a flag concerns no feed that was chosen
- */
+/** The lanes with history, so no rankings. @throws UsageError if a flag bounds no chosen feed */
 function historyTargets(
   settings: Settings,
   options: BackfillOptions,
@@ -92,7 +88,7 @@ const oneOf = new Intl.ListFormat('en', { type: 'disjunction' });
 const namesOf = (is: 'hasHistory' | 'canReadAgain') =>
   operationNames.filter((name) => kindOf(name)[is]);
 
-/** The settings with bounds that lie further back, so that nothing down to them counts as complete yet. */
+/** Settings with earlier bounds, so that nothing after them counts as complete yet. */
 function withHistory(settings: Settings, since: string | null): Settings {
   const extended = ({ operations, ...chain }: ChainSettings): ChainSettings => ({
     ...chain,

@@ -8,12 +8,11 @@ import { wholeNumber } from './chosen-feeds.ts';
 import type { CommandLine } from './command-line.ts';
 import { UsageError } from './context.ts';
 
-/** The flags that bound what is read. */
 export interface BoundFlags extends Omit<ScopeBounds, 'since'> {
   readonly since?: string;
 }
 
-/** Each bound's flag, what its help says, and the least number that it takes; null: it takes a time. */
+/** Each bound's flag, its help, and its minimum; null: the bound is a time. */
 const flags = {
   since: [
     '--since <time>',
@@ -31,7 +30,7 @@ type Bound = keyof typeof flags;
 const boundNames = Object.keys(flags) as Bound[];
 const nameOf = (bound: Bound) => flags[bound][0].split(' ')[0];
 
-/** Flags of a command that bound what it reads. */
+/** Adds the flags of these bounds to a command. */
 export function addBounds(command: Command, bounds: readonly Bound[]): Command {
   for (const bound of bounds) {
     const [flag, help, least] = flags[bound];
@@ -41,7 +40,7 @@ export function addBounds(command: Command, bounds: readonly Bound[]): Command {
   return command;
 }
 
-/** A command for each operation whose list has bounds, with some, for its help. */
+/** Example commands for the help, one for each operation whose list has bounds. */
 export const examplesOf = (command: 'sync' | 'backfill', commandLine: CommandLine) =>
   operationNames
     .flatMap((name) => {
@@ -52,11 +51,7 @@ export const examplesOf = (command: 'sync' | 'backfill', commandLine: CommandLin
     })
     .join('\n');
 
-/**
- * The bounds that flags give.
- *
- * @throws UsageError if one makes no sense `now`, or bounds nothing that is chosen
- */
+/** The bounds of the flags. @throws UsageError if one is invalid `now`, or no chosen feed has it */
 export function boundsOf(settings: Settings, given: BoundFlags, now: Date): ScopeBounds {
   const { since, fromBatch, toBatch, fromBlock, toBlock } = given;
   refuseReversed('batch', fromBatch, toBatch);
@@ -70,11 +65,10 @@ export function boundsOf(settings: Settings, given: BoundFlags, now: Date): Scop
   return bounds;
 }
 
-/** Those of the bounds that are given. */
 export const givenBounds = (bounds: ScopeBounds) =>
   boundNames.filter((bound) => bounds[bound] !== undefined);
 
-/** The flag of an operation that is not mirrored would be ignored: a slip. */
+/** Refuses a bound of an operation that is not mirrored: it would have no effect. */
 function requireChosen({ chains }: Settings, bound: Bound): void {
   const bounded = operationNames.filter((name) => isBoundedBy(name, bound));
   if (chains.some(({ operations }) => bounded.some((name) => operations[name] !== undefined))) {
@@ -85,7 +79,7 @@ function requireChosen({ chains }: Settings, bound: Bound): void {
   );
 }
 
-/** The time that `--since` means, as an ISO 8601 string; null: all there is. */
+/** The time of `--since`, as an ISO 8601 string; null: all history. */
 function sinceOf(flag: string, now: Date): string | null {
   if (flag === 'all') return null;
   const time = parseMoment(flag, now);

@@ -36,7 +36,6 @@ import { settingsOf } from './setup.ts';
 
 const count = z.int().min(0);
 
-/** One thing that was tested. */
 const checkSchema = z.strictObject({
   name: z.enum([
     'configuration',
@@ -48,11 +47,9 @@ const checkSchema = z.strictObject({
     'explorer',
     'credits',
   ]),
-  /** `failed`: the program would not work. */
   state: z.enum(['ok', 'warning', 'failed']),
-  /** What was found, and what to do. */
   message: z.string(),
-  /** The feeds that fail alike, and the class of their failure. */
+  /** The feeds with this failure, and its class. */
   feeds: z.array(z.string()),
   failure: z.string().nullable(),
 });
@@ -61,11 +58,11 @@ export type Check = z.infer<typeof checkSchema>;
 export const checkDocument = z.strictObject({
   schema: z.literal('explorer-etl/check/2'),
   checks: z.array(checkSchema),
-  /** What is left of each key's day; empty with --no-requests. */
+  /** Credits left of each key's day; empty with --no-requests. */
   keys: z.array(
     z.strictObject({
       chains: z.array(z.int()),
-      /** As the service reports, or of explorer.daily_credits; null: unknown. */
+      /** As the service reports, or from explorer.daily_credits; null: unknown. */
       credits_left: count.nullable(),
       /** By this database, today (UTC); null: unknown. */
       credits_spent_today: count.nullable(),
@@ -102,7 +99,7 @@ async function check(context: Context, options: CheckOptions) {
         : { served: [checkOf('explorer', 'not tested')], keys: [] };
     const found = `${file}: ${counted(chains.length, 'chain')}, ${feeds}`;
     const checks = [checkOf('configuration', found), ...stored, ...served];
-    // Flags alone would have to be given again.
+    // Without a file, the flags are needed each time.
     const next = configFile === null ? 'explorer-etl init' : 'explorer-etl sync';
     return printAnswer(context, options, {
       schema: checkDocument,
@@ -120,7 +117,7 @@ const hasFailed = (checks: readonly Check[]) => checks.some(({ state }) => state
 const labels = { ok: 'ok    ', failed: 'FAIL  ', warning: 'warn  ' } as const;
 const styles = { ok: 'good', failed: 'bad', warning: 'warning' } as const;
 
-/** A line for each check; then the next command, unless one has failed. */
+/** A line for each check; then the next command, unless one check failed. */
 export function checkText(checks: readonly Check[], look: Look, next: string): string {
   const width = Math.min(look.columns, mostProse);
   const lines = checks.flatMap(({ name, state, message }) => {
@@ -137,14 +134,11 @@ export const checkOf = (
   state: Check['state'] = 'ok',
 ): Check => ({ name, state, message, feeds: [], failure: null });
 
-/** By how many ms a clock is ahead of this machine's, which it was read between two times of. */
+/** How many ms a clock, read between two times of this machine, is ahead of it. */
 export const clockAhead = (shownMs: number, between: Record<'beforeMs' | 'afterMs', number>) =>
   Math.round(shownMs - (between.beforeMs + between.afterMs) / 2);
 
-/**
- * A larger difference is a warning, in ms. Nothing is lost by it: slots and observations go by the database's
- * clock. But days of credits begin and end by it, and people read its times.
- */
+/** Larger differences are a warning, in ms: days of credits begin by the database's clock. */
 const toleratedMs = 5_000;
 
 export function checkClock(name: 'database clock' | 'explorer clock', aheadMs: number): Check {
@@ -154,7 +148,6 @@ export function checkClock(name: 'database clock' | 'explorer clock', aheadMs: n
   return checkOf(name, `${is}: let both follow a time server.`, 'warning');
 }
 
-/** Checks the server, its schema, its clock, and the connection. Changes nothing. */
 async function checkDatabase(settings: Settings, database: OpenDatabase): Promise<Check[]> {
   const { pool, url, embedded } = database;
   const beforeMs = Date.now();
@@ -209,7 +202,7 @@ async function unlessDenied<T>(read: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/** What is between here and the server, if anything is. */
+/** Checks for a pooler or proxy between here and the server. */
 async function checkRoute(settings: Settings, database: OpenDatabase): Promise<Check[]> {
   try {
     const directUrl = directUrlOf(settings, database);
@@ -224,11 +217,7 @@ async function checkRoute(settings: Settings, database: OpenDatabase): Promise<C
   }
 }
 
-/**
- * Requests the smallest page of every feed: what the explorer answers, and what is left of each key's day.
- *
- * @throws ConfigError if a key is not set
- */
+/** Tests each feed's smallest page and each key's credits. @throws ConfigError if a key is not set */
 async function checkExplorer(settings: Settings, database: OpenDatabase, signal: AbortSignal) {
   const { host } = new URL(settings.explorer.baseUrl);
   const answers: FeedAnswer[] = [];
@@ -261,7 +250,7 @@ async function checkFeeds(
   const answers: FeedAnswer[] = [];
   const client = openClient(settings, key);
   try {
-    // Every feed has this lane, some have a second one: one request is enough for both.
+    // Every feed has a backfill lane: one request covers both of its lanes.
     const lanes = configuredLanes(settings.chains).filter(
       ({ lane }) => lane.lane === 'backfill' && chains.includes(lane.chain_id),
     );
@@ -275,7 +264,7 @@ async function checkFeeds(
   return answers;
 }
 
-/** The service shows its time to the second: in the middle of it, it is half a second off at most. */
+/** The service rounds its time down to a second: adding half of one halves the error. */
 const halfSecondMs = 500;
 
 async function checkFeed(
@@ -325,7 +314,7 @@ function latencyCheck(answers: readonly FeedAnswer[], host: string): Check[] {
   return [checkOf('explorer', `${host}: ${some}${feeds} answered in ${range} ms`)];
 }
 
-/** Feeds that fail alike have one cause, and are reported once. */
+/** One check for all feeds that fail for the same reason. */
 function failureChecks(answers: readonly FeedAnswer[], host: string): Check[] {
   const alike = Map.groupBy(answers, ({ error }) => error?.message);
   return [...alike.values()].flatMap((same) => {
@@ -353,7 +342,7 @@ function creditsCheck(key: Key, keys: number): Check[] {
   return [checkOf('credits', of + parts.join(', '))];
 }
 
-/** What is left of a key's day: as the service reports, or as we count, whichever is less. */
+/** What is left of a key's day: the smaller of the service's count and ours. */
 async function creditsOf(
   { apiKey, dailyCredits }: ApiKey,
   reported: number | null,

@@ -10,13 +10,12 @@ export interface ChosenFeeds {
   readonly operation?: readonly string[];
 }
 
-/** Collects the values of an option that is repeatable. */
+/** Collects the values of a repeatable option. */
 export const collect = (value: string, before: readonly string[] | undefined) => [
   ...(before ?? []),
   value,
 ];
 
-/** `--chain` and `--operation`, each any number of times. */
 export function addFeedOptions(command: Command): Command {
   return command
     .option('--chain <chain>', 'only this chain, by number or name (repeatable)', collect)
@@ -27,7 +26,6 @@ export function addFeedOptions(command: Command): Command {
     );
 }
 
-/** `--same-data`, of commands that make requests. */
 export function addSameData(command: Command): Command {
   return command.option(
     '--same-data',
@@ -40,25 +38,21 @@ function chooseOperation(value: string, before: readonly string[] | undefined) {
   throw new InvalidArgumentError(`It is one of: ${operationNames.join(', ')}.`);
 }
 
-/** The number of the chain that a flag names. @throws UsageError if no chain has this name */
+/** The chain id of a flag's value. @throws UsageError if no chain has this name */
 export function chainOf(flag: string, { chains }: Pick<Settings, 'chains'>): number {
   const found = findChain(flag, chains);
   if ('problem' in found) throw new UsageError(`${found.problem}.`);
   return found.id;
 }
 
-/**
- * What flags choose of what is stored, also if the configuration no longer names it, and the settings.
- *
- * @throws UsageError if no chain has a name that is given
- */
+/** The chosen stored feeds, also unconfigured ones. @throws UsageError for an unknown chain */
 export function storedFeeds(context: Context, options: ChosenFeeds & GlobalOptions) {
   const { chain = [], operation: operations = [], ...others } = options;
   const settings = settingsOf(context, others, 'database');
   return { settings, chains: chain.map((flag) => chainOf(flag, settings)), operations };
 }
 
-/** A whole number in a range, for an option's value. */
+/** Parses an option's value as a whole number in a range. */
 export const wholeNumber =
   (least: number, most = Number.MAX_SAFE_INTEGER) =>
   (value: string) => {

@@ -1,10 +1,10 @@
 import { extname } from 'node:path';
 import type { Command } from 'commander';
 
-/** What documents and errors write before a command: `explorer-etl sync`. */
+/** The program's name in documents and errors: `explorer-etl sync`. */
 const bareProgram = 'explorer-etl';
 
-/** In a clone the sources run as they are, and only `npx` finds the program. */
+/** A clone runs the sources, and only `npx` finds the program there. */
 const isClone = extname(import.meta.filename) === '.ts';
 
 /**
@@ -14,7 +14,6 @@ const isClone = extname(import.meta.filename) === '.ts';
 export const programPrefix = ({ npm_command }: NodeJS.ProcessEnv, isSource = isClone): string =>
   isSource || npm_command !== undefined ? `npx ${bareProgram}` : bareProgram;
 
-/** Commands that take `--demo`. */
 const demoReaders: ReadonlySet<string> = new Set([
   'status',
   'verify',
@@ -26,13 +25,13 @@ const demoReaders: ReadonlySet<string> = new Set([
   'db shell',
   'db url',
 ]);
-/** Commands that need the explorer: that of the demo is there only while the demo runs. */
+/** Commands that need the explorer; the demo's runs only during the demo. */
 const explorerReaders: ReadonlySet<string> = new Set(['sync', 'backfill', 'repair', 'start']);
 
 /** Formats a bare command, such as `explorer-etl verify`, as the user has to type it here. */
 export type CommandLine = (command: string) => string;
 
-/** The one place that knows how the program is called, and whether its data is the demo's. */
+/** Adds the program's prefix and `--demo` to bare commands. */
 export const commandLineOf =
   ({ program, isDemo }: { readonly program: string; readonly isDemo?: true }): CommandLine =>
   (command) => {
@@ -47,22 +46,17 @@ export const commandLineOf =
     return [program, ...words.slice(0, length), '--demo', ...words.slice(length)].join(' ');
   };
 
-/** A copy of a document whose fields `command` are as the user has to type them. */
+/** A copy of a document with each field `command` as the user has to type it. */
 export const withCommands = <Document>(document: Document, commandLine: CommandLine): Document =>
   JSON.parse(JSON.stringify(document), (key, value: unknown) =>
     key === 'command' && typeof value === 'string' ? commandLine(value) : value,
   ) as Document;
 
-/** Adds a text below a command's help, whose commands are as the user has to type them. */
+/** Adds text below a command's help, with its commands as the user has to type them. */
 export const addHelp = (command: Command, text: (commandLine: CommandLine) => string): Command =>
   command.addHelpText('after', () => text(commandLineOf({ program: rootOf(command).name() })));
 
-/**
- * Adds examples below a command's help.
- *
- * @param examples bare commands; several in a line are joined by `&&`
- * @param notes what the help says before them
- */
+/** Adds examples to a command's help, below `notes`; `&&` joins bare commands in a line. */
 export const addExamples = (command: Command, examples: readonly string[], notes = ''): Command =>
   addHelp(command, (line) => {
     const typed = examples.map((example) => example.split(' && ').map(line).join(' && '));

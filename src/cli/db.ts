@@ -17,10 +17,10 @@ import { settingsOf } from './setup.ts';
 
 const server = {
   running: z.boolean(),
-  /** Its process, and where it listens on 127.0.0.1; null: it does not run. */
+  /** Its process, and its port on 127.0.0.1; null: not running. */
   pid: z.int().nullable(),
   port: z.int().nullable(),
-  /** Null: there is none yet. */
+  /** Null: not created yet. */
   data_directory: z.string().nullable(),
   log_file: z.string().nullable(),
 };
@@ -43,11 +43,11 @@ export const dbStopDocument = z.strictObject({
 
 export const dbUrlDocument = z.strictObject({
   schema: z.literal('explorer-etl/db-url/1'),
-  /** Of the embedded Postgres with its password, of the user's own server without. */
+  /** Includes the password only for the embedded Postgres. */
   url: z.string(),
 });
 
-/** `db start|stop|status|url|shell`: the embedded Postgres for a person to keep and to connect to. */
+/** `db start|stop|status|url|shell`: manages the embedded Postgres for a person. */
 export function registerDb({ command, run }: Registry): void {
   addExamples(command, ['explorer-etl db start', 'explorer-etl db shell', 'explorer-etl db stop']);
   command.command('start').description('start it; it runs until db stop').action(run(start));
@@ -85,7 +85,6 @@ async function stop(context: Context, options: GlobalOptions) {
   });
 }
 
-/** Prints how it is, without the password. */
 async function printState(
   context: Context,
   options: GlobalOptions,
@@ -143,7 +142,7 @@ async function addressOf(context: Context, options: GlobalOptions & DemoOption):
   return address.href;
 }
 
-/** Where the embedded Postgres lives. @throws UsageError if another Postgres is in use */
+/** The directory of the embedded Postgres. @throws UsageError if another Postgres is in use */
 function embeddedOf(context: Context, options: GlobalOptions): string {
   if (settingsOf(context, options, 'database').databaseUrl === null) {
     return embeddedDirectory(context);
@@ -154,15 +153,13 @@ function embeddedOf(context: Context, options: GlobalOptions): string {
   );
 }
 
-/** What psql, its pager and its editor need, and nothing that may hold a key. */
+/** Variables that psql, its pager and its editor need; none may contain a key. */
 const handedOn =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|COLORTERM|NO_COLOR|LANG|LC_\w+|TZ|TMPDIR|PAGER|LESS\w*|EDITOR|VISUAL|PSQL\w*|PG\w+|XDG_\w+)$/u;
 
 /**
- * Opens psql in the database of the settings and waits for its end. The password goes by its environment,
- * which other users of the machine can't see.
+ * Runs psql on the database of the settings. The environment passes the password: other users can read arguments.
  *
- * @returns done if psql ends with 0
  * @throws UsageError if psql is not installed
  */
 async function psql(
@@ -175,7 +172,7 @@ async function psql(
   }
   const settings = settingsOf(context, options, 'database');
   const place = await existing(context, settings, options);
-  // psql itself says whether it is a standby, and its users may write.
+  // `reads` accepts a standby: psql reports it, and users may write.
   return onDatabase(settings, place, 'reads', async (database) => {
     const { url: address, password } = withoutPassword(forLibpq(database.url));
     const code = await runPsql(context, [address, ...args], password);
@@ -186,10 +183,7 @@ async function psql(
   });
 }
 
-/**
- * A URL with what only node-postgres knows in the words of libpq, which refuses what it does not know.
- * Both know all else that it may hold.
- */
+/** A URL with node-postgres' own parameters translated for libpq, which refuses unknown ones. */
 export function forLibpq(url: string): string {
   const address = parseUrl(url);
   const { searchParams } = address;
@@ -201,7 +195,7 @@ export function forLibpq(url: string): string {
   return address.href;
 }
 
-/** A URL of Postgres for those who must not see the password, and the password. */
+/** A Postgres URL without its password, and the password: other users can see arguments. */
 function withoutPassword(given: string) {
   const address = parseUrl(given);
   const parameter = address.searchParams.get('password');
@@ -213,7 +207,7 @@ function withoutPassword(given: string) {
   return { url: address.href, password };
 }
 
-/** Its exit code; null where there is no psql. */
+/** The exit code; null if psql is not installed. */
 function runPsql(
   { env, cwd, signal, yieldTerminal }: Context,
   args: readonly string[],
@@ -232,7 +226,7 @@ function runPsql(
   return new Promise((resolve, reject) => {
     child.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') resolve(null);
-      // After a signal its end is waited for.
+      // After a signal, the exit event settles the promise.
       else if (!signal.aborted) reject(error);
     });
     child.once('close', (code) => {

@@ -25,32 +25,31 @@ import {
   type ResumedWalk,
 } from './demo-world.ts';
 
-/** What a worker of the demo is to do. It comes as a message: everybody can see arguments. */
+/** A demo worker's task. It comes as a message, because other users can read arguments. */
 interface Assignment {
-  /** Names the key and the database. */
   readonly settings: Settings & { readonly databaseUrl: string };
   readonly targets: readonly SyncTarget[];
   readonly origin: string;
 }
 
-/** As for every process of the program (bin/explorer-etl.js has the reason). */
+/** The reason is in bin/explorer-etl.js. */
 const flags = ['--max-semi-space-size=16'];
 
 export type DemoWorker = ReturnType<typeof startDemoWorker>;
 
-/** Starts a worker, in a process of its own, that waits for its assignment. It ends with this process, however that ends. */
+/** Starts a worker process that waits for its assignment. It ends with this process. */
 export function startDemoWorker({ env, cwd }: Pick<Context, 'env' | 'cwd'>) {
   const child = fork(programFile(), ['demo', '--as-worker'], {
     cwd,
     env,
     execArgv: flags,
-    // Its pages are in the ledger, and its failures are the next worker's too.
+    // The ledger has its pages, and the next worker repeats its failures.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
   });
   const ended = new Promise<NodeJS.Signals | null>((resolve) => {
     child.once('exit', (_code, signal) => resolve(signal));
-    // No process could be started.
+    // The process did not start.
     child.once('error', () => resolve(null));
   });
   const isRunning = () =>
@@ -60,7 +59,7 @@ export function startDemoWorker({ env, cwd }: Pick<Context, 'env' | 'cwd'>) {
     isRunning,
     work: (assignment: Assignment) =>
       void (child.connected && child.send(assignment, () => undefined)),
-    /** Ends it by SIGKILL, and resolves when it is gone: whether that is what ended it. */
+    /** Sends SIGKILL and waits for the exit. @returns whether SIGKILL ended it */
     async kill(): Promise<boolean> {
       if (isRunning()) child.kill('SIGKILL');
       return (await ended) === 'SIGKILL';
@@ -71,7 +70,7 @@ export function startDemoWorker({ env, cwd }: Pick<Context, 'env' | 'cwd'>) {
 // eslint-disable-next-line unicorn/no-process-exit -- there is nothing left to work for, as after a kill
 const leave = () => process.exit(exitCodes.interrupted);
 
-/** The other side: works on its assignment until it is done, killed, or the demo is gone. */
+/** The worker's side: works on its assignment until it is done, killed, or the demo has ended. */
 export async function workForDemo({ signal, cwd }: Context): Promise<ExitCode> {
   if (process.send === undefined) throw new UsageError('--as-worker is for the demo itself.');
   process.once('disconnect', leave);
@@ -105,25 +104,25 @@ const openDemoEngine = (
 
 const count = z.int().min(0);
 
-/** The kill, and how the walk of the watched feed went on. Pages are counted from 1. */
+/** The kill, and how the walk of the watched feed continued. Pages count from 1. */
 export const killSchema = z.strictObject({
   pid: z.int(),
-  /** Whether SIGKILL ended it; false: it had ended by itself. */
+  /** False: the worker ended before the SIGKILL. */
   is_real: z.boolean(),
-  /** The feed that the pages are of; null: none was under way. */
+  /** The feed of the pages; null: no walk was active. */
   feed: z.string().nullable(),
-  /** The last page that was committed before the kill; 0: none. */
+  /** The last page committed before the kill; 0: none. */
   killed_at_page: count.nullable(),
-  /** The first page that was committed after it; null: none. */
+  /** The first page committed after the kill; null: none. */
   resumed_at_page: count.nullable(),
-  /** Places in them where a page does not follow the one before. */
+  /** Places where a page does not follow the previous one. */
   pages_lost: count,
-  /** Pages of them that are stored more than once. */
+  /** Pages stored more than once. */
   pages_stored_twice: count,
 });
 export type Kill = z.infer<typeof killSchema>;
 
-/** Whether a worker was killed, and the next one resumed exactly where it had stopped. */
+/** Whether a worker was killed, and the next one resumed exactly at its last page. */
 export const isKillClean = (kill: Kill): boolean =>
   kill.is_real &&
   kill.killed_at_page !== null &&
@@ -131,24 +130,18 @@ export const isKillClean = (kill: Kill): boolean =>
   kill.pages_lost === 0 &&
   kill.pages_stored_twice === 0;
 
-/** All that a demo's work needs. */
 interface DemoStage {
   readonly settings: Settings;
   readonly database: OpenDatabase;
   readonly world: DemoWorld;
   readonly explorer: DemoExplorer;
   readonly worker: DemoWorker;
-  /** So many pages of the watched feed are committed before its worker is killed. */
+  /** Pages of the watched feed to commit before the kill. */
   readonly killAfter: number;
-  /** Called after the kill, with the pages of the watched feed's walk. */
   readonly onKill: (pages: number) => void;
 }
 
-/**
- * Lets the worker read, kills it halfway, and resumes in its place in this process.
- *
- * @returns null if the signal aborted first
- */
+/** Kills the worker halfway, and resumes in this process. @returns null if the signal aborted */
 export async function killAndResume(stage: DemoStage, signal: AbortSignal): Promise<Kill | null> {
   const { settings, database, explorer, worker, onKill } = stage;
   const { targets, origin } = stage.world;
@@ -157,7 +150,7 @@ export async function killAndResume(stage: DemoStage, signal: AbortSignal): Prom
   const before = await readStagePages(db);
   const named = { ...settings, databaseUrl: withName(database.url, name) };
   worker.work({ settings: named, targets, origin });
-  // It stands by while the other one works.
+  // This engine waits while the worker runs.
   const engine = await openDemoEngine(settings, database, origin);
   try {
     await untilMiddle(stage, before, signal);
@@ -167,7 +160,7 @@ export async function killAndResume(stage: DemoStage, signal: AbortSignal): Prom
     const walks = await openWalks(db, [...new Set(targets.map(({ lane }) => feedName(lane)))]);
     onKill(walks.find(({ feed }) => feed === stageFeed)?.pages ?? 0);
     explorer.release();
-    // What was finished before the kill is not requested again.
+    // Targets that finished before the kill are not requested twice.
     const open = await openTargets(db, targets);
     await whileCurrent(pool, signal, (current) => syncOnce(open, engine, current));
     await tidyUp(engine, signal);
@@ -180,7 +173,7 @@ export async function killAndResume(stage: DemoStage, signal: AbortSignal): Prom
   }
 }
 
-/** The longest walk of the watched feed that was resumed, if none was any; and the faults of all. */
+/** The longest resumed walk of the watched feed, if any, and the faults of all. */
 function describeWalks(walks: readonly ResumedWalk[]): Omit<Kill, 'pid' | 'is_real'> {
   const resumed = walks.filter(({ resumed_at }) => resumed_at !== null);
   const shown = resumed.find(({ feed }) => feed === stageFeed) ?? resumed[0] ?? walks[0];
@@ -197,7 +190,7 @@ function describeWalks(walks: readonly ResumedWalk[]): Omit<Kill, 'pid' | 'is_re
 const mostToMiddleMs = 5 * 60_000;
 const mostToGoneMs = 60_000;
 
-/** Until enough is committed, and a request of the worker is under way; or it has ended by itself. */
+/** Waits until enough pages are committed and a request is active, or the worker has ended. */
 async function untilMiddle(
   { database, explorer, worker, killAfter }: DemoStage,
   before: number,
@@ -211,13 +204,10 @@ async function untilMiddle(
   await waitUntil(what, isMiddle, { mostMs: mostToMiddleMs, signal });
 }
 
-/** A server drops the sessions of a process that is gone well within this time. */
+/** A server ends the sessions of a dead process well within this time, in ms. */
 const sessionsMs = 1_000;
 
-/**
- * A commit that was sent before the kill is done after it: waits until no session is left that could. A
- * pooler keeps sessions for others; after a while idle ones are none of the worker's.
- */
+/** Waits until no session can commit for the worker. After a while, idle ones are a pooler's. */
 async function untilGone({ pool }: OpenDatabase, name: string, signal: AbortSignal): Promise<void> {
   const killedMs = performance.now();
   const isGone = async () => {

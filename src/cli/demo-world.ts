@@ -19,33 +19,30 @@ import type { ChosenFeeds } from './chosen-feeds.ts';
 import type { Context, GlobalOptions } from './context.ts';
 import { settingsOf } from './setup.ts';
 
-/** What the demo's world is made from; any seed will do. */
+/** The seed of the demo's world; any other works too. */
 const demoSeed = 1;
-/** The key that its explorer accepts. */
 const demoKey = 'demo-key';
-/** Items of a page. */
 const pageItems = 50;
-/** The demo's explorer is on this machine and has no rate to respect. */
+/** The demo's explorer is local and has no rate limit. */
 const requestsPerSecond = 10_000;
-/** What a free plan has for a day, in credits (docs/api-costs.md). */
+/** The daily credits of a free plan (docs/api-costs.md). */
 const freeDayCredits = 100_000;
-/** How many of the newest batches have their blocks copied: those of half a day would take a minute. */
+/** The newest batches whose blocks are copied: those of half a day would take a minute. */
 const copiedBatches = 10;
-/** A folder that holds no configuration file, on any machine. */
+/** A folder that has no configuration file on any machine. */
 const noFolder = devNull;
 /**
- * The explorer's port differs each time, its data does not: real data in the same database is refused. The day on
- * which the world begins follows, so that a later run shows the same world, only longer.
+ * Marks the demo's data, although the port changes: real data in the same database is refused. The start day
+ * follows, so that a later run shows the same world with more history.
  */
 const originPrefix = `simulated explorer of demo, seed ${demoSeed}, from `;
 
-/** The list in the middle of which the worker is killed. */
 export const stageFeed = `${longestList.chainId}/${longestList.operation}`;
 
-/** The settings of the demo: of the user's, only the database. */
+/** The settings of the demo, with the user's database. */
 export function demoSettings(context: Context, options: GlobalOptions & ChosenFeeds): Settings {
   const env = { ...databaseOf(context), EXPLORER_API_KEY: demoKey };
-  // A configuration file is about other chains.
+  // The user's configuration file describes other chains.
   const { config: _ignored, ...rest } = options;
   const nowMs = Date.now();
   const chain = options.chain ?? demoChains(demoStart(nowMs), nowMs).map(({ id }) => String(id));
@@ -54,27 +51,26 @@ export function demoSettings(context: Context, options: GlobalOptions & ChosenFe
   return { ...settings, explorer };
 }
 
-/** What of the environment names the database, for settings that are read in another folder. */
+/** Environment variables of the database, for settings read in another folder. */
 function databaseOf({ env, cwd }: Context): NodeJS.ProcessEnv {
   const files = ['DATABASE_URL_FILE', 'DATABASE_URL_DIRECT_FILE'].flatMap((name) => {
     const path = env[name]?.trim() ?? '';
-    // Empty is as good as unset, and no folder.
+    // An empty value counts as unset.
     return path === '' ? [] : [[name, resolve(cwd, path)]];
   });
   const { DATABASE_URL, DATABASE_URL_DIRECT } = env;
   return { DATABASE_URL, DATABASE_URL_DIRECT, ...Object.fromEntries(files) };
 }
 
-/** The chains of a demo as they are now, and what it reads of them. */
 export interface DemoWorld {
   readonly origin: string;
   readonly chains: readonly SimulatedChain[];
   readonly targets: readonly SyncTarget[];
-  /** How many pages the list has in which the worker is killed, at least. */
+  /** A minimum of the pages in the list whose worker is killed. */
   readonly stagePages: number;
 }
 
-/** Goes on with the world that an earlier demo copied into this database, and registers its feeds. */
+/** Continues the world that an earlier demo copied into this database, and registers its feeds. */
 export async function openDemoWorld(
   db: Database,
   { chains: configured }: Settings,
@@ -83,7 +79,7 @@ export async function openDemoWorld(
   const startMs = (await storedStart(db)) ?? demoStart(nowMs);
   const origin = originPrefix + new Date(startMs).toISOString().slice(0, 10);
   const chains = demoChains(startMs, nowMs);
-  /** The newest batches of a chain, as flags would bound them. */
+  /** Bounds for the newest batches of a chain. */
   const boundsOf = (chainId: number) => {
     const batches = chains.find(({ id }) => id === chainId)?.batches;
     if (batches === undefined) return {};
@@ -116,10 +112,8 @@ async function storedStart(db: Database): Promise<number | null> {
 export type DemoExplorer = Awaited<ReturnType<typeof openDemoExplorer>>;
 
 /**
- * Starts the explorer of the demo.
- *
- * @param freely so many requests to the list in which the worker is killed are answered; others wait until
- *   `release`. So the worker is in the middle of that list when it is killed, on a machine of any speed
+ * Starts the demo's explorer. It answers `freely` requests to the worker's list; later ones wait for `release`, so
+ * that the kill comes in the middle of that list on a machine of any speed.
  */
 export async function openDemoExplorer({ chains }: DemoWorld, freely: number) {
   let stageRequests = 0;
@@ -146,7 +140,7 @@ export async function openDemoExplorer({ chains }: DemoWorld, freely: number) {
   };
 }
 
-/** How many pages of the list were read in which the worker is killed. */
+/** Counts the pages read of the list in which the worker is killed. */
 export async function readStagePages(db: Database): Promise<number> {
   const { rows } = await db.execute<{ pages: number }>(
     sql`select coalesce(sum(pages), 0)::int as pages from etl.coverage where feed = ${stageFeed}`,
@@ -154,7 +148,6 @@ export async function readStagePages(db: Database): Promise<number> {
   return rows[0]?.pages ?? 0;
 }
 
-/** Those of the targets whose run is open: the others are finished. */
 export async function openTargets(
   db: Database,
   targets: readonly SyncTarget[],
@@ -166,14 +159,14 @@ export async function openTargets(
   return targets.filter(({ lane }) => open.has(`${feedName(lane)} ${lane.lane}`));
 }
 
-/** A walk that was under way when its worker ended, and how many pages of it were committed by then. */
+/** An unfinished walk of an ended worker, and its committed pages. */
 export interface OpenWalk {
   readonly id: number;
   readonly feed: string;
   readonly pages: number;
 }
 
-/** Every walk of these feeds that is under way, as it is committed; the one with the most pages first. */
+/** Every unfinished walk of these feeds; the one with the most pages first. */
 export async function openWalks(db: Database, feeds: readonly string[]): Promise<OpenWalk[]> {
   const { rows } = await db.execute<{ walk: OpenWalk }>(sql`
     select json_build_object('id', id, 'feed', feed, 'pages', pages) as walk
@@ -184,20 +177,20 @@ export async function openWalks(db: Database, feeds: readonly string[]): Promise
   return rows.map(({ walk }) => walk);
 }
 
-/** How a walk went on under another worker, by the ledger. Pages are counted from 1. */
+/** How another worker continued a walk, by the ledger. Pages count from 1. */
 export interface ResumedWalk {
   readonly feed: string;
-  /** The last page that was committed before; 0: none. */
+  /** The last page committed before; 0: none. */
   readonly stopped_at: number;
-  /** The first one that was committed after; null: the walk has no other. */
+  /** The first page committed after; null: none. */
   readonly resumed_at: number | null;
-  /** Places where a page does not go on where the one before it ended. */
+  /** Places where a page does not start at the end of the previous one. */
   readonly lost: number;
-  /** Pages that are there once more, or were read for a walk that was given up. */
+  /** Pages stored twice, or read for an abandoned walk. */
   readonly twice: number;
 }
 
-/** Holds the ledger against what was committed when the walks changed hands. */
+/** Compares the ledger with the pages committed before the walks changed workers. */
 export async function readResumption(
   db: Database,
   before: readonly OpenWalk[],
@@ -232,12 +225,7 @@ export async function readResumption(
 
 const pollMs = 20;
 
-/**
- * Waits until a condition holds, or the signal aborts.
- *
- * @param mostMs only a hang takes longer
- * @throws after that, naming what it waited for
- */
+/** Waits until a condition holds, or the signal aborts. @throws after `mostMs`, with `what` */
 export async function waitUntil(
   what: string,
   holds: () => Promise<boolean>,

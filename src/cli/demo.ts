@@ -45,7 +45,7 @@ export const demoDocument = z.strictObject({
   schema: z.literal('explorer-etl/demo/2'),
   /** `named`: the database of DATABASE_URL. */
   database: z.enum(['embedded', 'named']),
-  /** What is stored of each feed, with what earlier demos stored. */
+  /** Stored rows of each feed, including those of earlier demos. */
   feeds: z.array(
     z.strictObject({
       feed: z.string(),
@@ -60,17 +60,15 @@ export const demoDocument = z.strictObject({
   ),
   /** Null: the demo was interrupted. */
   kill: killSchema.nullable(),
-  /** Of this demo, without earlier ones and without the start of Postgres. */
+  /** Of this demo only, without the start of Postgres. */
   totals: z.strictObject({ rows: count, requests: count, seconds: z.number() }),
-  /** Of today (UTC), by this database; the limit is what a free plan has for a day. */
+  /** Of today (UTC), by this database; the limit is the daily one of a free plan. */
   credits: z.strictObject({ spent: count, limit: count.nullable() }),
 });
 export type DemoResult = Omit<z.infer<typeof demoDocument>, 'schema'>;
 
-/** `demo --stop --json`. */
 export const demoStopDocument = z.strictObject({
   schema: z.literal('explorer-etl/demo-stop/1'),
-  /** Whether a Postgres was running. */
   stopped: z.boolean(),
 });
 
@@ -80,7 +78,7 @@ interface DemoOptions {
   readonly asWorker: boolean;
 }
 
-/** `demo`: the whole program against a simulated explorer, on an embedded Postgres, its worker killed halfway. */
+/** `demo`: runs the program against a simulated explorer, and kills its worker halfway. */
 export function registerDemo({ command, run }: Registry): void {
   command
     .option('--stop', 'only stop the Postgres that an earlier demo left running', false)
@@ -111,10 +109,10 @@ async function stopDemo(context: Context, options: GlobalOptions): Promise<ExitC
 
 async function demo(outer: Context, options: DemoOptions & GlobalOptions): Promise<ExitCode> {
   const settings = demoSettings(outer, options);
-  // Commands are about the embedded Postgres, which others find by `--demo`.
+  // Other commands find the embedded Postgres by `--demo`.
   const context = settings.databaseUrl === null ? { ...outer, isDemo: true as const } : outer;
   const screen = openDemoScreen(context, options, settings);
-  // It loads the program while Postgres starts.
+  // The worker loads the program while Postgres starts.
   const worker = startDemoWorker(context);
   const page = await servePageNearby(context, { settings, works: false, metricsAddress: null });
   screen.show({ page: `The page: ${urlOf(page)}` });
@@ -161,7 +159,7 @@ async function runDemo(parts: Demo): Promise<DemoResult> {
     return { ...status, feeds: status.feeds.filter(({ feed }) => names.has(feed)) };
   };
   const rowsBefore = rowsOf(await read());
-  // Half of what is left of the list is read, and at most three quarters can be, when the worker is killed.
+  // The kill comes after half of the remaining list; at most three quarters are available by then.
   const left = Math.max(0, world.stagePages - (await readStagePages(db)));
   const explorer = await openDemoExplorer(world, Math.floor((3 * left) / 4));
   const settings = { ...parts.settings, explorer: { ...configured, baseUrl: explorer.url } };
@@ -193,11 +191,11 @@ async function runDemo(parts: Demo): Promise<DemoResult> {
 
 const rowsOf = ({ feeds }: StatusDocument) => feeds.reduce((sum, { rows }) => sum + rows, 0);
 
-/** All of it is read, and verified. While a walk is under way, what it has read so far may be. */
+/** Verified, and every lane has finished: an active walk may be verified as far as it has read. */
 const isComplete = ({ verified, lanes }: FeedStatus): boolean =>
   verified.share === 1 && lanes.every(({ run_state: state }) => state === 'finished');
 
-/** Reports how it went. What the ledger does not confirm has failed. */
+/** Reports the result; it is a failure unless the ledger confirms it. */
 function conclude(context: Context, options: GlobalOptions, result: DemoResult): ExitCode {
   return printAnswer(context, options, {
     schema: demoDocument,
@@ -224,7 +222,7 @@ interface Shown {
 
 type DemoScreen = ReturnType<typeof openDemoScreen>;
 
-/** Draws how a demo gets on, on a terminal; elsewhere it only reports the kill: the end has the rest. */
+/** Draws the demo's progress on a terminal; elsewhere it reports only the kill. */
 function openDemoScreen(
   context: Context,
   { quiet, json }: Pick<GlobalOptions, 'quiet' | 'json'>,
@@ -250,7 +248,7 @@ function openDemoScreen(
   show({});
   return {
     show,
-    /** Shows the feeds from now on. @returns ends that */
+    /** Shows the progress of these feeds. @returns a function that ends it */
     watch(names: ReadonlySet<string>, read: () => Promise<StatusDocument>) {
       show({ step: '' });
       if (!isShown || !screen.look.isTerminal) return async () => {};
@@ -258,13 +256,12 @@ function openDemoScreen(
         show({ tracks: tracksOf(names, { ...now, feeds: [] }, now) }),
       );
     },
-    /** The worker was killed after so many pages of the watched walk. */
     killed(pid: number, pages: number) {
       const step = `SIGKILL to worker ${pid} at page ${whole(pages)}; another worker resumes …`;
       if (isShown && !screen.look.isTerminal) screen.write(`${step}\n`);
       show({ step });
     },
-    /** Takes away what was drawn, for what is printed in its place. */
+    /** Clears the drawing before the result is printed. */
     end: () => screen.clear(),
   };
 }
@@ -278,7 +275,7 @@ function headLine(look: Look, chains: number, isEmbedded: boolean): string {
 const fitted = (look: Look, text: string): string =>
   look.isTerminal ? fit(text, look.columns) : text;
 
-/** What became of a demo, on one screen. */
+/** The demo's result, on one screen. */
 export function demoText(result: DemoResult, look: Look, commandLine: CommandLine): string {
   const { database, feeds, kill, totals, credits } = result;
   const chains = new Set(feeds.map(({ chain_id: id }) => id)).size;
@@ -327,7 +324,7 @@ function killText(kill: Kill): string {
   return `Killed ${from}, ${to}: ${pages}`;
 }
 
-/** Commands to go on with. No command is cut; what it is for is left out if there is no room. */
+/** The next commands. A description is left out if it does not fit. */
 function nextLines(
   { database, feeds }: DemoResult,
   look: Look,

@@ -5,19 +5,14 @@ import type { Settings } from '../config/settings.ts';
 import { inspectEmbeddedPostgres } from '../postgres/postgres.ts';
 import { UsageError, type Context } from './context.ts';
 
-/** The embedded Postgres' database of the demo. */
+/** The demo's database in the embedded Postgres. */
 export const demoDatabase = 'demo';
 
-/** Where the embedded Postgres of a folder lives. */
+/** The embedded Postgres' directory in a folder. */
 export const embeddedDirectory = ({ cwd }: Pick<Context, 'cwd'>): string =>
   join(cwd, '.explorer-etl');
 
-/**
- * The database with data to read. A command that only reads starts no new server.
- *
- * @returns the context, with the database of the embedded Postgres that is wanted
- * @throws UsageError if there is none
- */
+/** The context with the database to read; starts no server. @throws UsageError if there is none */
 export async function existing(
   context: Context,
   { databaseUrl }: Pick<Settings, 'databaseUrl'>,
@@ -39,7 +34,6 @@ export async function existing(
     : context;
 }
 
-/** `--demo`, of commands that read what is stored. */
 export interface DemoOption {
   readonly demo?: boolean;
 }
@@ -47,7 +41,7 @@ export interface DemoOption {
 export const addDemo = (command: Command): Command =>
   command.option('--demo', "the demo's database");
 
-/** The context, or with `--demo` that of the demo's database. @throws UsageError if there is none */
+/** The context; with `--demo`, that of the demo's database. @throws UsageError if there is none */
 export const placeOf = async (
   context: Context,
   settings: Pick<Settings, 'databaseUrl'>,
@@ -55,9 +49,9 @@ export const placeOf = async (
 ): Promise<Context & EmbeddedPlace> =>
   options.demo === true ? existing(context, settings, options) : context;
 
-/** @throws UsageError if nothing is in the database yet */
+/** @throws UsageError if the database has no data yet */
 export async function demandData({ pool }: OpenDatabase): Promise<void> {
-  // Analysts have no right to read schema etl.
+  // Analysts have no access to schema etl.
   const { rows } = await pool.query<{ is_there: boolean }>(
     `select to_regnamespace('explorer') is not null as is_there`,
   );

@@ -18,7 +18,6 @@ import { questionOf } from './query.ts';
 export const exportDocument = z.strictObject({
   schema: z.literal('explorer-etl/export/1'),
   folder: z.string(),
-  /** The tables, views or queries, in order. */
   relations: z.array(
     z.strictObject({ name: z.string(), rows: z.int().min(0), files: z.int().min(0) }),
   ),
@@ -110,7 +109,7 @@ async function exportTo(context: Context, options: ExportOptions, names: readonl
   });
 }
 
-/** The relations of these names; without names all tables, but for those that can't be read whole. */
+/** The named relations; without names, all tables that can be read whole. */
 function chosenRelations(
   { stderr }: Context,
   names: readonly string[],
@@ -132,7 +131,7 @@ function chosenRelations(
   return tables.filter(({ isGuarded }) => !isGuarded);
 }
 
-/** The answer to a question, which takes a chain, or to a statement. */
+/** The relation of a query, which takes a chain, or of a statement. */
 async function sourceOfQuery(
   context: Context,
   query: string,

@@ -16,7 +16,7 @@ import type { CommandLine } from './command-line.ts';
 import { exits, UsageError, type Context, type ExitCode, type GlobalOptions } from './context.ts';
 import { writeJson } from './print.ts';
 
-/** What kind of thing failed, for a program to decide by. */
+/** For programs to branch on. */
 export const errorKinds = [
   'usage',
   'configuration',
@@ -37,32 +37,31 @@ export const errorKinds = [
 ] as const;
 type ErrorKind = (typeof errorKinds)[number];
 
-/** Any command with `--json` that could not write its own document. */
+/** The document of a `--json` command that failed before it wrote its own. */
 export const errorDocument = z.strictObject({
   schema: z.literal('explorer-etl/error/1'),
   errors: z
     .array(
       z.strictObject({
         kind: z.enum(errorKinds),
-        /** The class of a failed request, an SQLSTATE or system code, the parser's code; null: none. */
+        /** Class of a failed request, SQLSTATE, system or parser code; null: none. */
         code: z.string().nullable(),
-        /** File and line, such as `explorer-etl.yaml:7`; null: no place in a file. */
+        /** File and line, such as `explorer-etl.yaml:7`; null: no file. */
         where: z.string().nullable(),
-        /** For people, without any secret; its words may change. */
+        /** For people, without secrets; the text may change. */
         message: z.string(),
-        /** What to look at or to type instead. */
         hint: z.string().nullable(),
       }),
     )
     .min(1),
 });
 
-/** What a failure means for the program's end, and what there is to fix. */
+/** A failure's exit and messages. */
 export type Failure = Pick<z.infer<typeof errorDocument>, 'errors'> & {
   readonly exit: typeof exits.failed | typeof exits.wrongUse | typeof exits.interrupted;
 };
 
-/** Classes of failure. If the exit is wrong use, the user can fix it first, and the message says how. */
+/** Error classes. Wrong use: the user can fix it first, and the message says how. */
 const classes: readonly (readonly [
   of: new (...given: never[]) => Error,
   kind: ErrorKind,
@@ -82,17 +81,17 @@ const classes: readonly (readonly [
   [ExplorerError, 'explorer', exits.failed],
 ];
 
-/** An error or a problem that may name the bare command to try. */
+/** An error or problem with a bare command to try. */
 interface Hinting {
   readonly command?: string | null;
 }
 
 interface FailureOptions extends Pick<GlobalOptions, 'databaseUrl'> {
-  /** How a command that a hint names is typed; bare if absent. */
+  /** Formats the hint's command; absent: it stays bare. */
   readonly commandLine?: CommandLine;
 }
 
-/** A failure in words, never with a stack: 2 if the user can fix it before starting again, else 1. */
+/** An error's messages, without a stack, and its exit: 2 if the user can fix it first, otherwise 1. */
 export function failureOf(
   error: unknown,
   { databaseUrl, commandLine = (command) => command }: FailureOptions,
@@ -112,7 +111,7 @@ export function failureOf(
     const unknown = isOfDatabase(error) ? 'database' : 'unexpected';
     return { exit: exits.failed, errors: [one(unknown, describeDatabaseError(error), code)] };
   }
-  // Where the URL came from: the flag goes before the environment.
+  // The flag takes precedence over the environment.
   const source = databaseUrl === undefined ? 'DATABASE_URL' : '--database-url';
   const hint =
     kind === 'database-unavailable' ? `Check ${source}.` : hintOf(error as Error & Hinting);
@@ -127,7 +126,7 @@ const one = (kind: ErrorKind, message: string, code: string | null = null) => ({
   hint: null as string | null,
 });
 
-/** Flags and arguments that the parser refused; it has said so on stderr already. */
+/** Flags and arguments that the parser refused and has already reported on stderr. */
 export function wrongFlags({ code, message }: CommanderError, commandLine: CommandLine): Failure {
   if (code === 'commander.help') {
     const hint = `Try: ${commandLine('explorer-etl help')}`;
@@ -142,13 +141,13 @@ export function wrongFlags({ code, message }: CommanderError, commandLine: Comma
   return { exit: exits.wrongUse, errors: [error] };
 }
 
-/** A signal ended it while nothing was half done. */
+/** A signal came while no work was active. */
 export const interruption: Failure = {
   exit: exits.interrupted,
   errors: [one('interrupted', 'A signal ended the command.')],
 };
 
-/** Says on stderr what failed, in a line each or as many as the message has. */
+/** Prints errors on stderr. */
 export function tellFailure({ stderr }: Pick<Context, 'stderr'>, { errors }: Failure): void {
   for (const { where, message, hint } of errors) {
     const place = where === null ? 'explorer-etl: ' : `explorer-etl: ${where}: `;
@@ -156,7 +155,7 @@ export function tellFailure({ stderr }: Pick<Context, 'stderr'>, { errors }: Fai
   }
 }
 
-/** The document of a failure, for a command that wrote none of its own. */
+/** Writes the document of a failure, for a command that wrote none. */
 export const writeFailure = (
   context: Pick<Context, 'stdout'>,
   { exit, errors }: Failure,

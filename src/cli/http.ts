@@ -9,12 +9,11 @@ import { packageVersion } from '../package-file.ts';
 import { commandLineOf } from './command-line.ts';
 import type { Context } from './context.ts';
 
-/** What `--http` gives: true without an address. */
+/** The value of `--http`; true: no address was given. */
 export interface HttpFlag {
   readonly http?: true | ListenAddress;
 }
 
-/** `--http [address]`. */
 export function addHttp(command: Command, what: string): Command {
   return command.option('--http [address]', what, parseFlag);
 }
@@ -25,7 +24,7 @@ function parseFlag(written: string): ListenAddress {
   return parsed;
 }
 
-/** Where to serve the page; null: it was not requested. The flag goes before the file. */
+/** Where to serve the page; null: not requested. The flag takes precedence over the file. */
 export function wantedAddress(
   { http: flag }: HttpFlag,
   { http }: Pick<Settings, 'http'>,
@@ -36,7 +35,6 @@ export function wantedAddress(
 
 interface Serving {
   readonly settings: Pick<Settings, 'http' | 'explorer'>;
-  /** Whether work is done in rounds here. */
   readonly works: boolean;
   /** A second address for health and metrics. */
   readonly metricsAddress: ListenAddress | null;
@@ -67,10 +65,10 @@ export const servePage = (
     now: () => performance.now(),
   });
 
-/** So many ports are tried, from the usual one on. */
+/** Ports to try, from the usual one on. */
 const tries = 10;
 
-/** The page where it usually is, or on the next port that is free. @throws ListenError */
+/** Serves the page on the usual port, or on the next free one. @throws ListenError */
 export async function servePageNearby(context: Context, serving: Serving): Promise<HttpServer> {
   for (let port = defaultListen.port; ; port += 1) {
     try {
@@ -82,6 +80,5 @@ export async function servePageNearby(context: Context, serving: Serving): Promi
   }
 }
 
-/** The page's URL. */
 export const urlOf = ({ address }: Pick<HttpServer, 'address'>): string =>
   `http://${addressText(address)}/`;

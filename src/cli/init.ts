@@ -20,22 +20,21 @@ import { printAnswer } from './print.ts';
 
 export const initDocument = z.strictObject({
   schema: z.literal('explorer-etl/init/1'),
-  /** The configuration file that was written. */
   file: z.string(),
   chains: z.array(z.int()),
-  /** Those that the program does not know: the explorer may not serve them. */
+  /** Not known to this program; the explorer may not serve them. */
   unknown_chains: z.array(z.int()),
 });
 
 type Written = Omit<z.infer<typeof initDocument>, 'schema'>;
 
-/** What to mirror: the flags, or what a person answers. */
+/** What to mirror: from the flags, or a person's answers. */
 interface Choice {
   readonly chains: readonly number[];
   readonly lists: readonly string[];
 }
 
-/** `init`: writes a configuration file to start from. Never overwrites one. */
+/** `init`: writes a first configuration file. Never overwrites one. */
 export function registerInit({ command, run }: Registry): void {
   addExamples(
     addFeedOptions(command).action(run(init)),
@@ -75,12 +74,11 @@ async function init(context: Context, options: ChosenFeeds & GlobalOptions) {
 /** Optimism has every list. */
 const usual = { chains: [10], lists: operationNames } as const;
 
-/** The chains and lists that a person names. */
 async function askForChoice({ signal, stderr }: Context): Promise<Choice> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  // A terminal in this mode sends no signal by itself.
+  // A terminal in raw mode sends no signal by itself.
   terminal.on('SIGINT', () => void process.kill(process.pid, 'SIGINT'));
-  /** Asks until every name is one; nothing means the usual. */
+  /** Repeats the question until every name is valid; an empty answer means the usual. */
   const ask = async <T>(what: string, all: readonly T[], read: (name: string) => T) => {
     for (;;) {
       const answer = await terminal.question(what, { signal });
@@ -115,17 +113,15 @@ function listOf(name: string): string {
   throw new UsageError(`no list is called ${name}${guess}`);
 }
 
-/** Whether a key is set; what is wrong with it is left to the commands that use it. */
+/** Whether a key is set; commands that use it validate it. */
 const hasKey = ({ env, cwd }: Pick<Context, 'env' | 'cwd'>) =>
   readEnvironment(env, cwd, () => undefined).apiKey !== null;
 
-/** The chain of a name or number that the program knows. */
+/** The id of a known chain's name or number. */
 const knownChain = (flag: string): number => chainOf(flag, { chains: [] });
 
-/** As wide as the word Next. */
 const indent = '      ';
 
-/** What `init` wrote, and what to do next. */
 export function initText(
   { file, chains, unknown_chains: unknown }: Written,
   look: Look,
@@ -158,7 +154,6 @@ export function initText(
   ].join('\n');
 }
 
-/** What to say of chains that the program does not know. */
 function unknownText(unknown: readonly number[], commandLine: CommandLine): string {
   const [chain, them] = unknown.length === 1 ? ['chain', 'it'] : ['chains', 'them'];
   const check = commandLine('explorer-etl check');

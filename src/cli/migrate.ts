@@ -16,18 +16,16 @@ interface MigrateOptions extends GlobalOptions {
 
 export const migrateDocument = z.strictObject({
   schema: z.literal('explorer-etl/migrate/1'),
-  /** Migrations of tables that were applied now. */
   applied: z.int().min(0),
-  /** Files of views and functions that were run now; 0: none has changed. */
+  /** Files of views and functions that ran now; 0: none has changed. */
   views: z.int().min(0),
-  /** Roles that were created and granted. */
   roles: z.array(z.string()),
   /** The table of --distribute; null without that flag. */
   layout: z
     .strictObject({
       table: z.string(),
       outcome: z.enum(['done', 'already']),
-      /** Rows that were moved to other servers; null: none had to be. */
+      /** Rows moved to other servers; null: no move was necessary. */
       rows: z.int().nullable(),
     })
     .nullable(),

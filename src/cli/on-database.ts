@@ -5,10 +5,8 @@ import { UsageError, type Context } from './context.ts';
 import { isPrepared } from '../db/prepared.ts';
 
 /**
- * Opens the database of the settings, or the embedded one of that name, for a command's work, and closes it however
- * that ends. Of a standby it says how far behind it is.
- *
- * @throws StandbyError if a command that writes is given a standby
+ * Runs work on the database of the settings, or the embedded one of that name, and closes it. Warns of a standby's
+ * delay. @throws StandbyError if a command that writes is given a standby
  */
 export async function onDatabase<Result>(
   settings: Pick<Settings, 'databaseUrl'>,
@@ -32,9 +30,7 @@ export async function onDatabase<Result>(
 }
 
 /**
- * Commands that only read create no tables.
- *
- * @param what what there is nothing of, such as `to verify`
+ * For commands that create no tables; `what` is the missing data, such as `to verify`.
  * @throws UsageError if the database has no tables yet
  */
 export async function demandPrepared(database: OpenDatabase, what: string): Promise<void> {

@@ -29,13 +29,13 @@ interface OpenOptions extends HttpFlag {
   readonly browser: boolean;
 }
 
-/** `open --json`: written once the page is served, until a signal comes. */
+/** `open --json`: written once the server listens; `open` then waits for a signal. */
 export const openDocument = z.strictObject({
   schema: z.literal('explorer-etl/open/1'),
   url: z.string(),
 });
 
-/** `open`: the page over what is stored, without working on it, until Ctrl-C. */
+/** `open`: serves the page of the stored data until Ctrl-C, and does no work on it. */
 export function registerOpen({ command, run }: Registry): void {
   addHttp(command, 'where to serve it, such as 127.0.0.1:4400; default: a free port from 4400 on')
     .option('--demo', "the demo's database", false)
@@ -69,7 +69,7 @@ async function open(context: Context, options: OpenOptions & GlobalOptions): Pro
         fields: { url },
         text: () => `${printable(url)}   Ctrl-C ends it\n`,
       });
-      // Without a terminal no person looks.
+      // Without a terminal, no person is there to look.
       if (options.browser && context.out.isTerminal && !options.json) showPage(url);
       if (!context.signal.aborted) await once(context.signal, 'abort');
     } finally {
@@ -81,7 +81,7 @@ async function open(context: Context, options: OpenOptions & GlobalOptions): Pro
   return exitCodes.done;
 }
 
-/** Without a browser, the printed line says where the page is. */
+/** Without a browser, the printed URL is enough. */
 function showPage(url: string): void {
   void openInBrowser(url).then(
     (started) => started.on('error', () => undefined),

@@ -30,7 +30,7 @@ async function plan(context: Context, options: ChosenFeeds & DemoOption & Global
   const place = await placeOf(context, settings, options);
   return onDatabase(settings, place, 'reads', async (database) => {
     const at = new Date();
-    // It changes nothing, so it makes no tables either.
+    // A plan changes nothing, so it creates no tables.
     const db = (await isPrepared(database.pool)) ? database.db : null;
     const feeds = await planFeeds(db, chains, { pageSize: explorer.pageSize, at });
     const { spent } = sumCredits(db === null ? [] : (await readCredits(db)).keys);
@@ -46,10 +46,10 @@ async function plan(context: Context, options: ChosenFeeds & DemoOption & Global
 type Range = PlanDocument['history']['requests'];
 type Feed = PlanDocument['feeds'][number];
 
-/** From this width on the table has a column for the time. */
+/** The minimum width for a time column. */
 const wide = 72;
 
-/** The plan for people: what all costs, then each feed, then its target. */
+/** The plan for people: total cost, then each feed, then its target. */
 export function planText(document: PlanDocument, look: Look): string {
   const width = Math.min(look.columns, mostProse);
   const known = document.feeds.filter(({ history }) => history.requests.most !== null);
@@ -115,7 +115,7 @@ function feedTable(feeds: readonly Feed[], look: Look): string[] {
   });
 }
 
-/** Which part of the lists is wanted, and where that is set. */
+/** The configured part of the lists, and where it is set. */
 function targetText(feeds: readonly Feed[]): string {
   const bounded = feeds.flatMap(({ feed, target }) =>
     target.named_by === null ? [] : [{ feed, ...target }],
@@ -153,10 +153,10 @@ function rangeText({ least, likely, most }: Range, format: (count: number) => st
 const timeText = (seconds: PlanDocument['history']['seconds']): string | null =>
   seconds.most === null ? null : rangeText({ least: 0, ...seconds }, about);
 
-/** In a column; from a hundred thousand on the last digits do not matter. */
+/** For a column; from 100,000 on, the last digits do not matter. */
 const short = (count: number) => (count < 100_000 ? whole(count) : compact(count));
 
-/** A time without what does not matter: seconds after an hour, minutes after a day. */
+/** A rounded time: no seconds after an hour, no minutes after a day. */
 function about(seconds: number): string {
   const unit = seconds >= 86_400 ? 3_600 : seconds >= 3_600 ? 60 : 1;
   return duration(Math.round(seconds / unit) * unit);

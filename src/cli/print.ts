@@ -4,16 +4,15 @@ import { printableLines } from '../printable.ts';
 import { commandLineOf } from './command-line.ts';
 import { exits, type Context, type Exit, type ExitCode, type GlobalOptions } from './context.ts';
 
-/** How a command ended: the field `exit` of every document. */
+/** How a command ended: field `exit` of every document. */
 export const exitSchema = z.strictObject({
   code: z.int().min(0).max(255),
   reason: z.enum(Object.values(exits).map(({ reason }) => reason)),
 });
 
-/** The document of a command's `--json`, without `exit`. Its version rises when a reader would break. */
+/** A command's document without `exit`. A breaking change increases its version. */
 type DocumentSchema = z.ZodObject<{ readonly schema: z.ZodLiteral<string> }>;
 
-/** The fields of a document that its command fills. */
 type Fields<Schema extends DocumentSchema> = Omit<z.infer<Schema>, 'schema'>;
 
 /** Writes the document of `--json`: one, and nothing else on stdout. */
@@ -28,7 +27,6 @@ export function writeJson<Schema extends DocumentSchema>(
   return exit.code;
 }
 
-/** What a command answers: a document for programs, a text for people. */
 interface Answer<Schema extends DocumentSchema> {
   readonly schema: Schema;
   readonly fields: Fields<Schema>;
@@ -36,7 +34,7 @@ interface Answer<Schema extends DocumentSchema> {
   readonly exit?: Exit;
 }
 
-/** Prints a command's answer as `--json` says. @returns the exit code */
+/** Prints a command's answer as a document or as text. @returns the exit code */
 export function printAnswer<Schema extends DocumentSchema>(
   context: Pick<Context, 'stdout'>,
   { json }: Pick<GlobalOptions, 'json'>,
@@ -47,7 +45,7 @@ export function printAnswer<Schema extends DocumentSchema>(
   return exit.code;
 }
 
-/** Says where an embedded database keeps its data. */
+/** Reports where an embedded database keeps its data. */
 export function tellWhere(
   context: Context,
   { quiet }: Pick<GlobalOptions, 'quiet'>,

@@ -13,17 +13,15 @@ import {
 } from './context.ts';
 import type { Failure } from './failure.ts';
 
-/** What is known of a command before it is loaded: its line in the help. */
+/** What the help shows of a command, before the command is loaded. */
 interface CommandEntry {
   readonly name: string;
   readonly description: string;
-  /** Its heading in the help. */
   readonly group: string;
-  /** Its options and its work. The whole program takes a second to load, and help needs none of it. */
+  /** The whole program takes a second to load, and the help needs none of it. */
   readonly load: () => Promise<Register>;
 }
 
-/** Every command under its heading, in the order of the help. */
 const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Get started:': {
     demo: 'mirror two simulated chains into an embedded Postgres, without a key',
@@ -85,12 +83,7 @@ export const commands: readonly CommandEntry[] = Object.entries(groups).flatMap(
     }),
 );
 
-/**
- * Runs the program with a user's arguments.
- *
- * @param args without the interpreter and the script
- * @returns the exit code; every failure has been reported on stderr by then
- */
+/** Runs the program with a user's arguments; reports failures on stderr. @returns the exit code */
 export async function runProgram(args: readonly string[], outer: Context): Promise<ExitCode> {
   let code = exitCodes.done as ExitCode;
   let hasWritten = false;
@@ -112,7 +105,7 @@ export async function runProgram(args: readonly string[], outer: Context): Promi
   const load = async (command: Command): Promise<void> => {
     const register = await commands.find(({ name }) => name === command.name())?.load();
     register?.({ command, run });
-    // A lone `--no-…` is true unless it is given; commander looked for such before the command had any.
+    // A lone `--no-…` defaults to true; commander looks for them before they are added.
     for (const option of command.options.filter(({ negate }) => negate)) {
       const name = option.attributeName();
       if (command.getOptionValue(name) === undefined) {
@@ -126,7 +119,7 @@ export async function runProgram(args: readonly string[], outer: Context): Promi
   }
   program.hook('preSubcommand', async (_, command) => {
     const isShown = context.err.isTerminal && !args.includes('--quiet');
-    // Loading takes up to a second, and more on a busy machine.
+    // Loading takes a second, and more on a busy machine.
     if (isShown) context.stderr('Loading …');
     await load(command);
     if (isShown) context.stderr('\r\u001b[K');
@@ -145,10 +138,7 @@ export async function runProgram(args: readonly string[], outer: Context): Promi
   return endInFailure(failed, context, { ...program.opts<GlobalOptions>(), isDocumented });
 }
 
-/**
- * Reports a failure on stderr, and as a document if one is wanted and none was begun: no program can read
- * half a document with another one behind it.
- */
+/** Reports a failure on stderr, and with --json as a document, unless another one has begun. */
 async function endInFailure(
   error: unknown,
   context: Context,
@@ -159,7 +149,7 @@ async function endInFailure(
   const write = (failure: Failure) =>
     options.isDocumented ? writeFailure(context, failure) : failure.exit.code;
   const { signal } = context;
-  // A command that only waited has nothing under way.
+  // The command only waited: there is no unfinished work.
   if (error === null || (signal.aborted && error === signal.reason)) return write(interruption);
   const commandLine = commandLineOf(context);
   // The parser has reported it.
@@ -169,13 +159,12 @@ async function endInFailure(
   return write(failure);
 }
 
-/** Also for flags that the parser refused before it came to this one. */
+/** Also works for flags that the parser refused. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   return args.slice(0, end === -1 ? undefined : end).includes('--json');
 }
 
-/** The program with the options that all its commands have. */
 function describeProgram({ stdout, stderr, out, err, program }: Context): Command {
   const level = new Option('--log-level <level>', 'minimum log level on stderr');
   const lines = 'format of log lines (default: pretty on a terminal, else json)';
@@ -201,7 +190,7 @@ function describeProgram({ stdout, stderr, out, err, program }: Context): Comman
     .exitOverride();
 }
 
-/** `help [command…]`, the same as `--help` behind the command. */
+/** `help [command…]`: the same as `--help` after the command. */
 function registerHelp(program: Command, load: (command: Command) => Promise<void>): void {
   program.helpCommand(false);
   program
@@ -217,7 +206,7 @@ function registerHelp(program: Command, load: (command: Command) => Promise<void
           const help = commandLineOf({ program: program.name() })('explorer-etl help');
           return wanted.error(`error: unknown command '${names.join(' ')}'; see: ${help}`);
         }
-        // The hook has loaded help itself.
+        // For `help`, a hook has already loaded it.
         if (!isLoaded && found.name() !== 'help') await load(found);
         [wanted, isLoaded] = [found, true];
       }
@@ -225,7 +214,7 @@ function registerHelp(program: Command, load: (command: Command) => Promise<void
     });
 }
 
-/** The options of all commands are listed once, and the help of each command says where. */
+/** The help of each command refers to the one list of common options. */
 function addGlobalHint(command: Command): void {
   addHelp(command, (line) => `\nOptions of all commands:  ${line('explorer-etl help')}`);
   command.commands.forEach(addGlobalHint);

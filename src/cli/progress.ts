@@ -16,7 +16,7 @@ interface Sign {
   readonly style: Style | null;
 }
 
-/** The sign before a feed and its colour, the most severe first. */
+/** The sign and colour of a feed, most severe first. */
 export const signs = {
   failed: { sign: '✗', style: 'bad' },
   unsupported: { sign: '–', style: 'quiet' },
@@ -30,7 +30,7 @@ export const signs = {
 
 export type TrackState = keyof typeof signs;
 
-/** What has become of a feed since a command began. */
+/** A feed's progress since the command began. */
 export interface Track extends Pick<
   FeedStatus,
   'feed' | 'chain_name' | 'label' | 'rows' | 'pages'
@@ -38,11 +38,11 @@ export interface Track extends Pick<
   readonly state: TrackState;
   /** The verified part of its target, from 0 to 1; null: unknown. */
   readonly share: number | null;
-  /** What is left, what it waits for, or how it ended; the most important first. */
+  /** Work left, reason to wait, or result; the most important first. */
   readonly notes: readonly string[];
 }
 
-/** What has become of some feeds between two looks at the status. Pure. */
+/** The progress of feeds between two reads of the status. Pure. */
 export function tracksOf(
   names: ReadonlySet<string>,
   before: StatusDocument,
@@ -66,7 +66,7 @@ function stateOf(status: FeedStatus, first: FeedStatus | undefined): TrackState 
   if (lanes.length === 0) return status.state === 'unsupported' ? 'unsupported' : 'pending';
   const has = (...states: readonly Lane['run_state'][]) =>
     lanes.some(({ run_state, reason }) =>
-      // A signal leaves no reason.
+      // After a signal there is no reason.
       states.includes(run_state === 'interrupted' && reason !== null ? 'failed' : run_state),
     );
   if (has('open')) {
@@ -79,7 +79,7 @@ function stateOf(status: FeedStatus, first: FeedStatus | undefined): TrackState 
 
 type Lane = FeedStatus['lanes'][number];
 
-/** The run that an earlier command left is no progress of this one. */
+/** A run left by an earlier command is no progress of this one. */
 const hasBegun = ({ lane, run_id, run_state }: Lane, first: FeedStatus | undefined) =>
   run_state === 'open' ||
   first?.lanes.some(
@@ -103,10 +103,10 @@ function notesOf(status: FeedStatus, state: TrackState, pages: number): string[]
   ];
 }
 
-/** Columns that stay as wide as this while numbers grow: `100 %`, and rows below a million. */
+/** Column widths that stay constant while numbers grow: `100 %`, and rows below a million. */
 const shareWidth = 5;
 const rowsWidth = 7;
-/** Columns that a usual line takes without its bar, and those of the widest bar. */
+/** Columns of a usual line without its bar, and of the widest bar. */
 const widthWithoutBar = 74;
 const widestBar = 20;
 
@@ -138,19 +138,19 @@ function painted(look: Look, state: TrackState, text: string): string {
 export const signOf = (look: Look, state: TrackState): string =>
   painted(look, state, signs[state].sign);
 
-/** Tenths below ten, so that it moves. What is not the whole is never 100 %. */
+/** One decimal below ten, so that progress shows. Incomplete is never 100 %. */
 const percentOf = (share: number | null): string => {
   if (share === null) return '';
   const decimals = share < 0.1 ? 1 : 0;
   return `${(Math.floor(share * 100 * 10 ** decimals) / 10 ** decimals).toFixed(decimals)} %`;
 };
 
-/** Reading the status takes an eleventh of the time, and is done between twice a second and every 5 s. */
+/** Reading the status takes at most an eleventh of the time; pauses last 0.5 to 5 s. */
 const restPerRead = 10;
 const leastRestMs = 500;
 const mostRestMs = 5_000;
 
-/** Passes the status on from time to time. @returns ends that, after a last look */
+/** Passes the status on regularly. @returns a function that ends it after a last read */
 export function watchStatus(
   read: () => Promise<StatusDocument>,
   show: (status: StatusDocument) => void,
@@ -161,7 +161,7 @@ export function watchStatus(
     for (let isLast = false; !isLast;) {
       isLast = signal.aborted;
       const begun = performance.now();
-      // What cannot be read here, the work itself reports.
+      // The work itself reports a failure to read.
       await read().then(show, () => undefined);
       const restMs = Math.max(leastRestMs, restPerRead * (performance.now() - begun));
       await delay(Math.min(mostRestMs, restMs), undefined, { signal }).catch(() => undefined);
@@ -173,17 +173,14 @@ export function watchStatus(
   };
 }
 
-/** What a command works on. */
 interface Watched {
   readonly feeds: ReadonlySet<string>;
   readonly read: () => Promise<StatusDocument>;
 }
 
 /**
- * Shows how feeds get on: a line each, redrawn on a terminal; elsewhere a line when one begins, ends, and each
- * half minute.
- *
- * @returns ends that
+ * Shows the progress of feeds: a line each, redrawn on a terminal; elsewhere a line when one begins, ends, and each
+ * half minute. @returns a function that ends it
  */
 export async function showProgress(
   { signal }: Pick<Context, 'signal'>,
@@ -202,21 +199,21 @@ export async function showProgress(
   });
   return async () => {
     await end();
-    // The command's result has a line for each feed.
+    // The result has a line for each feed.
     screen.clear();
   };
 }
 
-/** After a signal nothing is read; what is open waits for the next command. */
+/** After a signal, open work waits for the next command. */
 const stopped = (track: Track): Track =>
   track.state === 'reading' || track.state === 'waiting'
     ? { ...track, state: 'paused', notes: ['paused'] }
     : track;
 
-/** A feed that is read says so each half minute, so that a long run does not fill a log. */
+/** Half a minute between lines of a feed, in ms: a long run should not fill a log. */
 const plainMs = 30_000;
 
-/** Progress where nothing can be redrawn. @returns takes the tracks, and the time in ms */
+/** Progress without redrawing. @returns a function that takes the tracks, and the time in ms */
 export function plainProgress(
   write: (text: string) => void,
 ): (tracks: readonly Track[], at: number) => void {

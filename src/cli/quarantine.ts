@@ -18,24 +18,23 @@ import { exits, UsageError, type Action, type GlobalOptions, type Registry } fro
 import { demandPrepared, onDatabase } from './on-database.ts';
 import { printAnswer } from './print.ts';
 
-/** An item, by the number that --id takes, and its feed. */
+/** An item's feed, and its number for --id. */
 const item = { id: z.int(), feed: z.string(), chain_id: z.int(), operation: z.string() };
 const count = z.int().min(0);
 
-/** `quarantine list --json`: all of them, the oldest first. */
+/** `quarantine list --json`: all items, oldest first. */
 export const quarantineListDocument = z.strictObject({
   schema: z.literal('explorer-etl/quarantine-list/1'),
   count,
   items: z.array(
     z.strictObject({
       ...item,
-      /** The batch that served it; null: the list has none. */
+      /** The batch that contains it; null: the list has no batches. */
       batch: z.int().nullable(),
-      /** The newest page that served it. */
+      /** The newest page that contains it. */
       page_id: z.int(),
       first_seen_at: z.string(),
       reason: z.string(),
-      /** The item as the explorer sent it. */
       raw: z.unknown(),
     }),
   ),
@@ -43,11 +42,11 @@ export const quarantineListDocument = z.strictObject({
 
 export const quarantineRetryDocument = z.strictObject({
   schema: z.literal('explorer-etl/quarantine-retry/1'),
-  /** Rows that added or changed something; the others were known, or older. */
+  /** Rows added or changed; other rows were current or newer. */
   written: count,
-  /** Items that became rows and left the quarantine. */
+  /** Items released as rows. */
   rows: z.array(z.strictObject(item)),
-  /** Items that stay; if there are any, the exit reason is open. */
+  /** Items still in quarantine; if there are any, the exit reason is open. */
   kept: z.array(z.strictObject({ ...item, reason: z.string() })),
 });
 
@@ -103,12 +102,12 @@ const addFilters = (command: Command): Command =>
     )
     .option('--reason <text>', 'only those whose reason contains this text');
 
-/** More would scroll away; the rest is counted. */
+/** The text counts further items: more would scroll away. */
 const mostListed = 100;
-/** Columns of an item in a line. */
+/** Width of an item in a line, in columns. */
 const rawWidth = 60;
 
-/** A feed's name, and its parts for programs that would have to take it apart. */
+/** A feed's name with its parts, so that programs need not split it. */
 function feedFields(feed: string) {
   const [chain = '', operation = ''] = feed.split('/');
   return { feed, chain_id: Number(chain), operation };

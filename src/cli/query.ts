@@ -22,21 +22,15 @@ import { demandData, existing } from './existing.ts';
 import { onDatabase } from './on-database.ts';
 import { printAnswer } from './print.ts';
 
-/**
- * `query --json`. Rows are written while they are read, so `exit` comes last here: only then it is known.
- * Output that ends early is no JSON, and cannot be mistaken for the whole.
- */
+/** `query --json`. `exit` comes after the rows, which are streamed; cut output is no valid JSON. */
 export const queryDocument = z.strictObject({
   schema: z.literal('explorer-etl/query/1'),
-  /** In order, with the type's name in Postgres; also if there are no rows. */
+  /** In order, with type names of Postgres; also for an empty result. */
   columns: z.array(z.strictObject({ name: z.string(), type: z.string() })),
-  /**
-   * A member for each column. Integers up to 2^53 - 1 are numbers; larger ones and numeric are strings with all
-   * digits; times are ISO 8601 in UTC; json is nested.
-   */
+  /** Integers above 2^53 - 1 and numeric are strings; times are ISO 8601 in UTC; json is nested. */
   rows: z.array(z.record(z.string(), z.unknown())),
   row_count: z.int().min(0),
-  /** Whether --limit left out more rows. */
+  /** Whether --limit cut off rows. */
   cut: z.boolean(),
 });
 
@@ -44,10 +38,10 @@ export const queryListDocument = z.strictObject({
   schema: z.literal('explorer-etl/query-list/1'),
   questions: z.array(
     z.strictObject({
-      /** As the command takes it. */
+      /** The command's argument. */
       name: z.string(),
       question: z.string(),
-      /** Its flags, without dashes; a default of null means all. */
+      /** Flags without dashes; a default of null means all. */
       parameters: z.array(
         z.strictObject({ name: z.string(), default: z.number().nullable(), meaning: z.string() }),
       ),
@@ -55,7 +49,7 @@ export const queryListDocument = z.strictObject({
   ),
 });
 
-/** `query NAME --sql --json`: the statement, with :chain, :days and :limit if it has them. */
+/** `query NAME --sql --json`: the statement, with its parameters :chain, :days and :limit. */
 export const querySqlDocument = z.strictObject({
   schema: z.literal('explorer-etl/query-sql/1'),
   sql: z.string(),
@@ -76,15 +70,14 @@ interface QueryOptions extends GlobalOptions {
   readonly demo?: boolean;
 }
 
-/** A table is for reading; more rows are for programs. */
+/** A table is for people; programs read other formats. */
 const tableRows = 1_000;
-/** Longer than a query takes on a large database, and short enough for one that never ends. */
+/** Longer than queries of a large database take, and still stops endless ones. */
 const defaultTimeout = '60s';
 /** statement_timeout is an int32. */
 const longestTimeoutMs = 2 ** 31 - 1;
 const dayMs = 86_400_000;
 
-/** `query`: runs one statement, and changes nothing. */
 export function registerQuery({ command, run }: Registry): void {
   const what = 'how long the server may work on it, such as 5m; 0: no limit';
   const timeout = new Option('--timeout <time>', what);
@@ -113,7 +106,7 @@ export function registerQuery({ command, run }: Registry): void {
   addExamples(command, examples, 'The transaction is read only. Times are in UTC.');
 }
 
-/** A number of days, or a duration of whole ones. */
+/** A number of days, or a duration of whole days. */
 function daysOf(value: string): number {
   if (/^\d+$/u.test(value)) return wholeNumber(1)(value);
   const days = (parseDuration(value) ?? 0) / dayMs;
@@ -191,11 +184,7 @@ Its SQL:  ${line('explorer-etl query top-senders --sql')}
 `;
 }
 
-/**
- * What is to be run: a statement, the query of that name, or the statement of a file.
- *
- * @throws UsageError if there is none, or two
- */
+/** The statement: given, named, or from a file. @throws UsageError if there is none, or two */
 export async function questionOf(
   context: Context,
   { file }: Pick<QueryOptions, 'file'>,
@@ -231,7 +220,7 @@ async function readStatement({ cwd }: Context, file: string): Promise<string> {
   }
 }
 
-/** In ms; a bare number counts seconds. */
+/** In ms; a bare number is in seconds. */
 function timeoutOf(value: string): number {
   const ms = parseDuration(/^\d+$/u.test(value) ? `${value}s` : value);
   if (ms !== null && ms <= longestTimeoutMs && (ms >= 1 || ms === 0)) return Math.round(ms);
@@ -240,14 +229,14 @@ function timeoutOf(value: string): number {
   );
 }
 
-/** Writes an answer to stdout. @returns whether the limit left out rows */
+/** Writes an answer to stdout. @returns whether the limit cut off rows */
 type Writer = (
   context: Context,
   answer: AsyncIterable<Piece>,
   how: { readonly pool: Pool; readonly quiet: boolean },
 ) => Promise<boolean>;
 
-/** Waits until what was written is taken; a signal ends the wait. */
+/** Waits until stdout has taken all text; a signal ends the wait. */
 async function drained({ drained: taken, signal }: Context): Promise<void> {
   if (taken !== undefined) await unlessAborted(taken(), signal);
 }
@@ -257,7 +246,7 @@ const writeCsv: Writer = async (context, answer) => {
   for await (const piece of answer) {
     const { columns, rows } = piece;
     const text = (last === null ? csvHead(columns) : '') + csvLines(columns, rows);
-    // What a page said may act on a terminal; a file keeps it as it is.
+    // Control characters in data could act on a terminal; a file keeps them.
     context.stdout(context.out.isTerminal ? printableLines(text) : text);
     await drained(context);
     last = piece;
@@ -265,7 +254,7 @@ const writeCsv: Writer = async (context, answer) => {
   return last?.isCut ?? false;
 };
 
-/** Writes nothing before the first rows are there, so that a failure by then has a document of its own. */
+/** Writes nothing before the first rows, so that an earlier failure has its own document. */
 const writeDocument: Writer = async (context, answer, { pool }) => {
   let last: Piece | null = null;
   let count = 0;
@@ -323,16 +312,15 @@ const writeTable: Writer = async (context, answer, { quiet }) => {
   return last.isCut;
 };
 
-/** Unlike an empty text, and unlike the text NULL. */
+/** Distinct from an empty text and the text NULL. */
 const nullText = '<null>';
-/** What is left of a value that is cut: enough to distinguish two hashes. In characters, without blanks. */
+/** Minimum width of a cut value, in characters: enough to distinguish two hashes. */
 const leastWidth = 13;
-/** A blank on either side. */
 const padding = 2;
 
 /**
- * An answer for people. If it is wider than `width`, long values are shortened; if that is not enough, each
- * row becomes a block with a line for each column.
+ * A table for people. Above `width`, it shortens long values; if that is not enough, each row becomes a block with
+ * a line for each column.
  */
 function answerTable(columns: readonly Column[], rows: readonly Row[], width: number) {
   const head = columns.map(({ name }) => printable(name));
@@ -351,13 +339,13 @@ function answerTable(columns: readonly Column[], rows: readonly Row[], width: nu
     colWidths: narrow.map((one) => one + padding),
   });
   for (const row of cells) table.push(row.map((cell, at) => shortened(cell, narrow[at] ?? 0)));
-  // Only the head has a line below it, so that a screen shows twice as many rows.
+  // Only the header has a rule below it: a screen shows twice as many rows.
   const lines = table.toString().split('\n');
   const text = lines.filter((line, at) => at === 2 || !line.startsWith('├')).join('\n');
   return { text: `${text}\n`, isShortened: narrow.some((one, at) => one < (widths[at] ?? 0)) };
 }
 
-/** Takes from the widest columns of text until all fit; null if that is not enough. */
+/** Narrows the widest text columns until all fit; null if that is impossible. */
 function narrowed(widths: readonly number[], columns: readonly Column[], width: number) {
   const narrow = [...widths];
   let excess = narrow.reduce((sum, one) => sum + one + padding + 1, 1) - width;
@@ -370,7 +358,7 @@ function narrowed(widths: readonly number[], columns: readonly Column[], width: 
   return narrow;
 }
 
-/** Both ends of a hash, the beginning of all else. */
+/** Both ends of a hash, the beginning of other values. */
 const shortened = (cell: string, width: number): string =>
   widthOf(cell) <= width ? cell : fit(cell, width, /^0x[0-9a-f]+$/u.test(cell) ? 'ends' : 'start');
 

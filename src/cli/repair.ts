@@ -46,7 +46,7 @@ async function repair(context: Context, options: RepairOptions) {
   return onDatabase(wanted, context, 'writes', async (database) => {
     const begunAt = performance.now();
     await demandPrepared(database, 'to repair');
-    // What was never requested is missing nowhere: sync and start register feeds, repair none.
+    // Feeds that were never read have no gap: sync and start register feeds, repair registers none.
     const settings = { ...wanted, chains: await onlyRegistered(database.db, wanted.chains) };
     await registerFeeds(
       database.db,
@@ -56,7 +56,7 @@ async function repair(context: Context, options: RepairOptions) {
     );
     const chains = await withTargets(database.db, settings.chains);
     const lanes = configuredLanes(chains).map(({ lane, scope }) => ({ lane, scope }));
-    // What the file does not want any more is no gap.
+    // Ranges outside the file's bounds are no gap.
     if (settings.configFile !== null) await reconcileTargets(database.db, lanes);
     await recountCoverage(database.db);
     const verified = await verifyFeeds(database.db);
@@ -76,11 +76,7 @@ async function repair(context: Context, options: RepairOptions) {
   });
 }
 
-/**
- * Says what the repair costs before it begins.
- *
- * @throws UsageError if that is many requests and `--yes` is missing
- */
+/** Reports the cost of the repair. @throws UsageError for many requests without `--yes` */
 async function checkCost(
   context: Context,
   { yes, quiet }: RepairOptions,

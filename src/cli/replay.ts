@@ -10,21 +10,20 @@ import { printAnswer, tellWhere } from './print.ts';
 
 export const replayDocument = z.strictObject({
   schema: z.literal('explorer-etl/replay/1'),
-  /** Archived pages that were decoded. */
+  /** Archived pages decoded. */
   pages: z.int().min(0),
-  /** Rows of the lists' own tables that were added, and that were changed. */
+  /** Rows added, and rows changed, in the lists' own tables. */
   inserted: z.int().min(0),
   updated: z.int().min(0),
-  /** Quarantined items that became rows. */
   released: z.int().min(0),
   /** Items of the pages that still cannot become rows. */
   quarantined: z.int().min(0),
 });
 
-/** How seldom progress is reported, in ms: a long replay should not fill a log. */
+/** Between two progress lines, in ms: a long replay should not fill a log. */
 const progressMs = 5_000;
 
-/** `replay`: rows of archived pages by the declarations of this version. No request. */
+/** `replay`: decodes archived pages again with this version. Makes no request. */
 export function registerReplay({ command, run }: Registry): void {
   const examples = [
     'explorer-etl replay',

@@ -3,17 +3,16 @@ import type { Look } from '../terminal/look.ts';
 import { paint } from '../terminal/paint.ts';
 import type { Context } from './context.ts';
 
-/** Where progress and log lines meet on stderr: neither writes over the other. */
+/** Progress and log lines share stderr: neither overwrites the other. */
 export interface Screen {
-  /** What the lines are drawn on; a terminal may have another width each time. */
+  /** Read each time, because a terminal may be resized. */
   readonly look: Look;
-  /** Writes for good, above the lines that are redrawn. */
+  /** Writes permanently, above the redrawn lines. */
   write(text: string): void;
-  /** Redraws the lines; nothing where nothing can be redrawn. */
+  /** Redraws the lines; does nothing without a terminal. */
   lines(lines: readonly string[]): void;
-  /** Says what is waited for, until something else is drawn. */
+  /** Shows the current wait until the next drawing. */
   step(text: string): void;
-  /** Takes the lines away. */
   clear(): void;
 }
 

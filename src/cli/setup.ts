@@ -4,7 +4,7 @@ import type { LogFormat } from '../log-levels.ts';
 import { createLog, type Log } from '../log.ts';
 import type { Context, GlobalOptions } from './context.ts';
 
-/** The log of a command, in the format that the options and stderr ask for. */
+/** A command's log, in the format of its options and of stderr. */
 export function logOf(
   context: Context,
   options: Pick<GlobalOptions, 'logLevel' | 'logFormat'>,
@@ -15,13 +15,13 @@ export function logOf(
   return createLog(options.logLevel, write, { format, isColoured, now: () => performance.now() });
 }
 
-/** For people on a terminal, else for programs, unless an option says it. */
+/** The option's format; by default pretty on a terminal, otherwise JSON lines. */
 export const formatOf = (
   { err }: Pick<Context, 'err'>,
   { logFormat }: Pick<GlobalOptions, 'logFormat'>,
 ): LogFormat => logFormat ?? (err.isTerminal ? 'pretty' : 'json');
 
-/** The settings for a command, with its global flags and its selection. */
+/** The settings of a command, with its global flags and its selection. */
 export function settingsOf(
   context: Context,
   options: GlobalOptions & {

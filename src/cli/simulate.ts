@@ -24,15 +24,13 @@ import {
 } from './context.ts';
 import { printAnswer } from './print.ts';
 
-/** `simulate --json`: written once it listens, while it goes on until a signal. */
+/** `simulate --json`: written once the server listens; it then waits for a signal. */
 export const simulateDocument = z.strictObject({
   schema: z.literal('explorer-etl/simulate/1'),
   url: z.string(),
-  /** Numbers of the chains that it serves. */
   chains: z.array(z.int()),
 });
 
-/** `simulate --fault list --json`. */
 export const simulateFaultsDocument = z.strictObject({
   schema: z.literal('explorer-etl/simulate-faults/1'),
   faults: z.array(z.string()),
@@ -52,18 +50,17 @@ interface SimulateOptions {
 const families: readonly Family[] = ['optimism', 'arbitrum', 'celo', 'plain'];
 const generations: readonly Generation[] = ['v10', 'v11', 'v12'];
 
-/** TCP has no port above it. */
+/** The highest TCP port. */
 const highestPort = 65_535;
 
 const defaultChains = '10:optimism:v12,42220:celo:v11';
 
-/** What a chain that is named without sizes holds. */
+/** The default sizes of a chain. */
 const size = { userOperations: 10_000, batches: 100, blocks: 200, factories: 500 };
 
 const faultHelp =
   'what goes wrong, with part =RATE of the requests (0.01; all if absent); several times; "list" names all';
 
-/** `simulate`: the simulated explorer as a server. */
 export function registerSimulate({ command, run }: Registry): void {
   command
     .option('--port <n>', 'port to listen on, 0 for any', wholeNumber(0, highestPort), 8545)
@@ -171,7 +168,7 @@ function parseChains(list: string): SimulatedChain[] {
   });
 }
 
-/** One more `--fault`. `list` prints the names, whatever else is given. */
+/** Adds a `--fault` option's value; `list` prints the names instead. */
 function parseFault(
   text: string,
   before: readonly FaultRate[] | 'list' = [],

@@ -33,15 +33,15 @@ import { failureOf, writeFailure } from './failure.ts';
 import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './http.ts';
 import { formatOf, logOf, settingsOf } from './setup.ts';
 
-/** `start --json`, without `exit`: written when it ends. */
+/** `start --json`, without `exit`: written at the end. */
 export const startDocument = z.strictObject({
   schema: z.literal('explorer-etl/start/1'),
-  /** When it began to work; null: a signal came before the database answered. */
+  /** When work began; null: a signal came before the database answered. */
   ready_at: z.string().nullable(),
   stopped_at: z.string(),
 });
 
-/** `start`: works on every feed by its schedule until SIGTERM. */
+/** `start`: polls and backfills every feed by its schedule until SIGTERM. */
 export function registerStart({ command, run }: Registry): void {
   addHttp(addSameData(command), 'serve the page, health and metrics too; default: 127.0.0.1:4400');
   addHelp(
@@ -58,7 +58,7 @@ Examples:
 
 type StartOptions = SourceOptions & HttpFlag & GlobalOptions;
 
-/** In a log for programs, why it ends is a line too. */
+/** Runs until a signal; a log for programs also gets the reason for the end. */
 async function start(context: Context, options: StartOptions): Promise<ExitCode> {
   const log = logOf(context, options);
   const isText = formatOf(context, options) === 'pretty' || options.logLevel === 'silent';
@@ -88,7 +88,7 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
   } finally {
     await page?.close();
   }
-  // A signal is how it is stopped, so nothing was interrupted.
+  // A signal is the normal end of `start`.
   if (options.json) {
     writeJson(context, startDocument, {
       ready_at: readyAt?.toISOString() ?? null,
@@ -98,7 +98,7 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
   return exitCodes.done;
 }
 
-/** The page is served before the database answers, and says that it waits. */
+/** Serves the page before the database answers; it then shows the wait. */
 async function openPage(
   context: Context,
   options: StartOptions,
@@ -154,17 +154,15 @@ async function workOn({ context, options, settings, log, page }: Work): Promise<
   }
 }
 
-/** First wait for a database that does not answer, in ms, doubled up to the longest one. */
+/** The first wait for an unreachable database, in ms, doubled up to the longest one. */
 const firstWaitMs = 500;
 const longestWaitMs = 15_000;
-/** About ten minutes: a server that recovers takes some; a mistyped name is reported at last. */
+/** About ten minutes: a recovering server takes some; a wrong host name must end in an error. */
 const mostAttempts = 45;
 
 /**
- * Opens the engine, and waits for a database that does not answer: machines start in any order, and servers
- * restart. What waiting does not fix, such as a wrong password, is thrown at once.
- *
- * @returns null: the signal aborted first
+ * Opens the engine; waits while the database is unreachable, as machines start in any order. Other errors, such as a
+ * wrong password, are thrown at once. @returns null: the signal aborted first
  */
 async function awaitEngine(opening: Work) {
   const { signal } = opening.context;
@@ -205,10 +203,8 @@ async function openAll({ context, options, settings, log, page }: Work) {
 }
 
 /**
- * Reads the configuration again after each SIGHUP from now on. A wrong one is logged with all its problems, and the
- * one before it stays in force.
- *
- * @returns what changes the schedules of a running engine
+ * Reloads the configuration after each SIGHUP. An invalid file is logged, and the current settings stay in force.
+ * @returns a function that updates the schedules of a running engine
  */
 export function watchConfig(
   context: Context,
@@ -245,7 +241,7 @@ export function watchConfig(
       await engine.reconfigure(wanted);
     } catch (error) {
       if (error instanceof OriginError) return refuse([error.message]);
-      // The database is unreachable: this reload is still due.
+      // The database is unreachable: retry this reload later.
       isDue = true;
       throw error;
     }

@@ -31,7 +31,7 @@ interface StatusOptions extends DemoOption {
   readonly watch?: true;
 }
 
-/** `status`: the overall state, what each feed does, how current and complete it is, and what is left. */
+/** `status`: the overall state, and each feed's state, freshness, completeness and work left. */
 export function registerStatus({ command, run }: Registry): void {
   addDemo(command).option('--watch', 'redraw it every two seconds, until Ctrl-C');
   addHelp(
@@ -67,7 +67,6 @@ Examples:
   );
 }
 
-/** @throws UsageError if there is no terminal to draw on */
 function requireTerminal({ out }: Context, { json }: GlobalOptions): void {
   if (json)
     throw new UsageError(
@@ -77,12 +76,12 @@ function requireTerminal({ out }: Context, { json }: GlobalOptions): void {
   throw new UsageError('--watch needs a terminal to draw on: leave it out, or use --json.');
 }
 
-/** How often the screen is redrawn, in ms. */
+/** Between two redraws, in ms. */
 const redrawMs = 2_000;
-/** Reading the status takes a twentieth of a core at most. */
+/** Pause in multiples of a read's time: reading takes at most a twentieth of a core. */
 const restPerRead = 20;
 
-/** Draws a text over the one before it, every two seconds, until the signal aborts. */
+/** Redraws a text every two seconds until the signal aborts. */
 async function watch(
   { signal, out }: Context,
   draw: (look: Look) => Promise<string>,
@@ -92,10 +91,10 @@ async function watch(
   const update = createLogUpdate(stdout, { showCursor: true });
   while (!signal.aborted) {
     const begun = performance.now();
-    // The terminal may be resized meanwhile.
+    // The terminal may have been resized.
     const text = await draw({ ...out, columns: stdout.columns });
     if (signal.aborted) break;
-    // The overall state comes first: what does not fit is cut at the bottom.
+    // The overall state comes first: text that does not fit is cut at the bottom.
     const lines = text.trimEnd().split('\n');
     update(lines.slice(0, Math.max(1, stdout.rows - 1)).join('\n'));
     const restMs = Math.max(redrawMs, restPerRead * (performance.now() - begun));
@@ -123,12 +122,12 @@ const feedStyles: Readonly<Record<FeedStatus['state'], Style>> = {
   unsupported: 'bad',
 };
 
-/** Lines of the smallest screen, without a blank one, the prompt, and one that says how much is left out. */
+/** Lines of the smallest screen, minus a blank one, the prompt, and a count of omitted lines. */
 const screenLines = 21;
-/** So many lines of reasons are shown on a terminal, however many feeds there are. */
+/** Minimum lines for reasons on a terminal, with any number of feeds. */
 const leastLines = 5;
 
-/** One screen: the overall state, totals, a row for each feed, and what helps. Pure. */
+/** One screen: the overall state, totals, a row for each feed, and advice. Pure. */
 export function statusText(
   document: StatusDocument,
   look: Look,
@@ -155,7 +154,7 @@ export function statusText(
 
 function headline({ overall, as_of }: StatusDocument, look: Look): string[] {
   const { state, since } = overall;
-  // A sentence that begins with the state does not need it twice.
+  // The line already shows the state.
   const sentence = printable(overall.sentence.replace(/^Stopped: /u, ''));
   const isDated = since === null || sentence.includes(' since ');
   const dated = isDated ? sentence : `${sentence} Since ${clock(since, new Date(as_of))}.`;
@@ -163,7 +162,7 @@ function headline({ overall, as_of }: StatusDocument, look: Look): string[] {
   return wrap(`${mark(look, style)} ${paint(look, style, name)}: ${dated}`, look.columns, 2);
 }
 
-/** What is there; and who works, what today costs, when the next poll is. */
+/** Stored data; then workers, credits of today, and the next poll. */
 function summary(document: StatusDocument, look: Look): string[] {
   const { totals, workers, credits, standby, next_poll_at, as_of, feeds } = document;
   const at = new Date(as_of);
@@ -221,7 +220,7 @@ function creditsText({ spent, limit, forecast, keys }: StatusDocument['credits']
 interface Column {
   readonly head: string;
   readonly isRight?: true;
-  /** Left out below 76 columns, as the bar is. */
+  /** Omitted below 76 columns, like the bar. */
   readonly isWide?: true;
   readonly cell: (feed: FeedStatus, look: Look, at: Date, barWidth: number) => string;
 }
@@ -243,7 +242,7 @@ const tableColumns: readonly Column[] = [
   { head: 'left', isRight: true, isWide: true, cell: leftCell },
 ];
 
-/** Columns of a bar: the least, and the most, of which it takes what the others leave. */
+/** Minimum and maximum width of a bar, in columns. */
 const bars = { least: 4, most: 24 };
 
 function table({ feeds, as_of }: StatusDocument, look: Look): string[] {
@@ -263,7 +262,7 @@ function table({ feeds, as_of }: StatusDocument, look: Look): string[] {
   return draw(Math.min(bars.most, bars.least + Math.max(0, spare)));
 }
 
-/** Red only if a person has to act: a key without credits recovers by itself. */
+/** Red only if action is needed: a key without credits recovers by itself. */
 function stateCell({ state: name, failure }: FeedStatus, look: Look): string {
   const isRefused = name === 'blocked' && failure !== 'throttled' && failure !== 'out-of-credits';
   return paint(look, isRefused ? 'bad' : feedStyles[name], name);
@@ -275,7 +274,6 @@ const units = [
   ['m', 60],
 ] as const;
 
-/** A duration in its largest unit, for a column. */
 function briefly(seconds: number): string {
   const [unit, size] = units.find(([, length]) => seconds >= length) ?? (['s', 1] as const);
   return `${whole(Math.floor(Math.max(0, seconds) / size))}${unit}`;
@@ -293,16 +291,16 @@ function polledCell({ poll: { age_s, is_met } }: FeedStatus, look: Look): string
   return is_met === false ? paint(look, 'warning', briefly(age_s)) : briefly(age_s);
 }
 
-/** `~`: estimated from what was read so far; `≥`: the list may be shorter. */
+/** `~`: estimated from the rows so far; `≥`: the list may be shorter. */
 const basisSigns = { known: '', estimated: '~', 'at-least': '≥', unknown: '' } as const;
 
 const share = ({ verified: { share: part, basis } }: FeedStatus): string =>
   part === null ? '' : `${basisSigns[basis]}${percents(part)}`;
 
-/** What is not the whole is never shown as 100 %. */
+/** An incomplete part is never shown as 100 %. */
 const percents = (part: number) => `${part < 1 ? Math.min(99, Math.floor(part * 100)) : 100} %`;
 
-/** The time that is left while history is read, else its requests. */
+/** The time left while history is read, otherwise its requests. */
 function leftCell({ left: { requests, ends_in_s } }: FeedStatus): string {
   if (ends_in_s !== null) return `~${briefly(ends_in_s)}`;
   const { likely, most } = requests;
@@ -311,7 +309,7 @@ function leftCell({ left: { requests, ends_in_s } }: FeedStatus): string {
   return likely === null ? `≤${compact(most)} req.` : `~${compact(likely)} req.`;
 }
 
-/** Lines of one reason: what it is, unless the headline says all of it, and what helps. */
+/** Lines of one reason: its sentence, unless the headline has all of it, and advice. */
 function detail(
   { feeds, sentence, advice, command }: Reason,
   { overall, feeds: all }: StatusDocument,
@@ -328,7 +326,7 @@ function detail(
   ];
 }
 
-/** On a terminal two lines at most: what is left out is in the document. Elsewhere nothing is. */
+/** On a terminal at most two lines; the document has all. Elsewhere uncut. */
 function wrapped(text: string, blanks: string, look: Look): string[] {
   const room = look.columns - blanks.length;
   const [first = '', ...rest] = wrap(text, room);
@@ -336,10 +334,10 @@ function wrapped(text: string, blanks: string, look: Look): string[] {
   return [blanks + fit(first, room), blanks + fit(rest.map((line) => line.trim()).join(' '), room)];
 }
 
-/** A smaller archive is shown by --json alone, in bytes. */
+/** Only --json shows a smaller archive, in bytes. */
 const largeArchive = 1_000_000_000;
 
-/** What is worth knowing, and changes no state. */
+/** Notes that change no state. */
 function notes(feeds: readonly FeedStatus[], look: Look, commandLine: CommandLine): string[][] {
   const drift = feeds.reduce((sum, { schema_drift }) => sum + schema_drift, 0);
   const archive = feeds.reduce((sum, { archived_bytes }) => sum + archived_bytes, 0);

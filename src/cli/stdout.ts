@@ -2,7 +2,7 @@ import { WriteStream } from 'node:tty';
 import { plainLook, type Look } from '../terminal/look.ts';
 import { OutputClosedError, type Context } from './context.ts';
 
-/** The process's stdout for commands, also for those that write more than fits into memory. */
+/** The process's stdout; it can write more than fits into memory. */
 export function openStdout(): Pick<Context, 'stdout' | 'drained'> {
   const { stdout, stderr } = process;
   stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -16,26 +16,25 @@ export function openStdout(): Pick<Context, 'stdout' | 'drained'> {
       new Promise((resolve, reject) => {
         stdout.write('', (error?: NodeJS.ErrnoException | null) => {
           if (error === null || error === undefined) resolve();
-          // Any other error ends the process.
+          // Other errors end the process.
           else if (isClosed(error)) reject(new OutputClosedError('stdout is closed'));
         });
       }),
   };
 }
 
-/** The reader is gone, found out now or earlier. */
+/** The reader closed the pipe, now or earlier. */
 const isClosed = ({ code }: NodeJS.ErrnoException) =>
   code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
 
-/** What Node knows of a stream that may be a terminal. */
 type Stream = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>;
 
 /**
- * What a stream is drawn on. Node's own rules say whether in colour: `FORCE_COLOR`, `NO_COLOR`, `TERM`
+ * What a stream is drawn on. Node decides on colour by `FORCE_COLOR`, `NO_COLOR` and `TERM`
  * (https://nodejs.org/docs/latest-v24.x/api/tty.html#writestreamgetcolordepthenv).
  */
 export function lookOf({ isTTY, columns }: Stream, env: NodeJS.ProcessEnv): Look {
-  // A terminal that does not report its width, or does not move its cursor, has no lines to be redrawn.
+  // Redrawing needs a known width and a cursor that moves.
   const isTerminal = isTTY && columns > 0 && env.TERM !== 'dumb';
   const mayColour = isTTY || env.FORCE_COLOR !== undefined;
   return {

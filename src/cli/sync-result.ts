@@ -19,17 +19,17 @@ const count = z.int().min(0);
 
 const sums = {
   rows_added: count,
-  /** Rows that other processes added meanwhile, because they worked on the same feeds. */
+  /** Rows that other processes added to the same feeds meanwhile. */
   rows_added_by_others: count,
   rows_changed: count,
-  /** Pages that it committed. */
+  /** Pages committed. */
   pages: count,
-  /** Those that were repeated or refused too. */
+  /** Includes retried and refused ones. */
   requests: count,
   credits: count,
-  /** Items of its pages that are in quarantine. */
+  /** Items of its pages in quarantine. */
   quarantined: count,
-  /** Differences from the specification that no page had shown before. */
+  /** New differences from the specification. */
   drift: count,
 };
 
@@ -37,23 +37,23 @@ const sums = {
 export const syncDocument = z.strictObject({
   schema: z.literal('explorer-etl/sync/1'),
   command: z.enum(['sync', 'backfill', 'repair']),
-  /** Each lane of a feed that had something to do. */
+  /** Each lane that had work. */
   lanes: z.array(
     z.strictObject({
       feed: z.string(),
       chain_id: z.int(),
       operation: z.string(),
       lane: z.enum(['live', 'backfill']),
-      /** `paused`: a signal stopped it. `superseded`: another command named other bounds meanwhile. */
+      /** `paused`: a signal stopped it. `superseded`: another command set other bounds. */
       state: z.enum(['finished', 'paused', 'failed', 'unsupported', 'superseded']),
       failure: z.enum(Object.keys(failures) as [FailureClass, ...FailureClass[]]).nullable(),
-      /** The failure in words, with what to do. */
+      /** The failure's message and advice. */
       reason: z.string().nullable(),
       ...sums,
     }),
   ),
   totals: z.strictObject({ ...sums, seconds: z.number().min(0) }),
-  /** The chosen feeds of which history is left, and the requests it takes at most; null: unknown. */
+  /** Chosen feeds with history left, and its maximum of requests; null: unknown. */
   history: z.array(z.strictObject({ feed: z.string(), requests: count.nullable() })),
 });
 
@@ -61,18 +61,18 @@ export type SyncDocument = z.infer<typeof syncDocument>;
 type Lane = SyncDocument['lanes'][number];
 type Exit = (typeof exits)['done' | 'failed' | 'interrupted'];
 
-/** A command that is over. */
+/** A finished command. */
 export interface Concluded {
   readonly command: SyncDocument['command'];
   readonly settings: Settings;
   readonly results: readonly SyncResult[];
-  /** Whether `--operation` named the lists: then one that is not served is a failure. */
+  /** Whether `--operation` named the lists: a list that is not served is then a failure. */
   readonly isNamed: boolean;
-  /** When it began, on the clock of `performance.now`. */
+  /** On the clock of `performance.now`. */
   readonly begunAt: number;
 }
 
-/** Prints how each feed ended and what is left. @returns the exit code */
+/** Prints each feed's result and the work left. @returns the exit code */
 export async function concludeSync(
   context: Context,
   { json, quiet }: Pick<GlobalOptions, 'json' | 'quiet'>,
@@ -115,7 +115,7 @@ function exitOf(results: readonly SyncResult[], isNamed: boolean): Exit {
   return isFailed ? exits.failed : exits.done;
 }
 
-/** A lane that had several runs is described once: as it failed, or as it ended. */
+/** Describes a lane's runs once: as failed, or by the last one. */
 function describeLane(results: readonly SyncResult[], isInterrupted: boolean): Lane {
   const last = results.find(({ state }) => state !== 'finished') ?? results.at(-1);
   if (last === undefined) throw new Error('no result of a lane');
@@ -125,7 +125,7 @@ function describeLane(results: readonly SyncResult[], isInterrupted: boolean): L
   return { feed, chain_id, operation, lane, state, failure, reason, ...total(results) };
 }
 
-/** A signal leaves a run open. A run that a failure interrupted has failed here. */
+/** A signal leaves a run open; a run that a failure interrupted has failed here. */
 function stateOf({ state, failure, reason }: SyncResult, isInterrupted: boolean): Lane['state'] {
   if (state === 'finished' || state === 'superseded') return state;
   if (failure === 'unsupported') return failure;
@@ -143,10 +143,10 @@ const total = (parts: readonly Sums[]): Sums =>
     ]),
   ) as Sums;
 
-/** A command that is printed below a text, and never cut. */
+/** A command below a text; it is never cut. */
 type WithCommand = (text: string, command: string) => string[];
 
-/** A line for each feed, what it took, why feeds failed, what to look at, and what is left. Pure. */
+/** A line for each feed, cost, failures, notes, and work left. Pure. */
 export function syncText(
   look: Look,
   document: SyncDocument,
@@ -204,13 +204,12 @@ function totalsText({ totals }: SyncDocument): string {
   ].join(' · ');
 }
 
-/** Names some of so many feeds. */
 function namesOf(look: Look, some: readonly { readonly feed: string }[], most: number): string {
   const feeds = some.map(({ feed }) => feed);
   return feedNames(look, feeds, most);
 }
 
-/** Why feeds failed, each reason once: what is wrong with a key is wrong for all of its feeds. */
+/** Failure reasons, each once: a key's problem applies to all of its feeds. */
 function failureLines(look: Look, lanes: readonly Lane[]): string[] {
   const ended = lanes.filter(({ state }) => state !== 'finished' && state !== 'paused');
   return [...Map.groupBy(ended, (lane) => `${lane.state} ${causeOf(lane)}`).values()].flatMap(
@@ -223,7 +222,7 @@ function failureLines(look: Look, lanes: readonly Lane[]): string[] {
   );
 }
 
-/** Each feed states a refused key with a time of its own. */
+/** Each feed's message of a refused key has another time. */
 const causeOf = (lane: Lane): string =>
   lane.failure !== null && failures[lane.failure].stops === 'key' ? lane.failure : reasonOf(lane);
 
@@ -232,7 +231,7 @@ const reasonOf = ({ state, reason }: Lane): string =>
     ? 'superseded: replaced by a run with other bounds.'
     : printable(reason ?? 'the run did not end.');
 
-/** What to look at, and the command that shows it. */
+/** Notes, and the command that shows more. */
 const noted = [
   { of: 'quarantined', one: 'item', where: 'in quarantine', command: 'quarantine list' },
   { of: 'drift', one: 'new difference', where: 'from the specification', command: 'verify' },
@@ -248,7 +247,7 @@ function noteLines(look: Look, lanes: readonly Lane[], withCommand: WithCommand)
   });
 }
 
-/** The history that is left, and the command that says what it costs. */
+/** History left, and the command that shows its cost. */
 function historyLines(
   look: Look,
   { history, lanes }: SyncDocument,
@@ -267,6 +266,6 @@ function historyLines(
   return withCommand(`History left: ${parts.join('; ')}`, 'explorer-etl plan');
 }
 
-/** Lines as wide as the terminal; in a file a line stays whole, so that a search finds it. */
+/** Wrapped to the terminal; in a file a line stays whole for grep. */
 const wrapped = (look: Look, text: string): string[] =>
   look.isTerminal ? wrap(text, look.columns, 2) : [text];

@@ -28,7 +28,7 @@ import { tellWhere } from './print.ts';
 
 interface SyncOptions extends ChosenFeeds, BoundFlags, SourceOptions {}
 
-/** `sync`: brings feeds up to date once, with progress, and exits. */
+/** `sync`: brings feeds up to date once, with progress. */
 export function registerSync({ command, run }: Registry): void {
   addBounds(addSameData(addFeedOptions(command)), ['maxPages', 'since', 'fromBatch', 'toBatch']);
   addHelp(
@@ -56,21 +56,19 @@ async function sync(context: Context, options: SyncOptions & GlobalOptions): Pro
   });
 }
 
-/** What to walk: every configured lane, its bounds replaced by those of the flags. @throws UsageError */
+/** Every configured lane, with the bounds of the flags. @throws UsageError */
 export function targetsOf(settings: Settings, flags: BoundFlags, now: Date): SyncTarget[] {
   const bounds = boundsOf(settings, flags, now);
   return configuredLanes(settings.chains, bounds).map(({ lane, scope }) => ({ lane, scope }));
 }
 
-/** What a command brings up to date. */
 interface Work {
   readonly settings: Settings;
   readonly bounds: ScopeBounds;
-  /** The lanes of settings that have their feeds' targets. */
   readonly targets: (aimed: Settings) => readonly SyncTarget[];
 }
 
-/** Brings the database up to this program, then the lanes up to date, and prints how they ended. */
+/** Migrates the database, syncs the lanes, and prints the result. */
 export async function syncOnDatabase(
   command: Concluded['command'],
   context: Context,
@@ -103,7 +101,7 @@ export async function syncOnDatabase(
   }
 }
 
-/** Runs the sync itself on a prepared database, with progress as the options say. */
+/** Syncs a prepared database, with progress as the options say. */
 export async function syncTargets(
   context: Context,
   options: GlobalOptions & SourceOptions,
@@ -140,7 +138,7 @@ export async function syncTargets(
   }
 }
 
-/** Above the lines that are redrawn they would be a wall; the result counts them. */
+/** Omits schema drift, which would flood the screen; the result counts it. */
 const withoutDrift = (log: Log): Log => ({
   ...log,
   write: (event, fields) => {

@@ -21,7 +21,6 @@ import { demandPrepared, onDatabase } from './on-database.ts';
 import { printAnswer } from './print.ts';
 import { settingsOf } from './setup.ts';
 
-/** `verify`: what is complete; exit 0 only if nothing is open. */
 export function registerVerify({ command, run }: Registry): void {
   addExamples(
     addDemo(command).action(run(verify)),
@@ -49,10 +48,10 @@ async function verify(context: Context, options: DemoOption & GlobalOptions) {
 type Feed = VerifyDocument['feeds'][number];
 type WholeRepair = NonNullable<VerifyDocument['repair']>;
 
-/** Lines that are listed of a feed; `--json` has all. */
+/** Lines of a feed in the text; `--json` has all. */
 const mostLines = 12;
 
-/** What `verify` says: the verdict, what is open and what fixes it, what is complete, notes. */
+/** The verdict, open findings and their fixes, verified ranges, notes. */
 export function verifyText(look: Look, document: VerifyDocument): string {
   const { feeds, repair } = document;
   const repairs = feeds.flatMap((feed) => feed.repair ?? []);
@@ -80,7 +79,7 @@ export function verifyText(look: Look, document: VerifyDocument): string {
 const quiet = (look: Look, head: string, lines: readonly string[] = []): string[] =>
   lines.length === 0 ? [] : [head, ...lines].map((line) => paint(look, 'quiet', line));
 
-/** A line below a head, folded on a narrow terminal; elsewhere it stays one, for grep. */
+/** A line below a heading, wrapped on a terminal; elsewhere whole, for grep. */
 const indented = (look: Look, line: string): string[] =>
   (look.isTerminal ? wrap(line, look.columns - 2, 2) : [line]).map((part) => `  ${part}`);
 
@@ -109,15 +108,15 @@ function openLines(look: Look, feed: Feed): string[] {
   ];
 }
 
-/** A command, and its cost if that is known. */
+/** A command, and its cost if known. */
 type Repair = Pick<WholeRepair, 'command'> & Partial<Pick<WholeRepair, 'requests' | 'at_most'>>;
 
 const knownRequests = ({ requests, at_most }: Repair): number => requests ?? at_most ?? 0;
 
-/** @param known requests of its parts, as far as they are known: `repair` refuses by their sum */
+/** `known`: requests of the parts with a known cost; `repair` refuses by their sum. */
 function repairLines(look: Look, repair: Repair, known = [knownRequests(repair)]): string[] {
   const { command: wanted, requests = null, at_most = null } = repair;
-  // A person who copies it reads the cost beside it; a program that runs commands is refused.
+  // A person sees the cost beside the command; a program needs `--yes`, else it is refused.
   const sum = known.reduce((total, part) => total + part, 0);
   const command = sum > mostUnasked ? `${wanted} --yes` : wanted;
   const cost = costText({ likely: requests, requests: at_most });
@@ -128,7 +127,7 @@ function repairLines(look: Look, repair: Repair, known = [knownRequests(repair)]
   return isShort ? [lead + rest] : [lead, ` ${rest}`];
 }
 
-/** `about 13 requests, 260 credits; at most 20`. A bound is named as one. Empty: neither is known. */
+/** `about 13 requests, 260 credits; at most 20`; empty: cost unknown. */
 export function costText({ likely, requests: most }: RequestCount): string {
   const known = likely ?? most;
   if (known === null) return '';
@@ -140,7 +139,7 @@ export function costText({ likely, requests: most }: RequestCount): string {
     : `about ${cost}; at most ${whole(most)}`;
 }
 
-/** Findings as lines: those that say the same of several places are one. */
+/** Findings as lines; one line for all places with the same sentence. */
 function linesOf(findings: readonly Finding[]): string[] {
   const alike = Map.groupBy(findings, ({ place, sentence }) => `${place?.unit ?? ''} ${sentence}`);
   const lines = [...alike.values()].map((same) => {
@@ -156,7 +155,7 @@ function linesOf(findings: readonly Finding[]): string[] {
     : lines;
 }
 
-/** Neighbouring ranges, in order, as one. */
+/** Merges adjacent ranges, in order. */
 function joined(places: readonly { readonly from: number; readonly to: number }[]) {
   const ranges: { from: number; to: number }[] = [];
   for (const { from, to } of places) {
@@ -167,7 +166,7 @@ function joined(places: readonly { readonly from: number; readonly to: number }[
   return ranges;
 }
 
-/** A line for each feed, or two on a narrow terminal: what of it is verified. */
+/** The verified part of each feed, in one line, or two on a narrow terminal. */
 function coveredLines(look: Look, { feeds, at }: VerifyDocument): string[] {
   const rows = feeds
     .filter(({ covered }) => covered.length > 0)
@@ -189,7 +188,7 @@ function coveredText({ covered, unit }: Feed, at: string): string {
   return `${what}, ${timeText(covered, at)}`;
 }
 
-/** When the oldest and the newest walk of some ranges began: the clock of UTC if that is one day. */
+/** When the oldest and newest walk of these ranges began: two days, or one with a time in UTC. */
 function timeText(covered: Feed['covered'], at: string): string {
   const times = covered.flatMap(({ as_of, newest_as_of }) => [as_of, newest_as_of]);
   const sorted = times.map((time) => new Date(time).toISOString()).toSorted();
