@@ -9,27 +9,26 @@ type Segment = CoverageDocument['segments'][number];
 type Gap = CoverageDocument['gaps'][number];
 export type CellState = Segment['state'];
 
-/** Positions of a list, both included. */
+/** Both ends included. */
 export interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-/** What there is to draw of a list whose items have positions. */
+/** The drawable range of a list with positions. */
 export interface Extent extends Range {
   readonly feed: string;
   readonly chain_id: number;
   readonly operation: string;
   readonly unit: CoverageDocument['unit'];
-  /** Whether the list may go on below all that was read, it is unknown how far. */
+  /** Whether the list may continue below the lowest position read. */
   readonly is_open_below: boolean;
-  /** When a run last finished; ISO 8601. */
   readonly last_success_at: string | null;
-  /** About so many pages hold one position; null: too little was read. */
+  /** Estimated pages per position; null: too few pages were read. */
   readonly pages_each: number | null;
 }
 
-/** As SQL: the parts of all lists whose items have positions, as `ListRibbon` describes them. */
+/** As SQL: the parts of all lists with positions, as `ListRibbon` describes them. */
 const parts = sql.join(
   Object.values(kinds).flatMap(({ ribbon }) =>
     ribbon === null
@@ -44,10 +43,7 @@ const parts = sql.join(
   sql` union all `,
 );
 
-/**
- * As SQL: whether what is missing of a feed is being read: history, or all of it for the first time. A run that
- * fails, or that was stopped, reads nothing.
- */
+/** As SQL: whether a first read or a backfill is active. Failed and stopped runs are not. */
 const isReading = sql`exists (
   select from etl.runs
   where runs.feed = feeds.feed and state = 'open' and stopped_at is null and failures_in_a_row = 0
@@ -59,7 +55,7 @@ const unit = byKind((kind) => {
   return sql`case feeds.unit when 'batches' then ${batches} else ${blocks} end`;
 });
 
-/** Each feed of which anything is known, from the lowest position that is known or wanted to the newest. */
+/** The range of each feed, from the lowest known or requested position to the newest. */
 export async function readExtents(db: Database): Promise<Extent[]> {
   const { rows } = await db.execute<{ extent: Extent }>(sql`
     with parts as materialized (${parts})
@@ -84,25 +80,22 @@ export async function readExtents(db: Database): Promise<Extent[]> {
   return rows.map(({ extent }) => extent);
 }
 
-/** The cells of a feed: each from one of these positions to the next. */
 export interface Cells {
   readonly feed: string;
   readonly bounds: readonly number[];
 }
 
-/** What the cells of a feed show. */
 export interface Drawn {
   readonly feed: string;
-  /** Of each cell the most important of what is in it, so that a gap of one block is seen. */
+  /** The most important state in each cell, so that a gap of one block shows. */
   readonly states: readonly CellState[];
-  /** The newest gaps of all cells. */
   readonly gaps: readonly Range[];
 }
 
-/** More gaps are drawn, and not listed. */
+/** The list stops here; the drawing shows all gaps. */
 const mostGaps = 50;
 
-/** The feed is outermost, so its multiranges are searched for each cell, and not unnested. */
+/** The feed is the outer loop: each cell searches its multiranges without unnesting them. */
 export async function readCells(
   db: Database,
   asked: readonly Cells[],
@@ -143,17 +136,15 @@ export async function readCells(
   return new Map(rows.map(({ drawn }) => [drawn.feed, drawn]));
 }
 
-/** What of a list is looked at. */
 export interface CoverageWindow {
   readonly feed: string;
   /** Null: from the lowest, to the newest. */
   readonly from: number | null;
   readonly to: number | null;
-  /** In how many parts it is drawn at most. */
   readonly cells: number;
 }
 
-/** A feed's coverage over a window. Null: there is no such feed. */
+/** A feed's coverage over a window; null: no such feed. */
 export async function readCoverage(
   db: Database,
   { feed, from, to, cells }: CoverageWindow,
@@ -200,7 +191,7 @@ export async function readCoverage(
   };
 }
 
-/** The cells of a window, those of one state together. */
+/** The cells of a window, merged by state. */
 async function readWindow(db: Database, feed: string, { from, to }: Range, cells: number) {
   const size = Math.ceil((to - from + 1) / cells);
   const bounds = Array.from(
@@ -220,13 +211,12 @@ async function readWindow(db: Database, feed: string, { from, to }: Range, cells
   return { segments, gaps };
 }
 
-/** The lowest and the highest item in a segment. */
 const inside = ({ from, to }: Range) => [
   { height: from, from, to },
   { height: to, from, to },
 ];
 
-/** The items next to a gap, in which there are none. */
+/** The items on both sides of a gap. */
 const around = ({ from, to }: Range, whole: Range) => [
   { height: from - 1, from: 0, to: from - 1 },
   { height: to + 1, from: to + 1, to: Math.max(to + 2, whole.to) },
@@ -235,7 +225,7 @@ const around = ({ from, to }: Range, whole: Range) => [
 const requestsOf = ({ from, to }: Range, { pages_each }: Extent): number | null =>
   pages_each === null ? null : Math.max(1, Math.ceil((to - from + 1) * pages_each));
 
-/** A list by block is read where blocks are missing; batches are read again as a whole. */
+/** A list by block refetches the missing blocks; one by batch refetches whole batches. */
 function commandFor(
   { from, to }: Pick<Gap, 'from' | 'to'>,
   { chain_id, operation }: Extent,

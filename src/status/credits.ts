@@ -9,7 +9,7 @@ type Amounts = Pick<Credits, 'spent' | 'limit' | 'left'>;
 export type KeyCredits = Credits['keys'][number];
 type Forecast = Credits['forecast'];
 
-/** What every key has spent today (UTC), and the database's time. Which key it is, is not part of it. */
+/** Credits spent by every key today (UTC), without the keys' identity, and the database's time. */
 export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCredits[] }> {
   const { rows } = await db.execute<{ ms: number; keys: KeyCredits[] }>(sql`/* credits */
     with key as (
@@ -38,21 +38,20 @@ export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCr
   return { at: new Date(row?.ms ?? Date.now()), keys: row?.keys ?? [] };
 }
 
-/** What is left to request, of all feeds. */
 export interface WorkLeft {
-  /** Requests that a day of polls takes, as far as it is known. */
+  /** Requests of a day's polls, as far as known. */
   readonly pollsPerDay: number;
-  /** Requests of history; null: some of it, or of the polls, is unknown. */
+  /** Requests of history; null: unknown for some history or polls. */
   readonly history: { readonly least: number; readonly most: number } | null;
 }
 
-/** The credits of all keys together, and whether they last. Pure. */
+/** The sum of all keys, and a forecast of it. Pure. */
 export function creditsOf(keys: readonly KeyCredits[], work: WorkLeft, at: Date): Credits {
   const sum = sumCredits(keys);
   return { ...sum, forecast: forecastCredits({ at, ...sum, ...work }), keys: [...keys] };
 }
 
-/** The credits of all keys together; null where one of them has no limit, or there is none. */
+/** The sum of all keys; null: a key has no limit, or there is no key. */
 export function sumCredits(keys: readonly Amounts[]): Amounts {
   const sum = (amounts: readonly (number | null)[]) =>
     keys.length === 0 ? null : sumKnown(amounts);
@@ -63,7 +62,6 @@ export function sumCredits(keys: readonly Amounts[]): Amounts {
   };
 }
 
-/** What a forecast is made from. */
 interface Spending extends WorkLeft, Amounts {
   readonly at: Date;
 }
@@ -71,8 +69,8 @@ interface Spending extends WorkLeft, Amounts {
 const daySeconds = 86_400;
 
 /**
- * Whether the credits last until midnight UTC, by what is left to request: polls, which cannot wait, and then
- * history, which goes on the next day. The pace of a first read says nothing about the hours after it. Pure.
+ * Forecasts whether the credits last until midnight UTC: polls come first, history can wait for the next day. The
+ * pace of a first read does not predict later hours. Pure.
  */
 export function forecastCredits(spending: Spending): Forecast {
   const { at, left, history, pollsPerDay } = spending;
@@ -90,7 +88,7 @@ export function forecastCredits(spending: Spending): Forecast {
   if (history === null) return { kind: 'unknown' };
   if (history.most <= forHistory) return { kind: 'enough' };
   const pagesPerDay = (spending.limit ?? spending.spent + left) / creditsPerRequest - pollsPerDay;
-  // A history of unknown length may end today.
+  // History of unknown length may end today.
   const days = (requests: number) =>
     Math.max(0, Math.ceil((requests - forHistory) / Math.max(1, pagesPerDay)));
   return {

@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { count, instant, laneName, runState } from './schema.ts';
 
 /**
- * What the page reads beside `/status.json`: one schema for each JSON endpoint. The schema is the type, for the
- * server and for the client. Times are ISO 8601, durations seconds, positions blocks, batches or ranks.
+ * The page's JSON endpoints beside `/status.json`: each schema gives the type to the server and the client. Times are
+ * ISO 8601, durations seconds, positions blocks, batches or ranks.
  */
 
 const position = z.int();
-/** Positions, both included. */
+/** Both ends included. */
 const range = z.strictObject({ from: position, to: position });
-/** The same, with the times of its lowest and highest item, if stored items report them. */
+/** With the times of its lowest and highest stored item; null: items have no times. */
 const timedRange = range.extend({ from_at: instant.nullable(), to_at: instant.nullable() });
 
-/** What is drawn of a part of a list, the most important first: a gap is never hidden by what is verified. */
+/** States of a drawn part, the most important first: verified parts never hide a gap. */
 export const cellStates = [
   'gap',
   'quarantined',
@@ -29,30 +29,30 @@ const cell = z.enum(cellStates);
 export const stripsDocument = z.strictObject({
   from: instant,
   to: instant,
-  /** Start of each cell is `from + index × (to − from) / cells`. */
+  /** Each cell starts at `from + index × (to − from) / cells`. */
   cells: count,
   feeds: z.array(z.strictObject({ feed: z.string(), cells: z.array(cell) })),
 });
 
-/** `GET /coverage.json?feed=&from=&to=&cells=`: a feed's coverage over a window of positions, to zoom into. */
+/** `GET /coverage.json?feed=&from=&to=&cells=`: a feed's coverage over a window of positions. */
 export const coverageDocument = z.strictObject({
   feed: z.string(),
   unit: z.enum(['blocks', 'batches', 'ranks']),
-  /** The whole list, as far as it is known or wanted; null: nothing is stored yet. */
+  /** The known or requested list; null: no data. */
   whole: range.nullable(),
   window: range.nullable(),
   segments: z.array(timedRange.extend({ state: cell })),
-  /** The gaps of the window, the newest first, at most 50. */
+  /** Gaps in the window, newest first, at most 50. */
   gaps: z.array(
     timedRange.extend({
-      /** About how many requests it takes; null: unknown. */
+      /** Estimated; null: unknown. */
       requests: count.nullable(),
       command: z.string(),
     }),
   ),
 });
 
-/** `GET /throughput.json?hours=&feed=`: what the ledger holds, in equal bins, the oldest first. */
+/** `GET /throughput.json?hours=&feed=`: the ledger in equal bins, oldest first. */
 export const throughputDocument = z.strictObject({
   from: instant,
   to: instant,
@@ -62,15 +62,14 @@ export const throughputDocument = z.strictObject({
       at: instant,
       pages: count,
       rows: count,
-      /** Credits of its requests. */
       credits: count,
-      /** Age of the newest item when the head was polled; null: no poll in this bin. */
+      /** Age of the newest item at the poll; null: no poll in this bin. */
       lag_s: z.number().nullable(),
     }),
   ),
 });
 
-/** `GET /runs.json?hours=&feed=`: runs and what happened beside them, the newest first. */
+/** `GET /runs.json?hours=&feed=`: runs and events, newest first. */
 export const runsDocument = z.strictObject({
   from: instant,
   to: instant,
@@ -97,7 +96,7 @@ export const runsDocument = z.strictObject({
   ),
 });
 
-/** `GET /queries.json`: the named queries, and the tables and columns that one may ask about. */
+/** `GET /queries.json`: the named queries, and the tables and columns for queries. */
 export const queriesDocument = z.strictObject({
   queries: z.array(
     z.strictObject({
@@ -105,7 +104,7 @@ export const queriesDocument = z.strictObject({
       topic: z.string(),
       title: z.string(),
       sql: z.string(),
-      /** How its answer is drawn; null: as a table. */
+      /** Null: a table only. */
       chart: z
         .strictObject({
           kind: z.enum(['line', 'bars', 'shares']),
@@ -126,20 +125,20 @@ export const queriesDocument = z.strictObject({
   ),
 });
 
-/** `GET /query.json?name=`, and the same as `/query.csv`: the answer to a named query, at most 1,000 rows. */
+/** `GET /query.json?name=` or `/query.csv`: the answer to a named query, at most 1,000 rows. */
 export const queryDocument = z.strictObject({
   name: z.string(),
   columns: z.array(z.strictObject({ name: z.string(), type: z.string() })),
-  /** Values as text or number; big integers are text. */
+  /** Big integers are text. */
   rows: z.array(z.array(z.union([z.string(), z.number(), z.boolean(), z.null()]))),
   is_cut: z.boolean(),
   ms: z.number(),
 });
 
-/** `GET /trace.json?term=`: every stored row that has a hash, an address or a height, and where it came from. */
+/** `GET /trace.json?term=`: every stored row with a hash, address or height, and its source. */
 export const traceDocument = z.strictObject({
   term: z.string(),
-  /** What the term can be read as; null: nothing, with what would be. */
+  /** The term's kind; null: none, and `hint` lists the kinds. */
   is: z.enum(['hash', 'address', 'height']).nullable(),
   hint: z.string().nullable(),
   rows: z.array(
@@ -155,11 +154,11 @@ export const traceDocument = z.strictObject({
           sequence: count,
           fetched_at: instant,
           cursor: z.string().nullable(),
-          /** The archived body; null: the archive is off, or it was pruned. */
+          /** The archived body; null: the archive is off, or the body was pruned. */
           body: z.string().nullable(),
         })
         .nullable(),
-      /** Later changes of the row, the newest first, each a sentence. */
+      /** Later changes of the row, newest first. */
       changes: z.array(z.strictObject({ at: instant, sentence: z.string() })),
     }),
   ),

@@ -8,22 +8,21 @@ import { operationNames, operations } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import { firingsPerDay } from './schedule.ts';
 
-/** What is left of a feed's history, and what a day of it costs, by these settings. */
+/** The history left of a feed and the cost of a day, by these settings. */
 export interface FeedEstimate extends Feed, Estimates {
   readonly feed: string;
   readonly settings: FeedSettings;
 }
 
-/** A feed to estimate. Its list may be one that only a newer version knows. */
+/** A feed to estimate; only a newer version may know its list. */
 type WantedFeed = Pick<FeedEstimate, 'chain_id' | 'settings'> & { readonly operation: string };
 
-/** How the estimates are to be read. */
 export interface ForecastOptions {
   readonly pageSize: number;
   readonly at: Date;
 }
 
-/** Estimates every feed of these chains, in the order in which people read of them. */
+/** Estimates every feed of these chains, in display order. */
 export const estimateFeeds = (
   db: Database | null,
   chains: readonly ChainSettings[],
@@ -38,11 +37,7 @@ export const estimateFeeds = (
   return estimate(db, feeds, options);
 };
 
-/**
- * Estimates feeds from stored facts alone, but for lists that this version does not know.
- *
- * @param db null: there are no tables yet
- */
+/** Estimates feeds of known lists from stored facts; `db` null: no tables yet. */
 export async function estimate(
   db: Database | null,
   wanted: readonly WantedFeed[],
@@ -65,7 +60,7 @@ export async function estimate(
   });
 }
 
-/** What each kind of list estimates from: of all feeds in one statement. */
+/** The facts of each kind of list, for all feeds in one statement. */
 async function readFacts(
   db: Database,
   wanted: readonly Pick<FeedEstimate, 'feed' | 'settings'>[],
@@ -81,6 +76,6 @@ async function readFacts(
   return new Map(rows.map(({ feed, facts }) => [feed, facts]));
 }
 
-/** The sum of some counts; null: one of them is unknown. */
+/** The sum of counts; null: one of them is unknown. */
 export const sumKnown = (counts: readonly (number | null)[]): number | null =>
   counts.reduce((sum, each) => (sum === null || each === null ? null : sum + each), 0);

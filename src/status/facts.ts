@@ -9,13 +9,13 @@ import type { Cron } from './schedule.ts';
 import type { FeedStatus, LaneStatus } from './schema.ts';
 
 /**
- * The statements behind the status document, each for all feeds at once. What they read grows with the feeds, the
- * walks of today and the batches of numbered lists, not with the pages or items that are stored.
+ * The statements behind the status document, each for all feeds. They read in proportion to feeds, today's walks and
+ * batches, not to stored pages or items.
  */
 
-/** What the tables say of a feed. Times are ISO 8601. */
+/** A feed in the tables. Times are ISO 8601. */
 export interface FeedRecord {
-  /** As the document has it. */
+  /** Fields of the document. */
   readonly shown: Pick<
     FeedStatus,
     | 'feed'
@@ -39,18 +39,18 @@ export interface FeedRecord {
   readonly state: FeedState;
   readonly reason: string | null;
   readonly settings: FeedSettings;
-  /** When the last run began that polled the head and finished. */
+  /** When the last finished poll of the head began. */
   readonly polled_at: string | null;
   readonly poll_age_s: number | null;
-  /** As configured; null: nothing is. */
+  /** As configured; null: not configured. */
   readonly freshness_s: number | null;
-  /** As configured, whether or not a worker runs by it. */
+  /** As configured, even without a worker. */
   readonly schedule: Cron;
-  /** A list that the explorer does not serve is not polled before. */
+  /** When to poll a list next that the explorer does not serve. */
   readonly poll_again_at: string | null;
 }
 
-/** Every feed, with the totals of its lanes and the progress of its newest run: by chain, and lists as everywhere else. */
+/** Every feed in display order, with the totals of its lanes and the progress of its newest run. */
 export async function readFeeds(db: Database): Promise<FeedRecord[]> {
   const { rows } = await db.execute<{ record: FeedRecord }>(sql`/* feeds */
     with total as (
@@ -120,22 +120,19 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
   return rows.map(({ record }) => record);
 }
 
-/** What the tables say of a lane that ever had a run. Times are ISO 8601. */
+/** A lane with at least one run. Times are ISO 8601. */
 export interface LaneRecord {
   readonly feed: string;
-  /** As the document has it. The run is the newest. */
+  /** Fields of the document, for the newest run. */
   readonly shown: Omit<LaneStatus, 'state' | 'until' | 'quiet_s'>;
-  /** When a process that was stopped let go of the run; null: none has since it was taken up. */
+  /** When a stopped process released the run; null: it has not since it opened the run. */
   readonly stopped_at: string | null;
   readonly last_page_age_s: number | null;
-  /** Rows that its walks added since midnight UTC. */
+  /** Rows added since midnight UTC. */
   readonly rows_today: number;
 }
 
-/**
- * As SQL: the pages of a walk, a row `walk`, since a time. It goes back by doubling steps, so it reads at most twice
- * as many as there are since then, however long the walk is.
- */
+/** As SQL: a walk's pages since a time. Doubling steps read at most twice as many pages. */
 const pagesSince = (since: SQL) => sql`
   select inserted, fetched_at from etl.pages
   where walk_id = walk.id and fetched_at >= ${since} and sequence >= walk.pages - (
@@ -155,7 +152,7 @@ const pagesSince = (since: SQL) => sql`
 const midnight = sql`date_trunc('day', now(), 'UTC')`;
 const paceSince = sql`now() - interval '5 minutes'`;
 
-/** Every lane, the live one of a feed first. A walk that began today is summed already; only an older one is counted by pages. */
+/** Every lane, the live one of a feed first. Only walks older than today count rows by pages. */
 export async function readLanes(db: Database): Promise<LaneRecord[]> {
   const { rows } = await db.execute<{ record: LaneRecord }>(sql`/* lanes */
     with walk as (
@@ -203,16 +200,15 @@ export async function readLanes(db: Database): Promise<LaneRecord[]> {
   return rows.map(({ record }) => record);
 }
 
-/** What is verified of a feed, as far as it is known without a `verify`. */
+/** What is known to be verified without a `verify`. */
 export interface Verified extends Omit<FeedStatus['verified'], 'share' | 'basis' | 'positions'> {
   readonly feed: string;
-  /** Null: the kind of list counts batches. */
+  /** Null: this kind of list counts batches. */
   readonly positions: number | null;
-  /** Blocks or batches that can hold an item in quarantine; 0 where it can be anywhere. */
+  /** Blocks or batches that can contain a quarantined item; 0: it can be anywhere. */
   readonly quarantined_positions: number;
 }
 
-/** What is verified of every feed. */
 export async function readVerified(db: Database): Promise<ReadonlyMap<string, Verified>> {
   const extents = Object.values(kinds).map(
     ({ name, status }) => sql`
@@ -249,25 +245,21 @@ export async function readVerified(db: Database): Promise<ReadonlyMap<string, Ve
   return new Map(rows.map(({ verified }) => [verified.feed, verified]));
 }
 
-/** What the times of a list's newest items say of its pace. Times are seconds since 1970. */
+/** The pace of a list by its newest items; times are seconds since 1970. */
 export interface ItemPace {
-  /** The newest times, the newest first. */
+  /** Newest first. */
   readonly newest: readonly number[];
-  /** The mean time between two items. */
   readonly usual_s: number;
-  /** The longest time between two items, without those that wrong times may have made. */
+  /** Without intervals that wrong times may cause. */
   readonly longest_s: number;
 }
 
-/** So many wrong times decide nothing: neither what is newest nor what is usual. */
+/** Ignores this many wrong times, in the newest item and in the interval. */
 const wrongTimes = 2;
-/** Fewer times than on a page show no interval. */
+/** A page or less shows no interval. */
 const leastTimes = 50;
 
-/**
- * The pace of each list by the times of its newest items, a bounded read of an index. A time in the future is wrong.
- * A feed is absent if its items have no times, or too few are stored.
- */
+/** Reads a bounded part of an index, without future times. Feeds with too few times are absent. */
 export async function readPaces(db: Database): Promise<ReadonlyMap<string, ItemPace>> {
   const items = Object.values(kinds).flatMap(({ name, status }) =>
     status.newestTimes === null

@@ -10,20 +10,18 @@ import { type Activity, activityOf, isUnseen, quietSentence } from './lanes.ts';
 import { type Cron, nextFiring, pollTarget } from './schedule.ts';
 import type { FeedStatus, LaneStatus } from './schema.ts';
 
-/** All that is stored of a feed, and what is computed from it. */
 export interface FeedFacts {
   readonly record: FeedRecord;
   readonly lanes: readonly LaneStatus[];
   readonly rows_today: number;
-  /** Null: it was registered between two statements. */
+  /** Null: registered between two statements. */
   readonly verified: Verified | null;
   readonly estimate: FeedEstimate | null;
   readonly pace: ItemPace | null;
-  /** The schedule that a `start` set for the lane that polls the head; null: none did. */
+  /** The schedule that `start` set for the head lane; null: none. */
   readonly set: Cron | null;
 }
 
-/** How the facts are to be read. */
 export interface Reading {
   readonly pageSize: number;
   readonly at: Date;
@@ -31,12 +29,12 @@ export interface Reading {
   readonly workers: Workers | null;
 }
 
-/** Lists with their names for people; that of a list which only a newer version knows is its operation. */
+/** Display names of lists; a list unknown to this version keeps its operation as name. */
 const guides: Readonly<Record<string, { readonly guide: { readonly list: string } }>> = operations;
 
 const unknown: Estimate = { least: 0, likely: null, requests: null };
 
-/** A feed's state and figures. Why it is in that state comes with the reasons. Pure. */
+/** A feed's state and figures; the reasons add why. Pure. */
 export function describeFeed(facts: FeedFacts, reading: Reading): FeedStatus {
   const { record, lanes, rows_today, estimate } = facts;
   const { shown, unit, state, reason } = record;
@@ -58,20 +56,20 @@ export function describeFeed(facts: FeedFacts, reading: Reading): FeedStatus {
   };
 }
 
-/** All that was requested is read and verified, and nothing above it was requested. */
+/** The target is read and verified, and has an upper bound. */
 const isDone = (facts: FeedFacts): boolean =>
   facts.verified?.batches?.is_bounded === true &&
   facts.verified.is_verified &&
   !isPartial(facts.verified);
 
-/** Something that was requested is missing or not verified, and exists. */
+/** Existing data of the target is missing or unverified. */
 function isPartial({ is_verified, batches, gaps }: Verified): boolean {
   if (!is_verified) return true;
   if (batches === null) return gaps > 0;
   return batches.unread + batches.unverified + batches.without_blocks > 0;
 }
 
-/** What is shown of an activity, whatever is stored of the list; the others depend on that. */
+/** The state of an activity that does not depend on stored data. */
 export const shownAs: Readonly<Partial<Record<Activity, FeedStatus['state']>>> = {
   running: 'running',
   queued: 'running',
@@ -94,7 +92,7 @@ function stateOf(
   const { verified, lanes } = facts;
   const { failure, pages, quarantined } = facts.record.shown;
   if (activity === 'failed' && failure === 'rejected') return 'blocked';
-  // Workers are not seen on a standby: pages are.
+  // A standby shows no workers, only pages.
   if (activity === 'unknown')
     return lanes.some((lane) => isUnseen(lane, at)) ? 'behind' : 'running';
   const shown = shownAs[activity];
@@ -107,7 +105,7 @@ function stateOf(
   return isPart || poll.is_met === false || newest_item?.is_met === false ? 'behind' : 'current';
 }
 
-/** How current the head is. A list that nothing is added to is never late. */
+/** How current the head is. A list without new items is never late. */
 function pollOf(facts: FeedFacts, { at, workers }: Reading): FeedStatus['poll'] {
   const { record, set, lanes } = facts;
   const { polled_at: last_at, poll_age_s: age_s } = record;
@@ -116,20 +114,20 @@ function pollOf(facts: FeedFacts, { at, workers }: Reading): FeedStatus['poll'] 
   const next_at = later(polled, record.poll_again_at);
   if (isDone(facts)) return { last_at, age_s, target: null, is_met: null, next_at };
   const target = pollTarget(record, set, at);
-  // During the first read nothing can be old.
+  // Nothing can be old during the first read.
   const isFirst = last_at === null && lanes.some(({ run_state }) => run_state === 'open');
   const isJudged = !isFirst && record.shown.pages > 0;
   const is_met = isJudged ? age_s !== null && age_s <= target.seconds : null;
   return { last_at, age_s, target, is_met, next_at };
 }
 
-/** What is not polled before a time is polled no earlier. */
+/** A poll comes no earlier than `notBefore`. */
 const later = (polled: string | null, notBefore: string | null): string | null =>
   polled === null || notBefore === null || Date.parse(notBefore) <= Date.parse(polled)
     ? polled
     : new Date(notBefore).toISOString();
 
-/** As of the last poll; not before the first read has ended. */
+/** As of the last poll; null before the first read has ended. */
 function newestItemOf({ record, pace, verified }: FeedFacts): FeedStatus['newest_item'] {
   const isBounded = verified?.batches?.is_bounded === true;
   return pace === null || record.polled_at === null || isBounded
@@ -137,16 +135,14 @@ function newestItemOf({ record, pace, verified }: FeedFacts): FeedStatus['newest
     : newestItem(pace, record.polled_at);
 }
 
-/** So many times the longest usual silence is none of the list's own. */
+/** A silence this many times the longest usual one is not normal. */
 const silences = 3;
-/** A list that is busy by day may rest at night; in seconds. */
+/** A list busy by day may have no items at night; in seconds. */
 const leastLimitSeconds = 6 * 3600;
 
 /**
- * How old the newest item was at the last poll, and how old it may be: what was listed later is not stored yet.
- * The newest times count if the ones below confirm them. Pure.
- *
- * @param polled_at ISO 8601
+ * The age of the newest item at the last poll (ISO 8601), and its limit. Later items are not stored yet. The newest
+ * times count if lower ones confirm them. Pure.
  */
 export function newestItem(
   { newest, usual_s, longest_s }: ItemPace,
@@ -184,9 +180,9 @@ type Share = Pick<FeedStatus['verified'], 'share' | 'basis'>;
 const noShare: Share = { share: null, basis: 'unknown' };
 
 /**
- * The part of a list that is verified, by the rule of `verify`: what can hold an item in quarantine is not. Batches
- * are counted, without those that wait for what is to come. Of a list of unknown length, what is left is estimated in
- * items as dense as those that were read: blocks would not do, because the oldest ones hold few. Pure.
+ * The verified part of a list, by the rule of `verify`: without positions that can contain a quarantined item. Batches
+ * count unless they wait for the next one. For an unknown length, estimates by items of the density so far: the oldest
+ * blocks contain few items. Pure.
  */
 function verifiedShare(
   { is_verified, batches, positions, gaps, quarantined_positions: held }: Verified,
@@ -213,7 +209,7 @@ function verifiedShare(
   return { share, basis: history.likely === null ? 'at-least' : 'estimated' };
 }
 
-/** History is what the backfill lane has left; what is new cannot be known beforehand. */
+/** History is the remaining work of the backfill lane; new items are unknown in advance. */
 function leftOf(history: Estimate, lanes: readonly LaneStatus[], at: Date): FeedStatus['left'] {
   const { least, likely, requests: most } = history;
   const left = likely ?? most;
@@ -229,7 +225,7 @@ function leftOf(history: Estimate, lanes: readonly LaneStatus[], at: Date): Feed
   };
 }
 
-/** What is left to request. A list that is not served takes none, and without a `start` none is polled. Pure. */
+/** Requests left: none for a list that is not served, no polls without a `start`. Pure. */
 export function workLeft(
   feeds: readonly FeedStatus[],
   estimates: ReadonlyMap<string, FeedEstimate>,

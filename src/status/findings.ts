@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operationNames } from '../lists/registry.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 
-/** What `verify` finds. The first five kinds keep a feed from being complete, the others are notes. */
+/** A finding of `verify`. The first five kinds keep a feed incomplete; the others are notes. */
 export const finding = z.strictObject({
   kind: z
     .enum([
@@ -31,13 +31,13 @@ export type Finding = z.infer<typeof finding>;
 type Kind = Finding['kind'];
 type Place = NonNullable<Finding['place']>;
 
-/** A finding as the database emits it: a code, its place, and what its sentence needs. */
+/** A finding from the database: a code, a place, and parts of the sentence. */
 export interface RawFinding {
   readonly detail: string;
   readonly from?: number;
   readonly to?: number;
   readonly count?: number;
-  /** How many blocks were downloaded. */
+  /** Number of blocks downloaded. */
   readonly downloaded?: number;
   /** Ranges of blocks that differ. */
   readonly stored?: Range | null;
@@ -47,17 +47,17 @@ export interface RawFinding {
   readonly verified_to?: number | null;
   readonly state?: string;
   readonly reason?: string | null;
-  /** The first fields or values that differ from the specification. */
+  /** The first differing fields or values. */
   readonly items?: readonly string[];
 }
 
 type Range = readonly [from: number, to: number];
-/** The command whose walks, or whose list, are about a finding. */
+/** The command that fixes or lists a finding. */
 type Remedy = 'repair' | 'sync' | 'quarantine list' | null;
-/** Text in braces stands for a part of the raw finding, and `{# noun}` for its count of them. */
+/** `{part}` stands for a part of the raw finding, `{# noun}` for its count. */
 type Sentence = string | ((raw: RawFinding) => string);
 
-/** Every code that the database emits, by its kind: what fixes it, and its sentence, which follows the place. */
+/** The remedy and sentence of every code, by kind. The sentence follows the place. */
 const details: Readonly<Record<Kind, Readonly<Record<string, readonly [Remedy, Sentence]>>>> = {
   gap: {
     'not-downloaded': ['repair', 'not downloaded'],
@@ -67,7 +67,7 @@ const details: Readonly<Record<Kind, Readonly<Record<string, readonly [Remedy, S
   unverified: {
     'no-evidence': ['repair', 'nothing is verified'],
     'no-coverage': ['repair', 'nothing is verified: no range is covered yet'],
-    // Nothing is open of the batches that were read: one has to be found.
+    // No read batch is open: `sync` has to find one.
     'no-verified-batch': ['sync', 'nothing is verified: no batch is verified yet'],
     'no-snapshot': ['repair', 'nothing is verified: no full snapshot yet'],
     'empty-unconfirmed': ['repair', 'downloaded as empty, which no neighbour confirms'],
@@ -93,7 +93,7 @@ const details: Readonly<Record<Kind, Readonly<Record<string, readonly [Remedy, S
     'totals-differ': ['repair', 'stored totals differ from the walks'],
   },
   quarantine: { quarantine: ['quarantine list', '{# item} in quarantine'] },
-  // The reason says what is wrong; a run that goes well ends it.
+  // The reason says what is wrong; a successful run removes it.
   'feed-state': { 'feed-state': ['sync', '{state}'] },
   'pending-head': {
     'waits-for-blocks': [null, 'waiting for the rest of the blocks'],
@@ -123,7 +123,7 @@ const details: Readonly<Record<Kind, Readonly<Record<string, readonly [Remedy, S
 const rangeText = (range: Range | null | undefined): string =>
   range ? `${whole(range[0])} to ${whole(range[1])}` : 'none';
 
-/** What stands in braces. */
+/** Values for the braces. */
 const parts: Readonly<Record<string, (raw: RawFinding) => string>> = {
   names: ({ count = 0, items = [] }) =>
     `${items.join(', ')}${count > items.length ? ` and ${whole(count - items.length)} more` : ''}`,
@@ -151,17 +151,14 @@ function lowerEdge({ count = 0 }: RawFinding): string {
   return `complete; lower edge unverified (previous batch not downloaded)${below}`;
 }
 
-/** Of which feed a finding is, and what the places of its list count; null: it has none, or they are unknown. */
+/** A finding's feed, and the unit of its places; null: no places, or unknown. */
 export interface FindingSource {
   readonly chain_id: number;
   readonly operation: string;
   readonly unit: Place['unit'] | null;
 }
 
-/**
- * A finding of a feed, from what the database emits. A newer version may have written a code that this one does
- * not know: its sentence is then what the database says, and it is of the kind that is given.
- */
+/** The finding of a feed; a newer version's code has `unknownKind` and the raw text. */
 export function findingOf(raw: RawFinding, feed: FindingSource, unknownKind: Kind): Finding {
   const { detail, from, to, count = null } = raw;
   const place =
@@ -185,7 +182,7 @@ const commandOf = (remedy: Remedy, feed: FindingSource): string | null =>
     ? null
     : commandFor(remedy, feed);
 
-/** The command that downloads what is open of a feed. */
+/** The command that downloads the missing data of a feed. */
 export const repairCommand = (feed: Omit<FindingSource, 'unit'>): string =>
   commandFor('repair', feed);
 
@@ -193,7 +190,7 @@ export const repairCommand = (feed: Omit<FindingSource, 'unit'>): string =>
 export const findingText = ({ place, sentence }: Finding): string =>
   place === null ? sentence : `${placesText(place.unit, [place])}: ${sentence}`;
 
-/** Ranges that are named in a line; the rest is counted. */
+/** Ranges named in a line; the line counts the others. */
 const mostRanges = 6;
 
 /** Ranges in words: `batches 10 to 14, 20 and 9 more`. */

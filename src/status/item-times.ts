@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import { kinds } from '../lists/index.ts';
 
-/** A position whose time is sought, and the window that the item has to be in. */
+/** A position, and the window for an item with its time. */
 export interface Near {
   readonly feed: string;
   readonly height: number;
@@ -10,13 +10,12 @@ export interface Near {
   readonly to: number;
 }
 
-/** As SQL: the times of what rows `asked` name. */
+/** As SQL: the times of the positions in `asked`. */
 const times = sql.join(
   Object.values(kinds).flatMap(({ ribbon }) => (ribbon === null ? [] : [ribbon.times])),
   sql` union all `,
 );
 
-/** As SQL: the stored items near positions. */
 const itemsNear = (asked: readonly Near[]) => sql`
   with asked as (
     select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb)
@@ -24,10 +23,10 @@ const itemsNear = (asked: readonly Near[]) => sql`
   ), found(feed, "from", "to", height, timestamp) as (${times})
 `;
 
-/** As SQL: a time that is still to come is wrong. */
+/** As SQL: a future time is wrong. */
 const isPast = sql`timestamp <= now() + interval '1 day'`;
 
-/** The time of the stored item at each position, or next to it in its window, as ISO 8601; null: none is known. */
+/** The time of the item at each position or next to it in its window, ISO 8601; null: unknown. */
 export async function timesNear(
   db: Database,
   asked: readonly Near[],
@@ -54,16 +53,16 @@ export async function timesNear(
 
 const windowOf = ({ feed, from, to }: Near): string => `${feed} ${from} ${to}`;
 
-/** When a position was, in ms since 1970. */
+/** The time of a position, in ms since 1970. */
 export interface Point {
   readonly height: number;
   readonly at: number;
 }
 
-/** Positions of a list whose times are looked up: between them time is interpolated. */
+/** Positions with a looked-up time; others are interpolated. */
 const samples = 24;
 
-/** Some positions of each list with their times, in order. */
+/** Sample positions of each list with their times, in order. */
 export async function sampleTimes(
   db: Database,
   extents: readonly { readonly feed: string; readonly from: number; readonly to: number }[],
@@ -88,7 +87,7 @@ export async function sampleTimes(
   return new Map([...byFeed].map(([feed, own]) => [feed, inOrder(own)]));
 }
 
-/** Without those whose time contradicts their height: as many as agree with each other are kept. */
+/** The largest set of points whose times rise with their heights. */
 function inOrder(points: readonly Point[]): readonly Point[] {
   const chains: (readonly Point[])[] = [];
   for (const { height, at } of points) {

@@ -5,34 +5,34 @@ import type { LaneStatus } from './schema.ts';
 
 type LaneState = LaneStatus['state'];
 
-/** What is seen of workers: their locks show only on the primary. `deserted`: it sees that there are none. */
+/** Visible workers: only the primary shows their locks. `deserted`: no worker. */
 export type View = 'attended' | 'deserted' | 'standby';
 
-/** @param workers null: this is a standby */
+/** Null: this is a standby. */
 export const viewOf = (workers: Workers | null): View =>
   workers === null ? 'standby' : workers.start + workers.once > 0 ? 'attended' : 'deserted';
 
-/** After so long without a page a lane is quiet, in seconds. No row says that a request is under way. */
+/** A lane without a page for this long is quiet, in seconds. No row shows an active request. */
 const quietAfterSeconds = 15;
 
-/** After so long it is stalled, in seconds: an answer takes 2 minutes at most, so a slow service is in time. */
+/** Stalled after this long, in seconds: a slow answer takes 2 minutes at most. */
 const stallSeconds = 300;
 
-/** A job queued so recently, after pages so recent, is a lane between two slices; seconds. */
+/** A job this new after pages this recent is a lane between two slices; in seconds. */
 const chainedSeconds = 1;
 const recentSeconds = 15;
 
-/** Since a lane's last page, or since its worker took it up, in seconds. */
+/** Seconds since a lane's last page, or since its worker opened it. */
 const quietSeconds = (
   { last_page_age_s }: Pick<LaneRecord, 'last_page_age_s'>,
   job: Pick<LaneHolder, 'age_s'>,
 ): number => Math.min(job.age_s, last_page_age_s ?? Infinity);
 
-/** What of a lane's newest run decides what it is doing. */
+/** The fields of a lane's newest run that decide its state. */
 type LaneRun = Pick<LaneRecord, 'last_page_age_s' | 'stopped_at'> &
   Pick<LaneRecord['shown'], 'run_state'>;
 
-/** What a lane is doing, by its run and its job, as far as can be seen. Pure. */
+/** A lane's state, by its run and its job. Pure. */
 export function laneState(
   { run_state, last_page_age_s, stopped_at }: LaneRun,
   job: Pick<LaneHolder, 'is' | 'age_s'> | undefined,
@@ -40,7 +40,7 @@ export function laneState(
 ): LaneState {
   if (run_state !== 'open') return 'idle';
   const lost = view === 'standby' ? 'unknown' : 'no-worker';
-  // Taken up after it was stopped, and its worker is gone: that one did not stop by itself.
+  // The run was reopened after its stop, and that worker is gone: it did not stop by itself.
   if (job?.is === 'lost') return lost;
   const left = stopped_at === null ? lost : 'paused';
   if (job === undefined) return left;
@@ -53,7 +53,7 @@ export function laneState(
   return quiet < (view === 'deserted' ? recentSeconds : stallSeconds) ? 'queued' : left;
 }
 
-/** A lane as the document has it. Pure. */
+/** A lane of the document. Pure. */
 export const laneStatus = (
   record: LaneRecord,
   job: LaneHolder | undefined,
@@ -68,12 +68,12 @@ export const laneStatus = (
 export const isStalled = ({ state, quiet_s }: Pick<LaneStatus, 'state' | 'quiet_s'>): boolean =>
   state === 'quiet' && (quiet_s ?? 0) >= stallSeconds;
 
-/** On a standby: a run is open, and no page came for minutes. */
+/** On a standby: a run is open without a page for minutes. */
 export const isUnseen = ({ state, last_page_at, run_opened_at }: LaneStatus, at: Date): boolean =>
   state === 'unknown' &&
   at.getTime() - Date.parse(last_page_at ?? run_opened_at) > 1000 * stallSeconds;
 
-/** What a lane that a worker has waits for; null: each has pages. No row says which of the three it is. */
+/** Possible waits of a quiet lane, as no row says which one it is; null: no lane is quiet. */
 export function quietSentence(lanes: readonly LaneStatus[]): string | null {
   const quiet = lanes.flatMap(({ state, quiet_s }) => (state === 'quiet' ? [quiet_s ?? 0] : []));
   return quiet.length === 0
@@ -81,16 +81,13 @@ export function quietSentence(lanes: readonly LaneStatus[]): string | null {
     : `No page for ${Math.max(...quiet)} s: waits for an answer, for a retry, or for its turn at the key.`;
 }
 
-/** What a worker that still has the lane may have stored last: it waits, or retries. */
+/** Stored states of a worker that waits or retries and still has the lane. */
 const retryingStates: ReadonlySet<string> = new Set(['degraded', 'waiting', 'unauthorized']);
 
-/** What a feed is doing: what a worker stored last, or what is seen of its lanes. */
+/** A feed's activity: the state a worker stored, or one visible in its lanes. */
 export type Activity = FeedState | 'queued' | 'stalled' | 'paused' | 'no-worker' | 'unknown';
 
-/**
- * What a feed is doing. A killed worker stores nothing more, and one that is about to begin has not stored
- * anything yet, so the stored state is held against the lanes. Pure.
- */
+/** A feed's activity; lanes correct the stored state of dead and starting workers. Pure. */
 export function activityOf(
   stored: FeedState,
   lanes: readonly Pick<LaneStatus, 'state' | 'quiet_s'>[],

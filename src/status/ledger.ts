@@ -3,25 +3,25 @@ import type { Database } from '../db/transaction.ts';
 import type { RunsDocument, ThroughputDocument } from './endpoints.ts';
 import { timesNear } from './item-times.ts';
 
-/** How wide bins may be, in seconds, and how many there are at most. */
+/** Possible widths of bins, in seconds, and their maximum number. */
 const widths = [60, 300, 900, 3_600, 21_600];
 const mostBins = 170;
-/** Pages that are summed up at most: a window that holds more begins later. */
+/** Maximum of pages to sum: a window with more begins later. */
 const mostPages = 80_000;
 
-/** What is looked at: the last hours of all feeds, or of one. */
+/** The last hours of all feeds, or of one. */
 export interface RecentWindow {
   readonly hours: number;
   readonly feed: string | null;
 }
 
-/** What was done in a bin, and the highest position that a poll of the list's head met. */
+/** With the highest position that a poll of the head read. */
 interface Bin extends Omit<ThroughputDocument['bins'][number], 'lag_s'> {
   readonly polled_at: string | null;
   readonly height: number | null;
 }
 
-/** What the ledger holds of the last hours. The lag is that of one feed: over several it means nothing. */
+/** Throughput of the last hours. Lag is only of one feed: over several it means nothing. */
 export async function readThroughput(
   db: Database,
   { hours, feed }: RecentWindow,
@@ -72,10 +72,7 @@ const seconds = (count: number) => sql`make_interval(secs => ${count})`;
 const binOf = (width: number, time: ReturnType<typeof sql>) =>
   sql`date_bin(${seconds(width)}, ${time}, 'epoch'::timestamptz)`;
 
-/**
- * The window's bins, and the first page in it. The ledger has no index by time, and ids follow it but for a few
- * minutes: so the page is found by halving.
- */
+/** The window's bins and first page: a binary search over ids, in order of time by minutes. */
 async function findWindow(db: Database, hours: number, binS: number) {
   const { rows } = await db.execute<{
     window: { readonly first: number; readonly from: string; readonly to: string };
@@ -114,7 +111,7 @@ async function findWindow(db: Database, hours: number, binS: number) {
   return found.window;
 }
 
-/** The age of the newest item at each poll, by the beginning of its bin. */
+/** The age of the newest item at each poll, by the start of its bin. */
 async function lagsOf(
   db: Database,
   feed: string,
@@ -134,11 +131,11 @@ async function lagsOf(
   );
 }
 
-/** Runs and events that are shown, the newest. */
+/** Maximum of newest runs and events. */
 const mostRuns = 1_000;
 const mostEvents = 500;
 
-/** The runs of the last hours and what happened beside them, the newest first. */
+/** Runs and events of the last hours, newest first. */
 export async function readRuns(db: Database, { hours, feed }: RecentWindow): Promise<RunsDocument> {
   const since = sql`now() - make_interval(hours => ${hours})`;
   const { rows } = await db.execute<{ runs: RunsDocument }>(sql`

@@ -6,7 +6,6 @@ import type { FeedStatus, LaneStatus, Reason, StatusDocument } from './schema.ts
 
 type Overall = StatusDocument['overall'];
 
-/** What is judged. */
 export interface OverallFacts extends Pick<
   StatusDocument,
   'standby' | 'workers' | 'credits' | 'feeds'
@@ -16,19 +15,18 @@ export interface OverallFacts extends Pick<
 
 const names = (feeds: readonly FeedStatus[]) => feeds.map(({ feed }) => feed);
 
-/** Every reason that keeps the overall state from healthy, the most severe first. Pure. */
+/** Every reason against the overall state healthy, the most severe first. Pure. */
 export function reasonsOf(facts: OverallFacts): Reason[] {
   const found = [...ofAll(facts), ...facts.feeds.flatMap((feed) => ofFeed(feed, facts))];
-  // Without a worker, that is why it is late.
+  // The missing worker explains the late poll.
   const isStopped = found.some(({ rule }) => rule === 'no-worker');
   const kept = isStopped ? found.filter(({ rule }) => rule !== 'late') : found;
   return gathered(kept, facts.at, facts.feeds);
 }
 
-/** So far behind, a standby reports the past, in seconds. */
+/** A standby this far behind reports the past, in seconds. */
 const standbySeconds = 60;
 
-/** What concerns more than one feed. */
 function ofAll(facts: OverallFacts): Found[] {
   const { feeds, workers, standby, at } = facts;
   const paused = names(feeds.filter(({ lanes }) => lanes.some(({ state }) => state === 'paused')));
@@ -42,7 +40,7 @@ function ofAll(facts: OverallFacts): Found[] {
   }
   if (reading.length > 0) {
     const ends = reading.map(({ left }) => left.ends_at);
-    // Unknown if that of one feed is.
+    // Unknown if one feed's is.
     const until = ends.includes(null) ? null : latest(ends);
     found.push({ rule: 'reading', feeds: names(reading), count: reading.length, until });
   }
@@ -54,7 +52,7 @@ const inTime = (times: readonly (string | null)[]): string[] =>
     .filter((time) => time !== null)
     .toSorted((one, other) => Date.parse(one) - Date.parse(other));
 
-/** Of some times, those that are known; null: none is. */
+/** The earliest known time; null: none is known. */
 export const earliest = (times: readonly (string | null)[]) => inTime(times)[0] ?? null;
 export const latest = (times: readonly (string | null)[]) => inTime(times).at(-1) ?? null;
 
@@ -66,7 +64,7 @@ function pending(feeds: readonly FeedStatus[], workers: Workers | null): Found[]
   return [{ rule: 'pending', feeds: names(unread) }];
 }
 
-/** By feeds and not by keys: one that was replaced stays paused for minutes, though no feed uses it any more. */
+/** By feeds, not keys: a replaced key stays paused for minutes, and no feed uses it any more. */
 function waits({ feeds, credits: { keys } }: OverallFacts): Found[] {
   const waiting = feeds.filter(
     (feed) => feed.state === 'blocked' && !isRefused(feed) && feed.failure !== 'rejected',
@@ -83,7 +81,7 @@ function waits({ feeds, credits: { keys } }: OverallFacts): Found[] {
 const isAtWork = (workers: Workers | null): boolean =>
   workers !== null && workers.start + workers.once > 0;
 
-/** No worker is no fault while nothing is due, or after a person stopped it. */
+/** No worker is normal while nothing is due, or after a person stopped it. */
 function idleness({ feeds, workers }: OverallFacts): Found[] {
   if (workers === null || isAtWork(workers)) return [];
   const due = feeds.filter(
@@ -96,7 +94,6 @@ function idleness({ feeds, workers }: OverallFacts): Found[] {
   return [{ rule: 'no-worker', feeds: names(due), since }];
 }
 
-/** What one feed has, each thing by itself. */
 function ofFeed(feed: FeedStatus, { workers, at }: OverallFacts): Found[] {
   const { state, failure, quarantined, poll, newest_item, lanes } = feed;
   const own = { feeds: [feed.feed], failure, said: feed.sentence };
@@ -127,20 +124,20 @@ function ofFeed(feed: FeedStatus, { workers, at }: OverallFacts): Found[] {
 const isRefused = ({ state, failure }: FeedStatus): boolean =>
   state === 'blocked' && (failure === 'unauthorized' || failure === 'key-missing');
 
-/** What is missing of a feed, or is not verified, and no worker reads. */
+/** Missing or unverified data that no worker reads. */
 function openOf(feed: FeedStatus, at: Date): Found[] {
   const { is_verified, batches, gaps, missing } = feed.verified;
   const own = { feeds: [feed.feed], unit: feed.unit };
   const found: Found[] = [];
   const { unverified = 0, unread = 0, without_blocks = 0 } = batches ?? {};
-  // Beside unread batches these wait for them, and those are reported.
+  // With unread batches, which have their own reason, these wait for them.
   if (unverified > 0 && unread === 0) {
     found.push({ rule: 'unverified-batches', ...own, count: unverified });
   }
   if (without_blocks > 0) {
     found.push({ rule: 'batches-without-blocks', ...own, count: without_blocks });
   }
-  // What keeps it from being read is reported already.
+  // Another reason reports why nothing is read.
   const isHeldUp = feed.lanes.some((one) => one.lane === 'backfill' && isLeft(one, at));
   if (isReading(feed, at) || isHeldUp) return found;
   if (gaps > 0) found.push({ rule: 'gap', ...own, count: missing });
@@ -148,12 +145,12 @@ function openOf(feed: FeedStatus, at: Date): Found[] {
   return found;
 }
 
-/** A history whose lane is open. A snapshot that is taken once more is none: the last one holds. */
+/** A backfill is open. A new snapshot is none: the previous one stays valid. */
 const isReading = ({ kind, lanes, verified }: FeedStatus, at: Date): boolean =>
   !(kinds[kind].coverage.by === 'census' && verified.is_verified) &&
   lanes.some((one) => one.lane === 'backfill' && one.run_state === 'open' && !isLeft(one, at));
 
-/** No worker is known to go on with it. */
+/** No worker is known to continue it. */
 const isLeft = (lane: LaneStatus, at: Date): boolean =>
   lane.state === 'paused' || lane.state === 'no-worker' || isUnseen(lane, at);
 
@@ -172,7 +169,7 @@ export function overallOf(reasons: readonly Reason[], facts: OverallFacts): Over
   return { state: 'healthy', sentence, since: null, command: null };
 }
 
-/** Whether a reason means that no page comes until a worker is started. */
+/** Whether no page comes until a worker starts. */
 function stops({ code, feeds, severity }: Reason, { workers, feeds: all }: OverallFacts): boolean {
   if (isAtWork(workers)) return false;
   if (code === 'paused') return true;
@@ -185,7 +182,7 @@ function stops({ code, feeds, severity }: Reason, { workers, feeds: all }: Overa
   );
 }
 
-/** The banner: the reason, with the feeds that it concerns if they are not all. */
+/** The banner: the reason, with its feeds unless it concerns all. */
 function headline(state: Overall['state'], reason: Reason, facts: OverallFacts): Overall {
   const { code, feeds, sentence, command } = reason;
   const total = facts.feeds.length;
@@ -203,7 +200,7 @@ function headline(state: Overall['state'], reason: Reason, facts: OverallFacts):
   return { state, sentence: text, since: sinceOf(reason, facts), command };
 }
 
-/** Since when it is so; null: unknown. */
+/** Since when; null: unknown. */
 function sinceOf({ code, feeds: concerned }: Reason, { feeds }: OverallFacts): string | null {
   if (code === 'no-worker' || code === 'paused') {
     return latest(feeds.map(({ last_page_at }) => last_page_at));
@@ -213,7 +210,7 @@ function sinceOf({ code, feeds: concerned }: Reason, { feeds }: OverallFacts): s
   return latest(those.map(({ newest_item }) => newest_item?.at ?? null));
 }
 
-/** Each feed with the sentence of its most severe reason; a feed without one keeps its own. Pure. */
+/** Each feed with the sentence of its most severe reason, or its own. Pure. */
 export function explained(facts: OverallFacts): FeedStatus[] {
   return facts.feeds.map((feed) => {
     const own = reasonsOf({ ...facts, feeds: [feed] });

@@ -31,7 +31,6 @@ const target = z
   })
   .describe('The part of the list that is wanted.');
 
-/** `plan --json`. */
 export const planDocument = z.strictObject({
   schema: z.literal('explorer-etl/plan/2'),
   as_of: z.iso.datetime({ offset: true }),
@@ -74,16 +73,11 @@ export type PlanDocument = z.infer<typeof planDocument>;
 type Plan = Omit<PlanDocument, 'schema'>;
 type Range = z.infer<typeof range>;
 
-/** An estimate, and which part of the list it is about. */
 export interface FeedPlan extends Omit<FeedEstimate, 'settings'> {
   readonly target: z.infer<typeof target>;
 }
 
-/**
- * What every configured feed costs, down to its target.
- *
- * @param db null: there are no tables yet
- */
+/** The cost of every configured feed down to its target; `db` null: no tables yet. */
 export async function planFeeds(
   db: Database | null,
   chains: readonly ChainSettings[],
@@ -107,13 +101,13 @@ const boundsOf = ({ since, fromBatch, toBatch }: Readonly<Record<string, unknown
   to_batch: typeof toBatch === 'number' ? toBatch : null,
 });
 
-/** When the plan is made, and how many requests today's credits were spent on. */
+/** The plan's time, and today's requests so far. */
 interface Now {
   readonly at: Date;
   readonly spentToday: number;
 }
 
-/** What the feeds cost in requests, credits and time. Pure. */
+/** The feeds' cost in requests, credits and time. Pure. */
 export function planOf(
   feeds: readonly FeedPlan[],
   limits: Pick<Settings['explorer'], 'requestsPerSecond' | 'dailyCredits'>,
@@ -183,7 +177,7 @@ const costOf = (requests: Range) => ({
 
 const daySeconds = 86_400;
 
-/** From now on: what is left of today's credits, whole days of them from midnight UTC on, and the rest. */
+/** From now on: the rest of today's credits, then whole days from midnight UTC. */
 function secondsFor(
   requests: number | null,
   { perSecond, perDay }: { readonly perSecond: number; readonly perDay: number },

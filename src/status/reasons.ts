@@ -4,16 +4,15 @@ import { reasonCodes, type FeedStatus, type Reason } from './schema.ts';
 
 type Code = Reason['code'];
 
-/** What a sentence is made of; each reason uses some of it. */
+/** Parts of sentences; each reason uses some. */
 interface Details {
   readonly failure?: FailureClass | null;
-  /** What the explorer or the database said. */
+  /** The message of the explorer or the database. */
   readonly said?: string | null;
   readonly count?: number;
   readonly unit?: FeedStatus['unit'];
   readonly age_s?: number | null;
   readonly limit_s?: number;
-  /** ISO 8601. */
   readonly since?: string | null;
   readonly until?: string | null;
 }
@@ -23,19 +22,19 @@ interface Rule {
   readonly code?: Code;
   /** Absent: `warning`. */
   readonly severity?: Reason['severity'];
-  /** Whether it stops progress; absent: it does not. */
+  /** Whether it stops progress; absent: no. */
   readonly blocks?: boolean;
   readonly sentence: (details: Details, at: Date) => string;
-  /** Of several feeds whose sentences differ in a number; absent: they stay apart. */
+  /** The sentence for several feeds that differ in a number; absent: one reason for each. */
   readonly several?: string;
   readonly advice?: (details: Details) => string | null;
   /** `continue`: `start` or `sync`, whichever ran before. */
   readonly command?: string;
-  /** Whether the command takes the flags of the feed, if the reason concerns only one. */
+  /** Whether the command takes the flags of the only feed. */
   readonly isOfFeed?: boolean;
 }
 
-/** A time of day, with the day if it is not today's. */
+/** A time of day, with the date unless it is today. */
 export function clock(time: string, at: Date): string {
   const [day = '', hour = ''] = new Date(time).toISOString().split('T');
   const minutes = `${hour.slice(0, 5)} UTC`;
@@ -48,14 +47,14 @@ const untilText = (until: string | null | undefined, at: Date, about = '') =>
 const positions = ({ count = 0, unit = 'blocks' }: Details) =>
   unit === 'batches' ? counted(count, 'batch', 'batches') : counted(count, unit.slice(0, -1));
 
-/** A stored reason ends with what to do, which is the advice. */
+/** A stored reason without its advice, which has its own field. */
 function saidOf({ failure, said }: Details): string {
   const advice = failure === null || failure === undefined ? '' : failures[failure].advice;
   const text = (said ?? failure ?? 'failed').replace(advice, '').trim();
   return /[.!?]$/u.test(text) ? text : `${text}.`;
 }
 
-/** Every reason: how severe it is, whether it stops progress, what it says and what helps. */
+/** Every reason: severity, effect on progress, sentence and advice. */
 const rules = {
   'database-unreachable': {
     blocks: true,
@@ -199,7 +198,7 @@ const rules = {
     sentence: () => 'Nothing is stored yet.',
     command: 'explorer-etl sync',
   },
-  /** As `pending`, while a worker runs: it begins within seconds. */
+  /** `pending` while a worker runs: it begins within seconds. */
   starting: {
     code: 'pending',
     severity: 'info',
@@ -214,13 +213,13 @@ const rules = {
 
 type RuleName = keyof typeof rules;
 
-/** A reason that was found, of one feed or of several together. */
+/** A reason of one feed or of several. */
 export interface Found extends Details {
   readonly rule: RuleName;
   readonly feeds: readonly string[];
 }
 
-/** Makes one reason of those that several feeds share, the most severe first. Pure. */
+/** Merges equal reasons of several feeds, the most severe first. Pure. */
 export function gathered(
   found: readonly Found[],
   at: Date,
@@ -263,7 +262,7 @@ function commandOf(
     return isScheduled ? 'explorer-etl start' : 'explorer-etl sync';
   }
   const [only = '', ...others] = feeds;
-  // Of several feeds, the flags would choose more than those.
+  // The flags of several feeds would choose further ones.
   if (!isOfFeed || only === '' || others.length > 0) return command;
   const [chain, operation] = only.split('/');
   return `${command} --chain ${chain} --operation ${operation}`;

@@ -3,7 +3,7 @@ import type { LaneTimes } from '../sync/queue.ts';
 import { feedName } from '../lists/feed.ts';
 import type { FeedStatus } from './schema.ts';
 
-/** When a schedule fires, as a cron of five fields. */
+/** A cron of five fields. */
 export interface Cron {
   readonly cron: string;
   readonly timezone: string;
@@ -11,20 +11,19 @@ export interface Cron {
 
 type PollTarget = NonNullable<FeedStatus['poll']['target']>;
 
-/** The schedule of the lane that polls the head: the live one, where there is one. */
+/** The schedule of the head lane: the live one, if there is one. */
 export function headSchedule(schedules: readonly LaneTimes[], feed: string): Cron | null {
   const own = schedules.filter(({ lane }) => feedName(lane) === feed);
   return own.find(({ lane }) => lane.lane === 'live') ?? own[0] ?? null;
 }
 
-/** When a schedule fires next. */
 export const nextFiring = ({ cron, timezone }: Cron, at: Date): Date =>
   CronExpressionParser.parse(cron, { tz: timezone, currentDate: at }).next().toDate();
 
-/** Firings whose intervals are compared: those around a pause such as a night are among them. */
+/** Firings to compare: they include one around a pause such as a night. */
 const firingsSeen = 3;
 
-/** The longest interval between two firings around a time, in seconds. */
+/** The longest interval between firings around a time, in seconds. */
 function firingInterval({ cron, timezone }: Cron, at: Date): number {
   const back = CronExpressionParser.parse(cron, { tz: timezone, currentDate: at });
   const times = [nextFiring({ cron, timezone }, at).getTime()];
@@ -33,15 +32,11 @@ function firingInterval({ cron, timezone }: Cron, at: Date): number {
   return Math.max(...intervals) / 1000;
 }
 
-/** A year holds every pattern that a cron has. */
+/** A year contains every pattern of a cron. */
 const days = 365;
 const dayMs = 86_400_000;
 
-/**
- * How many times a day a schedule fires, on average over the year from `at`: its times of day multiplied by the
- * days that it fires on, because a walk through a year of minutes takes a minute. Days of 23 and 25 hours count
- * as whole ones.
- */
+/** Average firings per day over a year. Multiplies times by days: a loop over minutes is slow. */
 export function firingsPerDay(cron: string, at: Date): number {
   const schedule = CronExpressionParser.parse(cron, { tz: 'UTC' });
   const { minute, hour } = schedule.fields;
@@ -56,18 +51,16 @@ export function firingsPerDay(cron: string, at: Date): number {
   return (minute.values.length * hour.values.length * firingDays) / days;
 }
 
-/** Firings that may be missed: a poll that takes long is no miss, and the next one is. */
+/** The target in intervals between firings: a slow poll still meets it. */
 const firingsMissed = 2;
-/** A run opens and ends within so long, in seconds, however often the schedule fires. */
+/** A run opens and ends within this time, in seconds, under any schedule. */
 const leastSeconds = 120;
-/** A copy that `sync` makes is a day old at most, and two hours for the reading; in seconds. */
+/** A daily `sync`, and two hours for the reading; in seconds. */
 const dailySeconds = 26 * 3600;
 
 /**
- * How old a feed's last poll may be: as the file's `freshness` says, else by the schedule that a `start` set, else
- * by a `sync` a day. Pure.
- *
- * @param set the schedule that a `start` set; null: none did
+ * The maximum age of a feed's last poll: the file's `freshness`, else by the schedule that a `start` set (null: none),
+ * else by a daily `sync`. Pure.
  */
 export function pollTarget(
   { freshness_s, schedule }: { readonly freshness_s: number | null; readonly schedule: Cron },

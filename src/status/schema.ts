@@ -3,15 +3,15 @@ import { type FailureClass, failures } from '../failure.ts';
 import type { ListKindName } from '../lists/operation.ts';
 
 /**
- * How things are: the one document that the terminal, the page, `/status.json`, `/readyz`, `/metrics` and the
- * demo read. The schema is the type. Times are ISO 8601 by the database's clock; durations are seconds.
+ * The status document of the terminal, the page, `/status.json`, `/readyz`, `/metrics` and the demo. Times are
+ * ISO 8601 by the database's clock; durations are seconds.
  */
 
 export const instant = z.iso.datetime({ offset: true });
 const instantOrNull = instant.nullable();
 export const count = z.int().min(0);
 const seconds = z.number();
-/** A chain's id, a slash, and the operation. */
+/** Chain id, slash, operation. */
 const feedName = z.string();
 const failure = z.enum(Object.keys(failures) as [FailureClass, ...FailureClass[]]).nullable();
 
@@ -24,7 +24,7 @@ export const overallStates = [
   'action-required',
 ] as const;
 
-/** `pending`: never read. `blocked`: waits for a person, or for the key to be usable again. */
+/** `pending`: never read. `blocked`: waits for a person, or for a usable key. */
 export const feedStates = [
   'pending',
   'running',
@@ -36,7 +36,7 @@ export const feedStates = [
   'unsupported',
 ] as const;
 
-/** Every reason that keeps the overall state from `healthy`, the most severe first. */
+/** Every reason against `healthy`, the most severe first. */
 export const reasonCodes = [
   'database-unreachable',
   'key-refused',
@@ -58,24 +58,22 @@ export const reasonCodes = [
   'reading',
 ] as const;
 
-/** One reason: what it is, whom it concerns, and what helps. */
 const reason = z.strictObject({
   code: z.enum(reasonCodes),
-  /** `action`: only a person can fix it. `warning`: it is being retried, or waits. `info`: all is going well. */
+  /** `action`: only a person can fix it. `warning`: retried, or waiting. `info`: no problem. */
   severity: z.enum(['action', 'warning', 'info']),
-  /** Whether it stops progress, so that `/readyz` answers 503. */
+  /** Whether it stops progress; `/readyz` then answers 503. */
   blocks_readiness: z.boolean(),
-  /** The feeds that it concerns; empty: all of them, or none. */
+  /** Empty: all feeds, or none. */
   feeds: z.array(feedName),
-  /** One sentence, without the names of feeds. */
+  /** Without the names of feeds. */
   sentence: z.string(),
-  /** What to do, or that nothing is to be done; null: the command says it. */
+  /** Null: the command is the advice. */
   advice: z.string().nullable(),
-  /** The one command that helps. */
   command: z.string().nullable(),
 });
 
-/** From the least to the most of something; null: unknown. */
+/** A minimum and a maximum; null: unknown. */
 const range = z.strictObject({
   least: z.number().min(0),
   likely: z.number().min(0).nullable(),
@@ -87,7 +85,7 @@ export const runState = z.enum(['open', 'finished', 'failed', 'interrupted', 'su
 
 const lane = z.strictObject({
   lane: laneName,
-  /** `quiet`: a worker has it and no page came for a while. `unknown`: a standby cannot see workers. */
+  /** `quiet`: a worker has it, but no page came lately. `unknown`: a standby sees no workers. */
   state: z.enum([
     'idle',
     'running',
@@ -102,28 +100,28 @@ const lane = z.strictObject({
   run_state: runState,
   run_opened_at: instant,
   reason: z.string().nullable(),
-  /** Until when it backs off. */
+  /** The end of a back-off. */
   until: instantOrNull,
   last_success_at: instantOrNull,
   last_page_at: instantOrNull,
-  /** Over the last five minutes; null: no page was read. */
+  /** Over the last five minutes; null: no pages. */
   pages_per_second: z.number().nullable(),
   /** Since its last page; null: no worker has it. */
   quiet_s: seconds.nullable(),
 });
 
-/** Batches of a numbered list. */
+/** Of a numbered list. */
 const batches = z.strictObject({
   /** In the target range and known to exist. */
   requested: count,
   verified: count,
   unread: count,
-  /** The newest ones: their upper neighbour is still to come. */
+  /** The newest ones: their upper neighbour does not exist yet. */
   waiting: count,
   unverified: count,
   without_blocks: count,
   quarantined: count,
-  /** A last batch is configured, so nothing above it is wanted. */
+  /** The target has a last batch. */
   is_bounded: z.boolean(),
 });
 
@@ -132,27 +130,26 @@ const feed = z.strictObject({
   chain_id: count,
   chain_name: z.string(),
   operation: z.string(),
-  /** The list's name for people, such as `batch blocks`. */
+  /** The display name, such as `batch blocks`. */
   label: z.string(),
-  /** How the list is ordered. */
+  /** The order of the list. */
   kind: z.custom<ListKindName>((name) => typeof name === 'string'),
-  /** What positions of the list count. */
   unit: z.enum(['blocks', 'batches', 'ranks']),
   state: z.enum(feedStates),
-  /** Why it is in that state, in a sentence; null: nothing to explain. */
+  /** The reason for the state; null: no reason needed. */
   sentence: z.string().nullable(),
   failure,
   rows: count,
   rows_today: count,
   pages: count,
   quarantined: count,
-  /** Fields or values that this version does not know. */
+  /** Fields or values unknown to this version. */
   schema_drift: count,
   archived_bytes: count,
   running_walks: count,
   last_page_at: instantOrNull,
   last_success_at: instantOrNull,
-  /** The newest item, against the list's usual interval; null: not judged yet. */
+  /** The newest item, against the list's usual interval; null: unknown. */
   newest_item: z
     .strictObject({
       at: instant,
@@ -164,24 +161,23 @@ const feed = z.strictObject({
     .nullable(),
   /** Age of the newest item, of the newest batch's last block, or of the last ranking. */
   lag_s: seconds.nullable(),
-  /** The last poll of the list's head, against its target. */
   poll: z.strictObject({
     last_at: instantOrNull,
     age_s: seconds.nullable(),
-    /** `configured`: the file's freshness. `schedule`: two firings. `daily`: no `start` ever ran. */
+    /** `configured`: the file's freshness. `schedule`: two intervals. `daily`: no `start` yet. */
     target: z
       .strictObject({ seconds, from: z.enum(['configured', 'schedule', 'daily']) })
       .nullable(),
-    /** Null: the first read has not ended, or nothing is to come. */
+    /** Null: the first read has not ended, or no new item can come. */
     is_met: z.boolean().nullable(),
     next_at: instantOrNull,
   }),
   verified: z.strictObject({
     is_verified: z.boolean(),
-    /** Part of the target range; null: the whole's length is unknown. */
+    /** Part of the target range; null: unknown length. */
     share: z.number().min(0).max(1).nullable(),
     basis: z.enum(['known', 'estimated', 'at-least', 'unknown']),
-    /** Positions verified, gaps between them, and positions in the gaps. */
+    /** Verified positions, gaps, and positions in the gaps. */
     positions: count,
     gaps: count,
     missing: count,
@@ -191,9 +187,9 @@ const feed = z.strictObject({
   }),
   left: z.strictObject({ requests: range, ends_in_s: seconds.nullable(), ends_at: instantOrNull }),
   progress: z.strictObject({
-    /** Where the current walk began, and what it has reached. */
+    /** The start of the current walk, and its position. */
     reached: z.strictObject({ top: count.nullable(), bottom: count.nullable() }).nullable(),
-    /** Time of the oldest item above which nothing is missing; null: nothing is, or items have no times. */
+    /** Time of the oldest item above which nothing is missing; null: no such item, or no times. */
     reached_at: instantOrNull,
     batches: z.strictObject({ total: count, done: count }).nullable(),
   }),
@@ -218,9 +214,8 @@ export const statusDocument = z.strictObject({
   as_of: instant,
   overall: z.strictObject({
     state: z.enum(overallStates),
-    /** The banner: one sentence. */
     sentence: z.string(),
-    /** Since when; null: unknown. */
+    /** Null: unknown. */
     since: instantOrNull,
     command: z.string().nullable(),
   }),
@@ -229,7 +224,7 @@ export const statusDocument = z.strictObject({
     rows: count,
     rows_today: count,
     newest_item_at: instantOrNull,
-    /** Of all feeds whose share is known. */
+    /** Of all feeds with a known share. */
     verified_share: z.number().min(0).max(1).nullable(),
   }),
   credits: z.strictObject({
@@ -244,7 +239,7 @@ export const statusDocument = z.strictObject({
       }),
     ),
   }),
-  /** Null: a standby does not see workers, or the database is unreachable. */
+  /** Null: a standby cannot see workers, or the database is unreachable. */
   workers: z.strictObject({ start: count, once: count }).nullable(),
   /** Null: this is the primary. */
   standby: z.strictObject({ behind_s: seconds.nullable() }).nullable(),

@@ -17,7 +17,7 @@ import { gathered } from './reasons.ts';
 import { headSchedule } from './schedule.ts';
 import type { FeedStatus, StatusDocument } from './schema.ts';
 
-/** Reads how things are from what is stored: ten statements, whatever the number of feeds. */
+/** Reads the status in ten statements, for any number of feeds. */
 export async function readStatus(
   db: Database,
   { pageSize, standby }: { readonly pageSize: number; readonly standby: Standby | null },
@@ -37,7 +37,7 @@ async function feedsNow(db: Database, reading: Reading) {
   const verified = await readVerified(db);
   const paces = await readPaces(db);
   const schedules = await schedulesSet(db);
-  // By the settings that the feeds were registered with.
+  // By the settings of the feeds' last registration.
   const wanted = records.map(({ shown, settings }) => ({ ...shown, settings }));
   const estimated = await estimate(db, wanted, reading);
   const estimates = new Map(estimated.map((one) => [one.feed, one]));
@@ -63,7 +63,6 @@ async function feedsNow(db: Database, reading: Reading) {
   return { feeds, estimates };
 }
 
-/** The document of what was read. Pure. */
 export function documentOf(facts: OverallFacts): StatusDocument {
   const { at, standby, workers, credits } = facts;
   const reasons = reasonsOf(facts);
@@ -94,7 +93,7 @@ function totalsOf(feeds: readonly FeedStatus[]): StatusDocument['totals'] {
   };
 }
 
-/** Of a database that has no tables yet: nothing was ever read. */
+/** The status of a database without tables. */
 export const emptyStatus = (at: Date, standby: Standby | null): StatusDocument =>
   documentOf({
     at,
@@ -104,10 +103,7 @@ export const emptyStatus = (at: Date, standby: Standby | null): StatusDocument =
     feeds: [],
   });
 
-/**
- * Of a database that did not answer, or did not answer this. One that refuses or takes too long is reachable: others
- * may work with it.
- */
+/** The status after an error. A database that refuses or is slow counts as reachable. */
 export function outageStatus(at: Date, error: unknown): StatusDocument {
   const [rule, state] = isAway(error)
     ? (['database-unreachable', 'stopped'] as const)
@@ -122,22 +118,18 @@ export function outageStatus(at: Date, error: unknown): StatusDocument {
   };
 }
 
-/** Whether the database reported it: else there are no lists and credits to show. */
+/** Whether the database answered; otherwise there are no lists and credits. */
 export const isKnown = ({ reasons }: Pick<StatusDocument, 'reasons'>): boolean =>
   !reasons.some(({ code }) => code === 'database-unreachable');
 
-/**
- * How things are in a database, also a standby or one without tables.
- *
- * @throws what Postgres throws
- */
+/** The status of a database, also of a standby or one without tables. @throws errors of Postgres */
 export async function statusNow(pool: Pool, pageSize: number): Promise<StatusDocument> {
   const standby = await readStandby(pool);
-  // Reading the status changes nothing, so it creates no tables either.
+  // Reading the status changes nothing, so it creates no tables.
   if (!(await isPrepared(pool))) return emptyStatus(new Date(), standby);
   return readStatus(drizzle(pool), { pageSize, standby });
 }
 
-/** The same for a view that goes on: an outage is a status too. */
+/** The status; an outage is a status too. */
 export const statusOrOutage = (pool: Pool, pageSize: number): Promise<StatusDocument> =>
   statusNow(pool, pageSize).catch((error: unknown) => outageStatus(new Date(), error));

@@ -4,21 +4,16 @@ import { readCells, readExtents, type CellState, type Extent } from './coverage.
 import type { StripsDocument } from './endpoints.ts';
 import { sampleTimes, type Point } from './item-times.ts';
 
-/** Cells of a strip. */
 const cells = 90;
-/** What was never read is drawn as long as what was, at most so many times, and as this part where it is unknown. */
+/** Maximum of unread history, as a multiple of the read one, and its value if unknown. */
 const mostBelow = 5;
 const unknownBelow = 1 / 6;
 /** No chain is older: 2015-07-30, in ms. */
 const firstBlockMs = Date.UTC(2015, 6, 30);
-/** The shortest time that is drawn, in ms. */
+/** The shortest time axis, in ms. */
 const leastMs = 90_000;
 
-/**
- * A strip of cells for each feed, all on one time axis.
- *
- * @param shares the part of each feed that is verified, if it is known: how far the rest reaches
- */
+/** A strip for each feed, on one time axis; `shares`, verified parts, give the unread length. */
 export async function readStrips(
   db: Database,
   shares: ReadonlyMap<string, number>,
@@ -64,7 +59,7 @@ interface FeedRow {
   readonly feed: string;
   /** In ms, by the database's clock. */
   readonly now: number;
-  /** When a list without positions was first read whole, in ms. */
+  /** The end of the first snapshot of a list without positions, in ms. */
   readonly first_snapshot_at: number | null;
 }
 
@@ -88,7 +83,7 @@ async function readFeeds(db: Database): Promise<FeedRow[]> {
   return rows.map(({ feed }) => feed);
 }
 
-/** The lowest position that is drawn: what was never read is estimated from what was. */
+/** The lowest drawn position; unread history is estimated from the read one. */
 function lowestOf(
   { feed, from, to, is_open_below }: Extent,
   shares: ReadonlyMap<string, number>,
@@ -103,16 +98,16 @@ function lowestOf(
 interface Scale {
   heightAt(time: number): number;
   timeAt(height: number): number;
-  /** Whether the newest item is before it, and the last poll after it: nothing is there. */
+  /** True between the newest item and the last poll: no items exist there. */
   isEmptyFrom(time: number): boolean;
 }
 
-/** Between known points it is linear, and beyond them it goes on at their pace. Null: one point makes none. Pure. */
+/** Linear between known points, at their mean pace outside; null: fewer than two points. Pure. */
 function scaleOf(points: readonly Point[], { last_success_at }: Extent): Scale | null {
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined || last.at <= first.at) return null;
   const polledAt = last_success_at === null ? last.at : Date.parse(last_success_at);
-  /** The known points around a value; beyond them the outermost, at the pace of all. */
+  /** The known points around a value; outside of them the first and the last. */
   const around = (value: number, of: (point: Point) => number): readonly [Point, Point] => {
     const above = points.findIndex((point) => of(point) > value);
     const [one, other] = [points[above - 1], points[above]];

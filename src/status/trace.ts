@@ -11,14 +11,14 @@ import type { TraceDocument } from './endpoints.ts';
 type Row = TraceDocument['rows'][number];
 type Kind = 'hash' | 'address' | 'height';
 
-/** What a bigint holds. */
+/** The largest bigint. */
 const largest = 2n ** 63n - 1n;
-/** Longer texts are nothing that is stored, in characters. */
+/** No stored value is longer, in characters. */
 const longestTerm = 100;
 const hint =
   'A hash is 0x and 64 hexadecimal digits, an address 0x and 40; a height or a batch number is a whole number.';
 
-/** What a person may paste: blanks around it, upper case, digits in groups. Null: none of these. */
+/** Accepts blanks around a term, upper case, and grouped digits; null: no term. */
 export function readTerm(text: string): { readonly is: Kind; readonly value: string } | null {
   const term = text.trim().toLowerCase();
   if (term.length > longestTerm) return null;
@@ -29,7 +29,7 @@ export function readTerm(text: string): { readonly is: Kind; readonly value: str
   return { is: 'height', value: BigInt(digits).toString() };
 }
 
-/** Every stored row that has a hash, an address or a height, and where it came from, by lookups in indexes alone. */
+/** Every stored row with a hash, an address or a height, and its source, through indexes only. */
 export async function traceTerm(db: Database, term: string): Promise<TraceDocument> {
   const read = readTerm(term);
   if (read === null) return { term: term.slice(0, longestTerm), is: null, hint, rows: [] };
@@ -38,25 +38,22 @@ export async function traceTerm(db: Database, term: string): Promise<TraceDocume
   );
   const chains = feeds.map(({ chain_id }) => Number(chain_id));
   const found: Found[] = [];
-  // One after the other: a statement over all tables is planned for longer than it runs.
+  // One after the other: planning a statement over all tables takes longer than these.
   for (const place of placesOf(read.is)) found.push(...(await rowsAt(db, place, read, chains)));
   const rows: Row[] = [];
   for (const row of found) rows.push(await explain(db, row));
   return { term: read.value, is: read.is, hint: null, rows };
 }
 
-/** A column by which rows of a table are found through an index. */
+/** An indexed column to find rows by. */
 interface Place {
   readonly table: PgTable;
   readonly column: string;
-  /** The rest of the primary key behind the chain and the column; null: another index has the column. */
+  /** The primary key after the chain and the column; null: another index has the column. */
   readonly rest: readonly PgColumn[] | null;
 }
 
-/**
- * Columns of the type that follow the chain in a primary key or lead another index, in every table whose rows pages
- * write: a new operation's tables are searched too. Those that name one row come first.
- */
+/** Indexed columns of the term's type in all tables that pages write; unique ones first. */
 function placesOf(is: Kind): readonly Place[] {
   const type = is === 'height' ? 'bigint' : 'text collate "C"';
   const partOf = ({ rest }: Place) => rest?.length ?? Number.MAX_SAFE_INTEGER;
@@ -75,7 +72,7 @@ function placesIn(table: PgTable, type: string): Place[] {
     return column === undefined ? [] : [{ table, column, rest }];
   });
   const others = indexes.flatMap(({ config }): Place[] => {
-    // An index of some rows finds only those, and one of ranges finds no value.
+    // Partial indexes miss rows, and range indexes find no values.
     if (config.where !== undefined || !['btree', 'hash'].includes(config.method ?? 'btree'))
       return [];
     const names = config.columns.map((column) => ('name' in column ? column.name : undefined));
@@ -86,14 +83,13 @@ function placesIn(table: PgTable, type: string): Place[] {
   return [...own, ...others.filter(({ column }) => !known.has(column))];
 }
 
-/** Rows of one place that are shown: an address may have thousands. */
+/** Rows shown of a place: an address may have thousands. */
 const mostRows = 3;
-/** Characters of a value that are shown. */
 const longestValue = 300;
 
 interface Found extends Omit<Row, 'page' | 'changes'> {
   readonly page_id: number;
-  /** Its key behind the chain, as text. */
+  /** The key after the chain, as text. */
   readonly item: string;
   readonly first_seen_at: string;
   readonly updated_at: string;
@@ -111,7 +107,7 @@ async function rowsAt(
   const name = tableName(table);
   const from = sql.raw(name);
   const isSought = sql`${sql.raw(`t."${column}"`)} = ${is === 'height' ? sql`${value}::bigint` : sql`${value}::text`}`;
-  // Each chain by itself, in the order of its key: the newest of a long history are its last.
+  // Each chain separately, in key order: the newest rows of a long history come last.
   const order = (rest ?? []).map(({ name: key }) => `t."${key}" desc`).join(', ');
   const rows = sql.join(
     chains.map(
@@ -143,11 +139,10 @@ async function rowsAt(
   return found.map(({ row }) => row);
 }
 
-/** A compressed body that is unpacked, in bytes: a page has some ten thousand. */
+/** Limit of a compressed body to decompress, in bytes: a page has about ten thousand. */
 const largestPacked = 1024 * 1024;
-/** Characters of an archived item that are shown. */
 const longestItem = 3_000;
-/** An item may repeat the URL that it was requested with. */
+/** An item may repeat the URL of its request. */
 const redact = createRedactor([]);
 
 interface Origin {
@@ -155,7 +150,7 @@ interface Origin {
   readonly late_at: string | null;
 }
 
-/** The page that brought a row, the archived item, and what changed since. */
+/** A row's page, archived item and later changes. */
 async function explain(db: Database, found: Found): Promise<Row> {
   const { page_id, item, first_seen_at, updated_at, removed_at, ...row } = found;
   const { rows } = await db.execute<{ origin: Origin; body: Buffer | null; encoding: string }>(sql`
@@ -188,7 +183,7 @@ async function explain(db: Database, found: Found): Promise<Row> {
   };
 }
 
-/** The item of a page that names a row; the page's beginning if none does; null: it cannot be read. */
+/** The page's item for a row, else the page's beginning; null: unreadable. */
 function archivedItem(packed: Buffer, encoding: string, item: string): string | null {
   // A hash, an address or a number.
   const names = /^\w+$/u.test(item)

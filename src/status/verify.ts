@@ -55,7 +55,6 @@ const repair = z
   .nullable()
   .describe('The command that downloads what is open. Null: there is nothing to download.');
 
-/** `verify --json`. */
 export const verifyDocument = z.strictObject({
   schema: z.literal('explorer-etl/verify/2'),
   at: instant,
@@ -71,17 +70,16 @@ export const verifyDocument = z.strictObject({
 });
 
 export type VerifyDocument = z.infer<typeof verifyDocument>;
-/** What is verified of a feed, and what is not. */
 export type VerifiedFeed = z.infer<typeof verifiedFeed>;
 type Repair = NonNullable<VerifyDocument['repair']>;
 
 /**
- * Verifies every feed that was ever registered, in the order of lists everywhere, from what was committed, never
- * from the service. A feed without evidence is open, whatever it is, and so is one with an open finding.
+ * Verifies every feed ever registered, in display order, from committed data only. A feed without evidence, or with an
+ * open finding, is open.
  */
 export async function verifyFeeds(db: Database): Promise<VerifiedFeed[]> {
   const { rows } = await transact(db, async (tx) => {
-    // A statement of hundreds of parts: compiling it takes a minute.
+    // JIT compilation of a statement of hundreds of parts takes a minute.
     await tx.execute(sql`set local jit = off`);
     return tx.execute<{ feed: RawFeed }>(everyFeed());
   });
@@ -95,7 +93,7 @@ export async function verifyFeeds(db: Database): Promise<VerifiedFeed[]> {
 }
 
 interface RawFeed extends Omit<VerifiedFeed, 'unit' | 'state' | 'open' | 'notes'> {
-  /** What the heights of the list count. */
+  /** The unit of the list's heights. */
   readonly unit: ListUnit;
   readonly open: readonly RawFinding[];
   readonly notes: readonly RawFinding[];
@@ -150,14 +148,14 @@ const everyFeed = () => sql`
            array_position(${sql.param(operationNames)}::text[], feeds.operation) nulls first
 `;
 
-/** Makes `etl.coverage` what the ledger says, each walk and page of it read again. */
+/** Recomputes `etl.coverage` from every walk and page of the ledger. */
 export async function recountCoverage(db: Database): Promise<void> {
   const columns = sql`
     feed, lane, verified, verified_at, pages, inserted, archived_bytes, credits, spanned_items,
     spanned_blocks, last_page_at
   `;
   await transact(db, async (tx) => {
-    // The last lock of every commit: what is read next has all of it, or nothing.
+    // Every commit takes this lock last: the next read has all of a commit or none of it.
     await tx.execute(sql`lock table etl.coverage in share row exclusive mode`);
     await tx.execute(sql`delete from etl.coverage`);
     await tx.execute(
@@ -166,7 +164,7 @@ export async function recountCoverage(db: Database): Promise<void> {
   });
 }
 
-/** What `verify` reports of feeds: with the cost of their repair. */
+/** The report of `verify`, with the cost of repairs. */
 export async function verifyReport(
   db: Database,
   verified: readonly VerifiedFeed[],
@@ -217,11 +215,8 @@ function withCost(command: string, { likely, requests: most }: RequestCount): Re
 }
 
 /**
- * The walks that open findings call for, and no others: gaps, batches that are missing or do not link, a missing
- * snapshot. Quarantine is none of them: downloading a bad item again does not fix it.
- *
- * @param lanes the configured lanes with what a run of each covers
- * @returns rounds: a lane takes one scope at a time, so a lane's second range is in a second round
+ * Walks for open findings, without quarantine: a new download does not fix a bad item. `lanes` carry what their runs
+ * cover. @returns rounds, as a lane takes one scope at a time: its second range is in round two
  */
 export async function repairsOf(
   db: Database,
@@ -240,10 +235,10 @@ export async function repairsOf(
   return rounds;
 }
 
-/** A repair of more requests needs `--yes`: a fifth of what the free plan has in a day. */
+/** A repair of more requests needs `--yes`: a fifth of the free plan's day. */
 export const mostUnasked = 1_000;
 
-/** How many requests the repairs take, from what is stored; what is unknown is left out. */
+/** Requests of the repairs, by stored data; leaves out unknown ones. */
 export async function repairRequests(
   db: Database,
   verified: readonly VerifiedFeed[],
@@ -264,7 +259,7 @@ const costsTogether = (costs: readonly RequestCount[]): RequestCount => ({
   requests: sumKnown(costs.map(({ requests }) => requests)),
 });
 
-/** How many requests the repair of each of some feeds takes, by the feed's name. */
+/** Requests of each feed's repair, by feed. */
 async function repairCosts(
   db: Database,
   estimates: readonly FeedEstimate[],
@@ -278,7 +273,7 @@ async function repairCosts(
   return costs;
 }
 
-/** Feeds with the settings that they were registered with last. */
+/** Feeds with the settings of their last registration. */
 async function registered(
   db: Database,
   names: readonly string[],
