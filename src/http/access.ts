@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import type { MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 
-/** Where a server listens. */
 export interface Address {
   /** A name or an IP address, without brackets. */
   readonly host: string;
@@ -11,23 +10,22 @@ export interface Address {
   readonly port: number;
 }
 
-/** Who may read: anyone who is on this machine, or has the token. */
+/** Readers are programs on this machine, or have the token. */
 export interface Access {
-  /** Null: none is needed. */
+  /** Null: not required. */
   readonly token: string | null;
-  /** Further names by which browsers reach the server. */
+  /** Further names of the server in browsers. */
   readonly hosts: readonly string[];
 }
 
-/** Whether only programs of this machine reach it. */
+/** Whether only programs on this machine can connect. */
 export const isLoopback = ({ host }: Pick<Address, 'host'>): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
-/** As a URL has it. */
 export const addressText = ({ host, port }: Address): string =>
   `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 
-/** Nothing from other sites, nothing inline, in no frame. */
+/** No content from other sites, no inline code, no frames. */
 export const headers = (): MiddlewareHandler =>
   secureHeaders({
     contentSecurityPolicy: {
@@ -43,11 +41,10 @@ export const headers = (): MiddlewareHandler =>
     xFrameOptions: 'DENY',
     referrerPolicy: 'same-origin',
     crossOriginResourcePolicy: 'same-origin',
-    // The proxy that adds TLS decides it.
+    // Left to the proxy that adds TLS.
     strictTransportSecurity: false,
   });
 
-/** No cache keeps an answer. */
 export const uncached: MiddlewareHandler = async (context, next) => {
   await next();
   context.header('cache-control', 'no-store');
@@ -55,10 +52,7 @@ export const uncached: MiddlewareHandler = async (context, next) => {
 
 const ownNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/**
- * Refuses unknown names: another site's name may be made to lead here (DNS rebinding). With a token that gains
- * nothing, so any name will do unless some are configured.
- */
+/** Refuses unknown host names against DNS rebinding. With a token, the names are optional. */
 export function knownHosts({ token, hosts }: Access): MiddlewareHandler {
   const known = new Set([...ownNames, ...hosts.map((host) => host.toLowerCase())]);
   const isOpen = token !== null && hosts.length === 0;
@@ -69,7 +63,7 @@ export function knownHosts({ token, hosts }: Access): MiddlewareHandler {
   };
 }
 
-/** Refuses requests of another site's page, and methods that write. */
+/** Refuses requests from another site's page, and methods that write. */
 export const ownSite: MiddlewareHandler = async (context, next) => {
   const { method } = context.req;
   if (method !== 'GET' && method !== 'HEAD') {
@@ -78,7 +72,7 @@ export const ownSite: MiddlewareHandler = async (context, next) => {
   const origin = context.req.header('origin');
   const isForeign =
     origin !== undefined && URL.parse(origin)?.host !== context.req.header('host')?.toLowerCase();
-  // A link of another site may lead here, but its page may not read, nor show this one in a frame.
+  // Another site may link here, but may not read or frame this page.
   const isHidden =
     context.req.header('sec-fetch-site') === 'cross-site' &&
     context.req.header('sec-fetch-dest') !== 'document';
@@ -86,7 +80,7 @@ export const ownSite: MiddlewareHandler = async (context, next) => {
   return next();
 };
 
-/** Lets in who sends the token in the Authorization header. No URL holds it: URLs are logged and remembered. */
+/** Requires the token in the Authorization header, because URLs are logged and remembered. */
 export const requireToken =
   (token: string): MiddlewareHandler =>
   async (context, next) => {
@@ -97,6 +91,6 @@ export const requireToken =
     return context.text('A token is needed: Authorization: Bearer <token>.\n', 401);
   };
 
-/** Takes as long for a token that is nearly right as for any other. */
+/** Compares in constant time. */
 const isSame = (sent: string, wanted: string): boolean =>
   timingSafeEqual(hash('sha256', sent, 'buffer'), hash('sha256', wanted, 'buffer'));

@@ -18,20 +18,19 @@ import { BusyError, type Reader } from './reader.ts';
 export interface ApiSources {
   readonly reader: Pick<Reader, 'inTurn'>;
   readonly status: () => Promise<StatusDocument>;
-  /** Formats a bare command as this user types it. */
   readonly commandLine: (command: string) => string;
 }
 
-/** The page opens with what shows at a glance what is stored. */
+/** First in the list: it shows stored data at a glance. */
 const firstQuery = 'operations-daily';
 const firstFirst = (one: { name: string }, other: { name: string }): number =>
   Number(other.name === firstQuery) - Number(one.name === firstQuery);
 
-/** How long a named query may take, in ms: the others of the page wait for it. */
+/** Limit of a named query, in ms: the page's other queries wait for it. */
 const queryMs = 4_500;
 const most = { cells: 1_000, hours: 168, position: Number.MAX_SAFE_INTEGER };
 
-/** The JSON that the page's client reads, as `status/endpoints.ts` has it. */
+/** The JSON endpoints of `status/endpoints.ts`. */
 export function createApi({ reader, status, commandLine }: ApiSources): Hono {
   const app = new Hono();
   const asTyped = (key: string, value: unknown) =>
@@ -95,7 +94,7 @@ async function readQueries(db: Database): Promise<QueriesDocument> {
 const isTooSlow = (error: unknown): boolean =>
   error instanceof StatementTimeoutError || isCancelled(error);
 
-/** A database that was never read into has no tables yet. */
+/** SQLSTATE of a database without tables. */
 const absent: ReadonlySet<string | null> = new Set(['42P01', '3F000']);
 
 function sentenceOf(error: Error): string {
@@ -106,7 +105,7 @@ function sentenceOf(error: Error): string {
   return describeDatabaseError(error);
 }
 
-/** Whole numbers from 0; what is none is refused. */
+/** A whole number from 0; refuses other values. */
 function wholeNumber(context: Context, name: string, atMost: number): number | null {
   const text = context.req.query(name);
   if (text === undefined || text === '') return null;

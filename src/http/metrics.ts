@@ -8,17 +8,13 @@ import { signals } from '../signals.ts';
 import { overallStates, reasonCodes, type StatusDocument } from '../status/schema.ts';
 import { isKnown } from '../status/status.ts';
 
-/** How often the delay of the event loop is measured, in ms: the default of 10 wakes an idle process. */
+/** Interval to measure the event loop's delay, in ms: the default of 10 wakes an idle process. */
 const loopPrecisionMs = 100;
 
-/** Gauges of prom-client that are named like counters, which checks of the format refuse. */
+/** Gauges of prom-client with names of counters, which format checks refuse. */
 const misnamed = ['nodejs_active_handles', 'nodejs_active_requests', 'nodejs_active_resources'];
 
-/**
- * What Prometheus reads: metrics of this process, and of the database as it sees it.
- *
- * @param status null: it cannot be read in time; then the process alone is described
- */
+/** Metrics of this process and of the database; `status` null: only those of the process. */
 export function createMetrics(status: () => Promise<StatusDocument | null>, version: string) {
   const own = new Registry();
   collectDefaultMetrics({ register: own, eventLoopMonitoringPrecision: loopPrecisionMs });
@@ -37,7 +33,6 @@ export function createMetrics(status: () => Promise<StatusDocument | null>, vers
       const all = Registry.merge([own, ...(known === null ? [] : [metricsOf(known)])]);
       return context.body(await all.metrics(), 200, { 'content-type': own.contentType });
     },
-    /** Counts no more. */
     close() {
       stop();
       own.clear();
@@ -45,7 +40,7 @@ export function createMetrics(status: () => Promise<StatusDocument | null>, vers
   };
 }
 
-/** Counts what the process does from now on, all of its engines together. @returns ends that */
+/** Counts the work of all engines of the process. @returns a function that ends it */
 function countWork(registry: Registry): () => void {
   const { requests, requestSeconds, pages, rows, transactionSeconds } = workMetrics(registry);
   const ends = [
@@ -79,7 +74,7 @@ function workMetrics(registry: Registry) {
   const requests = counter('requests', 'Requests, each attempt by itself.', 'class');
   const pages = counter('pages', 'Pages: a changed one wrote rows.', 'lane', 'outcome');
   const rows = counter('rows', "Rows of the lists' own tables.", 'table', 'change');
-  // A rate over a counter that begins at 1 would miss that one.
+  // A rate over a counter that starts at 1 would miss the first event.
   for (const outcome of ['ok', ...Object.keys(failures)]) requests.inc({ class: outcome }, 0);
   for (const lane of lanes) {
     for (const outcome of ['changed', 'unchanged', 'failed']) pages.inc({ lane, outcome }, 0);
@@ -97,10 +92,7 @@ function workMetrics(registry: Registry) {
   };
 }
 
-/**
- * What the status says, as gauges. Names are public: dashboards and alerts of others read them. What is unknown has no
- * series: a 0 would be a claim.
- */
+/** The status as gauges with public names. Unknown values have no series: 0 would be wrong. */
 function metricsOf(status: StatusDocument): Registry {
   const registry = new Registry();
   const add = (
@@ -175,7 +167,6 @@ function metricsOf(status: StatusDocument): Registry {
 const unix = (time: string | null): number | null =>
   time === null ? null : Date.parse(time) / 1000;
 
-/** A feed's name is its chain's number, a slash, and its list's name. */
 function labelsOf(feed: string): { readonly chain: string; readonly list: string } {
   const at = feed.indexOf('/');
   return { chain: feed.slice(0, at), list: feed.slice(at + 1) };

@@ -5,34 +5,30 @@ import { findRoute } from '../db/route.ts';
 import { quickReading } from '../db/timeouts.ts';
 import type { Database } from '../db/transaction.ts';
 
-/** For a reader a second is long; in ms. */
+/** In ms; a second is long for a reader. */
 const timeouts = { statementMs: 5_000, answerMs: 15_000, idleTransactionMs: 15_000 } as const;
-/** How long a connection outlives its last query, in ms. */
+/** How long an idle connection stays open, in ms. */
 const idleMs = 60_000;
 const applicationName = 'explorer-etl page';
-/** One for the status, one for everything else: no slow query keeps health and metrics waiting. */
+/** One for the status, one for the rest: no slow query delays health and metrics. */
 const connections = 2;
-/** So many requests wait for their turn; later ones are refused. */
+/** Maximum of waiting requests; later ones are refused. */
 const mostWaiting = 32;
 
-/** Which database is read. */
 interface Source {
   readonly url: string;
-  /** Past a pooler; null: there is none. */
+  /** Without a pooler; null: there is none. */
   readonly directUrl: string | null;
 }
 
-/** The database cannot be asked now: it is being opened, or too many requests wait. */
+/** The database is not open yet, or too many requests wait. */
 export class BusyError extends Error {
   override readonly name = 'BusyError';
 }
 
 export type Reader = ReturnType<typeof createReader>;
 
-/**
- * A few connections that only read, for all clients: they never wait for the work, nor the work for them. Connects
- * with the first query, and again after a failure.
- */
+/** A few read-only connections for all clients, separate from the work; opened on demand. */
 export function createReader() {
   let source: Source | null = null;
   let opened: Promise<Pool> | null = null;
@@ -40,7 +36,7 @@ export function createReader() {
   let isClosed = false;
   let waiting = 0;
   let turn: Promise<unknown> = Promise.resolve();
-  /** @throws BusyError before the database is known, and what Postgres throws while it cannot be opened */
+  /** @throws BusyError before the database is known, and errors of Postgres */
   const pool = async (): Promise<Pool> => {
     if (source === null) throw new BusyError('The database is being opened.');
     opened ??= openPool(source).then(async (made) => {
@@ -55,14 +51,9 @@ export function createReader() {
     }
   };
   return {
-    /** Names the database, once it is known. */
     use: (named: Source) => void (source = named),
     pool,
-    /**
-     * Reads something after all that was requested before.
-     *
-     * @throws BusyError, and what Postgres throws
-     */
+    /** Reads after all earlier requests. @throws BusyError, and errors of Postgres */
     async inTurn<Value>(read: (db: Database) => Promise<Value>): Promise<Value> {
       if (waiting >= mostWaiting) throw new BusyError('Too many requests wait for the database.');
       waiting += 1;
@@ -71,7 +62,7 @@ export function createReader() {
       return mine.finally(() => (waiting -= 1));
     },
     async close() {
-      // One that is being opened is not waited for: it ends itself.
+      // An opening pool ends itself.
       isClosed = true;
       if (ready?.ended === false) await ready.end();
     },
@@ -93,7 +84,7 @@ async function openPool({ url, directUrl }: Source): Promise<Pool> {
   });
 }
 
-/** A superuser puts its rights off. On Citus it cannot: the role that is set logs in to the other servers. */
+/** A superuser drops its rights; not on Citus, which logs in to other servers as the set role. */
 async function rightsOf(url: string): Promise<{ role?: string }> {
   const pool = createPool({ url, max: 1, applicationName, dbTimeouts: timeouts });
   try {

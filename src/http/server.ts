@@ -22,7 +22,7 @@ import { createMetrics } from './metrics.ts';
 import { createReader } from './reader.ts';
 import { createSnapshots, type Snapshots } from './snapshots.ts';
 
-/** Files of the page by their paths, such as `/app.js`. */
+/** Files of the page by path, such as `/app.js`. */
 export type Assets = ReadonlyMap<
   string,
   { readonly type: string; readonly body: string | Uint8Array }
@@ -30,17 +30,15 @@ export type Assets = ReadonlyMap<
 
 export interface HttpOptions extends Access {
   readonly address: Address;
-  /** Where health and metrics are too, without a token; null: nowhere. */
+  /** A second address for health and metrics, without a token; null: none. */
   readonly metricsAddress: Address | null;
-  /** Reads the status. Does not reject: an outage is a status too. */
+  /** Never rejects: an outage is a status too. */
   readonly status: (pool: () => Promise<Pool>) => Promise<StatusDocument>;
   readonly assets: () => Promise<Assets>;
-  /** Whether something works in rounds here, whose turning is a part of health. */
+  /** Whether health includes the beat of rounds. */
   readonly works: boolean;
   readonly version: string;
-  /** Formats a bare command as this user types it. */
   readonly commandLine: (command: string) => string;
-  /** Replace the usual ones. */
   readonly bounds?: Partial<Bounds>;
   /** Monotonic, in ms. */
   readonly now: () => number;
@@ -48,16 +46,12 @@ export interface HttpOptions extends Access {
 
 export type HttpServer = Awaited<ReturnType<typeof startHttp>>;
 
-/** The address cannot be served. The message says what to do. */
+/** The server cannot listen on the address. The message says what to do. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/**
- * Serves the page, its JSON, health and metrics.
- *
- * @throws ListenError
- */
+/** Serves the page, its JSON, health and metrics. @throws ListenError */
 export async function startHttp(options: HttpOptions) {
   const { address, metricsAddress, token, hosts, works, version, now } = options;
   if (token === null && !isLoopback(address)) throw new ListenError(tokenProblem(address));
@@ -83,7 +77,7 @@ export async function startHttp(options: HttpOptions) {
   page.get('/metrics', metrics.handler);
   page.route('/', createApi({ ...options, reader, status: () => snapshots.newest() }));
   const monitoring = new Hono().use(headers(), uncached);
-  // An address of other machines is reached by any name.
+  // Any host name is valid for an address that other machines reach.
   if (metricsAddress !== null && isLoopback(metricsAddress)) {
     monitoring.use(knownHosts({ token: null, hosts }));
   }
@@ -102,22 +96,17 @@ export async function startHttp(options: HttpOptions) {
   }
 }
 
-/** A round of two seconds that takes so long hangs, in ms; one that waits for the database gives up sooner. */
+/** A two-second round that takes this long hangs, in ms; a wait for the database ends sooner. */
 const stuckMs = 180_000;
 
 export type Pulse = ReturnType<typeof createPulse>;
 
-/**
- * Whether what works in rounds still turns.
- *
- * @param now monotonic, in ms
- */
+/** Whether rounds still run; `now` is monotonic, in ms. */
 export function createPulse(now: () => number) {
   let beatMs: number | null = null;
   return {
-    /** Called at each round. */
     beat: () => void (beatMs = now()),
-    /** What `/healthz` answers. Before the first round it is healthy: the process serves. */
+    /** For `/healthz`. Healthy before the first round: the process serves. */
     health() {
       const ageMs = beatMs === null ? null : now() - beatMs;
       return {
@@ -131,7 +120,7 @@ export function createPulse(now: () => number) {
 const tokenProblem = ({ host }: Address) =>
   `Other machines reach ${host}: put a token into EXPLORER_ETL_HTTP_TOKEN (or the path of a file that holds it into EXPLORER_ETL_HTTP_TOKEN_FILE), or listen on 127.0.0.1.`;
 
-/** @returns the probes for those who may see whole reasons, which may quote the explorer, and for others */
+/** @returns probes for readers of whole reasons, which may quote the explorer, and for others */
 const probesOf = (pulse: Pulse | null, snapshots: Snapshots) => (isOpen: boolean) =>
   new Hono()
     .get('/healthz', (context) => {
@@ -149,7 +138,7 @@ const probesOf = (pulse: Pulse | null, snapshots: Snapshots) => (isOpen: boolean
       );
     });
 
-/** Serves the page's files, and nothing else: no path of a request is looked for on a disk. They hold no data. */
+/** Serves only the page's files, which contain no data: no request reads a path of the disk. */
 function serveAssets(read: () => Promise<Assets>): MiddlewareHandler {
   let assets: Promise<Assets> | null = null;
   return async (context, next) => {
@@ -161,20 +150,19 @@ function serveAssets(read: () => Promise<Assets>): MiddlewareHandler {
   };
 }
 
-/** What a client may take, in ms, and send, in bytes: a slower or larger one has no good reason. */
+/** Limits of a client, in ms and bytes. */
 const usualBounds = {
   maxHeaderSize: 16_384,
   headersTimeout: 10_000,
   requestTimeout: 20_000,
   keepAliveTimeout: 10_000,
   connectionsCheckingInterval: 5_000,
-  /** Neither read from nor written to for so long: the slowest query is shorter. */
+  /** Idle time without reads or writes; the slowest query is shorter. */
   silentTimeout: 60_000,
 };
 export type Bounds = typeof usualBounds;
 const mostConnections = 256;
 
-/** @throws ListenError */
 async function listen(app: Hono, wanted: Address, bounds: Partial<Bounds> = {}): Promise<Server> {
   const { silentTimeout, ...serverOptions } = { ...usualBounds, ...bounds };
   const server = createAdaptorServer({ fetch: app.fetch, serverOptions }) as Server;
@@ -195,12 +183,9 @@ async function closed(server: Server): Promise<void> {
   await end;
 }
 
-/**
- * Lets the newest connection in, so that a probe always gets through. Beyond the bound, the connection that
- * was silent longest makes room; the new one is refused only if all others wait for an answer.
- */
+/** Accepts the newest connection, for probes: closes the longest silent one, unless all wait. */
 function boundConnections(server: Server): void {
-  /** How many requests each one waits for, in the order in which they fell silent. */
+  /** Requests in progress by connection, the longest silent one first. */
   const open = new Map<Socket, number>();
   const fallSilent = (socket: Socket) => {
     const requests = open.get(socket) ?? 1;
@@ -222,7 +207,7 @@ function boundConnections(server: Server): void {
   });
 }
 
-/** Whether another program has the address. */
+/** Whether another program uses the address. */
 export const isAddressInUse = (error: unknown): boolean =>
   error instanceof ListenError && codeOfFailure(error) === 'EADDRINUSE';
 

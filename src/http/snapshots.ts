@@ -1,27 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StatusDocument } from '../status/schema.ts';
 
-/** How far readings are apart: as many times as one took, but at least and at most so long, in ms. */
+/** Pause between reads: 50 times a read's duration, so a fiftieth of a core, within limits, ms. */
 const rest = { times: 50, leastMs: 1_000, mostMs: 30_000 };
-/** How long a scrape waits for a new reading if it has an old one, and if it has none, in ms. */
+/** How long a scrape waits for a read: with an old one, and without, in ms. */
 const promptMs = 20;
 const longestMs = 5_000;
-/** How old the reading of a scrape may be, in ms. */
+/** Maximum age of a scrape's read, in ms. */
 const recentMs = 60_000;
 
 export type Snapshots = ReturnType<typeof createSnapshots>;
 
-/**
- * The status, read once for all who ask. Costs a fiftieth of one core of the database at most, at any size.
- *
- * @param read does not reject: an outage is a status too
- * @param now monotonic, in ms
- */
+/** Reads the status once for all clients. `read` never rejects; `now` is monotonic, in ms. */
 export function createSnapshots(read: () => Promise<StatusDocument>, now: () => number) {
   let coming: { readonly status: Promise<StatusDocument>; goodUntilMs: number } | null = null;
   let last: { readonly status: StatusDocument; readonly atMs: number } | null = null;
 
-  /** Some seconds old at most; rejects never. */
+  /** Some seconds old at most; never rejects. */
   const newest = async (): Promise<StatusDocument> => {
     if (coming !== null && now() < coming.goodUntilMs) return coming.status;
     const begun = now();
@@ -36,7 +31,7 @@ export function createSnapshots(read: () => Promise<StatusDocument>, now: () => 
 
   return {
     newest,
-    /** The same for a scrape, which cannot wait: a minute old at most, null if none comes in time. */
+    /** For a scrape, which cannot wait: a minute old at most; null: none in time. */
     async recent(): Promise<StatusDocument | null> {
       const old = last !== null && now() - last.atMs < recentMs ? last.status : null;
       const ended = new AbortController();
