@@ -4,7 +4,7 @@ import type { StatusDocument } from '../status/schema.ts';
 const tokenKey = 'explorer-etl token';
 export const wrongToken = 'The token is missing or wrong.';
 
-/** Moves a token from the address, `#token=…`, to the storage of this tab. True if there was one. */
+/** Moves a token from the address, `#token=…`, to this tab's storage. True: there was one. */
 export function takeToken(): boolean {
   const [, token] = location.hash.split('#token=');
   if (token === undefined) return false;
@@ -26,18 +26,17 @@ async function request(name: string, params: Params, signal: AbortSignal | null)
   throw new Error(refusal?.error ?? `The server answered ${response.status}.`);
 }
 
-/** Why a request failed, in a sentence. */
 export function problemOf(error: unknown): string {
-  // A proxy may answer with a page of its own.
+  // A proxy may answer with its own page.
   if (error instanceof SyntaxError) return 'The answer is no JSON document.';
   if (error instanceof TypeError) return 'Not connected. What is shown may be old.';
   return error instanceof Error ? error.message : String(error);
 }
 
-/** After how many ms a document is requested again; null: never. A constant, because paces are compared. */
+/** Ms until the next request; null: never. Must be a constant: changes are compared. */
 type Pace<T> = (data: T | null) => number | null;
 
-/** Whether anything of the document is about to change by itself. */
+/** Whether the document is about to change. */
 const isRunning = ({ feeds }: StatusDocument): boolean =>
   feeds.some(({ lanes }) => lanes.some(({ state }) => state === 'running' || state === 'quiet'));
 
@@ -45,19 +44,18 @@ export const once = () => null;
 const often = () => 5_000;
 const seldom = () => 60_000;
 
-/** The pace of what changes as a worker reads. */
 export const paceOf = (status: StatusDocument) => (isRunning(status) ? often : seldom);
 
 export const statusPace: Pace<StatusDocument> = (status) =>
   status === null ? 3_000 : isRunning(status) ? 1_000 : 10_000;
 
-/** The newest data, kept while the next request runs, and why the last request failed. */
+/** The newest data, kept during the next request, and the last request's problem. */
 export interface Answer<T> {
   readonly data: T | null;
   readonly problem: string | null;
 }
 
-/** Follows a JSON document. A hidden page requests nothing; it is up to date as soon as it is seen. */
+/** Polls a JSON document; a hidden page pauses until it is visible. */
 export function useJson<T>(name: string, params: Params, pace: Pace<T>): Answer<T> {
   const [answer, setAnswer] = useState<Answer<T>>({ data: null, problem: null });
   useEffect(() => {
@@ -85,7 +83,7 @@ export function useJson<T>(name: string, params: Params, pace: Pace<T>): Answer<
   return answer;
 }
 
-/** Saves an answer as a file: a link alone could not carry the token. */
+/** Saves an answer as a file: a link cannot send the token. */
 export async function download(name: string, params: Params, file: string) {
   const response = await request(name, params, null);
   const href = URL.createObjectURL(await response.blob());

@@ -10,7 +10,7 @@ import type { ViewProps } from './parts.tsx';
 import { Runs } from './runs.tsx';
 import { Trace } from './trace.tsx';
 
-/** `#/feed/10/user-operations?from=1&to=9`: a view, what it shows, and how. */
+/** `#/feed/10/user-operations?from=1&to=9`: view, name, parameters. */
 function readRoute() {
   const [path = '', query] = location.hash.replace(/^#\/?/u, '').split('?');
   const [view = '', ...rest] = path.split('/');

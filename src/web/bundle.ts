@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { packageFile } from '../package-file.ts';
 
-/** Every file of the page by its path: its name and its type. */
 const files = {
   '/': ['index.html', 'text/html'],
   '/app.js': ['app.js', 'text/javascript'],
@@ -11,7 +10,7 @@ const files = {
   '/icon.svg': ['icon.svg', 'image/svg+xml'],
 } as const;
 
-/** Sources run only in a clone, whose `dist` may be older than they are. */
+/** A clone runs the sources; its `dist` may be older. */
 const isSource = extname(import.meta.filename) === '.ts';
 
 async function load() {
@@ -24,7 +23,7 @@ async function load() {
 
 let loaded: ReturnType<typeof load> | undefined;
 
-/** The files of the page by their paths: as the package holds them, or bundled now from the sources. */
+/** The page's files by path: from the package, or bundled from the sources. */
 export const webAssets = () => (loaded ??= load());
 
 async function bundle(name: string): Promise<Buffer> {
@@ -37,7 +36,7 @@ async function bundle(name: string): Promise<Buffer> {
     );
   }
   if (name !== 'app.js') return readFile(packageFile(`src/web/${name}`));
-  // A clone alone has the bundler.
+  // Only a clone has the bundler.
   const { build } = await import('rolldown');
   const { output } = await build({
     input: packageFile('src/web/app.tsx'),

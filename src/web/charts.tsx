@@ -5,10 +5,10 @@ import uPlot from 'uplot';
 import type { QueriesDocument, StripsDocument } from '../status/endpoints.ts';
 import { clock, date, dateTime, day, month, percent, year } from './format.ts';
 
-/** How a shape of a strip looks: its colour, top and height in tenths. */
+/** The colour, and the top and height in tenths. */
 type Look = readonly [fill: string, y: number, height: number];
 
-/** A look from one place of a strip's axis to another, and what a pointer reads of it. */
+/** A look between two places of the axis, and its text for a pointer. */
 export interface Shape {
   readonly look: Look;
   readonly from: number;
@@ -18,12 +18,12 @@ export interface Shape {
 
 type StripProps = Omit<SVGAttributes<SVGSVGElement>, 'class'> & {
   readonly shapes: readonly Shape[];
-  /** Where the axis ends; it begins at 0. */
+  /** The axis goes from 0 to here. */
   readonly end: number;
   readonly class?: string;
 };
 
-/** Shapes on an axis as wide as there is room. Without a label it decorates the text beside it. */
+/** Shapes on an axis of the available width. Without a label it is decoration. */
 export const Strip = ({ shapes, end, class: kind = '', ...rest }: StripProps) => (
   <svg
     class={`strip ${kind}`}
@@ -60,7 +60,7 @@ const Legend = ({ of, children }: LegendProps) => (
 
 type CellState = StripsDocument['feeds'][number]['cells'][number];
 
-/** Each state has a form of its own beside its colour; the most important is first, and drawn on top. */
+/** Each state has its own form beside its colour; the most important is first, and on top. */
 const coverage = {
   gap: ['gap', ['var(--act)', 0, 10]],
   quarantined: ['quarantined', ['var(--act)', 0, 5]],
@@ -74,7 +74,7 @@ const coverage = {
 const cellStates = Object.keys(coverage) as CellState[];
 export const stateWord = (state: CellState): string => coverage[state][0];
 
-/** What the forms mean; the last one needs no word. */
+/** The last form needs no label. */
 export const CoverageLegend = () => <Legend of={Object.values(coverage).slice(0, -1)} />;
 
 interface Part {
@@ -85,10 +85,10 @@ interface Part {
 
 type CoverageStripProps = Omit<StripProps, 'shapes'> & { of: string; parts: readonly Part[] };
 
-/** A part so small that nobody would see it is drawn larger, in shares of the whole. */
+/** Minimum visible width, in shares of the whole. */
 const leastWidth = 0.004;
 
-/** Coverage of a list; for who does not see it, the share of each state. */
+/** Coverage of a list; its label has the share of each state. */
 export function CoverageStrip({ of, parts, end, ...rest }: CoverageStripProps) {
   const shares = cellStates.flatMap((state) => {
     const own = parts.filter((part) => part.state === state);
@@ -107,7 +107,7 @@ export function CoverageStrip({ of, parts, end, ...rest }: CoverageStripProps) {
 
 const dayMs = 86_400_000;
 
-/** Start, middle and end of a strip, each with its year unless the whole is of a few days. */
+/** Start, middle and end of a strip; with years unless it covers only days. */
 export function Axis({ from, to }: { readonly from: string; readonly to: string }) {
   const [start, end] = [Date.parse(from), Date.parse(to)];
   const span = end - start;
@@ -116,7 +116,6 @@ export function Axis({ from, to }: { readonly from: string; readonly to: string 
   return <Ends labels={[first(start), label(start + span / 2), label(end)]} />;
 }
 
-/** Labels below a strip. */
 export const Ends = ({ labels }: { readonly labels: readonly string[] }) => (
   <span class="axis">
     {labels.map((label, at) => (
@@ -125,7 +124,7 @@ export const Ends = ({ labels }: { readonly labels: readonly string[] }) => (
   </span>
 );
 
-/** Values over time, one for each of the chart's times; null: none. */
+/** A value for each of the chart's times; null: none. */
 interface Series {
   readonly label: string;
   readonly values: readonly (number | null)[];
@@ -139,16 +138,16 @@ interface TimeChartProps {
   /** Bars are stacked; shares are bars of 100. */
   readonly kind: NonNullable<QueriesDocument['queries'][number]['chart']>['kind'];
   readonly format: (value: number) => string;
-  /** Possible distances of values on the axis; without them round numbers. */
+  /** Distances of values on the axis; absent: round numbers. */
   readonly steps?: number[];
 }
 
-/** Colours of series: none of them says that something is well or wrong. */
+/** Colours that do not mean success or failure. */
 const palette = '#4e79a7 #f28e2b #59a14f #b07aa1 #76b7b2 #edc948 #9c755f #8d99a6'.split(' ');
 export const mostSeries = palette.length;
 const colour = (at: number) => palette[at % mostSeries] ?? '';
 
-/** Labels of a time axis in UTC; the first, and each of a new day or year, says of which it is. */
+/** Labels of a time axis in UTC; the first, and the first of a day or year, includes it. */
 function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: number): string[] {
   const isMonthly = step >= (28 * dayMs) / 1_000;
   const [fine, coarse] = step >= dayMs / 1_000 ? [day, year] : [clock, day];
@@ -159,7 +158,7 @@ function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: n
   });
 }
 
-/** The whole of x with room for half a bar at both ends; a single time is in the middle of four weeks. */
+/** All of x plus half a bar at both ends; a single time is the middle of four weeks. */
 function wholeOf(times: ArrayLike<number>, isLine: boolean): uPlot.Range.MinMax {
   const [from, to] = [times[0], times[times.length - 1]];
   if (from === undefined || to === undefined) return [null, null];
@@ -168,14 +167,13 @@ function wholeOf(times: ArrayLike<number>, isLine: boolean): uPlot.Range.MinMax 
   return [from - room, to + room];
 }
 
-/** The options of a chart in an element, whose style it takes. */
 function optionsOf(
   { kind, series, format, steps }: TimeChartProps,
   element: Element,
 ): uPlot.Options {
   const isLine = kind === 'line';
   const axis: uPlot.Axis = {
-    // Light may turn to dark: a canvas does not follow the style sheet by itself.
+    // A canvas does not follow a change between light and dark by itself.
     stroke: () => getComputedStyle(element).color,
     font: `12px ${getComputedStyle(element).fontFamily}`,
     grid: { stroke: '#8884', width: 1 },
@@ -192,7 +190,6 @@ function optionsOf(
     width: element.clientWidth,
     height: element.clientHeight,
     legend: { show: false },
-    // All charts share one crosshair.
     cursor: { y: false, drag: { x: false }, sync: { key: 'page' } },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
     scales: {
@@ -207,7 +204,7 @@ function optionsOf(
   };
 }
 
-/** Layers of bars are sums; the highest is drawn first, so that the others are in front of it. */
+/** Layers of bars are sums; the highest is drawn first, behind the others. */
 function dataOf({ times, series, kind }: TimeChartProps): uPlot.AlignedData {
   const seconds = times.map((ms) => ms / 1_000);
   if (kind === 'line') return [seconds, ...series.map(({ values }) => [...values])];
@@ -216,7 +213,7 @@ function dataOf({ times, series, kind }: TimeChartProps): uPlot.AlignedData {
   return [seconds, ...series.map(({ values }) => values.map(add)).toReversed()];
 }
 
-/** Draws into an element, and returns at which of the times the crosshair is. */
+/** Draws into an element. @returns the index of the crosshair's time */
 function usePlot(props: TimeChartProps) {
   const element = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
@@ -237,7 +234,7 @@ function usePlot(props: TimeChartProps) {
     };
   }, [props.kind, props.series.map(({ label }) => label).join('\n')]);
   useEffect(() => plot.current?.setData(dataOf(props)), [props.times, props.series]);
-  /** Left and right move the crosshair by one, as a pointer does. */
+  /** Left and right move the crosshair by one. */
   const move = (event: KeyboardEvent) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (step === undefined || plot.current === null) return;
@@ -250,7 +247,7 @@ function usePlot(props: TimeChartProps) {
   return { element, at, move };
 }
 
-/** A chart over time with a crosshair. Its legend shows the values under the crosshair, else the newest. */
+/** A chart over time. The legend shows the values at the crosshair, otherwise the newest. */
 export function TimeChart(props: TimeChartProps) {
   const { label, times, series, format } = props;
   const { element, at, move } = usePlot(props);
@@ -279,7 +276,6 @@ export function TimeChart(props: TimeChartProps) {
   );
 }
 
-/** A value of a row as a bar, as long as its part of the most. */
 export const Bar = ({ value, most }: { readonly value: number; readonly most: number }) => (
   <Strip shapes={[{ look: [colour(0), 0, 10], from: 0, to: value }]} end={most} />
 );

@@ -8,11 +8,9 @@ import { Card, Facts, Loaded, Table, type Column, type ViewProps } from './parts
 
 type Query = QueriesDocument['queries'][number];
 type Value = QueryDocument['rows'][number][number];
-/** The values of a row by the names of their columns. */
 type Row = Readonly<Record<string, Value>>;
 type Chains = StatusDocument['feeds'];
 
-/** What Explore opens with. */
 const firstQuery = 'operations-daily';
 const mostRows = 200;
 const mostBars = 25;
@@ -27,7 +25,7 @@ interface DrawingProps {
   readonly chains: Chains;
 }
 
-/** A value of a row for people: chains by their names, digits in groups. */
+/** A value for people: names of chains, grouped digits. */
 function show(row: Row, name: string | null, chains: Chains): string {
   const value = row[name ?? ''] ?? null;
   if (name !== 'chain_id') return cell(value);
@@ -49,8 +47,8 @@ function sumsByX(points: readonly Point[]): ReadonlyMap<string, number> {
 const total = (points: readonly Point[]): number => points.reduce((sum, { y }) => sum + y, 0);
 
 /**
- * The series of an answer over time: the largest one by one, and the others together, because a chart has so many
- * colours. Counts of several chains add up, unless the chain is the series; parts of 100 do not.
+ * The largest series, and the sum of the others: colours are limited. Adds up chains, unless they are the series or
+ * the values are percentages.
  */
 function plotted({ rows, chart, chains }: DrawingProps) {
   const names = chart.unit === '%' ? [...new Set(['chain_id', chart.series])] : [chart.series];
@@ -92,7 +90,6 @@ function Drawing(props: DrawingProps) {
   return <TimeChart label={title} {...plot} kind={chart.kind} format={format} />;
 }
 
-/** Rows that have names and no times. */
 function Ranking({ rows, chart, chains }: DrawingProps) {
   const number = (row: Row) => Number(row[chart.y] ?? 0);
   const shown = rows.slice(0, mostBars);
@@ -120,7 +117,6 @@ function Rows({ rows, columns, chains }: Pick<DrawingProps, 'rows' | 'columns' |
   );
 }
 
-/** The answer to a query: its chart and its rows. */
 function Result({ data, query, chains }: { data: QueryDocument; query: Query; chains: Chains }) {
   const { columns, is_cut: isCut, ms } = data;
   const rows = useMemo(
@@ -183,7 +179,7 @@ const Dictionary = ({ relations }: { readonly relations: QueriesDocument['dictio
   </details>
 );
 
-/** Named queries by topic, with their charts, their SQL and what the tables mean. */
+/** Named queries by topic, with charts, SQL and the tables' documentation. */
 export function Explore({ name, status: { feeds } }: ViewProps) {
   const answer = useJson<QueriesDocument>('queries.json', {}, once);
   const { queries = [], dictionary = [] } = answer.data ?? {};

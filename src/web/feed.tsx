@@ -48,7 +48,6 @@ function factsOf(feed: FeedStatus, now: string): readonly Fact[] {
 }
 
 type Range = NonNullable<CoverageDocument['window']>;
-/** A document with something to show. */
 type Stored = CoverageDocument & { readonly whole: Range; readonly window: Range };
 
 const isStored = (document: CoverageDocument | null): document is Stored =>
@@ -62,7 +61,7 @@ const positions = ({ from, to }: Range, unit: CoverageDocument['unit']): string 
 const timesOf = ({ from_at: from, to_at: to }: CoverageDocument['segments' | 'gaps'][number]) =>
   from === null || to === null ? '' : `${dateTime(from)} to ${dateTime(to)} UTC`;
 
-/** The address of a feed, with a window as wide as a part of the one shown, around a position. */
+/** A feed's URL with a window around a position, scaled from the current one. */
 function zoomed({ feed, window, whole }: Stored, middle: number, scale: number): string {
   if (scale === Infinity) return `#/feed/${feed}`;
   const width = Math.min(whole.to - whole.from, Math.ceil((window.to - window.from) * scale));
@@ -94,10 +93,10 @@ function Zoom({ document }: { readonly document: Stored }) {
   );
 }
 
-/** A click shows so much of what was shown, around where it was. */
+/** A click zooms to this part of the window. */
 const clickScale = 0.25;
 
-/** The window as a bar: a pointer reads it, and a click zooms in. */
+/** The window as a bar: a pointer shows values, a click zooms in. */
 function Bar({ document }: { readonly document: Stored }) {
   const { segments, unit, window } = document;
   const [at, setAt] = useState<number | null>(null);
@@ -133,7 +132,6 @@ function Bar({ document }: { readonly document: Stored }) {
   );
 }
 
-/** What is missing in the window, what it costs, and the command that reads it. */
 const Gaps = ({ gaps, unit }: CoverageDocument) => (
   <AdviceList
     items={gaps.map((gap) => {
@@ -144,7 +142,7 @@ const Gaps = ({ gaps, unit }: CoverageDocument) => (
   />
 );
 
-/** Coverage by position, as far in as the address says. */
+/** Coverage by position, in the window of the URL. */
 function Coverage({ name, query, status }: ViewProps) {
   const params = { ...Object.fromEntries(query), feed: name, cells: '300' };
   const answer = useJson<CoverageDocument>('coverage.json', params, paceOf(status));
@@ -164,13 +162,11 @@ function Coverage({ name, query, status }: ViewProps) {
   );
 }
 
-/** Distances of labels on an axis of durations, from a second to a year. */
 const lagSteps = [
   1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800, 2_592_000,
   31_536_000,
 ];
 
-/** Rows and lag of the last hours, under one crosshair. */
 function History({ name, status }: ViewProps) {
   const params = { feed: name, hours: '24' };
   const { data } = useJson<ThroughputDocument>('throughput.json', params, paceOf(status));
@@ -196,7 +192,7 @@ function History({ name, status }: ViewProps) {
   );
 }
 
-/** One feed: what it has, what is missing, how fast it is, and why it failed. */
+/** One feed: its data, its gaps, its pace, and its failures. */
 export function Feed(props: ViewProps) {
   const { name, status } = props;
   const feed = status.feeds.find((each) => each.feed === name);

@@ -1,4 +1,4 @@
-/** Numbers and times as people read them: English, UTC, thousands separated. */
+/** Formats for people: English, UTC, grouped thousands. */
 
 const numberFormat = (options: Intl.NumberFormatOptions) => {
   const format = new Intl.NumberFormat('en-US', options);
@@ -9,11 +9,10 @@ export const count = numberFormat({ maximumFractionDigits: 0 });
 export const decimal = numberFormat({ maximumFractionDigits: 1 });
 export const compact = numberFormat({ notation: 'compact', maximumFractionDigits: 1 });
 
-/** `1 gap`, `2,000 gaps`. */
 export const counted = (value: number, noun: string): string =>
   `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
 
-/** Rounded down: 100 % is said of the whole only. */
+/** Rounded down: only the whole is 100 %. */
 export const percent = (share: number): string => `${Math.floor(share * 1_000) / 10} %`;
 
 /** A duration in its largest unit: `42 s`, `3 min`, `5 h`, `12 d`. */
@@ -37,15 +36,15 @@ export const month = timeFormat({ month: 'short', year: 'numeric' });
 export const year = timeFormat({ year: 'numeric' });
 export const dateTime = (time: string | number): string => `${date(time)}, ${clock(time)}`;
 
-/** A moment beside the time it is read: the clock alone if it is of the same day. */
+/** A time relative to the document's: without the day if it is the same. */
 export const moment = (time: string, now: string): string =>
   `${time.slice(0, 10) === now.slice(0, 10) ? clock(time) : dateTime(time)} UTC`;
 
-/** How long before `now` something was; `now` is the document's time, not the browser's. */
+/** The time from `time` to `now`, which is the document's, not the browser's. */
 export const age = (time: string, now: string): string =>
   duration(Math.max(0, (Date.parse(now) - Date.parse(time)) / 1_000));
 
-/** A value of a table: digits in groups of three, however many there are; times without their zone. */
+/** A table's value: grouped digits, times without zone. */
 export function cell(value: string | number | boolean | null): string {
   const text = String(value ?? '');
   if (!/^-?\d+(?:\.\d+)?$/u.test(text)) {

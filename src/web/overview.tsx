@@ -6,7 +6,7 @@ import { age, compact, count, counted, decimal, duration, moment, percent } from
 import { AdviceList, Card, Chip, Command, Facts, Table, tones } from './parts.tsx';
 import type { Advice, Column, ViewProps } from './parts.tsx';
 
-/** The word and the colour of a state: only red needs a person. */
+/** The label and colour of a state: only red needs a person. */
 const looks = {
   healthy: ['Healthy', 'good'],
   syncing: ['Syncing', 'busy'],
@@ -17,11 +17,11 @@ const looks = {
 
 type StatusAnswer = Answer<StatusDocument>;
 
-/** The overall status in a word or two, or why it is unknown: the title of the window. */
+/** The overall status for the window's title, or why it is unknown. */
 export const headline = ({ data, problem }: StatusAnswer): string =>
   problem ?? (data === null ? 'Starting …' : looks[data.overall.state][0]);
 
-/** What the banner says. Without a status there is no state, so no colour. */
+/** The banner's text; without a status it has no colour. */
 function bannerOf({ data, problem }: StatusAnswer) {
   if (data === null || problem !== null) {
     const [token, other] = [
@@ -33,9 +33,9 @@ function bannerOf({ data, problem }: StatusAnswer) {
   const { overall, reasons, as_of: now } = data;
   const { state, sentence, since, command } = overall;
   const [word, tone] = looks[state];
-  // A person who paused it knows; a worker that is gone needs one.
+  // A person who paused it knows; a missing worker needs a person.
   const isGone = state === 'stopped' && reasons.some(({ code }) => code === 'no-worker');
-  // The sentence may begin with the word.
+  // The sentence may begin with the label.
   const rest = sentence.replace(new RegExp(`^${word}\\W*`, 'iu'), '');
   const note = since
     ? `since ${moment(since, now)} (${age(since, now)})`
@@ -43,7 +43,7 @@ function bannerOf({ data, problem }: StatusAnswer) {
   return { tone: isGone ? 'act' : tone, rest: rest && `: ${rest}`, note, command };
 }
 
-/** The overall status in one sentence, since when, and the one command that helps. */
+/** The overall status in one sentence, since when, and the command that helps. */
 export function Banner(answer: StatusAnswer) {
   const { tone, rest, note, command } = bannerOf(answer);
   return (
@@ -75,7 +75,6 @@ function forecastText(of: Forecast, now: string): string {
 
 export const gapsText = (gaps: number): string => (gaps === 0 ? 'no gaps' : counted(gaps, 'gap'));
 
-/** The four numbers of a copy. */
 function Numbers({ totals, credits, as_of: now, feeds }: StatusDocument) {
   const { newest_item_at: newest, verified_share: share } = totals;
   const gaps = feeds.reduce((sum, { verified }) => sum + verified.gaps, 0);
@@ -109,7 +108,7 @@ function adviceOf({ sentence, advice, feeds, command }: Reason): Advice {
   return { title: sentence, text, command };
 }
 
-/** What only a person can fix, and, folded, what is retried or goes well. */
+/** What only a person can fix; other reasons are folded. */
 export function Reasons({ reasons }: { readonly reasons: readonly Reason[] }) {
   const actions = reasons.filter(({ severity }) => severity === 'action');
   const notes = reasons.filter(({ severity }) => severity !== 'action');
@@ -131,7 +130,7 @@ export function Reasons({ reasons }: { readonly reasons: readonly Reason[] }) {
   );
 }
 
-/** A value, and below it what is beside it. Amber if it is later than it should be. */
+/** A value with a note below; amber if late. */
 const cell = (value: string, note = '', isMet: boolean | null = true) => (
   <>
     <span class={isMet === false ? 'wait' : ''}>{value}</span>
@@ -139,7 +138,7 @@ const cell = (value: string, note = '', isMet: boolean | null = true) => (
   </>
 );
 
-/** The feed's name; if the state is not as it should be, why. */
+/** The feed's name, with the reason for a bad state. */
 const nameCell = ({ feed, chain_name: chain, label, state, sentence }: FeedStatus) => (
   <>
     <a href={`#/feed/${feed}`}>
@@ -150,7 +149,7 @@ const nameCell = ({ feed, chain_name: chain, label, state, sentence }: FeedStatu
   </>
 );
 
-/** Pages a second while a worker reads, and what is left of the first read. */
+/** Pages per second while a worker reads, and the time left. */
 function rateCell({ lanes, left: { ends_in_s: ends } }: FeedStatus) {
   const running = lanes.filter(({ state }) => state === 'running');
   const rate = running.reduce((sum, lane) => sum + (lane.pages_per_second ?? 0), 0);
@@ -159,7 +158,6 @@ function rateCell({ lanes, left: { ends_in_s: ends } }: FeedStatus) {
 
 const bases = { known: '', estimated: '≈ ', 'at-least': '≥ ', unknown: '' } as const;
 
-/** Which part of the list is verified, as far as its length is known. */
 export const verifiedShare = ({ verified: { share, basis } }: FeedStatus): string =>
   share === null ? 'unknown' : bases[basis] + percent(share);
 
@@ -191,7 +189,7 @@ function columnsOf(now: string, strips: StripsDocument | null): Column<FeedStatu
   ];
 }
 
-/** The copy in four numbers, what to do, and every feed in a row, with its coverage on one time axis. */
+/** Four totals, actions, and a row for every feed, with its coverage on one time axis. */
 export function Overview({ status }: ViewProps) {
   const { data } = useJson<StripsDocument>('strips.json', {}, paceOf(status));
   const { feeds, reasons, as_of: now } = status;

@@ -4,7 +4,7 @@ import type { RunsDocument } from '../status/endpoints.ts';
 import type { FeedStatus, StatusDocument } from '../status/schema.ts';
 import type { Answer } from './api.ts';
 
-/** What each view is given: the status, and from the address what it shows and how. */
+/** Props of each view: the status, and the name and parameters in the URL. */
 export interface ViewProps {
   readonly status: StatusDocument;
   readonly name: string;
@@ -18,7 +18,6 @@ interface CardProps {
   readonly children: ComponentChildren;
 }
 
-/** A part of a view, with its heading. */
 export const Card = ({ title, aside, class: kind = '', children }: CardProps) => (
   <section class={`card ${kind}`} aria-label={title}>
     <div class="row">
@@ -31,7 +30,7 @@ export const Card = ({ title, aside, class: kind = '', children }: CardProps) =>
 
 type LoadedProps<T> = Answer<T> & { readonly children: (data: T) => ComponentChildren };
 
-/** What is drawn of an answer once it is there, and why it is missing or old. */
+/** Draws an answer's data, or why it is missing or old. */
 export const Loaded = <T,>({ data, problem, children }: LoadedProps<T>) => (
   <>
     {problem !== null && <p role="alert">{problem}</p>}
@@ -41,10 +40,10 @@ export const Loaded = <T,>({ data, problem, children }: LoadedProps<T>) => (
 
 type FactText = string | number | false | null;
 
-/** A term, its value, and what is beside it. */
+/** A term, its value and a note. */
 export type Fact = readonly [term: string, value: FactText, note?: FactText];
 
-/** Facts in columns; one without a value is left out. */
+/** Facts in columns; omits those without a value. */
 export const Facts = ({ facts, class: kind = '' }: { facts: readonly Fact[]; class?: string }) => (
   <dl class={`facts ${kind}`}>
     {facts
@@ -61,7 +60,7 @@ export const Facts = ({ facts, class: kind = '' }: { facts: readonly Fact[]; cla
 
 type State = FeedStatus['state'] | RunsDocument['runs'][number]['state'];
 
-/** Red only if a person must act, amber if it waits, the accent colour while it works. */
+/** Red only for action needed, amber for a wait, the accent colour for work. */
 export const tones = {
   pending: 'plain',
   running: 'busy',
@@ -78,12 +77,11 @@ export const tones = {
   superseded: 'plain',
 } as const satisfies Record<State, string>;
 
-/** A state as a word in its colour. */
 export const Chip = ({ state }: { readonly state: State }) => (
   <span class={`chip ${tones[state]}`}>{state}</span>
 );
 
-/** A command, with a button that copies it. */
+/** A command with a copy button. */
 export function Command({ text }: { readonly text: string }) {
   const code = useRef<HTMLElement>(null);
   const [label, setLabel] = useState('Copy');
@@ -92,7 +90,7 @@ export function Command({ text }: { readonly text: string }) {
       await navigator.clipboard.writeText(text);
       setLabel('Copied');
     } catch {
-      // Without TLS a browser keeps its clipboard to itself: select the text for Ctrl-C.
+      // Without TLS there is no clipboard access: select the text for Ctrl-C.
       if (code.current !== null) getSelection()?.selectAllChildren(code.current);
       setLabel('Selected');
     }
@@ -108,7 +106,6 @@ export function Command({ text }: { readonly text: string }) {
   );
 }
 
-/** What is wrong, what is known of it, and the command that helps. */
 export interface Advice {
   readonly title: string;
   readonly text: ComponentChildren;
@@ -126,11 +123,11 @@ export const AdviceList = ({ items }: { readonly items: readonly Advice[] }) => 
   </ul>
 );
 
-/** A column: its name, what a row has in it, its kind, and what replaces its name. */
+/** A column: name, cell, kind, and heading in place of the name. */
 export type Column<Row> = readonly [
   name: string,
   of: (row: Row) => ComponentChildren,
-  /** A head names its row; on a narrow screen a long cell has a line of its own. */
+  /** A head names its row; on a narrow screen a long cell has its own line. */
   kind?: 'number' | 'head' | 'long' | undefined,
   heading?: ComponentChildren,
 ];

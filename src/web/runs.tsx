@@ -9,9 +9,9 @@ import { Card, Chip, Loaded, Table, tones, type Column, type ViewProps } from '.
 type Run = RunsDocument['runs'][number];
 type Event = RunsDocument['events'][number];
 
-/** Rows of the table at first; runs of a day may be thousands. */
+/** Rows shown at first; a day may have thousands of runs. */
 const firstRows = 20;
-/** A run of seconds is still seen, in shares of the axis. */
+/** Minimum visible width of a run, in shares of the axis. */
 const leastWidth = 0.003;
 
 const eventLooks = {
@@ -21,7 +21,6 @@ const eventLooks = {
   stopped: ['worker stopped', 'plain'],
 } as const satisfies Record<Event['kind'], readonly [string, string]>;
 
-/** A row of the timeline: a feed with its runs, or the events. */
 type Lane = readonly [name: ComponentChildren, label: string, shapes: readonly Shape[]];
 
 const laneColumns = (axis: RunsDocument): Column<Lane>[] => [
@@ -34,7 +33,7 @@ const laneColumns = (axis: RunsDocument): Column<Lane>[] => [
   ],
 ];
 
-/** What happened beside the runs, and a lane for each feed: live runs above backfills. */
+/** Events, and a lane for each feed: live runs above backfills. */
 function Timeline(document: RunsDocument) {
   const { runs, events } = document;
   const [start, end] = [Date.parse(document.from), Date.parse(document.to)];
@@ -59,7 +58,6 @@ function Timeline(document: RunsDocument) {
   return <Table class="stacked timeline" columns={laneColumns(document)} rows={lanes} />;
 }
 
-/** A run, or an event beside them, as a row of the table. */
 type Line = Partial<Omit<Run, 'feed'>> & {
   readonly at: string;
   readonly feed: string | null;
@@ -91,7 +89,6 @@ interface RunTableProps {
   readonly isOfOneFeed?: boolean;
 }
 
-/** Runs and events, the newest first. */
 export function RunTable({ answer, now, isOfOneFeed = false }: RunTableProps) {
   const columns = columnsOf(now).filter(([name]) => !isOfOneFeed || name !== 'Feed');
   const [shown, setShown] = useState(firstRows);
@@ -114,7 +111,7 @@ export function RunTable({ answer, now, isOfOneFeed = false }: RunTableProps) {
   );
 }
 
-/** The last day: which feed ran when, what failed, and what happened to the workers. */
+/** Runs, failures and worker events of the last day. */
 export function Runs({ status }: ViewProps) {
   const answer = useJson<RunsDocument>('runs.json', { hours: '24' }, paceOf(status));
   const { runs = [] } = answer.data ?? {};

@@ -3,7 +3,7 @@ import { once, useJson } from './api.ts';
 import { cell, count, moment } from './format.ts';
 import { Card, Facts, Loaded, type ViewProps } from './parts.tsx';
 
-/** A body as it was archived, laid out if it is JSON. */
+/** An archived body; indented if it is JSON. */
 function laidOut(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);
@@ -65,7 +65,6 @@ function submit(event: SubmitEvent) {
   if (typeof term === 'string') location.hash = `#/trace/${encodeURIComponent(term.trim())}`;
 }
 
-/** Which response a row came from, for a hash, an address or a height. */
 export function Trace(props: ViewProps) {
   const label = 'Hash, address or height';
   return (
