@@ -4,16 +4,13 @@ import { statementOf, type Question } from './question.ts';
 import { readAnswer, type Piece, type Row } from './read.ts';
 import { jsonText, readTypeNames } from './value.ts';
 
-/** Rows that a page reads: a chart shows no more. The command has all of them. */
+/** Rows for the page: a chart shows no more. The command returns all. */
 const mostRows = 1_000;
-/** Characters of a value that are kept. */
 const longestValue = 1_000;
 
 /**
- * Answers a question with its defaults, read only, cut at some rows.
- *
- * @param timeoutMs how long the server may work on it
- * @throws StatementError, StatementTimeoutError and what Postgres throws
+ * Answers a question with its defaults, read only, limited in rows.
+ * @throws StatementError, StatementTimeoutError and errors of Postgres
  */
 export async function answerQuestion(
   pool: Pool,
@@ -31,7 +28,7 @@ export async function answerQuestion(
   return { ...last, rows: all };
 }
 
-/** The same as JSON: columns with the names of their types, and values as `jsonText` writes them. */
+/** The answer as JSON: columns with type names, values as `jsonText` writes them. */
 export async function answerAsJson(pool: Pool, question: Question, timeoutMs: number) {
   const begin = performance.now();
   const { columns, rows, isCut } = await answerQuestion(pool, question, timeoutMs);
@@ -49,7 +46,7 @@ export async function answerAsJson(pool: Pool, question: Question, timeoutMs: nu
   };
 }
 
-/** Text, unless JSON has the value as it is. */
+/** A value as text, unless JSON has its type. */
 function cellOf(value: string | null, type: number): string | number | boolean | null {
   if (value === null) return null;
   const text = jsonText(value, type);

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 
-/** A table or view that analysts read, with its columns in their order. */
+/** A table or view for analysts, with its columns in order. */
 export interface DescribedRelation {
   readonly relation: string;
   readonly comment: string;
@@ -12,7 +12,7 @@ export interface DescribedRelation {
   }[];
 }
 
-/** What every table, view and column of schema `explorer` means. */
+/** The documentation of every table, view and column of schema `explorer`. */
 export async function readDictionary(db: Database): Promise<DescribedRelation[]> {
   const { rows } = await db.execute<{ relation: DescribedRelation }>(sql`
     with described as materialized (select * from explorer.dictionary)

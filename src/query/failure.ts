@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import { printable } from '../printable.ts';
 
-/** The statement is one that can't be asked. The message says what is wrong, and shows where. */
+/** The statement is invalid. The message says what is wrong, and shows where. */
 export class StatementError extends Error {
   override readonly name = 'StatementError';
   /** The bare command that can do it instead. */
@@ -13,28 +13,23 @@ export class StatementError extends Error {
   }
 }
 
-/** The statement took longer than it was given. */
+/** The statement took longer than its timeout. */
 export class StatementTimeoutError extends Error {
   override readonly name = 'StatementTimeoutError';
 }
 
-/**
- * Classes of SQLSTATE in which the server, and not the statement, is at fault: the same statement may
- * succeed later. All others are for who wrote it.
- */
+/** SQLSTATE classes of server faults: the same statement may succeed later. */
 const serverClasses: ReadonlySet<string> = new Set('08 40 53 55 57 58 F0 XX'.split(' '));
 
-/** Of one of these classes, but about the statement: it has parameters, such as `$1`, without values. */
+/** In one of these classes, but a statement's fault: a parameter such as `$1` has no value. */
 const unbound = '08P01';
 
-/** A line is shown around the fault, this many characters to either side. */
+/** Characters shown on either side of the fault. */
 const shownAround = 36;
 
 /**
- * What a failed statement's error is for the person who wrote it, as psql shows it: the message, the place,
- * detail and hint. An error that is not about the statement is returned as it is.
- *
- * @param text the statement as it was sent
+ * The error of a failed statement for its author, as psql shows it: message, place, detail and hint. Other errors
+ * are returned unchanged.
  */
 export function explainFailure(error: unknown, text: string, timeoutMs: number): unknown {
   if (!(error instanceof DatabaseError)) return error;
@@ -56,15 +51,15 @@ export function explainFailure(error: unknown, text: string, timeoutMs: number):
   return new StatementError(lines.join('\n'), { cause: error });
 }
 
-/** The code is that of every cancelled statement; the other reason is that a person cancelled it. */
+/** A person's cancellation has the same code. */
 const isTimeout = ({ message }: DatabaseError) => !/user request/u.test(message);
 
 const shown = (part: readonly string[]): string => printable(part.join(''));
 
-/** The line of the statement, and a mark below the character that the error names. */
+/** The line of the statement, with a mark below the error's character. */
 function placeOf({ position }: DatabaseError, text: string): string[] {
   if (position === undefined) return [];
-  // Postgres counts characters from 1, JavaScript units of 16 bits.
+  // Postgres counts characters from 1, JavaScript UTF-16 units.
   const before = Array.from(text)
     .slice(0, Number(position) - 1)
     .join('');

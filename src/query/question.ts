@@ -4,43 +4,43 @@ import { packageFile } from '../package-file.ts';
 import { StatementError } from './failure.ts';
 import type { Statement } from './read.ts';
 
-/** What a question may be asked about: the flags of `query` by the same names. */
+/** Parameters of questions, which are flags of `query`. */
 export const parameterNames = ['chain', 'days', 'limit'] as const;
 export type ParameterName = (typeof parameterNames)[number];
 
-/** A parameter of a question, `:days` in its statement. */
+/** `:days` in a statement. */
 export interface Parameter {
   readonly name: ParameterName;
-  /** What holds without the flag; null: all. */
+  /** The default; null: all. */
   readonly fallback: string | null;
   readonly meaning: string;
 }
 
-/** How an answer is drawn: names of its columns, and what `y` is measured in. */
+/** A chart of an answer: names of columns, and the unit of `y`. */
 export interface QuestionChart {
   readonly kind: 'line' | 'bars' | 'shares';
   readonly x: string;
   readonly y: string;
-  /** The column whose values are distinguished by colour. */
+  /** The column of the colours. */
   readonly series: string | null;
   readonly unit: string | null;
 }
 
-/** A statement with a name, kept in a file of that name. */
+/** A named statement, from a file of that name. */
 export interface Question {
   readonly name: string;
-  /** What it is about, such as `fees`. */
+  /** Such as `fees`. */
   readonly topic: string;
-  /** What it answers, in a sentence. */
+  /** One sentence. */
   readonly question: string;
   readonly parameters: readonly Parameter[];
-  /** Null: its answer is a table alone. */
+  /** Null: a table only. */
   readonly chart: QuestionChart | null;
-  /** The whole file. psql runs it too, given its parameters: `psql -v chain=null -v days=30 -f FILE`. */
+  /** The whole file. psql can run it: `psql -v chain=null -v days=30 -f FILE`. */
   readonly text: string;
 }
 
-/** The questions that come with the program, by name. */
+/** The questions in the package, by name. */
 export function questions(): Question[] {
   const folder = packageFile('questions');
   return readdirSync(folder)
@@ -54,11 +54,9 @@ const topicLine = /^topic: (.+)$/u;
 const parameterLine = /^:(\w+) = (\S+) +(.+)$/u;
 
 /**
- * Reads the comment at the top of a statement: what it answers, then a line for each parameter such as
- * `-- :days = 30  so many days back`. The default `all` is null. A line `-- topic: fees` says what it is about, and
- * `-- chart: bars x=day y=operations series=chain_id` how its answer is drawn.
- *
- * @throws StatementError where a parameter is none that `query` has a flag for
+ * Reads the comment above a statement: the question, then lines such as `-- :days = 30  so many days back` (`all` is
+ * null), `-- topic: fees` and `-- chart: bars x=day y=operations series=chain_id`.
+ * @throws StatementError if `query` has no flag for a parameter
  */
 export function readQuestion(name: string, text: string): Question {
   const comment = /^(?:--[^\n]*\n)*/u.exec(text)?.[0] ?? '';
@@ -95,11 +93,7 @@ function knownName(parameter: string): ParameterName {
   throw new StatementError(`the comment names a parameter :${parameter}; there are ${flags}.`);
 }
 
-/**
- * The statement of a question with these values, and the defaults of the rest.
- *
- * @throws StatementError where a value is given for a parameter that the question does not have
- */
+/** The statement with values and defaults. @throws StatementError for an unknown parameter */
 export function statementOf(
   { name, parameters, text }: Question,
   given: Readonly<Partial<Record<ParameterName, number>>>,

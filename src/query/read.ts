@@ -3,56 +3,52 @@ import type { Readable } from 'node:stream';
 import { Query, type Pool, type PoolClient, type QueryArrayResult } from 'pg';
 import { explainFailure, StatementError } from './failure.ts';
 
-/** A statement with the values of its `$1`, `$2`, …, as text; null is null. */
+/** A statement with text values of `$1`, `$2`, …; null is null. */
 export interface Statement {
   readonly text: string;
   readonly values: readonly (string | null)[];
 }
 
-/** How much a statement may take. */
 export interface Bounds {
-  /** How long the server may work on it, in ms; 0 for ever. */
+  /** Time limit of the server, in ms; 0: none. */
   readonly timeoutMs: number;
-  /** Rows at most; null for all. */
+  /** Maximum of rows; null: all. */
   readonly limit: number | null;
-  /** Ends it early. */
   readonly signal: AbortSignal;
 }
 
-/** A column of an answer. */
 export interface Column {
   readonly name: string;
-  /** Its type's oid. */
+  /** The type's oid. */
   readonly type: number;
 }
 
-/** Values as Postgres writes them: no digit is lost. */
+/** Values as Postgres writes them, with all digits. */
 export type Row = readonly (string | null)[];
 
-/** Some rows of an answer, in order. Every answer has one piece at least, if only for its columns. */
+/** Some rows of an answer, in order. Every answer has at least one piece, for its columns. */
 export interface Piece {
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
-  /** Whether the limit leaves out the rows behind these. */
+  /** Whether the limit cuts off the rows after these. */
   readonly isCut: boolean;
 }
 
-/** So many rows wait while others are written. */
+/** Rows that wait while others are written. */
 const waitingRows = 200;
-/** So many are handed over at once, or fewer where they are this long together, in characters. */
+/** Maximum size of a piece, in rows and in characters. */
 const batchRows = 1_000;
 const batchCharacters = 1_000_000;
 
 /**
- * Reads the answer to one statement in a transaction that is read only and rolled back, with as much
- * memory as some thousand rows take. Times are in UTC. More is read as pieces are taken.
+ * Reads one statement's answer in a read-only transaction that is rolled back, with times in UTC, a piece at a time:
+ * memory for some thousand rows is enough.
  *
- * It is a guard against slips. A superuser's rights are put off, so that functions which end sessions,
- * write files or read them are refused; but a statement that sets out to get them back can. People who are
- * not trusted get a role of their own (docs/operating.md).
+ * It protects against mistakes only. It drops a superuser's rights, which refuses functions that end sessions or use
+ * files, but a statement can get them back. Untrusted people need their own role (docs/operating.md).
  *
- * @throws StatementError if the statement does not read, StatementTimeoutError, `signal.reason` if
- *   that is aborted, and what Postgres throws
+ * @throws StatementError for a statement that does not read, StatementTimeoutError, the reason of an aborted
+ *   `signal`, and errors of Postgres
  */
 export async function* readAnswer(
   pool: Pool,
@@ -79,12 +75,12 @@ export async function* readAnswer(
     signal.throwIfAborted();
     throw explainFailure(error, statement.text, timeoutMs);
   } finally {
-    // Closing the session ends what it was in the middle of.
+    // A closed session ends its unfinished statement.
     session.release(!isDone);
   }
 }
 
-/** All rows of an answer that is small, however long it takes. */
+/** All rows of a small answer, without a time limit. */
 export async function readAll(
   pool: Pool,
   statement: Statement,
@@ -97,10 +93,8 @@ export async function readAll(
 }
 
 /**
- * Waits for a promise, or until the signal aborts: a silent server never answers. `discard` takes
- * what comes after that.
- *
- * @throws `signal.reason` where it aborts first
+ * Waits for a promise or an abort: a silent server never answers. `discard` gets a later value.
+ * @throws `signal.reason` if the signal aborts first
  */
 export async function unlessAborted<T>(
   promise: Promise<T>,
@@ -121,10 +115,10 @@ export async function unlessAborted<T>(
   }
 }
 
-/** Begins the transaction and gives the process of its session. */
+/** Begins the transaction. @returns the process id of its session */
 async function beginReading(session: PoolClient, timeoutMs: number): Promise<number> {
   await session.query('begin transaction read only');
-  // It is a query too: after one, "set transaction read write" is refused.
+  // This query makes Postgres refuse a later "set transaction read write".
   const { rows } = await session.query<{ pid: number }>(
     `select pg_backend_pid() as pid,
             set_config('statement_timeout', $1, true),
@@ -134,8 +128,8 @@ async function beginReading(session: PoolClient, timeoutMs: number): Promise<num
             set_config('bytea_output', 'hex', true)`,
     [String(timeoutMs)],
   );
-  // Citus logs in to its other servers as the role that is set, which can't log in. Policies would leave
-  // out rows that a superuser sees: better an error than fewer rows.
+  // Citus logs in to other servers as the set role, which can't log in. Policies would hide rows
+  // that a superuser sees: better an error than fewer rows.
   await session.query(
     `select set_config('row_security', 'off', true), set_config('role', 'pg_read_all_data', true)
      from pg_roles
@@ -146,10 +140,8 @@ async function beginReading(session: PoolClient, timeoutMs: number): Promise<num
 }
 
 /**
- * A cursor would keep Postgres from answering with parallel workers, so all rows are requested at once,
- * and the socket rests while enough of them wait.
- *
- * @returns whether the limit left out rows
+ * Requests all rows at once, because a cursor prevents parallel workers, and pauses the socket while enough wait.
+ * @returns whether the limit cut off rows
  */
 async function* readRows(
   session: PoolClient,
@@ -161,10 +153,10 @@ async function* readRows(
     values: [...values],
     rowMode: 'array',
     types: { getTypeParser: () => (value: string) => value },
-    // With it the server accepts one statement only.
+    // The server then accepts only one statement.
     queryMode: 'extended',
   } as ConstructorParameters<typeof Query>[0]);
-  // The iteration throws it; this one is for what comes after its end.
+  // The iteration throws errors; this handles those after its end.
   query.on('error', () => {});
   const socket = socketOf(session);
   const source = Object.assign(query, {
@@ -192,7 +184,7 @@ async function* readRows(
     yield { columns, rows, isCut };
     [rows, characters] = [[], 0];
   }
-  // The iteration leaves it at rest if the end came while rows were waiting.
+  // The iteration leaves the socket paused if rows were waiting at its end.
   socket.resume();
   yield { columns, rows, isCut };
   return isCut;
@@ -203,19 +195,14 @@ type Result = Pick<QueryArrayResult, 'fields'>;
 const columnsOf = ({ fields }: Result): Column[] =>
   fields.map(({ name, dataTypeID }) => ({ name, type: dataTypeID }));
 
-/** node-postgres has it public, but not in its types. */
+/** Public in node-postgres, but absent from its types. */
 const socketOf = (session: PoolClient) =>
   Reflect.get(Object(Reflect.get(session, 'connection')), 'stream') as Readable;
 
-/** What only reads. `copy … to program` runs programs even in a transaction that is read only. */
+/** Reading statements only: `copy … to program` runs programs even in a read-only transaction. */
 const readingWords: readonly string[] = ['select', 'with', 'values', 'table', 'explain', 'show'];
 
-/**
- * Refuses what is not a statement that reads. The rest is the server's to refuse: the transaction is read
- * only, and takes one statement.
- *
- * @throws StatementError
- */
+/** Refuses statements that do not read; the transaction refuses the rest. @throws StatementError */
 function demandReading(text: string): void {
   const word = firstWord(text);
   if (word === '') throw new StatementError('there is no statement.');
@@ -226,7 +213,7 @@ function demandReading(text: string): void {
   );
 }
 
-/** The first word behind blanks, comments and parentheses, in lower case; what is no word as it is. */
+/** The first word after blanks, comments and parentheses, in lower case; other text unchanged. */
 function firstWord(text: string): string {
   let rest = text;
   for (;;) {
@@ -238,7 +225,7 @@ function firstWord(text: string): string {
   return (/^\w+/u.exec(rest)?.[0] ?? rest.slice(0, 1)).toLowerCase();
 }
 
-/** Comments of Postgres nest; one that does not end is as long as the text. */
+/** Comments of Postgres nest; an open one extends to the end. */
 function commentLength(text: string): number {
   let depth = 0;
   for (const { 0: mark, index } of text.matchAll(/\/\*|\*\//gu)) {

@@ -9,10 +9,10 @@ const floats = setOf(is.FLOAT4, is.FLOAT8);
 const documents = setOf(is.JSON, is.JSONB);
 const times = setOf(is.TIMESTAMP, is.TIMESTAMPTZ);
 const numbers = setOf(...integers, ...floats, is.NUMERIC);
-/** The only ones that mean something when they are cut. */
+/** Only these types keep a meaning when they are cut. */
 const texts = setOf(is.TEXT, is.VARCHAR, ...documents);
 
-/** Types of arrays and of their elements, by oid (pg_type.dat of Postgres). Others stay text. */
+/** Array types and their elements, by oid (pg_type.dat of Postgres). Others stay text. */
 const elementTypes: ReadonlyMap<number, number> = new Map([
   [199, is.JSON],
   [1000, is.BOOL],
@@ -33,26 +33,23 @@ const elementTypes: ReadonlyMap<number, number> = new Map([
 /** Whether people compare values of the type by their last digit. */
 export const isNumber = (type: number): boolean => numbers.has(type);
 
-/** Whether a value of the type still reports something when it is shortened. */
+/** Whether a shortened value of the type still has a meaning. */
 export const isText = (type: number): boolean => texts.has(type) || elementTypes.has(type);
 
-/** Whether a value of the type is an array that `jsonText` reads. */
+/** Whether the type is an array that `jsonText` reads. */
 export const isArray = (type: number): boolean => elementTypes.has(type);
 
 /**
- * A value of Postgres as JSON. Integers that a double holds are numbers, larger ones and `numeric` text, so that
- * every reader gets all digits; times are ISO 8601; json is what it is.
- *
- * @param value as Postgres writes it
- * @param type its oid
+ * A value of Postgres as JSON, by its type's oid. Integers above 2^53 and `numeric` are text, so that readers get all
+ * digits; times are ISO 8601; json is nested.
  */
 export function jsonText(value: string | null, type: number): string {
   if (value === null) return 'null';
   if (bools.has(type)) return value === 't' ? 'true' : 'false';
   if (integers.has(type) && Number.isSafeInteger(Number(value))) return value;
-  // Not NaN, nor an infinity.
+  // NaN and infinities are not JSON numbers.
   if (floats.has(type) && /^-?\d/u.test(value)) return value;
-  // They stand between tokens only, and mean as much as a blank.
+  // Between tokens, they mean the same as a blank.
   if (documents.has(type)) return value.replaceAll(/[\t\n\r]/gu, ' ');
   const element = elementTypes.get(type);
   if (element !== undefined) return jsonArray(parse(value), element);
@@ -70,7 +67,7 @@ const jsonArray = (values: Nested, element: number): string =>
     )
     .join(',')}]`;
 
-/** A value as text for other programs: as Postgres writes it, but times are ISO 8601. */
+/** A value as text for programs: as Postgres writes it, with times as ISO 8601. */
 export const plainText = (value: string, type: number): string =>
   times.has(type)
     ? value.replace(/^(\d{4}-\d\d-\d\d) ([\d:.]+)(\+00)?$/u, (_all, day, time, zone) =>
@@ -78,10 +75,7 @@ export const plainText = (value: string, type: number): string =>
       )
     : value;
 
-/**
- * What Postgres calls types, such as `bigint` or `timestamp with time zone`, by oid. An answer reports oids only,
- * and the connection that reads it is busy, so another one is asked.
- */
+/** Names of types, such as `bigint`, by oid; needs another connection than a running answer. */
 export async function readTypeNames(
   pool: Pick<Pool, 'query'>,
   oids: readonly number[],
