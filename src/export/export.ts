@@ -18,11 +18,10 @@ import { parquetFile, type FileWriter } from './parquet.ts';
 
 export type Format = 'parquet' | 'csv';
 
-/** A table or view of schema explorer. */
 export interface Relation {
   readonly name: string;
   readonly isTable: boolean;
-  /** Policies hide rows of it from a superuser, who reads as `pg_read_all_data`. */
+  /** Its policies hide rows from a superuser, who reads as `pg_read_all_data`. */
   readonly isGuarded: boolean;
   readonly hasChain: boolean;
   readonly hasTime: boolean;
@@ -45,17 +44,15 @@ export async function readRelations(pool: Pool, signal: AbortSignal): Promise<Re
   return rows.map(([relation]) => JSON.parse(relation ?? '') as Relation);
 }
 
-/** A statement that becomes files. Its rows begin with the columns of `partition`, ordered by them. */
+/** A statement to export. Its rows begin with the columns of `partition`, in their order. */
 export interface Source extends Statement {
   readonly name: string;
   readonly partition: readonly string[];
 }
 
 /**
- * The rows of a relation by chain and UTC day.
- *
- * @param chains which ones; none: all
- * @param days the first and the last; null: no bound. Rows without a time belong to every choice of days
+ * A relation's rows by chain and UTC day. No chains: all. `days` has the first and last, null: no bound; rows
+ * without a time are always included.
  */
 export function sourceOf(
   { name, hasChain, hasTime }: Relation,
@@ -80,16 +77,13 @@ export function sourceOf(
   return { name, partition: ['chain_id', 'day'], text, values: [chosen, from, to] };
 }
 
-/** What became files. */
 export interface Outcome {
   readonly name: string;
   readonly rows: number;
   readonly files: number;
 }
 
-/**
- * Writes the files of a source one after the other. They hold the answer to one statement, and so one moment.
- */
+/** Writes the files of a source one by one, from one statement, so from one moment. */
 export async function exportSource(
   pool: Pool,
   { name, partition, ...statement }: Source,
@@ -105,10 +99,10 @@ export async function exportSource(
   const outcome = { name, rows: 0, files: 0 };
   const bounds = { timeoutMs: 0, limit: null, signal };
   for await (const { columns, rows } of readAnswer(pool, statement, bounds)) {
-    // Readers of Parquet take the chain from the path, and refuse one that is in the file too.
+    // Parquet readers take the chain from the path, and refuse it in the file as well.
     const isInFile = (_value: unknown, at: number) =>
       at >= partition.length && (format === 'csv' || !partition.includes(columns[at]?.name ?? ''));
-    // Without a row, a relation without partitions is a file too.
+    // A relation without partitions gets a file even without rows.
     const files =
       partition.length === 0 ? [[pathOf([]), rows] as const] : Map.groupBy(rows, pathOf);
     for (const [path, ofFile] of files) {
@@ -128,7 +122,6 @@ export async function exportSource(
 
 const openFile: Record<Format, (path: string, columns: readonly Column[]) => FileWriter> = {
   parquet: parquetFile,
-  /** As `query` writes it. */
   csv: (path, columns) => {
     appendFileSync(path, csvHead(columns));
     return {
@@ -138,10 +131,10 @@ const openFile: Record<Format, (path: string, columns: readonly Column[]) => Fil
   },
 };
 
-/** In each folder that an export made: no other is replaced. */
+/** In each exported folder: no other folder is replaced. */
 const mark = '.explorer-etl-export';
 
-/** Lets `write` fill a hidden folder, which takes the place of the target once it is whole. */
+/** Lets `write` fill a hidden folder, then replaces the target with it. */
 export async function fillFolder<T>(
   folder: string,
   overwrite: boolean,
@@ -171,7 +164,7 @@ function ignoreAbsence(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
 }
 
-/** @throws ExportError if the folder holds anything but an export that may be replaced */
+/** @throws ExportError unless the folder is absent, or an export that may be replaced */
 async function demandReplaceable(folder: string, overwrite: boolean): Promise<void> {
   const found = await lstat(folder).catch(ignoreAbsence);
   if (found === undefined) return;

@@ -1,4 +1,4 @@
-/** The export cannot be written there, or in that format. The message says what to do. */
+/** The export's target or format is impossible. The message says what to do. */
 export class ExportError extends Error {
   override readonly name = 'ExportError';
 }

@@ -5,7 +5,7 @@ import type { Column, Row } from '../query/read.ts';
 import { isArray, jsonText } from '../query/value.ts';
 import { ExportError } from './failure.ts';
 
-/** Writes rows to a file; `end` writes what is left. */
+/** Writes rows to a file; `end` writes the rest. */
 export interface FileWriter {
   write(rows: readonly Row[]): Promise<void>;
   end(): Promise<void>;
@@ -13,7 +13,7 @@ export interface FileWriter {
 
 type ParquetValue = boolean | number | bigint | string;
 
-/** Null of what the Parquet type has no value for. */
+/** Null: the Parquet type has no such value. */
 type Convert = (text: string) => ParquetValue | null;
 type ParquetType = readonly [element: Omit<SchemaElement, 'name'>, convert: Convert];
 
@@ -28,12 +28,12 @@ const text = {
 const date = { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } } as const;
 const time = (isAdjustedToUTC: boolean): ParquetType[0] => ({
   type: 'INT64',
-  // Readers that know no logical types take this one for UTC.
+  // Readers without logical types read this one as UTC.
   ...(isAdjustedToUTC && { converted_type: 'TIMESTAMP_MICROS' }),
   logical_type: { type: 'TIMESTAMP', isAdjustedToUTC, unit: 'MICROS' },
 });
 
-/** By oid. Arrays are JSON, and all other types text as Postgres writes it: no digit of a numeric is lost. */
+/** By oid. Arrays are JSON; other types are text with all digits, as Postgres writes them. */
 const byType: ReadonlyMap<number, ParquetType> = new Map<number, ParquetType>([
   [BOOL, [{ type: 'BOOLEAN' }, (value) => value === 't']],
   [INT2, [{ type: 'INT32' }, Number]],
@@ -50,7 +50,7 @@ const byType: ReadonlyMap<number, ParquetType> = new Map<number, ParquetType>([
 const written =
   /^(?<year>\d{4,6})-(?<date>\d\d-\d\d)[ T](?<time>[\d:]{8})(?:\.(?<fraction>\d{1,6}))?(?:\+00|Z)?$/u;
 
-/** Microseconds since 1970 of a time that Postgres writes in UTC; null of an infinity and of years before 1. */
+/** Microseconds since 1970 of a UTC time of Postgres; null: an infinity or a year before 1. */
 export function microseconds(value: string): bigint | null {
   const { year = '', date: day, time: ofDay, fraction = '' } = written.exec(value)?.groups ?? {};
   // ISO 8601 writes years of more than four digits with a sign and six digits.
@@ -65,14 +65,10 @@ export function dayNumber(value: string): number | null {
   return sinceEpoch === null ? null : Number(sinceEpoch / 86_400_000_000n);
 }
 
-/**
- * A row group is built in memory, and is written once it holds so many characters: about 20,000 user
- * operations. A value counts as these more than its text.
- */
+/** Row group in memory, in characters: 20,000 user operations; and the overhead of a value. */
 const groupCharacters = 16 * 1024 * 1024;
 const valueCharacters = 16;
 
-/** A file of row groups. */
 export function parquetFile(path: string, all: readonly Column[]): FileWriter {
   const schema: SchemaElement[] = [{ name: 'root', num_children: all.length }];
   const columns = all.map(({ name, type }) => {
