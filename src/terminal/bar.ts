@@ -1,12 +1,7 @@
 import type { Look } from './look.ts';
 import { paint } from './paint.ts';
 
-/**
- * A bar of `width` columns.
- *
- * @param share from 0 to 1; null where nobody knows how long the whole is. Only the whole is drawn full, and
- *   only nothing empty
- */
+/** A bar of `width` columns; `share` is from 0 to 1, null: unknown. Only 0 is empty, 1 full. */
 export function bar(look: Pick<Look, 'isColoured'>, share: number | null, width: number): string {
   if (width < 1) return '';
   if (share === null) return paint(look, 'quiet', '·'.repeat(width));

@@ -2,22 +2,20 @@ import type { Look } from './look.ts';
 import { paint } from './paint.ts';
 import { fit, pad, widthOf } from './width.ts';
 
-/** Blanks between two columns. */
 const gap = 2;
-/** What is left of a column that is cut. */
+/** Minimum width of a cut column. */
 const leastWidth = 8;
 
-/** A table without rules. */
 export interface Columns {
   readonly head?: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** On which side each column lies; the left where none is told. */
+  /** Absent: left. */
   readonly aligns?: readonly ('left' | 'right')[];
-  /** The column that is cut where a terminal is too narrow; none if absent. */
+  /** The column to cut on a narrow terminal; absent: none. */
   readonly flexible?: number;
 }
 
-/** The table's lines, no wider than the terminal where its flexible column can be cut that far. */
+/** The table's lines, no wider than the terminal if the flexible column can be cut enough. */
 export function columns(look: Look, { head, rows, aligns = [], flexible }: Columns): string[] {
   const all = head === undefined ? rows : [head, ...rows];
   const widths = widthsOf(all);

@@ -6,17 +6,16 @@ const wholes = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const shortened = new Intl.NumberFormat('en-US', { notation: 'compact' });
 const tenths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
 
-/** A whole number for people, such as 12,345. */
 export const whole = (count: number): string => wholes.format(count);
 
-/** Two or three digits of a number, such as 12K. */
+/** Two or three digits, such as 12K. */
 export const compact = (count: number): string => shortened.format(count);
 
-/** A share of 1, such as 8.5 %. What is not the whole is never told as 100 %. */
+/** A share of 1, such as 8.5 %. An incomplete one is never 100 %. */
 export const percent = (share: number): string =>
   `${tenths.format(share < 1 ? Math.min(99.9, share * 100) : share * 100)} %`;
 
-/** A time in its two largest units, such as 2h 5m; `unknown` where there is none. */
+/** A time in its two largest units, such as 2h 5m; `unknown` for null. */
 export const duration = (seconds: number | null): string =>
   seconds === null
     ? 'unknown'
@@ -25,13 +24,9 @@ export const duration = (seconds: number | null): string =>
         secondsDecimalDigits: Math.abs(seconds) < 10 ? 1 : 0,
       });
 
-/** Bytes in the unit that tells most, such as 3.4 MB. */
+/** Bytes in a suitable unit, such as 3.4 MB. */
 export const bytes = (count: number): string => prettyBytes(count);
 
-/**
- * How many of something: `1 page`, `12,345 pages`.
- *
- * @param others the plural where English is irregular and nobody knows it
- */
+/** `1 page`, `12,345 pages`; `others` is an irregular plural. */
 export const counted = (count: number, one: string, others?: string): string =>
   `${whole(count)} ${others === undefined ? plur(one, count) : plur(one, others, count)}`;

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Look } from './look.ts';
 
-/** What a colour means; which one it is, is decided here alone. */
+/** The colour of each meaning; the only place for colours. */
 const formats = {
   good: 'green',
   warning: 'yellow',
@@ -13,9 +13,9 @@ const formats = {
 
 export type Style = keyof typeof formats;
 
-/** The text in the colour of its meaning; as it is where there are no colours. */
+/** The text in the colour of its meaning, if there are colours. */
 export const paint = ({ isColoured }: Pick<Look, 'isColoured'>, style: Style, text: string) =>
-  // Who calls has looked already whether the stream takes colours.
+  // `isColoured` already includes the check of the stream.
   isColoured ? styleText(formats[style], text, { validateStream: false }) : text;
 
 /** The dot before a verdict, in its colour. */

@@ -3,28 +3,22 @@ import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 import type { Look } from './look.ts';
 
-/** How many columns of a terminal a text takes: wide characters take two, colours none. */
+/** Columns of a text on a terminal: wide characters take two, colours none. */
 export const widthOf = (text: string): number => stringWidth(text);
 
-/**
- * A text in no more than `width` columns, with … where something was left out.
- *
- * @param keep which part tells most: the `start`, or both `ends`, as of a hash
- */
+/** Cuts a text to `width` columns with …; `keep` is the `start`, or for a hash both `ends`. */
 export const fit = (text: string, width: number, keep: 'start' | 'ends' = 'start'): string =>
   width < 1 ? '' : cliTruncate(text, width, { position: keep === 'start' ? 'end' : 'middle' });
 
-/** A text filled with blanks up to `width` columns, lying on that side. */
+/** Fills a text with blanks up to `width` columns; the text is on `side`. */
 export function pad(text: string, width: number, side: 'left' | 'right' = 'left'): string {
   const blanks = ' '.repeat(Math.max(0, width - widthOf(text)));
   return side === 'left' ? text + blanks : blanks + text;
 }
 
 /**
- * A text as lines of at most `width` columns, broken between words; a word that is longer stays whole, so
- * that it can be copied.
- *
- * @param indent blanks before each line but the first
+ * Wraps a text between words to `width` columns, with `indent` blanks before all lines but the first. Longer words
+ * stay whole, for copying.
  */
 export function wrap(text: string, width: number, indent = 0): string[] {
   const [first = '', ...rest] = wrapAnsi(text, Math.max(1, width), { trim: true }).split('\n');
@@ -33,14 +27,10 @@ export function wrap(text: string, width: number, indent = 0): string[] {
   return [first, ...narrow.split('\n').map((line) => ' '.repeat(indent) + line)];
 }
 
-/** So many names stand in a sentence on a terminal; the others are counted. */
+/** Names in a sentence on a terminal; the sentence counts the others. */
 const mostNamed = 3;
 
-/**
- * Names of feeds in a sentence, each once. Off a terminal all are named.
- *
- * @param total of how many feeds they are some
- */
+/** Names of feeds in a sentence, each once, out of `total`. Without a terminal it names all. */
 export function feedNames(
   { isTerminal }: Pick<Look, 'isTerminal'>,
   feeds: readonly string[],
