@@ -59,7 +59,9 @@ function sizesOf(file: string): readonly (readonly [string, number])[] {
   if (file.startsWith('test/golden/')) return [kilobytes];
   if (top === 'bench' || top === 'scripts') return [kilobytes, ['bench and scripts', lines()]];
   if (top === 'docs' && file.endsWith('.md')) {
-    return [kilobytes, ['docs words', readFileSync(file, 'utf8').split(/\s+/u).length]];
+    // The borders of tables are no words.
+    const words = readFileSync(file, 'utf8').match(/[\p{L}\p{N}]\S*/gu) ?? [];
+    return [kilobytes, ['docs words', words.length]];
   }
   return ['simulator', 'test'].includes(top) ? [kilobytes, [top, lines()]] : [kilobytes];
 }
