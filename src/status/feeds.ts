@@ -2,7 +2,7 @@ import { kinds } from '../lists/index.ts';
 import { type Estimate, none } from '../lists/list.ts';
 import { operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
-import type { Workers } from '../sync/takeover.ts';
+import type { Workers } from '../sync/workers.ts';
 import type { WorkLeft } from './credits.ts';
 import type { FeedEstimate } from './estimate.ts';
 import type { FeedRecord, ItemPace, Verified } from './facts.ts';

@@ -1,4 +1,4 @@
-import type { LaneHolder, Workers } from '../sync/takeover.ts';
+import type { LaneHolder, Workers } from '../sync/workers.ts';
 import type { FeedState } from '../lists/feed.ts';
 import type { LaneRecord } from './facts.ts';
 import type { LaneStatus } from './schema.ts';

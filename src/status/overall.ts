@@ -1,4 +1,4 @@
-import type { Workers } from '../sync/takeover.ts';
+import type { Workers } from '../sync/workers.ts';
 import { kinds } from '../lists/index.ts';
 import { isStalled, isUnseen } from './lanes.ts';
 import { gathered, type Found } from './reasons.ts';

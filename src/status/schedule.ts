@@ -1,5 +1,5 @@
 import { CronExpressionParser } from 'cron-parser';
-import type { LaneTimes } from '../sync/queue.ts';
+import type { LaneTimes } from '../sync/workers.ts';
 import { feedName } from '../lists/feed.ts';
 import type { FeedStatus } from './schema.ts';
 

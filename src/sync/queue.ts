@@ -16,11 +16,10 @@ import type { Lane } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
 import { dropRun, type OpenedRun, openRun } from './runs.ts';
 import { type ConfiguredLane, dueLanes } from './targets.ts';
+import { runQueue } from './workers.ts';
 
 /** A slice of a lane's work. At most one job for each lane, queued or active. */
 export const sliceQueue = 'slices';
-/** What a schedule sends: open a run for a lane. */
-export const runQueue = 'runs';
 
 /**
  * A slice ends by its own budget within seconds, and a dead worker is found by its lock or its silence; this is
@@ -123,30 +122,6 @@ const connection = (
   };
   return { ...pool, schema: 'pgboss' };
 };
-
-/** When a lane is polled by `start`. */
-export type LaneTimes = Omit<ConfiguredLane, 'scope'>;
-
-/** The schedules that the last `start` set; none where there was never one. */
-export async function schedulesSet(db: Pick<Database, 'execute'>): Promise<LaneTimes[]> {
-  const { rows } = await db.execute<{ is_there: boolean }>(
-    sql`select to_regnamespace('pgboss') is not null as is_there`,
-  );
-  if (rows[0]?.is_there !== true) return [];
-  // Never started: it only reads, over a connection of ours.
-  const boss = new PgBoss({
-    db: fromDrizzle(db, sql),
-    schema: 'pgboss',
-    supervise: false,
-    schedule: false,
-  });
-  const schedules = await boss.getSchedules(runQueue);
-  return schedules.map(({ data, cron, timezone }) => ({
-    lane: (data as { readonly lane: FeedLane }).lane,
-    cron,
-    timezone,
-  }));
-}
 
 /** How often runs are looked for, in seconds. Notified, a worker would leave it at 30 s by itself. */
 const pollSeconds = 1;

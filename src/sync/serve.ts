@@ -8,11 +8,11 @@ import { pruneLedger } from '../lists/prune.ts';
 import type { Log } from '../log.ts';
 import { rollUp } from '../rollups/roll.ts';
 import { expireArchive } from './archive.ts';
-import { openLane, runQueue, sendSlice, setSchedules, workOnRuns } from './queue.ts';
+import { openLane, sendSlice, setSchedules, workOnRuns } from './queue.ts';
 import { noteStopped } from './runs.ts';
-import { presentWorkers } from './takeover.ts';
 import { type ConfiguredLane, dueLanes } from './targets.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
+import { presentWorkers, runQueue } from './workers.ts';
 
 export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & MaintenanceOptions;
 

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { chainFacts } from '../chains.ts';
 import type { ChainSettings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
-import { type FeedLane, feedName } from '../lists/feed.ts';
+import { feedName } from '../lists/feed.ts';
 import { boundsOn, kindOf } from '../lists/index.ts';
 import type { Occasion, ScopeBounds, Target } from '../lists/list.ts';
 import { type OperationName, operationNames } from '../lists/registry.ts';
@@ -11,6 +11,7 @@ import type { FeedSettings } from '../lists/settings.ts';
 import type { RunScope } from '../lists/tables.ts';
 import { isPolledLater } from './failures.ts';
 import type { RegisteredFeed } from './feeds.ts';
+import type { LaneTimes } from './workers.ts';
 
 /** Bounds that a command named for a feed, as the settings that they replace. */
 export type FeedTarget = Readonly<Record<string, unknown>>;
@@ -57,10 +58,7 @@ async function storedTargets(db: Database): Promise<ReadonlyMap<string, FeedTarg
   return new Map(rows.map(({ feed, target }) => [feed, target]));
 }
 
-export interface ConfiguredLane {
-  readonly lane: FeedLane;
-  readonly cron: string;
-  readonly timezone: string;
+export interface ConfiguredLane extends LaneTimes {
   readonly scope: RunScope;
 }
 

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { createLog } from '../../src/log.ts';
-import { installQueues, runQueue, startBoss } from '../../src/sync/queue.ts';
+import { installQueues, startBoss } from '../../src/sync/queue.ts';
+import { runQueue } from '../../src/sync/workers.ts';
 import type { ConfiguredLane } from '../../src/sync/targets.ts';
 import type { WorldClock } from './clock.ts';
 

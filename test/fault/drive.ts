@@ -9,7 +9,8 @@ import {
 } from '../../simulator/index.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { createLog } from '../../src/log.ts';
-import { installQueues, runQueue, startBoss } from '../../src/sync/queue.ts';
+import { installQueues, startBoss } from '../../src/sync/queue.ts';
+import { runQueue } from '../../src/sync/workers.ts';
 import { type ConfiguredLane, configuredLanes } from '../../src/sync/targets.ts';
 import { freshDatabase, type TestDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';

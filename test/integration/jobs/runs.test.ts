@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
-import { runQueue } from '../../../src/sync/queue.ts';
+import { runQueue } from '../../../src/sync/workers.ts';
 import { serve } from '../../../src/sync/serve.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
 import { freshDatabase } from '../../harness/database.ts';

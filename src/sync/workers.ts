@@ -1,0 +1,93 @@
+import { sql } from 'drizzle-orm';
+import { fromDrizzle, PgBoss } from 'pg-boss';
+import type { Database } from '../db/transaction.ts';
+import type { FeedLane } from '../lists/feed.ts';
+
+// What those who only read see of the work: who does it, which lanes are held, and which schedules are set.
+
+/** First halves of the locks of processes and of lanes: 'etlw' and 'etll' in ASCII. */
+export const locks = { process: 0x65_74_6c_77, lane: 0x65_74_6c_6c } as const;
+/** Processes work until they are stopped (`start`), or once (`sync`, `backfill`, `repair`). */
+export const posts = { start: 1, once: 2 } as const;
+
+/** This database's locks that workers hold; who tests whether one is free takes it exclusively. */
+const shared = sql`
+  select classid, objid from pg_locks
+  where locktype = 'advisory' and granted and objsubid = 2 and mode = 'ShareLock'
+    and database = (select oid from pg_database where datname = current_database())`;
+
+/** The processes that work on a database. */
+export type Workers = Readonly<Record<keyof typeof posts, number>>;
+
+/** Who works now. Only the primary shows it. */
+export async function presentWorkers(db: Pick<Database, 'execute'>): Promise<Workers> {
+  const { rows } = await db.execute<Workers & Record<string, unknown>>(sql`
+    select count(*) filter (where objid = ${posts.start})::int as start,
+           count(*) filter (where objid = ${posts.once})::int as once
+    from (${shared}) as shared where classid = ${locks.process}
+  `);
+  return { start: rows[0]?.start ?? 0, once: rows[0]?.once ?? 0 };
+}
+
+/** A lane's open run: a worker has it, it waits for one, it is not due yet, or its worker is gone. */
+export interface LaneHolder {
+  readonly lane: FeedLane;
+  readonly is: 'held' | 'queued' | 'resting' | 'lost';
+  /** ISO 8601; of a resting one, when it is due. */
+  readonly until: string | null;
+  /** Since it was due, or taken up, in seconds. */
+  readonly age_s: number;
+}
+
+/** Every lane whose run is open, but for those that a process let go of. */
+export async function laneHolders(db: Pick<Database, 'execute'>): Promise<LaneHolder[]> {
+  const { rows } = await db.execute<{ holder: LaneHolder }>(sql`
+    with shared as materialized (${shared})
+    select json_build_object(
+      'lane', json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane),
+      'is', case
+        when taken_up_at is null and due_at > clock_timestamp() then 'resting'
+        when taken_up_at is null then 'queued'
+        when (${locks.lane}, hashtext(feed || '/' || lane)::bigint & 4294967295)
+          in (select classid::bigint, objid::bigint from shared) then 'held'
+        else 'lost'
+      end,
+      'until', case when taken_up_at is null and due_at > clock_timestamp() then due_at end,
+      'age_s', extract(epoch from clock_timestamp() - coalesce(taken_up_at, due_at))
+    ) as holder
+    from etl.runs
+    where state = 'open' and (taken_up_at is not null or due_at is not null)
+  `);
+  return rows.map(({ holder }) => holder);
+}
+
+/** What a schedule sends: open a run for a lane. */
+export const runQueue = 'runs';
+
+/** When a lane is polled by `start`. */
+export interface LaneTimes {
+  readonly lane: FeedLane;
+  readonly cron: string;
+  readonly timezone: string;
+}
+
+/** The schedules that the last `start` set; none where there was never one. */
+export async function schedulesSet(db: Pick<Database, 'execute'>): Promise<LaneTimes[]> {
+  const { rows } = await db.execute<{ is_there: boolean }>(
+    sql`select to_regnamespace('pgboss') is not null as is_there`,
+  );
+  if (rows[0]?.is_there !== true) return [];
+  // Never started: it only reads, over a connection of ours.
+  const boss = new PgBoss({
+    db: fromDrizzle(db, sql),
+    schema: 'pgboss',
+    supervise: false,
+    schedule: false,
+  });
+  const schedules = await boss.getSchedules(runQueue);
+  return schedules.map(({ data, cron, timezone }) => ({
+    lane: (data as { readonly lane: FeedLane }).lane,
+    cron,
+    timezone,
+  }));
+}
