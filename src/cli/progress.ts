@@ -95,7 +95,9 @@ function notesOf(status: FeedStatus, state: TrackState, pages: number): string[]
   if (state !== 'reading') return [state];
   const pace = lanes.reduce((sum, lane) => sum + (lane.pages_per_second ?? 0), 0);
   const most = left.requests.likely === null ? '≤ ' : '';
-  const end = left.ends_in_s === null ? null : `${most}${duration(left.ends_in_s)} left`;
+  // While it reads, a page at least is to come.
+  const end =
+    left.ends_in_s === null ? null : `${most}${duration(Math.max(1, left.ends_in_s))} left`;
   return [
     end ?? counted(pages, 'page'),
     ...(progress.reached_at === null ? [] : [`at ${progress.reached_at.slice(0, 10)}`]),
