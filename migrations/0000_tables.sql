@@ -90,8 +90,8 @@ CREATE TABLE "etl"."feeds" (
 	"settings" jsonb NOT NULL,
 	"target" jsonb,
 	"origin" text,
-	"frontier" bigint,
-	"asked" "int8multirange" DEFAULT '{}' NOT NULL,
+	"latest_batch" bigint,
+	"target_numbers" "int8multirange" DEFAULT '{}' NOT NULL,
 	"last_success_at" timestamp with time zone,
 	"poll_again_at" timestamp with time zone,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
@@ -110,13 +110,13 @@ CREATE TABLE "etl"."drift" (
 	CONSTRAINT "drift_feed_path_kind_detail_pk" PRIMARY KEY("feed","path","kind","detail")
 );
 --> statement-breakpoint
-CREATE TABLE "etl"."steady_fields" (
+CREATE TABLE "etl"."always_present_fields" (
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
 	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
 	"path" text NOT NULL,
 	"page_id" bigint NOT NULL,
-	CONSTRAINT "steady_fields_feed_path_pk" PRIMARY KEY("feed","path")
+	CONSTRAINT "always_present_fields_feed_path_pk" PRIMARY KEY("feed","path")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."budget" (
@@ -167,7 +167,7 @@ CREATE TABLE "etl"."runs" (
 	"failure" text,
 	"reason" text,
 	"next_batch" bigint,
-	"frontier_before" bigint,
+	"latest_batch_before" bigint,
 	"failures_in_a_row" integer DEFAULT 0 NOT NULL,
 	"stopped_at" timestamp with time zone,
 	"taken_up_at" timestamp with time zone,
@@ -331,7 +331,7 @@ CREATE TABLE "explorer"."read_batches" (
 	"last_height" bigint,
 	"is_contiguous" boolean,
 	"is_linked" boolean,
-	"is_proved" boolean DEFAULT false NOT NULL,
+	"is_verified" boolean DEFAULT false NOT NULL,
 	"walked_at" timestamp with time zone NOT NULL,
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
@@ -509,7 +509,7 @@ CREATE TABLE "etl"."pages" (
 	"heights" "int8multirange",
 	"is_ordered" boolean DEFAULT true NOT NULL,
 	"is_joined" boolean DEFAULT true NOT NULL,
-	"is_end_told" boolean DEFAULT true NOT NULL,
+	"is_end_reported" boolean DEFAULT true NOT NULL,
 	"misplaced" integer[],
 	"jumped" "int8range",
 	"last_key" text,
@@ -557,8 +557,8 @@ CREATE TABLE "etl"."walks" (
 	"depth_ms" bigint,
 	"from_head" boolean DEFAULT true NOT NULL,
 	"is_ordered" boolean DEFAULT true NOT NULL,
-	"proved" "int8multirange" DEFAULT '{}' NOT NULL,
-	"stretch_top" bigint,
+	"verified" "int8multirange" DEFAULT '{}' NOT NULL,
+	"range_top" bigint,
 	"cuts" bigint DEFAULT 0 NOT NULL,
 	"top" bigint,
 	"bottom" bigint,
@@ -580,7 +580,7 @@ ALTER TABLE "explorer"."address_labels" ADD CONSTRAINT "address_labels_chain_id_
 ALTER TABLE "explorer"."address_metadata_tags" ADD CONSTRAINT "address_metadata_tags_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."address_watchlist_names" ADD CONSTRAINT "address_watchlist_names_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."drift" ADD CONSTRAINT "drift_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "etl"."steady_fields" ADD CONSTRAINT "steady_fields_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."always_present_fields" ADD CONSTRAINT "always_present_fields_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."late_arrivals" ADD CONSTRAINT "late_arrivals_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."runs" ADD CONSTRAINT "runs_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."factory_history" ADD CONSTRAINT "factory_history_chain_id_address_hash_factories_chain_id_address_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."factories"("chain_id","address_hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -611,7 +611,7 @@ CREATE INDEX "blocks_timestamp" ON "explorer"."blocks" USING btree ("timestamp",
 CREATE INDEX "blocks_updated_at" ON "explorer"."blocks" USING brin ("updated_at") WITH (autosummarize=true);--> statement-breakpoint
 CREATE INDEX "blocks_page" ON "explorer"."blocks" USING brin ("page_id") WITH (autosummarize=true);--> statement-breakpoint
 CREATE INDEX "blocks_pending" ON "explorer"."blocks" USING btree ("optimism_batch_number","chain_id") WHERE is_pending_update;--> statement-breakpoint
-CREATE INDEX "read_batches_unproved" ON "explorer"."read_batches" USING btree ("batch_number","chain_id") WHERE not is_proved;--> statement-breakpoint
+CREATE INDEX "read_batches_unverified" ON "explorer"."read_batches" USING btree ("batch_number","chain_id") WHERE not is_verified;--> statement-breakpoint
 CREATE INDEX "read_batches_heights" ON "explorer"."read_batches" USING gist (int8range("first_height", "last_height", '[]')) WHERE blocks_count > 0;--> statement-breakpoint
 CREATE INDEX "listed_batches_l1_timestamp" ON "explorer"."listed_batches" USING btree ("l1_timestamp","chain_id");--> statement-breakpoint
 CREATE INDEX "optimism_batch_l1_transactions_hash" ON "explorer"."optimism_batch_l1_transactions" USING btree ("hash","chain_id");--> statement-breakpoint

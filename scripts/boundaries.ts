@@ -1,12 +1,12 @@
 /**
- * Holds every import below src/ and simulator/ against the floors of `floors.ts`, types included. Fails also when
- * it saw no imports: a scan that sees nothing proves nothing. (dependency-cruiser was tried: with
+ * Holds every import below src/ and simulator/ against the layers of `layers.ts`, types included. Fails also when
+ * it saw no imports: a scan that sees nothing verifies nothing. (dependency-cruiser was tried: with
  * TypeScript 7 alone it scans nothing and reports success, and with swc it fails on `using`.)
  */
 import { globSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { parseSync } from 'oxc-parser';
-import { brokenRule, hasFloor } from './floors.ts';
+import { brokenRule, hasLayer } from './layers.ts';
 import { namedOutside } from './names.ts';
 
 const product = globSync('**/*.{ts,tsx}', { cwd: 'src' }).map((file) => file.replaceAll('\\', '/'));
@@ -16,7 +16,7 @@ const problems: string[] = [];
 let imports = 0;
 
 for (const file of files) {
-  if (!hasFloor(file)) problems.push(`${file}: stands on no floor: see scripts/floors.ts`);
+  if (!hasLayer(file)) problems.push(`${file}: has no layer: see scripts/layers.ts`);
   for (const target of importsOf(file)) {
     imports += 1;
     const rule = brokenRule(file, target);

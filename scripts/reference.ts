@@ -135,8 +135,8 @@ async function playWorld(
       if (isRough) for (const requests of [5, 15]) await sync(requests);
       await sync(Infinity);
     }
-    const proofs = await verifyFeeds(drizzle(pool));
-    const open = Object.fromEntries(proofs.map((proof) => [proof.feed, proof.open.length]));
+    const feeds = await verifyFeeds(drizzle(pool));
+    const open = Object.fromEntries(feeds.map((feed) => [feed.feed, feed.open.length]));
     return { columns: await digests(pool), requests: simulator.requests, open };
   } finally {
     await pool.end();

@@ -253,7 +253,7 @@ export const events = {
     ['pages'],
     ({ pages }) => `${counted(pages, 'archived page')} deleted`,
   ),
-  'ledger.thinned': event(
+  'ledger.pruned': event(
     'info',
     ['walks', 'pages', 'runs'],
     ({ walks, pages }) =>

@@ -8,7 +8,7 @@ export const pipeline = dashboard({
   panels: [
     number({
       title: 'Gaps',
-      about: 'Ranges that are wanted and not proved complete.',
+      about: 'Ranges that are wanted and not verified complete.',
       sql: 'select count(*) as gaps from explorer.gaps where chain_id in ($chain)',
     }),
     number({

@@ -61,7 +61,7 @@ export const rollupBatches = dashboard({
     ),
     rows({
       title: 'The newest batches',
-      about: 'settled: the chain proves the batch whole.',
+      about: 'settled: the chain verifies the batch whole.',
       sql: `select ${named} as batch, state, blocks, transactions::bigint as transactions,
          block_seconds, fill_percent, last_at
   from explorer.batch_stats

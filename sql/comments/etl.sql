@@ -1,3 +1,10 @@
+comment on table etl.always_present_fields is 'Fields that were on every item of a page with ten or more: should they be on none, they have vanished.';
+comment on column etl.always_present_fields.chain_id is 'Number of the chain.';
+comment on column etl.always_present_fields.operation is 'Name of the operation, such as user-operations.';
+comment on column etl.always_present_fields.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column etl.always_present_fields.path is 'Where in an item.';
+comment on column etl.always_present_fields.page_id is 'etl.pages.id of the page that first had it on every item.';
+
 comment on table etl.batch_observations is 'Where the lists of Optimism batches were last seen to begin and to end: a batch is settled only where its stored blocks begin and end there too.';
 comment on column etl.batch_observations.chain_id is 'Number of the chain.';
 comment on column etl.batch_observations.batch_number is 'Number of the batch.';
@@ -12,7 +19,7 @@ comment on table etl.budget is 'One row for each API key: the slots of its reque
 comment on column etl.budget.key_fingerprint is 'The first 12 hex digits of the key''s SHA-256. The key itself is stored nowhere.';
 comment on column etl.budget.requests_per_second is 'Rate of the key, from the configuration of the process that started last. Slots are handed out at 97 % of it.';
 comment on column etl.budget.next_at is 'The next free slot, by the database''s clock.';
-comment on column etl.budget.queue_at is 'When the last backfill request that was sent away is to ask again, by the database''s clock. Null: none was.';
+comment on column etl.budget.queue_at is 'When the last backfill request that was sent away is to come again, by the database''s clock. Null: none was.';
 comment on column etl.budget.service_limit is 'Requests per second that the service''s headers stated last. The lower of this and requests_per_second holds. Null: not stated since a process started last.';
 comment on column etl.budget.daily_credits is 'Credits that may be spent in a day (UTC) at most, from the configuration. Null: no limit of ours.';
 comment on column etl.budget.credits_day is 'The day (UTC, by the database''s clock) that credits_spent and credits_remaining are about.';
@@ -66,8 +73,8 @@ comment on column etl.feeds.reason is 'Why the feed is not as it should be, and 
 comment on column etl.feeds.settings is 'The operation''s settings on this chain, from the configuration of the process that registered it last, with the bounds of its target.';
 comment on column etl.feeds.target is 'The bounds that a command named last (--since, --from-batch, --to-batch), as settings, where the configuration names none: how much of the list is wanted. Null: no command named any.';
 comment on column etl.feeds.origin is 'Where its pages come from: scheme, host and path of its explorer, never a key. Another one is refused unless a person says that both serve the same chain. Null: nothing was requested yet.';
-comment on column etl.feeds.frontier is 'Newest batch number that is known to have blocks. Null: not found yet, or no batches.';
-comment on column etl.feeds.asked is 'Batch numbers that are requested now: by the configuration, by flags since it was read last, and those that were requested earlier and are verified. Without an upper end where all to come are. Empty for other feeds.';
+comment on column etl.feeds.latest_batch is 'Newest batch number that is known to have blocks. Null: not found yet, or no batches.';
+comment on column etl.feeds.target_numbers is 'Batch numbers that are requested now: by the configuration, by flags since it was read last, and those that were requested earlier and are verified. Without an upper end where all to come are. Empty for other feeds.';
 comment on column etl.feeds.last_success_at is 'When a run of the feed last finished. Null: never.';
 comment on column etl.feeds.poll_again_at is 'Until when schedules do not look at a feed that the service does not serve. Null: they do.';
 comment on column etl.feeds.updated_at is 'When state, reason, settings or target last changed.';
@@ -108,7 +115,7 @@ comment on column etl.pages.top is 'Highest block number on the page. Null: none
 comment on column etl.pages.bottom is 'Lowest block number on the page. Null: none, or the list is not ordered by block.';
 comment on column etl.pages.heights is 'Heights of the page''s rows, for pages of Optimism batches: what a finished walk did not serve is no longer in its batch. Null for others.';
 comment on column etl.pages.is_ordered is 'Whether the page kept the order of the list, within itself and after the page before it.';
-comment on column etl.pages.is_end_told is 'Whether its last item reports the block that it stands in. Where it does not, it is unknown where the page ends, and the next one removes nothing above its own first item.';
+comment on column etl.pages.is_end_reported is 'Whether its last item reports the block that it stands in. Where it does not, it is unknown where the page ends, and the next one removes nothing above its own first item.';
 comment on column etl.pages.is_joined is 'Whether its first item is the one that the page before led to, so that nothing is missing between the two.';
 comment on column etl.pages.misplaced is 'Items whose block the page''s other items or its neighbours contradict, counted from 0: their rows don''t report it. Null: none.';
 comment on column etl.pages.jumped is 'Blocks of stored operations that the page skips, more than leave a list at once: it verifies nothing, and removes nothing unless another walk skips the same. Null: none.';
@@ -172,31 +179,24 @@ comment on column etl.raw_pages.body is 'The body, in the encoding named.';
 comment on column etl.raw_pages.encoding is 'How the body is compressed.';
 comment on column etl.raw_pages.stored_at is 'When the transaction began that wrote the page: the time that its rows bear.';
 
-comment on table etl.runs is 'Wishes to bring a lane of a feed up to date, from sync or a schedule. One at most is open for each lane.';
+comment on table etl.runs is 'Requests to bring a lane of a feed up to date, from sync or a schedule. One at most is open for each lane.';
 comment on column etl.runs.id is 'Number of the run.';
 comment on column etl.runs.chain_id is 'Number of the chain.';
 comment on column etl.runs.operation is 'Name of the operation, such as user-operations.';
 comment on column etl.runs.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.runs.lane is 'live: newest data first, small. backfill: history, long.';
 comment on column etl.runs.scope is 'What the run covers: since, max_pages, overlap_ms, from_batch, to_batch, only_unread, reread; {} is the whole list.';
-comment on column etl.runs.state is 'open: being worked on. finished, failed: done. interrupted: given up on a failure, goes on when wished again. superseded: a run of another scope took its place.';
+comment on column etl.runs.state is 'open: being worked on. finished, failed: done. interrupted: given up on a failure, goes on when requested again. superseded: a run of another scope took its place.';
 comment on column etl.runs.failure is 'The class of why it failed or was interrupted. Null: neither, or of no class.';
 comment on column etl.runs.reason is 'Why it failed or was interrupted. Null: neither.';
 comment on column etl.runs.next_batch is 'Of a backfill of batches: the highest one that no walk was begun for; they are walked from the newest down. Null: none was yet, or another run.';
-comment on column etl.runs.frontier_before is 'Of a live run of batches: etl.feeds.frontier when it first looked; batches above are new to it. Null: it did not yet, or another run.';
+comment on column etl.runs.latest_batch_before is 'Of a live run of batches: etl.feeds.latest_batch when it first looked; batches above are new to it. Null: it did not yet, or another run.';
 comment on column etl.runs.failures_in_a_row is 'Failures in a row without a page between them; the rest after each grows with it.';
 comment on column etl.runs.stopped_at is 'When a process that was stopped let go of it; none has taken it up since. Null: it is worked on, waits for its turn, or its process ended without a word.';
 comment on column etl.runs.taken_up_at is 'When the worker took it up that has it, or that was killed. Null: no worker has it.';
 comment on column etl.runs.due_at is 'When a worker is to take it up. Null: the process that had it let go of it.';
 comment on column etl.runs.opened_at is 'When it was first opened.';
 comment on column etl.runs.closed_at is 'When it left the state open. Null: it is open.';
-
-comment on table etl.steady_fields is 'Fields that were on every item of a page with ten or more: should they be on none, they have vanished.';
-comment on column etl.steady_fields.chain_id is 'Number of the chain.';
-comment on column etl.steady_fields.operation is 'Name of the operation, such as user-operations.';
-comment on column etl.steady_fields.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column etl.steady_fields.path is 'Where in an item.';
-comment on column etl.steady_fields.page_id is 'etl.pages.id of the page that first had it on every item.';
 
 comment on table etl.view_migrations is 'Which views and functions this database has: one row, written by migrate.';
 comment on column etl.view_migrations.is_only is 'Always true.';
@@ -223,8 +223,8 @@ comment on column etl.walks.floor is 'Block that the walk goes past before it en
 comment on column etl.walks.depth_ms is 'How far below the covered top a live walk was to go, in ms of the items'' own time. Null: no live walk.';
 comment on column etl.walks.from_head is 'Whether it began at the head of the list; else at a cursor from the ledger.';
 comment on column etl.walks.is_ordered is 'Whether all of its pages kept the order of the list; if not, neither coverage nor removal is concluded from it.';
-comment on column etl.walks.proved is 'Blocks of which the walk''s pages verify that all items are here: what lies between the highest and the lowest item of pages that follow each other, both excluded. Empty for other kinds of list.';
-comment on column etl.walks.stretch_top is 'Highest block of the pages that the next page goes on from. Null: it begins again, so that nothing is verified across.';
+comment on column etl.walks.verified is 'Blocks of which the walk''s pages verify that all items are here: what lies between the highest and the lowest item of pages that follow each other, both excluded. Empty for other kinds of list.';
+comment on column etl.walks.range_top is 'Highest block of the pages that the next page goes on from. Null: it begins again, so that nothing is verified across.';
 comment on column etl.walks.cuts is 'Places at which the walk''s pages verify nothing: out of order, not what was requested, empty in the middle of the list, or skipping stored rows.';
 comment on column etl.walks.top is 'Highest block on the walk''s pages that other evidence confirms. Null: none.';
 comment on column etl.walks.bottom is 'Lowest block on the walk''s pages that other evidence confirms. Null: none.';

@@ -197,7 +197,7 @@ comment on column explorer.read_batches.first_height is 'Lowest of their heights
 comment on column explorer.read_batches.last_height is 'Highest of their heights. Null: no blocks.';
 comment on column explorer.read_batches.is_contiguous is 'Whether no height between first_height and last_height is missing. Null: no blocks.';
 comment on column explorer.read_batches.is_linked is 'Whether each block''s parent_hash is the hash of the block below it in the batch. Null: no blocks.';
-comment on column explorer.read_batches.is_proved is 'Whether the chain verifies what the row says: the batch is settled, or it is empty and the nearest batches with blocks on both sides meet in height and hash. What is verified is not read again.';
+comment on column explorer.read_batches.is_verified is 'Whether the chain verifies what the row says: the batch is settled, or it is empty and the nearest batches with blocks on both sides meet in height and hash. What is verified is not read again.';
 comment on column explorer.read_batches.walked_at is 'When the walk ended that last changed this row or first recorded it, by the database''s clock.';
 comment on column explorer.read_batches.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.read_batches.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';

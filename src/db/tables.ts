@@ -36,9 +36,9 @@ export const feeds = etlSchema.table('feeds', {
   /** Scheme, host and path of the explorer; null: nothing was requested yet. */
   origin: text('origin'),
   /** The newest batch number that is known to have blocks. */
-  frontier: integer('frontier'),
+  latest_batch: integer('latest_batch'),
   /** Target ranges of batch numbers; open-ended if future batches are included. */
-  asked: integerRanges('asked').notNull().default('{}'),
+  target_numbers: integerRanges('target_numbers').notNull().default('{}'),
   last_success_at: instant('last_success_at'),
   /** Until then schedules skip a feed that the service does not serve; null: they do not. */
   poll_again_at: instant('poll_again_at'),

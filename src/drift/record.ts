@@ -22,18 +22,18 @@ interface Entry extends NewDrift {
 
 /**
  * Counts how a transaction's pages differ from the specification and from earlier pages, and
- * returns what is new. A field has vanished if it was on every item of a page once (`steady`) and
+ * returns what is new. A field has vanished if it was on every item of a page once (`alwaysPresent`) and
  * is on none of these. Runs after all other writes: it locks only a feed's own entries.
  */
 export async function recordDrift(
   tx: Transaction,
   feed: CountedFeed,
   pages: readonly { readonly page_id: number; readonly driftReport: DriftReport }[],
-  steady: ReadonlySet<string>,
+  alwaysPresent: ReadonlySet<string>,
 ): Promise<readonly NewDrift[]> {
-  const known = new Set(steady);
+  const known = new Set(alwaysPresent);
   const entries: Entry[] = [];
-  const newlySteady: { path: string; page_id: number }[] = [];
+  const newlyPresent: { path: string; page_id: number }[] = [];
   for (const { page_id, driftReport } of pages) {
     for (const { count, ...drift } of driftReport.drift) {
       entries.push({ ...drift, page_id, occurrences: count });
@@ -43,20 +43,20 @@ export async function recordDrift(
     }
     for (const path of driftReport.everywhere.filter((field) => !known.has(field))) {
       known.add(path);
-      newlySteady.push({ path, page_id });
+      newlyPresent.push({ path, page_id });
     }
   }
-  if (newlySteady.length > 0) await keepSteady(tx, feed, newlySteady);
+  if (newlyPresent.length > 0) await keepAlwaysPresent(tx, feed, newlyPresent);
   return entries.length === 0 ? [] : countDrift(tx, feed, entries);
 }
 
-async function keepSteady(
+async function keepAlwaysPresent(
   tx: Transaction,
   { chain_id, operation }: CountedFeed,
   fields: readonly { readonly path: string; readonly page_id: number }[],
 ): Promise<void> {
   await tx.execute(sql`
-    insert into etl.steady_fields (chain_id, operation, path, page_id)
+    insert into etl.always_present_fields (chain_id, operation, path, page_id)
     select ${chain_id}::bigint, ${operation}, path, page_id
     from json_to_recordset(${JSON.stringify(fields)}::json) as field(path text, page_id bigint)
     order by path
@@ -71,19 +71,19 @@ async function countDrift(
   entries: readonly Entry[],
 ): Promise<readonly NewDrift[]> {
   const { rows } = await tx.execute<{ drift: NewDrift }>(sql`/* drift */
-    with told as (
+    with reported as (
       select kind, path, detail, sum(occurrences) as occurrences, min(page_id) as page_id
       from json_to_recordset(${JSON.stringify(entries)}::json)
         as entry(kind text, path text, detail text, occurrences bigint, page_id bigint)
       group by kind, path, detail
     ), known as (
-      select kind, path, detail from told
+      select kind, path, detail from reported
       join etl.drift as stored using (kind, path, detail)
       where stored.feed = ${feed}
     ), placed as (
-      select told.*, known.kind is not null as is_known,
+      select reported.*, known.kind is not null as is_known,
              row_number() over (partition by known.kind is null order by path, detail) as place
-      from told left join known using (kind, path, detail)
+      from reported left join known using (kind, path, detail)
     ), counted as (
       insert into etl.drift as t (
         chain_id, operation, path, kind, detail, occurrences, first_page_id

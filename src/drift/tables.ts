@@ -17,8 +17,8 @@ export const drift = etlSchema.table(
 );
 
 /** Fields that were on every item of a page: should one be on none, it has vanished. */
-export const steadyFields = etlSchema.table(
-  'steady_fields',
+export const alwaysPresentFields = etlSchema.table(
+  'always_present_fields',
   {
     ...ofRegisteredFeed(),
     path: text('path').notNull(),

@@ -105,22 +105,22 @@ async function noteLateArrivals(
   const heights = placed.map((item) => item.height);
   const { table, height, key, time } = columnsOf(list);
   await tx.execute(sql`
-    with proven as (
+    with earlier as (
       select range_agg(part) as covered
       from (
-        select proved as part
+        select verified as part
         from etl.walks
         where feed = ${walk.feed}
           and id <> ${walk.walk_id}
           and top > ${Math.min(...heights)}
-          and proved && ${spanOf(heights)}
+          and verified && ${spanOf(heights)}
         union all
         select verified from etl.pruned where feed = ${walk.feed}
       ) as others
     )
     insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
     select chain_id, ${list.name}, ${key}, ${height}, ${time}, ${walk.started_at}::timestamptz, page_id
-    from ${table}, proven
+    from ${table}, earlier
     where chain_id = ${walk.chain_id}
       and ${height} between ${Math.min(...heights)} and ${Math.max(...heights)}
       and ${key} = any(${sql.param(placed.map((item) => item.key))}::text[])
@@ -209,8 +209,9 @@ export async function judgeListEnd(
   // A page of which no item has a place ends nothing that would be verified.
   if (last === null && served.length > 0) return { is: 'unsupported' };
   const { order } = list;
-  const asked = typeof entry === 'string' ? await lastPlace(db, claim.walk_id) : from(entry, order);
-  const end = last ?? asked ?? (entry === 'head' ? aboveAll : null);
+  const requested =
+    typeof entry === 'string' ? await lastPlace(db, claim.walk_id) : from(entry, order);
+  const end = last ?? requested ?? (entry === 'head' ? aboveAll : null);
   if (end === null) return { is: 'unsupported' };
   const where = end === aboveAll ? 'it is empty' : `it ends at ${one[order.unit]} ${end.height}`;
   const [next, ...others] = await evidenceBelow(list, db, claim, end, claim.pageSize + 1);
@@ -323,8 +324,8 @@ export async function sharesStored(
     select page_id from ${table}
     where chain_id = ${chainId} and ${key} = any(${sql.param(keys)}::text[])
   `);
-  const doubtful = await disordered(db, rows);
-  return rows.some(({ page_id }) => !doubtful.has(page_id));
+  const unconfirmed = await disordered(db, rows);
+  return rows.some(({ page_id }) => !unconfirmed.has(page_id));
 }
 
 const wasEnd = async (db: Queryable, { walk_id, feed }: EndClaim, last: OrderKey | null) =>

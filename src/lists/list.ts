@@ -188,7 +188,7 @@ export interface ListRibbon {
   readonly parts: SQL;
   /**
    * A statement for `feed`, `from`, `to`, `height` and `timestamp` of stored items near the heights of
-   * rows `asked` (feed, height, from, to).
+   * rows `requested` (feed, height, from, to).
    */
   readonly times: SQL;
 }

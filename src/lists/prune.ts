@@ -168,7 +168,7 @@ const namedPages = (feed: string): SQL => sql`
     union all
     select first_page_id from etl.drift where feed = ${feed}
     union all
-    select page_id from etl.steady_fields where feed = ${feed}
+    select page_id from etl.always_present_fields where feed = ${feed}
     union all
     select page_id from etl.raw_pages
     where page_id between (select min(lowest) from idle) and (select max(highest) from idle)
@@ -199,7 +199,7 @@ async function deleteWalks(tx: Transaction, ids: readonly number[]): Promise<Pru
       select feed, lane, count(*) as walks, sum(pages) as pages, sum(credits) as credits,
              coalesce(sum(items) filter (where cuts = 0 and top > bottom), 0) as spanned_items,
              coalesce(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0) as spanned_blocks,
-             range_agg(proved) as verified, min(started_at) as as_of, max(started_at) as newest_as_of,
+             range_agg(verified) as verified, min(started_at) as as_of, max(started_at) as newest_as_of,
              (
                select count(*) from gone_runs
                where (gone_runs.feed, gone_runs.lane) = (gone.feed, gone.lane)

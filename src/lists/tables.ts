@@ -55,7 +55,7 @@ export const runs = etlSchema.table(
     /** Of a backfill of batches: the highest one not yet begun; they are walked from the newest down. */
     next_batch: integer('next_batch'),
     /** Of a live run of batches: the latest known batch when it first looked; what is above is new to it. */
-    frontier_before: integer('frontier_before'),
+    latest_batch_before: integer('latest_batch_before'),
     /** Failures in a row, for growing intervals between slices. */
     failures_in_a_row: int4('failures_in_a_row').notNull().default(0),
     /** When a process that was stopped let go of it; null again once another takes it up. */
@@ -108,9 +108,9 @@ export const walks = etlSchema.table(
     from_head: boolean('from_head').notNull().default(true),
     is_ordered: boolean('is_ordered').notNull().default(true),
     /** Blocks of which all items are verified to be here. */
-    proved: integerRanges('proved').notNull().default('{}'),
+    verified: integerRanges('verified').notNull().default('{}'),
     /** The highest block of the range of pages that goes on with the next one; null behind a cut. */
-    stretch_top: integer('stretch_top'),
+    range_top: integer('range_top'),
     cuts: integer('cuts').notNull().default(0),
     top: integer('top'),
     bottom: integer('bottom'),
@@ -225,7 +225,7 @@ export const pages = etlSchema.table(
     /** Whether it goes on where the page before it ended. */
     is_joined: boolean('is_joined').notNull().default(true),
     /** Whether its last item reports where it stands, so that the page is known to end there. */
-    is_end_told: boolean('is_end_told').notNull().default(true),
+    is_end_reported: boolean('is_end_reported').notNull().default(true),
     /** Items whose block the rest of the page contradicts, counted from 0; null: none. */
     misplaced: int4('misplaced').array(),
     /** Blocks whose stored operations the page skips, more than leave a list at once. */

@@ -87,8 +87,8 @@ async function upsertObservations(
   tx: Transaction,
   observations: readonly AddressObservation[],
 ): Promise<void> {
-  const byUntold = Map.groupBy(observations, ({ missing }) => missing.join());
-  for (const [missing, alike] of byUntold) {
+  const byMissing = Map.groupBy(observations, ({ missing }) => missing.join());
+  for (const [missing, alike] of byMissing) {
     const columns = missing.split(',');
     const statement = upsertStatement(
       addresses,
@@ -161,19 +161,22 @@ async function findChanges(
     at,
     page_id: observation.page_id,
   }));
-  const { rows: looked } = await tx.execute<{ at: number; told: Told }>(sql`/* changed addresses */
-    select at, told
+  const { rows: looked } = await tx.execute<{
+    at: number;
+    change: Change;
+  }>(sql`/* changed addresses */
+    select at, change
     from (
-      select at, ${sql.raw(changeOf)} as told
+      select at, ${sql.raw(changeOf)} as change
       from ${recordset('excluded', observedShape, observedColumns, shown)}
       -- So that each address is looked at once.
       offset 0
     ) as looked
-    where told is distinct from 'nothing'
+    where change is distinct from 'nothing'
   `);
   const isNew = new Set(added.map(({ hash }) => hash));
-  const those = (...what: readonly Told[]) =>
-    looked.flatMap(({ at, told }) => (what.includes(told) ? (whole[at] ?? []) : []));
+  const those = (...what: readonly Change[]) =>
+    looked.flatMap(({ at, change }) => (what.includes(change) ? (whole[at] ?? []) : []));
   return {
     ofAdded: whole.filter(({ row }) => isNew.has(row.hash)),
     ofStored: those('columns'),
@@ -183,7 +186,7 @@ async function findChanges(
 }
 
 /** What of an observation is not stored yet, at most; null: its address. */
-type Told = 'nothing' | 'columns' | 'lists' | null;
+type Change = 'nothing' | 'columns' | 'lists' | null;
 
 /** What was read in part is completed by what is stored: it goes the long way. */
 const isWhole = ({ missing, inPart }: AddressObservation) =>

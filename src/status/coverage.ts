@@ -98,11 +98,11 @@ const mostGaps = 50;
 /** The feed is the outer loop: each cell searches its multiranges without unnesting them. */
 export async function readCells(
   db: Database,
-  asked: readonly Cells[],
+  requested: readonly Cells[],
 ): Promise<ReadonlyMap<string, Drawn>> {
   const { rows } = await db.execute<{ drawn: Drawn }>(sql`
-    with parts as materialized (${parts}), asked as (
-      select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as asked(feed text, bounds int8[])
+    with parts as materialized (${parts}), requested as (
+      select * from jsonb_to_recordset(${JSON.stringify(requested)}::jsonb) as requested(feed text, bounds int8[])
     )
     select json_build_object('feed', feed, 'states', (
       select json_agg(
@@ -128,7 +128,7 @@ export async function readCells(
         limit ${mostGaps}
       ) as newest
     )) as drawn
-    from asked
+    from requested
     join parts using (feed)
     join etl.feeds using (feed)
     cross join lateral (select ${isReading} as is_reading) as run

@@ -68,7 +68,7 @@ async function readFacts(
   const { rows } = await db.execute<{ feed: string; facts: unknown }>(sql`/* estimates */
     select feeds.feed, ${byKind(({ facts }) => sql`${facts}::json`)} as facts
     from (
-      select known.chain_id, known.operation, feed, known.kind, known.frontier, wanted.settings
+      select known.chain_id, known.operation, feed, known.kind, known.latest_batch, wanted.settings
       from json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(feed text, settings jsonb)
       join etl.feeds as known using (feed)
     ) as feeds

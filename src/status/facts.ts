@@ -233,7 +233,7 @@ export async function readVerified(db: Database): Promise<ReadonlyMap<string, Ve
         (select sum(upper(range) - lower(range)) from unnest(places) as range), 0
       ),
       'batches', case when counts.feed is not null then
-        to_jsonb(counts) - 'feed' || jsonb_build_object('is_bounded', not upper_inf(feeds.asked))
+        to_jsonb(counts) - 'feed' || jsonb_build_object('is_bounded', not upper_inf(feeds.target_numbers))
       end
     ) as verified
     from etl.feeds

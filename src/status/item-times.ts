@@ -10,16 +10,16 @@ export interface Near {
   readonly to: number;
 }
 
-/** As SQL: the times of the positions in `asked`. */
+/** As SQL: the times of the positions in `requested`. */
 const times = sql.join(
   Object.values(kinds).flatMap(({ ribbon }) => (ribbon === null ? [] : [ribbon.times])),
   sql` union all `,
 );
 
-const itemsNear = (asked: readonly Near[]) => sql`
-  with asked as (
-    select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb)
-      as asked(feed text, height bigint, "from" bigint, "to" bigint)
+const itemsNear = (requested: readonly Near[]) => sql`
+  with requested as (
+    select * from jsonb_to_recordset(${JSON.stringify(requested)}::jsonb)
+      as requested(feed text, height bigint, "from" bigint, "to" bigint)
   ), found(feed, "from", "to", height, timestamp) as (${times})
 `;
 
@@ -29,10 +29,10 @@ const isPast = sql`timestamp <= now() + interval '1 day'`;
 /** The time of the item at each position or next to it in its window, ISO 8601; null: unknown. */
 export async function timesNear(
   db: Database,
-  asked: readonly Near[],
+  requested: readonly Near[],
 ): Promise<readonly (string | null)[]> {
   const { rows } = await db.execute<{ item: Near & { readonly at: string } }>(sql`
-    ${itemsNear(asked)}
+    ${itemsNear(requested)}
     select json_build_object(
       'feed', feed, 'from', "from", 'to', "to", 'height', height, 'at', timestamp
     ) as item
@@ -43,7 +43,7 @@ export async function timesNear(
     rows.map(({ item }) => item),
     windowOf,
   );
-  return asked.map((near) => {
+  return requested.map((near) => {
     const items = byWindow.get(windowOf(near)) ?? [];
     const distance = (item: Near) => Math.abs(item.height - near.height);
     const [nearest] = items.toSorted((one, other) => distance(one) - distance(other));
@@ -67,7 +67,7 @@ export async function sampleTimes(
   db: Database,
   extents: readonly { readonly feed: string; readonly from: number; readonly to: number }[],
 ): Promise<ReadonlyMap<string, readonly Point[]>> {
-  const asked = extents.flatMap(({ feed, from, to }) =>
+  const requested = extents.flatMap(({ feed, from, to }) =>
     Array.from({ length: samples }, (_, place) => ({
       feed,
       height: Math.floor(from + ((to - from) * place) / (samples - 1)),
@@ -76,7 +76,7 @@ export async function sampleTimes(
     })),
   );
   const { rows } = await db.execute<{ feed: string; height: string; at: number }>(sql`
-    ${itemsNear(asked)}
+    ${itemsNear(requested)}
     select distinct feed, height, (1000 * extract(epoch from timestamp))::float8 as at
     from found
     where height between "from" and "to" and ${isPast}

@@ -120,8 +120,8 @@ async function lagsOf(
   const polls = bins.flatMap(({ at, polled_at, height }) =>
     polled_at === null || height === null ? [] : [{ at, polled_at, height }],
   );
-  const asked = polls.map(({ height }) => ({ feed, height, from: 0, to: height }));
-  const times = await timesNear(db, asked);
+  const requested = polls.map(({ height }) => ({ feed, height, from: 0, to: height }));
+  const times = await timesNear(db, requested);
   return new Map(
     polls.flatMap(({ at, polled_at }, place) => {
       const newest = times[place] ?? null;

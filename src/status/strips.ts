@@ -31,13 +31,13 @@ export async function readStrips(
   ];
   const from = Math.max(firstBlockMs, Math.min(now - leastMs, ...begins));
   const boundAt = (place: number) => from + ((now - from) * place) / cells;
-  const asked = extents.flatMap(({ feed, to }) => {
+  const requested = extents.flatMap(({ feed, to }) => {
     const scale = scales.get(feed);
     if (scale === undefined || scale === null) return [];
     const heightAt = (place: number) => clamp(scale.heightAt(boundAt(place)), 0, to + 1);
     return [{ feed, bounds: Array.from({ length: cells + 1 }, (_, place) => heightAt(place)) }];
   });
-  const drawn = await readCells(db, asked);
+  const drawn = await readCells(db, requested);
   return {
     from: new Date(from).toISOString(),
     to: new Date(now).toISOString(),

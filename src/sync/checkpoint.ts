@@ -16,7 +16,7 @@ export interface LockedWalk {
   /** Indexes of those cursors that the walk used before. */
   readonly used: ReadonlySet<number>;
   /** Fields that were on every item of a page of the feed. */
-  readonly steady: ReadonlySet<string>;
+  readonly alwaysPresent: ReadonlySet<string>;
   /** The walk's stop height now: a walk that takes a part of this one raises it. */
   readonly floor: number | null;
 }
@@ -35,7 +35,7 @@ export async function lockWalk(
 ): Promise<LockedWalk> {
   const { rows } = await tx.execute<{
     used: string[];
-    steady: string[];
+    always_present: string[];
     floor: string | null;
   }>(sql`/* lock walk */
     select array(
@@ -48,8 +48,8 @@ export async function lockWalk(
             and md5(coalesce(cursor_in, '{}')::text) = md5(next.cursor::jsonb::text)
         )
     ) as used, array(
-      select path from etl.steady_fields where steady_fields.feed = walks.feed
-    ) as steady, floor
+      select path from etl.always_present_fields where always_present_fields.feed = walks.feed
+    ) as always_present, floor
     from etl.walks
     where id = ${walk.id} and revision = ${walk.revision} and state = 'running'
       -- A crash may have taken back revisions and numbers of pages, which others have been given since.
@@ -60,7 +60,7 @@ export async function lockWalk(
   if (row === undefined) throw new FencedError(`walk ${walk.id} was taken over`);
   return {
     used: new Set(row.used.map(Number)),
-    steady: new Set(row.steady),
+    alwaysPresent: new Set(row.always_present),
     floor: row.floor === null ? null : Number(row.floor),
   };
 }
@@ -115,7 +115,7 @@ export async function moveCheckpoint(
     pages: walk.pages + advance.pages,
     items: walk.items + advance.items,
     empty_run,
-    stretch_top: coverage.rangeTop,
+    range_top: coverage.rangeTop,
     cuts: coverage.cuts,
     state,
     failure,
@@ -138,8 +138,8 @@ const moveWalk = ({ id, revision }: WalkRow, { coverage, ...advance }: WalkAdvan
       top = greatest(top, ${advance.top}::bigint),
       bottom = least(bottom, ${advance.bottom}::bigint),
       is_ordered = is_ordered and ${advance.isOrdered},
-      proved = proved + ${multirangeText(coverage.covered)}::int8multirange,
-      stretch_top = ${coverage.rangeTop},
+      verified = verified + ${multirangeText(coverage.covered)}::int8multirange,
+      range_top = ${coverage.rangeTop},
       cuts = ${coverage.cuts},
       state = ${advance.state},
       failure = ${advance.failure},
@@ -253,7 +253,7 @@ export async function lockAbove(tx: Transaction, arriving: Arriving): Promise<vo
       where ${sharing(arriving)}
         and ${entryHeight} < ${height}
         and pages > 0
-        and (reason is null or reason not in ('astray', 'nothing'))
+        and (reason is null or reason not in ('misplaced-entry', 'empty-entry'))
     ) as below
     where id = ${walk.id} and coalesce(floor, 0) < below.top
   `);

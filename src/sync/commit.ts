@@ -91,7 +91,7 @@ async function writePages(
   const arriving = arrivingWalk(walk);
   if (arriving !== null) await lockAbove(tx, arriving);
   const cursors = read.map(({ page }) => page.cursor_out);
-  const { used, steady, floor } = await lockWalk(tx, walk, cursors);
+  const { used, alwaysPresent, floor } = await lockWalk(tx, walk, cursors);
   const { kept, end } = untilLoop(read, used);
   // A crash of the server may take back pages, with their checkpoint and all that holds the walk. What
   // concludes something is on the disk before anything else relies on it.
@@ -125,7 +125,7 @@ async function writePages(
     kept.flatMap(({ page: { page_id }, body }) => (body === null ? [] : [{ page_id, body }])),
   );
   await recordQuarantined(tx, walk, pages);
-  const drift = await recordDrift(tx, walk, pages, steady);
+  const drift = await recordDrift(tx, walk, pages, alwaysPresent);
   const totals = totalsOf(pages, counts);
   const moved = await moveCheckpoint(tx, walk, {
     ...sumOf(kept),

@@ -21,7 +21,7 @@ export interface CoverageState {
 }
 
 /** A page as coverage sees it. */
-export interface ProvingPage {
+export interface CoveringPage {
   readonly order: PageOrder;
   /** How many items it holds. */
   readonly items: number;
@@ -34,14 +34,14 @@ export interface ProvingPage {
 /** What pages add to their walk's coverage, if its list has an order that gives coverage. */
 export function coverPages(
   order: ListOrder | null,
-  walk: Pick<WalkRow, 'stretch_top' | 'cuts'>,
+  walk: Pick<WalkRow, 'range_top' | 'cuts'>,
   read: {
     readonly pages: readonly NormalisedPage[];
     readonly jumping: ReadonlySet<number>;
     readonly end: WalkEnd | null;
   },
 ): CoverageState {
-  let coverage: CoverageState = { rangeTop: walk.stretch_top, covered: [], cuts: walk.cuts };
+  let coverage: CoverageState = { rangeTop: walk.range_top, covered: [], cuts: walk.cuts };
   if (order?.givesCoverage !== true) return coverage;
   for (const page of read.pages) {
     if (page.order === null || missedEntry(read)) continue;
@@ -60,7 +60,7 @@ export function coverPages(
  * lowest, both excluded. Disorder ends the range; the next one begins below. A block that a misplaced item
  * names stays open: the item may belong there, and is stored without it. Pure.
  */
-export function coverPage(before: CoverageState, page: ProvingPage): CoverageState {
+export function coverPage(before: CoverageState, page: CoveringPage): CoverageState {
   const { trusted, misplaced, claimed, unplaced } = page.order;
   // An empty page skips nothing if the next one begins with the item that was requested.
   if (page.items === 0 && page.order.isEntryKnown) return before;

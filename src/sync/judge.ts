@@ -20,8 +20,8 @@ const bounds = [
   'since',
   'known',
   'max-pages',
-  'astray',
-  'nothing',
+  'misplaced-entry',
+  'empty-entry',
   'cursor-mismatch',
 ] as const;
 type Bound = (typeof bounds)[number];
@@ -183,7 +183,7 @@ export async function judgePage(
 export function distrust(page: JudgedPage): JudgedPage {
   if (page.order === null) return page;
   const { end } = page;
-  const isOver = end?.is === 'failed' || (end?.is === 'bound' && end.bound === 'astray');
+  const isOver = end?.is === 'failed' || (end?.is === 'bound' && end.bound === 'misplaced-entry');
   return {
     ...page,
     order: withoutPlace(page.order),
@@ -213,8 +213,8 @@ function judgeArrival(
   items: number,
 ): WalkEnd | null {
   if (entry === undefined || sequence > 0 || order === null) return null;
-  if (items === 0 && above !== undefined) return { is: 'bound', bound: 'nothing' };
-  return order.trusted[0]?.index === 0 ? null : { is: 'bound', bound: 'astray' };
+  if (items === 0 && above !== undefined) return { is: 'bound', bound: 'empty-entry' };
+  return order.trusted[0]?.index === 0 ? null : { is: 'bound', bound: 'misplaced-entry' };
 }
 
 /**
@@ -268,4 +268,4 @@ function showsBlock(
 
 /** Whether a walk ends with a page because it is not the requested one: it says nothing of the list. */
 export const missedEntry = (read: { readonly end: WalkEnd | null } | undefined): boolean =>
-  read?.end?.is === 'bound' && read.end.bound === 'astray';
+  read?.end?.is === 'bound' && read.end.bound === 'misplaced-entry';

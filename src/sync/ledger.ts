@@ -32,7 +32,7 @@ export async function recordPages(
     heights: decidesMembership ? heightsText(page) : null,
     is_ordered: page.isOrdered,
     is_joined: page.isJoined,
-    is_end_told: page.isEndTold,
+    is_end_reported: page.isEndReported,
     misplaced: page.misplaced.length === 0 ? null : page.misplaced,
     last_key: page.last_key,
     bytes: page.bytes,
@@ -45,11 +45,11 @@ export async function recordPages(
   await tx.execute(sql`/* ledger */
     insert into etl.pages (
       id, walk_id, feed, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
-      changed, top, bottom, heights, is_ordered, is_joined, is_end_told, misplaced, last_key, bytes, body_hash, attempts, latency_ms, credits,
+      changed, top, bottom, heights, is_ordered, is_joined, is_end_reported, misplaced, last_key, bytes, body_hash, attempts, latency_ms, credits,
       fetched_at
     )
     select id, walk_id, feed, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
-           changed, top, bottom, heights, is_ordered, is_joined, is_end_told, misplaced, last_key, bytes, body_hash, attempts, latency_ms, credits,
+           changed, top, bottom, heights, is_ordered, is_joined, is_end_reported, misplaced, last_key, bytes, body_hash, attempts, latency_ms, credits,
            fetched_at
     from json_populate_recordset(null::etl.pages, ${JSON.stringify(entries)}::json)
   `);
@@ -65,8 +65,8 @@ export function heightsText({ rows }: Pick<NormalisedPage, 'rows'>): string {
 
 /** Where a page's items end, for comparison with the next page. */
 export function endOf(page: NormalisedPage): PageEnd | null {
-  const { page_id, bottom, last_key, isEndTold } = page;
-  return bottom === null || last_key === null || !isEndTold || !isConclusive(page)
+  const { page_id, bottom, last_key, isEndReported } = page;
+  return bottom === null || last_key === null || !isEndReported || !isConclusive(page)
     ? null
     : { page_id, height: bottom, key: last_key };
 }
@@ -88,7 +88,7 @@ export async function endBefore(
     select id as page_id, bottom as height, last_key as key
     from etl.pages
     where walk_id = ${walk.id} and sequence = ${sequence - 1}
-      and is_ordered and is_end_told and quarantined = 0 and last_key is not null
+      and is_ordered and is_end_reported and quarantined = 0 and last_key is not null
   `);
   const [row] = rows;
   if (row === undefined) return null;

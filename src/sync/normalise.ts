@@ -46,7 +46,7 @@ export interface NormalisedPage extends PageFacts {
   /** Whether the page continues where the previous one ended, as far as is known. */
   readonly isJoined: boolean;
   /** Whether the last item reports its position; if not, the page's end is unknown. */
-  readonly isEndTold: boolean;
+  readonly isEndReported: boolean;
   /** Null if the list has no order. */
   readonly order: PageOrder | null;
   readonly driftReport: DriftReport;
@@ -77,7 +77,7 @@ export function normalisePage(
   const rows = new Map<string, ItemRows>();
   const quarantined = new Map<string, QuarantinedItem>();
   const driftCounter = openDriftCounter(operation.item);
-  let isEndTold = true;
+  let isEndReported = true;
   const refuse = (raw: unknown, reason: string, at: number) => {
     const raw_hash = digest(JSON.stringify(raw));
     if (quarantined.has(raw_hash)) return;
@@ -102,7 +102,7 @@ export function normalisePage(
         continue;
       }
       const item = withoutContradictedPlace(operation, normalised, isMisplaced);
-      isEndTold = operation.order === null || item.height !== null;
+      isEndReported = operation.order === null || item.height !== null;
       const both = withRepeat(rows.get(item.key), item);
       if (both === null) refuse(raw, 'the page lists it twice, and says something else of it', at);
       else rows.set(item.key, both);
@@ -124,7 +124,7 @@ export function normalisePage(
     isOrdered: order === null || order.misplaced.length === 0,
     misplaced,
     isJoined: order === null || order.joins,
-    isEndTold,
+    isEndReported,
     order,
     driftReport: driftCounter.report(),
   };

@@ -211,7 +211,7 @@ export async function tidyUp(
   const pages = await expireArchive(db, archiveDays(), clock(), signal);
   if (pages > 0) log.write('archive.expired', { pages });
   const pruned = await pruneLedger(db, ledgerDays(), clock(), signal);
-  if (pruned.walks > 0) log.write('ledger.thinned', { ...pruned });
+  if (pruned.walks > 0) log.write('ledger.pruned', { ...pruned });
 }
 
 /** How long events are kept; as SQL. */

@@ -203,7 +203,7 @@ class Play {
 
   async #verify(round: number, top: number | null = null): Promise<void> {
     for (const proof of await this.#copier.verify()) {
-      // What the list of batches says proves nothing: its blocks do.
+      // What the list of batches says verifies nothing: its blocks do.
       if (proof.open.length > 0 || proof.operation === 'optimism-batches') continue;
       const wrong = await falseClaims(this.#copier.pool, proof, this.#moments, this.#lowestWanted);
       if (proof.operation === 'user-operations') wrong.push(...(await this.#missed(top)));

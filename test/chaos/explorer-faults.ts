@@ -40,7 +40,7 @@ const lasting: ReadonlySet<FaultName> = new Set([
 ]);
 
 /**
- * What an item says in fields that nothing can check is believed, and a batch that is proved is never
+ * What an item says in fields that nothing can check is believed, and a batch that is verified is never
  * read again: among blocks it would stay.
  */
 const believed: ReadonlySet<FaultName> = new Set([

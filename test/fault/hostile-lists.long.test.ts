@@ -78,8 +78,8 @@ const expected = { 'optimism-batch-blocks': batches, factories };
 const lists = ['optimism-batch-blocks', 'factories'] as const;
 const names = Object.keys(batches) as HostileFault[];
 
-/** What these leave in a block does not keep its batch from being proved, and that is not read again. */
-const provedAsServed = [
+/** What these leave in a block does not keep its batch from being verified, and that is not read again. */
+const verifiedAsServed = [
   'time-of-year-10000',
   'time-of-year-0',
   'time-of-no-day',
@@ -95,7 +95,7 @@ let readAgain: HostileStory['differing'];
 
 beforeAll(async () => {
   story = await playHostile(expected, 'user-operations');
-  await story.world.forgetBatches(provedAsServed);
+  await story.world.forgetBatches(verifiedAsServed);
   await passRun(story.world);
   readAgain = await story.world.differences();
   return () => story.world.close();
@@ -126,22 +126,25 @@ describe.each(lists)('%s', (list) => {
   });
 });
 
-test.each(names.filter((name) => !provedAsServed.includes(name)))(
+test.each(names.filter((name) => !verifiedAsServed.includes(name)))(
   'after %s all tables are what they should be: nothing is lost, doubled or damaged',
   (name) => {
     expect(story.differing[name]).toEqual({});
   },
 );
 
-describe.each(provedAsServed)('a batch that is proved with what %s left in its blocks', (name) => {
-  test('stays as it was served; nothing else differs', () => {
-    expect(Object.keys(story.differing[name] ?? {})).toEqual(['blocks (97 expected, 97 stored)']);
-  });
+describe.each(verifiedAsServed)(
+  'a batch that is verified with what %s left in its blocks',
+  (name) => {
+    test('stays as it was served; nothing else differs', () => {
+      expect(Object.keys(story.differing[name] ?? {})).toEqual(['blocks (97 expected, 97 stored)']);
+    });
 
-  test('is read again once its row is deleted', () => {
-    expect(readAgain[name]).toEqual({});
-  });
-});
+    test('is read again once its row is deleted', () => {
+      expect(readAgain[name]).toEqual({});
+    });
+  },
+);
 
 test('the other feed of each chain goes on', () => {
   expect(names.filter((name) => story.neighbours[name]?.state !== 'idle')).toEqual([]);

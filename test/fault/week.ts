@@ -139,11 +139,11 @@ export async function liveWeek(options: WeekOptions): Promise<Week> {
     if (lists.includes('factories') && atMs % rankingMs === 0) rankings.take(atMs);
     runsMs.push(performance.now() - begun);
   }
-  if (lists.includes('optimism-batch-blocks')) await readUnproved(world, chain);
+  if (lists.includes('optimism-batch-blocks')) await readUnverified(world, chain);
   return { world, rankings, kills: killer.kills, runsMs: runsMs.sort((a, b) => a - b) };
 }
 
-async function readUnproved(
+async function readUnverified(
   { database, simulator, nowMs }: DrivenWorld,
   chain: SimulatedChain,
 ): Promise<void> {

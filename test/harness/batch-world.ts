@@ -56,7 +56,7 @@ export async function batchWorld(
   const states = async () => {
     const { rows } = await database.pool.query<{ batch: number; is: string }>(
       `select batch_number::int as batch,
-              state || case when blocks_count = 0 and is_proved then ', proved' else '' end as is
+              state || case when blocks_count = 0 and is_verified then ', verified' else '' end as is
        from explorer.read_batches order by 1`,
     );
     return Object.fromEntries(rows.map(({ batch, is }) => [batch, is]));

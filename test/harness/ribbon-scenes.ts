@@ -7,9 +7,9 @@ export const highest = 40;
 /** The list that `fillScene` fills. */
 export const list = '10/user-operations';
 
-/** What of a list is proved, held up by quarantine, under way, and known of its end. */
+/** What of a list is verified, held up by quarantine, under way, and known of its end. */
 export interface Scene {
-  readonly proved: readonly Range[];
+  readonly verified: readonly Range[];
   readonly held: readonly Range[];
   readonly walked: readonly Range[];
   readonly lowestItem: number | null;
@@ -41,7 +41,7 @@ export async function openRun(pool: Pool, operation: string): Promise<number> {
 /** Nothing else is there afterwards. */
 export async function fillScene(
   pool: Pool,
-  { proved, held, walked, lowestItem, reachedSince }: Scene,
+  { verified, held, walked, lowestItem, reachedSince }: Scene,
 ): Promise<void> {
   await emptyScene(pool);
   await pool.query(
@@ -52,13 +52,13 @@ export async function fillScene(
   const ended = { floor: null, state: 'finished', reason: 'floor', scope: { max_pages: 1 } };
   const since = { since: '2026-01-01T00:00:00Z' };
   const walks = [
-    { ...ended, top: highest, bottom: 0, proved: spell(proved) },
+    { ...ended, top: highest, bottom: 0, verified: spell(verified) },
     ...walked.map(({ from, to }, at) => ({
       scope: { max_pages: at + 2 },
       top: to,
       bottom: to,
       floor: from,
-      proved: '{}',
+      verified: '{}',
       state: 'running',
       reason: null,
     })),
@@ -69,7 +69,7 @@ export async function fillScene(
             ...ended,
             top: highest,
             bottom: reachedSince,
-            proved: '{}',
+            verified: '{}',
             reason: 'since',
             scope: since,
           },
@@ -77,10 +77,10 @@ export async function fillScene(
   ];
   await pool.query(
     `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, top, bottom, floor,
-       proved, state, reason, from_head)
+       verified, state, reason, from_head)
      select 10, 'user-operations', 'backfill', $2, 'newest-first', scope, top, bottom, floor,
-            proved::int8multirange, state, reason, false
-     from json_to_recordset($1) as walk(top bigint, bottom bigint, floor bigint, proved text,
+            verified::int8multirange, state, reason, false
+     from json_to_recordset($1) as walk(top bigint, bottom bigint, floor bigint, verified text,
        state text, reason text, scope jsonb)`,
     [JSON.stringify(walks), run],
   );

@@ -59,7 +59,7 @@ export interface AlertWorld {
   readonly expectResolved: (alert: string, mend?: () => Promise<unknown>) => Promise<void>;
   /** Waits until none fires. */
   readonly expectQuiet: () => Promise<void>;
-  /** Waits until all is read and proved, and none fires. */
+  /** Waits until all is read and verified, and none fires. */
   readonly expectHealthy: () => Promise<void>;
 }
 
@@ -102,7 +102,7 @@ export async function openAlertWorld(options: AlertWorldOptions = {}): Promise<A
   const tell = teller(clock);
   const { expectFiring, expectResolved, expectQuiet } = watch(prometheus, tell);
   const expectHealthy = async () => {
-    await eventually('all is proved', boundMs, async () => {
+    await eventually('all is verified', boundMs, async () => {
       const answer = await fetch(`http://${address}/metrics`).catch(() => null);
       return (await answer?.text())?.includes('explorer_etl_overall_state{state="healthy"} 1');
     });

@@ -28,7 +28,7 @@ export function growBatches(
   const first = { walk: numbers.walk, page: numbers.page, run: numbers.run + 1 };
   return [
     ...readHistory(size, list, numbers, lanes, lost),
-    ...followFrontier(size, list, numbers, lanes),
+    ...followLatestBatch(size, list, numbers, lanes),
     ...blockRows(size, chain, lost, first.page),
     `insert into etl.batch_observations (
        chain_id, batch_number, top, bottom, parent_hash, times_seen, walk_id, run_id
@@ -37,7 +37,7 @@ export function growBatches(
             ${hashSql('block', id, `(n - 1) * ${blocksPerBatch}`)}, 1, ${first.walk} + n, ${first.run}
      from generate_series(1, ${list.top}) as n
      where n <> ${lost}`,
-    `update etl.feeds set frontier = ${list.top}, asked = '{[1,)}'
+    `update etl.feeds set latest_batch = ${list.top}, target_numbers = '{[1,)}'
      where chain_id = ${id} and operation = '${lanes.live.operation}'`,
   ];
 }
@@ -108,7 +108,7 @@ function readHistory(
 }
 
 /** A run for each poll: it finds the next batch, or nothing right above the newest. */
-function followFrontier(
+function followLatestBatch(
   size: SeededSize,
   list: SeededList,
   numbers: Numbers,
@@ -135,7 +135,7 @@ function followFrontier(
     at,
   };
   const statements = [
-    runs(live, { first: numbers.run, count: list.polls, at, frontierBefore: before }),
+    runs(live, { first: numbers.run, count: list.polls, at, latestBatchBefore: before }),
     walks({ ...series, but: isMiss, columns: { ...hit, scope: probe(newest) } }),
     walks({
       ...series,
@@ -202,7 +202,7 @@ function blockRows(
         last_height: `(n * ${blocksPerBatch})::bigint`,
         is_contiguous: 'true',
         is_linked: 'true',
-        is_proved: `n < ${top}`,
+        is_verified: `n < ${top}`,
         walked_at: at('n'),
       },
       stored: { at: at('n'), page: `${firstPage} + n * ${pagesPerBatch}` },

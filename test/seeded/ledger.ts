@@ -42,12 +42,12 @@ const text = (value: unknown) => `'${JSON.stringify(value)}'`;
 /** Runs, one after the other: `(n)` begins at a time. */
 export function runs(
   { chain, operation, lane, scope }: SeededLane,
-  { first, count, at, frontierBefore = 'null' }: RunSeries,
+  { first, count, at, latestBatchBefore = 'null' }: RunSeries,
 ): string {
   return `
-    insert into etl.runs (id, chain_id, operation, lane, scope, state, frontier_before, opened_at, closed_at)
+    insert into etl.runs (id, chain_id, operation, lane, scope, state, latest_batch_before, opened_at, closed_at)
     select ${first} + n, ${chain}, '${operation}', '${lane}', ${text(scope)}::jsonb, 'finished',
-           (${frontierBefore})::bigint, ${at}, ${at} + interval '1 second'
+           (${latestBatchBefore})::bigint, ${at}, ${at} + interval '1 second'
     from generate_series(1, ${count}) as n`;
 }
 
@@ -55,7 +55,7 @@ interface RunSeries {
   readonly first: number;
   readonly count: number;
   readonly at: string;
-  readonly frontierBefore?: string;
+  readonly latestBatchBefore?: string;
 }
 
 /** What walks say, as SQL over a number `n`. */
@@ -168,7 +168,7 @@ export function history(size: SeededSize, numbers: Numbers, followed: Followed):
       run: String(numbers.run + 1),
       at,
       columns: {
-        proved: `int8multirange(int8range(0, ${base}))`,
+        verified: `int8multirange(int8range(0, ${base}))`,
         top: String(base),
         bottom: '1',
         pages: String(count),
@@ -223,8 +223,8 @@ export function follow(size: SeededSize, numbers: Numbers, followed: Followed): 
         floor: `${before} - 1 - ${overlap}`,
         // Every tenth goes as deep as a short rule.
         depth_ms: 'case when n % 10 = 0 then 300000 else 30000 end',
-        proved: `int8multirange(int8range(${lowest} + 1, ${top}))`,
-        stretch_top: top,
+        verified: `int8multirange(int8range(${lowest} + 1, ${top}))`,
+        range_top: top,
         top,
         bottom: lowest,
         pages: String(pagesPerPoll),

@@ -71,7 +71,7 @@ async function thingsAtHand(pool: Pick<Pool, 'query'>): Promise<readonly string[
 async function doubtPositions(pool: Pick<Pool, 'query'>, chain: number): Promise<string> {
   const { rows } = await pool.query<{ id: string }>(
     `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, reason, from_head)
-     select chain_id, operation, lane, id, 'newest-first', '{"entry": {"height": 1, "key": "0x"}}', 'finished', 'astray', false
+     select chain_id, operation, lane, id, 'newest-first', '{"entry": {"height": 1, "key": "0x"}}', 'finished', 'misplaced-entry', false
      from etl.runs where chain_id = $1 and operation = 'user-operations' and lane = 'backfill'
      limit 1
      returning id`,

@@ -13,7 +13,7 @@ import type { SeededSize } from './size.ts';
 
 /**
  * Fills a migrated, empty database as a year of polls would leave it: rows, runs,
- * walks with what they prove, and the ledger of pages. Takes part in no transaction; ends analysed.
+ * walks with what they verify, and the ledger of pages. Takes part in no transaction; ends analysed.
  */
 export async function grow(
   pool: Pool,
@@ -106,7 +106,7 @@ const totals = `
   insert into etl.coverage (
     feed, lane, verified, verified_at, pages, inserted, credits, spanned_items, spanned_blocks, last_page_at
   )
-  select feed, lane, range_agg(proved), max(updated_at), sum(pages), sum(inserted), sum(credits),
+  select feed, lane, range_agg(verified), max(updated_at), sum(pages), sum(inserted), sum(credits),
          coalesce(sum(items) filter (where top > bottom), 0),
          coalesce(sum(top - bottom) filter (where top > bottom), 0), max(updated_at)
   from etl.walks

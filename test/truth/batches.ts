@@ -3,7 +3,7 @@ import { blockAt, type Block } from '../../simulator/blocks.ts';
 import type { World } from '../../simulator/world.ts';
 import { isoOf, type Row } from './row.ts';
 import type { Observations } from './observations.ts';
-import { provenHoles, settledNumbers } from './settled.ts';
+import { verifiedGaps, settledNumbers } from './settled.ts';
 
 /** Tables that the blocks of batches fill. */
 export type BatchTable =
@@ -25,14 +25,15 @@ export function blocksInScope(world: World, number: number, atMs: number): Block
   );
 }
 
-/** Rows of the batches themselves, and what the chain proves of them. */
+/** Rows of the batches themselves, and what the chain verifies of them. */
 export function batchRows(batches: readonly ScopedBatch[]): Row[] {
   const settled = settledNumbers(batches);
-  const proven = provenHoles(batches, settled);
+  const verified = verifiedGaps(batches, settled);
   return batches.map(({ number, blocks }) => {
     const kept = blocks.filter((block) => !block.lacksHash);
     const [top, bottom] = [kept[0], kept.at(-1)];
-    if (top === undefined || bottom === undefined) return emptyBatchRow(number, proven.has(number));
+    if (top === undefined || bottom === undefined)
+      return emptyBatchRow(number, verified.has(number));
     return {
       batch_number: number,
       state: settled.has(number) ? 'settled' : 'open',
@@ -44,12 +45,12 @@ export function batchRows(batches: readonly ScopedBatch[]): Row[] {
         const below = kept[place + 1];
         return below === undefined || block.parentHash === below.hash;
       }),
-      is_proved: settled.has(number),
+      is_verified: settled.has(number),
     };
   });
 }
 
-function emptyBatchRow(number: number, isProved: boolean): Row {
+function emptyBatchRow(number: number, isVerified: boolean): Row {
   return {
     batch_number: number,
     state: 'empty',
@@ -58,7 +59,7 @@ function emptyBatchRow(number: number, isProved: boolean): Row {
     last_height: null,
     is_contiguous: null,
     is_linked: null,
-    is_proved: isProved,
+    is_verified: isVerified,
   };
 }
 

@@ -2,7 +2,7 @@ import type { Block } from '../../simulator/blocks.ts';
 import type { ScopedBatch } from './batches.ts';
 
 /**
- * The numbers of the batches that the chain proves whole: heights contiguous and linked by hash,
+ * The numbers of the batches that the chain verifies whole: heights contiguous and linked by hash,
  * within and to the nearest batches that are not empty, and no block pending. The lowest batch has
  * none below to meet; the highest waits for one above.
  */
@@ -24,20 +24,20 @@ export function settledNumbers(batches: readonly ScopedBatch[]): ReadonlySet<num
 }
 
 /** The empty numbers between batches that meet, and those below a lowest one that is settled. */
-export function provenHoles(
+export function verifiedGaps(
   batches: readonly ScopedBatch[],
   settled: ReadonlySet<number>,
 ): ReadonlySet<number> {
   const full = fullBatches(batches);
   const holes = batches.filter(({ number }) => !full.some((other) => other.number === number));
-  const proven = holes.filter(({ number }) => {
+  const verified = holes.filter(({ number }) => {
     const below = full.findLast((other) => other.number < number);
     const above = full.find((other) => other.number > number);
     if (above === undefined) return false;
     if (below === undefined) return settled.has(above.number);
     return isChained([...above.blocks.slice(-1), ...below.blocks.slice(0, 1)]);
   });
-  return new Set(proven.map(({ number }) => number));
+  return new Set(verified.map(({ number }) => number));
 }
 
 /** Batches with the blocks that can be rows. */

@@ -59,7 +59,7 @@ test('a day of a list that was never read takes its polls at least', () => {
 
 const batches: BatchFacts = {
   ...noBatchKnown,
-  frontier: 1_000,
+  latestBatch: 1_000,
   read: 2,
   blocks: 400,
   lowest: { batch: 899, height: 0, at: 0 },
@@ -83,7 +83,7 @@ describe('what is left of batches', () => {
   });
 });
 
-test('a day of batches is a range, because they are read again only until they are proved', () => {
+test('a day of batches is a range, because they are read again only until they are verified', () => {
   const settings = { pollsPerDay: 144, reread: 2, to: null, pageSize: 50 };
   const { least, likely, requests } = batchUpkeep(batches, settings);
   expect(likely).toBeNull();

@@ -5,14 +5,14 @@ with number as (
          coalesce(sum(upper(numbers) - lower(numbers)) filter (where is_listed), 0) as without_blocks
   from (
     select feed, numbers, read, unverified, quarantined, false as is_listed
-    from etl.asked_batches as asked
+    from etl.target_batches as target
     left join etl.quarantined as held using (feed), lateral (
       select count(*) as read,
-             count(*) filter (where not is_proved and (batch_number <@ places) is not true)
+             count(*) filter (where not is_verified and (batch_number <@ places) is not true)
                as unverified,
              count(*) filter (where batch_number <@ places) as quarantined
       from explorer.read_batches as batch
-      where batch.chain_id = asked.chain_id
+      where batch.chain_id = target.chain_id
         and batch_number >= lower(numbers) and batch_number < upper(numbers)
     ) as range
     union all
@@ -22,7 +22,7 @@ with number as (
     -- Those that no poll requested yet are only new. Below the newest batch they are counted as read.
     join explorer.read_batches as batch
       on batch.chain_id = feeds.chain_id
-      and batch.batch_number >= greatest(lower(range), frontier + 1)
+      and batch.batch_number >= greatest(lower(range), latest_batch + 1)
       and batch.batch_number < upper(range)
     where blocks_count = 0
   ) as part

@@ -1,13 +1,13 @@
 create or replace view etl.batch_notes as
-select asked.feed,
+select target.feed,
        jsonb_build_object(
          'detail', 'lower-edge', 'from', batch_number, 'to', batch_number,
          'count', batch_number - lower(numbers)
        ) as note
-from etl.asked_batches as asked, lateral (
+from etl.target_batches as target, lateral (
   select batch_number, first_height, state
   from explorer.read_batches as batch
-  where batch.chain_id = asked.chain_id
+  where batch.chain_id = target.chain_id
     and batch_number >= lower(numbers)
     and batch_number < upper(numbers)
     and blocks_count > 0
@@ -19,10 +19,10 @@ where state = 'settled'
   and first_height > 1
   and not exists (
     select from explorer.read_batches as below
-    where below.chain_id = asked.chain_id
+    where below.chain_id = target.chain_id
       and below.batch_number < lowest.batch_number
       and below.blocks_count > 0
-      and etl.batches_meet(asked.chain_id, below.last_height, lowest.first_height)
+      and etl.batches_meet(target.chain_id, below.last_height, lowest.first_height)
   );
 
 comment on view etl.batch_notes is 'What limits the completeness of batches: the lowest of a range has no neighbour below that confirms where it begins.';

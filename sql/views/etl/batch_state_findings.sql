@@ -1,39 +1,39 @@
 create or replace view etl.batch_state_findings as
-with asked as materialized (
+with target as materialized (
   -- Once, not for each row that it is held against.
-  select * from etl.asked_batches
+  select * from etl.target_batches
 ), listed as materialized (
   select * from etl.listed_without_blocks
 ), unread as (
   select chain_id, feed, missing
   from (
-    select asked.chain_id, asked.feed,
-           int8multirange(asked.numbers) - coalesce(
+    select target.chain_id, target.feed,
+           int8multirange(target.numbers) - coalesce(
              range_agg(int8range(batch_number, batch_number + 1)) filter (where batch_number is not null),
              '{}'
            ) as missing
-    from asked
+    from target
     left join explorer.read_batches as batch
-      on batch.chain_id = asked.chain_id
-      and batch_number >= lower(asked.numbers)
-      and batch_number < upper(asked.numbers)
-    group by asked.chain_id, asked.feed, asked.numbers
+      on batch.chain_id = target.chain_id
+      and batch_number >= lower(target.numbers)
+      and batch_number < upper(target.numbers)
+    group by target.chain_id, target.feed, target.numbers
   ) as difference
   where not isempty(missing)
-), unproved as materialized (
-  select asked.feed, asked.numbers, asked.settled_to, standing.*
-  from asked
-  join etl.unproved_batches as standing
-    on standing.chain_id = asked.chain_id
-    and batch_number >= lower(asked.numbers)
-    and batch_number < upper(asked.numbers)
+), unverified as materialized (
+  select target.feed, target.numbers, target.settled_to, standing.*
+  from target
+  join etl.unverified_batches as standing
+    on standing.chain_id = target.chain_id
+    and batch_number >= lower(target.numbers)
+    and batch_number < upper(target.numbers)
 ), below as (
-  select * from unproved where batch_number < settled_to
+  select * from unverified where batch_number < settled_to
 ), overdue as (
   -- A head is few: what is above waits for what is to come. So many wait for something else.
   select chain_id, feed, numbers, settled_to,
          count(*) as batches, min(batch_number) as lowest, max(batch_number) as highest
-  from unproved
+  from unverified
   where blocks_count > 0 and (settled_to is null or batch_number > settled_to)
   group by chain_id, feed, numbers, settled_to
   having count(*) > 3 or (settled_to is null and count(*) = 3)
@@ -41,17 +41,17 @@ with asked as materialized (
   -- Those that the others wait for.
   select *
   from (
-    select unproved.*,
+    select unverified.*,
            row_number() over (partition by feed, numbers order by batch_number) as place
-    from unproved
+    from unverified
     join overdue using (feed, numbers)
     where blocks_count > 0 and batch_number >= lowest
   ) as head
   where place <= 3
 ), borders as (
-  select asked.chain_id, feed, lower_batch, upper_batch
+  select target.chain_id, feed, lower_batch, upper_batch
   from explorer.broken_borders as border
-  join asked on asked.chain_id = border.chain_id and lower_batch <@ asked.numbers
+  join target on target.chain_id = border.chain_id and lower_batch <@ target.numbers
   where upper_batch <= settled_to
     or exists (
       select from held_up
@@ -75,7 +75,7 @@ with asked as materialized (
   from (
     select *, (
       select count(*) from explorer.blocks
-      where blocks.chain_id = doubtful.chain_id
+      where blocks.chain_id = suspect.chain_id
         and optimism_batch_number = batch_number
         and parent_hash is null
     ) as orphans
@@ -87,25 +87,25 @@ with asked as materialized (
       select chain_id, feed, batch_number, blocks_count, is_chain, pending, times_seen, bottom,
              first_height
       from held_up
-    ) as doubtful
+    ) as suspect
     where blocks_count > 0
-  ) as told
+  ) as named
 )
 select feeds.chain_id, feeds.feed, '{}'::int8multirange as numbers,
        jsonb_build_object('detail', 'no-batch-found') as finding
 from etl.feeds
 where kind = 'numbered'
   and (
-    isempty(asked)
+    isempty(target_numbers)
     or exists (
       -- What was requested without an end is known to exist up to the newest batch that was found.
-      select from unnest(asked) as range where upper_inf(range) and (frontier >= lower(range)) is not true
+      select from unnest(target_numbers) as range where upper_inf(range) and (latest_batch >= lower(range)) is not true
     )
   )
 union all
 -- Those above the newest batch are for polls, which find it so.
 select listed.chain_id, feed,
-       case when lower(range) <= frontier then int8multirange(range) else '{}' end,
+       case when lower(range) <= latest_batch then int8multirange(range) else '{}' end,
        jsonb_build_object(
          'detail', 'listed-without-blocks', 'from', lower(range), 'to', upper(range) - 1
        )
@@ -124,11 +124,11 @@ select chain_id, feed, int8multirange(range),
        )
 from (
   select chain_id, feed, range_agg(int8range(batch_number, batch_number + 1)) as empties
-  from unproved
+  from unverified
   -- Above the highest batch of the range nothing would ever show.
   where blocks_count = 0 and (batch_number < settled_to or above is null or not above <@ numbers)
     and not exists (
-      select from listed where listed.feed = unproved.feed and batch_number <@ range
+      select from listed where listed.feed = unverified.feed and batch_number <@ range
     )
   group by chain_id, feed
 ) as suspect, unnest(empties) as range
@@ -147,21 +147,21 @@ from borders
 union all
 select chain_id, feed,
        int8multirange(int8range(batch_number, batch_number + 1))
-         + case when is_contested_below then int8multirange(int8range(doubtful.below, doubtful.below + 1))
+         + case when is_contested_below then int8multirange(int8range(suspect.below, suspect.below + 1))
                 else '{}' end
          + case when is_contested_above then int8multirange(int8range(above, above + 1)) else '{}' end,
        jsonb_build_object('detail', 'not-verified', 'from', batch_number, 'to', batch_number)
-from below as doubtful
+from below as suspect
 where blocks_count > 0
   and not exists (
     select from causes
-    where causes.chain_id = doubtful.chain_id and causes.batch_number = doubtful.batch_number
+    where causes.chain_id = suspect.chain_id and causes.batch_number = suspect.batch_number
   )
-  and not exists (select from unread where unread.chain_id = doubtful.chain_id)
+  and not exists (select from unread where unread.chain_id = suspect.chain_id)
   and not exists (
     select from borders
-    where borders.chain_id = doubtful.chain_id
-      and doubtful.batch_number in (lower_batch, upper_batch)
+    where borders.chain_id = suspect.chain_id
+      and suspect.batch_number in (lower_batch, upper_batch)
   )
 union all
 select chain_id, feed, int8multirange(int8range(lowest, highest + 1)),

@@ -54,7 +54,7 @@ with linked as (
     on listed.chain_id = batch.chain_id
     and listed.batch_number = batch.batch_number
     and listed.removed_at is null
-  where is_proved
+  where is_verified
 )
 select found.chain_id, feeds.feed,
        int8multirange(int8range(batch_number, batch_number + 1)) as numbers,
@@ -63,4 +63,4 @@ from found
 join etl.feeds on feeds.chain_id = found.chain_id and feeds.kind = 'numbered'
 where finding is not null;
 
-comment on view etl.block_findings is 'Proved batches whose blocks, counted and linked again, are not what was read, or not what the list of batches says.';
+comment on view etl.block_findings is 'Verified batches whose blocks, counted and linked again, are not what was read, or not what the list of batches says.';

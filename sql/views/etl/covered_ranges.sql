@@ -1,11 +1,11 @@
 create or replace view etl.covered_ranges as
 select feed, range,
        least(
-         (select min(started_at) from etl.walks where walks.feed = coverage.feed and proved && range),
+         (select min(started_at) from etl.walks where walks.feed = coverage.feed and verified && range),
          (select min(as_of) from etl.pruned where pruned.feed = coverage.feed and verified && range)
        ) as as_of,
        greatest(
-         (select max(started_at) from etl.walks where walks.feed = coverage.feed and proved && range),
+         (select max(started_at) from etl.walks where walks.feed = coverage.feed and verified && range),
          (select max(newest_as_of) from etl.pruned where pruned.feed = coverage.feed and verified && range)
        ) as newest_as_of
 from etl.feed_coverage as coverage

@@ -1,8 +1,8 @@
 create or replace view etl.feed_coverage as
 select feeds.feed,
-       proof.covered * int8multirange(int8range(null, head.top)) as covered,
-       least(proof.highest, head.top) as highest,
-       proof.reached_since
+       lanes.covered * int8multirange(int8range(null, head.top)) as covered,
+       least(lanes.highest, head.top) as highest,
+       lanes.reached_since
 from etl.feeds
 left join lateral (
   select (
@@ -25,7 +25,7 @@ left join lateral (
            order by bottom desc
            limit 1
          ) as reached_since
-) as proof on true
+) as lanes on true
 left join lateral (
   select top
   from etl.walks

@@ -10,7 +10,7 @@ select feed, lane,
        sum(spanned_blocks)::bigint as spanned_blocks,
        max(last_page_at) as last_page_at
 from (
-  select feed, lane, proved as verified, coalesce(entries.pages, 0) as pages, inserted, archived_bytes, credits,
+  select feed, lane, verified, coalesce(entries.pages, 0) as pages, inserted, archived_bytes, credits,
          case when cuts = 0 and top > bottom then items else 0 end as spanned_items,
          case when cuts = 0 and top > bottom then top - bottom else 0 end as spanned_blocks,
          updated_at as last_page_at
@@ -18,7 +18,7 @@ from (
   left join (
     select walk_id, count(*) as pages from etl.pages group by walk_id
   ) as entries on walk_id = walks.id
-  where walks.pages > 0 or proved <> '{}'
+  where walks.pages > 0 or verified <> '{}'
   union all
   select feed, lane, verified, pages, 0, 0, credits, spanned_items, spanned_blocks, null
   from etl.pruned

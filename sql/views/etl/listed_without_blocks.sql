@@ -7,10 +7,10 @@ from (
     select feeds.chain_id, feed, batch_number
     from etl.feeds
     join explorer.listed_batches as listed
-      on listed.chain_id = feeds.chain_id and batch_number > coalesce(frontier, -1)
+      on listed.chain_id = feeds.chain_id and batch_number > coalesce(latest_batch, -1)
     where kind = 'numbered'
       and batch_number >= (
-        select lower(range) from unnest(asked) as range where upper_inf(range)
+        select lower(range) from unnest(target_numbers) as range where upper_inf(range)
       )
       and removed_at is null
       and not exists (
@@ -21,15 +21,15 @@ from (
       )
     union
     -- Below it, those that were read as empty.
-    select asked.chain_id, feed, batch.batch_number
-    from etl.asked_batches as asked
+    select target.chain_id, feed, batch.batch_number
+    from etl.target_batches as target
     join explorer.read_batches as batch
-      on batch.chain_id = asked.chain_id
+      on batch.chain_id = target.chain_id
       and batch.batch_number >= greatest(lower(numbers), settled_to + 1)
       and batch.batch_number < upper(numbers)
     join explorer.listed_batches as listed
       on listed.chain_id = batch.chain_id and listed.batch_number = batch.batch_number
-    where not is_proved and blocks_count = 0 and removed_at is null
+    where not is_verified and blocks_count = 0 and removed_at is null
   ) as listed
   group by chain_id, feed
 ) as listed, unnest(numbers) as range;

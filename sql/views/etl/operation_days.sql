@@ -46,8 +46,8 @@ begin
     where updated_at >= since and timestamp is null
   loop
     return query
-    select written.of_chain, (etl.utc_day(told.timestamp) + shift)::text
-    from explorer.time_of_block(written.of_chain, written.block) as told, generate_series(-1, 1) as shift
+    select written.of_chain, (etl.utc_day(known.timestamp) + shift)::text
+    from explorer.time_of_block(written.of_chain, written.block) as known, generate_series(-1, 1) as shift
     where shift = 0 or written.has_changed;
     -- Until its block was reported, it had the time of a sibling.
     return query

@@ -63,7 +63,7 @@ begin
     ), timed as (
       select address_hash, status, fee,
              coalesce(timestamp, (
-               select told.timestamp from explorer.time_of_block(of_chain, block_number) as told
+               select known.timestamp from explorer.time_of_block(of_chain, block_number) as known
              )) as at
       from sent
     )

@@ -30,12 +30,12 @@ select * from (values
   ('optimism_batches', array['Which batches are not settled yet, and why?', 'How far behind L1 are the blocks of a batch?']),
   ('provenance', array['Why is this row here?', 'Which request brought it, and when?']),
   ('quarantine', array['What could not become rows, and why?', 'Which blocks lack an item?']),
-  ('read_batches', array['Which batches are proved whole?', 'Which batches are empty?']),
+  ('read_batches', array['Which batches are verified whole?', 'Which batches are empty?']),
   ('refreshed', array['Up to when are the daily tables?', 'Is there more to sum up?']),
   ('senders', array['Who sends most operations?', 'How many senders were new this week?']),
   ('suggested_overlap', array['How far back should each poll look?', 'How late do operations arrive?']),
   ('suggested_resweeps', array['Which deeper polls would have caught late arrivals?', 'What would they cost?']),
   ('user_operations', array['What happened in a transaction?', 'Which operations left the list?'])
-) as asked (table_name, questions);
+) as answered (table_name, questions);
 
 comment on view etl.table_questions is 'Two questions that each table or view of schema explorer answers.';

@@ -9,8 +9,8 @@ declare
   op explorer.user_operations;
 begin
   for op in select * from explorer.user_operations where user_operations.timestamp is null loop
-    select told.timestamp, told.source into timestamp, timestamp_source
-    from explorer.time_of_block(op.chain_id, op.block_number) as told;
+    select known.timestamp, known.source into timestamp, timestamp_source
+    from explorer.time_of_block(op.chain_id, op.block_number) as known;
     chain_id := op.chain_id;
     hash := op.hash;
     block_number := op.block_number;

@@ -35,11 +35,11 @@ left join etl.quarantined using (feed), lateral (
   from (
     select batch_number, walked_at, batch_number - row_number() over (order by batch_number) as island
     from explorer.read_batches as batch
-    where batch.chain_id = feeds.chain_id and is_proved
+    where batch.chain_id = feeds.chain_id and is_verified
       and not batch_number <@ coalesce(places, '{}')
-  ) as proved
+  ) as verified
   group by island
-) as proved
+) as verified
 where kind = 'numbered'
 union all
 select feeds.chain_id, operation, feed, null, null, as_of, as_of, 'ranking', null, null

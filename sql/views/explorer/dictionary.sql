@@ -27,9 +27,9 @@ where relnamespace = 'explorer'::regnamespace and relkind in ('r', 'p', 'v') and
 union all
 select relname::text, case when relkind = 'v' then 'view' else 'table' end, null, 0, null, null,
        substring(obj_description(pg_class.oid, 'pg_class') from 'Source: ([^.]*(?:\.[a-z_\[]+[^.]*)*)'),
-       null, null, null, obj_description(pg_class.oid, 'pg_class'), asked.questions
+       null, null, null, obj_description(pg_class.oid, 'pg_class'), table_questions.questions
 from pg_class
-left join etl.table_questions as asked on asked.table_name = relname
+left join etl.table_questions on table_questions.table_name = relname
 where relnamespace = 'explorer'::regnamespace and relkind in ('r', 'p', 'v') and not relispartition;
 
 comment on view explorer.dictionary is 'What each table, view and column of this schema means: a row for each column, and one for each table, whose column_name is null. Made from the comments.';

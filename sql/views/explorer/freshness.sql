@@ -19,7 +19,7 @@ from etl.feeds
 -- A ranking is read whole each time, by the lane of history.
 cross join lateral (select case kind when 'ranked' then 'backfill' else 'live' end as lane) as own
 left join lateral (
-  select max(settled_to) as settled_to from etl.asked_batches where asked_batches.feed = feeds.feed
+  select max(settled_to) as settled_to from etl.target_batches where target_batches.feed = feeds.feed
 ) as settled on true
 left join lateral (
   select opened_at as at from etl.runs

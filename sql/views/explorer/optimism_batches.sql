@@ -1,6 +1,6 @@
 create or replace view explorer.optimism_batches as
 select chain_id, batch_number, state, blocks_count, first_height, last_height, is_contiguous,
-       is_linked, is_proved, walked_at,
+       is_linked, is_verified, walked_at,
        listed.l1_timestamp, listed.transactions_count, listed.l2_start_block_number,
        listed.l2_end_block_number, listed.batch_data_container, listed.removed_at, listed.extra,
        least(batch.first_seen_at, listed.first_seen_at) as first_seen_at,
@@ -28,7 +28,7 @@ comment on column explorer.optimism_batches.first_height is 'Lowest of their hei
 comment on column explorer.optimism_batches.last_height is 'Highest of their heights. Null: no blocks, or they were not read.';
 comment on column explorer.optimism_batches.is_contiguous is 'Whether no height between first_height and last_height is missing. Null: no blocks, or they were not read.';
 comment on column explorer.optimism_batches.is_linked is 'Whether each block''s parent_hash is the hash of the block below it in the batch. Null: no blocks, or they were not read.';
-comment on column explorer.optimism_batches.is_proved is 'Whether the chain verifies what the row says: the batch is settled, or it is empty and the nearest batches with blocks on both sides meet in height and hash. What is verified is not read again. Null: its blocks were not read.';
+comment on column explorer.optimism_batches.is_verified is 'Whether the chain verifies what the row says: the batch is settled, or it is empty and the nearest batches with blocks on both sides meet in height and hash. What is verified is not read again. Null: its blocks were not read.';
 comment on column explorer.optimism_batches.walked_at is 'When the walk ended that last changed this row or first recorded it, by the database''s clock. Null: its blocks were not read.';
 comment on column explorer.optimism_batches.l1_timestamp is 'When the batch was posted to L1, UTC; API field l1_timestamp. Null: not reported.';
 comment on column explorer.optimism_batches.transactions_count is 'Transactions of the batch, of the blocks that the explorer has indexed by now; API field transactions_count, in older versions transaction_count or tx_count. Null: not reported.';

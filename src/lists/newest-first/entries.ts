@@ -27,7 +27,7 @@ export const believesEntries = async (tx: Queryable, feed: Feed, at: Date): Prom
       )
       select not exists (
         select from entered
-        where reason = 'astray' or (failure = 'cursor-refused' and pages = 0)
+        where reason = 'misplaced-entry' or (failure = 'cursor-refused' and pages = 0)
       ) and (
         select count(*) < ${mostFailures}
         from entered

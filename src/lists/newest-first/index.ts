@@ -7,7 +7,7 @@ import type { NewestFirstWalk } from '../operation.ts';
 import { mostWalks } from '../pace.ts';
 import { facts, type ListFacts, listHistory, listUpkeep, nothingKnown } from './estimate.ts';
 import { isDue, planBackfillWalk, planLiveWalk } from './plan.ts';
-import { isPrunable, proof } from './proof.ts';
+import { isPrunable, listCoverage } from './list-coverage.ts';
 import type { NewestFirstScope } from './run.ts';
 import { newestFirstSettings, type NewestFirstSettings } from './settings.ts';
 import { ribbon, status } from './status.ts';
@@ -38,7 +38,7 @@ export const newestFirst: ListKind<
   reconcileTarget: async () => undefined,
   nextWalk: (tx, run, at) =>
     run.lane === 'live' ? planLiveWalk(tx, run, at) : planBackfillWalk(tx, run, at),
-  coverage: proof,
+  coverage: listCoverage,
   isPrunable,
   covers: (unit) => unit,
   status,
@@ -91,6 +91,6 @@ const needsWalk = (db: Database, feed: Feed): Promise<boolean> =>
     sql`
       select from etl.feed_gaps where ${ofFeed(feed)}
       union all
-      select from etl.feeds where ${ofFeed(feed)} and not coalesce(${proof.shows}, false)
+      select from etl.feeds where ${ofFeed(feed)} and not coalesce(${listCoverage.shows}, false)
     `,
   );

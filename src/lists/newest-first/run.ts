@@ -88,7 +88,9 @@ export const isRunning = ({ state }: BegunWalk) => state === 'running';
 /** Whether it entered at a synthetic cursor and met nothing there that was requested. */
 const isLost = ({ entry, state, pages, reason }: BegunWalk) =>
   entry !== null &&
-  ((state === 'abandoned' && pages === 0) || reason === 'astray' || reason === 'nothing');
+  ((state === 'abandoned' && pages === 0) ||
+    reason === 'misplaced-entry' ||
+    reason === 'empty-entry');
 
 /** Whether it entered above a gap and met nothing there: no item verifies where the gap begins. */
 export const isInVain = ({ entry, state, top }: BegunWalk, gap: Gap): boolean =>

@@ -116,7 +116,7 @@ function densityOf(begun: readonly BegunWalk[]): number | null {
 const costOf = (begun: readonly BegunWalk[]) =>
   begun.reduce((sum, walk) => {
     if (walk.above === null) return sum;
-    return sum + (walk.pages > 0 && walk.reason !== 'nothing' ? boundaryCost : 1);
+    return sum + (walk.pages > 0 && walk.reason !== 'empty-entry' ? boundaryCost : 1);
   }, 0);
 
 /** Where a walk stands, or is to enter; null: it is unknown yet. */
@@ -178,7 +178,9 @@ const lowestUseful = (to: number, { begun }: Known) =>
   Math.max(
     0,
     ...begun.flatMap(({ entry, reason, pages }) =>
-      entry !== null && entry < to && (reason === 'nothing' || (reason === 'since' && pages === 1))
+      entry !== null &&
+      entry < to &&
+      (reason === 'empty-entry' || (reason === 'since' && pages === 1))
         ? [entry]
         : [],
     ),

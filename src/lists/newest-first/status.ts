@@ -86,13 +86,13 @@ const parts = sql`
 
 /** The lowest item at or above each height; at the window's end the highest below it. */
 const times = sql`
-  select asked.feed, asked."from", asked."to", item.height, item.timestamp
-  from asked
+  select requested.feed, requested."from", requested."to", item.height, item.timestamp
+  from requested
   join etl.feeds using (feed), lateral (
-    select * from etl.item_above(chain_id, operation, asked.height) where asked.height < asked."to"
+    select * from etl.item_above(chain_id, operation, requested.height) where requested.height < requested."to"
     union all
-    select * from etl.item_below(chain_id, operation, asked.height, 'infinity')
-    where asked.height = asked."to"
+    select * from etl.item_below(chain_id, operation, requested.height, 'infinity')
+    where requested.height = requested."to"
   ) as item
   where kind = 'newest-first'
 `;

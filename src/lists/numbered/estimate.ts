@@ -9,7 +9,7 @@ export function batchHistory(
   facts: BatchFacts,
   range: { readonly from: number; readonly to: number | null; readonly pageSize: number },
 ): Estimate {
-  const high = range.to ?? facts.frontier;
+  const high = range.to ?? facts.latestBatch;
   if (high === null) return atLeast(1);
   const numbers = Math.max(0, high - range.from + 1);
   const unread = Math.max(0, numbers - facts.read);
@@ -75,7 +75,7 @@ export interface BatchPoint {
 }
 
 export interface BatchFacts {
-  readonly frontier: number | null;
+  readonly latestBatch: number | null;
   /** Numbers of the range that were read to their end, and the blocks read in the range. */
   readonly read: number;
   readonly blocks: number;
@@ -108,7 +108,7 @@ const pointOf = (order: 'asc' | 'desc', below: SQL = sql`true`) => sql`(
 /** As SQL, over a row of `feeds`: what is known of the batches that its settings want, up to the latest known batch. */
 export const facts = sql`(
   select json_build_object(
-    'frontier', feeds.frontier,
+    'latestBatch', feeds.latest_batch,
     'read', done.read,
     'blocks', done.blocks + under_way.blocks,
     'lowest', ${pointOf('asc')},
@@ -118,7 +118,7 @@ export const facts = sql`(
   )
   from (
     select (feeds.settings ->> 'fromBatch')::bigint as low,
-           coalesce((feeds.settings ->> 'toBatch')::bigint, feeds.frontier) as high
+           coalesce((feeds.settings ->> 'toBatch')::bigint, feeds.latest_batch) as high
   ) as range, lateral (
     select count(*) as read, coalesce(sum(blocks_count), 0) as blocks
     from explorer.read_batches as batch
@@ -139,7 +139,7 @@ export const facts = sql`(
 )`;
 
 export const nothingKnown: BatchFacts = {
-  frontier: null,
+  latestBatch: null,
   read: 0,
   blocks: 0,
   lowest: null,

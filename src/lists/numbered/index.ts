@@ -9,7 +9,7 @@ import { parallelOf } from '../pace.ts';
 import { polling } from '../settings.ts';
 import { type BatchFacts, batchHistory, batchUpkeep, facts, nothingKnown } from './estimate.ts';
 import { isDue, planBackfillBatch, planLiveBatch } from './plan.ts';
-import { isPrunable, proof } from './proof.ts';
+import { isPrunable, listCoverage } from './list-coverage.ts';
 import { ribbon, status } from './status.ts';
 import type { NumberedScope } from './walks.ts';
 
@@ -50,7 +50,7 @@ const numberedSettings = ({ guide, defaults }: Configured) =>
         .max(100)
         .default(2)
         .describe(
-          'How many of the newest numbers are read again each time until they are proved, because a batch can be seen half imported. Each costs one page of 20 credits where nothing is new. Without effect beside to_batch.',
+          'How many of the newest numbers are read again each time until they are verified, because a batch can be seen half imported. Each costs one page of 20 credits where nothing is new. Without effect beside to_batch.',
         ),
       parallel: z
         .int()
@@ -96,7 +96,7 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
   reconcileTarget,
   nextWalk: (tx, run, at) =>
     run.lane === 'live' ? planLiveBatch(tx, run, at) : planBackfillBatch(tx, run, at),
-  coverage: proof,
+  coverage: listCoverage,
   isPrunable,
   covers: () => 'batches',
   status,
@@ -122,8 +122,8 @@ async function noteTarget(tx: Transaction, lane: FeedLane, scope: NumberedScope)
   if (range === null) return;
   await tx.execute(sql`
     update etl.feeds
-    set asked = asked + int8multirange(${range}::int8range)
-    where ${ofFeed(lane)} and not asked @> ${range}::int8range
+    set target_numbers = target_numbers + int8multirange(${range}::int8range)
+    where ${ofFeed(lane)} and not target_numbers @> ${range}::int8range
   `);
 }
 
@@ -140,7 +140,7 @@ async function reconcileTarget(
     with wanted as (
       select range_agg(range) as numbers from unnest(${sql.param(ranges)}::int8range[]) as range
     ), other as (
-      select asked - numbers as numbers from etl.feeds, wanted where ${ofFeed(feed)}
+      select target_numbers - numbers as numbers from etl.feeds, wanted where ${ofFeed(feed)}
     ), fragment as (
       select unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
       from other, explorer.read_batches
@@ -153,14 +153,14 @@ async function reconcileTarget(
         where chain_id = ${chainId}
           and batch_number >= lower(range)
           and batch_number < upper(range)
-          and is_proved
-      ) as proved
+          and is_verified
+      ) as verified
       where lowest is not null
     )
     update etl.feeds
-    set asked = wanted.numbers + coalesce(kept.numbers, '{}')
+    set target_numbers = wanted.numbers + coalesce(kept.numbers, '{}')
     from wanted, kept
-    where ${ofFeed(feed)} and asked <> wanted.numbers + coalesce(kept.numbers, '{}')
+    where ${ofFeed(feed)} and target_numbers <> wanted.numbers + coalesce(kept.numbers, '{}')
   `);
 }
 
@@ -218,7 +218,7 @@ async function withdraw(db: Database, feed: Feed): Promise<void> {
     await lockEnds(tx, { feed: feedName(feed) });
     await tx.execute(sql`
       update explorer.read_batches as batch
-      set state = 'open', is_proved = false, updated_at = now()
+      set state = 'open', is_verified = false, updated_at = now()
       where chain_id = ${feed.chain_id}
         and state = 'settled'
         and exists (

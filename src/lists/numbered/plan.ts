@@ -61,9 +61,9 @@ export async function planLiveBatch(
   run: NumberedRun,
   at: Date,
 ): Promise<WalkPlan<NumberedWalk>> {
-  const frontier = await latestBatchOf(tx, run);
-  if (frontier === null) return null;
-  const { base, newest, poll } = await follow(tx, run, frontier);
+  const latest = await latestBatchOf(tx, run);
+  if (latest === null) return null;
+  const { base, newest, poll } = await follow(tx, run, latest);
   if (poll !== null) return poll;
   const passed = await nextPassed(tx, run, base, newest);
   if (passed !== null) return passed;
@@ -147,7 +147,7 @@ const nextUnread = (tx: Transaction, run: NumberedRun, from: number) =>
     tx,
     sql`
     with pointer as (
-      select coalesce(runs.next_batch, (scope ->> 'to_batch')::bigint, feeds.frontier) as top
+      select coalesce(runs.next_batch, (scope ->> 'to_batch')::bigint, feeds.latest_batch) as top
       from etl.runs
       join etl.feeds using (feed)
       where runs.id = ${run.id}
@@ -176,9 +176,9 @@ export async function isDue(
   occasion: Occasion,
   at: Date,
 ): Promise<boolean> {
-  const frontier = await latestBatchOf(db, lane);
-  if (lane.lane === 'live') return occasion !== 'start' && frontier !== null;
-  const top = scope.to_batch ?? frontier;
+  const latest = await latestBatchOf(db, lane);
+  if (lane.lane === 'live') return occasion !== 'start' && latest !== null;
+  const top = scope.to_batch ?? latest;
   if (top === null) return occasion === 'sync' || hasSearchRested(db, lane, at);
   if (await hasUnread(db, lane, scope.from_batch ?? 1, top)) return true;
   return hasReread(db, historyOf(lane, scope, top), occasion === 'sync' ? 'at-once' : at);

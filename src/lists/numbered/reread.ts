@@ -25,7 +25,7 @@ const readUpTo = ({ chain_id, from, to }: RereadRange) => sql`coalesce(
              count(*) over () as waiting, row_number() over (order by batch_number) as place
       from explorer.read_batches
       where chain_id = ${chain_id}
-        and not is_proved
+        and not is_verified
         and blocks_count > 0
         and batch_number between ${from} and ${to}
         and batch_number > ${highestSettled({ chain_id, from, to })}
@@ -47,7 +47,7 @@ export async function isHeadLong(db: Queryable, range: RereadRange): Promise<boo
   const { rows } = await db.execute(sql`
     select from explorer.read_batches
     where chain_id = ${range.chain_id}
-      and not is_proved
+      and not is_verified
       and blocks_count > 0
       and batch_number between ${range.from} and ${range.to}
       and batch_number > ${highestSettled(range)}
@@ -77,7 +77,7 @@ export type RereadTime = Date | 'at-once' | { readonly restedBy: Date };
 /** As SQL, over rows of `batch`: unverified, in range, and rested unless all are wanted at once. */
 const isDue = (range: RereadRange, at: RereadTime) => sql`
   batch.chain_id = ${range.chain_id}
-  and not is_proved
+  and not is_verified
   and batch_number between ${range.from} and ${readUpTo(range)}
   ${
     at === 'at-once'
@@ -128,7 +128,7 @@ export async function planLastRead(
   const { chain_id, from, to } = range;
   const next = sql`
     select batch_number::float8
-    from etl.unproved_batches as batch
+    from etl.unverified_batches as batch
     where chain_id = ${chain_id}
       and floor is not null
       and batch_number <= ${to}
@@ -177,7 +177,7 @@ async function walkAgain(
   const wants = await valueOf<'whole' | 'top' | 'bottom'>(
     tx,
     sql`
-      select wants from etl.unproved_batches
+      select wants from etl.unverified_batches
       where chain_id = ${feed.chain_id} and batch_number = ${batch}
     `,
   );

@@ -34,32 +34,32 @@ export const status: ListReach = {
 const mostInHead = 3;
 
 const parts = sql`
-    with asked as materialized (
-      select * from etl.asked_batches
+    with target as materialized (
+      select * from etl.target_batches
     ), listed as materialized (
       select * from etl.listed_without_blocks
     ), wanted as (
       select feed, range_agg(numbers) as numbers
       from (
-        select feed, numbers from asked
+        select feed, numbers from target
         union all
         select feed, range from listed
       ) as part
       group by feed
     ), read as (
       select feed,
-             range_agg(number) filter (where is_proved) as proved,
+             range_agg(number) filter (where is_verified) as verified,
              range_agg(number) filter (where is_new) as new,
              count(*) filter (where is_new and blocks_count > 0) as heads
       from (
-        select asked.feed, blocks_count, is_proved,
+        select target.feed, blocks_count, is_verified,
                int8range(batch_number, batch_number + 1) as number,
-               not is_proved and batch_number > coalesce(settled_to, 0) and not exists (
-                 select from listed where listed.feed = asked.feed and batch_number <@ range
+               not is_verified and batch_number > coalesce(settled_to, 0) and not exists (
+                 select from listed where listed.feed = target.feed and batch_number <@ range
                ) as is_new
-        from asked
+        from target
         join explorer.read_batches as batch
-          on batch.chain_id = asked.chain_id
+          on batch.chain_id = target.chain_id
           and batch_number >= lower(numbers) and batch_number < upper(numbers)
       ) as batch
       group by feed
@@ -70,18 +70,18 @@ const parts = sql`
       where walks.state = 'running' and walks.kind = 'numbered' and batch is not null
       group by walks.feed
     ), known as (
-      select wanted.feed, wanted.numbers as wanted, coalesce(proved, '{}') as proved,
-             coalesce(walked.numbers, '{}') * wanted.numbers - coalesce(proved, '{}') as reading,
+      select wanted.feed, wanted.numbers as wanted, coalesce(verified, '{}') as verified,
+             coalesce(walked.numbers, '{}') * wanted.numbers - coalesce(verified, '{}') as reading,
              case when heads <= ${mostInHead}::bigint then coalesce(new, '{}') else '{}' end as new
       from wanted
       left join read using (feed)
       left join walked using (feed)
     )
     select feed, upper(wanted) as ends, lower(wanted) as begins,
-           proved - coalesce(places, '{}') as verified, reading,
-           proved * coalesce(places, '{}') as quarantined, '{}'::int8multirange as unknown,
+           verified - coalesce(places, '{}') as verified, reading,
+           verified * coalesce(places, '{}') as quarantined, '{}'::int8multirange as unknown,
            coalesce(new, '{}') - reading as unverified,
-           wanted - proved - reading - coalesce(new, '{}') as gap,
+           wanted - verified - reading - coalesce(new, '{}') as gap,
            int8multirange(int8range(least(1, lower(wanted)), upper(wanted))) - wanted as out_of_range
     from known
     left join etl.quarantined using (feed)
@@ -89,11 +89,11 @@ const parts = sql`
 
 /** That of a batch's last block. */
 const times = sql`
-  select asked.feed, asked."from", asked."to", batch_number, blocks.timestamp
-  from asked
+  select requested.feed, requested."from", requested."to", batch_number, blocks.timestamp
+  from requested
   join etl.feeds using (feed)
   join explorer.read_batches as batch
-    on batch.chain_id = feeds.chain_id and batch_number = asked.height and blocks_count > 0
+    on batch.chain_id = feeds.chain_id and batch_number = requested.height and blocks_count > 0
   join explorer.blocks on blocks.chain_id = batch.chain_id and blocks.height = last_height
   where kind = 'numbered'
 `;

@@ -53,10 +53,10 @@ export const isUnderWay = (run: NumberedRun, number: SQL) => sql`exists (
 
 /** The newest number that is known to have had blocks; null while none is. */
 export const latestBatchOf = (db: Queryable, feed: Feed) =>
-  valueOf<number>(db, sql`select frontier::float8 from etl.feeds where ${ofFeed(feed)}`);
+  valueOf<number>(db, sql`select latest_batch::float8 from etl.feeds where ${ofFeed(feed)}`);
 
-const moveFrontier = (tx: Transaction, run: NumberedRun, frontier: number) =>
-  tx.execute(sql`update etl.feeds set frontier = ${frontier} where ${ofFeed(run)}`);
+const moveLatestBatch = (tx: Transaction, run: NumberedRun, latest: number) =>
+  tx.execute(sql`update etl.feeds set latest_batch = ${latest} where ${ofFeed(run)}`);
 
 /** Whether a number of the range was never read to its end. */
 export async function hasUnread(
@@ -108,7 +108,7 @@ export async function planSearch(
   // The number that the list ends with, and which has blocks, needs no run of empty ones above it.
   const number = isNew ? listed : hit !== null && hit === listed ? null : nextProbe(found);
   if (number !== null) return walkOf(number, { max_pages: 1, probe: true });
-  if (hit !== null) await moveFrontier(tx, run, hit);
+  if (hit !== null) await moveLatestBatch(tx, run, hit);
   return null;
 }
 
@@ -126,14 +126,14 @@ interface Following {
 export async function follow(
   tx: Transaction,
   run: NumberedRun,
-  frontier: number,
+  latest: number,
 ): Promise<Following> {
-  const base = await baseOf(tx, run, frontier);
+  const base = await baseOf(tx, run, latest);
   const polls = (await begunBy(tx, run)).filter(({ batch }) => batch > base);
   const { hits, misses, isRunning, hasFailed } = shown(polls);
-  const newest = Math.max(frontier, ...hits);
+  const newest = Math.max(latest, ...hits);
   if (isRunning) return { base, newest, poll: 'wait' };
-  if (newest > frontier) await moveFrontier(tx, run, newest);
+  if (newest > latest) await moveLatestBatch(tx, run, newest);
   if (hasFailed) return { base, newest, poll: null };
   const polled = new Set(polls.map(({ batch }) => batch));
   const listed = await listedFrom(tx, run.chain_id, newest);
@@ -175,7 +175,7 @@ async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Pro
     where ${ofFeed(run)}
       and lane = 'live'
       and id < ${run.id}
-      and frontier_before = ${base}
+      and latest_batch_before = ${base}
       and id > coalesce(
         (
           select max(run_id) from etl.walks
@@ -191,13 +191,13 @@ async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Pro
   return (await valueOf<number>(tx, polls)) ?? 0;
 }
 
-async function baseOf(tx: Transaction, run: NumberedRun, frontier: number): Promise<number> {
+async function baseOf(tx: Transaction, run: NumberedRun, latest: number): Promise<number> {
   const noted = sql`
-    update etl.runs set frontier_before = coalesce(frontier_before, ${frontier}::bigint)
+    update etl.runs set latest_batch_before = coalesce(latest_batch_before, ${latest}::bigint)
     where id = ${run.id}
-    returning frontier_before::float8
+    returning latest_batch_before::float8
   `;
-  return (await valueOf<number>(tx, noted)) ?? frontier;
+  return (await valueOf<number>(tx, noted)) ?? latest;
 }
 
 /** Empty numbers in a row that end a search: at 3 % of gaps, three happen once in 37,000 places. */
@@ -205,7 +205,7 @@ const missRun = 3;
 /** How many empty numbers in a row confirm the latest known batch that was found. */
 const confirmRun = 8;
 
-interface FrontierKnowledge {
+interface ProbeKnowledge {
   readonly from: number;
   /** The highest number that is known to have blocks; null while none is. */
   readonly hit: number | null;
@@ -216,7 +216,7 @@ interface FrontierKnowledge {
  * The next number to probe for the newest batch; null: it is `hit`, or there is none. Gallops
  * upward, halves between the last hit and the first run of misses, and confirms by a longer run.
  */
-export function nextProbe({ from, hit, misses }: FrontierKnowledge): number | null {
+export function nextProbe({ from, hit, misses }: ProbeKnowledge): number | null {
   const base = hit ?? from - 1;
   const above = [...misses].filter((number) => number > base).sort((a, b) => a - b);
   const end = above.find((number) => runLength(misses, number) >= missRun);

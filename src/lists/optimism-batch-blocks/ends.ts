@@ -8,7 +8,7 @@ interface Standing extends Record<string, unknown> {
   readonly lowest: number | null;
   /** Stored blocks of the batch below `lowest`. */
   readonly stored_below: number;
-  readonly is_proved: boolean;
+  readonly is_verified: boolean;
   /** The batch of the stored block that the lowest one names as its parent. */
   readonly stands_on: number | null;
   /** The nearest lower batch with blocks. */
@@ -26,12 +26,15 @@ export async function judgeBatchEnd(
   claim: EndClaim<NumberedWalk>,
 ): Promise<EndVerdict> {
   const batch = claim.scope.batch;
-  const { lowest, stored_below, is_proved, stands_on, below, is_next } = await standing(db, claim);
+  const { lowest, stored_below, is_verified, stands_on, below, is_next } = await standing(
+    db,
+    claim,
+  );
   const from = lowest === null ? 'no block' : `no block below ${lowest}`;
-  if (is_proved && stored_below > 0) {
+  if (is_verified && stored_below > 0) {
     return {
       is: 'contradicted',
-      evidence: `batch ${batch} lists ${from}, and ${stored_below} are proved`,
+      evidence: `batch ${batch} lists ${from}, and ${stored_below} are verified`,
       ask: null,
     };
   }
@@ -81,8 +84,8 @@ async function standing(
            )::float8 as stored_below,
            exists (
              select from explorer.read_batches
-             where chain_id = ${chain_id} and batch_number = ${batch} and is_proved
-           ) as is_proved,
+             where chain_id = ${chain_id} and batch_number = ${batch} and is_verified
+           ) as is_verified,
            (
              select optimism_batch_number from explorer.blocks
              where chain_id = ${chain_id} and height = lowest - 1 and blocks.hash = parent.hash

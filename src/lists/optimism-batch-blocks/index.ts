@@ -54,7 +54,7 @@ const example = `      # Each batch costs 3 to 29 pages; each poll 1 request, or
         schedule: '*/10 * * * *'
         from_batch: 1 # the first one to read
         # to_batch: 100 # the last one; without it the newest is searched and followed
-        reread: 2 # newest batches that are read again until proved, 1 page each where nothing is new
+        reread: 2 # newest batches that are read again until verified, 1 page each where nothing is new
         parallel: 4 # batches read at once, within the same rate limit
 `;
 

@@ -4,7 +4,7 @@ import type { NumberedWalk, WalkEndContext } from '../operation.ts';
 import { noteObservation, releaseBlocks, touchedBatches } from './ends.ts';
 
 /** Widest gap of numbers noted as empty without a request: beyond it the numbering has jumped. */
-const widestHole = 1_000;
+const widestGap = 1_000;
 
 /** Above every batch number: an upper bound lets the planner use an index. */
 const highestNumber = Number.MAX_SAFE_INTEGER;
@@ -62,9 +62,9 @@ const placed = (chainId: number, feed: string, batches: readonly number[]) => sq
   ), placed as (
     select batch.batch_number, batch.state, batch.is_contiguous and batch.is_linked as is_chain,
            batch.first_height, below.batch_number as below, above.batch_number as above,
-           lower(asked.range) as floor,
-           case when asked.range is null then batch.batch_number + 1
-                else upper(asked.range) end as ceiling,
+           lower(target.range) as floor,
+           case when target.range is null then batch.batch_number + 1
+                else upper(target.range) end as ceiling,
            etl.batches_meet(${chainId}, batch.last_height, above.first_height) is true
              and ${isAgreed(sql`observation`, 'top', sql`batch.last_height`)}
              and ${isAgreed(sql`observation_above`, 'bottom', sql`above.first_height`)} as meets_above,
@@ -73,7 +73,7 @@ const placed = (chainId: number, feed: string, batches: readonly number[]) => sq
              and ${isAgreed(sql`observation_below`, 'top', sql`below.last_height`)} as meets_below,
            (observation.top, observation.bottom) = (batch.last_height, batch.first_height) as is_seen,
            observation.times_seen, observation.run_id,
-           ${hasUnread(chainId, sql`greatest(below.batch_number + 1, lower(asked.range))`, sql`batch.batch_number`)}
+           ${hasUnread(chainId, sql`greatest(below.batch_number + 1, lower(target.range))`, sql`batch.batch_number`)}
              as has_unread_below,
            ${hasUnread(chainId, sql`batch.batch_number + 1`, sql`coalesce(above.batch_number, batch.batch_number + 2)`)}
              as has_unread_above
@@ -90,9 +90,9 @@ const placed = (chainId: number, feed: string, batches: readonly number[]) => sq
       on observation_above.chain_id = ${chainId} and observation_above.batch_number = above.batch_number
     left join lateral (
       select range
-      from etl.feeds, unnest(asked) as range
+      from etl.feeds, unnest(target_numbers) as range
       where feed = ${feed} and number <@ range
-    ) as asked on true
+    ) as target on true
   )
 `;
 
@@ -148,15 +148,15 @@ async function settleBatches(
     ), full_ones as (
       update explorer.read_batches as t
       set state = case when is_settled then 'settled' else 'open' end,
-          is_proved = is_settled,
+          is_verified = is_settled,
           updated_at = now(),
           page_id = greatest(page_id, ${page_id}::bigint)
       from judged
       where chain_id = ${chain_id}
         and t.batch_number = judged.batch_number
-        and (t.is_proved, t.state = 'settled') is distinct from (is_settled, is_settled)
-    ), holes as (
-      select batch_number as low, least(above, ceiling) as high, meets_above as is_proved
+        and (t.is_verified, t.state = 'settled') is distinct from (is_settled, is_settled)
+    ), gaps as (
+      select batch_number as low, least(above, ceiling) as high, meets_above as is_verified
       from judged
       union
       select below, batch_number, meets_below from judged where below >= floor
@@ -165,32 +165,32 @@ async function settleBatches(
       from judged
       where (below >= floor) is not true
     ), wrong_ones as (
-      select wrong.batch_number, holes.is_proved
-      from holes, lateral (
+      select wrong.batch_number, gaps.is_verified
+      from gaps, lateral (
         select batch_number
         from explorer.read_batches as batch
         where chain_id = ${chain_id}
           and batch_number > low
           and batch_number < coalesce(high, ${highestNumber}::bigint)
           and blocks_count = 0
-          and batch.is_proved <> holes.is_proved
-        -- Keeps the planner from joining all batches with all holes.
+          and batch.is_verified <> gaps.is_verified
+        -- Keeps the planner from joining all batches with all gaps.
         offset 0
       ) as wrong
     ), empty_ones as (
       update explorer.read_batches as t
-      set is_proved = wrong_ones.is_proved,
+      set is_verified = wrong_ones.is_verified,
           updated_at = now(),
           page_id = greatest(page_id, ${page_id}::bigint)
       from wrong_ones
       where chain_id = ${chain_id} and t.batch_number = wrong_ones.batch_number
     )
     insert into explorer.read_batches (
-      chain_id, batch_number, state, blocks_count, is_proved, walked_at, page_id
+      chain_id, batch_number, state, blocks_count, is_verified, walked_at, page_id
     )
     select ${chain_id}::bigint, number, 'empty', 0, true, now(), ${page_id}::bigint
-    from holes, generate_series(low + 1, high - 1) as number
-    where is_proved and high - low <= ${widestHole}
+    from gaps, generate_series(low + 1, high - 1) as number
+    where is_verified and high - low <= ${widestGap}
     order by number
     on conflict do nothing
   `);
@@ -223,7 +223,7 @@ async function describeBatches(
     )
     insert into explorer.read_batches as t (
       chain_id, batch_number, state, blocks_count, first_height, last_height,
-      is_contiguous, is_linked, is_proved, walked_at, page_id
+      is_contiguous, is_linked, is_verified, walked_at, page_id
     )
     select ${walk.chain_id}::bigint, batch_number,
            case when blocks_count = 0 then 'empty' else 'open' end,
@@ -243,7 +243,7 @@ async function describeBatches(
           when t.blocks_count = 0 then 'open'
           else t.state
         end,
-        is_proved = t.is_proved and (t.blocks_count = 0) = (excluded.blocks_count = 0),
+        is_verified = t.is_verified and (t.blocks_count = 0) = (excluded.blocks_count = 0),
         blocks_count = excluded.blocks_count,
         first_height = excluded.first_height,
         last_height = excluded.last_height,

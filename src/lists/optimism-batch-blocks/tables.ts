@@ -142,16 +142,16 @@ export const readBatches = explorerSchema.table(
     last_height: integer('last_height'),
     is_contiguous: boolean('is_contiguous'),
     is_linked: boolean('is_linked'),
-    is_proved: boolean('is_proved').notNull().default(false),
+    is_verified: boolean('is_verified').notNull().default(false),
     walked_at: instant('walked_at').notNull(),
     ...provenance(),
   },
   (table) => [
     primaryKey({ columns: [table.chain_id, table.batch_number] }),
     // What is read again: a few among hundreds of thousands.
-    index('read_batches_unproved')
+    index('read_batches_unverified')
       .on(table.batch_number, table.chain_id)
-      .where(sql`not is_proved`),
+      .where(sql`not is_verified`),
     // Who may have lost a block to a batch that was read.
     index('read_batches_heights')
       .using('gist', sql`int8range(${table.first_height}, ${table.last_height}, '[]')`)

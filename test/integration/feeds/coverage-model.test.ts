@@ -14,8 +14,8 @@ const feed = { chain_id: 10, operation: 'user-operations' } as const;
 interface Walk {
   readonly top: number;
   readonly bottom: number;
-  /** Whether its pages prove anything. */
-  readonly isProving: boolean;
+  /** Whether its pages verify anything. */
+  readonly isVerifying: boolean;
   readonly state: string;
   readonly reason: string | null;
 }
@@ -42,7 +42,7 @@ const walks = fc.array(
       top: Math.max(...heights),
       bottom: Math.min(...heights),
       // Mostly: the rest was out of order.
-      isProving: isOrdered || heights[0] % 2 === 0,
+      isVerifying: isOrdered || heights[0] % 2 === 0,
       state: ends[end]?.state ?? '',
       reason: ends[end]?.reason ?? null,
     })),
@@ -69,13 +69,13 @@ async function fill(
     [{ since: since === null ? null : timeOf(since) }],
   );
   await pool.query(
-    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, top, bottom, proved, state, reason)
+    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, top, bottom, verified, state, reason)
      select 10, 'user-operations', 'backfill', 1, 'newest-first',
-            jsonb_build_object('max_pages', number, 'since', $2::text), top, bottom, proved::int8multirange, state, reason
+            jsonb_build_object('max_pages', number, 'since', $2::text), top, bottom, verified::int8multirange, state, reason
      from json_to_recordset($1) as walk(
-       top bigint, bottom bigint, proved text, state text, reason text, number bigint)`,
+       top bigint, bottom bigint, verified text, state text, reason text, number bigint)`,
     [
-      JSON.stringify(walked.map((walk, number) => ({ ...walk, number, proved: spell(walk) }))),
+      JSON.stringify(walked.map((walk, number) => ({ ...walk, number, verified: spell(walk) }))),
       since === null ? null : timeOf(since),
     ],
   );
@@ -96,24 +96,24 @@ async function fill(
   );
 }
 
-/** The blocks that a walk proves, one by one. */
-function provedBy({ isProving, top, bottom, state, reason }: Walk): number[] {
-  if (!isProving) return [];
+/** The blocks that a walk verifies, one by one. */
+function verifiedBy({ isVerifying, top, bottom, state, reason }: Walk): number[] {
+  if (!isVerifying) return [];
   const lowest = state === 'finished' && reason === null ? 0 : bottom + 1;
   return Array.from({ length: Math.max(0, top - lowest) }, (_, index) => lowest + index);
 }
 
 const spell = (walk: Walk) =>
-  `{${provedBy(walk)
+  `{${verifiedBy(walk)
     .map((block) => `[${block},${block}]`)
     .join()}}`;
 
 /** The newest block that the newest walk met: all walks of the model begin at the head. */
 const headOf = (walked: readonly Walk[]) => walked.at(-1)?.top ?? Infinity;
 
-/** The blocks that walks prove together. */
+/** The blocks that walks verify together. */
 const covered = (walked: readonly Walk[]) =>
-  new Set(walked.flatMap(provedBy).filter((block) => block < headOf(walked)));
+  new Set(walked.flatMap(verifiedBy).filter((block) => block < headOf(walked)));
 
 const highestOf = (walked: readonly Walk[]) =>
   Math.min(headOf(walked), Math.max(-1, ...walked.map(({ top }) => top)));
@@ -162,11 +162,11 @@ test('coverage and its holes are those of a plain set of block numbers', async (
         `select lower(range)::int as "from", upper(range)::int - 1 as "to"
          from etl.feed_coverage, unnest(covered) as range order by 1`,
       );
-      const proven = covered(walked);
-      expect(rows).toEqual(runs([...proven]));
+      const verified = covered(walked);
+      expect(rows).toEqual(runs([...verified]));
       const all = Array.from({ length: Math.max(0, highestOf(walked)) }, (_, block) => block);
       const lowest = lowestWanted(walked, stored, since);
-      const holes = runs(all.filter((block) => block >= lowest && !proven.has(block)));
+      const holes = runs(all.filter((block) => block >= lowest && !verified.has(block)));
       expect(await gapsOf(db, feed)).toEqual(holes.toReversed());
     }),
     { numRuns },

@@ -32,7 +32,7 @@ async function rangeOfDeepPoll(live: 'half way' | 'ended') {
   );
   const isEnded = live === 'ended';
   await pool.query(
-    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, reason, floor, top, bottom, proved, started_at)
+    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, reason, floor, top, bottom, verified, started_at)
      values (10, 'user-operations', 'backfill', 1, 'newest-first', '{}', 'finished', null, null, $1, 1, int8multirange(int8range(0, $1)), $2),
             (10, 'user-operations', 'live', 2, 'newest-first', '{}', $3, $4, $1 - 10, $1 + 100, $5,
              int8multirange(int8range($5::bigint + 1, $1 + 100)), $6)`,

@@ -9,10 +9,10 @@ const hashOf = (height: number) => `0x${height.toString(16).padStart(64, '0')}`;
 
 /** Batch 4 is about to end; `stored` are batches with the heights of their blocks. */
 async function world(
-  stored: readonly { batch: number; from: number; to: number; proved?: true }[],
+  stored: readonly { batch: number; from: number; to: number; verified?: true }[],
 ) {
   const { pool } = await freshDatabase();
-  for (const { batch, from, to, proved = false } of stored) {
+  for (const { batch, from, to, verified = false } of stored) {
     await pool.query(
       `insert into explorer.blocks (chain_id, height, hash, parent_hash, optimism_batch_number, page_id)
        select $1, height, '0x' || lpad(to_hex(height), 64, '0'), '0x' || lpad(to_hex(height - 1), 64, '0'), $2, 1
@@ -21,9 +21,9 @@ async function world(
     );
     await pool.query(
       `insert into explorer.read_batches
-         (chain_id, batch_number, state, blocks_count, first_height, last_height, is_proved, walked_at, page_id)
+         (chain_id, batch_number, state, blocks_count, first_height, last_height, is_verified, walked_at, page_id)
        values ($1, $2, 'open', $3, $4, $5, $6, now(), 1)`,
-      [chain_id, batch, to - from + 1, from, to, proved],
+      [chain_id, batch, to - from + 1, from, to, verified],
     );
   }
   /** The verdict on a list of batch 4 whose last page holds these heights. */
@@ -58,7 +58,7 @@ test('an end is supported where its lowest block stands on a block of a lower ba
   expect(await judge([112, 111, 110])).toEqual({ is: 'supported' });
 });
 
-test('an end is let pass while the batch below is unread: it will prove it', async () => {
+test('an end is let pass while the batch below is unread: it will verify it', async () => {
   const judge = await world([{ batch: 2, from: 100, to: 109 }]);
   expect(await judge([120])).toEqual({ is: 'supported' });
   expect(await judge([])).toEqual({ is: 'supported' });
@@ -83,14 +83,14 @@ test('an end above stored blocks of the batch is asked for again, and so is an e
   expect(await judge([111, 110])).toEqual({ is: 'supported' });
 });
 
-test('an end above blocks that are proved is contradicted, with the evidence', async () => {
-  const judge = await world([{ batch: 4, from: 110, to: 119, proved: true }]);
+test('an end above blocks that are verified is contradicted, with the evidence', async () => {
+  const judge = await world([{ batch: 4, from: 110, to: 119, verified: true }]);
   expect(await judge([119, 118])).toMatchObject({
     is: 'contradicted',
-    evidence: 'batch 4 lists no block below 118, and 8 are proved',
+    evidence: 'batch 4 lists no block below 118, and 8 are verified',
   });
   expect(await judge([])).toMatchObject({
     is: 'contradicted',
-    evidence: 'batch 4 lists no block, and 10 are proved',
+    evidence: 'batch 4 lists no block, and 10 are verified',
   });
 });

@@ -56,7 +56,7 @@ export class Model {
     this.see(walk, run);
     this.settle(run);
     for (const number of this.allNumbers()) {
-      if (this.membersOf(number).length === 0 && this.isProvedHole(number)) this.rows.add(number);
+      if (this.membersOf(number).length === 0 && this.isVerifiedGap(number)) this.rows.add(number);
     }
   }
 
@@ -108,7 +108,7 @@ export class Model {
     for (const number of this.allNumbers()) {
       const isSeenNow = this.observations.get(number)?.run === run;
       const mayBe = this.settled.has(number) || isSeenNow;
-      if (mayBe && this.membersOf(number).length > 0 && this.isProved(number)) {
+      if (mayBe && this.membersOf(number).length > 0 && this.isVerified(number)) {
         this.settled.add(number);
       } else this.settled.delete(number);
     }
@@ -122,7 +122,7 @@ export class Model {
         if (this.membersOf(number).length > 0) {
           return [number, this.settled.has(number) ? 'settled' : 'open'] as const;
         }
-        return [number, this.isProvedHole(number) ? 'empty, proved' : 'empty'] as const;
+        return [number, this.isVerifiedGap(number) ? 'empty, verified' : 'empty'] as const;
       });
     return Object.fromEntries(told);
   }
@@ -156,7 +156,7 @@ export class Model {
     return observation === undefined || observation.times_seen === 0 || observation[end] === height;
   }
 
-  private isProved(number: number): boolean {
+  private isVerified(number: number): boolean {
     const members = this.membersOf(number);
     const observation = this.observations.get(number);
     const isChain = members.every((block, place) => {
@@ -209,7 +209,7 @@ export class Model {
     );
   }
 
-  private isProvedHole(number: number): boolean {
+  private isVerifiedGap(number: number): boolean {
     const around = this.askedAround(number);
     if (around === undefined) return false;
     const [below, above] = [this.fullBelow(number), this.fullAbove(number)];

@@ -130,7 +130,7 @@ async function endWalk(
   });
 }
 
-test('after any walks, what is settled and proved is what a plain model says', async () => {
+test('after any walks, what is settled and verified is what a plain model says', async () => {
   const { pool } = await freshDatabase();
   const db = drizzle(pool);
   let chains = 0;
@@ -142,7 +142,7 @@ test('after any walks, what is settled and proved is what a plain model says', a
       const chain_id = (chains += 1);
       const spelled = `{${asked.map(({ low, end }) => `[${low},${end ?? ''})`).join(',')}}`;
       await pool.query(
-        `insert into etl.feeds (chain_id, operation, kind, settings, asked)
+        `insert into etl.feeds (chain_id, operation, kind, settings, target_numbers)
            values ($1, 'optimism-batch-blocks', 'numbered', '{}', $2)`,
         [chain_id, spelled],
       );
@@ -154,7 +154,7 @@ test('after any walks, what is settled and proved is what a plain model says', a
         model.apply(walk, run_id);
         const { rows } = await pool.query<{ batch: number; is: string }>(
           `select batch_number::int as batch,
-                    state || case when blocks_count = 0 and is_proved then ', proved' else '' end as is
+                    state || case when blocks_count = 0 and is_verified then ', verified' else '' end as is
              from explorer.read_batches where chain_id = $1`,
           [chain_id],
         );

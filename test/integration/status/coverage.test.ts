@@ -87,7 +87,7 @@ const clipped = ({ from, to }: Range, most: number): Range => ({
 
 test('each block of a list is drawn as the tables have it', async () => {
   const scenes = fc.record({
-    proved: fc.array(range, { maxLength: 4 }),
+    verified: fc.array(range, { maxLength: 4 }),
     held: fc.array(range, { maxLength: 1 }),
     walked: fc.array(range, { maxLength: 2 }),
     lowestItem: fc.option(number),
@@ -98,7 +98,7 @@ test('each block of a list is drawn as the tables have it', async () => {
       await fillScene(pool, scene);
       // The walk met two older items at the block.
       const limit = scene.reachedSince === null ? 0 : scene.reachedSince + 1;
-      const isCovered = (at: number) => isIn(scene.proved, at);
+      const isCovered = (at: number) => isIn(scene.verified, at);
       const isBottomless = limit === 0 && !isCovered(0);
       const stateOf = (at: number): CellState => {
         if (isCovered(at)) return isIn(scene.held, at) ? 'quarantined' : 'verified';
@@ -121,26 +121,26 @@ test('each batch is drawn as the tables have it', async () => {
       fc.record({ at: number, state: fc.constantFrom('settled', 'open', 'empty') }),
       { maxLength: 20, selector: ({ at }) => at },
     ),
-    proved: fc.array(range, { maxLength: 2 }),
+    verified: fc.array(range, { maxLength: 2 }),
     walked: fc.uniqueArray(number, { maxLength: 3 }),
     asked: range,
   });
   await fc.assert(
     fc.asyncProperty(scenes, looks, async (scene, { window, resolution }) => {
-      const { read, proved, walked, asked } = scene;
+      const { read, verified, walked, asked } = scene;
       await emptyScene(pool);
       await pool.query(
-        `insert into etl.feeds (chain_id, operation, kind, settings, asked)
+        `insert into etl.feeds (chain_id, operation, kind, settings, target_numbers)
          values (10, 'optimism-batch-blocks', 'numbered', '{}', $1)`,
         [spell([asked])],
       );
       const run = await openRun(pool, 'optimism-batch-blocks');
       await pool.query(
-        `insert into explorer.read_batches (chain_id, batch_number, state, blocks_count, is_proved,
+        `insert into explorer.read_batches (chain_id, batch_number, state, blocks_count, is_verified,
            walked_at, page_id)
-         select 10, at, state, case state when 'empty' then 0 else 1 end, is_proved, now(), 1
-         from json_to_recordset($1) as batch(at bigint, state text, is_proved boolean)`,
-        [JSON.stringify(read.map((one) => ({ ...one, is_proved: isIn(proved, one.at) })))],
+         select 10, at, state, case state when 'empty' then 0 else 1 end, is_verified, now(), 1
+         from json_to_recordset($1) as batch(at bigint, state text, is_verified boolean)`,
+        [JSON.stringify(read.map((one) => ({ ...one, is_verified: isIn(verified, one.at) })))],
       );
       await pool.query(
         `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state)
@@ -151,12 +151,12 @@ test('each batch is drawn as the tables have it', async () => {
       );
       const wanted = read.filter(({ at }) => isIn([asked], at));
       const settled = wanted.filter(({ state }) => state === 'settled').map(({ at }) => at);
-      const isNew = ({ at }: { at: number }) => !isIn(proved, at) && at > Math.max(0, ...settled);
+      const isNew = ({ at }: { at: number }) => !isIn(verified, at) && at > Math.max(0, ...settled);
       const heads = wanted.filter((one) => isNew(one) && one.state !== 'empty').length;
       const stateOf = (at: number): CellState => {
         const own = wanted.find((one) => one.at === at);
         if (!isIn([asked], at)) return 'out-of-range';
-        if (own !== undefined && isIn(proved, at)) return 'verified';
+        if (own !== undefined && isIn(verified, at)) return 'verified';
         if (walked.includes(at)) return 'reading';
         return own !== undefined && isNew(own) && heads <= 3 ? 'unverified' : 'gap';
       };
@@ -170,7 +170,13 @@ test('each batch is drawn as the tables have it', async () => {
 });
 
 test('a wrong time takes no other from a strip', async () => {
-  await fillScene(pool, { proved: [], held: [], walked: [], lowestItem: null, reachedSince: null });
+  await fillScene(pool, {
+    verified: [],
+    held: [],
+    walked: [],
+    lowestItem: null,
+    reachedSince: null,
+  });
   await pool.query(
     `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
      select 10, at::text, at,
@@ -186,7 +192,7 @@ test('a wrong time takes no other from a strip', async () => {
 /** The list whose lowest half is missing, with an item an hour. */
 async function halfMissing() {
   await fillScene(pool, {
-    proved: [{ from: 20, to: highest }],
+    verified: [{ from: 20, to: highest }],
     held: [],
     walked: [],
     lowestItem: null,
@@ -244,9 +250,9 @@ test('a strip shows by time what coverage shows by block', async () => {
 
 /** Each tenth block of the list is missing, so many of them. */
 async function fillWithGaps(gaps: number): Promise<Range> {
-  await fillScene(pool, { proved: [], held: [], walked: [], lowestItem: 1, reachedSince: null });
+  await fillScene(pool, { verified: [], held: [], walked: [], lowestItem: 1, reachedSince: null });
   await pool.query(
-    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, top, bottom, proved, state,
+    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, top, bottom, verified, state,
        reason, from_head)
      select 10, 'user-operations', 'backfill', 1, 'newest-first', '{"max_pages": 9}', $1::int * 10, 1,
             range_agg(int8range(at * 10 + 1, at * 10 + 9)), 'finished', 'floor', true

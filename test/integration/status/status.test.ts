@@ -232,15 +232,15 @@ test.each<[what: string, statement: string, state: string, code: string]>([
   ],
   [
     'a batch that is not verified',
-    `update explorer.read_batches set is_proved = false where batch_number = 1`,
+    `update explorer.read_batches set is_verified = false where batch_number = 1`,
     'degraded',
     'unverified',
   ],
   [
     'a batch that is listed, and of which a poll found no blocks,',
-    `update etl.feeds set asked = '{[1,)}', frontier = 3 where kind = 'numbered';
+    `update etl.feeds set target_numbers = '{[1,)}', latest_batch = 3 where kind = 'numbered';
      insert into explorer.listed_batches (chain_id, batch_number, page_id) values (10, 4, 1);
-     insert into explorer.read_batches (chain_id, batch_number, state, blocks_count, is_proved, walked_at, page_id)
+     insert into explorer.read_batches (chain_id, batch_number, state, blocks_count, is_verified, walked_at, page_id)
      values (10, 4, 'open', 0, false, now(), 1)`,
     'degraded',
     'unverified',

@@ -116,7 +116,7 @@ test('a lower first batch costs the batches below, and those at the ends of what
      from etl.walks where batch < 9`,
   );
   expect(rows[0]?.batches).toBe(4);
-  // The newest has nobody above to prove it, and the lowest waits for the one that is read now.
+  // The newest has nobody above to verify it, and the lowest waits for the one that is read now.
   expect(requests).toBeLessThanOrEqual((rows[0]?.pages ?? 0) + 1 + pagesOfBatch);
 });
 

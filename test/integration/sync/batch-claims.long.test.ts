@@ -166,7 +166,7 @@ test('a search for the newest batch that was broken off leaves the feed open', a
   expect((await verify()).open).toContain('the newest batch is not found yet');
 });
 
-test('a frontier that false empty answers have bounded is passed by later polls', async () => {
+test('a latest batch that false empty answers have bounded is passed by later polls', async () => {
   const { list, poll, states } = await batchWorld(40);
   list.alter = (page, number) => (number > 12 ? noItems : page);
   await poll(0);

@@ -56,11 +56,11 @@ test('empty numbers below the lowest batch are read twice before they count, hol
 
   expect([1, 2, 3, 5].map((number) => times(asked, number))).toEqual([2, 2, 3 + 1, 1]);
   expect(await states()).toEqual({
-    1: 'empty, proved',
-    2: 'empty, proved',
+    1: 'empty, verified',
+    2: 'empty, verified',
     3: 'settled',
     4: 'settled',
-    5: 'empty, proved',
+    5: 'empty, verified',
     6: 'open',
   });
   expect((await verify()).notes).toEqual([

@@ -42,7 +42,7 @@ test('without a range the newest batch is searched, and all below it are read', 
 
   await syncWith(30);
 
-  expect(await query('select frontier from etl.feeds')).toEqual([{ frontier: '30' }]);
+  expect(await query('select latest_batch from etl.feeds')).toEqual([{ latest_batch: '30' }]);
   expect(
     await differences(database.pool, seed, chainWith(30), {
       operations: ['optimism-batch-blocks'],
@@ -50,11 +50,11 @@ test('without a range the newest batch is searched, and all below it are read', 
   ).toEqual({});
 });
 
-test('a run without a new batch costs one poll above the frontier, and rereads', async () => {
+test('a run without a new batch costs one poll above the latest batch, and rereads', async () => {
   const { syncWith } = await world();
   await syncWith(30);
 
-  // One poll, and the newest batch, which is the only one that nothing proves yet.
+  // One poll, and the newest batch, which is the only one that nothing verifies yet.
   expect(await syncWith(30)).toBe(1 + 1);
 });
 
@@ -62,10 +62,10 @@ test('new batches are found and read, and nothing below them again', async () =>
   const { database, syncWith, query } = await world();
   await syncWith(30);
   let requests = 0;
-  // A poll right above the frontier comes every other time.
+  // A poll right above the latest batch comes every other time.
   for (let run = 0; run < 2; run += 1) requests += await syncWith(36);
 
-  expect(await query('select frontier from etl.feeds')).toEqual([{ frontier: '36' }]);
+  expect(await query('select latest_batch from etl.feeds')).toEqual([{ latest_batch: '36' }]);
   expect(requests).toBeLessThanOrEqual(2 * 3 + 6 + 1);
   expect(
     await differences(database.pool, seed, chainWith(36), {

@@ -109,7 +109,7 @@ test('a repair is estimated by what is around the gap, not by what is denser els
   const { run, pool, verify } = await world(list.url);
   await run('sync');
   await pool.query(
-    `update etl.walks set proved = proved - int8multirange(int8range(1100000, 1650000))`,
+    `update etl.walks set verified = verified - int8multirange(int8range(1100000, 1650000))`,
   );
   await recount(pool);
 

@@ -33,7 +33,7 @@ describe.each([
   ['last item', [-1]],
   ['last two items', [-2, -1]],
 ])('a page of a live poll whose %s', (_, places) => {
-  test.each([5, 30, 180])('say block %i ends no walk, and proves nothing', async (block) => {
+  test.each([5, 30, 180])('say block %i ends no walk, and verifies nothing', async (block) => {
     const { service, sync, open, lost } = await scene();
     service.lieOnce(2, renumber(places, block));
 

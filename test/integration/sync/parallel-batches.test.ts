@@ -41,7 +41,7 @@ test('eight walks at once settle all but the newest batch, and none but the lowe
   // Nobody is below the lowest: its end is asked for twice.
   expect(simulator.requests).toBe(60 + 1);
   const { rows } = await database.pool.query<{ batch_number: string }>(
-    'select batch_number from explorer.read_batches where not is_proved',
+    'select batch_number from explorer.read_batches where not is_verified',
   );
   expect(rows).toEqual([{ batch_number: '60' }]);
 });

@@ -74,7 +74,7 @@ test('items that can be read now become the rows that they would have been', asy
   const { rows, written, kept } = await retryQuarantined(db, all);
 
   expect([rows.length, written, kept]).toEqual([quarantined, quarantined, []]);
-  // The end of the lowest batch, which nobody proves, is believed when it was seen once more.
+  // The end of the lowest batch, which nobody verifies, is believed when it was seen once more.
   expect(Object.keys(await equal())).toEqual([expect.stringMatching(/^read_batches /)]);
   mend();
   await sync();

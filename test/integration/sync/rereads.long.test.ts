@@ -33,7 +33,7 @@ test('a new batch costs its pages, one for its end, and one for each run that wa
   const asked: number[] = [];
   for (const [run, newest] of [4, 5, 6, 6, 7, 8].entries()) {
     list.batches.set(newest, fullBatch(newest));
-    // What finds no batch is a poll above the frontier.
+    // What finds no batch is a poll above the latest batch.
     asked.push(...(await poll(10 + run * 10)).filter((number) => list.batches.has(number)));
   }
 
@@ -111,14 +111,14 @@ test(
   },
 );
 
-test('a number that was read as empty is proved where its neighbours meet, and read again where not', async () => {
+test('a number that was read as empty is verified where its neighbours meet, and read again where not', async () => {
   const { list, poll, states } = await batchWorld(6);
   list.batches.delete(2);
   // The heights of number 4 go to number 5.
   list.batches.delete(4);
   list.batches.set(5, [...fullBatch(4), ...fullBatch(5)]);
   await poll(0);
-  expect(await states()).toMatchObject({ 1: 'open', 2: 'empty', 4: 'empty, proved' });
+  expect(await states()).toMatchObject({ 1: 'open', 2: 'empty', 4: 'empty, verified' });
 
   list.batches.set(2, fullBatch(2));
   const asked = await poll(10);
@@ -154,7 +154,7 @@ test('blocks that move leave a batch empty, which is no longer settled', async (
   await poll(20);
   await poll(30);
 
-  expect(await states()).toMatchObject({ 4: 'settled', 5: 'empty, proved', 6: 'open' });
+  expect(await states()).toMatchObject({ 4: 'settled', 5: 'empty, verified', 6: 'open' });
   expect(new Set(await membersOf(1000 + 5 * batchBlocks, 999 + 6 * batchBlocks))).toEqual(
     new Set([6]),
   );
@@ -181,7 +181,7 @@ test('a reorganisation across a border withdraws what was settled, until it is r
   expect(await states()).toMatchObject({ 3: 'settled', 4: 'settled', 5: 'open' });
 });
 
-test('polls go right above a frontier that moved, then there every other time', async () => {
+test('polls go right above a latest batch that moved, then there every other time', async () => {
   const { list, poll } = await batchWorld(3);
   await poll(0);
   const polls: (number | undefined)[] = [];
@@ -228,11 +228,11 @@ test('batches behind a wide hole are found, and all of them are read', slow, asy
     list.batches.set(number, fullBatch(number - 26));
   }
 
-  // As many as go right above the frontier, near and far.
+  // As many as go right above the latest batch, near and far.
   for (let run = 1; run <= 45; run += 1) await poll(run * 10);
 
   const read = await states();
   const settled = Object.keys(read).filter((number) => read[number] === 'settled');
   expect(settled.map(Number)).toEqual([1, 2, 3, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39]);
-  expect(read).toMatchObject({ 4: 'empty, proved', 29: 'empty, proved', 40: 'open' });
+  expect(read).toMatchObject({ 4: 'empty, verified', 29: 'empty, verified', 40: 'open' });
 });

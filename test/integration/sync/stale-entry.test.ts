@@ -21,7 +21,7 @@ test('a hole is closed although all that its nearest stored cursor led to above 
       pageSize: 10,
       ...bounds,
     });
-  // The fourth page begins with block 170 and ends in 161, so all from there down is unproved.
+  // The fourth page begins with block 170 and ends in 161, so all from there down is unverified.
   await sync({ maxPages: 4 });
   list.operations = list.operations.filter(({ block }) => block !== 170);
 

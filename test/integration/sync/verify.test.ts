@@ -187,9 +187,9 @@ test('what was read of a list is no proof of it: a walk out of order, batches wi
   const { database, findings } = await world();
   await database.pool.query(`
     delete from etl.rankings;
-    update etl.walks set proved = '{}', top = null where kind = 'newest-first';
-    update explorer.read_batches set is_proved = false;
-    update etl.feeds set asked = '{[1,)}', frontier = null where operation = 'optimism-batch-blocks'`);
+    update etl.walks set verified = '{}', top = null where kind = 'newest-first';
+    update explorer.read_batches set is_verified = false;
+    update etl.feeds set target_numbers = '{[1,)}', latest_batch = null where operation = 'optimism-batch-blocks'`);
   await recount(database.pool);
 
   expect(await findings()).toEqual([
@@ -199,7 +199,7 @@ test('what was read of a list is no proof of it: a walk out of order, batches wi
   ]);
 });
 
-test('lists that are empty are proved by their ends', async () => {
+test('lists that are empty are verified by their ends', async () => {
   const empty = { ...chain, userOperations: 0, factories: 0 };
   const { findings } = await world(empty);
 

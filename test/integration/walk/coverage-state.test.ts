@@ -28,7 +28,7 @@ async function world(read: 'two pages' | 'all' = 'all') {
     query(`
       select lane, count(*)::int as pages, sum(pages.inserted)::int as inserted,
              sum(pages.credits)::int as credits,
-             (select range_agg(proved) from etl.walks as own where own.lane = walks.lane)::text as verified
+             (select range_agg(verified) from etl.walks as own where own.lane = walks.lane)::text as verified
       from etl.walks join etl.pages on walk_id = walks.id
       group by lane order by lane
     `);
@@ -99,7 +99,7 @@ test('a commit that is cut at its last statement leaves neither rows, nor ledger
     ledger: await query('select count(*), max(id) from etl.pages'),
     coverage: await query('select lane, verified, pages, inserted from etl.coverage order by lane'),
     checkpoint: await query(
-      'select id, cursor, pages, proved from etl.walks where pages > 0 order by id',
+      'select id, cursor, pages, verified from etl.walks where pages > 0 order by id',
     ),
   });
   const before = await stands();

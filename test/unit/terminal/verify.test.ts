@@ -142,7 +142,7 @@ const textOf = (file: string) => readFileSync(join(root, file), 'utf8');
 const sources = ['sql/views', 'src/lists', 'src/status', 'src/drift', 'src/quarantine'].flatMap(
   (folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => /proof|ranked.index|record|list\.ts|verify|\.sql$/u.test(file))
+      .filter((file) => /list-coverage|ranked.index|record|list\.ts|verify|\.sql$/u.test(file))
       .map((file) => textOf(join(folder, file))),
 );
 const matchesOf = (pattern: RegExp, text: string) =>

@@ -103,7 +103,7 @@ describe('a page of a list that is newest first', () => {
     expect(judged.leadsOn).toBe(false);
   });
 
-  test('proves nothing where more than a fourth of it is out of order', () => {
+  test('verifies nothing where more than a fourth of it is out of order', () => {
     expect(judgeOrder(page.toReversed(), borders).trusted).toEqual([]);
   });
 

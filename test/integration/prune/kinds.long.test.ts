@@ -4,52 +4,52 @@ import { batchWorld, fullBatch } from '../../harness/batch-world.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { replayed } from '../archive/archive.ts';
 import { hourMs, minuteMs, watchOperations } from '../sync/watch.ts';
-import { houseOf, listWorld, oneEach } from './world.ts';
+import { ledgerOf, listWorld, oneEach } from './world.ts';
 
 test('deep resweeps that brought nothing go, and what came late or left the list stays as it was', async () => {
   const motion = { operationsPerMinute: 0.2, latePercent: 10, orphanedPercent: 5 };
   const watch = () =>
     watchOperations({ motion }, { pageSize: 10, resweep: [{ depthMs: hourMs, everyMs: hourMs }] });
-  const [thinned, kept] = [await watch(), await watch()];
-  const house = houseOf(thinned.database);
-  for (const { runAt } of [thinned, kept]) {
+  const [pruned, kept] = [await watch(), await watch()];
+  const ledger = ledgerOf(pruned.database);
+  for (const { runAt } of [pruned, kept]) {
     for (let atMs = 0; atMs < 3 * hourMs; atMs += 5 * minuteMs) await runAt(atMs);
   }
-  await house.age(100);
-  const before = await house.told();
+  await ledger.age(100);
+  const before = await ledger.reported();
 
-  const gone = await house.thin();
+  const gone = await ledger.prune();
 
   expect(gone.walks).toBeGreaterThan(0);
-  expect(await house.told()).toEqual(before);
+  expect(await ledger.reported()).toEqual(before);
   // What is due is judged by when walks began.
-  await house.age(-100);
-  for (const { runAt } of [thinned, kept]) {
+  await ledger.age(-100);
+  for (const { runAt } of [pruned, kept]) {
     for (let atMs = 3 * hourMs; atMs < 5 * hourMs; atMs += 5 * minuteMs) await runAt(atMs);
   }
-  expect(await thinned.stored()).toEqual(await kept.stored());
+  expect(await pruned.stored()).toEqual(await kept.stored());
   const covered = 'select covered::text from etl.feed_coverage';
-  expect(await thinned.query(covered)).toEqual(await kept.query(covered));
-  expect(await ledgerFaults(thinned.database.pool, 'ended')).toEqual({});
+  expect(await pruned.query(covered)).toEqual(await kept.query(covered));
+  expect(await ledgerFaults(pruned.database.pool, 'ended')).toEqual({});
 });
 
-test('polls of batches that are proved since go, and those that are counted stay', async () => {
+test('polls of batches that are verified since go, and those that are counted stay', async () => {
   const { list, poll, database, verify } = await batchWorld(6);
-  const { age, thin, told, walks } = houseOf(database);
+  const { age, prune, reported, walks } = ledgerOf(database);
   for (let minute = 0; minute <= 120; minute += 10) {
     if (minute % 40 === 0 && minute > 0)
       list.batches.set(6 + minute / 40, fullBatch(6 + minute / 40));
     await poll(minute, minute === 0 ? 'sync' : 'schedule');
   }
   await age(100);
-  const before = { told: await told(), verify: await verify() };
+  const before = { reported: await reported(), verify: await verify() };
   const { walks: all } = await walks();
 
-  const gone = await thin();
+  const gone = await prune();
 
   expect(gone.walks).toBeGreaterThan(0);
   expect(gone.walks).toBeLessThan(all / 2);
-  expect({ told: await told(), verify: await verify() }).toEqual(before);
+  expect({ reported: await reported(), verify: await verify() }).toEqual(before);
   await age(-100);
   // One poll above the newest batch, and nothing that was read before.
   const asked = await poll(130);
@@ -58,25 +58,27 @@ test('polls of batches that are proved since go, and those that are counted stay
 });
 
 test('polls whose bodies are archived stay, so that a replay finds all', async () => {
-  const { database, db, list, sync, age, thin, told } = await listWorld(60, { archive: 'all' });
+  const { database, db, list, sync, age, prune, reported } = await listWorld(60, {
+    archive: 'all',
+  });
   await sync(4);
   list.operations.push(...oneEach(62).slice(60));
   await sync(4);
   const whole = await replayed(database);
   await age(100);
-  expect(await thin()).toEqual({ walks: 0, pages: 0, runs: 0 });
+  expect(await prune()).toEqual({ walks: 0, pages: 0, runs: 0 });
 
   await expireArchive(db, 90, new Date(), new AbortController().signal);
-  const before = await told();
-  expect((await thin()).walks).toBeGreaterThan(0);
+  const before = await reported();
+  expect((await prune()).walks).toBeGreaterThan(0);
 
-  expect(await told()).toEqual(before);
+  expect(await reported()).toEqual(before);
   expect(whole.pages).toBeGreaterThan(0);
   expect((await replayed(database)).pages).toBe(0);
 });
 
-test('an item that was dropped from quarantine is not told of again', async () => {
-  const { sync, query, age, thin, told } = await listWorld(60);
+test('an item that was dropped from quarantine is not reported of again', async () => {
+  const { sync, query, age, prune, reported } = await listWorld(60);
   await sync(5);
   await age(100);
   await query(`
@@ -85,9 +87,9 @@ test('an item that was dropped from quarantine is not told of again', async () =
     )
     select 10, 'user-operations', '{}', '{}', 'hash', 'bad', min(id), 0, 55, 56, now() from etl.pages
   `);
-  const before = await told();
+  const before = await reported();
 
-  await thin();
+  await prune();
 
-  expect(await told()).toEqual(before);
+  expect(await reported()).toEqual(before);
 });

@@ -54,7 +54,7 @@ async function world(pages: number, isListed: (block: number) => boolean = () =>
     return { states: results.map(({ state }) => state), requests: list.takeRequests() };
   };
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
-  /** How many rows there are too few, what is not proved, and how the feed is. */
+  /** How many rows there are too few, what is not verified, and how the feed is. */
   const stands = async () => ({
     missing:
       operations.length -
@@ -180,7 +180,7 @@ test('that made positions lead nowhere is remembered', async () => {
 async function dig(query: World['query'], from: number, to: number) {
   await query(`delete from explorer.user_operations where block_number between ${from} and ${to}`);
   const hole = `int8multirange(int8range(${from}, ${to}, '[]'))`;
-  await query(`update etl.walks set proved = proved - ${hole}`);
+  await query(`update etl.walks set verified = verified - ${hole}`);
   await query(`update etl.coverage set verified = verified - ${hole}`);
 }
 

@@ -45,7 +45,7 @@ const listOf = (ties: readonly number[]): ListedOperation[] =>
     Array.from({ length: count }, (_, place) => ({ block: block + 1, id: block * 10 + place + 1 })),
   );
 
-test('what walks side by side prove is there, whatever happens at their seams', async () => {
+test('what walks side by side verify is there, whatever happens at their seams', async () => {
   let seams = 0;
   await fc.assert(
     fc.asyncProperty(stories, async ({ ties, events }) => {
@@ -98,7 +98,7 @@ test('what walks side by side prove is there, whatever happens at their seams', 
         }>(`
           select (select count(*)::int from explorer.gaps) as gaps,
                  (select count(*)::int from etl.walks where scope ? 'above' and pages > 1) as seams,
-                 (select count(*)::int from etl.walks where reason = 'astray') as failed
+                 (select count(*)::int from etl.walks where reason = 'misplaced-entry') as failed
         `);
         seams += rows[0]?.seams ?? 0;
         expect(rows[0]).toMatchObject({ gaps: 0, failed: 0 });
@@ -121,7 +121,7 @@ const cutOff = (pool: Pool) =>
     )
     .catch(() => undefined);
 
-/** What is listed within proved ranges and not stored. */
+/** What is listed within verified ranges and not stored. */
 async function missing(pool: Pool, listed: readonly ListedOperation[]): Promise<string[]> {
   const { rows } = await pool.query<{ hash: string }>(
     `select hash

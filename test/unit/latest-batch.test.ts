@@ -24,7 +24,7 @@ function search(from: number, exists: (number: number) => boolean, limit = 1000)
 const isHole = (number: number, seed: number, percent: number) =>
   ((Math.imul(number ^ seed, 2_654_435_761) >>> 7) % 10_000) / 100 < percent;
 
-test('among 400,000 batches with 3 % holes the frontier is found in under 80 requests', () => {
+test('among 400,000 batches with 3 % holes the latest batch is found in under 80 requests', () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const newest = 400_000 - seed * 7;
     const exists = (number: number) =>
@@ -44,7 +44,7 @@ test('a numbering without holes is searched to its newest number from any first 
   );
 });
 
-test('an empty numbering has no frontier', () => {
+test('an empty numbering has no latest batch', () => {
   expect(search(1, () => false).found).toBeNull();
 });
 

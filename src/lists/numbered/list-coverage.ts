@@ -4,17 +4,17 @@ import type { ListCoverage } from '../list.ts';
 /** Verified by the chain, or, up to a last number, by being read: a few batches lack neighbours. */
 const shows = sql`exists (
   select from explorer.read_batches as batch
-  where batch.chain_id = feeds.chain_id and is_proved and batch_number <@ asked
+  where batch.chain_id = feeds.chain_id and is_verified and batch_number <@ target_numbers
 ) or (
-  not upper_inf(asked) and asked <> '{}'
-  and (select sum(upper(range) - lower(range)) from unnest(asked) as range) = (
+  not upper_inf(target_numbers) and target_numbers <> '{}'
+  and (select sum(upper(range) - lower(range)) from unnest(target_numbers) as range) = (
     select count(*) from explorer.read_batches as batch
-    where batch.chain_id = feeds.chain_id and batch_number <@ asked
+    where batch.chain_id = feeds.chain_id and batch_number <@ target_numbers
   )
 )`;
 
 /** Ranges of numbers that the chain verifies and that hold no item in quarantine, as of the oldest and the newest conclusion in each. */
-const provedBatches = sql`
+const verifiedBatches = sql`
   select json_agg(
     json_build_object(
       'from', lower(range), 'to', upper(range) - 1, 'as_of', walked.oldest, 'newest_as_of', walked.newest
@@ -27,8 +27,8 @@ const provedBatches = sql`
         - coalesce((select places from etl.quarantined where quarantined.feed = feeds.feed), '{}')
     ) as range
     from explorer.read_batches
-    where read_batches.chain_id = feeds.chain_id and is_proved
-  ) as proved,
+    where read_batches.chain_id = feeds.chain_id and is_verified
+  ) as verified,
   lateral (
     select min(walked_at) as oldest, max(walked_at) as newest
     from explorer.read_batches
@@ -56,11 +56,11 @@ const batchNotes = sql`
   ) as notes
 `;
 
-export const proof: ListCoverage = {
+export const listCoverage: ListCoverage = {
   shows,
   lacks: 'no-verified-batch',
   by: 'ranges',
-  covered: provedBatches,
+  covered: verifiedBatches,
   notes: batchNotes,
   findings: sql`select feed, finding from etl.batch_findings`,
   readsAgain: sql`later.reason is null and later.batch = (item.scope ->> 'batch')::bigint`,
@@ -71,8 +71,8 @@ export const isPrunable = (): SQL => sql`
   exists (
     select from etl.feeds
     join explorer.read_batches as batch
-      on batch.chain_id = feeds.chain_id and batch.batch_number <= frontier
-    where feeds.feed = later.feed and batch.batch_number = later.batch and is_proved
+      on batch.chain_id = feeds.chain_id and batch.batch_number <= latest_batch
+    where feeds.feed = later.feed and batch.batch_number = later.batch and is_verified
   )
   and exists (
     select from etl.walks as newer

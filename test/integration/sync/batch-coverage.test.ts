@@ -33,7 +33,7 @@ test('a hole made by hand is named exactly, closed with its pages, and then noth
   ]);
 });
 
-test('an unproved batch below a settled one is open, and so are empty numbers that nothing proves', async () => {
+test('an unverified batch below a settled one is open, and so are empty numbers that nothing verifies', async () => {
   const { list, poll, runner, lanes } = await batchWorld(9);
   list.batches.set(3, fullBatch(3).toSpliced(60, 1));
   list.batches.delete(6);

@@ -3,7 +3,7 @@ import {
   type CoverageState,
   coverEnd,
   coverPage,
-  type ProvingPage,
+  type CoveringPage,
 } from '../../../src/sync/coverage.ts';
 import { judgeOrder, type ReportedPlace } from '../../../src/sync/order.ts';
 
@@ -33,7 +33,7 @@ function walk(pages: readonly Served[]): CoverageState {
       isEntryAbove: false,
       next: opaque || next === undefined ? null : place(next),
     });
-    const page: ProvingPage = {
+    const page: CoveringPage = {
       order,
       items: blocks.length,
       isNextKnown: !opaque && next !== undefined,
@@ -46,10 +46,10 @@ function walk(pages: readonly Served[]): CoverageState {
 }
 
 /** The blocks of all ranges, the lowest first. */
-const blocksOf = ({ covered: proved }: CoverageState) =>
+const blocksOf = ({ covered: verified }: CoverageState) =>
   [
     ...new Set(
-      proved.flatMap(({ from, to }) =>
+      verified.flatMap(({ from, to }) =>
         Array.from({ length: to - from + 1 }, (_, index) => from + index),
       ),
     ),
@@ -58,13 +58,13 @@ const blocksOf = ({ covered: proved }: CoverageState) =>
 const range = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-test('pages that follow each other prove what lies between the second item and what the next page bears out', () => {
+test('pages that follow each other verify what lies between the second item and what the next page bears out', () => {
   expect(
     blocksOf(walk([{ blocks: [30, 28, 26, 24] }, { blocks: [22, 20, 18, 16] }, { blocks: [14] }])),
   ).toEqual(range(17, 27));
 });
 
-test('the end of a list proves all below', () => {
+test('the end of a list verifies all below', () => {
   expect(blocksOf(coverEnd(walk([{ blocks: [9, 8, 7, 6] }, { blocks: [5, 4] }])))).toEqual(
     range(0, 7),
   );
@@ -107,7 +107,7 @@ test('a page that skips stored rows is no part of the proof, nor is what is besi
   expect(proof.cuts).toBe(1);
 });
 
-test('an empty page in the middle of the list ends what is proved above it', () => {
+test('an empty page in the middle of the list ends what is verified above it', () => {
   const proof = walk([{ blocks: [30, 29, 28, 27] }, { blocks: [] }, { blocks: [20, 19, 18] }]);
 
   expect(blocksOf(proof).filter((block) => block > 20 && block < 27)).toEqual([]);

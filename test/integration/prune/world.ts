@@ -27,17 +27,17 @@ export async function listWorld(blocks: number, run: Partial<SyncRun> = {}) {
     }
     return list.takeRequests();
   };
-  return { list, database, sync, ...houseOf(database) };
+  return { list, database, sync, ...ledgerOf(database) };
 }
 
 /** What housekeeping does with a database, and what is to be the same before and after. */
-export function houseOf(database: TestDatabase) {
+export function ledgerOf(database: TestDatabase) {
   const db = drizzle(database.pool);
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
   return {
     db,
     query,
-    thin: (days = 30, signal = new AbortController().signal) =>
+    prune: (days = 30, signal = new AbortController().signal) =>
       pruneLedger(db, days, new Date(), signal),
     /** Makes all that has ended so much older. */
     age: async (days: number) => {
@@ -52,9 +52,9 @@ export function houseOf(database: TestDatabase) {
     },
     walks: async () =>
       (await query('select count(*)::int as walks from etl.walks'))[0] as { walks: number },
-    /** All that people are told of what is proved, what is there, and what it cost. */
-    told: async () => ({
-      proof: await verifyFeeds(db),
+    /** All that people read of what is verified, what is there, and what it cost. */
+    reported: async () => ({
+      verified: await verifyFeeds(db),
       status: (await readFeeds(db)).map(({ shown, ...rest }) => untimed({ ...shown, ...rest })),
       coverage: await query('select * from explorer.coverage order by feed, from_block'),
       gaps: await query('select * from explorer.gaps order by feed, from_block'),
@@ -100,7 +100,7 @@ async function provenance(query: (sql: string) => Promise<unknown[]>) {
       union all select 'late', to_jsonb(t), page_id from etl.late_arrivals as t
       union all select 'quarantine', to_jsonb(t), coalesce(last_page_id, page_id) from etl.quarantine as t
       union all select 'drift', to_jsonb(t), first_page_id from etl.drift as t
-      union all select 'steady', to_jsonb(t), page_id from etl.steady_fields as t
+      union all select 'always present', to_jsonb(t), page_id from etl.always_present_fields as t
     ) as held
     where page_id is not null
     order by "table", row::text

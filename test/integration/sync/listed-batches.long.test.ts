@@ -17,13 +17,13 @@ async function listedWorld(numbers: readonly number[]) {
     list.stated = new Map(used.map((number, place) => [number, postedAs(place)]));
   };
   serve(numbers);
-  const frontier = async () => {
-    const { rows } = await world.database.pool.query<{ frontier: number }>(
-      `select frontier::int as frontier from etl.feeds where kind = 'numbered'`,
+  const latestBatch = async () => {
+    const { rows } = await world.database.pool.query<{ latest: number }>(
+      `select latest_batch::int as latest from etl.feeds where kind = 'numbered'`,
     );
-    return rows[0]?.frontier;
+    return rows[0]?.latest;
   };
-  return { ...world, serve, frontier };
+  return { ...world, serve, latestBatch };
 }
 
 const range = (from: number, to: number) =>
@@ -34,26 +34,30 @@ const pages = 3;
 
 test('the list tells the newest batch and the holes: nothing is searched, and no hole is asked for', async () => {
   const used = [...range(1, 6), ...range(9, 10), ...range(40, 44)];
-  const { poll, states, verify, frontier } = await listedWorld(used);
+  const { poll, states, verify, latestBatch } = await listedWorld(used);
 
   const asked = await poll(0);
 
-  expect(await frontier()).toBe(44);
+  expect(await latestBatch()).toBe(44);
   // One look whether the newest is there, and its pages; the lowest is asked twice where it ends.
   expect(asked.length).toBe(used.length * pages + 1 + 1);
   expect(asked.filter((number) => !used.includes(number))).toEqual([]);
-  expect(await states()).toMatchObject({ 7: 'empty, proved', 20: 'empty, proved', 43: 'settled' });
+  expect(await states()).toMatchObject({
+    7: 'empty, verified',
+    20: 'empty, verified',
+    43: 'settled',
+  });
   expect((await verify()).open).toEqual([]);
 });
 
 test('new batches behind a hole are met by the first poll', async () => {
-  const { poll, serve, frontier, verify } = await listedWorld(range(1, 5));
+  const { poll, serve, latestBatch, verify } = await listedWorld(range(1, 5));
   await poll(0);
   serve([...range(1, 5), 60, 61]);
 
   const asked = await poll(10);
 
-  expect(await frontier()).toBe(61);
+  expect(await latestBatch()).toBe(61);
   expect(asked.filter((number) => number > 5 && number < 60)).toEqual([]);
   expect((await verify()).open).toEqual([]);
 });
@@ -69,17 +73,17 @@ test('a batch that the list leaves out is read all the same', async () => {
 });
 
 test('a listed number without blocks costs a request a poll, and hides no batch', async () => {
-  const { list, poll, serve, frontier } = await listedWorld(range(1, 5));
+  const { list, poll, serve, latestBatch } = await listedWorld(range(1, 5));
   list.stated = new Map([...(list.stated ?? []), [9_999, [1, 2]]]);
   await poll(0);
-  expect(await frontier()).toBe(5);
+  expect(await latestBatch()).toBe(5);
 
   serve(range(1, 7));
   list.stated = new Map([[9_999, [1, 2]]]);
   const asked = [...(await poll(10)), ...(await poll(20)), ...(await poll(30))];
 
   expect(times(asked, 9_999)).toBe(3);
-  expect(await frontier()).toBe(7);
+  expect(await latestBatch()).toBe(7);
 });
 
 test('a settled batch whose blocks are not what was posted to L1 is open, and named, until they agree', async () => {
@@ -99,13 +103,13 @@ test('a settled batch whose blocks are not what was posted to L1 is open, and na
   expect((await verify()).open).toEqual([]);
 });
 
-test('a number that is proved empty, and which the list says has blocks, is open', async () => {
+test('a number that is verified empty, and which the list says has blocks, is open', async () => {
   const { list, poll, states, verify } = await listedWorld([1, 2, 3, 5, 6]);
   list.stated = new Map([...(list.stated ?? []), [4, [5, 9]]]);
 
   await poll(0);
 
-  expect(await states()).toMatchObject({ 4: 'empty, proved' });
+  expect(await states()).toMatchObject({ 4: 'empty, verified' });
   expect((await verify()).open).toEqual([
     'batch 4: downloaded as empty, blocks 5 to 9 in the list of batches',
   ]);

@@ -1,4 +1,4 @@
-create or replace view etl.unproved_batches as
+create or replace view etl.unverified_batches as
 select *,
        not meets_below and (below is null or below < floor) as is_lowest,
        case
@@ -13,7 +13,7 @@ from (
   select batch.chain_id, batch.batch_number, blocks_count, batch.first_height, batch.last_height,
          (is_contiguous and is_linked) is true as is_chain,
          coalesce(observation.times_seen, 0) as times_seen, observation.top, observation.bottom,
-         asked.floor, below.batch_number as below, above.batch_number as above,
+         target.floor, below.batch_number as below, above.batch_number as above,
          etl.batches_meet(batch.chain_id, below.last_height, batch.first_height) is true as meets_below,
          etl.batches_meet(batch.chain_id, batch.last_height, above.first_height) is true as meets_above,
          coalesce(observation_below.times_seen > 0 and observation_below.top is distinct from below.last_height, false)
@@ -31,11 +31,11 @@ from (
     on observation.chain_id = batch.chain_id and observation.batch_number = batch.batch_number
   left join lateral (
     select lower(range) as floor
-    from etl.feeds, unnest(asked) as range
+    from etl.feeds, unnest(target_numbers) as range
     where feeds.chain_id = batch.chain_id
       and feeds.kind = 'numbered'
       and batch.batch_number <@ range
-  ) as asked on true
+  ) as target on true
   left join lateral (
     select other.batch_number, other.last_height
     from explorer.read_batches as other
@@ -58,7 +58,7 @@ from (
     on observation_below.chain_id = batch.chain_id and observation_below.batch_number = below.batch_number
   left join etl.batch_observations as observation_above
     on observation_above.chain_id = batch.chain_id and observation_above.batch_number = above.batch_number
-  where not is_proved
+  where not is_verified
 ) as standing;
 
-comment on view etl.unproved_batches is 'Batches that are read and not verified, how they stand to their neighbours, and what a walk is to read of them: the whole, the top down to what is known, or the bottom page.';
+comment on view etl.unverified_batches is 'Batches that are read and not verified, how they stand to their neighbours, and what a walk is to read of them: the whole, the top down to what is known, or the bottom page.';

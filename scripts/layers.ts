@@ -1,6 +1,6 @@
-// The floors of the house, top first. A room may import only rooms on floors below its own
-// (and itself); rooms that share a floor never import each other.
-const floors: readonly (readonly string[])[] = [
+// The layers of the product, top first. A module may import only itself and modules of lower layers;
+// modules of one layer never import each other.
+const layers: readonly (readonly string[])[] = [
   ['main.ts'],
   ['cli'],
   ['app.ts', 'http', 'web'],
@@ -32,7 +32,7 @@ const floors: readonly (readonly string[])[] = [
   ['package-file.ts'],
 ];
 
-/** A world of its own: it plays the service, so it may not know the product. */
+/** It plays the service, so it imports nothing of the product. */
 const simulator = 'simulator';
 const simulatorUsers: ReadonlySet<string> = new Set(['cli/demo-world.ts', 'cli/simulate.ts']);
 
@@ -44,7 +44,7 @@ const simulatorUsers: ReadonlySet<string> = new Set(['cli/demo-world.ts', 'cli/s
  * @returns the broken rule, or null
  */
 export function brokenRule(from: string, to: string): string | null {
-  const [here, there] = [roomOf(from), roomOf(to)];
+  const [here, there] = [moduleOf(from), moduleOf(to)];
   if (there === '..') return 'the product imports nothing but itself and packages';
   if (here === simulator) {
     return there === simulator ? null : 'the simulator imports nothing of the product';
@@ -55,19 +55,19 @@ export function brokenRule(from: string, to: string): string | null {
   if (here === there) {
     return areSiblings(from, to) ? `nothing in ${here} imports a sibling's folder` : null;
   }
-  return floorOf(there) > floorOf(here) ? null : 'imports go down: see scripts/floors.ts';
+  return layerOf(there) > layerOf(here) ? null : 'imports go down: see scripts/layers.ts';
 }
 
-/** Whether a file of src/ belongs to a room that has a floor. */
-export function hasFloor(file: string): boolean {
-  return roomOf(file) === simulator || floorOf(roomOf(file)) >= 0;
+/** Whether a file of src/ belongs to a module that has a layer. */
+export function hasLayer(file: string): boolean {
+  return moduleOf(file) === simulator || layerOf(moduleOf(file)) >= 0;
 }
 
-const roomOf = (file: string): string => file.split('/')[0] ?? file;
-const floorOf = (room: string): number => floors.findIndex((rooms) => rooms.includes(room));
+const moduleOf = (file: string): string => file.split('/')[0] ?? file;
+const layerOf = (module: string): number => layers.findIndex((modules) => modules.includes(module));
 
 function areSiblings(from: string, to: string): boolean {
-  const [[room, ours, inOurs], [, theirs, inTheirs]] = [from.split('/'), to.split('/')];
+  const [[module, ours, inOurs], [, theirs, inTheirs]] = [from.split('/'), to.split('/')];
   const bothInFolders = inOurs !== undefined && inTheirs !== undefined;
-  return room === 'lists' && bothInFolders && ours !== theirs;
+  return module === 'lists' && bothInFolders && ours !== theirs;
 }

@@ -25,9 +25,9 @@ async function quietYear() {
       from n, poll join etl.runs on runs.id = poll.run_id
     ), walks as (
       insert into etl.walks (id, chain_id, operation, lane, run_id, kind, scope, state, reason, cursor,
-        floor, depth_ms, proved, top, bottom, pages, items, credits, started_at, updated_at, finished_at)
+        floor, depth_ms, verified, top, bottom, pages, items, credits, started_at, updated_at, finished_at)
       select n.walk, chain_id, operation, lane, n.run, kind, scope, state, reason, cursor, floor, depth_ms,
-             proved, top, bottom, 1, items / pages, 20, started_at + n * interval '1 second',
+             verified, top, bottom, 1, items / pages, 20, started_at + n * interval '1 second',
              updated_at, finished_at + n * interval '1 second'
       from n, poll
     )
@@ -43,8 +43,8 @@ async function quietYear() {
 }
 
 test('a failure in the middle leaves whole batches, and the next turn does the rest', async () => {
-  const { database, query, thin, told, walks } = await quietYear();
-  const before = await told();
+  const { database, query, prune, reported, walks } = await quietYear();
+  const before = await reported();
   const [third] = (await query('select id from etl.walks order by id offset 1200 limit 1')) as {
     id: string;
   }[];
@@ -55,45 +55,45 @@ test('a failure in the middle leaves whole batches, and the next turn does the r
     for each row when (old.id = ${third?.id}) execute function etl.refuse()
   `);
 
-  await expect(thin()).rejects.toThrow(/^Failed query/u);
+  await expect(prune()).rejects.toThrow(/^Failed query/u);
 
   const { walks: left } = await walks();
   expect(left).toBeGreaterThan(300);
   expect(left).toBeLessThan(copies - 500);
-  expect(await told()).toEqual(before);
+  expect(await reported()).toEqual(before);
   await query('drop trigger refuse on etl.walks');
-  await thin();
+  await prune();
   expect(await walks()).toEqual({ walks: 2 });
-  expect(await told()).toEqual(before);
+  expect(await reported()).toEqual(before);
   expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
 });
 
-test('whoever is told to stop stops after a batch', async () => {
-  const { thin, told, walks } = await quietYear();
-  const before = await told();
+test('whoever is reported to stop stops after a batch', async () => {
+  const { prune, reported, walks } = await quietYear();
+  const before = await reported();
   const stop = new AbortController();
   const { walks: all } = await walks();
 
-  const thinning = thin(30, stop.signal);
+  const pruning = prune(30, stop.signal);
   stop.abort();
 
-  expect((await thinning).walks).toBeLessThanOrEqual(500);
+  expect((await pruning).walks).toBeLessThanOrEqual(500);
   expect((await walks()).walks).toBeGreaterThanOrEqual(all - 500);
-  expect(await told()).toEqual(before);
+  expect(await reported()).toEqual(before);
 });
 
 test('two processes at once delete each walk once', async () => {
-  const { database, query, thin, told, walks } = await quietYear();
-  const before = await told();
+  const { database, query, prune, reported, walks } = await quietYear();
+  const before = await reported();
 
-  const parts = await Promise.all([thin(), thin()]);
-  await thin();
+  const parts = await Promise.all([prune(), prune()]);
+  await prune();
 
   expect(await walks()).toEqual({ walks: 2 });
   expect(await query('select walks::int, runs::int from etl.pruned')).toEqual([
     { walks: copies, runs: copies },
   ]);
   expect(parts.reduce((sum, part) => sum + part.walks, 0)).toBeLessThanOrEqual(copies);
-  expect(await told()).toEqual(before);
+  expect(await reported()).toEqual(before);
   expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
 });

@@ -4,43 +4,43 @@ import { ledgerFaults } from '../../harness/ledger.ts';
 import { hashOf } from '../../harness/listed-operations.ts';
 import { listWorld, oneEach } from './world.ts';
 
-test('polls that brought nothing leave the ledger, and all that is told stays as it was', async () => {
-  const { list, database, sync, thin, age, told, walks } = await listWorld(200);
+test('polls that brought nothing leave the ledger, and all that is reported stays as it was', async () => {
+  const { list, database, sync, prune, age, reported, walks } = await listWorld(200);
   await sync(6);
   list.operations.push(...oneEach(203).slice(200));
   await sync(6);
   await age(100);
-  const before = await told();
+  const before = await reported();
   const { walks: all } = await walks();
 
-  const thinned = await thin();
+  const pruned = await prune();
 
   // The first walk, the one that brought three, and the newest stay.
-  expect(thinned).toEqual({ walks: all - 3, pages: expect.any(Number), runs: all - 3 });
+  expect(pruned).toEqual({ walks: all - 3, pages: expect.any(Number), runs: all - 3 });
   expect(await walks()).toEqual({ walks: 3 });
-  expect(await told()).toEqual(before);
+  expect(await reported()).toEqual(before);
   expect(before.provenance.filter(({ page }) => page === null)).toEqual([]);
   expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
 });
 
 test('younger polls stay, and without an age all do', async () => {
-  const { sync, thin, age, walks } = await listWorld(50);
+  const { sync, prune, age, walks } = await listWorld(50);
   await sync(5);
   const before = await walks();
-  expect(await thin()).toEqual({ walks: 0, pages: 0, runs: 0 });
+  expect(await prune()).toEqual({ walks: 0, pages: 0, runs: 0 });
   await age(20);
-  expect(await thin(30)).toEqual({ walks: 0, pages: 0, runs: 0 });
+  expect(await prune(30)).toEqual({ walks: 0, pages: 0, runs: 0 });
 
   expect(await walks()).toEqual(before);
 });
 
 test('a sync after it asks for as many pages as one without, and leaves the same rows', async () => {
-  const [thinned, kept] = [await listWorld(200), await listWorld(200)];
+  const [pruned, kept] = [await listWorld(200), await listWorld(200)];
   const rows = [];
-  for (const { list, sync, thin, age, query } of [thinned, kept]) {
+  for (const { list, sync, prune, age, query } of [pruned, kept]) {
     await sync(5);
     await age(100);
-    if (list === thinned.list) await thin();
+    if (list === pruned.list) await prune();
     list.operations.push(...oneEach(260).slice(200), { block: 150, id: 9000 });
     const requests = await sync();
     rows.push([
@@ -54,21 +54,21 @@ test('a sync after it asks for as many pages as one without, and leaves the same
   }
 
   expect(rows[0]).toEqual(rows[1]);
-  expect((await thinned.walks()).walks).toBeLessThan((await kept.walks()).walks);
+  expect((await pruned.walks()).walks).toBeLessThan((await kept.walks()).walks);
 });
 
 test('the poll that showed an item to have left the list stays, and the item stays removed', async () => {
-  const { list, sync, thin, age, told, query } = await listWorld(200);
+  const { list, sync, prune, age, reported, query } = await listWorld(200);
   await sync(3);
   const all = list.operations;
   list.operations = all.filter(({ id }) => id !== 192);
   await sync(4);
   await age(100);
-  const before = await told();
+  const before = await reported();
 
-  expect((await thin()).walks).toBeGreaterThan(0);
+  expect((await prune()).walks).toBeGreaterThan(0);
 
-  expect(await told()).toEqual(before);
+  expect(await reported()).toEqual(before);
   const removed = 'select hash from explorer.user_operations where removed_at is not null';
   await sync(2);
   expect(await query(removed)).toEqual([{ hash: hashOf(192) }]);
@@ -78,7 +78,7 @@ test('the poll that showed an item to have left the list stays, and the item sta
 });
 
 test('polls that brought a late item, or another name of an address, stay', async () => {
-  const { list, sync, thin, age, told, query } = await listWorld(200);
+  const { list, sync, prune, age, reported, query } = await listWorld(200);
   await sync(3);
   list.operations.push({ block: 195, id: 7000, sender: 'first' });
   await sync(3);
@@ -87,11 +87,11 @@ test('polls that brought a late item, or another name of an address, stay', asyn
   );
   await sync(3);
   await age(100);
-  const before = await told();
+  const before = await reported();
 
-  expect((await thin()).walks).toBeGreaterThan(0);
+  expect((await prune()).walks).toBeGreaterThan(0);
 
-  expect(await told()).toEqual(before);
+  expect(await reported()).toEqual(before);
   expect(await query('select name from explorer.addresses where name is not null')).toEqual([
     { name: 'second' },
   ]);
@@ -99,22 +99,22 @@ test('polls that brought a late item, or another name of an address, stay', asyn
 });
 
 test('what pruned walks alone verified stays verified', async () => {
-  const { sync, thin, age, told, walks, query, database } = await listWorld(50);
+  const { sync, prune, age, reported, walks, query, database } = await listWorld(50);
   await sync(6);
   await age(100);
-  // As if what read it first had met another order, so that only polls prove it.
-  await query(`update etl.walks set proved = '{}' where id = (select min(id) from etl.walks)`);
+  // As if what read it first had met another order, so that only polls verify it.
+  await query(`update etl.walks set verified = '{}' where id = (select min(id) from etl.walks)`);
   await recount(database.pool);
-  const before = await told();
+  const before = await reported();
 
-  await thin();
+  await prune();
 
   expect(await walks()).toEqual({ walks: 2 });
-  expect(await told()).toEqual(before);
+  expect(await reported()).toEqual(before);
 });
 
 test('a poll of which an item waits in quarantine stays', async () => {
-  const { sync, thin, age, query } = await listWorld(50);
+  const { sync, prune, age, query } = await listWorld(50);
   await sync(5);
   await age(100);
   await query(`
@@ -122,5 +122,5 @@ test('a poll of which an item waits in quarantine stays', async () => {
     select 10, 'user-operations', '{}', '{}', id::text, 'bad', id, 0 from etl.pages
   `);
 
-  expect(await thin()).toEqual({ walks: 0, pages: 0, runs: 0 });
+  expect(await prune()).toEqual({ walks: 0, pages: 0, runs: 0 });
 });

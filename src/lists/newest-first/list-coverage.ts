@@ -14,7 +14,7 @@ const shows = sql`exists (
 )`;
 
 /** Verified by pages that went past blocks, or by an end with at most one item. */
-export const proof: ListCoverage = {
+export const listCoverage: ListCoverage = {
   shows,
   lacks: 'no-coverage',
   by: 'ranges',
@@ -35,7 +35,7 @@ export const proof: ListCoverage = {
     ) as finding
     from etl.feed_gaps
   `,
-  readsAgain: sql`later.proved @> int8range(item.from_block, item.to_block, '[]')`,
+  readsAgain: sql`later.verified @> int8range(item.from_block, item.to_block, '[]')`,
 };
 
 /**
