@@ -49,7 +49,7 @@ async function dump(client: Client, table: string): Promise<Buffer[]> {
 }
 
 /**
- * The least that reading can cost: the pages of the list one after the other, each asked for as
+ * The least that reading can cost: the pages of the list one after the other, each requested as
  * soon as the cursor before it is parsed, and thrown away. In seconds.
  */
 export async function measureBareRead(explorerUrl: string, pages: number): Promise<number> {

@@ -130,14 +130,14 @@ async function preparePython(): Promise<string | null> {
 
 async function digestOf(databaseUrl: string, table: string): Promise<string> {
   const { rows } = await withClient(databaseUrl, (client) =>
-    client.query<{ told: string }>(
+    client.query<{ shown: string }>(
       `select concat(count(*), ' ', sum(hashtextextended(
          concat_ws('|', hash, block_number, fee, status, entry_point_version, transaction_hash), 0
-       )::numeric)) as told
+       )::numeric)) as shown
        from ${table}`,
     ),
   );
-  return rows[0]?.told ?? '';
+  return rows[0]?.shown ?? '';
 }
 
 function report(measured: ReadonlyMap<string, readonly Run[]>): void {
@@ -158,7 +158,7 @@ function report(measured: ReadonlyMap<string, readonly Run[]>): void {
   });
   const script = medianOf(measured.get('a script of an afternoon') ?? [], cpuOf);
   for (const [name, all] of measured) {
-    const median = (told: (one: Run) => number) => medianOf(all, told);
+    const median = (shown: (one: Run) => number) => medianOf(all, shown);
     const isEqual = all.every((one) => one.rows === truth);
     if (!isEqual) process.exitCode = 1;
     const program = median((one) => one.programCpuMs);
@@ -181,6 +181,6 @@ function cpuOf(one: Run): number {
   return one.programCpuMs + (one.postgresCpuMs ?? Number.NaN);
 }
 
-function medianOf(all: readonly Run[], told: (one: Run) => number): number {
-  return all.map(told).toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
+function medianOf(all: readonly Run[], shown: (one: Run) => number): number {
+  return all.map(shown).toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
 }

@@ -10,7 +10,7 @@ export interface Server {
   readonly dataDirectory: string;
   readonly url: string;
   withDatabase<Result>(use: (url: string) => Promise<Result>): Promise<Result>;
-  /** Stops it, whoever uses it, and starts it again at the same URL. */
+  /** Stops it, even if it is in use, and starts it again at the same URL. */
   restart(): Promise<void>;
 }
 

@@ -61,11 +61,11 @@ async function secondsOf(args: readonly string[], env: NodeJS.ProcessEnv): Promi
     signal,
   });
   const exited = once(child, 'exit') as Promise<[number | null]>;
-  const [said, told] = await Promise.all([
+  const [said, printed] = await Promise.all([
     text(child.stderr as Readable),
     text(child.stdio[3] as Readable),
   ]);
   const [status] = await exited;
   if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}: ${said}`);
-  return Number(told);
+  return Number(printed);
 }

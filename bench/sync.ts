@@ -26,7 +26,7 @@ export interface SyncMeasure {
   readonly commandMs: number;
   /** Processor time from the first request on. */
   readonly nodeCpuMs: number;
-  /** The same of all of Postgres's processes; null where the system does not tell. */
+  /** The same of all of Postgres's processes; null if the system does not report it. */
   readonly postgresCpuMs: number | null;
   readonly memory: readonly MemorySample[];
 }

@@ -138,7 +138,7 @@ function throughputFigures(runs: readonly Throughput[]): Figure[] {
   const seconds = sync.walkMs / 1000;
   const all = runs.map((run) => Math.round(rowsPerSecond(run))).join(', ');
   const perRow = (ms: number | null) =>
-    ms === null ? 'not told by this system' : `${((ms * 1000) / rows).toFixed(0)} µs`;
+    ms === null ? 'not reported by this system' : `${((ms * 1000) / rows).toFixed(0)} µs`;
   return [
     {
       name: `rows/s of one feed, ${rows} user operations (runs: ${all})`,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { boards } from './dashboards/boards.ts';
 import { dashboardText } from './dashboards/text.ts';
 
-/** `npm run generate dashboards`: writes dashboards/grafana/*.json anew. */
+/** `npm run generate dashboards`: writes dashboards/grafana/*.json. */
 for (const [name, board] of Object.entries(boards)) {
   const file = join(import.meta.dirname, `../dashboards/grafana/${name}.json`);
   await writeFile(file, await dashboardText(board));

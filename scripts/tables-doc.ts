@@ -5,7 +5,7 @@ import { migrateUrl } from '../test/harness/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
 import { tablesPage } from './tables-page.ts';
 
-/** `npm run generate tables`: writes docs/tables.md anew, from a database that was just migrated. */
+/** `npm run generate tables`: writes docs/tables.md from a database that was just migrated. */
 const file = join(import.meta.dirname, '../docs/tables.md');
 
 await withServer((server) =>

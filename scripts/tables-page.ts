@@ -72,21 +72,21 @@ repeats it. In psql \`\\d+ explorer.blocks\` shows those of a table. Names and m
 function sharedColumns(tables: readonly Relation[]): ReadonlyMap<string, Column> {
   const found = new Map<string, { readonly column: Column; tables: number }>();
   for (const column of tables.flatMap(({ columns }) => columns)) {
-    const known = found.get(spelling(column));
-    if (known === undefined) found.set(spelling(column), { column, tables: 1 });
+    const known = found.get(signatureOf(column));
+    if (known === undefined) found.set(signatureOf(column), { column, tables: 1 });
     else known.tables += 1;
   }
   const many = [...found.values()].filter((entry) => entry.tables >= manyTables);
   return new Map(many.map(({ column }) => [column.name, column]));
 }
 
-const spelling = ({ name, type, comment }: Column) => JSON.stringify([name, type, comment]);
+const signatureOf = ({ name, type, comment }: Column) => JSON.stringify([name, type, comment]);
 
 function describe(relation: Relation, shared: ReadonlyMap<string, Column>): string {
   const { name, comment, columns } = relation;
   const isShared = (column: Column) => {
     const alike = shared.get(column.name);
-    return alike !== undefined && spelling(alike) === spelling(column);
+    return alike !== undefined && signatureOf(alike) === signatureOf(column);
   };
   const also = columns.filter(isShared).map((column) => code(column.name) + keyMark(column));
   return [

@@ -223,9 +223,9 @@ function createJudge(options: SimulatorOptions, limiter: Limiter) {
     const now = readNow();
     const { verdict, headers } = limiter.admit(now, limits?.() ?? {});
     const random = draw('fault', number);
-    const asked = { chainId, operation, url, number, now };
+    const requested = { chainId, operation, url, number, now };
     // None either if the limits refused the request before anything could go wrong with it.
-    const chosen = verdict === 'let-in' ? faults?.(asked, () => random.part()) : null;
+    const chosen = verdict === 'let-in' ? faults?.(requested, () => random.part()) : null;
     const fault = chosen ?? null;
     const serve = (at: URL) => answerRoute(route, at.searchParams);
     const answer = refusals[verdict] ?? answerWith(fault, url, serve);

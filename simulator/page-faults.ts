@@ -2,11 +2,11 @@ import { pageLimit, refuse, type Answer } from './pages.ts';
 
 /** A page that is made from the true one. */
 export interface PageFault {
-  readonly page: (asked: AskedPage) => Answer;
+  readonly page: (requested: RequestedPage) => Answer;
 }
 
 /** What a wrong page is made from. */
-interface AskedPage {
+interface RequestedPage {
   readonly url: URL;
   /** The true answer to this URL, or to another. */
   readonly serve: (url: URL) => Answer;
@@ -41,7 +41,7 @@ function withSize(url: URL, size: number): URL {
 const largeLength = 10_000;
 
 /** As many pages in one as the large page takes. */
-function serveLarge({ url, serve }: AskedPage): Answer {
+function serveLarge({ url, serve }: RequestedPage): Answer {
   const items: Item[] = [];
   const at = withSize(url, pageLimit);
   let next: Page['next_page_params'];
@@ -92,7 +92,7 @@ const withSmallPages = ({ page }: PageFault): PageFault => ({
 const filling = '~'.repeat(64);
 
 /** Hands out ever longer tokens, and the last page again and again. */
-function serveGrowing({ url, serve }: AskedPage): Answer {
+function serveGrowing({ url, serve }: RequestedPage): Answer {
   const token = url.searchParams.get('page_token') ?? '';
   const bare = token.replace(/~+$/u, '');
   const at = new URL(url);

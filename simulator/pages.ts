@@ -164,7 +164,7 @@ export function answerCounted<Item>(
 /** Where an item stands in a list in descending order. */
 export interface Position {
   readonly value: number;
-  /** Tells items of one value apart: lower-case hexadecimal with 0x. */
+  /** Distinguishes items of one value: lower-case hexadecimal with 0x. */
   readonly key: string;
 }
 

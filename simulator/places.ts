@@ -65,31 +65,31 @@ export function lastWhere(count: number, holds: (index: number) => boolean): num
 export interface Numbering {
   readonly first: number;
   /** Numbers that are not used, ascending, once each. */
-  readonly holes: readonly number[];
+  readonly gaps: readonly number[];
   /** The places in a hundred numbers that are not used, ascending: each hundred has its own. */
-  readonly holesOf: (round: number) => readonly number[];
+  readonly gapsOf: (round: number) => readonly number[];
   readonly usedPerCycle: number;
 }
 
 /** Numbers with gaps of their own, so that those below a number are known at once. */
 const cycle = 100;
 
-/** The numbers from `first` on without these, and without `holesPerCycle` of every hundred. */
+/** The numbers from `first` on without these, and without `gapsPerCycle` of every hundred. */
 export function planNumbering(
   first: number,
-  holes: readonly number[],
-  holesPerCycle: number,
+  gaps: readonly number[],
+  gapsPerCycle: number,
   draw: (round: number) => Random,
 ): Numbering {
   return {
     first,
-    holes: [...new Set(holes)].filter((hole) => hole >= first).sort((a, b) => a - b),
-    usedPerCycle: cycle - holesPerCycle,
-    holesOf(round) {
-      if (holesPerCycle === 0) return [];
+    gaps: [...new Set(gaps)].filter((gap) => gap >= first).sort((a, b) => a - b),
+    usedPerCycle: cycle - gapsPerCycle,
+    gapsOf(round) {
+      if (gapsPerCycle === 0) return [];
       const random = draw(round);
       const rests = Array.from({ length: cycle }, (_, rest) => rest);
-      return Array.from({ length: holesPerCycle })
+      return Array.from({ length: gapsPerCycle })
         .flatMap(() => rests.splice(random.below(rests.length), 1))
         .sort((left, right) => left - right);
     },
@@ -97,10 +97,10 @@ export function planNumbering(
 }
 
 /** How many used numbers lie below a number, which must not lie below the first. */
-export function slotsBefore({ first, holes, holesOf, usedPerCycle }: Numbering, number: number) {
-  const place = number - first - holes.filter((hole) => hole < number).length;
+export function slotsBefore({ first, gaps, gapsOf, usedPerCycle }: Numbering, number: number) {
+  const place = number - first - gaps.filter((gap) => gap < number).length;
   const [round, rest] = [Math.floor(place / cycle), place % cycle];
-  return round * usedPerCycle + rest - holesOf(round).filter((hole) => hole < rest).length;
+  return round * usedPerCycle + rest - gapsOf(round).filter((gap) => gap < rest).length;
 }
 
 /** The slot of a number, counted from 0 over the used numbers; null if it is not used. */
@@ -111,15 +111,15 @@ export function slotOf(numbering: Numbering, number: number): number | null {
 }
 
 /** The number of a slot. */
-export function numberOf({ first, holes, holesOf, usedPerCycle }: Numbering, slot: number): number {
+export function numberOf({ first, gaps, gapsOf, usedPerCycle }: Numbering, slot: number): number {
   const round = Math.floor(slot / usedPerCycle);
-  const rest = skip(slot % usedPerCycle, holesOf(round));
-  return skip(first + round * cycle + rest, holes);
+  const rest = skip(slot % usedPerCycle, gapsOf(round));
+  return skip(first + round * cycle + rest, gaps);
 }
 
-/** The value when ascending holes are passed over. */
-function skip(value: number, holes: readonly number[]): number {
-  return holes.reduce((reached, hole) => (hole <= reached ? reached + 1 : reached), value);
+/** The value when ascending gaps are passed over. */
+function skip(value: number, gaps: readonly number[]): number {
+  return gaps.reduce((reached, gap) => (gap <= reached ? reached + 1 : reached), value);
 }
 
 /** How far sizes of batches differ from the average; they cancel out over one period of five. */

@@ -56,9 +56,9 @@ export interface SimulatedChain {
    */
   readonly batches: { readonly first: number; readonly count: number; readonly blocks: number };
   /** Batch numbers that hold nothing; the heights of their neighbours meet. */
-  readonly holes?: readonly number[];
+  readonly gaps?: readonly number[];
   /** A whole number below 100: so many more of every hundred numbers hold nothing. */
-  readonly holesPercent?: number;
+  readonly gapsPercent?: number;
   readonly factories: number;
   readonly oddities?: readonly Oddity[];
   /** Serves user operations in wrong order. */
@@ -91,11 +91,11 @@ export interface World {
 /** The world of a chain. Throws a RangeError if its motion or calendar makes no sense. */
 export function createWorld(seed: number, described: SimulatedChain): World {
   const draw = drawsOf(seed, described.id);
-  const { batches, motion, calendar, holes = [], holesPercent = 0 } = described;
+  const { batches, motion, calendar, gaps = [], gapsPercent = 0 } = described;
   if (calendar && motion) throw new RangeError('a chain has a calendar or motion, not both');
   const timetable = calendar ? planTimetable(calendar, described.userOperations, draw) : null;
   const operations = timetable?.operations ?? described.userOperations;
-  const numbering = planNumbering(batches.first, holes, holesPercent, (round) =>
+  const numbering = planNumbering(batches.first, gaps, gapsPercent, (round) =>
     draw('batch-hole', round),
   );
   const slots = slotsBefore(numbering, batches.first + batches.count);

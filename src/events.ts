@@ -194,7 +194,7 @@ export const events = {
     ({ feed, was }) => `${feed}: works again, was ${was}`,
     { ends: 'feed' },
   ),
-  'feed.elsewhere': event(
+  'feed.source-mismatch': event(
     'warn',
     ['feed', 'lane'],
     ({ feed }) =>

@@ -8,10 +8,10 @@ export async function every(
   pauseMs: number,
   signal: AbortSignal,
   work: () => Promise<void>,
-  tell: (error: unknown) => void,
+  report: (error: unknown) => void,
 ): Promise<void> {
   while (!signal.aborted) {
-    await work().catch(tell);
+    await work().catch(report);
     await delay(pauseMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -156,7 +156,7 @@ const rules = {
     advice:
       'This is a defect of explorer-etl: report it with the stack that the log shows; the rows are kept, and the next run tries again.',
   },
-  'database-away': {
+  'database-unreachable': {
     ...harmless,
     stops: 'worker',
     exit: 1,

@@ -5,10 +5,10 @@ import tempfile
 
 from pages import pages, read_input
 
-told = read_input()
+settings = read_input()
 os.environ.update(
     {
-        "DESTINATION__POSTGRES__CREDENTIALS": told.database_url,
+        "DESTINATION__POSTGRES__CREDENTIALS": settings.database_url,
         "NORMALIZE__WORKERS": "2",
         "NORMALIZE__DATA_WRITER__FILE_MAX_ITEMS": "50000",
         "LOAD__WORKERS": "2",
@@ -29,10 +29,10 @@ def main() -> None:
         dataset_name="peer",
         pipelines_dir=tempfile.mkdtemp(prefix="dlt-"),
     )
-    resource = dlt.resource(pages(told), name="user_operations", primary_key="hash", write_disposition="append")
+    resource = dlt.resource(pages(settings), name="user_operations", primary_key="hash", write_disposition="append")
     measure = Measure()
     pipeline.run(resource, loader_file_format="csv")
-    measure.tell()
+    measure.report()
 
 
 if __name__ == "__main__":

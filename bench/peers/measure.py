@@ -10,7 +10,7 @@ class Measure:
         self.started = time.monotonic()
         self.cpu = cpu_seconds()
 
-    def tell(self) -> None:
+    def report(self) -> None:
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         print(

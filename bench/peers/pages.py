@@ -21,9 +21,9 @@ def read_input() -> Input:
     return Input(**orjson.loads(sys.argv[1]))
 
 
-def pages(told: Input) -> Iterator[list[dict]]:
-    url = f"{told.explorer_url}/{told.chain_id}/api/v2/proxy/account-abstraction/operations"
-    fields = {"apikey": told.api_key, "page_size": str(told.page_size)}
+def pages(settings: Input) -> Iterator[list[dict]]:
+    url = f"{settings.explorer_url}/{settings.chain_id}/api/v2/proxy/account-abstraction/operations"
+    fields = {"apikey": settings.api_key, "page_size": str(settings.page_size)}
     pool = urllib3.PoolManager()
     while True:
         body = orjson.loads(pool.request("GET", url, fields=fields).data)

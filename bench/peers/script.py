@@ -61,8 +61,8 @@ def hash_of(shown: dict | str | None) -> str | None:
 def address_of(shown: dict | str) -> tuple:
     if isinstance(shown, str):
         return (hash_of(shown), None, None, None, None, None)
-    told = (shown.get(name) for name in ("name", "is_contract", "is_verified", "proxy_type", "reputation"))
-    return (hash_of(shown), *told)
+    values = (shown.get(name) for name in ("name", "is_contract", "is_verified", "proxy_type", "reputation"))
+    return (hash_of(shown), *values)
 
 
 def operation_of(item: dict) -> tuple:
@@ -80,23 +80,23 @@ def operation_of(item: dict) -> tuple:
 
 
 def main() -> None:
-    told = read_input()
-    with psycopg.connect(told.database_url, prepare_threshold=1) as connection:
+    settings = read_input()
+    with psycopg.connect(settings.database_url, prepare_threshold=1) as connection:
         connection.execute(SCHEMA, prepare=False)
         connection.commit()
         measure = Measure()
         with ThreadPoolExecutor(max_workers=1) as reader:
-            walk = pages(told)
+            walk = pages(settings)
             coming = reader.submit(next, walk, None)
             while (items := coming.result()) is not None:
                 coming = reader.submit(next, walk, None)
                 shown = (item.get(field) for item in items for field in ("address", "entry_point"))
                 addresses = {row[0]: row for row in map(address_of, filter(None, shown))}
                 rows = [addresses[key] for key in sorted(addresses)]
-                connection.execute(ADDRESSES, [told.chain_id, *columns(rows)])
-                connection.execute(OPERATIONS, [told.chain_id, *columns([operation_of(item) for item in items])])
+                connection.execute(ADDRESSES, [settings.chain_id, *columns(rows)])
+                connection.execute(OPERATIONS, [settings.chain_id, *columns([operation_of(item) for item in items])])
                 connection.commit()
-        measure.tell()
+        measure.report()
 
 
 main()

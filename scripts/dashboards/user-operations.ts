@@ -39,7 +39,7 @@ export const userOperations = dashboard({
       {
         title: 'Operations a day, by entry point',
         about: 'One version of the entry point replaces another.',
-        sql: `select ${ofDay} as time, coalesce(entry_point_version, 'not told') as metric,
+        sql: `select ${ofDay} as time, coalesce(entry_point_version, 'not reported') as metric,
          sum(operations)::bigint as operations
   from explorer.operations_daily
   where ${ofDays}

@@ -22,7 +22,7 @@ const folder = join(import.meta.dirname, '../../dashboards/grafana');
 export const readWritten = (name: string): Promise<string> =>
   readFile(join(folder, `${name}.json`), 'utf8');
 
-/** The panels of a dashboard, and how far back they look where nobody chose another time, in ms. */
+/** The panels of a dashboard, and how far back they look if no other time is chosen, in ms. */
 export async function panelsOf(
   name: string,
 ): Promise<{ readonly panels: readonly WrittenPanel[]; readonly spanMs: number }> {

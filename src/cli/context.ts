@@ -86,5 +86,5 @@ export type Register = (registry: Registry) => void;
 /** Reports on stderr which process has a lock; a signal ends the wait. */
 export const waitingOf = ({ signal, stderr }: Context): Waiting => ({
   signal,
-  tell: (line) => stderr(`${line}\n`),
+  report: (line) => stderr(`${line}\n`),
 });

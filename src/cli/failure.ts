@@ -148,7 +148,7 @@ export const interruption: Failure = {
 };
 
 /** Prints errors on stderr. */
-export function tellFailure({ stderr }: Pick<Context, 'stderr'>, { errors }: Failure): void {
+export function printFailure({ stderr }: Pick<Context, 'stderr'>, { errors }: Failure): void {
   for (const { where, message, hint } of errors) {
     const place = where === null ? 'explorer-etl: ' : `explorer-etl: ${where}: `;
     stderr(`${place}${message}${hint === null ? '' : ` ${hint}`}\n`);

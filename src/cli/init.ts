@@ -55,8 +55,9 @@ async function init(context: Context, options: ChosenFeeds & GlobalOptions) {
     lists: operation ?? usual.lists,
   };
   const { isTerminal } = context.out;
-  const isAsked = (chain ?? operation) === undefined && isTerminal && !options.json;
-  const { chains, lists } = isAsked && process.stdin.isTTY ? await askForChoice(context) : flags;
+  const isRequested = (chain ?? operation) === undefined && isTerminal && !options.json;
+  const { chains, lists } =
+    isRequested && process.stdin.isTTY ? await askForChoice(context) : flags;
   const ids = [...new Set(chains)];
   const fields = { file: name, chains: ids, unknown_chains: ids.filter((id) => !isKnownChain(id)) };
   writeFileSync(file, exampleConfig(ids, lists), { flag: 'wx' });

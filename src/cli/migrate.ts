@@ -6,7 +6,7 @@ import { largeTable } from '../lists/registry.ts';
 import { addExamples } from './command-line.ts';
 import { type Context, type GlobalOptions, type Registry, waitingOf } from './context.ts';
 import { onDatabase } from './on-database.ts';
-import { printAnswer, tellWhere } from './print.ts';
+import { printAnswer, reportLocation } from './print.ts';
 import { settingsOf } from './setup.ts';
 
 interface MigrateOptions extends GlobalOptions {
@@ -54,7 +54,7 @@ export function registerMigrate({ command, run }: Registry): void {
 function migrate(context: Context, options: MigrateOptions) {
   const settings = settingsOf(context, options, 'database');
   return onDatabase(settings, context, 'writes', async (database) => {
-    tellWhere(context, options, database);
+    reportLocation(context, options, database);
     const waiting = waitingOf(context);
     const { applied, views } = await prepareDatabase(database, waiting);
     const layout =

@@ -46,7 +46,7 @@ export function printAnswer<Schema extends DocumentSchema>(
 }
 
 /** Reports where an embedded database keeps its data. */
-export function tellWhere(
+export function reportLocation(
   context: Context,
   { quiet }: Pick<GlobalOptions, 'quiet'>,
   { embedded }: OpenDatabase,

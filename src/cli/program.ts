@@ -144,7 +144,7 @@ async function endInFailure(
   context: Context,
   options: GlobalOptions & { readonly isDocumented: boolean },
 ): Promise<ExitCode> {
-  const { failureOf, interruption, tellFailure, writeFailure, wrongFlags } =
+  const { failureOf, interruption, printFailure, writeFailure, wrongFlags } =
     await import('./failure.ts');
   const write = (failure: Failure) =>
     options.isDocumented ? writeFailure(context, failure) : failure.exit.code;
@@ -155,7 +155,7 @@ async function endInFailure(
   // The parser has reported it.
   if (error instanceof CommanderError) return write(wrongFlags(error, commandLine));
   const failure = failureOf(error, { ...options, commandLine });
-  tellFailure(context, failure);
+  printFailure(context, failure);
   return write(failure);
 }
 

@@ -2,7 +2,7 @@ import type { SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import {
-  mostUnasked,
+  mostUnrequested,
   recountCoverage,
   repairRequests,
   repairsOf,
@@ -32,7 +32,7 @@ interface RepairOptions extends ChosenFeeds, SourceOptions, GlobalOptions {
 
 export function registerRepair({ command, run }: Registry): void {
   addSameData(addFeedOptions(command))
-    .option('--yes', `repair even if it takes more than ${mostUnasked} requests`)
+    .option('--yes', `repair even if it takes more than ${mostUnrequested} requests`)
     .action(run(repair));
   addExamples(command, [
     'explorer-etl repair --chain 10 && explorer-etl verify',
@@ -87,7 +87,7 @@ async function checkCost(
   const count = await repairRequests(db, verified, chains, { pageSize, at: new Date() });
   const requests = count.likely ?? count.requests ?? 0;
   const cost = costText(count);
-  if (requests <= mostUnasked || yes === true) {
+  if (requests <= mostUnrequested || yes === true) {
     if (requests > 0 && !quiet) context.stderr(`This repair takes ${cost}.\n`);
     return;
   }

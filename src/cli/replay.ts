@@ -6,7 +6,7 @@ import { addFeedOptions, type ChosenFeeds, storedFeeds } from './chosen-feeds.ts
 import { addExamples } from './command-line.ts';
 import type { Context, GlobalOptions, Registry } from './context.ts';
 import { demandPrepared, onDatabase } from './on-database.ts';
-import { printAnswer, tellWhere } from './print.ts';
+import { printAnswer, reportLocation } from './print.ts';
 
 export const replayDocument = z.strictObject({
   schema: z.literal('explorer-etl/replay/1'),
@@ -41,7 +41,7 @@ Interrupted or killed, the same command starts again, and ends with the same row
 async function replay(context: Context, options: ChosenFeeds & GlobalOptions) {
   const { settings, ...filter } = storedFeeds(context, options);
   return onDatabase(settings, context, 'writes', async (database) => {
-    tellWhere(context, options, database);
+    reportLocation(context, options, database);
     await demandPrepared(database, 'to replay');
     const total = await countArchived(database.db, filter);
     let reportedAt = performance.now();

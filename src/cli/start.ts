@@ -192,8 +192,8 @@ async function openAll({ context, options, settings, log, page }: Work) {
     const { embedded, url } = database;
     page?.use({ url, directUrl: embedded === null ? settings.directUrl : null });
     if (embedded !== null) log.write('database.embedded', { folder: embedded.dataDirectory });
-    const tell = (reason: string) => log.write('database.locked', { reason });
-    await prepareDatabase(database, { signal: context.signal, tell });
+    const report = (reason: string) => log.write('database.locked', { reason });
+    await prepareDatabase(database, { signal: context.signal, report });
     const engine = await openEngine({ settings, database, log, supervise: true, source: options });
     return { database, engine };
   } catch (error) {

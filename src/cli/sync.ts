@@ -24,7 +24,7 @@ import { showProgress } from './progress.ts';
 import { openScreen, type Screen } from './screen.ts';
 import { logOf, settingsOf } from './setup.ts';
 import { concludeSync, type Concluded } from './sync-result.ts';
-import { tellWhere } from './print.ts';
+import { reportLocation } from './print.ts';
 
 interface SyncOptions extends ChosenFeeds, BoundFlags, SourceOptions {}
 
@@ -82,7 +82,7 @@ export async function syncOnDatabase(
     return await onDatabase(settings, context, 'writes', async (database) => {
       const begunAt = performance.now();
       screen.clear();
-      tellWhere(context, options, database);
+      reportLocation(context, options, database);
       step('Preparing the database');
       const stderr = (text: string) => screen.write(text);
       await prepareDatabase(database, waitingOf({ ...context, stderr }));

@@ -2,7 +2,7 @@ import type { RequestCount } from '../lists/list.ts';
 import { printable } from '../printable.ts';
 import { type Finding, findingText, placesText } from '../status/findings.ts';
 import {
-  mostUnasked,
+  mostUnrequested,
   verifyDocument,
   type VerifyDocument,
   verifyFeeds,
@@ -118,7 +118,7 @@ function repairLines(look: Look, repair: Repair, known = [knownRequests(repair)]
   const { command: wanted, requests = null, at_most = null } = repair;
   // A person sees the cost beside the command; a program needs `--yes`, else it is refused.
   const sum = known.reduce((total, part) => total + part, 0);
-  const command = sum > mostUnasked ? `${wanted} --yes` : wanted;
+  const command = sum > mostUnrequested ? `${wanted} --yes` : wanted;
   const cost = costText({ likely: requests, requests: at_most });
   const drawn = `  → ${paint(look, 'command', command)}`;
   if (cost === '') return [drawn];

@@ -55,7 +55,7 @@ export const explorer = z
     daily_credits: dailyCredits
       .nullish()
       .describe(
-        'Credits to spend in a day (UTC) at most, by all processes on a database: nothing is asked beyond. Each page costs 20; the free plan has 100,000 a day, 5,000 pages. History leaves a fifth of what the rest of the day may cost to what is new. Without it, only the explorer limits the credits.',
+        'Credits to spend in a day (UTC) at most, by all processes on a database: no request exceeds them. Each page costs 20; the free plan has 100,000 a day, 5,000 pages. History leaves a fifth of what the rest of the day may cost to what is new. Without it, only the explorer limits the credits.',
       ),
     page_size: z
       .int()

@@ -5,7 +5,7 @@ import { printable } from '../printable.ts';
 /** How to wait for a lock. */
 export interface Waiting {
   readonly signal: AbortSignal;
-  readonly tell: (line: string) => void;
+  readonly report: (line: string) => void;
 }
 
 /** An advisory lock and its holder's work, such as `brings the schema up to date`. */
@@ -14,7 +14,7 @@ export interface Lock {
   readonly work: string;
 }
 
-const inSilence: Waiting = { signal: new AbortController().signal, tell: () => undefined };
+const inSilence: Waiting = { signal: new AbortController().signal, report: () => undefined };
 
 const retryMs = 100;
 /** Two programs that start together wait less. */
@@ -29,7 +29,7 @@ export async function withAdvisoryLock<T>(
   pool: Pool,
   lock: Lock,
   work: () => Promise<T>,
-  { signal, tell }: Waiting = inSilence,
+  { signal, report }: Waiting = inSilence,
 ): Promise<T> {
   let named: number | undefined;
   for (let tries = 1; ; tries += 1) {
@@ -56,7 +56,7 @@ export async function withAdvisoryLock<T>(
       const [holder] = rows;
       if (tries > quietTries && holder !== undefined && holder.pid !== named) {
         named = holder.pid;
-        tell(describeHolder(lock, holder));
+        report(describeHolder(lock, holder));
       }
     } finally {
       client.release(isFailed);

@@ -43,7 +43,7 @@ export function createPool(options: {
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveDelayMs,
-    ...(pooled === 'sessions' && { onConnect: (client) => tellSession(client, settings) }),
+    ...(pooled === 'sessions' && { onConnect: (client) => configureSession(client, settings) }),
     ...(options.idleTimeoutMs !== undefined && { idleTimeoutMillis: options.idleTimeoutMs }),
   });
   // An error event of a dead connection without a listener ends the process: it comes from the pool
@@ -53,21 +53,21 @@ export function createPool(options: {
     client.on('error', () => {});
     if (dbTimeouts !== undefined) breakUnanswered(client, dbTimeouts.answerMs);
     if (options.planned !== undefined) nameStatements(client, naming);
-    if (pooled === 'transactions') tellTransactions(client, settings);
+    if (pooled === 'transactions') configureTransactions(client, settings);
   });
   return pool;
 }
 
 /** The pool awaits the result before it hands the connection out; its types do not say so. */
-function tellSession(client: ClientBase, settings: ServerSettings): unknown {
+function configureSession(client: ClientBase, settings: ServerSettings): unknown {
   const all = Object.entries(settings).map(([name, value]) => `set ${name} = '${value}'`);
   return client.query(all.join('; '));
 }
 
 /** Sends settings with each `begin`: only a transaction can hold locks for a silent client. */
-function tellTransactions(client: PoolClient, settings: ServerSettings): void {
+function configureTransactions(client: PoolClient, settings: ServerSettings): void {
   const all = Object.entries(settings).map(([name, value]) => `; set local ${name} = '${value}'`);
-  const query = client.query.bind(client) as (...told: unknown[]) => unknown;
+  const query = client.query.bind(client) as (...given: unknown[]) => unknown;
   client.query = ((statement: unknown, ...rest: unknown[]) => {
     const text = typeof statement === 'string' ? statement : textOf(statement);
     if (text === undefined || !/^begin\b/iu.test(text)) return query(statement, ...rest);
@@ -85,7 +85,7 @@ const textOf = (statement: unknown): string | undefined =>
  * name: a pooler that changes servers between transactions allows no names.
  */
 function nameStatements(client: PoolClient, naming: { isUseful: boolean }): void {
-  const query = client.query.bind(client) as (...told: unknown[]) => unknown;
+  const query = client.query.bind(client) as (...given: unknown[]) => unknown;
   const names = new Map<string, string>();
   const named = (statement: unknown): unknown => {
     const text = textOf(statement);

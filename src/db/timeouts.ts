@@ -80,19 +80,19 @@ export function breakUnanswered(client: Client, answerMs: number): void {
   // Public in node-postgres, but not in its types; after a TLS handshake, the TLS socket.
   const socket: unknown = Reflect.get(Object(Reflect.get(client, 'connection')), 'stream');
   if (!(socket instanceof Socket)) throw new Error('a connection of node-postgres has no socket');
-  let isAsking = false;
+  let isWaiting = false;
   const write = socket.write.bind(socket);
   socket.write = ((...said: Parameters<Socket['write']>) => {
-    isAsking = true;
+    isWaiting = true;
     return write(...said);
   }) as Socket['write'];
   socket.prependListener('data', () => {
-    isAsking = false;
+    isWaiting = false;
   });
   // Each byte in either direction restarts Node's timer.
   socket.setTimeout(answerMs);
   socket.on('timeout', () => {
-    if (!isAsking) return;
+    if (!isWaiting) return;
     const lost = new Error(`no answer within ${answerMs} ms`);
     socket.destroy(Object.assign(lost, { code: 'ETIMEDOUT' }));
   });

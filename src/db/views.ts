@@ -90,7 +90,7 @@ export async function makeViews(
         );
       }
       if (attempt === 1) {
-        waiting?.tell('Waiting for a session that uses a view which is to be replaced.');
+        waiting?.report('Waiting for a session that uses a view which is to be replaced.');
       }
       await delay(pauseMs);
     }

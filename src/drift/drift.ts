@@ -62,7 +62,7 @@ export function openDriftCounter(schema: z.ZodType): DriftCounter {
       seen.set(place, none);
       return none;
     },
-    noteUnread: ({ path, kind, detail }) => note(kind, spell(path), detail),
+    noteUnread: ({ path, kind, detail }) => note(kind, formatPath(path), detail),
     report() {
       const [everywhere, nowhere]: [string[], string[]] = [[], []];
       collect(outlineOf(schema), seen, everywhere, nowhere);
@@ -89,9 +89,9 @@ function collect(
   if (place.element !== null) collect(place.element, seen, everywhere, nowhere);
 }
 
-const spell = (path: readonly PropertyKey[]) =>
+const formatPath = (path: readonly PropertyKey[]) =>
   path.reduce<string>(
-    (spelled, step) => (typeof step === 'number' ? `${spelled}[]` : join(spelled, String(step))),
+    (text, step) => (typeof step === 'number' ? `${text}[]` : join(text, String(step))),
     '',
   );
 

@@ -21,7 +21,7 @@ export interface Budget {
    * Corrects the rate by an answer's headers, and pauses the key for everyone if the answer stops it.
    * @throws KeyPausedError if that pause is longer than a worker waits
    */
-  report(told: Omit<Reported<Slot>, 'serviceMs'>): Promise<void>;
+  report(reply: Omit<Reported<Slot>, 'serviceMs'>): Promise<void>;
 }
 
 export interface Slot {
@@ -103,12 +103,12 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
   let reported: Pick<RateHeaders, 'limit' | 'creditsRemaining'> = nothingReported;
 
   /** `dueMs` is on this process's clock. */
-  async function ask(lane: BudgetLane, { hasTurn, unused }: SlotAttempt) {
+  async function requestSlot(lane: BudgetLane, { hasTurn, unused }: SlotAttempt) {
     const { limit, creditsRemaining } = reported;
     reported = nothingReported;
     const sentMs = now();
     const { rows } = await pool.query<SlotReply>({
-      name: 'ask_for_slot',
+      name: 'request_slot',
       text: reserveSlot,
       values: [fingerprint, lane, hasTurn, limit, creditsRemaining, unused],
     });
@@ -129,7 +129,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
       let missed = 0;
       // Ends: each round waits for a turn or a pause, and the signal cuts the wait.
       for (;;) {
-        const reply = await ask(lane, attempt);
+        const reply = await requestSlot(lane, attempt);
         const { page_id, at, outcome, wait_ms, dueMs } = reply;
         if (outcome === 'spent' || outcome === 'kept') throw creditsUsed(reply);
         if (outcome === 'paused' && wait_ms > longestWaitMs) throw new KeyPausedError(reply);

@@ -60,7 +60,7 @@ export interface Answer<Admission, Page> {
 export interface Call<Admission, Page> {
   readonly admit: (signal: AbortSignal) => Promise<Admission>;
   /** Called with each answer, refusals included, before the page is read. */
-  readonly report?: (told: Reported<Admission>) => Promise<void>;
+  readonly report?: (reply: Reported<Admission>) => Promise<void>;
   /**
    * Makes a page of a decompressed body. An ExplorerError fails this attempt only: a cut body may look like a page,
    * and is whole when requested again.

@@ -48,14 +48,14 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
     },
     signal: AbortSignal,
   ): Promise<FetchedPage> => {
-    const { chainId: chain_id, operation, lane, isRecheck: isDoubt = false } = request;
+    const { chainId: chain_id, operation, lane, isRecheck = false } = request;
     const labels = { by, chain_id, operation, lane };
     const answer = await client
       .get(request, {
         admit: (admitted) => budget.take(lane, admitted),
-        report: (told) => budget.report(told),
+        report: (reply) => budget.report(reply),
         read,
-        isRecheck: isDoubt,
+        isRecheck,
         onAttempt: (attempt) =>
           signals.request.publish(() => ({ ...labels, ...attempt, credits: creditsPerRequest })),
         signal,

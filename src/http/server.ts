@@ -214,11 +214,11 @@ export const isAddressInUse = (error: unknown): boolean =>
 function explain(error: unknown, wanted: Address): string {
   const where = addressText(wanted);
   const code = codeOfFailure(error) ?? 'unknown error';
-  const isElsewhere = code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND';
+  const isForeign = code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND';
   if (code === 'EADDRINUSE')
     return `${where} is in use by another program: name another port, or 0 for any that is free.`;
   if (code === 'EACCES') return `this user may not listen on ${where}: name a port above 1023.`;
-  if (isElsewhere)
+  if (isForeign)
     return `this machine has no address ${wanted.host}: name one that it has, such as 127.0.0.1.`;
   return `cannot listen on ${where} (${code}).`;
 }

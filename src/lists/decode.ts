@@ -51,7 +51,7 @@ interface Read {
   /** What its place has no field for; undefined: nothing. */
   readonly left?: Readonly<Fields> | undefined;
   /** Members of a list that are not read, by what their list's name ends with. */
-  readonly aside?: readonly (readonly [string, unknown])[] | undefined;
+  readonly extras?: readonly (readonly [string, unknown])[] | undefined;
 }
 
 const unreadable: unique symbol = Symbol('unreadable');
@@ -104,25 +104,25 @@ function readObject(
   const value: Fields = {};
   let left: [string, unknown][] = [];
   for (const name of Object.keys(raw)) {
-    const told = raw[name];
+    const given = raw[name];
     const field = fields.get(name);
     if (field === undefined) {
       walk.drift.note('field', cut(join(place.path, name)), '');
-      if (told !== undefined) left.push([name, told]);
+      if (given !== undefined) left.push([name, given]);
       continue;
     }
     seen.present[field.index] = (seen.present[field.index] ?? 0) + 1;
     walk.path.push(name);
-    const read = readValue(field, told, walk);
+    const read = readValue(field, given, walk);
     walk.path.pop();
     if (read === unreadable) {
-      left.push([`${name} (${labelOf(walk.unread.at(-1))})`, told]);
+      left.push([`${name} (${labelOf(walk.unread.at(-1))})`, given]);
       continue;
     }
     value[name] = read.value;
     if (field.isOwnRow === true) walk.extraOf.set(name, read.left ?? null);
     else if (read.left !== undefined) left.push([name, read.left]);
-    for (const [member, aside] of read.aside ?? []) left.push([`${name}${member}`, aside]);
+    for (const [member, extra] of read.extras ?? []) left.push([`${name}${member}`, extra]);
   }
   for (const { name, names } of place.others) {
     if (!isContradicted(raw, value, name, names)) continue;
@@ -138,11 +138,11 @@ function readObject(
 function isContradicted(raw: Fields, value: Fields, name: string, names: readonly string[]) {
   const first = names.find((other) => (value[other] ?? null) !== null);
   if (first === undefined || (value[name] ?? null) === null) return false;
-  return spelled(raw[first]) !== spelled(raw[name]);
+  return comparable(raw[first]) !== comparable(raw[name]);
 }
 
 /** Addresses come in upper and lower case. */
-const spelled = (value: unknown) => JSON.stringify(value).toLowerCase();
+const comparable = (value: unknown) => JSON.stringify(value).toLowerCase();
 
 /** Why an object is none, although each of its fields can be read. */
 function complaintOf({ required, rules }: Outline, value: Fields): string | null {
@@ -156,20 +156,20 @@ function complaintOf({ required, rules }: Outline, value: Fields): string | null
 /** A member that is not read is null, so that its neighbours keep their positions. */
 function readList(element: Outline, raw: readonly unknown[], walk: Walk): Read {
   const left: [string, unknown][] = [];
-  const aside: [string, unknown][] = [];
+  const extras: [string, unknown][] = [];
   const value = raw.map((member, index) => {
     if (member === null) walk.drift.note('type', element.path, 'null');
     walk.path.push(index);
     const read = readValue(element, member, walk);
     walk.path.pop();
     if (read === unreadable) {
-      aside.push([`[${index}] (${labelOf(walk.unread.at(-1))})`, member]);
+      extras.push([`[${index}] (${labelOf(walk.unread.at(-1))})`, member]);
       return null;
     }
     if (read.left !== undefined) left.push([String(index), read.left]);
     return read.value;
   });
-  return { value, left: leftovers(left), aside };
+  return { value, left: leftovers(left), extras };
 }
 
 const labelOf = (value: UnreadValue | undefined) =>

@@ -92,7 +92,7 @@ export function operation<Walk extends Scope>(declared: Declaration<Walk>): Oper
 function orderOf(layout: ItemLayout, cursor: Paging, columns: ListOrder['columns']) {
   const fieldsOf = (name: string) => {
     const field = layout.columns.find(({ column }) => column === name);
-    if (field === undefined) throw new Error(`no field tells ${name}, which orders the list`);
+    if (field === undefined) throw new Error(`no field reports ${name}, which orders the list`);
     return field.names;
   };
   const { height, time, key } = columns;
@@ -178,11 +178,11 @@ const items_count = wholeNumber.nullish();
 
 /** The cursor of lists whose next page has the numbers below a field's; nothing follows `end`. */
 export const belowNumber = (field: 'id' | 'block_number', end: number): Paging => ({
-  schema: z.object({ [field]: wholeNumber, items_count }).transform((told): Cursor | null => {
-    const number = Number(told[field]);
+  schema: z.object({ [field]: wholeNumber, items_count }).transform((given): Cursor | null => {
+    const number = Number(given[field]);
     if (number <= end) return null;
-    return told.items_count
-      ? { [field]: number, items_count: told.items_count }
+    return given.items_count
+      ? { [field]: number, items_count: given.items_count }
       : { [field]: number };
   }),
   /**

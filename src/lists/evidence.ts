@@ -218,7 +218,7 @@ export async function judgeListEnd(
   if (next !== undefined && others.length >= claim.pageSize) {
     const below = `more than ${claim.pageSize} items are stored below`;
     const evidence = `${where}, but ${below}, the next at ${one[order.unit]} ${next.height}`;
-    return { is: 'contradicted', evidence, ask: null };
+    return { is: 'contradicted', evidence, question: null };
   }
   if (claim.promised !== null && isEmpty(claim))
     return judgePromise(list, db, claim, claim.promised);
@@ -228,7 +228,7 @@ export async function judgeListEnd(
   return {
     is: 'contradicted',
     evidence: `${where}, but items are stored below, the next at ${one[order.unit]} ${next.height}`,
-    ask: { cursor: order.cursorAt(next), only: null },
+    question: { cursor: order.cursorAt(next), only: null },
   };
 }
 
@@ -246,7 +246,7 @@ async function judgePromise(
   return {
     is: 'contradicted',
     evidence: `it lists nothing from ${one[order.unit]} ${promised.height} on, where its cursor names an item`,
-    ask: above === null ? null : { cursor: order.cursorAt(above), only: above },
+    question: above === null ? null : { cursor: order.cursorAt(above), only: above },
   };
 }
 

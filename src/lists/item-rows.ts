@@ -183,17 +183,17 @@ const fieldsOf = ({ fields }: Outline) =>
 const isValue = ({ fields, element, isOwnRow }: Outline) =>
   isOwnRow === true || (fields === null && element === null);
 
-function layoutOf(fields: readonly Outline[], spell: (name: string) => string): Layout {
+function layoutOf(fields: readonly Outline[], nameOf: (name: string) => string): Layout {
   const [values, objects] = [fields.filter(isValue), fields.filter((field) => !isValue(field))];
   return {
     columns: values.map(({ name, names, isOwnRow: isAddress = false }) => ({
-      column: spell(isAddress ? `${name}_hash` : name),
+      column: nameOf(isAddress ? `${name}_hash` : name),
       names,
       isAddress,
     })),
     within: objects.map((object) => ({
       name: object.name,
-      layout: layoutOf(fieldsOf(object), (inner) => spell(`${object.name}_${inner}`)),
+      layout: layoutOf(fieldsOf(object), (inner) => nameOf(`${object.name}_${inner}`)),
     })),
   };
 }
@@ -254,12 +254,12 @@ const digits = z
   .string()
   .regex(/^[0-9]{1,78}$/, 'expected an integer in base 10, not negative, below 2^256')
   .refine(
-    (told) => told.length < largestWei.length || told <= largestWei,
+    (value) => value.length < largestWei.length || value <= largestWei,
     'expected an integer below 2^256',
   );
 
 /** A JSON number in the place of digits, which loses none of them. */
-export const digitsOfNumber = z.unknown().transform((told) => integerText(told) ?? told);
+export const digitsOfNumber = z.unknown().transform((value) => integerText(value) ?? value);
 
 /** Wei and other big integers, from 0 to 2^256 - 1: base-10 text, or a number. */
 export const bigInteger = z.union([digits, digitsOfNumber.pipe(digits)]).nullish();
@@ -268,15 +268,15 @@ export const bigInteger = z.union([digits, digitsOfNumber.pipe(digits)]).nullish
 export const time = z.iso
   .datetime({ offset: true, local: true })
   .refine(isStorable, 'a time that Postgres cannot hold: its year is 0 or its offset 16 h or more')
-  .refine((told) => /T\d\d:\d\d:\d\d/u.test(told), 'expected a time with its seconds')
-  .transform((told) => utc(wholeMicroseconds(told)))
+  .refine((value) => /T\d\d:\d\d:\d\d/u.test(value), 'expected a time with its seconds')
+  .transform((value) => utc(wholeMicroseconds(value)))
   .nullish();
 
-function isStorable(told: string): boolean {
-  return !told.startsWith('0000') && !/[+-](?:1[6-9]|2\d):?\d\d$/u.test(told);
+function isStorable(value: string): boolean {
+  return !value.startsWith('0000') && !/[+-](?:1[6-9]|2\d):?\d\d$/u.test(value);
 }
 
 /** What is finer than a microsecond is cut off: Postgres rounds it, up into the next second if need be. */
-const wholeMicroseconds = (told: string) => told.replace(/(\.\d{6})\d+/u, '$1');
+const wholeMicroseconds = (value: string) => value.replace(/(\.\d{6})\d+/u, '$1');
 
-const utc = (told: string) => (/(?:Z|[+-]\d\d:?\d\d)$/iu.test(told) ? told : `${told}Z`);
+const utc = (value: string) => (/(?:Z|[+-]\d\d:?\d\d)$/iu.test(value) ? value : `${value}Z`);

@@ -69,7 +69,7 @@ export interface ListCoverage {
   readonly shows: SQL;
   readonly lacks: string;
   /** Ranges of the list, each for itself, or one pass over all of it. */
-  readonly by: 'ranges' | 'census';
+  readonly by: 'ranges' | 'snapshot';
   /** A statement for the verified ranges: a JSON list, or null. */
   readonly covered: SQL;
   /** A statement for notes: a JSON list of raw findings (src/status/findings.ts), or null. */

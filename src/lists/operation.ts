@@ -176,7 +176,7 @@ export type EndVerdict =
       readonly is: 'contradicted';
       readonly evidence: string;
       /** The request whose answer can refute the evidence; null: there is none. */
-      readonly ask: EndQuestion | null;
+      readonly question: EndQuestion | null;
     };
 
 /** A request that shows whether items have left the list. */

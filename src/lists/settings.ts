@@ -49,7 +49,7 @@ export const polling = ({ schedule }: Pick<ConfigDefaults, 'schedule'>, cost: st
     .nullish()
     .transform((ms) => ms ?? null)
     .describe(
-      'How old the last look at the head of the list may be, such as 15m: explorer.freshness tells whether it is. Costs nothing. Without it nothing is judged.',
+      'How old the last look at the head of the list may be, such as 15m: explorer.freshness shows whether it is. Costs nothing. Without it nothing is judged.',
     ),
 });
 

@@ -26,12 +26,14 @@ export function completeMembers(
 ): Row[] {
   const wanted = new Set(positions);
   const knownAt = new Map(known.map((row) => [positionOf(row), row]));
-  const toldAt = new Set(reported.map(positionOf));
+  const reportedAt = new Set(reported.map(positionOf));
   const completed = reported.map((row) => {
     const before = wanted.has(positionOf(row)) ? knownAt.get(positionOf(row)) : undefined;
     return before !== undefined && lends(row, before) ? fill(row, before, Object.keys(row)) : row;
   });
-  const kept = known.filter((row) => wanted.has(positionOf(row)) && !toldAt.has(positionOf(row)));
+  const kept = known.filter(
+    (row) => wanted.has(positionOf(row)) && !reportedAt.has(positionOf(row)),
+  );
   return [...completed, ...kept];
 }
 

@@ -243,8 +243,8 @@ const observeLists = (address: AddressObject, isInformed: boolean, unread: Unrea
     const list = listOf(name);
     const members = membersOf(address, list) ?? [];
     const mayBeEmpty = list.mayBeEmpty?.(address, isInformed) ?? false;
-    const isTold = members.length > 0 || (mayBeEmpty && !isUnread(unread, ...list.path));
-    return isTold ? rowsOf(members, list) : null;
+    const isReported = members.length > 0 || (mayBeEmpty && !isUnread(unread, ...list.path));
+    return isReported ? rowsOf(members, list) : null;
   });
 
 /** Members that are null say nothing; their neighbours keep their positions. */

@@ -10,7 +10,7 @@ import { EmbeddedPostgresError, systemCode, unlessMissing } from './failure.ts';
 export type Account = { uid: number; gid: number } | Record<string, never>;
 
 /** `nobody` on Linux: Postgres refuses root, and this account always exists. */
-const nobody = 65534;
+const unprivileged = 65534;
 /** For programs that only print or check something. */
 const checkTimeoutMs = 10_000;
 /** The whole environment: ours holds the API key, and PG* variables, which the server obeys. */
@@ -23,7 +23,7 @@ export async function accountFor(dataDirectory: string): Promise<Account> {
   if (!isRoot()) return {};
   const owner = await unlessMissing(files.stat(dataDirectory));
   return owner === undefined || owner.uid === 0
-    ? { uid: nobody, gid: nobody }
+    ? { uid: unprivileged, gid: unprivileged }
     : { uid: owner.uid, gid: owner.gid };
 }
 

@@ -3,17 +3,17 @@ import type { Column, Row } from './read.ts';
 import { plainText } from './value.ts';
 
 export const csvHead = (columns: readonly Column[]): string =>
-  spell([columns.map(({ name }) => name)]);
+  serialize([columns.map(({ name }) => name)]);
 
 /** Rows by RFC 4180, with Unix line ends; as in Postgres, null is nothing, an empty text "". */
 export const csvLines = (columns: readonly Column[], rows: readonly Row[]): string =>
-  spell(
+  serialize(
     rows.map((row) =>
       row.map((value, at) => (value === null ? null : plainText(value, columns[at]?.type ?? 0))),
     ),
   );
 
-const spell = (records: readonly Row[]): string =>
+const serialize = (records: readonly Row[]): string =>
   stringify(
     records.map((record) => [...record]),
     { quoted_match: /^$|\r/u },

@@ -102,7 +102,7 @@ export function statementOf(
     if (given[other] === undefined || parameters.some((one) => one.name === other)) continue;
     const flags = parameters.map((one) => `--${one.name}`).join(', ');
     const has = flags === '' ? 'it has no parameters' : `it has ${flags}`;
-    throw new StatementError(`${name} is not asked by --${other}: ${has}.`);
+    throw new StatementError(`${name} does not take --${other}: ${has}.`);
   }
   const values = parameters.map(({ name: one, fallback }) => given[one]?.toString() ?? fallback);
   // `::bigint` is a cast.

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 
 /** Everything is summed up again so often: what changed without a trace is right again by then. */
-const anewEvery = '1 day';
+const recomputeEvery = '1 day';
 /** Longer than a transaction of this program may go on before it writes (`db/timeouts.ts`). */
 const longest = '10 minutes';
 /** How long a transaction that sums up is to take, in ms: a stop waits as long. */
@@ -75,7 +75,7 @@ async function sumShare(
 }
 
 /** Has everything summed up again the next time: rows were deleted, which leaves no trace to find it by. */
-export async function rollUpAnew(tx: Pick<Transaction, 'execute'>): Promise<void> {
+export async function recomputeSums(tx: Pick<Transaction, 'execute'>): Promise<void> {
   await tx.execute(sql`update etl.rollups set begun_at = null where begun_at is not null`);
 }
 
@@ -84,7 +84,7 @@ const named = (prefix: string, name: string) => sql.raw(`etl.${prefix}_${name}`)
 async function noteStale(tx: Transaction, name: string): Promise<void> {
   const { rows } = await tx.execute<{ since: string | null; horizon: string }>(sql`
     -- Where the clock was set back, what was written since counts as older.
-    select case when begun_at > now() - ${anewEvery}::interval and read_to <= now() then read_to end::text
+    select case when begun_at > now() - ${recomputeEvery}::interval and read_to <= now() then read_to end::text
              as since,
            -- A row has the time at which its transaction began, and is seen when that has ended.
            least(

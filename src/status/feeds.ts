@@ -195,7 +195,7 @@ function verifiedShare(
     if (requested === waiting) return noShare;
     return { share: batches.verified / (requested - waiting), basis: 'known' };
   }
-  if (kinds[kind].coverage.by === 'census') {
+  if (kinds[kind].coverage.by === 'snapshot') {
     return is_verified ? { share: quarantined > 0 ? 0 : 1, basis: 'known' } : noShare;
   }
   if (positions === null) return noShare;

@@ -147,7 +147,7 @@ function openOf(feed: FeedStatus, at: Date): Found[] {
 
 /** A backfill is open. A new snapshot is none: the previous one stays valid. */
 const isReading = ({ kind, lanes, verified }: FeedStatus, at: Date): boolean =>
-  !(kinds[kind].coverage.by === 'census' && verified.is_verified) &&
+  !(kinds[kind].coverage.by === 'snapshot' && verified.is_verified) &&
   lanes.some((one) => one.lane === 'backfill' && one.run_state === 'open' && !isLeft(one, at));
 
 /** No worker is known to continue it. */

@@ -236,7 +236,7 @@ export async function repairsOf(
 }
 
 /** A repair of more requests needs `--yes`: a fifth of the free plan's day. */
-export const mostUnasked = 1_000;
+export const mostUnrequested = 1_000;
 
 /** Requests of the repairs, by stored data; leaves out unknown ones. */
 export async function repairRequests(

@@ -20,8 +20,8 @@ export type AdvanceOutcome =
   | { readonly is: 'stopped' }
   | { readonly is: 'fenced' }
   | { readonly is: 'idle' }
-  /** Another process said that the feed is read from another explorer than this one asks. */
-  | { readonly is: 'elsewhere'; readonly run: RunRow }
+  /** Another process said that the feed is read from another explorer than this one requests. */
+  | { readonly is: 'source-mismatch'; readonly run: RunRow }
   | {
       readonly is: 'failure';
       readonly run: RunRow;
@@ -166,7 +166,7 @@ async function walkOn(
       if (!isWoken) return;
       continue;
     }
-    if (walk === 'elsewhere') {
+    if (walk === 'source-mismatch') {
       slice.sourceMismatch = true;
       return;
     }
@@ -254,8 +254,8 @@ async function conclude(
   signal: AbortSignal,
 ): Promise<AdvanceOutcome> {
   const { db } = dependencies;
-  const { run, feedFailure, fenced, sourceMismatch: elsewhere, pages } = slice;
-  if (elsewhere) return { is: 'elsewhere', run };
+  const { run, feedFailure, fenced, sourceMismatch, pages } = slice;
+  if (sourceMismatch) return { is: 'source-mismatch', run };
   if (fenced) return { is: 'fenced' };
   if (feedFailure !== null) return { is: 'failure', run, feedFailure, progressed: pages > 0 };
   if (signal.aborted) return { is: 'stopped' };
@@ -266,7 +266,7 @@ async function conclude(
     first === undefined
       ? null
       : { ...first, reason: failures.map(({ reason }) => reason).join('; ') };
-  // A run that found nothing to ask for has gone well too.
+  // A run that found nothing to request has gone well too.
   if (why === null && slice.isFailing && slice.pages === 0) {
     await noteRecovered(lane, slice, dependencies);
   }

@@ -212,4 +212,4 @@ function refusal(others: readonly ClaimedFeed[], origin: string): string {
 }
 
 /** As SQL: whether a row of `feeds` belongs to another explorer; an unclaimed one does not. */
-export const isElsewhere = (origin: string) => sql`coalesce(feeds.origin <> ${origin}, false)`;
+export const isSourceMismatch = (origin: string) => sql`coalesce(feeds.origin <> ${origin}, false)`;

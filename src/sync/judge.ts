@@ -100,7 +100,7 @@ export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null 
   return null;
 }
 
-/** One spelling for one cursor, whatever the order of its fields. */
+/** One text for one cursor, whatever the order of its fields. */
 export function cursorText(cursor: Cursor | null): string {
   return JSON.stringify(Object.entries(cursor ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

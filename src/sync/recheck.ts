@@ -129,12 +129,15 @@ function judgeEnd(
 }
 
 /** Makes a request once more, or another one at the same place. */
-async function askAgain(step: Step, { walk, reader, signal }: RecheckContext): Promise<JudgedPage> {
+async function repeatRequest(
+  step: Step,
+  { walk, reader, signal }: RecheckContext,
+): Promise<JudgedPage> {
   return judgePage(await requestPage(walk, reader, step, signal, true), walk, reader, step);
 }
 
 async function requestAgain({ facts }: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
-  const next = await askAgain(context.step, context);
+  const next = await repeatRequest(context.step, context);
   const attempts = facts.attempts + next.facts.attempts;
   return { ...next, facts: { ...next.facts, attempts } };
 }
@@ -167,16 +170,18 @@ function saysTheSame(
  * service lists nothing from there on, or nothing but the item above.
  */
 async function isGone(
-  { ask }: Extract<EndVerdict, { is: 'contradicted' }>,
+  { question }: Extract<EndVerdict, { is: 'contradicted' }>,
   context: RecheckContext,
 ): Promise<boolean> {
-  return ask !== null && (await endsAt(ask, context)) && (await endsAt(ask, context));
+  return (
+    question !== null && (await endsAt(question, context)) && (await endsAt(question, context))
+  );
 }
 
 async function endsAt({ cursor, only }: EndQuestion, context: RecheckContext): Promise<boolean> {
   try {
     const step = { ...context.step, cursor, above: null, expected: null };
-    const { envelope, order } = await askAgain(step, context);
+    const { envelope, order } = await repeatRequest(step, context);
     if (envelope.next !== null || envelope.unreadable !== null) return false;
     if (only === null) return envelope.items.length === 0;
     const [first] = order?.trusted ?? [];

@@ -89,7 +89,7 @@ async function supersede(tx: Transaction, which: SQL): Promise<void> {
 }
 
 /**
- * Sets a lane's run of this scope aside: its schedule is gone or covers something else now. What
+ * Supersedes a lane's run of this scope: its schedule is gone or covers something else now. What
  * was read stays. A feed that has no other run open is at rest.
  */
 export async function dropRun(db: Database, lane: FeedLane, scope: RunScope): Promise<void> {

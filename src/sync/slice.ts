@@ -165,7 +165,7 @@ async function conclude(
       return undefined;
     case 'failure':
       return rest(job, outcome, dependencies);
-    case 'elsewhere':
+    case 'source-mismatch':
       return leave(job, outcome.run, dependencies);
     case 'closed':
       for (const { failure, reason } of outcome.failures) {
@@ -194,19 +194,19 @@ async function logTotals(
   else log.write('feed.polled', { ...nameOf(lane), ...cost });
 }
 
-/** Leaves a lane to those who ask the explorer that its feed is read from now. */
+/** Leaves a lane to the processes that use the explorer of its feed. */
 async function leave(
   job: JobWithMetadata<FeedLane>,
   run: RunRow,
   dependencies: SliceDependencies,
 ): Promise<void> {
   const { db, log, onFailure } = dependencies;
-  log.write('feed.elsewhere', nameOf(job.data));
-  if (onFailure === 'give-up') await closeRun(db, run, 'interrupted', readElsewhere);
+  log.write('feed.source-mismatch', nameOf(job.data));
+  if (onFailure === 'give-up') await closeRun(db, run, 'interrupted', sourceMismatch);
   return chain(job, dependencies, notMineMs);
 }
 
-const readElsewhere = {
+const sourceMismatch = {
   failure: null,
   reason:
     'another process reads this feed from another explorer since: use the same EXPLORER_BASE_URL',

@@ -5,7 +5,7 @@ import { ofFeed } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import type { PlannedWalk } from '../lists/list.ts';
 import type { HeldWalk, RunRow, WalkRow } from '../lists/tables.ts';
-import { isElsewhere } from './feeds.ts';
+import { isSourceMismatch } from './feeds.ts';
 
 /** Who takes a walk, and when. */
 interface Taker {
@@ -13,7 +13,7 @@ interface Taker {
   readonly held: readonly number[];
   /** The time that a new walk begins. */
   readonly at: Date;
-  /** Where this process asks for pages. */
+  /** Where this process requests pages. */
   readonly origin: string;
 }
 
@@ -22,22 +22,22 @@ interface Taker {
  * Taking raises the revision, which fences the worker that held the walk before.
  *
  * @returns null when the run has nothing left to begin, 'wait' when that depends on a walk under way,
- *   'elsewhere' when the feed is read from another explorer than this process asks
+ *   'source-mismatch' when the feed is read from another explorer than this process requests
  */
 export async function takeWalk(
   db: Database,
   run: RunRow,
   { held, at, origin }: Taker,
-): Promise<HeldWalk | 'wait' | 'elsewhere' | null> {
+): Promise<HeldWalk | 'wait' | 'source-mismatch' | null> {
   return transact(db, async (tx) => {
     // Waits for a worker that takes one now: a walk that it begins is to be resumed, not begun twice.
     // The feed before its run, in the order in which opening a run locks them.
-    const { rows: feeds } = await tx.execute<{ elsewhere: boolean }>(sql`
-      select ${isElsewhere(origin)} as elsewhere from etl.feeds
+    const { rows: feeds } = await tx.execute<{ is_mismatch: boolean }>(sql`
+      select ${isSourceMismatch(origin)} as is_mismatch from etl.feeds
       where ${ofFeed(run)}
       for no key update
     `);
-    if (feeds[0]?.elsewhere === true) return 'elsewhere';
+    if (feeds[0]?.is_mismatch === true) return 'source-mismatch';
     const { rows } = await tx.execute(
       sql`select from etl.runs where id = ${run.id} and state = 'open' for update`,
     );

@@ -2,24 +2,24 @@ import type { Chance } from '../harness/random.ts';
 import { listed } from './listed-lies.ts';
 import { standingLies } from './standing-lies.ts';
 import { times } from './times.ts';
-import { nextOf, type Asked, type Item, type ListName, type Page } from './pages.ts';
+import { nextOf, type Requested, type Item, type ListName, type Page } from './pages.ts';
 
 /** What a lie can be made of. */
 export interface Scene {
-  readonly asked: Asked;
+  readonly request: Requested;
   /** What an honest service would answer. */
   readonly honest: Page;
   /** What it would answer to any other request now. */
-  readonly honestly: (asked: Asked) => Page;
-  /** Pages of the same list that were asked for before this one, the latest first. */
-  readonly before: readonly Asked[];
+  readonly honestly: (request: Requested) => Page;
+  /** Pages of the same list that were request before this one, the latest first. */
+  readonly before: readonly Requested[];
   readonly chance: Chance;
 }
 
 /** A false answer; `owed` is what the next request for another page is answered with. */
 interface Told {
   readonly page: Page;
-  readonly owed?: { readonly asked: Asked; readonly page: Page };
+  readonly owed?: { readonly request: Requested; readonly page: Page };
 }
 
 export interface Lie {
@@ -55,8 +55,8 @@ const ends: readonly Lie[] = [
     name: 'end-empty',
     lists: all,
     findable: true,
-    tell: ({ asked, honest }) =>
-      asked.cursor === null || honest.items.length === 0 ? null : { page: ended },
+    tell: ({ request, honest }) =>
+      request.cursor === null || honest.items.length === 0 ? null : { page: ended },
   },
   falseEnd('end-short', ({ honest: { items } }) => ({
     items: items.slice(0, Math.ceil(items.length / 2)),
@@ -68,8 +68,8 @@ const ends: readonly Lie[] = [
     name: 'first-empty',
     lists: all,
     findable: true,
-    tell: ({ asked, honest }) =>
-      asked.cursor !== null || honest.items.length === 0 ? null : { page: ended },
+    tell: ({ request, honest }) =>
+      request.cursor !== null || honest.items.length === 0 ? null : { page: ended },
   },
   falseEnd('empty-goes-on', ({ honest }) => ({ ...honest, items: [] })),
 ];
@@ -82,12 +82,17 @@ const orderField: Readonly<Record<ListName, string>> = {
   listed: 'number',
 };
 
-const numberOf = (item: Item | undefined, { list }: Asked) => Number(item?.[orderField[list]]);
+const numberOf = (item: Item | undefined, { list }: Requested) => Number(item?.[orderField[list]]);
 
-function renumbered(items: readonly Item[], places: readonly number[], asked: Asked, to: number) {
-  const value = asked.list === 'operations' ? String(to) : to;
+function renumbered(
+  items: readonly Item[],
+  places: readonly number[],
+  request: Requested,
+  to: number,
+) {
+  const value = request.list === 'operations' ? String(to) : to;
   return items.map((item, place) =>
-    places.includes(place) ? { ...item, [orderField[asked.list]]: value } : item,
+    places.includes(place) ? { ...item, [orderField[request.list]]: value } : item,
   );
 }
 
@@ -102,10 +107,10 @@ function misnumber(
     lists,
     findable: true,
     tell(scene) {
-      const { honest, asked } = scene;
+      const { honest, request } = scene;
       const chosen = which(scene);
       if (chosen === null || honest.items.length < 4) return null;
-      const items = renumbered(honest.items, chosen.places, asked, chosen.to);
+      const items = renumbered(honest.items, chosen.places, request, chosen.to);
       return { page: { ...honest, items } };
     },
   };
@@ -122,21 +127,21 @@ const tooLow: Readonly<Record<ListName, number>> = {
 const tooHigh = 999_999_999_999;
 
 /** The first item of the page that follows, which a page's last item stands above. */
-function itemBelow({ asked, honest, honestly }: Scene): Item | undefined {
-  const next = nextOf(asked, honest);
+function itemBelow({ request, honest, honestly }: Scene): Item | undefined {
+  const next = nextOf(request, honest);
   return next === null ? undefined : honestly(next).items[0];
 }
 
 /** The highest count of a ranking is like any other: that it is wrong shows on later pages only. */
-const mayBeHigh = ({ asked: { list, cursor } }: Scene) => list !== 'ranking' || cursor !== null;
+const mayBeHigh = ({ request: { list, cursor } }: Scene) => list !== 'ranking' || cursor !== null;
 
 const edges: readonly Lie[] = [
-  misnumber('edge-low', all, ({ honest, asked }) =>
-    hasNext(honest) ? { places: [honest.items.length - 1], to: tooLow[asked.list] } : null,
+  misnumber('edge-low', all, ({ honest, request }) =>
+    hasNext(honest) ? { places: [honest.items.length - 1], to: tooLow[request.list] } : null,
   ),
   misnumber('edge-slightly-low', positions, (scene) => {
     const below = itemBelow(scene);
-    const to = numberOf(below, scene.asked) - scene.chance.whole(1, 3);
+    const to = numberOf(below, scene.request) - scene.chance.whole(1, 3);
     return below === undefined || to < 0 ? null : { places: [scene.honest.items.length - 1], to };
   }),
   misnumber('edge-high', all, (scene) => (mayBeHigh(scene) ? { places: [0], to: tooHigh } : null)),
@@ -148,10 +153,10 @@ const edges: readonly Lie[] = [
     name: 'number-missing',
     lists: ['operations', 'batch'],
     findable: true,
-    tell({ asked, honest, chance }) {
+    tell({ request, honest, chance }) {
       if (honest.items.length === 0) return null;
       const place = chance.whole(0, honest.items.length - 1);
-      const field = orderField[asked.list];
+      const field = orderField[request.list];
       const items = honest.items.map((item, at) =>
         at === place ? { ...item, [field]: null } : item,
       );
@@ -165,13 +170,13 @@ const order: readonly Lie[] = [
     name: 'swapped-items',
     lists: all,
     findable: true,
-    tell({ asked, honest: { items, next_page_params: next }, chance }) {
+    tell({ request, honest: { items, next_page_params: next }, chance }) {
       if (items.length < 2) return null;
       const place = chance.whole(0, items.length - 2);
       const [one, other] = [items[place], items[place + 1]];
       if (one === undefined || other === undefined) return null;
       // Among equals there is nothing to see, and nothing wrong.
-      if (numberOf(one, asked) === numberOf(other, asked)) return null;
+      if (numberOf(one, request) === numberOf(other, request)) return null;
       const swapped = items.with(place, other).with(place + 1, one);
       return { page: { items: swapped, ...(next !== undefined && { next_page_params: next }) } };
     },
@@ -180,14 +185,14 @@ const order: readonly Lie[] = [
     name: 'swapped-pages',
     lists: all,
     findable: true,
-    tell({ asked, honest, honestly }) {
-      const next = nextOf(asked, honest);
+    tell({ request, honest, honestly }) {
+      const next = nextOf(request, honest);
       if (next === null) return null;
       const { items, next_page_params } = honestly(next);
       return {
         page: { ...honest, items },
         owed: {
-          asked: next,
+          request: next,
           page: {
             items: honest.items,
             ...(next_page_params !== undefined && { next_page_params }),
@@ -250,8 +255,8 @@ const losses: readonly Lie[] = [
     name: 'skipped-page',
     lists: positions,
     findable: false,
-    tell({ asked, honest, honestly }) {
-      const next = nextOf(asked, honest);
+    tell({ request, honest, honestly }) {
+      const next = nextOf(request, honest);
       return next === null ? null : { page: honestly(next) };
     },
   },

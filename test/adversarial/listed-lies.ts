@@ -8,9 +8,9 @@ export const listed: readonly Lie[] = [
     lists: ['listed'],
     findable: true,
     // Ordinary: the list has a batch before the service has its blocks.
-    tell({ asked, honest, chance }) {
+    tell({ request, honest, chance }) {
       const newest = Number(honest.items[0]?.['number'] ?? 0);
-      if (asked.cursor !== null || newest === 0) return null;
+      if (request.cursor !== null || newest === 0) return null;
       const early = Array.from({ length: chance.whole(1, 5) }, (_, place) =>
         listedItem(newest + 1 + place, 1, 2),
       );

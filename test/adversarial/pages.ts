@@ -19,7 +19,7 @@ export const listNames = ['operations', 'batch', 'ranking', 'listed'] as const;
 export type ListName = (typeof listNames)[number];
 
 /** A request for a page, told apart by what it asks for and by nothing else. */
-export interface Asked {
+export interface Requested {
   readonly list: ListName;
   /** Null for the other lists. */
   readonly batch: number | null;
@@ -27,10 +27,10 @@ export interface Asked {
   readonly cursor: string | null;
 }
 
-export const keyOf = ({ list, batch, cursor }: Asked) =>
+export const keyOf = ({ list, batch, cursor }: Requested) =>
   `${list}${batch === null ? '' : ` ${batch}`} from ${cursor ?? 'its head'}`;
 
-/** Items of a page, whatever is asked for. */
+/** Items of a page, whatever is request. */
 export const pageSize = 10;
 
 const genesisMs = Date.UTC(2026, 0, 1);
@@ -142,7 +142,7 @@ function listedPage({ batches }: Truth, before: string | null): Page {
 }
 
 /** What an honest service answers. */
-export function honestPage(truth: Truth, { list, batch, cursor }: Asked): Page {
+export function honestPage(truth: Truth, { list, batch, cursor }: Requested): Page {
   switch (list) {
     case 'operations':
       return tokenPage(placedOperations(truth), cursor);
@@ -156,7 +156,7 @@ export function honestPage(truth: Truth, { list, batch, cursor }: Asked): Page {
 }
 
 /** The request that a page's cursor leads to; null at the list's end. */
-export function nextOf(asked: Asked, { next_page_params: next }: Page): Asked | null {
+export function nextOf(request: Requested, { next_page_params: next }: Page): Requested | null {
   if (next === null || next === undefined) return null;
-  return { ...asked, cursor: String(next['page_token'] ?? next['block_number'] ?? next['id']) };
+  return { ...request, cursor: String(next['page_token'] ?? next['block_number'] ?? next['id']) };
 }

@@ -74,7 +74,7 @@ export function describeEnding(ending: Ending, lie: string | null, insists = fal
     const ranges = covered.map(({ from, to }) => `${from} to ${to}`).join(', ') || 'nothing';
     const heard = told
       .slice(-shownLies)
-      .map(({ lie: name, asked, round: at }) => `    round ${at}: ${name}, asked for ${asked}`);
+      .map(({ lie: name, request, round: at }) => `    round ${at}: ${name}, requested ${request}`);
     return [
       `  round ${round}: verify says that ${feed} is complete, and covers ${ranges}`,
       ...wrong.map((what) => `    wrong: ${what}`),

@@ -1,5 +1,5 @@
 import type { ListLie } from './lies.ts';
-import { honestPage, keyOf, type Asked, type ListName, type Page } from './pages.ts';
+import { honestPage, keyOf, type Requested, type ListName, type Page } from './pages.ts';
 import { answering } from '../harness/answers.ts';
 import { chanceOf } from '../harness/random.ts';
 import { cutWhileAgain } from './standing-lies.ts';
@@ -9,7 +9,7 @@ import type { Truth } from './world.ts';
 export interface ToldLie {
   readonly lie: string;
   readonly list: ListName;
-  readonly asked: string;
+  readonly request: string;
   readonly round: number;
 }
 
@@ -53,25 +53,25 @@ class Memory {
   round = 0;
   isHonest = false;
   requests = 0;
-  /** What is said again in a round, by what was asked. */
+  /** What is said again in a round, by what was requested. */
   readonly #repeated = new Map<string, Page>();
   readonly #times = new Map<string, number>();
   readonly #justLied = new Set<string>();
   readonly #owed = new Map<string, Page>();
-  readonly #before = new Map<string, Asked[]>();
+  readonly #before = new Map<string, Requested[]>();
 
-  answer(asked: Asked): Page {
-    const key = keyOf(asked);
+  answer(request: Requested): Page {
+    const key = keyOf(request);
     this.requests += 1;
-    const honest = honestPage(this.cut ?? this.truth, asked);
-    const page = this.isHonest ? null : this.#lie(asked, key, honest);
-    this.#remember(asked);
+    const honest = honestPage(this.cut ?? this.truth, request);
+    const page = this.isHonest ? null : this.#lie(request, key, honest);
+    this.#remember(request);
     if (page === null) this.#justLied.delete(key);
     else this.#justLied.add(key);
     return page ?? honest;
   }
 
-  #lie(asked: Asked, key: string, honest: Page): Page | null {
+  #lie(request: Requested, key: string, honest: Page): Page | null {
     const times = (this.#times.get(key) ?? 0) + 1;
     this.#times.set(key, times);
     const { seed, lies, percent, insists } = this.manner;
@@ -81,52 +81,52 @@ class Memory {
     const owed = this.#owed.get(key);
     this.#owed.delete(key);
     if (owed !== undefined) return owed;
-    // One who insists says the same whenever asked.
+    // One who insists says the same whenever requested.
     const chance = chanceOf(seed, insists ? key : `${key} ${times}`);
     if (!chance.percent(percent)) return null;
     const scene = {
-      asked,
+      request,
       honest,
-      honestly: (other: Asked) => honestPage(this.cut ?? this.truth, other),
-      before: this.#beforeOf(asked),
+      honestly: (other: Requested) => honestPage(this.cut ?? this.truth, other),
+      before: this.#beforeOf(request),
       chance,
     };
-    const possible = lies.filter(({ list }) => list === asked.list);
+    const possible = lies.filter(({ list }) => list === request.list);
     while (possible.length > 0) {
       const chosen = chance.pick(possible);
       possible.splice(possible.indexOf(chosen), 1);
       const { page, owed: other } = chosen.lie.tell(scene) ?? {};
       if (page === undefined) continue;
       if (chosen.lie.isRepeated) this.#repeated.set(`${this.round} ${key}`, page);
-      if (other !== undefined) this.#owed.set(keyOf(other.asked), other.page);
-      this.told.push({ lie: chosen.name, list: asked.list, asked: key, round: this.round });
+      if (other !== undefined) this.#owed.set(keyOf(other.request), other.page);
+      this.told.push({ lie: chosen.name, list: request.list, request: key, round: this.round });
       return page;
     }
     return null;
   }
 
-  #beforeOf(asked: Asked): readonly Asked[] {
-    if (asked.cursor === null) return [];
-    const own = keyOf(asked);
-    return (this.#before.get(listOf(asked)) ?? []).filter((before) => keyOf(before) !== own);
+  #beforeOf(request: Requested): readonly Requested[] {
+    if (request.cursor === null) return [];
+    const own = keyOf(request);
+    return (this.#before.get(listOf(request)) ?? []).filter((before) => keyOf(before) !== own);
   }
 
   /** The pages above this one; a list that begins again has none. */
-  #remember(asked: Asked): void {
-    const before = asked.cursor === null ? [] : (this.#before.get(listOf(asked)) ?? []);
-    this.#before.set(listOf(asked), [asked, ...before].slice(0, remembered));
+  #remember(request: Requested): void {
+    const before = request.cursor === null ? [] : (this.#before.get(listOf(request)) ?? []);
+    this.#before.set(listOf(request), [request, ...before].slice(0, remembered));
   }
 }
 
-const listOf = ({ list, batch }: Asked) => `${list} ${batch ?? ''}`;
+const listOf = ({ list, batch }: Requested) => `${list} ${batch ?? ''}`;
 
 /** Starts a service that answers as it is told to, on a socket of its own. */
 export async function startAdversarialServer(): Promise<AdversarialServer> {
   let memory = new Memory();
   let onRequest: () => void = () => undefined;
-  const { url, close } = await answering((asked) => {
+  const { url, close } = await answering((request) => {
     onRequest();
-    return { body: memory.answer(askedBy(asked)) };
+    return { body: memory.answer(requestedBy(request)) };
   });
   return {
     url,
@@ -154,11 +154,11 @@ export async function startAdversarialServer(): Promise<AdversarialServer> {
     set cut(cut) {
       memory.cut = cut;
       if (cut === null) return;
-      const asked = 'operations below 60 %';
+      const request = 'operations below 60 %';
       memory.told.push({
         lie: `operations/${cutWhileAgain}`,
         list: 'operations',
-        asked,
+        request,
         round: memory.round,
       });
     },
@@ -183,7 +183,7 @@ export async function startAdversarialServer(): Promise<AdversarialServer> {
   };
 }
 
-function askedBy(url: URL): Asked {
+function requestedBy(url: URL): Requested {
   const place = url.searchParams;
   const last = url.pathname.split('/').at(-1) ?? '';
   if (last === 'operations')

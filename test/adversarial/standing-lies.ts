@@ -11,8 +11,8 @@ const foreign = (name: string, isHead: boolean): Lie => ({
   lists: ['operations'],
   // A first page names none that has to be on it.
   findable: !isHead,
-  tell({ asked, honest }) {
-    if (honest.items.length === 0 || (asked.cursor === null) !== isHead) return null;
+  tell({ request, honest }) {
+    if (honest.items.length === 0 || (request.cursor === null) !== isHead) return null;
     const items = honest.items.map((item, place) => ({
       ...item,
       hash: operationHash(foreignIds + Number(item['block_number']) * 100 + place),
@@ -24,7 +24,7 @@ const foreign = (name: string, isHead: boolean): Lie => ({
 /** The name of the lie that a story tells as a whole: `cutOff` says what the service lists then. */
 export const cutWhileAgain = 'end-insists';
 
-/** Lies about which pages are, and those that stay for a round, however often the service is asked. */
+/** Lies about which pages are, and those that stay for a round, however often the service is request. */
 export const standingLies: readonly Lie[] = [
   foreign('foreign-page', false),
   foreign('foreign-head', true),
@@ -33,8 +33,8 @@ export const standingLies: readonly Lie[] = [
     lists: ['operations'],
     findable: true,
     isRepeated: true,
-    tell: ({ asked, honest }) =>
-      asked.cursor === null || honest.items.length === 0
+    tell: ({ request, honest }) =>
+      request.cursor === null || honest.items.length === 0
         ? null
         : { page: { items: [], next_page_params: null } },
   },

@@ -35,7 +35,7 @@ export const chainOf = (
   generation: generations[(seed - 1) % generations.length] ?? 'v12',
   userOperations: operations,
   batches: { first: 1, count: batches, blocks: 30 },
-  holesPercent: 3,
+  gapsPercent: 3,
   factories: 60,
   oddities: ['duplicates-across-pages', 'empty-page-with-cursor'],
   motion: {

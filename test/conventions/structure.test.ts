@@ -42,7 +42,7 @@ const leaf = 'export const leaf = 1;\n';
 const imports = (path: string) => `import { leaf } from '${path}';\nexport const own = leaf;\n`;
 
 describe('the boundaries let pass', () => {
-  test('an import of a room on a floor below', () => {
+  test('an import of a module in a layer below', () => {
     const found = boundaries({
       'src/sync/walk.ts': imports('../db/pool.ts'),
       'src/db/pool.ts': leaf,
@@ -61,8 +61,8 @@ describe('the boundaries let pass', () => {
 
 describe('the boundaries refuse', () => {
   const wrong: readonly (readonly [what: string, from: string, to: string])[] = [
-    ['an import of a floor above', 'src/db/pool.ts', 'src/sync/walk.ts'],
-    ['rooms of one floor that import each other', 'src/load/load.ts', 'src/explorer/client.ts'],
+    ['an import of a layer above', 'src/db/pool.ts', 'src/sync/walk.ts'],
+    ['modules of one layer that import each other', 'src/load/load.ts', 'src/explorer/client.ts'],
     [
       'an operation that imports a sibling',
       'src/lists/factories/index.ts',
@@ -70,7 +70,7 @@ describe('the boundaries refuse', () => {
     ],
     ['the product importing the simulator', 'src/sync/runs.ts', 'simulator/index.ts'],
     ['the simulator importing the product', 'simulator/index.ts', 'src/config/schema.ts'],
-    ['a room that stands on no floor', 'src/helpers/index.ts', 'src/db/pool.ts'],
+    ['a module without a layer', 'src/helpers/index.ts', 'src/db/pool.ts'],
     ['a test imported by the product', 'src/app.ts', 'test/world.ts'],
   ];
   test.each(wrong)('%s', (_what, from, to) => {
@@ -82,7 +82,7 @@ describe('the boundaries refuse', () => {
   });
 
   test.each(["const name = 'withdrawals';", "const path = '/withdrawals/';"])(
-    'an operation that is named outside of its rooms: %s',
+    'an operation that is named outside of its modules: %s',
     (text) => {
       const found = boundaries({
         'src/lists/withdrawals/index.ts': leaf,

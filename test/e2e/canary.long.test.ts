@@ -167,7 +167,7 @@ async function runAway(run: RunCommand): Promise<void> {
   );
 }
 
-/** A start that meets answers which repeat what was asked, and says so. */
+/** A start that meets answers which repeat what was requested, and says so. */
 async function untilFailed(run: RunCommand, pool: Pool): Promise<void> {
   const echo = await startEcho(422, (url) =>
     JSON.stringify({ errors: [{ title: url, detail: url }] }),

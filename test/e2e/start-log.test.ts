@@ -29,13 +29,13 @@ const config = {
 
 test('each line of a start under a service manager is an event; failures are counted', async () => {
   let isBroken = true;
-  let asked = 0;
+  let requested = 0;
   const simulator = await startSimulator({
     seed: 5,
     chains: [chain],
     faults: ({ operation }) => {
       if (!isBroken || operation !== 'user-operations') return null;
-      asked += 1;
+      requested += 1;
       return statusFaults['422'];
     },
   });
@@ -50,7 +50,7 @@ test('each line of a start under a service manager is an event; failures are cou
   for (let round = 1; round <= 3; round += 1) {
     await eventually('the feed to fail', hangMs, async () => {
       const { rows } = await pool.query("select from etl.runs where state = 'interrupted'");
-      return rows.length > 0 && asked >= round;
+      return rows.length > 0 && requested >= round;
     });
     await pool.query(
       "update etl.runs set state = 'open', closed_at = null where state = 'interrupted'",

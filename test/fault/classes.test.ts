@@ -118,8 +118,8 @@ async function openScene() {
     // What the other feed asks beside is answered once the key is stopped, so it could ask more only against that.
     hold: ({ chainId, operation }) => {
       const name = names[chainId - 100] ?? '';
-      const isAsked = requests.get(chainId)?.includes('user-operations') ?? false;
-      if (!isBroken || !isAsked || operation !== 'factories' || !cases[name]?.stopsKey) return null;
+      const isSent = requests.get(chainId)?.includes('user-operations') ?? false;
+      if (!isBroken || !isSent || operation !== 'factories' || !cases[name]?.stopsKey) return null;
       const isStopped = async () => (await states('user-operations'))[name] === cases[name]?.state;
       return eventually('its key to stop', hangMs, isStopped).then(() => undefined);
     },
@@ -195,8 +195,8 @@ test('each answer that is no page stops what it should, loses nothing, and is ov
     Object.fromEntries(names.map((name) => [name, (cases[name]?.after ?? 0) * pageSize])),
   );
   for (const { id, name } of chains.filter((chain) => cases[chain.name]?.stopsKey)) {
-    const asked = requests.get(id) ?? [];
-    const after = asked.slice(asked.indexOf('user-operations') + 1);
+    const requested = requests.get(id) ?? [];
+    const after = requested.slice(requested.indexOf('user-operations') + 1);
     // The other feed's request, if it was on its way already.
     expect([[], ['factories']], name).toContainEqual(after);
   }

@@ -98,10 +98,10 @@ test('a database that refuses connections is waited for', async () => {
 });
 
 /**
- * The list's end, which nothing supports, is asked for once more. So is a batch's, where the batch below is
+ * The list's end, which nothing supports, is requested once more. So is a batch's, where the batch below is
  * not stored yet: that is why only operations are counted.
  */
-const endsAsked = 1;
+const endsRequested = 1;
 
 test.each(['40001', '40P01'])('a page that meets %s is written at once again', async (state) => {
   const scene = await openScene();
@@ -117,7 +117,7 @@ test.each(['40001', '40P01'])('a page that meets %s is written at once again', a
   );
   expect(Number(rows[0]?.attempts)).toBeGreaterThan(4);
   // No page was read again for it.
-  expect(scene.simulator.counts['user-operations']).toBe((rows[0]?.pages ?? 0) + endsAsked);
+  expect(scene.simulator.counts['user-operations']).toBe((rows[0]?.pages ?? 0) + endsRequested);
 });
 
 test('a feed whose disk is full rests, and goes on when there is room', async () => {

@@ -133,24 +133,21 @@ test.each(names.filter((name) => !verifiedAsServed.includes(name)))(
   },
 );
 
-describe.each(verifiedAsServed)(
-  'a batch that is verified with what %s left in its blocks',
-  (name) => {
-    test('stays as it was served; nothing else differs', () => {
-      expect(Object.keys(story.differing[name] ?? {})).toEqual(['blocks (97 expected, 97 stored)']);
-    });
+describe.each(verifiedAsServed)('a verified batch with what %s left in its blocks', (name) => {
+  test('stays as it was served; nothing else differs', () => {
+    expect(Object.keys(story.differing[name] ?? {})).toEqual(['blocks (97 expected, 97 stored)']);
+  });
 
-    test('is read again once its row is deleted', () => {
-      expect(readAgain[name]).toEqual({});
-    });
-  },
-);
+  test('is read again once its row is deleted', () => {
+    expect(readAgain[name]).toEqual({});
+  });
+});
 
 test('the other feed of each chain goes on', () => {
   expect(names.filter((name) => story.neighbours[name]?.state !== 'idle')).toEqual([]);
 });
 
-test('nothing is asked of the host that a redirect names', () => {
+test('nothing is requested of the host that a redirect names', () => {
   expect(story.world.elsewhere()).toBe(0);
 });
 

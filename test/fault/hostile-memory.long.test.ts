@@ -108,12 +108,12 @@ test.each<FaultName>(['gzip-bomb', 'body-of-100-mb'])(
   '%s does fill the memory of a client that has no limit, and the measure shows it',
   async (name) => {
     const { url } = await openExplorer([name]);
-    const asked: MeasuredGetInput = { url, chainId: firstId };
-    const limited = await measure<MeasuredGet>('measured-get.ts', asked);
+    const requested: MeasuredGetInput = { url, chainId: firstId };
+    const limited = await measure<MeasuredGet>('measured-get.ts', requested);
     expect(limited.refused).toMatch(/the body exceeds/u);
     expect(limited.grownBytes).toBeLessThan(mostGrowth);
     const maxBodyBytes = Number.MAX_SAFE_INTEGER;
-    const lifted = await measure<MeasuredGet>('measured-get.ts', { ...asked, maxBodyBytes });
+    const lifted = await measure<MeasuredGet>('measured-get.ts', { ...requested, maxBodyBytes });
     expect(lifted.refused).toBeNull();
     expect(lifted.grownBytes).toBeGreaterThan(mostGrowth);
   },

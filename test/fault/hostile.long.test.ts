@@ -76,7 +76,7 @@ test('other feeds of the same chains go on', () => {
   expect(names.filter((name) => story.neighbours[name]?.state !== 'idle')).toEqual([]);
 });
 
-test('nothing is asked of the host that a redirect names', () => {
+test('nothing is requested of the host that a redirect names', () => {
   expect(story.world.elsewhere()).toBe(0);
 });
 

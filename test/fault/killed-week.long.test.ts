@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { askedOf, expectTrueWeek, liveWeek, reportWeek } from './week.ts';
+import { requestedOf, expectTrueWeek, liveWeek, reportWeek } from './week.ts';
 
 const kills = 30;
 
 test('a week with two workers and 30 kills ends the same', async () => {
-  const options = { ...askedOf('a week with'), workers: 2, kills };
+  const options = { ...requestedOf('a week with'), workers: 2, kills };
 
   const week = await liveWeek(options);
 

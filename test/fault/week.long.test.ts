@@ -1,8 +1,8 @@
 import { test } from 'vitest';
-import { askedOf, expectTrueWeek, liveWeek, reportWeek } from './week.ts';
+import { requestedOf, expectTrueWeek, liveWeek, reportWeek } from './week.ts';
 
 test('a week of all that moves is followed exactly', async () => {
-  const options = { ...askedOf('a week of'), workers: 1, kills: 0 };
+  const options = { ...requestedOf('a week of'), workers: 1, kills: 0 };
 
   const week = await liveWeek(options);
 

@@ -39,7 +39,7 @@ const chainOf = (seed: number): SimulatedChain => ({
   generation: generations[(seed - 1) % generations.length] ?? 'v12',
   userOperations: 600,
   batches: { first: 1, count: 12, blocks: 150 },
-  holesPercent: 3,
+  gapsPercent: 3,
   factories: 120,
   motion: {
     operationsPerMinute: 3,
@@ -86,7 +86,7 @@ export interface WeekOptions {
 }
 
 /** What the environment asks of a week; fewer hours, or some of the lists, find a fault faster. */
-export function askedOf(test: string): Omit<WeekOptions, 'workers' | 'kills'> {
+export function requestedOf(test: string): Omit<WeekOptions, 'workers' | 'kills'> {
   const {
     WEEK_SEED: seed = '1',
     WEEK_HOURS: hours = String(7 * 24),

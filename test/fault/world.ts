@@ -57,7 +57,7 @@ function chainOf(seed: number): SimulatedChain {
     generation: generations[Math.floor(seed / families.length) % generations.length] ?? 'v12',
     userOperations: 1500,
     batches: { first: 1, count: 35, blocks: 30 },
-    holes: [4],
+    gaps: [4],
     factories: 400,
     oddities: [
       'duplicates-in-page',

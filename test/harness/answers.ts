@@ -46,8 +46,8 @@ export type Lie = (url: URL, honest: Answer) => Answer;
 
 /** Starts a service that asks another one, and lies about what it hears. */
 export function lyingAbout(trueUrl: string, lie: Lie): Promise<Service> {
-  return answering(async (asked) => {
-    const url = new URL(`${asked.pathname}${asked.search}`, trueUrl);
+  return answering(async (requested) => {
+    const url = new URL(`${requested.pathname}${requested.search}`, trueUrl);
     const served = await fetch(url);
     return lie(url, { status: served.status, body: await served.text() });
   });

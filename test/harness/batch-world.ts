@@ -22,7 +22,7 @@ export const fullBatch = (number: number) =>
 /**
  * An explorer that has full batches 1 to `count`, and looks at it at minutes of a driven clock.
  *
- * @param bounds the range that is asked for; without it all from 1 on
+ * @param bounds the range that is requested; without it all from 1 on
  * @param beside other lists that are copied too, before each poll
  */
 export async function batchWorld(
@@ -37,7 +37,7 @@ export async function batchWorld(
   const settings = settingsFor({ url: list.url, chains: [listedChain], operations });
   const runner = await openRunner(database, settings);
   const lanes = configuredLanes(settings.chains, bounds);
-  /** The numbers that were asked for, in order; only a list that loops may fail a run. */
+  /** The numbers that were requested, in order; only a list that loops may fail a run. */
   const poll = async (
     minute: number,
     occasion: Occasion = 'schedule',
@@ -79,6 +79,6 @@ export async function batchWorld(
   return { list, poll, states, membersOf, verify, runner, lanes, database };
 }
 
-/** How often a number was asked for. */
+/** How often a number was requested. */
 export const times = (numbers: readonly number[], wanted: number) =>
   numbers.filter((number) => number === wanted).length;

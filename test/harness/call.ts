@@ -12,7 +12,7 @@ interface CallOptions {
   readonly signal?: AbortSignal;
   /** What a user types before a command's name. */
   readonly program?: string;
-  /** What it writes is to be no document, though one is asked for. */
+  /** What it writes is to be no document, though one is requested. */
   readonly isBroken?: true;
 }
 

@@ -16,8 +16,8 @@ export interface ServedPage {
 }
 
 /** As `answering`, until the running test ends. */
-export async function answered(...asked: Parameters<typeof answering>): Promise<string> {
-  const service = await answering(...asked);
+export async function answered(...requested: Parameters<typeof answering>): Promise<string> {
+  const service = await answering(...requested);
   onTestFinished(() => service.close());
   return service.url;
 }
@@ -122,8 +122,8 @@ export function counted() {
 /** A service that is none: each of its answers repeats the request's URL, key and all. */
 export function startEcho(status: number, body: (url: string) => string): Promise<string> {
   return answered(({ pathname, search }): Answer => {
-    const asked = pathname + search;
-    const text = body(`${asked} ${decodeURIComponent(asked.replaceAll('+', ' '))}`);
+    const requested = pathname + search;
+    const text = body(`${requested} ${decodeURIComponent(requested.replaceAll('+', ' '))}`);
     return { status, headers: { 'x-echo': 'x' }, body: text };
   });
 }

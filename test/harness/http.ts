@@ -40,8 +40,8 @@ export async function startPage(
 }
 
 /** As `startPage`; it ends with the running test. */
-export async function servedPage(...asked: Parameters<typeof startPage>): Promise<HttpServer> {
-  const server = await startPage(...asked);
+export async function servedPage(...sent: Parameters<typeof startPage>): Promise<HttpServer> {
+  const server = await startPage(...sent);
   onTestFinished(() => server.close());
   return server;
 }
@@ -52,7 +52,7 @@ export interface Answer {
   readonly body: string;
 }
 
-interface Asked {
+interface Requested {
   readonly method?: string;
   /** Sent as they are, Host too, which fetch() would not. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -63,12 +63,12 @@ interface Asked {
 export async function ask(
   { address: { port } }: Pick<HttpServer, 'address'>,
   path: string,
-  { method = 'GET', headers = {}, body }: Asked = {},
+  { method = 'GET', headers = {}, body }: Requested = {},
 ): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const asked = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, resolve);
-  asked.on('error', reject);
-  asked.end(body);
+  const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, resolve);
+  sent.on('error', reject);
+  sent.end(body);
   const answer = await promise;
   return { status: answer.statusCode ?? 0, headers: answer.headers, body: await readText(answer) };
 }

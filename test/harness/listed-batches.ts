@@ -30,7 +30,7 @@ interface BatchesList {
   readonly looping: Set<number>;
   /** What becomes of each page from now on; `from` is the height that its cursor says, if it has one. */
   alter: (page: BatchPage, number: number, from: number | null) => BatchPage;
-  /** The numbers that were asked for since this was read last, in order, one for each page of blocks. */
+  /** The numbers that were requested since this was read last, in order, one for each page of blocks. */
   takeRequests(): number[];
 }
 
@@ -68,7 +68,7 @@ export const pageSize = 50;
 
 /** An explorer that serves batches of blocks, exactly as a test says at the moment. */
 export async function listBatches(): Promise<BatchesList> {
-  let asked: number[] = [];
+  let requested: number[] = [];
   const batches = new Map<number, ListedBlock[]>();
   const looping = new Set<number>();
   const list: Pick<BatchesList, 'alter' | 'stated'> = { alter: (page) => page, stated: null };
@@ -82,7 +82,7 @@ export async function listBatches(): Promise<BatchesList> {
       };
     }
     const number = Number(pathname.split('/').at(-1));
-    asked.push(number);
+    requested.push(number);
     const before = Number(searchParams.get('block_number') ?? Infinity);
     const below = (batches.get(number) ?? [])
       .toSorted((one, other) => other.height - one.height)
@@ -101,8 +101,8 @@ export async function listBatches(): Promise<BatchesList> {
     batches,
     looping,
     takeRequests() {
-      const taken = asked;
-      asked = [];
+      const taken = requested;
+      requested = [];
       return taken;
     },
   });

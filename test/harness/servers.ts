@@ -51,7 +51,7 @@ export type ProxyMode =
    */
   | 'swallow';
 
-/** A TCP proxy in front of a Postgres, which breaks as asked. */
+/** A TCP proxy in front of a Postgres, which breaks as requested. */
 export interface DatabaseProxy {
   /** The database's URL, through the proxy. */
   readonly url: string;

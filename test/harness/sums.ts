@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import { rollUp, rollUpAnew } from '../../src/rollups/roll.ts';
+import { rollUp, recomputeSums } from '../../src/rollups/roll.ts';
 
 /** The views that are summed up beforehand, each by what it says it is. */
 const meanings = {
@@ -77,6 +77,6 @@ export async function sumUp(pool: Pool): Promise<number> {
 
 /** Makes them from nothing, where rows were changed by hand. */
 export async function sumUpAnew(pool: Pool): Promise<void> {
-  await rollUpAnew(drizzle(pool));
+  await recomputeSums(drizzle(pool));
   await sumUp(pool);
 }

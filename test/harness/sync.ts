@@ -51,7 +51,7 @@ export interface SyncRun extends ScopeBounds {
   readonly pageSize?: number;
   readonly secretKey?: string;
   readonly logLevel?: LogLevel;
-  /** Whether every batch of the chain is asked for by its number; else the latest batch is searched. */
+  /** Whether every batch of the chain is requested by its number; else the latest batch is searched. */
   readonly isRangeGiven?: boolean;
   readonly signal?: AbortSignal;
   /** Whether bodies are archived. */

@@ -27,7 +27,7 @@ export interface Followed {
   readonly pagesPerPoll: number;
   /** How far below the top of before a poll goes, in items. */
   readonly overlap: number;
-  /** The cursor that the page below an item is asked for with, and the item's key; as SQL. */
+  /** The cursor that the page below an item is requested with, and the item's key; as SQL. */
   readonly cursor: (height: string) => string;
   readonly key: (height: string) => string;
   /** The poll that was lost; null: none was. */

@@ -28,12 +28,11 @@ export function blocksInScope(world: World, number: number, atMs: number): Block
 /** Rows of the batches themselves, and what the chain verifies of them. */
 export function batchRows(batches: readonly ScopedBatch[]): Row[] {
   const settled = settledNumbers(batches);
-  const verified = verifiedGaps(batches, settled);
+  const empty = verifiedGaps(batches, settled);
   return batches.map(({ number, blocks }) => {
     const kept = blocks.filter((block) => !block.lacksHash);
     const [top, bottom] = [kept[0], kept.at(-1)];
-    if (top === undefined || bottom === undefined)
-      return emptyBatchRow(number, verified.has(number));
+    if (top === undefined || bottom === undefined) return emptyBatchRow(number, empty.has(number));
     return {
       batch_number: number,
       state: settled.has(number) ? 'settled' : 'open',

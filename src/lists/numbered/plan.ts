@@ -11,7 +11,7 @@ import {
   follow,
   hasUnread,
   isBegun,
-  isSupposedHole,
+  isSupposedGap,
   isUnderWay,
   latestBatchOf,
   type NumberedRun,
@@ -39,7 +39,7 @@ export async function planBackfillBatch(
   if (again !== null) return again;
   const next = await nextUnread(tx, run, from);
   if (next !== null) return walkOf(next);
-  return (await nextHole(tx, run, from, top)) ?? planLastRead(tx, run, range);
+  return (await nextGap(tx, run, from, top)) ?? planLastRead(tx, run, range);
 }
 
 /** The numbers that the backfill lane reads again: each live run reads the newest ones. */
@@ -81,14 +81,14 @@ async function nextPassed(
   base: number,
   newest: number,
 ): Promise<WalkPlan<NumberedWalk>> {
-  const { rows } = await tx.execute<{ number: number; is_hole: boolean }>(sql`
-    select number::float8 as number, ${isSupposedHole(run.chain_id, sql`number`)} as is_hole
+  const { rows } = await tx.execute<{ number: number; is_gap: boolean }>(sql`
+    select number::float8 as number, ${isSupposedGap(run.chain_id, sql`number`)} as is_gap
     from (${unreadNumbers(run, base + 1, sql`${newest}::bigint`)}) as unread
     where not ${isUnderWay(run, sql`number`)} and not ${isBegun(run, sql`number`)}
-    order by is_hole, number desc
+    order by is_gap, number desc
     limit 1
   `);
-  return rows[0] === undefined ? null : unlessHole(tx, run, rows[0]);
+  return rows[0] === undefined ? null : unlessGap(tx, run, rows[0]);
 }
 
 /**
@@ -114,17 +114,17 @@ const unreadNumbers = ({ chain_id }: NumberedRun, from: number, top: SQL) => sql
 `;
 
 /** A supposed gap is read last: the walks under way may verify it empty. */
-async function unlessHole(
+async function unlessGap(
   tx: Transaction,
   run: NumberedRun,
-  { number, is_hole }: { readonly number: number; readonly is_hole: boolean },
+  { number, is_gap }: { readonly number: number; readonly is_gap: boolean },
 ): Promise<WalkPlan<NumberedWalk>> {
-  if (!is_hole) return walkOf(number);
+  if (!is_gap) return walkOf(number);
   return shown(await begunBy(tx, run)).isRunning ? 'wait' : walkOf(number);
 }
 
 /** The highest number that was skipped as a gap, and that the batches around it did not verify empty. */
-async function nextHole(
+async function nextGap(
   tx: Transaction,
   run: NumberedRun,
   from: number,
@@ -138,7 +138,7 @@ async function nextHole(
     limit 1
   `;
   const number = await valueOf<number>(tx, unread);
-  return number === null ? null : unlessHole(tx, run, { number, is_hole: true });
+  return number === null ? null : unlessGap(tx, run, { number, is_gap: true });
 }
 
 /** The highest unread number at or below the run's pointer; moves the pointer below it. */
@@ -154,7 +154,7 @@ const nextUnread = (tx: Transaction, run: NumberedRun, from: number) =>
     ), next as (
       select number
       from (${unreadNumbers(run, from, sql`(select top from pointer)`)}) as unread
-      where not ${isUnderWay(run, sql`number`)} and not ${isSupposedHole(run.chain_id, sql`number`)}
+      where not ${isUnderWay(run, sql`number`)} and not ${isSupposedGap(run.chain_id, sql`number`)}
       limit 1
     )
     update etl.runs

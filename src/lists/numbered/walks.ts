@@ -280,7 +280,7 @@ const newestListed = (tx: Queryable, chainId: number, from: number) =>
   );
 
 /** As SQL: a number that a complete part of the list lacks: likely a gap, so it is read last. */
-export const isSupposedHole = (chainId: number, number: SQL) => sql`(
+export const isSupposedGap = (chainId: number, number: SQL) => sql`(
   ${number} <@ coalesce(
     (
       select covered from etl.feed_coverage

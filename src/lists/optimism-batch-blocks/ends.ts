@@ -35,7 +35,7 @@ export async function judgeBatchEnd(
     return {
       is: 'contradicted',
       evidence: `batch ${batch} lists ${from}, and ${stored_below} are verified`,
-      ask: null,
+      question: null,
     };
   }
   if (stored_below > 0) return { is: 'unsupported' };

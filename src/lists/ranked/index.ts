@@ -123,7 +123,7 @@ const rankingNotes = sql`
 const coverage: ListCoverage = {
   shows: sql`exists (${newestRanking})`,
   lacks: 'no-snapshot',
-  by: 'census',
+  by: 'snapshot',
   covered: rankedItems,
   notes: rankingNotes,
   findings: sql`

@@ -308,7 +308,7 @@ export async function judgeRankingEnd(
   );
   if (contradiction !== undefined) {
     // An item that left its place may stand at another: that nothing is there would say nothing.
-    return { is: 'contradicted', evidence: evidenceOf(list, met, contradiction), ask: null };
+    return { is: 'contradicted', evidence: evidenceOf(list, met, contradiction), question: null };
   }
   // What an earlier walk of the run did not meet either has left the list, and says nothing more.
   const judge = held.find((reading) => reading.list === 'walk') ?? held[0];

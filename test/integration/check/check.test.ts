@@ -31,7 +31,7 @@ const chain: SimulatedChain = {
   generation: 'v12',
   userOperations: 200,
   batches: { first: 1, count: 2, blocks: 20 },
-  holesPercent: 0,
+  gapsPercent: 0,
   factories: 20,
 };
 const chains = [chain, { ...chain, id: 42_220, name: 'celo' }];

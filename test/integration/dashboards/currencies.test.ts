@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { boards } from '../../../scripts/dashboards/boards.ts';
 import { panelsOf, sent } from '../../../scripts/dashboards/written.ts';
-import { questions, statementOf as askedBy, type Question } from '../../../src/query/question.ts';
+import { questions, statementOf as query, type Question } from '../../../src/query/question.ts';
 import { startInstantMs } from '../../../simulator/index.ts';
 import type { TestDatabase } from '../../harness/database.ts';
 import { chains as simulated, copiedForAnalysts } from './copied.ts';
@@ -168,7 +168,7 @@ describe('questions', () => {
     (question: Question): Ask =>
     (chains) => {
       const names = new Set(question.parameters.map(({ name }) => name));
-      const { text, values } = askedBy(question, {
+      const { text, values } = query(question, {
         ...(chains.length === 1 && { chain: chains[0] }),
         ...(names.has('days') && { days: 3650 }),
         ...(names.has('limit') && { limit: 10_000 }),
@@ -238,7 +238,7 @@ describe('Superset', () => {
     async ({ expression, dataset }) => {
       const over = (chains: readonly number[]) =>
         database.pool.query<{ total: string | null }>(
-          `select ${expression} as total from (${dataset.sql}) as asked where chain_id in (${chains.join(', ')})`,
+          `select ${expression} as total from (${dataset.sql}) as part where chain_id in (${chains.join(', ')})`,
         );
       await withAndWithoutSymbols(async () => {
         expect((await over([optimism])).rows[0]?.total).not.toBeNull();

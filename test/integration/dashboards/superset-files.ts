@@ -79,6 +79,6 @@ export function statementOf(chart: Chart, condition = 'true'): string {
     if (metric === undefined) throw new Error(`${chart.slice_name} has no metric ${name}`);
     return `${metric.expression} as ${name}`;
   });
-  return `select ${[...shown, ...expressions].join(', ')} from (${sql}) as asked where ${condition}
+  return `select ${[...shown, ...expressions].join(', ')} from (${sql}) as requested where ${condition}
      ${grouped.length > 0 ? `group by ${grouped.join(', ')}` : ''}`;
 }

@@ -51,7 +51,7 @@ async function ask(text: string): Promise<QueryResult<Record<string, unknown>>> 
 }
 
 test.each(datasets)('the columns of $table_name are those of its statement', async (dataset) => {
-  const { fields } = await ask(`select * from (${dataset.sql}) as asked limit 0`);
+  const { fields } = await ask(`select * from (${dataset.sql}) as requested limit 0`);
   const told = new Map(fields.map(({ name, dataTypeID }) => [name, typeNames.get(dataTypeID)]));
   for (const { column_name: name, type } of dataset.columns)
     expect(told.get(name), name).toBe(type);
@@ -61,7 +61,7 @@ test.each(datasets)('the columns of $table_name are those of its statement', asy
 
 test.each(datasets)('each metric of $table_name is a number', async ({ metrics, sql }) => {
   for (const { metric_name: name, expression } of metrics) {
-    const { fields } = await ask(`select ${expression} from (${sql}) as asked`);
+    const { fields } = await ask(`select ${expression} from (${sql}) as requested`);
     expect([INT8, NUMERIC, FLOAT8], name).toContain(fields[0]?.dataTypeID);
   }
 });
@@ -95,6 +95,6 @@ test('the dashboard shows each chart, and its filters ask for columns that there
 });
 
 test('no password is in it', () => {
-  // As Superset writes an export: who imports it is asked.
+  // As Superset writes an export: who imports it is prompted.
   expect(new URL(connection?.sqlalchemy_uri ?? '').password).toBe('XXXXXXXXXX');
 });

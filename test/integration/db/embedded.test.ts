@@ -157,8 +157,8 @@ describe.runIf(isRoot)('root in a directory that only root may enter', () => {
   test('finds the relocated data again', async () => {
     const directory = await freshDirectory();
     await chmod(directory, 0o700);
-    const asked = join(directory, 'etl');
-    const first = await startEmbeddedPostgres({ directory: asked, settings });
+    const own = join(directory, 'etl');
+    const first = await startEmbeddedPostgres({ directory: own, settings });
     try {
       expect(first.relocated).toBe(true);
       expect(first.dataDirectory.startsWith(directory)).toBe(false);
@@ -168,20 +168,20 @@ describe.runIf(isRoot)('root in a directory that only root may enter', () => {
       expect(await strangerMeets(first.url)).toBe(refused);
       await query(first.url, 'create table kept as select 1 as n');
       await first.stop();
-      const second = await startEmbeddedPostgres({ directory: asked, settings });
+      const second = await startEmbeddedPostgres({ directory: own, settings });
       expect(second).toMatchObject({ relocated: true, dataDirectory: first.dataDirectory });
       expect(await query(second.url, 'select n from kept')).toEqual([[1]]);
     } finally {
-      await stopEmbeddedPostgres(asked);
+      await stopEmbeddedPostgres(own);
       await rm(dirname(first.dataDirectory), { recursive: true });
     }
   });
 
   test('is told when data that was reachable no longer is', async () => {
     const directory = await freshDirectory();
-    const asked = join(directory, 'etl');
-    await (await startEmbeddedPostgres({ directory: asked, settings })).stop();
+    const own = join(directory, 'etl');
+    await (await startEmbeddedPostgres({ directory: own, settings })).stop();
     await chmod(directory, 0o700);
-    await expect(startEmbeddedPostgres({ directory: asked })).rejects.toThrow(/Permission denied/);
+    await expect(startEmbeddedPostgres({ directory: own })).rejects.toThrow(/Permission denied/);
   });
 });

@@ -103,12 +103,12 @@ describe('no statement reads more the longer the history is', () => {
 });
 
 test('what history of a newest-first list is planned by is among them', () => {
-  const asked = new Set(
+  const requested = new Set(
     rounds
       .filter(({ what }) => /^(?:a range|backfill)/u.test(what))
       .flatMap(({ statements }) => statements.map(({ from }) => from)),
   );
-  expect([...asked].filter((from) => planning.includes(from)).toSorted()).toEqual(planning);
+  expect([...requested].filter((from) => planning.includes(from)).toSorted()).toEqual(planning);
 });
 
 test('what may grow still does, or its reason is to go', () => {

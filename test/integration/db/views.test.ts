@@ -244,7 +244,7 @@ test('a long query on a view is waited for, and others read on meanwhile', async
   await release(folder, { 'etl/items': items });
   const lines: string[] = [];
   const signal = new AbortController().signal;
-  const migrated = migrate(pool, folder, { signal, tell: (line) => lines.push(line) });
+  const migrated = migrate(pool, folder, { signal, report: (line) => lines.push(line) });
   await eventually('it to say that it waits', hangMs, async () => lines.length > 0);
   expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
   await reader.query('commit');

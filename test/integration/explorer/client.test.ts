@@ -94,8 +94,8 @@ test('what admit throws ends the request without sending it', async () => {
   const { client } = start(baseUrl);
   const call = { admit: () => Promise.reject(refusal), read: () => null };
   const { signal } = new AbortController();
-  const asked = client.get({ chainId: 1, path: 'x', query: {} }, { ...call, signal });
-  await expect(asked).rejects.toBe(refusal);
+  const requested = client.get({ chainId: 1, path: 'x', query: {} }, { ...call, signal });
+  await expect(requested).rejects.toBe(refusal);
   expect(requests()).toBe(0);
 });
 
@@ -110,7 +110,7 @@ test.each([
   ['a wait of an hour', { 'retry-after': '3600' }, 60_000],
   ['nothing', {}, 0],
 ])(
-  '429 with %s waits as asked, at most a minute, and is tried eight times',
+  '429 with %s waits as requested, at most a minute, and is tried eight times',
   async (_n, headers, ms) => {
     const { baseUrl, requests } = await serve((_request, response) => {
       response

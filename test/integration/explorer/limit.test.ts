@@ -163,7 +163,7 @@ describe('a damaged answer is unreachable', () => {
     ['not HTTP', 'SSH-2.0-OpenSSH\r\n'],
     ['nothing', ''],
     [
-      'of an encoding not asked for',
+      'of an encoding not requested',
       `HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\nContent-Length: ${page.length}\r\n\r\n${page}`,
     ],
     [

@@ -20,9 +20,9 @@ const chain = smallChain({ factories: 20 });
 async function patientExplorer() {
   const simulator = await startSimulator({ seed: 5, chains: [chain], apiKey: testKey });
   let held: Promise<void> = Promise.resolve();
-  let asked = 0;
+  let requested = 0;
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    asked += 1;
+    requested += 1;
     const served = await fetch(new URL(request.url ?? '/', simulator.url));
     const body = await served.text();
     await held;
@@ -42,7 +42,7 @@ async function patientExplorer() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     connections: promisify(server.getConnections.bind(server)),
-    asked: () => asked,
+    requested: () => requested,
     hold: (until: Promise<void>) => void (held = until),
   };
 }
@@ -80,12 +80,12 @@ test('a configuration that is read again leaves no connection of the one before 
   await expect.poll(() => explorer.connections(), { timeout: hangMs }).toBe(1);
 });
 
-test('a page that is under way while the configuration is read again comes as it was asked for', async () => {
+test('a page that is under way while the configuration is read again comes as it was requested', async () => {
   const { explorer, fetchPage, reload } = await openScene();
   const { promise, resolve } = Promise.withResolvers<undefined>();
   explorer.hold(promise);
   const page = fetchPage();
-  await eventually('the request', hangMs, async () => explorer.asked() === 1);
+  await eventually('the request', hangMs, async () => explorer.requested() === 1);
   await reload();
   resolve(undefined);
   expect((await page).json).toMatchObject({ items: expect.any(Array) });

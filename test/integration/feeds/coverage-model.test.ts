@@ -152,7 +152,7 @@ function lowestWanted(
   return Math.max(0, ...stops.map((stop) => stop + 1));
 }
 
-test('coverage and its holes are those of a plain set of block numbers', async () => {
+test('coverage and its gaps are those of a plain set of block numbers', async () => {
   const { pool } = await freshDatabase();
   const db = drizzle(pool);
   await fc.assert(

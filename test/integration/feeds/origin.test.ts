@@ -180,7 +180,7 @@ test('a process that asks another explorer than the feed is read from now makes 
   const budget = { spent: false, takePage: () => true };
   const outcome = await advance(lane, budget, engine, new AbortController().signal);
 
-  expect(outcome.is).toBe('elsewhere');
+  expect(outcome.is).toBe('source-mismatch');
   expect(first.requests).toBe(before);
 });
 

@@ -140,10 +140,10 @@ test('who asks and reads nothing is hung up on', async () => {
   const socket = connect(page.address.port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   const ended = once(socket, 'error');
-  const asked = 'GET /app.js HTTP/1.1\r\nHost: localhost\r\n\r\n';
-  socket.pause().write(asked.repeat(2_000));
+  const requested = 'GET /app.js HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  socket.pause().write(requested.repeat(2_000));
   // One who reads nothing learns of the end when it says something again.
-  const again = setInterval(() => void socket.write(asked), 50);
+  const again = setInterval(() => void socket.write(requested), 50);
   onTestFinished(() => clearInterval(again));
   const [error] = (await ended) as [NodeJS.ErrnoException];
   expect(['ECONNRESET', 'EPIPE']).toContain(error.code);

@@ -64,19 +64,19 @@ test('an end is let pass while the batch below is unread: it will verify it', as
   expect(await judge([])).toEqual({ is: 'supported' });
 });
 
-test('an end is asked for again where the batch below is read and does not meet', async () => {
+test('an end is requested again where the batch below is read and does not meet', async () => {
   const judge = await world([{ batch: 3, from: 100, to: 109 }]);
   expect(await judge([112])).toEqual({ is: 'unsupported' });
 });
 
-test('an end that a list hardly has is asked for again, unless the batch below meets it', async () => {
+test('an end that a list hardly has is requested again, unless the batch below meets it', async () => {
   const judge = await world([{ batch: 2, from: 100, to: 109 }]);
   expect(await judge([], { entry: 'unknown' })).toEqual({ is: 'unsupported' });
   expect(await judge([120], { isFull: true })).toEqual({ is: 'unsupported' });
   expect(await judge([110], { isFull: true })).toEqual({ is: 'supported' });
 });
 
-test('an end above stored blocks of the batch is asked for again, and so is an empty list', async () => {
+test('an end above stored blocks of the batch is requested again, and so is an empty list', async () => {
   const judge = await world([{ batch: 4, from: 110, to: 119 }]);
   expect(await judge([119, 118])).toEqual({ is: 'unsupported' });
   expect(await judge([])).toEqual({ is: 'unsupported' });

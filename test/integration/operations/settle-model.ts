@@ -20,9 +20,9 @@ export interface Walk {
   readonly served: readonly Omit<Block, 'batch'>[];
 }
 
-export interface Asked {
+export interface Requested {
   readonly low: number;
-  /** Excluded; null where all to come were asked for. */
+  /** Excluded; null where all to come were requested. */
   readonly end: number | null;
 }
 
@@ -42,10 +42,10 @@ export class Model {
   readonly rows = new Set<number>();
   readonly observations = new Map<number, Observation>();
   readonly settled = new Set<number>();
-  readonly asked: readonly Asked[];
+  readonly requested: readonly Requested[];
 
-  constructor(asked: readonly Asked[]) {
-    this.asked = asked;
+  constructor(requested: readonly Requested[]) {
+    this.requested = requested;
   }
 
   apply(walk: Walk, run: number): void {
@@ -134,8 +134,8 @@ export class Model {
       .filter((block) => block.batch === batch)
       .toSorted((a, b) => a.height - b.height);
 
-  private askedAround = (number: number) =>
-    this.asked.find(({ low, end }) => number >= low && (end === null || number < end));
+  private requestedAround = (number: number) =>
+    this.requested.find(({ low, end }) => number >= low && (end === null || number < end));
 
   private fullBelow = (number: number) =>
     this.allNumbers().findLast((other) => other < number && this.membersOf(other).length > 0);
@@ -181,7 +181,7 @@ export class Model {
     this.hasUnread(number + 1, this.fullAbove(number) ?? number + 2);
 
   private hasUnreadBelow(number: number): boolean {
-    const [below, low] = [this.fullBelow(number), this.askedAround(number)?.low];
+    const [below, low] = [this.fullBelow(number), this.requestedAround(number)?.low];
     if (below === undefined && low === undefined) return false;
     return this.hasUnread(Math.max((below ?? -1) + 1, low ?? 0), number);
   }
@@ -191,9 +191,9 @@ export class Model {
     return false;
   }
 
-  /** Nobody is below in what was asked for, and two walks have seen so of each number. */
+  /** Nobody is below in what was requested, and two walks have seen so of each number. */
   private isLowest(number: number): boolean {
-    const around = this.askedAround(number);
+    const around = this.requestedAround(number);
     if (around === undefined) return false;
     const below = this.fullBelow(number);
     const isTwice = (other: number) => (this.observations.get(other)?.times_seen ?? 0) > 1;
@@ -210,7 +210,7 @@ export class Model {
   }
 
   private isVerifiedGap(number: number): boolean {
-    const around = this.askedAround(number);
+    const around = this.requestedAround(number);
     if (around === undefined) return false;
     const [below, above] = [this.fullBelow(number), this.fullAbove(number)];
     if (below !== undefined && below >= around.low) return this.meet(below, above);

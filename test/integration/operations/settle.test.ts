@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Database } from '../../../src/db/transaction.ts';
 import { optimismBatchBlocks } from '../../../src/lists/optimism-batch-blocks/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { type Asked, heights, Model, numbers, type Walk } from './settle-model.ts';
+import { type Requested, heights, Model, numbers, type Walk } from './settle-model.ts';
 
 const hashOf = (height: number, edition: number) =>
   `0x${(height * 10 + edition).toString(16).padStart(64, '0')}`;
@@ -55,7 +55,7 @@ const walksOf = fc
   )
   .map(([honest, others]) => [...honestWalks.slice(0, honest), ...others]);
 
-const askedRanges = fc.constantFrom<readonly Asked[]>(
+const targetRanges = fc.constantFrom<readonly Requested[]>(
   [{ low: 1, end: null }],
   [{ low: 3, end: null }],
   [{ low: 1, end: 5 }],
@@ -138,15 +138,15 @@ test('after any walks, what is settled and verified is what a plain model says',
   const settledSeen = { count: 0 };
 
   await fc.assert(
-    fc.asyncProperty(askedRanges, walksOf, async (asked, walks) => {
+    fc.asyncProperty(targetRanges, walksOf, async (requested, walks) => {
       const chain_id = (chains += 1);
-      const spelled = `{${asked.map(({ low, end }) => `[${low},${end ?? ''})`).join(',')}}`;
+      const spelled = `{${requested.map(({ low, end }) => `[${low},${end ?? ''})`).join(',')}}`;
       await pool.query(
         `insert into etl.feeds (chain_id, operation, kind, settings, target_numbers)
            values ($1, 'optimism-batch-blocks', 'numbered', '{}', $2)`,
         [chain_id, spelled],
       );
-      const model = new Model(asked);
+      const model = new Model(requested);
       let run_id = 1;
       for (const walk of walks) {
         if (walk.beginsRun) run_id += 1;

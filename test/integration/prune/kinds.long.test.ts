@@ -52,8 +52,8 @@ test('polls of batches that are verified since go, and those that are counted st
   expect({ reported: await reported(), verify: await verify() }).toEqual(before);
   await age(-100);
   // One poll above the newest batch, and nothing that was read before.
-  const asked = await poll(130);
-  expect(asked.filter((number) => number < 8)).toEqual([]);
+  const requested = await poll(130);
+  expect(requested.filter((number) => number < 8)).toEqual([]);
   expect((await verify()).open).toEqual([]);
 });
 

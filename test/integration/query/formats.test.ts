@@ -173,7 +173,7 @@ describe('csv', () => {
     expect(stdout).toBe('n\n');
   });
 
-  test('is never cut unasked, and loads back row for row', async () => {
+  test('is never cut unrequested, and loads back row for row', async () => {
     const { stdout, stderr } = await ask([
       'select n, n * 2 as m from generate_series(1, 2500) as n',
       '--format',
@@ -218,7 +218,7 @@ describe('table', () => {
     expect(stdout).toContain(String.raw`│ \u001b[2J\u000a │`);
   });
 
-  test('a table shows a thousand rows unasked, and says that there are more', async () => {
+  test('a table shows a thousand rows unrequested, and says that there are more', async () => {
     const cut = await ask(['select n from generate_series(1, 1001) as n']);
     expect(cut.stdout.trimEnd().split('\n')).toHaveLength(1000 + 4);
     expect(cut.stderr).toMatch(

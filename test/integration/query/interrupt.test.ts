@@ -24,8 +24,8 @@ function interrupted(pool: Pool) {
   const stop = new AbortController();
   const bounds = { timeoutMs: 0, limit: null, signal: stop.signal };
   const reason = new Error('SIGINT');
-  const asked = readAnswer(pool, { text: 'select 1', values: [] }, bounds).next();
-  const ended = asked.catch((error: unknown) => error);
+  const requested = readAnswer(pool, { text: 'select 1', values: [] }, bounds).next();
+  const ended = requested.catch((error: unknown) => error);
   return { ended, reason, stop: () => stop.abort(reason) };
 }
 

@@ -109,7 +109,7 @@ describe.each(questions())('$name', ({ name, question, parameters, chart, text }
     expect(columns.map((one) => one.name)).toEqual(expect.arrayContaining(drawn));
   });
 
-  test('is about one chain where that is asked', async () => {
+  test('is about one chain where that is requested', async () => {
     const { rows } = await answerTo(name, { chain: 10 });
     const chainOf = ({ chain_id: id, feed }: Record<string, string | null>) =>
       id ?? feed?.split('/')[0];
@@ -181,7 +181,7 @@ describe('the answers', () => {
     expect(sum((await answerTo('new-senders')).rows, 'new_senders')).toBe(Number(rows[0]?.senders));
   });
 
-  test('of top-senders are as many as are asked for, the busiest first', async () => {
+  test('of top-senders are as many as are requested, the busiest first', async () => {
     const { rows } = await answerTo('top-senders', { limit: 3 });
     const counts = rows.map(({ operations }) => Number(operations));
     expect(counts).toHaveLength(3);
@@ -251,9 +251,9 @@ describe('the command', () => {
     [['top-sender'], /no query top-sender\. Did you mean top-senders\?/],
     [
       ['biggest-factories', '--days', '3'],
-      /biggest-factories is not asked by --days: it has --chain, --limit/,
+      /biggest-factories does not take --days: it has --chain, --limit/,
     ],
-    [['select 1', '--chain', '10'], /a statement is not asked by --chain/],
+    [['select 1', '--chain', '10'], /a statement does not take --chain/],
     [['select 1', '--file', 'x.sql'], /exclude each other/],
     [['--file', 'x.sql'], /cannot read x\.sql/],
     [[], /nothing to run/],

@@ -105,22 +105,22 @@ test('what takes too long is cancelled, with exit code 1', async () => {
 });
 
 test('a connection that is lost ends with exit code 1', async () => {
-  const asked = ask('select pg_sleep(600) as lost');
-  await eventually('it to be asked', hangMs, async () => {
+  const requested = ask('select pg_sleep(600) as lost');
+  await eventually('it to be requested', hangMs, async () => {
     const { rows } = await database.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where query like '%as lost' and state = 'active' and pid <> pg_backend_pid()`,
     );
     return rows.length > 0;
   });
-  const ended = await asked;
+  const ended = await requested;
   expect(ended.stderr).toMatch(/terminating connection due to administrator command \(57P01\)/);
   expect(ended).toMatchObject({ code: 1, stdout: '' });
 });
 
 test('a signal cancels the statement on the server, with exit code 130', async () => {
   const stop = new AbortController();
-  const asked = call(['query', 'select pg_sleep(600) as stopped', '--timeout', '0'], {
+  const requested = call(['query', 'select pg_sleep(600) as stopped', '--timeout', '0'], {
     env: { DATABASE_URL: database.url },
     signal: stop.signal,
   });
@@ -131,9 +131,9 @@ test('a signal cancels the statement on the server, with exit code 130', async (
     );
     return rows.length > 0;
   };
-  await eventually('it to be asked', hangMs, isActive);
+  await eventually('it to be requested', hangMs, isActive);
   stop.abort(new Error('SIGINT'));
-  expect(await asked).toMatchObject({ code: 130, stdout: '', stderr: '' });
+  expect(await requested).toMatchObject({ code: 130, stdout: '', stderr: '' });
   // The error is sent a moment before the server shows the session at rest.
   await eventually('it to be cancelled', hangMs, async () => !(await isActive()));
 });

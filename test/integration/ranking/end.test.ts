@@ -104,7 +104,7 @@ test('an end that cuts the lower part of the last ranking off is contradicted, w
     is: 'contradicted',
     evidence:
       'ends after 100 factories, where the ranking of 2026-05-06T07:08:09Z held 230, 130 of them not met',
-    ask: null,
+    question: null,
   });
 });
 
@@ -142,7 +142,7 @@ test('one of the lower part that rose and was met does not hide that the others 
   expect(await verdict({ ranked: places(1, 230), met })).toBe('contradicted');
 });
 
-test('what is new at the bottom may have more below it, and is asked for again', async () => {
+test('what is new at the bottom may have more below it, and is requested again', async () => {
   const ranked = places(1, 60);
   expect(await verdict({ ranked, met: places(1, 50), last: places(51, 61) })).toBe('unsupported');
 });

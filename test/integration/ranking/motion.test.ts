@@ -64,7 +64,7 @@ test('a list that never stands still is published after three walks, with a note
   });
 
   expect(await world.walks()).toEqual([moved, moved, published]);
-  // Each end is asked for once more, one of them twice: its rows moved in between.
+  // Each end is requested once more, one of them twice: its rows moved in between.
   expect(requests).toBe(3 * pages + 4);
   const { notes, open } = (await world.proof()) ?? {};
   expect(open).toEqual([]);

@@ -87,7 +87,7 @@ test('a ranking that is bounded publishes nothing, and the next one forgets what
   expect(await world.count('etl.walks')).toBe(2);
 });
 
-test('a ranking that another scope set aside is never published, and nothing of it stays', async () => {
+test('a ranking that another scope superseded is never published, and nothing of it stays', async () => {
   const world = await rankingWorld({}, factories);
   await stoppedSync(world, 4);
   const [old] = await world.query<{ id: string }>('select id from etl.walks');

@@ -44,7 +44,7 @@ async function world() {
   return {
     query,
     verify: () => call(['verify', '--database-url', database.url]),
-    /** Changes the third page so many times from now on, or whenever it is asked for. */
+    /** Changes the third page so many times from now on, or whenever it is requested. */
     lie: (how: Lie, times = Infinity) => {
       let told = 0;
       explorer.alter = (page, _path, url) => {
@@ -137,7 +137,7 @@ test('an empty first page is no end where factories are stored', async () => {
   expect((await verify()).code).toBe(1);
 });
 
-test('a ranking that a person withdrew is no witness: the end is asked for once more, and believed', async () => {
+test('a ranking that a person withdrew is no witness: the end is requested once more, and believed', async () => {
   const { sync, lie: tell, ranked, missing, query, verify } = await world();
   await sync();
   tell(() => ({ items: [], next_page_params: null }));
@@ -148,14 +148,14 @@ test('a ranking that a person withdrew is no witness: the end is asked for once 
   expect([await ranked(), await missing(), (await verify()).code]).toEqual([100, 130, 0]);
 });
 
-test('an empty page that leads on past a part of the list is asked for again, and gives no ranking', async () => {
+test('an empty page that leads on past a part of the list is requested again, and gives no ranking', async () => {
   const { sync, lie: tell, published, query, verify } = await world();
   await sync();
   const before = await published();
   const skip: Lie = ({ next_page_params }) => ({ items: [], next_page_params });
   tell(skip);
 
-  // The page is asked for once more, and so is the end, before which 50 were not met.
+  // The page is requested once more, and so is the end, before which 50 were not met.
   expect(await sync()).toMatchObject({ state: 'finished', requests: pages + 2 });
 
   expect(await published()).toEqual(before);
@@ -194,16 +194,16 @@ test.each([
   ['is another one', ({ items }: ServedPage) => items.slice(-1)],
 ])('a page that %s is no part of a ranking: the list is read again', async (_name, wrong) => {
   const { sync, change, ranked } = await world();
-  let asked = 0;
+  let requested = 0;
   change((page) => {
-    asked += 1;
-    return asked === 3 ? { ...page, items: wrong(page) } : page;
+    requested += 1;
+    return requested === 3 ? { ...page, items: wrong(page) } : page;
   });
 
   const { requests } = await sync();
 
   expect(await ranked()).toBe(chain.factories);
-  // The end is asked for once more, of the second walk alone.
+  // The end is requested once more, of the second walk alone.
   expect(requests).toBe(2 * pages + 1);
 });
 

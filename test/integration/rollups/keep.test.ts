@@ -6,7 +6,7 @@ import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 
-test('whoever keeps house keeps the sums, as often as its clock says', async () => {
+test('maintenance keeps the sums, as often as its clock says', async () => {
   const { pool } = await freshDatabase();
   const insert = (hash: string) =>
     pool.query(

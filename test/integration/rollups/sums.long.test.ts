@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { rollUp, rollUpAnew } from '../../../src/rollups/roll.ts';
+import { rollUp, recomputeSums } from '../../../src/rollups/roll.ts';
 import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { movingChain, movingCopy, pollMs } from '../../harness/moving-copy.ts';
@@ -133,7 +133,7 @@ test('a time that cannot be costs one day, not all days up to it', async () => {
      )`,
   );
 
-  await rollUpAnew(db);
+  await recomputeSums(db);
   expect(await rollUp({ db, now }, never)).toBeLessThan(keys + 10);
   expect(await sumFaults(pool)).toEqual({});
 });
@@ -147,7 +147,7 @@ test('rows that are deleted leave the sums when they are made anew', async () =>
   await rollUp({ db, now }, never);
   expect(Object.keys(await sumFaults(pool))).toContain('senders');
 
-  await rollUpAnew(db);
+  await recomputeSums(db);
   await rollUp({ db, now }, never);
 
   expect(await sumFaults(pool)).toEqual({});
@@ -168,13 +168,13 @@ test('what is written after the clock was set back is summed up', async () => {
 test('stopped at any moment, the rest is summed up the next time', async () => {
   const { pool, db } = await copied();
   let moment = 0;
-  for (let asked = Infinity; asked > moment;) {
+  for (let requested = Infinity; requested > moment;) {
     moment += 1;
-    asked = 0;
+    requested = 0;
     const signal = {
       get aborted() {
-        asked += 1;
-        return asked > moment;
+        requested += 1;
+        return requested > moment;
       },
     } as AbortSignal;
     await rollUp({ db, now }, signal);

@@ -123,16 +123,16 @@ test('each batch is drawn as the tables have it', async () => {
     ),
     verified: fc.array(range, { maxLength: 2 }),
     walked: fc.uniqueArray(number, { maxLength: 3 }),
-    asked: range,
+    requested: range,
   });
   await fc.assert(
     fc.asyncProperty(scenes, looks, async (scene, { window, resolution }) => {
-      const { read, verified, walked, asked } = scene;
+      const { read, verified, walked, requested } = scene;
       await emptyScene(pool);
       await pool.query(
         `insert into etl.feeds (chain_id, operation, kind, settings, target_numbers)
          values (10, 'optimism-batch-blocks', 'numbered', '{}', $1)`,
-        [spell([asked])],
+        [spell([requested])],
       );
       const run = await openRun(pool, 'optimism-batch-blocks');
       await pool.query(
@@ -149,20 +149,20 @@ test('each batch is drawn as the tables have it', async () => {
          from unnest($1::bigint[]) as batch`,
         [walked, run],
       );
-      const wanted = read.filter(({ at }) => isIn([asked], at));
+      const wanted = read.filter(({ at }) => isIn([requested], at));
       const settled = wanted.filter(({ state }) => state === 'settled').map(({ at }) => at);
       const isNew = ({ at }: { at: number }) => !isIn(verified, at) && at > Math.max(0, ...settled);
       const heads = wanted.filter((one) => isNew(one) && one.state !== 'empty').length;
       const stateOf = (at: number): CellState => {
         const own = wanted.find((one) => one.at === at);
-        if (!isIn([asked], at)) return 'out-of-range';
+        if (!isIn([requested], at)) return 'out-of-range';
         if (own !== undefined && isIn(verified, at)) return 'verified';
         if (walked.includes(at)) return 'reading';
         return own !== undefined && isNew(own) && heads <= 3 ? 'unverified' : 'gap';
       };
       // The first batch is 1.
       const [from, to] = [Math.max(1, window.from), Math.max(1, window.to)];
-      const seen = clipped({ from, to }, asked.to);
+      const seen = clipped({ from, to }, requested.to);
       expectCoverage(await coverageOf(batches, seen, resolution), stateOf, resolution);
     }),
     { numRuns },

@@ -4,7 +4,7 @@ import { hourMs, minuteMs, readAgain, watchOperations } from './watch.ts';
 
 test('known history is read again by walks side by side, for no more requests than its pages', async () => {
   const { runAt, query } = await watchOperations({ userOperations: 5000 });
-  // An end that nothing supports is asked for once more.
+  // An end that nothing supports is requested once more.
   expect(await runAt(0)).toBe(100 + 1);
 
   expect(await runAt(hourMs, readAgain)).toBe(100);

@@ -120,7 +120,7 @@ test('a lower first batch costs the batches below, and those at the ends of what
   expect(requests).toBeLessThanOrEqual((rows[0]?.pages ?? 0) + 1 + pagesOfBatch);
 });
 
-test('what is known is asked for again only where that is said', async () => {
+test('what is known is requested again only where that is said', async () => {
   const { call, pool } = await world({ 'user-operations': {} });
   await call('sync');
 

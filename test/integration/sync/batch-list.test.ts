@@ -38,7 +38,7 @@ const upTo = (count: number) => batchesOf(1, count).map(({ number }) => number);
 test('the list is read alone, page by page, and what follows costs its own pages', async () => {
   const { list, sync, verify, numbers } = await world(200);
 
-  // 20 pages, and the end of the first walk is asked for once more: nothing supports it.
+  // 20 pages, and the end of the first walk is requested once more: nothing supports it.
   expect((await sync()).requests).toBe(20 + 1);
   expect(await numbers()).toEqual(upTo(200));
   expect(await verify()).toEqual({ covered: ['0 to 198'], open: [] });

@@ -8,10 +8,10 @@ const bottomOf = (number: number) => 1000 + number * batchBlocks;
 test('a lowest batch is settled by two equal ends for one more request, and its proof says so', async () => {
   const { poll, verify, states } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
 
-  const asked = await poll(0);
+  const requested = await poll(0);
 
-  expect(times(asked, 1)).toBe(3 + 1);
-  expect(asked.length).toBe(4 * 3 + 1);
+  expect(times(requested, 1)).toBe(3 + 1);
+  expect(requested.length).toBe(4 * 3 + 1);
   expect(await states()).toMatchObject({ 1: 'settled', 3: 'settled' });
   expect((await verify()).notes).toEqual([
     'batch 1: complete; lower edge unverified (previous batch not downloaded)',
@@ -52,9 +52,9 @@ test('empty numbers below the lowest batch are read twice before they count, hol
   list.batches.delete(5);
   list.batches.set(6, [...fullBatch(5), ...fullBatch(6)]);
 
-  const asked = await poll(0);
+  const requested = await poll(0);
 
-  expect([1, 2, 3, 5].map((number) => times(asked, number))).toEqual([2, 2, 3 + 1, 1]);
+  expect([1, 2, 3, 5].map((number) => times(requested, number))).toEqual([2, 2, 3 + 1, 1]);
   expect(await states()).toEqual({
     1: 'empty, verified',
     2: 'empty, verified',
@@ -125,7 +125,7 @@ test('a number that was falsely empty once is read, and nothing is settled witho
   expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 4 }] });
 });
 
-test('a lowest batch stays settled when numbers below it are asked for, whichever is read first', async () => {
+test('a lowest batch stays settled when numbers below it are requested, whichever is read first', async () => {
   const { poll, states, verify, runner, database } = await batchWorld(7, { fromBatch: 4 });
   await poll(0);
   expect(await states()).toMatchObject({ 4: 'settled' });

@@ -14,7 +14,7 @@ const chainWith = (count: number): SimulatedChain => ({
   generation: 'v12',
   userOperations: 0,
   batches: { first: 1, count, blocks: 20 },
-  holes: [7, 13],
+  gaps: [7, 13],
   factories: 0,
 });
 

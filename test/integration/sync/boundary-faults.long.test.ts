@@ -64,13 +64,13 @@ async function world(pages: number, isListed: (block: number) => boolean = () =>
   });
   /** Answers made positions in its own way, and counts them. */
   const answerMade = (answer: (token: string) => Answer) => {
-    const asked = { times: 0 };
+    const requested = { times: 0 };
     list.onRequest = (token) => {
       if (token === null || !isMade(token)) return null;
-      asked.times += 1;
+      requested.times += 1;
       return answer(token);
     };
-    return asked;
+    return requested;
   };
   const pageFrom = (place: number): Answer => {
     const next = operations[place + pageSize];
@@ -95,7 +95,7 @@ test('history is read by walks side by side, for one request in a hundred more',
   const { requests } = await sync();
 
   expect(await stands()).toEqual(whole);
-  // Beside them the end is asked for once more, and one position below it is tried.
+  // Beside them the end is requested once more, and one position below it is tried.
   expect(requests).toBeLessThanOrEqual(many * 1.01 + 2 + 2);
   const [{ walks }] = await query(
     `select count(*)::int as walks from etl.walks where scope ? 'entry' and pages > 1`,
@@ -163,7 +163,7 @@ test.each<[string, number, (at: World, token: string) => Answer, number]>([
   expect(made.times).toBeLessThanOrEqual(most);
 });
 
-test('that made positions lead nowhere is remembered', async () => {
+test('that synthetic cursors lead nowhere is remembered', async () => {
   const { sync, query, stands, answerMade } = await world(few);
   const made = answerMade(() => ({ status: 400 }));
   await sync();
@@ -187,7 +187,7 @@ async function dig(query: World['query'], from: number, to: number) {
 test.each([
   ['one block', 20, 20, 0],
   ['a few blocks', 20, 31, 0],
-  // The end is asked for once more.
+  // The end is requested once more.
   ['the lowest blocks', 1, 20, 1],
 ])('a hole of %s is entered exactly', async (_, from, to, more) => {
   const { sync, query, stands } = await world(few);

@@ -17,8 +17,8 @@ const chain: SimulatedChain = {
   factories: 0,
 };
 
-/** An end that nothing supports is asked for once more. */
-const endAsked = 1;
+/** An end that nothing supports is requested once more. */
+const endRequested = 1;
 
 async function world() {
   const simulator = await startSimulator({ seed, chains: [chain] });
@@ -47,7 +47,7 @@ const gaps = async (pool: Pool) =>
 test('a whole list leaves one covered range and no gap', async () => {
   const { database, requestsOf } = await world();
 
-  expect(await requestsOf()).toBe(20 + endAsked);
+  expect(await requestsOf()).toBe(20 + endRequested);
 
   expect(await gaps(database.pool)).toEqual([]);
   const { rows } = await database.pool.query('select from_block from explorer.coverage');
@@ -75,7 +75,7 @@ test('history that was bounded is read on from where it ended, and only there', 
   expect(await equal()).toEqual({});
 });
 
-test('a hole is named exactly, and closed with its own pages and two more at most', async () => {
+test('a gap is named exactly, and closed with its own pages and two more at most', async () => {
   const { database, requestsOf, equal } = await world();
   await requestsOf({ maxPages: 7 });
   await requestsOf({ maxPages: 6 });

@@ -31,7 +31,7 @@ test.each<FaultName>(['cut-after-item', 'piece-missing', 'cut-at-last-byte', 'le
     const simulator = await startSimulator({
       seed,
       chains: [chain],
-      // Each page's first request; a list of three pages is asked for in turn.
+      // Each page's first request; a list of three pages is requested in turn.
       faults: ({ number }) => (struck.includes(number) ? fault : null),
     });
     onTestFinished(() => simulator.close());
@@ -42,7 +42,7 @@ test.each<FaultName>(['cut-after-item', 'piece-missing', 'cut-at-last-byte', 'le
       operations: ['user-operations'],
     });
     expect(results.map(({ state }) => state)).toEqual(['finished']);
-    // The end is asked for once more, too, because nothing supports it.
+    // The end is requested once more, too, because nothing supports it.
     expect(simulator.requests).toBe(pages + struck.length + 1);
     const { rows } = await database.pool.query('select attempts from etl.pages order by sequence');
     expect(rows).toEqual([{ attempts: 2 }, { attempts: 2 }, { attempts: 3 }]);

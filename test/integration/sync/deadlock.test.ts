@@ -3,7 +3,7 @@ import { freshDatabase, untilLocked } from '../../harness/database.ts';
 import { hashOf, listOperations } from '../../harness/listed-operations.ts';
 import { listedChain, runSync } from '../../harness/sync.ts';
 
-test('pages that lose a deadlock are written all the same, and asked for once', async () => {
+test('pages that lose a deadlock are written all the same, and requested once', async () => {
   const list = await listOperations([{ block: 1, id: 1 }]);
   const database = await freshDatabase();
   const sync = () =>

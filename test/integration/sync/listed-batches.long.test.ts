@@ -10,7 +10,7 @@ const postedAs = (number: number) =>
 async function listedWorld(numbers: readonly number[]) {
   const world = await batchWorld(0, {}, ['optimism-batches']);
   const { list } = world;
-  /** Batches follow each other in blocks, whatever holes are between their numbers. */
+  /** Batches follow each other in blocks, whatever gaps are between their numbers. */
   const serve = (used: readonly number[]) => {
     list.batches.clear();
     for (const [place, number] of used.entries()) list.batches.set(number, fullBatch(place));
@@ -32,16 +32,16 @@ const range = (from: number, to: number) =>
 /** Three pages a batch. */
 const pages = 3;
 
-test('the list tells the newest batch and the holes: nothing is searched, and no hole is asked for', async () => {
+test('the list shows the newest batch and the gaps: nothing is searched, and no gap is requested', async () => {
   const used = [...range(1, 6), ...range(9, 10), ...range(40, 44)];
   const { poll, states, verify, latestBatch } = await listedWorld(used);
 
-  const asked = await poll(0);
+  const requested = await poll(0);
 
   expect(await latestBatch()).toBe(44);
-  // One look whether the newest is there, and its pages; the lowest is asked twice where it ends.
-  expect(asked.length).toBe(used.length * pages + 1 + 1);
-  expect(asked.filter((number) => !used.includes(number))).toEqual([]);
+  // One look whether the newest is there, and its pages; the lowest is requested twice where it ends.
+  expect(requested.length).toBe(used.length * pages + 1 + 1);
+  expect(requested.filter((number) => !used.includes(number))).toEqual([]);
   expect(await states()).toMatchObject({
     7: 'empty, verified',
     20: 'empty, verified',
@@ -50,15 +50,15 @@ test('the list tells the newest batch and the holes: nothing is searched, and no
   expect((await verify()).open).toEqual([]);
 });
 
-test('new batches behind a hole are met by the first poll', async () => {
+test('new batches behind a gap are met by the first poll', async () => {
   const { poll, serve, latestBatch, verify } = await listedWorld(range(1, 5));
   await poll(0);
   serve([...range(1, 5), 60, 61]);
 
-  const asked = await poll(10);
+  const requested = await poll(10);
 
   expect(await latestBatch()).toBe(61);
-  expect(asked.filter((number) => number > 5 && number < 60)).toEqual([]);
+  expect(requested.filter((number) => number > 5 && number < 60)).toEqual([]);
   expect((await verify()).open).toEqual([]);
 });
 
@@ -80,9 +80,9 @@ test('a listed number without blocks costs a request a poll, and hides no batch'
 
   serve(range(1, 7));
   list.stated = new Map([[9_999, [1, 2]]]);
-  const asked = [...(await poll(10)), ...(await poll(20)), ...(await poll(30))];
+  const requested = [...(await poll(10)), ...(await poll(20)), ...(await poll(30))];
 
-  expect(times(asked, 9_999)).toBe(3);
+  expect(times(requested, 9_999)).toBe(3);
   expect(await latestBatch()).toBe(7);
 });
 

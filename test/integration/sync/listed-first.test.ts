@@ -70,9 +70,9 @@ test('of many batches that are listed before their blocks, a run requests a few,
   state(range(1, 20));
 
   for (const minute of [10, 20, 30]) {
-    const asked = (await poll(minute)).filter((number) => number > 5);
-    expect(new Set(asked).size).toBe(asked.length);
-    expect(asked.length).toBeLessThanOrEqual(5);
+    const requested = (await poll(minute)).filter((number) => number > 5);
+    expect(new Set(requested).size).toBe(requested.length);
+    expect(requested.length).toBeLessThanOrEqual(5);
   }
   expect(await open()).toEqual(['batches 6 to 20: listed, but without blocks']);
 
@@ -105,17 +105,17 @@ test('a new batch that the list does not have, below one without blocks, ends no
   state([...range(1, 5), 7]);
   index(6);
 
-  const asked = (await poll(10)).filter((number) => number > 6);
+  const requested = (await poll(10)).filter((number) => number > 6);
 
-  expect(asked.toSorted((a, b) => a - b)).toEqual([7, 8, 9, 10]);
+  expect(requested.toSorted((a, b) => a - b)).toEqual([7, 8, 9, 10]);
   expect(await open()).toEqual(['batch 7: listed, but without blocks']);
 });
 
 test('the newest batch is searched where the list ends with batches without blocks', async () => {
   const { poll, open } = await world(5, 6, 7);
 
-  const asked = (await poll(0)).filter((number) => number > 5);
+  const requested = (await poll(0)).filter((number) => number > 5);
 
-  expect(new Set(asked).size).toBe(asked.length);
+  expect(new Set(requested).size).toBe(requested.length);
   expect(await open()).toEqual(['batches 6 to 7: listed, but without blocks']);
 });

@@ -8,8 +8,8 @@ import { eventually } from '../../harness/process.ts';
 import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
 import { hangMs } from '../../harness/hang.ts';
 
-/** An end that nothing supports is asked for once more. */
-const endAsked = 1;
+/** An end that nothing supports is requested once more. */
+const endRequested = 1;
 
 /** One operation in every block of a range. */
 const oneEach = (from: number, to: number): ListedOperation[] =>
@@ -39,7 +39,7 @@ test('a live walk never goes below what is covered: history is read once', async
 
   const { requests } = await sync();
 
-  expect(requests).toBeLessThanOrEqual(50 + 2 + endAsked);
+  expect(requests).toBeLessThanOrEqual(50 + 2 + endRequested);
 });
 
 test('a page within one block leaves all below it open', async () => {
@@ -77,7 +77,7 @@ test('a sync that resumes an older live walk looks at the head again, and reads 
     { head: '1000' },
   ]);
   expect(await query('select from explorer.gaps')).toEqual([]);
-  expect(first.requests + requests).toBeLessThanOrEqual(90 + 12 + endAsked);
+  expect(first.requests + requests).toBeLessThanOrEqual(90 + 12 + endRequested);
 });
 
 test('an item whose time Postgres cannot hold is a row without it, and its feed goes on', async () => {

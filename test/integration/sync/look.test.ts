@@ -22,6 +22,6 @@ test('sync ends with how to look at what it copied, unless a program reads it', 
   expect(JSON.parse((await call([...args, '--json'], { env })).stdout)).toMatchObject({
     lanes: [{ feed: '10/factories', state: 'finished' }],
   });
-  const asked = await call(['query', 'biggest-factories', '--limit', '1', '--json'], { env });
-  expect(JSON.parse(asked.stdout)).toMatchObject({ rows: [expect.anything()] });
+  const requested = await call(['query', 'biggest-factories', '--limit', '1', '--json'], { env });
+  expect(JSON.parse(requested.stdout)).toMatchObject({ rows: [expect.anything()] });
 });

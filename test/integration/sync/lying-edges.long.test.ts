@@ -93,7 +93,7 @@ test('one number too low on a page of history costs two pages at most, not all o
   const requests = await sync();
 
   expect({ open: await open(), lost: await lost() }).toEqual({ open: [], lost: 0 });
-  // The list's end is asked for once more.
+  // The list's end is requested once more.
   expect(first).toBeLessThanOrEqual(known + 1 + forTheStretch);
   expect(requests).toBeLessThanOrEqual(overlapPages + forTheStretch);
 });

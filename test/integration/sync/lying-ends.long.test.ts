@@ -14,9 +14,9 @@ const emptyButGoesOn = (page: ServedPage) => ({ ...page, items: [] });
 const pages = 20;
 const everything = () => oneEach(1, pages * pageSize);
 
-/** The false answer itself, which is asked for once more. */
+/** The false answer itself, which is requested once more. */
 const forTheLie = 1;
-/** The list's true end is asked for once more where nothing supports it. */
+/** The list's true end is requested once more where nothing supports it. */
 const forTheEnd = 1;
 
 describe.each([2, 10, pages - 1])('history whose page %i', (nth) => {
@@ -33,7 +33,7 @@ describe.each([2, 10, pages - 1])('history whose page %i', (nth) => {
     },
   );
 
-  test('is empty, but goes on, is asked for it once more', async () => {
+  test('is empty, but goes on, is requested once more', async () => {
     const { service, sync, open, lost } = await lyingList(everything());
     service.lieOnce(nth, emptyButGoesOn);
 
@@ -44,7 +44,7 @@ describe.each([2, 10, pages - 1])('history whose page %i', (nth) => {
   });
 });
 
-test('a list that is empty at first is asked for once more, and then read', async () => {
+test('a list that is empty at first is requested once more, and then read', async () => {
   const { service, sync, open, lost } = await lyingList(everything());
   service.lieOnce(1, ends['an empty page']!);
 

@@ -42,7 +42,7 @@ test('when the list is in order again, one sync makes all of it complete', async
   expect({ open: await open(), lost: await lost() }).toEqual({ open: [], lost: 0 });
   // Nothing bears out the newest block but one operation, so the second one bounds what is covered.
   expect(await covered()).toEqual([`0 to ${pages * pageSize - 2}`]);
-  // The end of the list is asked for once more, where nothing supports it.
+  // The end of the list is requested once more, where nothing supports it.
   expect(requests).toBeLessThanOrEqual(pages + 1);
 });
 
@@ -57,7 +57,7 @@ test('one page of history out of order costs two pages, not all that lies below 
   const requests = await sync();
 
   expect({ open: await open(), lost: await lost() }).toEqual({ open: [], lost: 0 });
-  // The list's end is asked for once more; the stretch is entered from the page above it.
+  // The list's end is requested once more; the stretch is entered from the page above it.
   expect(first).toBeLessThanOrEqual(pages + 1 + 3);
   expect(requests).toBeLessThanOrEqual(2 + 3);
 });

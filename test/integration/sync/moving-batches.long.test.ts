@@ -27,7 +27,7 @@ const chainWith = (motion: Partial<Motion>): SimulatedChain => ({
   generation: 'v12',
   userOperations: 0,
   batches: { first: 1, count: 6, blocks: 60 },
-  holesPercent: 10,
+  gapsPercent: 10,
   factories: 0,
   motion: { operationsPerMinute: 1, blockSeconds: 10, ...motion },
 });

@@ -98,7 +98,7 @@ describe.each(generations)('generation %s with every oddity at once', (generatio
               bool_or(items = 0 and cursor_out is not null) as has_empty_page
        from etl.pages`,
     );
-    // What was asked for twice was handed out twice.
+    // What was requested twice was handed out twice.
     expect(rows).toEqual([
       {
         items: rows[0]?.accounted,

@@ -66,14 +66,14 @@ describe.each(generations)('generation %s', (generation) => {
   test('spends the fewest requests that the contract allows', async () => {
     const chain = smallChain({ generation, userOperations: 460, factories: 210 });
     const { requests } = await copyChain(chain, { operations: ['user-operations', 'factories'] });
-    // An end that nothing supports is asked for once more, of each list.
+    // An end that nothing supports is requested once more, of each list.
     expect(requests()).toBe(Math.ceil(460 / 50) + 1 + Math.ceil(210 / 50) + 1);
   });
 
   test.each([
     ['user-operations', { userOperations: 1000 }],
     ['factories', { factories: 1000 }],
-    // Older generations serve pages of 50, whatever is asked for.
+    // Older generations serve pages of 50, whatever is requested.
     ['optimism-batch-blocks', { batches: { first: 1, count: 1, blocks: 1000 } }],
   ] as const)('goes on with a walk of %s in pages of another size', async (operation, size) => {
     const chain = smallChain({ generation, ...size });

@@ -15,7 +15,7 @@ const chain: SimulatedChain = {
   generation: 'v12',
   userOperations: 0,
   batches: { first: 1, count: 60, blocks: 20 },
-  holesPercent: 10,
+  gapsPercent: 10,
   factories: 0,
 };
 
@@ -38,7 +38,7 @@ test('eight walks at once settle all but the newest batch, and none but the lowe
 
   expect(await differences(database.pool, seed, chain, { operations })).toEqual({});
   expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
-  // Nobody is below the lowest: its end is asked for twice.
+  // Nobody is below the lowest: its end is requested twice.
   expect(simulator.requests).toBe(60 + 1);
   const { rows } = await database.pool.query<{ batch_number: string }>(
     'select batch_number from explorer.read_batches where not is_verified',

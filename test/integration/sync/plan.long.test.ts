@@ -24,7 +24,7 @@ const chain: SimulatedChain = {
   generation: 'v12',
   userOperations: 22_000,
   batches: { first: 1, count: 60, blocks: 220 },
-  holesPercent: 3,
+  gapsPercent: 3,
   factories: 460,
   motion: { operationsPerMinute: 10 },
 };

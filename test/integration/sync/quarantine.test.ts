@@ -124,7 +124,7 @@ test('a row is of the page that served the item', async () => {
   expect(rows).toEqual([{ page_id: first!.page_id }]);
 });
 
-test('what a newer page has told since is not overwritten', async () => {
+test('what a newer page has reported since is not overwritten', async () => {
   const { pool, db, sync, spoil, mend, fix, equal } = await world(['factories']);
   spoil();
   await sync();

@@ -15,7 +15,7 @@ const chainOf = (generation: Generation): SimulatedChain => ({
   generation,
   userOperations: 230,
   batches: { first: 1, count: 4, blocks: 40 },
-  holes: [3],
+  gaps: [3],
   factories: 70,
   oddities: ['duplicates-in-page', 'duplicates-across-pages', 'missing-hash'],
 });

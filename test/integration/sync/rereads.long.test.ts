@@ -18,27 +18,27 @@ test('a settled batch is never read again, by whatever comes, for as long as it 
   const { poll } = await batchWorld(6);
   await poll(0);
 
-  const asked: number[] = [];
+  const requested: number[] = [];
   for (const minute of [10, 60, 600, 6_000, 60_000]) {
-    asked.push(...(await poll(minute, 'start')), ...(await poll(minute)));
-    asked.push(...(await poll(minute, 'sync')));
+    requested.push(...(await poll(minute, 'start')), ...(await poll(minute)));
+    requested.push(...(await poll(minute, 'sync')));
   }
 
-  expect(asked.filter((number) => number < 6)).toEqual([]);
+  expect(requested.filter((number) => number < 6)).toEqual([]);
 });
 
 test('a new batch costs its pages, one for its end, and one for each run that waits for the next', async () => {
   const { list, poll, states } = await batchWorld(3);
   await poll(0);
-  const asked: number[] = [];
+  const requested: number[] = [];
   for (const [run, newest] of [4, 5, 6, 6, 7, 8].entries()) {
     list.batches.set(newest, fullBatch(newest));
     // What finds no batch is a poll above the latest batch.
-    asked.push(...(await poll(10 + run * 10)).filter((number) => list.batches.has(number)));
+    requested.push(...(await poll(10 + run * 10)).filter((number) => list.batches.has(number)));
   }
 
   expect(await states()).toMatchObject({ 4: 'settled', 5: 'settled', 6: 'settled', 7: 'settled' });
-  const costs = [4, 5, 6, 7].map((number) => times(asked, number));
+  const costs = [4, 5, 6, 7].map((number) => times(requested, number));
   // The end of each is seen again when a later run finds the next one, as that of 7 does not. Number
   // 6 waits for a run without number 7, and for one whose poll goes past it.
   expect(costs).toEqual([3 + 1, 3 + 1, 3 + 1 + 2, 3]);
@@ -121,10 +121,10 @@ test('a number that was read as empty is verified where its neighbours meet, and
   expect(await states()).toMatchObject({ 1: 'open', 2: 'empty', 4: 'empty, verified' });
 
   list.batches.set(2, fullBatch(2));
-  const asked = await poll(10);
+  const requested = await poll(10);
 
-  expect(times(asked, 2)).toBe(3);
-  expect(asked).not.toContain(4);
+  expect(times(requested, 2)).toBe(3);
+  expect(requested).not.toContain(4);
   // The lowest one is read before it, and finds no neighbour yet: it is settled by number 2's end.
   expect(await states()).toMatchObject({ 1: 'settled', 2: 'settled', 3: 'settled' });
 });
@@ -197,7 +197,7 @@ test('a poll whose walk fails says nothing of its number, and is made again', as
   const { list, poll, states } = await batchWorld(3);
   await poll(0);
   list.looping.add(4);
-  // Its first page is empty and leads on: that is asked for once more.
+  // Its first page is empty and leads on: that is requested once more.
   expect(await poll(10)).toEqual([4, 4, 4, 3]);
 
   list.looping.delete(4);

@@ -23,7 +23,7 @@ async function walkUnderWay(): Promise<Pool> {
   return pool;
 }
 
-/** Commits a page that was asked for with one cursor and leads to the next. */
+/** Commits a page that was requested with one cursor and leads to the next. */
 const commitPage = (pool: Pool, sequence: number, at: number) =>
   pool.query(
     `insert into etl.pages (walk_id, feed, sequence, cursor_in, cursor_out, items, rows, repeats,

@@ -19,7 +19,7 @@ const chainOf = (family: Family, generation: Generation): SimulatedChain => ({
   generation,
   userOperations: 330,
   batches: { first: 1, count: 27, blocks: 24 },
-  holes: [4],
+  gaps: [4],
   factories: 70,
 });
 

@@ -41,33 +41,33 @@ async function world() {
   const runWithoutFile = (...args: string[]) => call(args, { env });
   const query = async (sql: string) =>
     (await database.pool.query<Record<string, string>>(sql)).rows;
-  /** As if numbers had been asked for, and a few read, before the command was stopped. */
-  const hadAsked = (numbers: string) =>
+  /** As if numbers had been requested, and a few read, before the command was stopped. */
+  const hadRequested = (numbers: string) =>
     query(`update etl.feeds set target_numbers = target_numbers + '${numbers}'::int8multirange`);
-  return { list, want, run, runWithoutFile, query, hadAsked };
+  return { list, want, run, runWithoutFile, query, hadRequested };
 }
 
-const asked = 'select target_numbers::text from etl.feeds';
+const requested = 'select target_numbers::text from etl.feeds';
 
 test(
   'batches that the file wants no more are no hole, and what was read of them stays',
   slow,
   async () => {
-    const { list, want, run, query, hadAsked } = await world();
+    const { list, want, run, query, hadRequested } = await world();
     await want({ from_batch: 400_006 });
     expect((await run('sync')).code).toBe(0);
-    await hadAsked('{[1,)}');
+    await hadRequested('{[1,)}');
     expect((await run('verify')).stdout).toContain('batches 1 to 400,005: not downloaded');
 
     const refused = await run('repair', '--yes');
     expect(refused.code).toBe(0);
     expect(refused.stdout).toContain('Nothing to do');
     expect((await run('verify')).code).toBe(0);
-    expect(await query(asked)).toEqual([{ target_numbers: '{[400006,)}' }]);
+    expect(await query(requested)).toEqual([{ target_numbers: '{[400006,)}' }]);
 
     await want({ from_batch: 400_009 });
     expect((await run('sync')).code).toBe(0);
-    expect(await query(asked)).toEqual([{ target_numbers: '{[400006,)}' }]);
+    expect(await query(requested)).toEqual([{ target_numbers: '{[400006,)}' }]);
     list.takeRequests();
     expect((await run('verify')).code).toBe(0);
   },
@@ -112,7 +112,7 @@ test(
     expect(await sync(400_001, 400_004)).toMatchObject({ code: 0 });
     expect(await sync(400_005, 400_008)).toMatchObject({ code: 0 });
 
-    expect(await query(asked)).toEqual([{ target_numbers: '{[400001,400009)}' }]);
+    expect(await query(requested)).toEqual([{ target_numbers: '{[400001,400009)}' }]);
     expect((await run('verify')).stdout).toContain('batches 400,001 to 400,007, as of');
   },
 );

@@ -18,7 +18,7 @@ const chain: SimulatedChain = {
   generation: 'v12',
   userOperations: 300,
   batches: { first: 1, count: 8, blocks: 30 },
-  holes: [4],
+  gaps: [4],
   factories: 20,
 };
 
@@ -48,7 +48,7 @@ test('nothing is open after a whole sync, and nothing is to be repaired', async 
   expect(await repairs()).toEqual([]);
 });
 
-test('a batch that was asked for and not read is open, and its walk is the repair', async () => {
+test('a batch that was requested and not read is open, and its walk is the repair', async () => {
   const { database, findings, repairs } = await world();
   await database.pool.query('delete from explorer.read_batches where batch_number in (2, 3, 6)');
 

@@ -53,7 +53,7 @@ test('a walk that arrives ends where those below it arrived while it was on its 
 
 test.each([
   ['has not arrived', 0, {}],
-  ['met another page than it asked for', 1, { state: 'finished', reason: 'misplaced-entry' }],
+  ['met another page than it requested', 1, { state: 'finished', reason: 'misplaced-entry' }],
   ['met nothing', 1, { state: 'finished', reason: 'empty-entry' }],
 ])('a walk does not rely on one below it that %s', async (_, pages, rest) => {
   const { walk, arrive } = await openScene();

@@ -135,6 +135,6 @@ test('a list of endless empty pages ends the walk at the bound', async () => {
     faults: {},
     retried: 0,
   });
-  // The first one is asked for once more.
+  // The first one is requested once more.
   expect(list.requests()).toBe(emptyPagesLimit + 1);
 });

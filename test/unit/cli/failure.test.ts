@@ -7,7 +7,7 @@ import {
   errorKinds,
   failureOf,
   interruption,
-  tellFailure,
+  printFailure,
   writeFailure,
   wrongFlags,
 } from '../../../src/cli/failure.ts';
@@ -95,7 +95,7 @@ function outputOf(error: unknown) {
     stderr: (text: string) => void (stderr += text),
   };
   const failure = failureOf(error, flags);
-  tellFailure(context, failure);
+  printFailure(context, failure);
   writeFailure(context, failure);
   return { document: errorDocument.loose().parse(JSON.parse(stdout)), stderr };
 }

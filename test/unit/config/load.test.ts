@@ -228,7 +228,7 @@ describe('precedence', () => {
 });
 
 describe('the API key', () => {
-  test('is asked for only where it is needed, with advice', () => {
+  test('is requested only where it is needed, with advice', () => {
     const settings = load(null, { chains: ['10'] });
     expect(complaints(() => requireApiKey(settings))).toEqual([
       'EXPLORER_API_KEY is not set: put your API key there, or the path of a file that holds it in EXPLORER_API_KEY_FILE',

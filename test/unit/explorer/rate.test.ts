@@ -38,6 +38,6 @@ test.each([
   ['nonsense', 429, { 'retry-after': 'soon' }, null],
   ['more than a day', 429, { 'retry-after': '999999999' }, 86_400_000],
   ['nothing', 429, {}, null],
-])('the wait asked for: %s', (_name, status, headers, expected) => {
+])('the wait requested: %s', (_name, status, headers, expected) => {
   expect(retryAfterMs(status, headers, Date.parse(soon) - 4000)).toBe(expected);
 });

@@ -101,7 +101,7 @@ describe('the wait', () => {
     expect(delayMs(null, 5, () => 0)).toBe(0);
   });
 
-  test('is never shorter than asked, nor longer than a minute', () => {
+  test('is never shorter than requested, nor longer than a minute', () => {
     expect(delayMs(2000, 1, () => 0)).toBe(2000);
     expect(delayMs(2000, 1, () => 1)).toBe(2250);
     expect(delayMs(600_000, 1, () => 1)).toBe(60_000);

@@ -54,7 +54,7 @@ describe('a declaration', () => {
     ['a field without a column', { time, colour: z.string() }, {}, 'no colour'],
     ['a list without a table', { time, hashes }, {}, 'hashes has no table'],
     ['a table whose rows lead nowhere', { time, hashes }, { hashes: strange }, "don't refer"],
-    ['an order that no field tells', {}, {}, 'no field tells time'],
+    ['an order that no field reports', {}, {}, 'no field reports time'],
   ])('with %s is refused', (_, fields, children, message) => {
     expect(() => declare(fields, children)).toThrow(message);
   });

@@ -4,7 +4,7 @@
  *     GOLDEN_UPDATE=1 npx vitest run --project unit test/unit/operations/golden.test.ts
  *
  * Then read each change against the API's contract before it is committed: the rows files are the
- * truth, not the code. `shows` and `asked` are written by hand and stay as they are.
+ * truth, not the code. `shows` and `requested` are written by hand and stay as they are.
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { format, resolveConfig } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { parseExactly } from '../../../src/exact-number.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
-import { type Asked, goldenRows } from './golden.ts';
+import { type Requested, goldenRows } from './golden.ts';
 
 const pageEnd = '.page.json';
 const rowsEnd = '.rows.json';
@@ -22,7 +22,7 @@ const isUpdate = process.env['GOLDEN_UPDATE'] === '1';
 interface Written {
   /** What there is to see in the page, in a sentence. */
   readonly shows: string;
-  readonly asked: Asked;
+  readonly requested: Requested;
 }
 
 const files = globSync('*/*', { cwd: folder }).map((file) => file.replaceAll('\\', '/'));
@@ -35,20 +35,20 @@ const pages = files
 const rowsFile = (page: string) => join(folder, `${page}${rowsEnd}`);
 const readWritten = (page: string) => parseExactly(readFileSync(rowsFile(page), 'utf8')) as Written;
 
-async function become(page: string, asked: Asked) {
+async function become(page: string, requested: Requested) {
   const name = page.slice(0, page.indexOf('/')) as OperationName;
   const rows = await goldenRows(
     operations[name],
     readFileSync(join(folder, `${page}${pageEnd}`)),
-    asked,
+    requested,
   );
   // As it is spelled: numbers that a double does not hold keep their digits.
   return parseExactly(JSON.stringify(rows)) as object;
 }
 
 async function refresh(page: string): Promise<void> {
-  const { shows, asked } = readWritten(page);
-  const text = JSON.stringify({ shows, asked, ...(await become(page, asked)) }, null, 2);
+  const { shows, requested } = readWritten(page);
+  const text = JSON.stringify({ shows, requested, ...(await become(page, requested)) }, null, 2);
   const style = await resolveConfig(rowsFile(page));
   writeFileSync(rowsFile(page), await format(text, { ...style, parser: 'json' }));
 }
@@ -56,8 +56,8 @@ async function refresh(page: string): Promise<void> {
 describe('a page that was served', () => {
   test.each(pages)('%s becomes the rows beside it', async (page) => {
     if (isUpdate) await refresh(page);
-    const { shows, asked, ...rows } = readWritten(page);
-    expect(await become(page, asked)).toEqual(rows);
+    const { shows, requested, ...rows } = readWritten(page);
+    expect(await become(page, requested)).toEqual(rows);
     expect(shows, 'say in `shows` what there is to see').not.toBe('');
   });
 

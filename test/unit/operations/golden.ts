@@ -11,15 +11,15 @@ import type { NormalisedPage } from '../../../src/sync/normalise.ts';
 import { PageQueue } from '../../../src/sync/page-queue.ts';
 import { type ReadPage, readPages } from '../../../src/sync/walk.ts';
 
-/** What the page itself does not say: for which chain, and which batch, it was asked. */
-export interface Asked {
+/** What the page itself does not say: for which chain, and which batch, it was requested. */
+export interface Requested {
   readonly chain_id: number;
   readonly batch?: number;
 }
 
 /** What a walk makes of one page that it reads, in the form of a rows file. */
-export async function goldenRows(operation: Operation, body: Buffer, asked: Asked) {
-  const page = await walkOnePage(operation, body, asked);
+export async function goldenRows(operation: Operation, body: Buffer, requested: Requested) {
+  const page = await walkOnePage(operation, body, requested);
   const tables = [operation.table, ...operation.children.map(({ table }) => table)];
   return {
     next: page.cursor_out,
@@ -31,7 +31,7 @@ export async function goldenRows(operation: Operation, body: Buffer, asked: Aske
           .map((row) => inColumnOrder(table, row)),
       ]),
     ),
-    untold: page.rows.flatMap((item) => untoldOf(operation, item)),
+    absent: page.rows.flatMap((item) => absentOf(operation, item)),
     addresses: counted(page.rows.flatMap((item) => item.addresses.map(observationOf))),
     quarantined: page.quarantined.map(({ position, reason, from_block, to_block }) => ({
       position,
@@ -47,7 +47,7 @@ export async function goldenRows(operation: Operation, body: Buffer, asked: Aske
 async function walkOnePage(
   operation: Operation,
   body: Buffer,
-  { chain_id, ...scope }: Asked,
+  { chain_id, ...scope }: Requested,
 ): Promise<NormalisedPage> {
   const start = { chain_id, scope, cursor: null, pages: 0, items: 0, empty_run: 0, floor: null };
   const answer = { page_id: 1, at: '2026-10-15T12:00:00Z', attempts: 1, latencyMs: 0 };
@@ -85,12 +85,12 @@ function inColumnOrder(table: PgTable, row: Row): Row {
 }
 
 /** What of an item was not read, so that it stays as it is stored: columns, and positions of children. */
-function untoldOf({ table, children }: Operation, { position, missing: untold }: ItemRows) {
-  if (untold === null) return [];
+function absentOf({ table, children }: Operation, { position, missing: absent }: ItemRows) {
+  if (absent === null) return [];
   const columns = Object.keys(getTableColumns(table)).filter((name) =>
-    untold.columns.includes(name),
+    absent.columns.includes(name),
   );
-  const parts = untold.children.flatMap((places, at) => {
+  const parts = absent.children.flatMap((places, at) => {
     const child = children[at];
     if (places.length === 0 || child === undefined) return [];
     const sorted = places === 'all' ? places : [...places].toSorted((a, b) => a - b);
@@ -100,11 +100,11 @@ function untoldOf({ table, children }: Operation, { position, missing: untold }:
 }
 
 /** One observation of an address: its columns and its lists. A null says nothing of what is stored. */
-function observationOf({ row, lists, missing: untold, inPart }: AddressObservation) {
+function observationOf({ row, lists, missing: absent, inPart }: AddressObservation) {
   return {
     ...inColumnOrder(addresses, { ...row }),
     ...Object.fromEntries(addressListNames.map((list) => [list, lists[list]])),
-    ...(untold.length > 0 && { untold }),
+    ...(absent.length > 0 && { absent }),
     ...(Object.keys(inPart).length > 0 && { inPart }),
   };
 }

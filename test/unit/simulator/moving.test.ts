@@ -142,7 +142,7 @@ describe('odd batches', () => {
 
   test('hold nothing for so many of every hundred numbers', () => {
     const batches = { first: 1, count: 1000, blocks: 5 };
-    const rows = batchesAt(0, { ...smallChain, holesPercent: 3, batches }).read_batches;
+    const rows = batchesAt(0, { ...smallChain, gapsPercent: 3, batches }).read_batches;
     expect(rows.filter((row) => row['state'] === 'empty')).toHaveLength(30);
     expect(rows.reduce((sum, row) => sum + Number(row['blocks_count']), 0)).toBe(970 * 5);
   });

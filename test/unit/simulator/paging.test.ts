@@ -7,7 +7,7 @@ const seed = 3;
 const chains = [
   smallChain,
   { ...smallChain, id: 11, generation: 'v11' as const },
-  { ...smallChain, id: 12, userOperations: 100, factories: 50, holes: [9] },
+  { ...smallChain, id: 12, userOperations: 100, factories: 50, gaps: [9] },
   { ...smallChain, id: 13, userOperations: 0, factories: 0 },
   { ...smallChain, id: 14, userOperations: 50_000_000, factories: 50_000_000 },
 ];

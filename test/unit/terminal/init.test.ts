@@ -19,7 +19,7 @@ test.each(Object.values(looks))('fits $columns columns, coloured: $isColoured', 
   expect(lines.filter((line) => widthOf(line) > look.columns)).toEqual([]);
 });
 
-test('a key that is there is not asked for', () => {
+test('a key that is there is not requested', () => {
   const look = { isTerminal: false, columns: 100, isColoured: false };
   expect(initText(written, look, { hasKey: true, commandLine })).not.toContain('EXPLORER_API_KEY');
 });

@@ -19,7 +19,7 @@ interface Served {
   readonly opaque?: boolean;
 }
 
-/** Walks over pages from the head down; each is asked for at the next page's first block. */
+/** Walks over pages from the head down; each is requested at the next page's first block. */
 function walk(pages: readonly Served[]): CoverageState {
   let proof = nothing;
   let above = null;

@@ -18,7 +18,7 @@ const told = (block: number, says: Partial<ReportedPlace> = {}): ReportedPlace =
   ...says,
 });
 
-/** Blocks 1009 down to 1000, asked for where the page before ended. */
+/** Blocks 1009 down to 1000, requested where the page before ended. */
 const page = Array.from({ length: 10 }, (_, index) => told(1009 - index));
 const borders: PageBorders = {
   above: at(1010),
@@ -31,7 +31,7 @@ const trustedOf = (places: readonly ReportedPlace[], between: PageBorders = bord
 const all = page.map((_, index) => index);
 
 describe('a page of a list that is newest first', () => {
-  test('is trusted whole where it is in order and what was asked for', () => {
+  test('is trusted whole where it is in order and what was requested', () => {
     expect(judgeOrder(page, borders)).toMatchObject({ misplaced: [], joins: true, leadsOn: true });
     expect(trustedOf(page)).toEqual(all);
   });
@@ -65,7 +65,7 @@ describe('a page of a list that is newest first', () => {
     expect(judgeOrder(again, borders)).toMatchObject({ trusted: [], joins: false, leadsOn: false });
   });
 
-  test('is trusted, and joins nothing, where it begins below the position that was asked for', () => {
+  test('is trusted, and joins nothing, where it begins below the position that was requested', () => {
     const later = Array.from({ length: 10 }, (_, index) => told(989 - index));
 
     const judged = judgeOrder(later, { ...borders, next: at(979) });

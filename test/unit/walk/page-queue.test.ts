@@ -16,7 +16,7 @@ test('takes out all that waits, in the order it came', async () => {
   expect(await queue.takeAll()).toEqual([1, 2, 3]);
 });
 
-test('lets nobody push beyond its limit until pages are taken out', async () => {
+test('accepts nothing beyond its limit until pages are taken out', async () => {
   const queue = new PageQueue<number>(2);
   await queue.push(1);
   await queue.push(2);
