@@ -1,4 +1,4 @@
-"""The loader that somebody writes in an afternoon: two tables, a transaction a page, no ledger, no proof.
+"""The loader that somebody writes in an afternoon: two tables, a transaction a page, no ledger, no verification.
 
 It reads the next page while this one is written, names its statements, and sends a column as one array.
 """

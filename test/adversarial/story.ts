@@ -61,7 +61,7 @@ const beginningMs = Date.UTC(2040, 0, 1);
 const minuteMs = 60_000;
 /** Between two rounds: polls follow each other, or what rests has rested. */
 const pausesMs = [minuteMs, 30 * minuteMs, 180 * minuteMs, 2 * 24 * 60 * minuteMs];
-/** Honest rounds after which all must be well: a batch behind a hole is met by the sixteenth poll at the latest. */
+/** Honest rounds after which all must be well: a batch behind a gap is met by the sixteenth poll at the latest. */
 const honestRounds = 20;
 
 /**
@@ -160,8 +160,8 @@ class Play {
   async readAgainWhileCut(round: number, chance: Chance): Promise<void> {
     const operation = operationOf.operations;
     const truth = this.#world.truth();
-    const proof = (await this.#copier.verify()).find((feed) => feed.operation === operation);
-    if (proof === undefined || proof.open.length > 0) return;
+    const report = (await this.#copier.verify()).find((feed) => feed.operation === operation);
+    if (report === undefined || report.open.length > 0) return;
     const wanted = this.#lowestWanted;
     if ((await differencesFrom(this.#copier.pool, operation, truth, wanted)).length > 0) return;
     const cut = cutOff(truth, this.#lowestWanted);
@@ -202,15 +202,15 @@ class Play {
   }
 
   async #verify(round: number, top: number | null = null): Promise<void> {
-    for (const proof of await this.#copier.verify()) {
+    for (const report of await this.#copier.verify()) {
       // What the list of batches says verifies nothing: its blocks do.
-      if (proof.open.length > 0 || proof.operation === 'optimism-batches') continue;
-      const wrong = await falseClaims(this.#copier.pool, proof, this.#moments, this.#lowestWanted);
-      if (proof.operation === 'user-operations') wrong.push(...(await this.#missed(top)));
+      if (report.open.length > 0 || report.operation === 'optimism-batches') continue;
+      const wrong = await falseClaims(this.#copier.pool, report, this.#moments, this.#lowestWanted);
+      if (report.operation === 'user-operations') wrong.push(...(await this.#missed(top)));
       if (wrong.length === 0) continue;
-      const told = this.#service.told.filter(({ list }) => operationOf[list] === proof.operation);
-      const covered = proof.covered.map(({ from, to }) => ({ from, to }));
-      this.found.push({ feed: proof.feed, round, covered, wrong, told: [...told] });
+      const told = this.#service.told.filter(({ list }) => operationOf[list] === report.operation);
+      const covered = report.covered.map(({ from, to }) => ({ from, to }));
+      this.found.push({ feed: report.feed, round, covered, wrong, told: [...told] });
     }
   }
 
@@ -241,9 +241,9 @@ class Play {
   async #unwell(): Promise<string[]> {
     const truth = this.#world.truth();
     const said: string[] = [];
-    for (const proof of await this.#copier.verify()) {
-      const { feed, operation } = proof;
-      const { open } = inWords(proof);
+    for (const report of await this.#copier.verify()) {
+      const { feed, operation } = report;
+      const { open } = inWords(report);
       const differing =
         operation === 'optimism-batches'
           ? []

@@ -132,16 +132,16 @@ async function listedAlone(pool: Pool): Promise<string[]> {
   return rows.map(({ number }) => `batch ${number} is listed, and has no block`);
 }
 
-/** What is false in a proof that says that its feed is complete; empty when nothing is. */
+/** What is false in a report that its feed is complete; empty when nothing is. */
 export async function falseClaims(
   pool: Pool,
-  proof: VerifiedFeed,
+  report: VerifiedFeed,
   moments: readonly Moment[],
   lowestWanted: number,
 ): Promise<string[]> {
-  const feed = proof.operation as Feed;
+  const feed = report.operation as Feed;
   const held = await factsOf(pool, feed === 'factories' ? published : stored[feed]);
-  const { covered, notes } = proof;
+  const { covered, notes } = report;
   const head = notes.filter(({ kind }) => kind === 'pending-head');
   const claims = covered.flatMap(({ from, to, as_of }) => {
     const seen = since(moments, as_of);

@@ -116,7 +116,7 @@ export class World {
   }
 
   #addBatch(chance: Chance): void {
-    // Numbering has holes.
+    // Numbering has gaps.
     this.#newestBatch += this.#newestBatch > 0 && chance.percent(10) ? 2 : 1;
     this.#batches.set(this.#newestBatch, this.#newBlocks(chance.whole(8, 35)));
   }

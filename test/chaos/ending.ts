@@ -21,7 +21,7 @@ export interface Rest {
 
 /**
  * Rounds of `sync` and `backfill --again` until the tables are true. A poll above the newest batch asks
- * for one number, so one behind a hole may take some; and an operation that has left between two
+ * for one number, so one behind a gap may take some; and an operation that has left between two
  * walks side by side is seen to when the pages fall otherwise (src/sync/SPEC.md, known gaps).
  */
 const mostRounds = 8;

@@ -31,7 +31,7 @@ const settings = {
   fsync: 'off',
   max_connections: '300',
   max_worker_processes: '64',
-  // The proof is one statement of many parts: compiling it takes a minute, on one server too.
+  // The report is one statement of many parts: compiling it takes a minute, on one server too.
   jit: 'off',
   'citus.max_cached_conns_per_worker': '1',
   'citus.shard_count': '4',

@@ -148,8 +148,8 @@ test('a newer version migrates under two workers of the older one, which end; it
     'select from explorer.user_operations group by seen_by',
   );
   expect(sources).toHaveLength(2);
-  const proof = newer('verify');
-  expect(await proof.ended(hangMs), proof.stdout).toEqual({ code: 0, signal: null });
+  const report = newer('verify');
+  expect(await report.ended(hangMs), report.stdout).toEqual({ code: 0, signal: null });
   expect(await ledgerFaults(pool, 'ended')).toEqual({});
 });
 

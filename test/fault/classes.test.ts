@@ -170,11 +170,11 @@ async function openScene() {
         await openLane(engine.db, engine.boss, { lane, scope });
     }
   };
-  return { pool, lines, requests, states, timePasses, run, mend: () => void (isBroken = false) };
+  return { pool, lines, requests, states, timePasses, run, fix: () => void (isBroken = false) };
 }
 
 test('each answer that is no page stops what it should, loses nothing, and is over when it ends', async () => {
-  const { pool, lines, requests, states, timePasses, run, mend } = await openScene();
+  const { pool, lines, requests, states, timePasses, run, fix } = await openScene();
   const expected = Object.fromEntries(names.map((name) => [name, cases[name]?.state]));
   await eventually('every fault to show', hangMs, async () => {
     const now = await states('user-operations');
@@ -201,7 +201,7 @@ test('each answer that is no page stops what it should, loses nothing, and is ov
     expect([[], ['factories']], name).toContainEqual(after);
   }
 
-  mend();
+  fix();
   await timePasses();
   await run();
   await eventually('every feed to recover', hangMs, async () => {

@@ -122,7 +122,7 @@ export async function playHostile(
     );
   };
   await eventually('every fault to show', hangMs, isShown, pollMs).catch(() => undefined);
-  world.mend();
+  world.fix();
   for (let time = 0; time < 2; time += 1) await passRun(world);
   const recovered = await factsOf(world, struck);
   return { world, met, neighbours, recovered, differing: await world.differences() };

@@ -74,7 +74,7 @@ export interface HostileWorld {
   /** How the tables of each fault's chain differ from the truth. */
   differences(): Promise<Readonly<Record<string, Readonly<Record<string, TableDifference>>>>>;
   /** The faults end. */
-  mend(): void;
+  fix(): void;
   /** Rests are over. */
   timePasses(): Promise<void>;
   /** The next scheduled time: all lanes that have something to do. */
@@ -170,7 +170,7 @@ export async function openHostileWorld(
       }
       return found;
     },
-    mend: () => void (isBroken = false),
+    fix: () => void (isBroken = false),
     async timePasses() {
       await pool.query('update etl.feeds set poll_again_at = null');
       await pool.query(

@@ -69,12 +69,12 @@ export async function batchWorld(
     );
     return rows.map(({ batch }) => batch);
   };
-  /** What the proof says of the feed, in words. */
+  /** What the report says of the feed, in words. */
   const verify = async () => {
-    const proofs = await verifyFeeds(runner.db);
-    const proof = proofs.find(({ operation }) => operation === 'optimism-batch-blocks');
-    if (proof === undefined) throw new Error('no feed');
-    return inWords(proof);
+    const reports = await verifyFeeds(runner.db);
+    const report = reports.find(({ operation }) => operation === 'optimism-batch-blocks');
+    if (report === undefined) throw new Error('no feed');
+    return inWords(report);
   };
   return { list, poll, states, membersOf, verify, runner, lanes, database };
 }

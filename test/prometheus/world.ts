@@ -56,7 +56,7 @@ export interface AlertWorld {
   /** Waits until it fires. */
   readonly expectFiring: (alert: string) => Promise<void>;
   /** Waits until it does not fire, and does that meanwhile. */
-  readonly expectResolved: (alert: string, mend?: () => Promise<unknown>) => Promise<void>;
+  readonly expectResolved: (alert: string, fix?: () => Promise<unknown>) => Promise<void>;
   /** Waits until none fires. */
   readonly expectQuiet: () => Promise<void>;
   /** Waits until all is read and verified, and none fires. */
@@ -152,9 +152,9 @@ function watch(prometheus: Prometheus, tell: (what: string) => void) {
   return {
     expectFiring: async (alert: string) =>
       void (await eventually(`${alert} fires`, boundMs, async () => (await firing()).has(alert))),
-    expectResolved: async (alert: string, mend?: () => Promise<unknown>) =>
+    expectResolved: async (alert: string, fix?: () => Promise<unknown>) =>
       void (await eventually(`${alert} resolves`, boundMs, async () => {
-        await mend?.();
+        await fix?.();
         return !(await firing()).has(alert);
       })),
     expectQuiet: async () =>

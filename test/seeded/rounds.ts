@@ -30,7 +30,7 @@ export interface Round {
 /** The least that a configuration may say: so most of the history is old. */
 const ledgerDays = 7;
 
-/** What `backfill --from-block --to-block` asks for: a few blocks within the hole that a poll left. */
+/** What `backfill --from-block --to-block` asks for: a few blocks within the gap that a poll left. */
 async function rangeInGap(pool: Pick<Pool, 'query'>, chain: number): Promise<SyncTarget> {
   const { rows } = await pool.query<{ middle: number }>(
     `select (from_block + (to_block - from_block) / 2)::float8 as middle
@@ -39,7 +39,7 @@ async function rangeInGap(pool: Pick<Pool, 'query'>, chain: number): Promise<Syn
     [chain],
   );
   const [gap] = rows;
-  if (gap === undefined) throw new Error('the seeded list has no hole');
+  if (gap === undefined) throw new Error('the seeded list has no gap');
   return {
     lane: { chain_id: chain, operation: 'user-operations', lane: 'backfill' },
     scope: { from_block: gap.middle - 2, to_block: gap.middle + 2, at_once: true },
@@ -67,7 +67,7 @@ async function thingsAtHand(pool: Pick<Pool, 'query'>): Promise<readonly string[
   return rows.map(({ thing }) => thing);
 }
 
-/** Makes the list one that served something else at a made position just now. @returns the walk that says so */
+/** Makes the list one that served something else at a synthetic cursor just now. @returns the walk that says so */
 async function doubtPositions(pool: Pick<Pool, 'query'>, chain: number): Promise<string> {
   const { rows } = await pool.query<{ id: string }>(
     `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, reason, from_head)
@@ -156,7 +156,7 @@ export async function goRound(
       await round(`a range of blocks of ${feedName(range.lane)}`, () => work(range));
       const doubt = await doubtPositions(pool, 8453);
       const other = await rangeInGap(pool, 8453);
-      await round(`a range of blocks of ${feedName(other.lane)}, without made positions`, () =>
+      await round(`a range of blocks of ${feedName(other.lane)}, without synthetic cursors`, () =>
         work(other),
       );
       await pool.query('delete from etl.walks where id = $1', [doubt]);

@@ -29,8 +29,8 @@ export function verifiedGaps(
   settled: ReadonlySet<number>,
 ): ReadonlySet<number> {
   const full = fullBatches(batches);
-  const holes = batches.filter(({ number }) => !full.some((other) => other.number === number));
-  const verified = holes.filter(({ number }) => {
+  const gaps = batches.filter(({ number }) => !full.some((other) => other.number === number));
+  const verified = gaps.filter(({ number }) => {
     const below = full.findLast((other) => other.number < number);
     const above = full.find((other) => other.number > number);
     if (above === undefined) return false;

@@ -33,16 +33,16 @@ describe('what is left of a list', () => {
     expect(listHistory(list, all)).toEqual({ least: 1, likely: null, requests: 10_001 });
   });
 
-  test('with a start is no range, nor are holes between what was read', () => {
+  test('with a start is no range, nor are gaps between what was read', () => {
     const since = new Date(Date.UTC(2026, 0, 1) - 1_000 * 2_000).toISOString();
     expect(listHistory(list, { ...all, since })).toEqual({ least: 11, likely: 11, requests: 11 });
-    const holes = [1, 2].map((at) => ({
+    const gaps = [1, 2].map((at) => ({
       from: at * 1_000,
       to: at * 1_000 + 99,
       endsAt: null,
       near: null,
     }));
-    const { least, requests } = listHistory({ ...list, gaps: holes }, all);
+    const { least, requests } = listHistory({ ...list, gaps }, all);
     expect([least, requests]).toEqual([3, 3]);
   });
 

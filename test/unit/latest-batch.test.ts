@@ -20,22 +20,22 @@ function search(from: number, exists: (number: number) => boolean, limit = 1000)
   throw new Error('the search does not end');
 }
 
-/** Holes by a multiplicative hash, so that a number's fate depends on nothing else. */
-const isHole = (number: number, seed: number, percent: number) =>
+/** Gaps by a multiplicative hash, so that a number's fate depends on nothing else. */
+const isGap = (number: number, seed: number, percent: number) =>
   ((Math.imul(number ^ seed, 2_654_435_761) >>> 7) % 10_000) / 100 < percent;
 
-test('among 400,000 batches with 3 % holes the latest batch is found in under 80 requests', () => {
+test('among 400,000 batches with 3 % gaps the latest batch is found in under 80 requests', () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const newest = 400_000 - seed * 7;
     const exists = (number: number) =>
-      number === newest || (number < newest && !isHole(number, seed, 3));
+      number === newest || (number < newest && !isGap(number, seed, 3));
     const { found, requests } = search(1, exists);
     expect(found).toBe(newest);
     expect(requests).toBeLessThan(80);
   }
 });
 
-test('a numbering without holes is searched to its newest number from any first one', () => {
+test('a numbering without gaps is searched to its newest number from any first one', () => {
   fc.assert(
     fc.property(fc.nat(1000), fc.nat(100_000), (from, length) => {
       const newest = from + length;
@@ -48,7 +48,7 @@ test('an empty numbering has no latest batch', () => {
   expect(search(1, () => false).found).toBeNull();
 });
 
-test('single holes right below the newest number hide nothing', () => {
+test('single gaps right below the newest number hide nothing', () => {
   const exists = (number: number) => number <= 1000 && number % 3 !== 0;
   expect(search(1, exists).found).toBe(1000);
 });

@@ -22,7 +22,7 @@ const wholePart = 0.4;
 /** What grows with history and has to. */
 const argued: Readonly<Record<string, string>> = {
   'status/verify.ts: explorer.blocks':
-    'verify holds each block against the one below it: that is the proof',
+    'verify holds each block against the one below it: that is the verification',
   'status/verify.ts: etl.walks':
     'verify computes coverage again from the ledger, and compares it with what is stored',
   'status/verify.ts: etl.pages': 'it counts the pages of each walk',
@@ -90,7 +90,7 @@ describe('no statement reads more the longer the history is', () => {
     'live lane of 10/optimism-batches',
     'live lane of 10/optimism-batch-blocks',
     'a range of blocks of 10/user-operations',
-    'a range of blocks of 8453/user-operations, without made positions',
+    'a range of blocks of 8453/user-operations, without synthetic cursors',
     'backfill lane of 10/user-operations',
     'backfill lane of 10/optimism-batch-blocks',
     'backfill lane of 10/factories',

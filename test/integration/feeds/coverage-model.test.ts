@@ -166,8 +166,8 @@ test('coverage and its gaps are those of a plain set of block numbers', async ()
       expect(rows).toEqual(runs([...verified]));
       const all = Array.from({ length: Math.max(0, highestOf(walked)) }, (_, block) => block);
       const lowest = lowestWanted(walked, stored, since);
-      const holes = runs(all.filter((block) => block >= lowest && !verified.has(block)));
-      expect(await gapsOf(db, feed)).toEqual(holes.toReversed());
+      const gaps = runs(all.filter((block) => block >= lowest && !verified.has(block)));
+      expect(await gapsOf(db, feed)).toEqual(gaps.toReversed());
     }),
     { numRuns },
   );
@@ -191,7 +191,7 @@ function floorOf(
   return Math.max(lowest, 0, ...older.map(({ block }) => block));
 }
 
-test('a floor is as deep as its depth says by the times of the operations, and never in a hole', async () => {
+test('a floor is as deep as its depth says by the times of the operations, and never in a gap', async () => {
   const { pool } = await freshDatabase();
   const db = drizzle(pool);
   const depths = fc.uniqueArray(fc.integer({ min: 0, max: highestBlock * blockMs }), {

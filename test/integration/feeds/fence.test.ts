@@ -45,7 +45,7 @@ test('a worker that was taken over ends no walk', async () => {
   expect(await states()).toEqual(['abandoned']);
 });
 
-test('nor does it give up a made position for the one that is on its way there', async () => {
+test('nor does it give up a synthetic cursor for the one that is on its way there', async () => {
   const { db, pool, stale, held, states } = await takenTwice();
   await pool.query(`update etl.walks set scope = '{"entry": {"height": 1, "key": "0x"}}'`);
 

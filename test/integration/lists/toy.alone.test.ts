@@ -63,10 +63,10 @@ test('the configuration takes a list of each kind, with the settings of its kind
 });
 
 test('it is open in verify, whatever is complete beside it on its chain', async () => {
-  const proofs = await verifyFeeds(db());
+  const reports = await verifyFeeds(db());
 
   const [others, own] = [false, true].map((isToy) =>
-    proofs.filter(({ feed }) => feeds.includes(feed) === isToy),
+    reports.filter(({ feed }) => feeds.includes(feed) === isToy),
   );
   expect(others).toHaveLength(3);
   expect(others?.flatMap(({ open }) => open)).toEqual([]);

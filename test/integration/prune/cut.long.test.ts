@@ -68,7 +68,7 @@ test('a failure in the middle leaves whole batches, and the next turn does the r
   expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
 });
 
-test('whoever is reported to stop stops after a batch', async () => {
+test('a prune that is stopped ends after a batch', async () => {
   const { prune, reported, walks } = await quietYear();
   const before = await reported();
   const stop = new AbortController();

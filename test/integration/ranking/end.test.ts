@@ -159,7 +159,7 @@ test('as many as stand in quarantine may be those that were not met', async () =
   expect(await verdict({ ranked: places(1, 50), quarantined: 50 })).toBe('unsupported');
 });
 
-test('the walk before in the same run is as good a witness', async () => {
+test('the walk before in the same run is evidence too', async () => {
   const before = places(1, 230);
   expect(await verdict({ before, met: places(1, 100) })).toBe('contradicted');
   expect(await judge({ before, met: places(1, 100) })).toMatchObject({

@@ -66,7 +66,7 @@ test('a list that never stands still is published after three walks, with a note
   expect(await world.walks()).toEqual([moved, moved, published]);
   // Each end is requested once more, one of them twice: its rows moved in between.
   expect(requests).toBe(3 * pages + 4);
-  const { notes, open } = (await world.proof()) ?? {};
+  const { notes, open } = (await world.report()) ?? {};
   expect(open).toEqual([]);
   expect(notes).toEqual([
     'rows still moved in the last of 3 reads: one that moved up may be missing',
@@ -85,7 +85,7 @@ test('once the list stands still, one more ranking is exact and has no note', as
   await world.sync({ pageSize });
 
   expect(await world.stored()).toEqual(world.expected());
-  expect((await world.proof())?.notes).toEqual([]);
+  expect((await world.report())?.notes).toEqual([]);
 });
 
 test('days of factories that come, go and move end in the ranks of the service', async () => {
@@ -118,7 +118,7 @@ test('a factory that left the list costs a second walk, and no note', async () =
   const missing = (await world.stored()).filter(({ is_missing }) => is_missing);
   expect(missing.length).toBeGreaterThan(0);
   expect(await world.walks()).toEqual([moved, published]);
-  expect((await world.proof())?.notes).toEqual([]);
+  expect((await world.report())?.notes).toEqual([]);
   expect((await world.sync({ pageSize })).requests).toBe(
     Math.ceil((world.expected().length - missing.length) / pageSize),
   );

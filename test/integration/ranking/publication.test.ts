@@ -40,7 +40,7 @@ test('a ranking that is stopped midway publishes nothing, and goes on to the ran
   expect(results.map(({ state }) => state)).toEqual(['open']);
   expect(await world.count('explorer.factories')).toBeGreaterThan(0);
   expect(await publishedOf(world)).toEqual(nothing);
-  expect((await world.proof())?.open).toEqual(['nothing is verified: no full snapshot yet']);
+  expect((await world.report())?.open).toEqual(['nothing is verified: no full snapshot yet']);
 
   const { requests } = await world.sync({ pageSize });
 
@@ -77,7 +77,7 @@ test('a ranking that is bounded publishes nothing, and the next one forgets what
 
   expect(await publishedOf(world)).toEqual(nothing);
   expect(await world.count('etl.ranking_entries')).toBe(2 * pageSize);
-  expect((await world.proof())?.open).toEqual(['nothing is verified: no full snapshot yet']);
+  expect((await world.report())?.open).toEqual(['nothing is verified: no full snapshot yet']);
 
   const [bounded] = await world.query<{ id: string }>('select id from etl.walks');
   await stoppedSync(world, 2);
@@ -108,7 +108,7 @@ test('verify says how many factories the last ranking holds, and as of when', as
   world.clock.nowMs = 5 * minuteMs;
   await world.sync({ pageSize });
 
-  const { covered } = (await world.proof()) ?? {};
+  const { covered } = (await world.report()) ?? {};
   expect(covered?.map(({ from, to, as_of }) => [from, to, Date.parse(as_of)])).toEqual([
     [1, factories, startInstantMs + 5 * minuteMs],
   ]);
@@ -137,7 +137,7 @@ test('a list that is empty where factories stood ends nowhere, and its next rank
 
   expect(results.map(({ state }) => state)).toEqual(['interrupted']);
   expect(await publishedOf(world)).toEqual(before);
-  expect((await world.proof())?.open).toEqual([
+  expect((await world.report())?.open).toEqual([
     expect.stringMatching(/^degraded: truncated: .*ends after 0 factories.* held 60, 60 of them/),
   ]);
 
@@ -145,5 +145,5 @@ test('a list that is empty where factories stood ends nowhere, and its next rank
   await world.sync({ pageSize });
 
   expect(await world.stored()).toEqual(world.expected());
-  expect((await world.proof())?.notes).toEqual([]);
+  expect((await world.report())?.notes).toEqual([]);
 });

@@ -137,7 +137,7 @@ test('an empty first page is no end where factories are stored', async () => {
   expect((await verify()).code).toBe(1);
 });
 
-test('a ranking that a person withdrew is no witness: the end is requested once more, and believed', async () => {
+test('a ranking that a person withdrew is no evidence: the end is requested once more, and believed', async () => {
   const { sync, lie: tell, ranked, missing, query, verify } = await world();
   await sync();
   tell(() => ({ items: [], next_page_params: null }));

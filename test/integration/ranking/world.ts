@@ -107,7 +107,7 @@ export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210
       ),
     count: async (table: string) =>
       (await query<{ count: number }>(`select count(*)::int from ${table}`))[0]?.count,
-    async proof() {
+    async report() {
       const [feed] = await verifyFeeds(drizzle(database.pool));
       // The simulator's factories have fields that the specification does not name.
       if (feed === undefined) return undefined;

@@ -47,7 +47,7 @@ async function copied(operation: string, [end, nth]: readonly [string, number]) 
         'select from_block::int as from, to_block::int as to from explorer.coverage order by 1',
       )
     ).rows as { from: number | null; to: number | null }[];
-  const proof = async () => {
+  const verdict = async () => {
     const [found] = await verifyFeeds(db);
     if (found === undefined) throw new Error('no feed');
     return found;
@@ -61,7 +61,7 @@ async function copied(operation: string, [end, nth]: readonly [string, number]) 
     return Object.fromEntries([...states].map(([state, own]) => [state, sizeOf(own)]));
   };
   const drop = () => dropQuarantined(db, { chains: [], operations: [], ids: [], reason: null });
-  return { status, coverage, proof, amounts, drop };
+  return { status, coverage, verdict, amounts, drop };
 }
 
 const sizeOf = (ranges: readonly { readonly from: number | null; readonly to: number | null }[]) =>
@@ -76,11 +76,11 @@ test.each([
 ] as const)(
   'of %s, what can hold an item in quarantine is complete nowhere, until a person drops it',
   async (operation, place) => {
-    const { status, coverage, proof, amounts, drop } = await copied(operation, place);
-    const held = await proof();
+    const { status, coverage, verdict, amounts, drop } = await copied(operation, place);
+    const held = await verdict();
     const [covered, ribbon, report] = [await coverage(), await amounts(), await status()];
     await drop();
-    const after = await proof();
+    const after = await verdict();
     const [coveredAfter, ribbonAfter, reportAfter] = [
       await coverage(),
       await amounts(),
@@ -109,9 +109,9 @@ test.each([
 ] as const)(
   'of %s, an item in quarantine above what is covered leaves it short of whole',
   async (operation, place) => {
-    const { status, proof, drop } = await copied(operation, place);
+    const { status, verdict, drop } = await copied(operation, place);
 
-    expect(openInWords([await proof()])).toEqual(open);
+    expect(openInWords([await verdict()])).toEqual(open);
     const share = (await status())?.verified.share ?? 0;
     expect(share).toBeLessThan(1);
     expect(share).toBeGreaterThan(0);

@@ -5,7 +5,7 @@ import { openInWords } from '../../harness/findings.ts';
 import { findingText } from '../../../src/status/findings.ts';
 import { batchWorld, fullBatch, startMs } from '../../harness/batch-world.ts';
 
-test('a hole made by hand is named exactly, closed with its pages, and then nothing is open', async () => {
+test('a gap made by hand is named exactly, closed with its pages, and then nothing is open', async () => {
   const { poll, runner, lanes, list, database } = await batchWorld(8);
   await poll(0);
   const findings = async () => openInWords(await verifyFeeds(runner.db));
@@ -26,9 +26,9 @@ test('a hole made by hand is named exactly, closed with its pages, and then noth
 
   expect(list.takeRequests()).toEqual([4, 4, 4]);
   expect(await findings()).toEqual([]);
-  const [proof] = await verifyFeeds(runner.db);
-  expect(proof?.covered).toMatchObject([{ from: 1, to: 7 }]);
-  expect(proof?.notes.filter(({ kind }) => kind === 'pending-head').map(findingText)).toEqual([
+  const [report] = await verifyFeeds(runner.db);
+  expect(report?.covered).toMatchObject([{ from: 1, to: 7 }]);
+  expect(report?.notes.filter(({ kind }) => kind === 'pending-head').map(findingText)).toEqual([
     'batch 8: waiting for the next batch',
   ]);
 });
@@ -65,8 +65,8 @@ test('where nothing of three batches is settled, they are no head', async () => 
   }
   await poll(0);
 
-  const [proof] = await verifyFeeds(runner.db);
-  expect(proof?.open.map(findingText)).toEqual([
+  const [report] = await verifyFeeds(runner.db);
+  expect(report?.open.map(findingText)).toEqual([
     'batch 1: 120 blocks to be updated by the service',
     'batches 1 to 3: none of them is verified',
     'batch 2: 120 blocks to be updated by the service',
@@ -74,7 +74,7 @@ test('where nothing of three batches is settled, they are no head', async () => 
   ]);
 });
 
-test('a border that was broken by hand is mended by the repair, and then nothing is open', async () => {
+test('a border that was broken by hand is fixed by the repair, and then nothing is open', async () => {
   const { poll, runner, lanes, database } = await batchWorld(8);
   await poll(0);
   const findings = async () => openInWords(await verifyFeeds(runner.db));

@@ -21,9 +21,9 @@ async function world(count: number) {
   };
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
   const verify = async () => {
-    const [proof] = await verifyFeeds(drizzle(database.pool));
-    if (proof === undefined) throw new Error('no feed');
-    const { covered, open } = inWords(proof);
+    const [report] = await verifyFeeds(drizzle(database.pool));
+    if (report === undefined) throw new Error('no feed');
+    const { covered, open } = inWords(report);
     return { covered: covered.map(({ from, to }) => `${from} to ${to}`), open };
   };
   const numbers = async () =>

@@ -5,7 +5,7 @@ import { blocksOf, itemOf, pageSize, type BatchPage } from '../../harness/listed
 const noItems: BatchPage = { items: [], next_page_params: null };
 const bottomOf = (number: number) => 1000 + number * batchBlocks;
 
-test('a lowest batch is settled by two equal ends for one more request, and its proof says so', async () => {
+test('a lowest batch is settled by two equal ends for one more request, and its report says so', async () => {
   const { poll, verify, states } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
 
   const requested = await poll(0);
@@ -46,7 +46,7 @@ test.each([1, 2])(
   },
 );
 
-test('empty numbers below the lowest batch are read twice before they count, holes between others once', async () => {
+test('empty numbers below the lowest batch are read twice before they count, gaps between others once', async () => {
   const { list, poll, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
   for (const number of [1, 2]) list.batches.delete(number);
   list.batches.delete(5);

@@ -72,9 +72,9 @@ test('new batches are found and read, and nothing below them again', async () =>
       operations: ['optimism-batch-blocks'],
     }),
   ).toEqual({});
-  const [proof] = await verifyFeeds(drizzle(database.pool));
-  expect(proof?.covered).toMatchObject([{ from: 1, to: 35 }]);
-  expect(proof?.notes.filter(({ kind }) => kind === 'pending-head')).toEqual([
+  const [report] = await verifyFeeds(drizzle(database.pool));
+  expect(report?.covered).toMatchObject([{ from: 1, to: 35 }]);
+  expect(report?.notes.filter(({ kind }) => kind === 'pending-head')).toEqual([
     {
       kind: 'pending-head',
       place: { unit: 'batches', from: 36, to: 36 },

@@ -46,7 +46,7 @@ const listOf = (ties: readonly number[]): ListedOperation[] =>
   );
 
 test('what walks side by side verify is there, whatever happens at their boundaries', async () => {
-  let seams = 0;
+  let boundaries = 0;
   await fc.assert(
     fc.asyncProperty(stories, async ({ ties, events }) => {
       const list = await listOperations(listOf(ties));
@@ -93,14 +93,14 @@ test('what walks side by side verify is there, whatever happens at their boundar
         }
         const { rows } = await database.pool.query<{
           gaps: number;
-          seams: number;
+          boundaries: number;
           failed: number;
         }>(`
           select (select count(*)::int from explorer.gaps) as gaps,
-                 (select count(*)::int from etl.walks where scope ? 'above' and pages > 1) as seams,
+                 (select count(*)::int from etl.walks where scope ? 'above' and pages > 1) as boundaries,
                  (select count(*)::int from etl.walks where reason = 'misplaced-entry') as failed
         `);
-        seams += rows[0]?.seams ?? 0;
+        boundaries += rows[0]?.boundaries ?? 0;
         expect(rows[0]).toMatchObject({ gaps: 0, failed: 0 });
       } finally {
         await database.drop();
@@ -109,7 +109,7 @@ test('what walks side by side verify is there, whatever happens at their boundar
     { numRuns: 4 },
   );
   // Else nothing was tried.
-  expect(seams).toBeGreaterThan(0);
+  expect(boundaries).toBeGreaterThan(0);
 });
 
 /** Ends every connection of the program in the middle of what it does. */

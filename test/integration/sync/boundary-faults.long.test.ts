@@ -10,7 +10,7 @@ import {
 import { listedChain, runSync } from '../../harness/sync.ts';
 
 const pageSize = 3;
-/** Enough for several walks to pay; where only the first made position matters, a few are. */
+/** Enough for several walks to pay; where only the first synthetic cursor matters, a few are. */
 const many = 200;
 const few = 30;
 
@@ -62,7 +62,7 @@ async function world(pages: number, isListed: (block: number) => boolean = () =>
     gaps: await query('select from_block, to_block from explorer.gaps'),
     feed: (await query('select state from etl.feeds'))[0].state,
   });
-  /** Answers made positions in its own way, and counts them. */
+  /** Answers synthetic cursors in its own way, and counts them. */
   const answerMade = (answer: (token: string) => Answer) => {
     const requested = { times: 0 };
     list.onRequest = (token) => {
@@ -176,12 +176,12 @@ test('that synthetic cursors lead nowhere is remembered', async () => {
   expect(await stands()).toEqual(whole);
 });
 
-/** Makes a hole: forgets rows, and that their blocks were read. */
+/** Makes a gap: forgets rows, and that their blocks were read. */
 async function dig(query: World['query'], from: number, to: number) {
   await query(`delete from explorer.user_operations where block_number between ${from} and ${to}`);
-  const hole = `int8multirange(int8range(${from}, ${to}, '[]'))`;
-  await query(`update etl.walks set verified = verified - ${hole}`);
-  await query(`update etl.coverage set verified = verified - ${hole}`);
+  const gap = `int8multirange(int8range(${from}, ${to}, '[]'))`;
+  await query(`update etl.walks set verified = verified - ${gap}`);
+  await query(`update etl.coverage set verified = verified - ${gap}`);
 }
 
 test.each([
@@ -189,7 +189,7 @@ test.each([
   ['a few blocks', 20, 31, 0],
   // The end is requested once more.
   ['the lowest blocks', 1, 20, 1],
-])('a hole of %s is entered exactly', async (_, from, to, more) => {
+])('a gap of %s is entered exactly', async (_, from, to, more) => {
   const { sync, query, stands } = await world(few);
   await sync();
   await dig(query, from, to);
@@ -204,7 +204,7 @@ test.each([
 });
 
 test.each([
-  ['a range with an empty stretch above it', 20, 60],
+  ['a range with an empty one above it', 20, 60],
   ['a range of which nothing is listed', 60, 80],
 ])('%s is read with few requests', async (_, fromBlock, toBlock) => {
   const { sync, query } = await world(few * 10, (block) => block <= 40 || block > 250);

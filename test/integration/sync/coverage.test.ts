@@ -85,23 +85,23 @@ test('a gap is named exactly, and closed with its own pages and two more at most
     `select id, top, bottom, pages from etl.walks
      where lane = 'backfill' order by id offset 1 limit 1`,
   );
-  const [hole] = rows;
-  await pool.query('delete from etl.pages where walk_id = $1', [hole?.id]);
-  await pool.query('delete from etl.walks where id = $1', [hole?.id]);
+  const [lost] = rows;
+  await pool.query('delete from etl.pages where walk_id = $1', [lost?.id]);
+  await pool.query('delete from etl.walks where id = $1', [lost?.id]);
   await recount(pool);
   const { rowCount } = await pool.query(
     'delete from explorer.user_operations where block_number > $1 and block_number < $2',
-    [hole?.bottom, hole?.top],
+    [lost?.bottom, lost?.top],
   );
   expect(rowCount).toBeGreaterThan(100);
   const [gap, ...others] = await gaps(pool);
   expect(others).toEqual([]);
-  expect(Number(gap.from_block)).toBeGreaterThanOrEqual(Number(hole?.bottom));
-  expect(Number(gap.to_block)).toBeLessThanOrEqual(Number(hole?.top));
+  expect(Number(gap.from_block)).toBeGreaterThanOrEqual(Number(lost?.bottom));
+  expect(Number(gap.to_block)).toBeLessThanOrEqual(Number(lost?.top));
 
   const requests = await requestsOf();
 
-  expect(requests).toBeLessThanOrEqual(Number(hole?.pages) + 2 + 1);
+  expect(requests).toBeLessThanOrEqual(Number(lost?.pages) + 2 + 1);
   expect(await gaps(pool)).toEqual([]);
   expect(await equal()).toEqual({});
 });

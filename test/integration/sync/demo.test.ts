@@ -18,7 +18,7 @@ test('demo uses the database that DATABASE_URL_FILE names, from the folder that 
   expect(stderr).toMatch(/DATABASE_URL: not a URL/u);
 });
 
-test('a demo goes on with the world that an earlier one began, and the proof holds', async () => {
+test('a demo goes on with the world that an earlier one began, and the report holds', async () => {
   const { url, pool } = await freshDatabase();
   const env = { DATABASE_URL: url };
   const startMs = demoStart(Date.now()) - 3 * dayMs;

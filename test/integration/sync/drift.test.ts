@@ -151,8 +151,8 @@ test('a value of a bad format leaves the item a row, and is kept in extra as mal
      from explorer.user_operations`,
   );
   expect(rows).toEqual([{ rows: 120, kept: 120, bent: 0, quarantined: 0 }]);
-  const [proof] = await verifyFeeds(drizzle(database.pool));
-  const sentences = proof?.notes.map(findingText).join('\n');
+  const [report] = await verifyFeeds(drizzle(database.pool));
+  const sentences = report?.notes.map(findingText).join('\n');
   expect(sentences).toContain('fields of another format, stored in extra: block_number (');
   expect(sentences).toContain('transaction_hash (expected a hash: 0x and 64 hex digits)');
 });
@@ -220,13 +220,13 @@ test('a run is warned of once for all new ways to differ, which are told by stat
     logged.match(/feed\.drift {2}10\/factories: items differ in \d+ new ways?,/g),
   ).toHaveLength(1);
   const db = drizzle(database.pool);
-  const [proof] = await verifyFeeds(db);
-  expect(proof?.open).toEqual([]);
-  expect(proof?.notes.map(findingText)).toContainEqual(
+  const [report] = await verifyFeeds(db);
+  expect(report?.open).toEqual([]);
+  expect(report?.notes.map(findingText)).toContainEqual(
     expect.stringMatching(/^\d+ unknown fields stored in extra: .*region/u),
   );
   const [status] = await readFeeds(db);
-  const counts = proof?.notes.map(({ count }) => count ?? 0) ?? [];
+  const counts = report?.notes.map(({ count }) => count ?? 0) ?? [];
   expect(status?.shown.schema_drift).toBe(counts.reduce((sum, count) => sum + count, 0));
 });
 

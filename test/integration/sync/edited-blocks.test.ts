@@ -34,15 +34,15 @@ test.each([
     await database.pool.query(edit);
     const settings = settingsFor({ url: simulator.url, chains: [chain], operations });
     const runner = await openRunner(database, settings);
-    const proofs = await verifyFeeds(runner.db);
-    expect(openInWords(proofs).join()).toMatch(/batch(?:es)? /u);
+    const reports = await verifyFeeds(runner.db);
+    expect(openInWords(reports).join()).toMatch(/batch(?:es)? /u);
 
     await registerFeeds(runner.db, configuredFeeds(settings.chains), 'flags', {
       origin: simulator.url,
       isSameData: true,
     });
     const lanes = configuredLanes(settings.chains, { fromBatch: 1, toBatch: 3 });
-    for (const round of await repairsOf(runner.db, proofs, lanes)) {
+    for (const round of await repairsOf(runner.db, reports, lanes)) {
       await runner.run(round, new Date(), 'sync');
     }
 

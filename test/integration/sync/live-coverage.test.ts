@@ -51,8 +51,8 @@ test('a page within one block leaves all below it open', async () => {
   expect(await query('select from_block, to_block from explorer.gaps')).toEqual([
     { from_block: '0', to_block: '100' },
   ]);
-  const [proof] = await verifyFeeds(drizzle(database.pool));
-  expect(proof?.open).toMatchObject([{ kind: 'gap', place: { unit: 'blocks', from: 0, to: 100 } }]);
+  const [feed] = await verifyFeeds(drizzle(database.pool));
+  expect(feed?.open).toMatchObject([{ kind: 'gap', place: { unit: 'blocks', from: 0, to: 100 } }]);
 });
 
 test('a sync that resumes an older live walk looks at the head again, and reads nothing twice', async () => {

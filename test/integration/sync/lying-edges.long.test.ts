@@ -26,8 +26,8 @@ async function scene() {
   return world;
 }
 
-/** A stretch of two pages that is read again, entered from the page above it. */
-const forTheStretch = 3;
+/** A range of two pages that is read again, entered from the page above it. */
+const forTheRange = 3;
 
 describe.each([
   ['last item', [-1]],
@@ -51,8 +51,8 @@ describe.each([
     const requests = await sync();
 
     expect({ open: await open(), lost: await lost() }).toEqual({ open: [], lost: 0 });
-    expect(first).toBeLessThanOrEqual(added + overlapPages + forTheStretch);
-    expect(requests).toBeLessThanOrEqual(overlapPages + forTheStretch);
+    expect(first).toBeLessThanOrEqual(added + overlapPages + forTheRange);
+    expect(requests).toBeLessThanOrEqual(overlapPages + forTheRange);
   });
 });
 
@@ -81,7 +81,7 @@ describe.each([
 
     expect(await query('select from explorer.late_arrivals')).toEqual([]);
     expect({ open: await open(), lost: await lost() }).toEqual({ open: [], lost: 0 });
-    expect(requests).toBeLessThanOrEqual(1 + overlapPages + forTheStretch);
+    expect(requests).toBeLessThanOrEqual(1 + overlapPages + forTheRange);
   });
 });
 
@@ -94,8 +94,8 @@ test('one number too low on a page of history costs two pages at most, not all o
 
   expect({ open: await open(), lost: await lost() }).toEqual({ open: [], lost: 0 });
   // The list's end is requested once more.
-  expect(first).toBeLessThanOrEqual(known + 1 + forTheStretch);
-  expect(requests).toBeLessThanOrEqual(overlapPages + forTheStretch);
+  expect(first).toBeLessThanOrEqual(known + 1 + forTheRange);
+  expect(requests).toBeLessThanOrEqual(overlapPages + forTheRange);
 });
 
 test('an operation without a number leaves open where it stands', async () => {

@@ -57,7 +57,7 @@ test('one page of history out of order costs two pages, not all that lies below 
   const requests = await sync();
 
   expect({ open: await open(), lost: await lost() }).toEqual({ open: [], lost: 0 });
-  // The list's end is requested once more; the stretch is entered from the page above it.
+  // The list's end is requested once more; the range is entered from the page above it.
   expect(first).toBeLessThanOrEqual(pages + 1 + 3);
   expect(requests).toBeLessThanOrEqual(2 + 3);
 });

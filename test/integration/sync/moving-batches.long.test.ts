@@ -75,7 +75,7 @@ describe.each([11, 13])('with seed %i, batches that fill, move, vanish and are r
     await pollAt(0, 'sync');
     for (let atMs = 0; atMs < lastMs; atMs += 5 * minuteMs) await pollAt(atMs, occasion);
 
-    // So many polls reach past three holes in a row above the latest batch.
+    // So many polls reach past three gaps in a row above the latest batch.
     for (let poll = 0; poll < 6; poll += 1) await pollAt(lastMs, 'sync');
 
     const { differences, untrueReorgs, reorgs } = await tablesAt(lastMs);

@@ -11,7 +11,7 @@ const blocks = 500;
 /** Pages of ten, of which the first sync reads two. */
 const pages = blocks / 10;
 
-/** A list of which the newest blocks are covered, and all below is a hole. */
+/** A list of which the newest blocks are covered, and all below is a gap. */
 async function world() {
   const operations = Array.from({ length: blocks }, (_, index) => ({
     block: index + 1,
@@ -39,7 +39,7 @@ async function world() {
   return { list, poll, gaps };
 }
 
-test('a hole that stays because pages break the order is read again in growing intervals, a sync at once', async () => {
+test('a gap that stays because pages break the order is read again in growing intervals, a sync at once', async () => {
   const { list, poll, gaps } = await world();
   list.isDisordered = true;
   expect(await poll(0)).toBeGreaterThanOrEqual(pages - 2);

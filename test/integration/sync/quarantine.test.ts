@@ -53,19 +53,19 @@ async function world(operations: readonly string[]) {
       return page;
     };
   };
-  const mend = () => {
+  const fixService = () => {
     explorer.alter = (page) => page;
   };
   /** What a fixed version would do: the marks of the spoiled items can be read. */
   const fix = () =>
     pool.query(`update etl.quarantine set raw = replace(raw::text, '"?', '"')::jsonb`);
   const equal = () => differences(pool, seed, chain, { operations: operations as never });
-  return { explorer, pool, db, sync, spoil, mend, fix, equal };
+  return { explorer, pool, db, sync, spoil, fixService, fix, equal };
 }
 
 test('items that can be read now become the rows that they would have been', async () => {
   const operations = ['user-operations', 'optimism-batch-blocks'];
-  const { pool, db, sync, spoil, mend, fix, equal } = await world(operations);
+  const { pool, db, sync, spoil, fixService, fix, equal } = await world(operations);
   spoil();
   await sync();
   const quarantined = (await listQuarantined(db, all)).length;
@@ -76,7 +76,7 @@ test('items that can be read now become the rows that they would have been', asy
   expect([rows.length, written, kept]).toEqual([quarantined, quarantined, []]);
   // The end of the lowest batch, which nobody verifies, is believed when it was seen once more.
   expect(Object.keys(await equal())).toEqual([expect.stringMatching(/^read_batches /)]);
-  mend();
+  fixService();
   await sync();
   expect(await equal()).toEqual({});
   expect(await ledgerFaults(pool, 'ended')).toEqual({});
@@ -87,7 +87,7 @@ test('items that can be read now become the rows that they would have been', asy
 
 test('a block that can be read now is in its batch, and its page has served it', async () => {
   const operations = ['optimism-batch-blocks'];
-  const { pool, db, sync, spoil, mend, fix, equal } = await world(operations);
+  const { pool, db, sync, spoil, fixService, fix, equal } = await world(operations);
   spoil();
   await sync();
   await fix();
@@ -97,7 +97,7 @@ test('a block that can be read now is in its batch, and its page has served it',
   }
 
   expect(Object.keys(await equal())).toEqual([expect.stringMatching(/^read_batches /)]);
-  mend();
+  fixService();
   await sync();
   expect(await equal()).toEqual({});
   const { rows: unserved } = await pool.query(
@@ -125,13 +125,13 @@ test('a row is of the page that served the item', async () => {
 });
 
 test('what a newer page has reported since is not overwritten', async () => {
-  const { pool, db, sync, spoil, mend, fix, equal } = await world(['factories']);
+  const { pool, db, sync, spoil, fixService, fix, equal } = await world(['factories']);
   spoil();
   await sync();
   await pool.query(
     `update etl.quarantine set raw = jsonb_set(raw, '{total_accounts}', '987654321')`,
   );
-  mend();
+  fixService();
   await sync();
   await fix();
 
@@ -200,32 +200,32 @@ test('filters choose by chain, operation, id and a part of the reason', async ()
 });
 
 test('what is dropped is no longer open, and noted until its place is read without it', async () => {
-  const { db, pool, sync, spoil, mend } = await world(['factories']);
-  const proof = async () => {
+  const { db, pool, sync, spoil, fixService } = await world(['factories']);
+  const report = async () => {
     const { open = [], notes = [] } = (await verifyFeeds(db)).map(inWords)[0] ?? {};
     return { open, notes: notes.filter((note) => note.includes('dropped from quarantine')) };
   };
   spoil();
   await sync();
-  expect((await proof()).open).toEqual(['2 items in quarantine']);
+  expect((await report()).open).toEqual(['2 items in quarantine']);
 
   expect(await dropQuarantined(db, all)).toBe(2);
   const noted = {
     open: [],
     notes: ['not stored: 2 items dropped from quarantine'],
   };
-  expect(await proof()).toEqual(noted);
+  expect(await report()).toEqual(noted);
   expect(await listQuarantined(db, all)).toEqual([]);
   expect(await dropQuarantined(db, all)).toBe(0);
   expect(await retryQuarantined(db, all)).toEqual({ rows: [], written: 0, kept: [] });
 
   // Served again as it was, it is what a person has decided on.
   await sync();
-  expect(await proof()).toEqual(noted);
+  expect(await report()).toEqual(noted);
 
-  mend();
+  fixService();
   await sync();
-  expect(await proof()).toEqual({ open: [], notes: [] });
+  expect(await report()).toEqual({ open: [], notes: [] });
   const { rows } = await pool.query('select from explorer.factories where rank is not null');
   expect(rows).toHaveLength(chain.factories);
 });

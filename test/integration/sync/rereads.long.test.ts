@@ -89,7 +89,7 @@ test('a clock that ran ahead for a while lets no batch rest until it is that lat
 });
 
 test(
-  'a batch that nothing mends is read again in growing intervals, a sync at once',
+  'a batch that nothing fixes is read again in growing intervals, a sync at once',
   slow,
   async () => {
     const { list, poll, states } = await batchWorld(8);
@@ -220,11 +220,11 @@ test('a chain without a batch is searched again in growing intervals, not by eve
   expect(await states()).toEqual({ 1: 'open' });
 });
 
-test('batches behind a wide hole are found, and all of them are read', slow, async () => {
+test('batches behind a wide gap are found, and all of them are read', slow, async () => {
   const { list, poll, states } = await batchWorld(3);
   await poll(0);
   for (let number = 30; number <= 40; number += 1) {
-    // The chain goes on as if there were no hole.
+    // The chain goes on as if there were no gap.
     list.batches.set(number, fullBatch(number - 26));
   }
 

@@ -10,7 +10,7 @@ const operations: readonly ListedOperation[] = [
   ...Array.from({ length: 100 }, (_, index) => ({ block: 160 - index, id: 160 - index })),
 ];
 
-test('a hole is closed although all that its nearest stored cursor led to above it has left', async () => {
+test('a gap is closed although all that its nearest stored cursor led to above it has left', async () => {
   const list = await listOperations([...operations]);
   const database = await freshDatabase();
   const sync = (bounds: { readonly maxPages?: number } = {}) =>

@@ -50,7 +50,7 @@ async function world() {
 const requested = 'select target_numbers::text from etl.feeds';
 
 test(
-  'batches that the file wants no more are no hole, and what was read of them stays',
+  'batches that the file wants no more are no gap, and what was read of them stays',
   slow,
   async () => {
     const { list, want, run, query, hadRequested } = await world();

@@ -34,8 +34,8 @@ async function world(simulated = chain) {
     scope,
   }));
   const findings = async () =>
-    (await verifyFeeds(db)).flatMap((proof) =>
-      inWords(proof).open.map((what) => `${proof.feed} ${what}`),
+    (await verifyFeeds(db)).flatMap((report) =>
+      inWords(report).open.map((what) => `${report.feed} ${what}`),
     );
   const repairs = async () => repairsOf(db, await verifyFeeds(db), lanes);
   return { database, findings, repairs };
@@ -97,7 +97,7 @@ const documentOf = async (url: string) =>
     readonly exit: object;
   };
 
-test('each finding is told with the command that mends it, and the feed with what that costs', async () => {
+test('each finding is reported with the command that fixes it, and the feed with what that costs', async () => {
   const { database, repairs } = await world();
   await database.pool.query(`
     insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
@@ -183,7 +183,7 @@ All of it:
   );
 });
 
-test('what was read of a list is no proof of it: a walk out of order, batches without neighbours, a ranking withdrawn', async () => {
+test('what was read of a list is no evidence of it: a walk out of order, batches without neighbours, a ranking withdrawn', async () => {
   const { database, findings } = await world();
   await database.pool.query(`
     delete from etl.rankings;

@@ -31,9 +31,9 @@ async function openScene() {
     (await database.pool.query('select floor::int from etl.walks where id = $1', [id])).rows[0]
       .floor;
   const arrive = async (arriving: WalkRow) => {
-    const seam = arrivingWalk(arriving);
-    if (seam === null) throw new Error('it takes over nothing');
-    await transact(db, (tx) => lockAbove(tx, seam));
+    const handOver = arrivingWalk(arriving);
+    if (handOver === null) throw new Error('it takes over nothing');
+    await transact(db, (tx) => lockAbove(tx, handOver));
     return floorOf(arriving);
   };
   return { walk, arrive };

@@ -99,7 +99,7 @@ describe('a walk of batches', () => {
   });
 
   test.each([9, 6, 17, 999_999])(
-    'finds batch %i empty, and batches beside a hole meet',
+    'finds batch %i empty, and batches beside a gap meet',
     async (n) => {
       expect(await walk(at(12), paths.batch(n))).toEqual([{ items: [], next: null }]);
       const above = itemsOf(await walk(at(12), paths.batch(10)));

@@ -21,7 +21,7 @@ interface Served {
 
 /** Walks over pages from the head down; each is requested at the next page's first block. */
 function walk(pages: readonly Served[]): CoverageState {
-  let proof = nothing;
+  let coverage = nothing;
   let above = null;
   for (const [index, { blocks, jumps = false, opaque = false }] of pages.entries()) {
     const first = pages[index]?.blocks[0];
@@ -39,10 +39,10 @@ function walk(pages: readonly Served[]): CoverageState {
       isNextKnown: !opaque && next !== undefined,
       jumps,
     };
-    proof = coverPage(proof, page);
+    coverage = coverPage(coverage, page);
     above = order.leadsOn ? (order.trusted.at(-1) ?? null) : null;
   }
-  return proof;
+  return coverage;
 }
 
 /** The blocks of all ranges, the lowest first. */
@@ -89,29 +89,29 @@ test('a block that an item out of order names is open, above its place and below
 });
 
 test('an item out of order leaves its neighbours and what is between them open', () => {
-  const proof = walk([{ blocks: [30, 29, 28, 5, 26, 25, 24, 23] }, { blocks: [22, 21] }]);
+  const coverage = walk([{ blocks: [30, 29, 28, 5, 26, 25, 24, 23] }, { blocks: [22, 21] }]);
 
-  expect(blocksOf(proof)).toEqual(range(23, 25));
-  expect(proof.cuts).toBe(1);
+  expect(blocksOf(coverage)).toEqual(range(23, 25));
+  expect(coverage.cuts).toBe(1);
 });
 
-test('a page that skips stored rows is no part of the proof, nor is what is beside it', () => {
-  const proof = walk([
+test('a page that skips stored rows is no part of the coverage, nor is what is beside it', () => {
+  const coverage = walk([
     { blocks: [30, 29, 28] },
     { blocks: [27, 26, 25], jumps: true },
     { blocks: [24, 23, 22] },
     { blocks: [21] },
   ]);
 
-  expect(blocksOf(proof)).toEqual([23]);
-  expect(proof.cuts).toBe(1);
+  expect(blocksOf(coverage)).toEqual([23]);
+  expect(coverage.cuts).toBe(1);
 });
 
 test('an empty page in the middle of the list ends what is verified above it', () => {
-  const proof = walk([{ blocks: [30, 29, 28, 27] }, { blocks: [] }, { blocks: [20, 19, 18] }]);
+  const coverage = walk([{ blocks: [30, 29, 28, 27] }, { blocks: [] }, { blocks: [20, 19, 18] }]);
 
-  expect(blocksOf(proof).filter((block) => block > 20 && block < 27)).toEqual([]);
-  expect(proof.cuts).toBe(1);
+  expect(blocksOf(coverage).filter((block) => block > 20 && block < 27)).toEqual([]);
+  expect(coverage.cuts).toBe(1);
 });
 
 test('where cursors can’t be read the last item alone bounds nothing', () => {
