@@ -22,8 +22,6 @@ export interface Takeovers {
   readonly killsMs: readonly number[];
   /** The same from the SIGSTOP. */
   readonly stopsMs: readonly number[];
-  /** Zombies that came back while another held their walk. */
-  readonly zombies: number;
   /** Writes to a walk by one who was not the last to claim it. */
   readonly wrongWrites: readonly object[];
   /** What the tables and the ledger hold that they should not, or lack. */
@@ -96,7 +94,6 @@ export async function measureTakeovers(plan: TakeoverPlan): Promise<Takeovers> {
     return {
       killsMs: killsMs.toSorted((a, b) => a - b),
       stopsMs: stopsMs.toSorted((a, b) => a - b),
-      zombies: stopsMs.length,
       wrongWrites: await wrongWrites(pool),
       faults: {
         ...(await differences(pool, seed, chain, { operations: ['user-operations'] })),

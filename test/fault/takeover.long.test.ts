@@ -15,7 +15,6 @@ test('a lane goes on in time without its worker, and one that wakes up writes no
   process.stderr.write(`takeovers: ${show(seen.killsMs)} ms; stopped: ${show(seen.stopsMs)} ms\n`);
   expect(seen.wrongWrites).toEqual([]);
   expect(seen.faults).toEqual({});
-  expect(seen.zombies).toBe(zombies);
   expect({ kills: seen.killsMs.length, stops: seen.stopsMs.length }).toEqual({
     kills,
     stops: zombies,
