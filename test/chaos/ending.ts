@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { SimulatedChain } from '../../simulator/index.ts';
-import { truthAt } from '../truth/truth.ts';
+import { truthAt } from '../harness/truth/truth.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { watchedDifferences } from '../harness/tables.ts';
 import { Child, spawnMain, type ProgramEnvironment } from '../harness/program.ts';

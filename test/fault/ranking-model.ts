@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { SimulatedChain } from '../../simulator/index.ts';
-import { truthAt } from '../truth/truth.ts';
+import { truthAt } from '../harness/truth/truth.ts';
 
 type Row = Record<string, unknown>;
 type History = Record<string, number[]>;

@@ -2,7 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished } from 'vitest';
 import { verifyFeeds } from '../../src/status/verify.ts';
 import { startInstantMs, startSimulator, type SimulatedChain } from '../../simulator/index.ts';
-import { truthAt } from '../truth/truth.ts';
+import { truthAt } from './truth/truth.ts';
 import type { TestDatabase } from './database.ts';
 import { ledgerFaults } from './ledger.ts';
 import { watchedDifferences } from './tables.ts';

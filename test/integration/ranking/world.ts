@@ -11,7 +11,7 @@ import type { SyncResult } from '../../../src/sync/once.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { inWords } from '../../harness/findings.ts';
 import { runSync, type SyncRun } from '../../harness/sync.ts';
-import { truthAt } from '../../truth/truth.ts';
+import { truthAt } from '../../harness/truth/truth.ts';
 
 const seed = 17;
 export const minuteMs = 60_000;

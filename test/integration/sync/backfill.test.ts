@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { startInstantMs, startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
-import { truth } from '../../truth/truth.ts';
+import { truth } from '../../harness/truth/truth.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { configFolder } from '../../harness/process.ts';
 import { testKey } from '../../harness/sync.ts';

@@ -9,7 +9,7 @@ import { freshDatabase } from '../../harness/database.ts';
 import { listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
 import { configFolder } from '../../harness/process.ts';
 import { testKey } from '../../harness/sync.ts';
-import { truth } from '../../truth/truth.ts';
+import { truth } from '../../harness/truth/truth.ts';
 
 const seed = 43;
 const pageSize = 50;

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { startInstantMs, startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
-import { truthAt } from '../../truth/truth.ts';
+import { truthAt } from '../../harness/truth/truth.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { runSync } from '../../harness/sync.ts';
 

@@ -14,7 +14,7 @@ import { ledgerFaults } from '../../harness/ledger.ts';
 import { openRunner } from '../../harness/runner.ts';
 import { settingsFor } from '../../harness/sync.ts';
 import { differencesFrom } from '../../harness/tables.ts';
-import { truthAt } from '../../truth/truth.ts';
+import { truthAt } from '../../harness/truth/truth.ts';
 
 const minuteMs = 60_000;
 const operations = ['optimism-batch-blocks'] as const;

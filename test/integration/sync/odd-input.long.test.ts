@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Generation, Oddity } from '../../../simulator/index.ts';
-import { quarantined } from '../../truth/truth.ts';
+import { quarantined } from '../../harness/truth/truth.ts';
 import { differences } from '../../harness/tables.ts';
 import { copyChain, copySeed, openCopy, smallChain } from './copy.ts';
 

@@ -7,7 +7,7 @@ import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { configFolder } from '../../harness/process.ts';
 import { testKey } from '../../harness/sync.ts';
-import { truth } from '../../truth/truth.ts';
+import { truth } from '../../harness/truth/truth.ts';
 
 const seed = 41;
 const chain: SimulatedChain = {

@@ -11,7 +11,7 @@ import { openRun } from '../../../src/sync/runs.ts';
 import { type ConfiguredLane, configuredLanes, dueLanes } from '../../../src/sync/targets.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { patient, settingsFor, type SyncRun } from '../../harness/sync.ts';
-import { truthAt } from '../../truth/truth.ts';
+import { truthAt } from '../../harness/truth/truth.ts';
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;

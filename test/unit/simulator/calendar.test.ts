@@ -5,7 +5,7 @@ import {
   startSimulator,
   type SimulatedChain,
 } from '../../../simulator/index.ts';
-import { truth } from '../../truth/truth.ts';
+import { truth } from '../../harness/truth/truth.ts';
 import { itemsOf, paths, walk, type Json } from './walk.ts';
 
 const seed = 1;

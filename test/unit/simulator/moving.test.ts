@@ -6,7 +6,7 @@ import {
   type OperationName,
   type SimulatedChain,
 } from '../../../simulator/index.ts';
-import { truthAt } from '../../truth/truth.ts';
+import { truthAt } from '../../harness/truth/truth.ts';
 import { addressHash, get, itemsOf, paths, smallChain, walk, type Json } from './walk.ts';
 
 const seed = 21;

@@ -5,7 +5,7 @@ import {
   type SimulatedChain,
   type Simulator,
 } from '../../../simulator/index.ts';
-import { quarantined, truth } from '../../truth/truth.ts';
+import { quarantined, truth } from '../../harness/truth/truth.ts';
 import { addressHash, get, itemsOf, paths, smallChain, walk, type ServedPage } from './walk.ts';
 
 const seed = 11;

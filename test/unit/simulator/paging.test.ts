@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSimulator, type Simulator } from '../../../simulator/index.ts';
-import { truth } from '../../truth/truth.ts';
+import { truth } from '../../harness/truth/truth.ts';
 import { addressHash, get, itemsOf, paths, smallChain, walk, type Json } from './walk.ts';
 
 const seed = 3;

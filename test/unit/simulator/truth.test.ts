@@ -7,7 +7,7 @@ import {
   type Simulator,
 } from '../../../simulator/index.ts';
 import { checksumAddress, listOf } from '../../../simulator/addresses.ts';
-import { truth } from '../../truth/truth.ts';
+import { truth } from '../../harness/truth/truth.ts';
 import { addressHash, itemsOf, keyOf, paths, smallChain, walk, type Json } from './walk.ts';
 
 const seed = 5;

@@ -1,8 +1,8 @@
-import { listBatches, newestNumber } from '../../simulator/batches.ts';
-import { factoriesSeen } from '../../simulator/factories.ts';
-import type { OperationName } from '../../simulator/index.ts';
-import { operationsSeen } from '../../simulator/user-operations.ts';
-import { createWorld, type SimulatedChain, type World } from '../../simulator/world.ts';
+import { listBatches, newestNumber } from '../../../simulator/batches.ts';
+import { factoriesSeen } from '../../../simulator/factories.ts';
+import type { OperationName } from '../../../simulator/index.ts';
+import { operationsSeen } from '../../../simulator/user-operations.ts';
+import { createWorld, type SimulatedChain, type World } from '../../../simulator/world.ts';
 import type { Row } from './row.ts';
 import { createObservations } from './observations.ts';
 import { addressRows, type AddressTable } from './addresses.ts';

@@ -1,4 +1,4 @@
-import type { ListedBatch } from '../../simulator/batches.ts';
+import type { ListedBatch } from '../../../simulator/batches.ts';
 import { isoOf, type Row } from './row.ts';
 
 /** Tables that the list of batches fills. */

@@ -1,5 +1,5 @@
-import { factories, factoryHistory } from '../../src/lists/factories/tables.ts';
-import { addresses } from '../../src/load/tables.ts';
+import { factories, factoryHistory } from '../../../src/lists/factories/tables.ts';
+import { addresses } from '../../../src/load/tables.ts';
 import { feedOf, type Numbers, pages, runs, walks } from './ledger.ts';
 import type { Lanes } from './lists.ts';
 import { fill } from './rows.ts';

@@ -1,7 +1,7 @@
-import { listedAtMs } from '../../simulator/batches.ts';
-import { blockHash } from '../../simulator/blocks.ts';
-import { reorgsBetween, reorgsOf } from '../../simulator/motion.ts';
-import { lacksHash, type World } from '../../simulator/world.ts';
+import { listedAtMs } from '../../../simulator/batches.ts';
+import { blockHash } from '../../../simulator/blocks.ts';
+import { reorgsBetween, reorgsOf } from '../../../simulator/motion.ts';
+import { lacksHash, type World } from '../../../simulator/world.ts';
 import type { Row } from './row.ts';
 import type { ScopedBatch } from './batches.ts';
 

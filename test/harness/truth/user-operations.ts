@@ -1,5 +1,5 @@
-import type { UserOperation } from '../../simulator/user-operations.ts';
-import { startInstantMs } from '../../simulator/world.ts';
+import type { UserOperation } from '../../../simulator/user-operations.ts';
+import { startInstantMs } from '../../../simulator/world.ts';
 import type { Observations } from './observations.ts';
 import { isoOf, type Row } from './row.ts';
 

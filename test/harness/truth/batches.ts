@@ -1,6 +1,6 @@
-import { batchRange } from '../../simulator/batches.ts';
-import { blockAt, type Block } from '../../simulator/blocks.ts';
-import type { World } from '../../simulator/world.ts';
+import { batchRange } from '../../../simulator/batches.ts';
+import { blockAt, type Block } from '../../../simulator/blocks.ts';
+import type { World } from '../../../simulator/world.ts';
 import { isoOf, type Row } from './row.ts';
 import type { Observations } from './observations.ts';
 import { verifiedGaps, settledNumbers } from './settled.ts';

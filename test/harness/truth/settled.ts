@@ -1,4 +1,4 @@
-import type { Block } from '../../simulator/blocks.ts';
+import type { Block } from '../../../simulator/blocks.ts';
 import type { ScopedBatch } from './batches.ts';
 
 /**

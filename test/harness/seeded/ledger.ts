@@ -1,4 +1,4 @@
-import type { RunScope } from '../../src/lists/tables.ts';
+import type { RunScope } from '../../../src/lists/tables.ts';
 import { pageItems, type SeededList, type SeededSize } from './size.ts';
 import { beforeNow } from './values.ts';
 

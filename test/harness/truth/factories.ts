@@ -1,5 +1,5 @@
-import type { SeenFactory } from '../../simulator/factories.ts';
-import { startInstantMs } from '../../simulator/world.ts';
+import type { SeenFactory } from '../../../simulator/factories.ts';
+import { startInstantMs } from '../../../simulator/world.ts';
 import { isoOf, type Row } from './row.ts';
 import type { Observations } from './observations.ts';
 

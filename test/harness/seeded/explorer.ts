@@ -1,4 +1,4 @@
-import { answering, type Service } from '../harness/answers.ts';
+import { answering, type Service } from '../answers.ts';
 import {
   addressesOf,
   blocksOf,

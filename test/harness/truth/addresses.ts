@@ -1,5 +1,5 @@
-import { addressFactsOf, minerFactsOf, type Label } from '../../simulator/addresses.ts';
-import type { World } from '../../simulator/world.ts';
+import { addressFactsOf, minerFactsOf, type Label } from '../../../simulator/addresses.ts';
+import type { World } from '../../../simulator/world.ts';
 import type { Row } from './row.ts';
 import type { Observation, Observations } from './observations.ts';
 

@@ -1,10 +1,10 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import type { ChainSettings } from '../../src/config/settings.ts';
-import { kindOf } from '../../src/lists/index.ts';
-import type { OperationName } from '../../src/lists/registry.ts';
-import { registerFeeds } from '../../src/sync/feeds.ts';
-import { configuredFeeds, configuredLanes } from '../../src/sync/targets.ts';
+import type { ChainSettings } from '../../../src/config/settings.ts';
+import { kindOf } from '../../../src/lists/index.ts';
+import type { OperationName } from '../../../src/lists/registry.ts';
+import { registerFeeds } from '../../../src/sync/feeds.ts';
+import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
 import { growBatches } from './batches.ts';
 import { growFactories } from './factories.ts';
 import type { Numbers, SeededLane } from './ledger.ts';

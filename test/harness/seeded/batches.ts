@@ -1,4 +1,4 @@
-import { blocks, readBatches } from '../../src/lists/optimism-batch-blocks/tables.ts';
+import { blocks, readBatches } from '../../../src/lists/optimism-batch-blocks/tables.ts';
 import { feedOf, type Numbers, pages, pollTime, pollTop, runs, walks } from './ledger.ts';
 import { type Lanes, lostBatchOf } from './lists.ts';
 import { fill } from './rows.ts';

@@ -1,6 +1,6 @@
-import { loadSettings } from '../../src/config/load.ts';
-import type { Settings } from '../../src/config/settings.ts';
-import { testKey } from '../harness/key.ts';
+import { loadSettings } from '../../../src/config/load.ts';
+import type { Settings } from '../../../src/config/settings.ts';
+import { testKey } from '../key.ts';
 import { pageItems, type SeededSize } from './size.ts';
 
 /** Far above what any machine reaches, so that the budget is asked and never waits. */

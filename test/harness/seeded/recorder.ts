@@ -2,7 +2,7 @@ import { sql, type SQLWrapper } from 'drizzle-orm';
 import { PgDatabase, type PgDialect } from 'drizzle-orm/pg-core';
 import { Client } from 'pg';
 import { z } from 'zod';
-import { withSettings } from '../../src/db/timeouts.ts';
+import { withSettings } from '../../../src/db/timeouts.ts';
 
 /** A statement as Postgres ran it. */
 export interface RunStatement {

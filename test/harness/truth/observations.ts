@@ -1,4 +1,4 @@
-import type { Appearance } from '../../simulator/addresses.ts';
+import type { Appearance } from '../../../simulator/addresses.ts';
 
 /** How an address was seen within a scope. */
 export interface Observation {

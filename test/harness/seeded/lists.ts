@@ -1,6 +1,6 @@
-import { listedBatches } from '../../src/lists/optimism-batches/tables.ts';
-import { userOperations } from '../../src/lists/user-operations/tables.ts';
-import { addresses } from '../../src/load/tables.ts';
+import { listedBatches } from '../../../src/lists/optimism-batches/tables.ts';
+import { userOperations } from '../../../src/lists/user-operations/tables.ts';
+import { addresses } from '../../../src/load/tables.ts';
 import {
   follow,
   type Followed,

@@ -1,5 +1,5 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
-import { tableName } from '../../src/db/column-types.ts';
+import { tableName } from '../../../src/db/column-types.ts';
 
 /** Rows of a table as the program would have written them: columns as SQL over a number `n`. */
 export interface Filling {
