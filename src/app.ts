@@ -26,6 +26,7 @@ import {
   type Timeouts,
 } from './explorer/client.ts';
 import { createFetcher } from './explorer/fetcher.ts';
+import { listNames } from './lists/index.ts';
 import type { ScopeBounds } from './lists/list.ts';
 import type { Log } from './log.ts';
 import type { OpenDatabase } from './open-database.ts';
@@ -58,7 +59,7 @@ export async function prepareDatabase(
   waiting?: Waiting,
 ): Promise<Migrated> {
   try {
-    const result = await migrate(pool, undefined, waiting);
+    const result = await migrate(pool, listNames(), undefined, waiting);
     await withAdvisoryLock(pool, installLock, () => installQueues(url), waiting);
     if (result.applied + result.views > 0 && (await areRolesGranted(pool))) {
       await grantRoles(pool);

@@ -9,7 +9,7 @@ import { packageFile, packageVersion } from '../package-file.ts';
 import { withAdvisoryLock, type Waiting } from './lock.ts';
 import { MigrationError, newerDatabase } from './migration-error.ts';
 import { StandbyError } from './standby.ts';
-import { makeViews, readMadeViews, readViewSet } from './views.ts';
+import { type ListNames, makeViews, readMadeViews, readViewSet } from './views.ts';
 
 const packagedFolder = packageFile('.');
 
@@ -43,12 +43,13 @@ export interface Migrated {
  */
 export async function migrate(
   pool: Pool,
+  lists: ListNames,
   folder: string = packagedFolder,
   waiting?: Waiting,
 ): Promise<Migrated> {
   await demandServer(pool);
   const journal = await readJournal(folder);
-  const views = await readViewSet(join(folder, 'sql'), String(newestOf(journal)));
+  const views = await readViewSet(join(folder, 'sql'), String(newestOf(journal)), lists);
   const bringUp = async () => {
     const [before, made] = [await readApplied(pool), await readMadeViews(pool)];
     demandNotNewer(journal, before, made?.program);

@@ -17,6 +17,29 @@ interface SqlFile {
   readonly objects: readonly string[];
 }
 
+/**
+ * The names that files of sql/ take from the declarations of lists, by kind: `-- for each ranked list` repeats
+ * the lines up to `-- end` for each, with its names in the place of `{name}`.
+ */
+export type ListNames = Readonly<Record<string, readonly Readonly<Record<string, string>>[]>>;
+
+const repeated =
+  /^ *-- for each (?<kind>[\w-]+) list(?<union>, union all)?\n(?<body>.*?)^ *-- end\n/gmsu;
+
+/** @throws if a file names what no list of the kind has */
+function forEachList(text: string, lists: ListNames): string {
+  return text.replaceAll(repeated, (_, kind: string, union: string | undefined, body: string) => {
+    const parts = (lists[kind] ?? []).map((names) =>
+      body.replaceAll(/\{(?<name>\w+)\}/gu, (place, name: string) => {
+        const given = names[name];
+        if (given === undefined) throw new Error(`no ${kind} list has ${place}`);
+        return given;
+      }),
+    );
+    return parts.join(union === undefined ? '' : 'union all\n');
+  });
+}
+
 type ViewSet = Awaited<ReturnType<typeof readViewSet>>;
 
 /** The view set of a database. */
@@ -40,14 +63,14 @@ const isIncompatible = (error: unknown) =>
  * All files below a folder, ordered by dependency. `tables` identifies the tables that views read, as part of the
  * set's hash.
  */
-export async function readViewSet(folder: string, tables: string) {
+export async function readViewSet(folder: string, tables: string, lists: ListNames) {
   const names = await readdir(folder, { recursive: true });
   const files = await Promise.all(
     names
       .filter((name) => name.endsWith('.sql'))
       .toSorted()
       .map(async (name) => {
-        const text = await readFile(join(folder, name), 'utf8');
+        const text = forEachList(await readFile(join(folder, name), 'utf8'), lists);
         return { name, text, objects: objectsOf(text) };
       }),
   );

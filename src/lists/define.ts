@@ -1,16 +1,16 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
-import { z } from 'zod';
 import {
   type DeclaredItem,
+  isNumberColumn,
   type ItemLayout,
   layoutOfItem,
   normaliser,
   type RowOfKind,
 } from './item-rows.ts';
+import type { Paging } from './positions.ts';
 import { judgeListEnd, noteChanges, pagesWithChanges, removeBelow } from './evidence.ts';
 import type {
   ConfigDefaults,
-  Cursor,
   ListOrder,
   NewestFirstWalk,
   NumberedWalk,
@@ -26,18 +26,16 @@ import {
   type RankedList,
 } from './ranked/ranking.ts';
 
-export interface Paging extends Pick<ListOrder, 'position' | 'names' | 'cursorAt' | 'topOf'> {
-  /** What `next_page_params` may hold. */
-  readonly schema: z.ZodType<Cursor | null>;
-  query(cursor: Cursor | null, pageSize: number): Cursor;
-}
-
 /** What a declaration says of itself, and no kind of list decides. */
 type Declared = 'name' | 'version' | 'isOffered' | 'guide';
 
 type KindOf<Walk extends Scope> = (
   declared: Pick<Declaration<Walk>, 'name' | 'guide' | 'table' | 'key'> & {
-    readonly orderBy: (columns: ListOrder['columns']) => Omit<ListOrder, 'unit' | 'givesCoverage'>;
+    readonly cursor: Paging;
+    readonly orderBy: (
+      columns: ListOrder['columns'],
+      key: readonly string[],
+    ) => Omit<ListOrder, 'unit' | 'givesCoverage'>;
   },
 ) => Pick<RowOfKind<Walk>, 'columns'> & Omit<Operation<Walk>, Declared | Derived>;
 
@@ -64,7 +62,7 @@ export function operation<Walk extends Scope>(declared: Declaration<Walk>): Oper
   const layout = layoutOfItem(declared);
   const { columns, ...kind } = declared.list({
     ...declared,
-    orderBy: (by) => orderOf(layout, cursor, by),
+    orderBy: (by, key) => orderOf(declared, layout, by, key),
   });
   return {
     name,
@@ -89,26 +87,35 @@ export function operation<Walk extends Scope>(declared: Declaration<Walk>): Oper
   };
 }
 
-function orderOf(layout: ItemLayout, cursor: Paging, columns: ListOrder['columns']) {
+function orderOf(
+  { table, cursor }: { readonly table: PgTable; readonly cursor: Paging },
+  layout: ItemLayout,
+  columns: ListOrder['columns'],
+  keys: readonly string[],
+) {
   const fieldsOf = (name: string) => {
     const field = layout.columns.find(({ column }) => column === name);
     if (field === undefined) throw new Error(`no field reports ${name}, which orders the list`);
     return field.names;
   };
-  const { height, time, key } = columns;
-  const fields = { height: fieldsOf(height), time: fieldsOf(time), key: fieldsOf(key) };
+  const fields = { height: fieldsOf(columns.height), time: fieldsOf(columns.time) };
+  const key = keys.map((column) => ({
+    column,
+    names: fieldsOf(column),
+    isNumber: isNumberColumn(table, column),
+  }));
   const { position, names, cursorAt, topOf } = cursor;
-  return { fields, columns, position, names, cursorAt, topOf };
+  return { fields, columns, key, position, names, cursorAt, topOf };
 }
 
 /** A list that is highest first; its table has a column `removed_at`. */
 export const newestFirst =
   (
-    { height, time, unit }: Omit<ListOrder['columns'], 'key'> & Pick<ListOrder, 'unit'>,
+    { height, time, unit }: ListOrder['columns'] & Pick<ListOrder, 'unit'>,
     defaults: ConfigDefaults,
   ): KindOf<NewestFirstWalk> =>
   ({ name, table, key, orderBy }) => {
-    const order = { ...orderBy({ height, time, key }), unit, givesCoverage: true };
+    const order = { ...orderBy({ height, time }, key), unit, givesCoverage: true };
     const list = { name, table, order };
     return {
       kind: 'newest-first',
@@ -128,14 +135,19 @@ export const newestFirst =
 /** One list for each number, each highest first; no item reports the column `number`. */
 export const numbered =
   (
-    { number, ...columns }: ListOrder['columns'] & { readonly number: string },
+    { number, hash, ...columns }: ListOrder['columns'] & Record<'number' | 'hash', string>,
     { schedule }: Pick<ConfigDefaults, 'schedule'>,
     conclusions: Pick<Operation<NumberedWalk>, 'judgeEnd' | 'afterWalk'>,
   ): KindOf<NumberedWalk> =>
   ({ orderBy }) => ({
     kind: 'numbered',
     // The cursor reports a height, and no key: the items alone are the evidence.
-    order: { ...orderBy(columns), unit: 'blocks', position: () => null, givesCoverage: false },
+    order: {
+      ...orderBy(columns, [hash]),
+      unit: 'blocks',
+      position: () => null,
+      givesCoverage: false,
+    },
     defaults: { schedule, overlap: '0s', resweep: [] },
     decidesMembership: true,
     isReplayable: true,
@@ -152,8 +164,9 @@ export const ranked =
     { schedule }: Pick<ConfigDefaults, 'schedule'>,
     columns: Pick<RankedList, 'total' | 'history'>,
   ): KindOf<RankedWalk> =>
-  ({ guide: { items }, table, key }) => {
-    const list = { items, table, key, ...columns };
+  ({ name, guide: { items }, table, key: [key, ...others], cursor }) => {
+    if (key === undefined || others.length > 0) throw new Error(`${name}: a rank has one key`);
+    const list = { items, table, key, ...columns, position: cursor.position };
     return {
       kind: 'ranked',
       order: null,
@@ -167,33 +180,3 @@ export const ranked =
       afterWalk: (tx, walk) => concludeRanking(list, tx, walk),
     };
   };
-
-/** A number, or its digits; null and blank never mean 0. */
-const wholeNumber = z
-  .union([z.int().nonnegative(), z.string().regex(/^\d{1,15}$/u)])
-  .transform(Number);
-
-// The length of the page just served, so 0 after an empty one; requested with 0 it is refused.
-const items_count = wholeNumber.nullish();
-
-/** The cursor of lists whose next page has the numbers below a field's; nothing follows `end`. */
-export const belowNumber = (field: 'id' | 'block_number', end: number): Paging => ({
-  schema: z.object({ [field]: wholeNumber, items_count }).transform((given): Cursor | null => {
-    const number = Number(given[field]);
-    if (number <= end) return null;
-    return given.items_count
-      ? { [field]: number, items_count: given.items_count }
-      : { [field]: number };
-  }),
-  /**
-   * `items_count` is requested on every page: generation v12 takes the page size from it and leaves it
-   * out of the cursor, the older one overwrites it by its cursor's own.
-   */
-  query: (cursor, pageSize) => ({ items_count: pageSize, ...cursor }),
-  position({ [field]: number }) {
-    return typeof number === 'number' ? { height: number, key: String(number) } : null;
-  },
-  names: 'above',
-  cursorAt: ({ height }) => ({ [field]: height + 1 }),
-  topOf: (height) => ({ height, key: String(height) }),
-});

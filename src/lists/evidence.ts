@@ -15,6 +15,7 @@ import type {
 } from './operation.ts';
 import {
   columnsOf,
+  hasKey,
   inOrder,
   isBelow,
   lastPlace,
@@ -103,6 +104,7 @@ async function noteLateArrivals(
   placed: readonly PlacedRows[],
 ): Promise<void> {
   const heights = placed.map((item) => item.height);
+  const keys = placed.map((item) => item.key);
   const { table, height, key, time } = columnsOf(list);
   await tx.execute(sql`
     with earlier as (
@@ -123,7 +125,7 @@ async function noteLateArrivals(
     from ${table}, earlier
     where chain_id = ${walk.chain_id}
       and ${height} between ${Math.min(...heights)} and ${Math.max(...heights)}
-      and ${key} = any(${sql.param(placed.map((item) => item.key))}::text[])
+      and ${hasKey(list, keys)}
       and page_id = ${walk.page_id}
       and first_seen_at = updated_at
       and ${height} <@ covered
@@ -319,10 +321,9 @@ export async function sharesStored(
   chainId: number,
   keys: readonly string[],
 ): Promise<boolean> {
-  const { table, key } = columnsOf(list);
   const { rows } = await db.execute<{ page_id: string }>(sql`
-    select page_id from ${table}
-    where chain_id = ${chainId} and ${key} = any(${sql.param(keys)}::text[])
+    select page_id from ${columnsOf(list).table}
+    where chain_id = ${chainId} and ${hasKey(list, keys)}
   `);
   const unconfirmed = await disordered(db, rows);
   return rows.some(({ page_id }) => !unconfirmed.has(page_id));

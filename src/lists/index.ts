@@ -1,5 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { z } from 'zod';
+import type { ListNames } from '../db/views.ts';
 import type { ListKind, ScopeBounds } from './list.ts';
 import { newestFirst } from './newest-first/index.ts';
 import { numbered } from './numbered/index.ts';
@@ -30,6 +31,17 @@ export const boundsOn = (operation: OperationName, bounds: ScopeBounds): ScopeBo
   );
 
 export const kindOf = (operation: OperationName): ListKind => kinds[operations[operation].kind];
+
+/** What files of sql/ take from the declarations. */
+export const listNames = (): ListNames =>
+  Object.fromEntries(
+    Object.values(kinds).map(({ name, sqlNames }) => [
+      name,
+      Object.values(operations)
+        .filter(({ kind }) => kind === name)
+        .map(sqlNames),
+    ]),
+  );
 
 /** As SQL: what each kind says of a feed, a row of `feeds`; null if its kind is unknown. */
 export function byKind(part: (kind: ListKind) => SQL): SQL {

@@ -16,6 +16,7 @@ import { type ExactNumber, integerText, isExactNumber } from '../exact-number.ts
 import { type EmbeddedAddress, hashOf, observeAddress } from '../load/address.ts';
 import type { ChildTable } from '../load/load.ts';
 import type { ItemRows, Place, Scope } from './operation.ts';
+import { keyText } from './positions.ts';
 
 /** What the kind of list says of an item's row. */
 export interface RowOfKind<Walk extends Scope> {
@@ -48,12 +49,14 @@ export function normaliser<Walk extends Scope>(
     const row = lay({ ...blank, chain_id }, own, item);
     for (const [column, value] of fixed) row[column] = value(scope as Walk);
     row['extra'] = decoded.extra;
-    const id = row[key] as string | number | null;
-    if (id === null) throw new Error(`the schema lets no item pass without its ${key}`);
+    const id = key.map((column) => row[column] as string | number);
+    if (id.some((part) => part === null)) {
+      throw new Error(`the schema lets no item pass without its ${key.join()}`);
+    }
     return {
-      key: String(id),
+      key: keyText(id),
       row,
-      children: parts.map((part) => rowsOf(part, item, [chain_id, id])),
+      children: parts.map((part) => rowsOf(part, item, [chain_id, ...id])),
       addresses: observed(addresses, item, decoded, place),
       missing: missingOf(columnOf, parts, item, decoded.unread),
       position,
@@ -134,8 +137,8 @@ function missingRows(
 export interface DeclaredItem {
   readonly item: z.ZodType;
   readonly table: PgTable;
-  /** The column that identifies a chain's items. */
-  readonly key: string;
+  /** The columns that identify a chain's items. */
+  readonly key: readonly string[];
   /** The columns of the fields whose column has another name. */
   readonly columns: Readonly<Record<string, string>>;
   /** The tables of the fields that are lists or objects; their foreign key leads to the item's row. */
@@ -216,6 +219,9 @@ function partOf(field: Outline, { table: own, children }: DeclaredItem): Part {
   const parentKey = link.columns.map((column) => column.name);
   return { ...layout, table, parentKey, names, isList: element !== null };
 }
+
+export const isNumberColumn = (table: PgTable, column: string): boolean =>
+  getTableColumns(table)[column]?.dataType === 'number';
 
 /** A field without a column would be lost: it is not among the unknown ones, which are kept. */
 function checkColumns(table: PgTable, { columns, within }: Layout): void {

@@ -2,7 +2,7 @@ import type { SQL } from 'drizzle-orm';
 import type { z } from 'zod';
 import type { Database, Transaction } from '../db/transaction.ts';
 import type { Feed, FeedLane } from './feed.ts';
-import type { Configured, Cursor, ListKindName, ListUnit, Scope } from './operation.ts';
+import type { Configured, Cursor, ListKindName, ListUnit, Operation, Scope } from './operation.ts';
 import type { FeedSettings } from './settings.ts';
 import type { Lane, RunRow, RunScope } from './tables.ts';
 
@@ -129,6 +129,8 @@ export interface ListKind<
   /** What the verified ranges count, in a list whose heights count `unit`. */
   covers(unit: ListUnit): ListUnit | 'ranks';
   readonly status: ListReach;
+  /** What statements of sql/views take from the declaration of a list: its tables and columns. */
+  sqlNames(operation: Operation): Readonly<Record<string, string>>;
   /** Null: its items have no heights. */
   readonly ribbon: ListRibbon | null;
   /** As SQL, over a row of `feeds` with the settings to estimate by: JSON or null. */

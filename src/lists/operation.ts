@@ -72,7 +72,7 @@ export interface ItemRows extends LoadedItem {
   readonly height: number | null;
 }
 
-/** Where an item stands in a list that is highest first, then highest key first. */
+/** Where an item stands in a list that is highest first, then highest `keyText` first. */
 export interface OrderKey {
   readonly height: number;
   readonly key: string;
@@ -86,7 +86,13 @@ export interface PageEnd extends OrderKey {
 interface OrderFields<Name> {
   readonly height: Name;
   readonly time: Name;
-  readonly key: Name;
+}
+
+/** A column of the key, and the names of its field in all of the API's generations. */
+export interface KeyPart {
+  readonly column: string;
+  readonly names: readonly string[];
+  readonly isNumber: boolean;
 }
 
 /** What the heights of a list count. */
@@ -97,6 +103,8 @@ export interface ListOrder {
   /** An item's fields, by their names in all of the API's generations. */
   readonly fields: OrderFields<readonly string[]>;
   readonly columns: OrderFields<string>;
+  /** What orders the items of a height. */
+  readonly key: readonly KeyPart[];
   readonly unit: ListUnit;
   /** The position that a cursor names; null: it cannot be read, and only the items are evidence. */
   readonly position: (cursor: Cursor) => OrderKey | null;

@@ -3,7 +3,6 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { tableName } from '../db/column-types.ts';
 import type { Queryable } from '../db/query.ts';
-import type { Paging } from './define.ts';
 import type { Cursor, ListOrder, OrderKey } from './operation.ts';
 
 /** A list that is highest first, and the table of its items, which has a column `removed_at`. */
@@ -15,14 +14,40 @@ export interface PlacedList {
 
 const name = (column: string) => sql.raw(`"${column}"`);
 
-/** The table and its columns as SQL; `key` reads as a text. */
-export function columnsOf({ table, order: { columns } }: Omit<PlacedList, 'name'>) {
+/** Fifteen digits, as the longest number has, so that a key of several parts sorts as the list does. */
+const digitsOfPart = 15;
+
+/** The key of an item as text. */
+export const keyText = (parts: readonly (string | number)[]): string =>
+  parts.length === 1
+    ? String(parts[0])
+    : parts
+        .map((part) => (typeof part === 'number' ? String(part).padStart(digitsOfPart, '0') : part))
+        .join();
+
+/** The table and its columns as SQL; `key` is `keyText`. */
+export function columnsOf({ table, order }: Omit<PlacedList, 'name'>) {
+  const isWhole = order.key.length === 1;
+  const parts = order.key.map(({ column, isNumber }) => {
+    if (!isNumber) return name(column);
+    const text = sql`${name(column)}::text`;
+    return isWhole ? text : sql`lpad(${text}, ${sql.raw(String(digitsOfPart))}, '0')`;
+  });
   return {
     table: sql.raw(tableName(table)),
-    height: name(columns.height),
-    key: columns.key === columns.height ? sql`${name(columns.key)}::text` : name(columns.key),
-    time: name(columns.time),
+    height: name(order.columns.height),
+    key: isWhole ? sql.join(parts) : sql`(${sql.join(parts, sql` || ',' || `)})`,
+    time: name(order.columns.time),
   };
+}
+
+/** As SQL: whether an item has one of some keys, by an index on its first part. */
+export function hasKey(list: Omit<PlacedList, 'name'>, keys: readonly string[]): SQL {
+  const isOne = sql`${columnsOf(list).key} = any(${sql.param(keys)}::text[])`;
+  const [first, ...others] = list.order.key;
+  if (first === undefined || first.isNumber || others.length === 0) return isOne;
+  const firsts = keys.map((key) => key.split(',')[0]);
+  return sql`${name(first.column)} = any(${sql.param(firsts)}::text[]) and ${isOne}`;
 }
 
 /** As SQL: whether an item is below a position. The planner uses the plain bound for a range. */
@@ -72,33 +97,86 @@ export async function timedAbove(
   return rows.toReversed();
 }
 
+/** The cursor of a list. */
+export interface Paging extends Pick<ListOrder, 'position' | 'names' | 'cursorAt' | 'topOf'> {
+  /** What `next_page_params` may hold. */
+  readonly schema: z.ZodType<Cursor | null>;
+  query(cursor: Cursor | null, pageSize: number): Cursor;
+}
+
 /** Longest token, in characters: true ones have about 90; one that grows would fill the ledger. */
 const longestToken = 4096;
 
+/** The forms of what a token names of an item beside its height. */
+const tokenParts = {
+  hash: { form: '0x[0-9a-f]{64}', highest: `0x${'f'.repeat(64)}` },
+  address: { form: '0x[0-9a-f]{40}', highest: `0x${'f'.repeat(40)}` },
+  number: { form: `\\d{1,${digitsOfPart}}`, highest: '9'.repeat(digitsOfPart) },
+} as const;
+
 /**
  * The cursor of the account-abstraction lists (spec 2.6, 4.2, 4.3): an opaque token that names the
- * next page's first item. `page_size` is dropped: it would fix the page size of a walk for ever.
+ * next page's first item, by its height (or total) and the parts of its key. `page_size` is dropped:
+ * it would fix the page size of a walk for ever.
  */
-export const pageToken: Paging = {
-  schema: z
-    .object({
-      page_token: z.string().min(1).max(longestToken, `is longer than ${longestToken} characters`),
-    })
-    .transform(({ page_token }): Cursor => ({ page_token })),
-  query: (cursor, pageSize) => ({ ...cursor, page_size: pageSize }),
-  /** The form of a user operations' token. */
-  position({ page_token }) {
-    const [, height, key] = /^(\d{1,15}),(0x[0-9a-f]{64})$/iu.exec(String(page_token)) ?? [];
-    return height === undefined || key === undefined
-      ? null
-      : { height: Number(height), key: key.toLowerCase() };
-  },
-  names: 'first',
-  cursorAt: ({ height, key }) => ({ page_token: `${height},${key}` }),
-  topOf: (height) => ({ height, key: `0x${'f'.repeat(64)}` }),
-};
-
-/** The address that a ranked list's token names, lower case; null: the token has another form. */
-export function tokenAddress({ page_token }: Cursor): string | null {
-  return /^\d{1,15},(0x[0-9a-f]{40})$/iu.exec(String(page_token))?.[1]?.toLowerCase() ?? null;
+export function pageToken(...parts: readonly (keyof typeof tokenParts)[]): Paging {
+  const forms = parts.map((part) => `(${tokenParts[part].form})`);
+  const token = new RegExp(`^${[`(\\d{1,${digitsOfPart}})`, ...forms].join()}$`, 'iu');
+  return {
+    schema: z
+      .object({
+        page_token: z
+          .string()
+          .min(1)
+          .max(longestToken, `is longer than ${longestToken} characters`),
+      })
+      .transform(({ page_token }): Cursor => ({ page_token })),
+    query: (cursor, pageSize) => ({ ...cursor, page_size: pageSize }),
+    position({ page_token }) {
+      const [, height, ...named] = token.exec(String(page_token)) ?? [];
+      if (height === undefined) return null;
+      const key = named.map((value, at) =>
+        parts[at] === 'number' ? Number(value) : value.toLowerCase(),
+      );
+      return { height: Number(height), key: keyText(key) };
+    },
+    names: 'first',
+    cursorAt({ height, key }) {
+      const named = key.split(',').map((value, at) => {
+        return parts[at] === 'number' ? Number(value) : value;
+      });
+      return { page_token: [height, ...named].join() };
+    },
+    topOf: (height) => ({ height, key: parts.map((part) => tokenParts[part].highest).join() }),
+  };
 }
+
+/** A number, or its digits; null and blank never mean 0. */
+const wholeNumber = z
+  .union([z.int().nonnegative(), z.string().regex(/^\d{1,15}$/u)])
+  .transform(Number);
+
+// The length of the page just served, so 0 after an empty one; requested with 0 it is refused.
+const items_count = wholeNumber.nullish();
+
+/** The cursor of lists whose next page has the numbers below a field's; nothing follows `end`. */
+export const belowNumber = (field: 'id' | 'block_number', end: number): Paging => ({
+  schema: z.object({ [field]: wholeNumber, items_count }).transform((given): Cursor | null => {
+    const number = Number(given[field]);
+    if (number <= end) return null;
+    return given.items_count
+      ? { [field]: number, items_count: given.items_count }
+      : { [field]: number };
+  }),
+  /**
+   * `items_count` is requested on every page: generation v12 takes the page size from it and leaves it
+   * out of the cursor, the older one overwrites it by its cursor's own.
+   */
+  query: (cursor, pageSize) => ({ items_count: pageSize, ...cursor }),
+  position({ [field]: number }) {
+    return typeof number === 'number' ? { height: number, key: String(number) } : null;
+  },
+  names: 'above',
+  cursorAt: ({ height }) => ({ [field]: height + 1 }),
+  topOf: (height) => ({ height, key: String(height) }),
+});

@@ -257,7 +257,7 @@ function showsBlock(
 ): boolean {
   if (order === null || block === undefined) return false;
   return items.some((item) => {
-    const hash = firstReported(item, order.fields.key);
+    const hash = firstReported(item, order.key[0]?.names ?? []);
     return (
       firstReported(item, order.fields.height) === block.height &&
       typeof hash === 'string' &&

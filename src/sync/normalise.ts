@@ -140,7 +140,7 @@ function withRepeat(first: ItemRows | undefined, item: ItemRows): ItemRows | nul
 
 /** Whether an item's height is its key: a wrong height then means another item. */
 const isIdentity = ({ order }: Operation) =>
-  order?.givesCoverage === true && order.columns.height === order.columns.key;
+  order?.givesCoverage === true && order.key.every(({ column }) => column === order.columns.height);
 
 /** Keeps the known block if an item reports none or a contradicted one (kept in `extra`). */
 function withoutContradictedPlace(

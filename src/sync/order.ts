@@ -1,5 +1,5 @@
-import type { ListOrder, OrderKey } from '../lists/operation.ts';
-import { inOrder } from '../lists/positions.ts';
+import type { KeyPart, ListOrder, OrderKey } from '../lists/operation.ts';
+import { inOrder, keyText } from '../lists/positions.ts';
 
 export interface ReportedPlace {
   readonly height: number | null;
@@ -232,15 +232,12 @@ export function blocksAround({ trusted, between }: PageOrder, index: number) {
 
 /** The positions that items report, read before they are rows: the next request needs them. */
 export const reportedPlaces = (
-  { fields, columns }: ListOrder,
+  { fields, key }: ListOrder,
   items: readonly unknown[],
 ): ReportedPlace[] =>
   items.map((item) => ({
     height: heightOf(firstReported(item, fields.height)),
-    key:
-      columns.key === columns.height
-        ? heightKey(item, fields.key)
-        : keyOf(firstReported(item, fields.key)),
+    key: keyOf(item, key),
     timeMs: timeOf(firstReported(item, fields.time)),
   }));
 
@@ -248,8 +245,14 @@ export const reportedPlaces = (
 export const firstReported = (item: unknown, names: readonly string[]): unknown =>
   names.map((name) => fieldOf(item, name)).find((value) => value !== undefined && value !== null);
 
-const heightKey = (item: unknown, names: readonly string[]) =>
-  heightOf(firstReported(item, names))?.toString() ?? null;
+/** Null if a part of the key is missing. */
+function keyOf(item: unknown, key: readonly KeyPart[]): string | null {
+  const parts = key.flatMap(({ names, isNumber }) => {
+    const value = firstReported(item, names);
+    return (isNumber ? heightOf(value) : hashOf(value)) ?? [];
+  });
+  return parts.length === key.length ? keyText(parts) : null;
+}
 
 /** A field as served; undefined if absent. */
 function fieldOf(item: unknown, field: string): unknown {
@@ -262,7 +265,7 @@ function heightOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-const keyOf = (value: unknown) =>
+const hashOf = (value: unknown) =>
   typeof value === 'string' && /^0x[0-9a-f]{64}$/iu.test(value) ? value.toLowerCase() : null;
 
 /** A time without a zone is UTC, as the service's are. */

@@ -4,33 +4,22 @@ create or replace function etl.newest_item(
 language plpgsql stable rows 1 as $$
 #variable_conflict use_column
 begin
-  if of_operation = 'user-operations' then
+  -- for each newest-first list
+  if of_operation = '{name}' then
     return query
-    select max(block_number), coalesce(
-      max(timestamp) filter (where timestamp <= updated_at + interval '1 day'),
-      percentile_disc(0.5) within group (order by timestamp)
+    select max({height}), coalesce(
+      max({time}) filter (where {time} <= updated_at + interval '1 day'),
+      percentile_disc(0.5) within group (order by {time})
     )
     from (
-      select block_number, timestamp, updated_at from explorer.user_operations
-      where chain_id = of_chain and block_number is not null
-      order by block_number desc
-      limit 9
-    ) as item
-    having count(*) > 0;
-  elsif of_operation = 'optimism-batches' then
-    return query
-    select max(batch_number), coalesce(
-      max(l1_timestamp) filter (where l1_timestamp <= updated_at + interval '1 day'),
-      percentile_disc(0.5) within group (order by l1_timestamp)
-    )
-    from (
-      select batch_number, l1_timestamp, updated_at from explorer.listed_batches
-      where chain_id = of_chain and batch_number is not null
-      order by batch_number desc
+      select {height}, {time}, updated_at from {table}
+      where chain_id = of_chain and {height} is not null
+      order by {height} desc
       limit 9
     ) as item
     having count(*) > 0;
   end if;
+  -- end
 end
 $$;
 
@@ -40,19 +29,15 @@ create or replace function etl.item_below(
 language plpgsql stable rows 1 as $$
 #variable_conflict use_column
 begin
-  if of_operation = 'user-operations' then
+  -- for each newest-first list
+  if of_operation = '{name}' then
     return query
-    select block_number, timestamp from explorer.user_operations
-    where chain_id = of_chain and block_number <= at_most and timestamp < before
-    order by block_number desc
-    limit 1;
-  elsif of_operation = 'optimism-batches' then
-    return query
-    select batch_number, l1_timestamp from explorer.listed_batches
-    where chain_id = of_chain and batch_number <= at_most and l1_timestamp < before
-    order by batch_number desc
+    select {height}, {time} from {table}
+    where chain_id = of_chain and {height} <= at_most and {time} < before
+    order by {height} desc
     limit 1;
   end if;
+  -- end
 end
 $$;
 
@@ -62,19 +47,15 @@ create or replace function etl.items_below(
 language plpgsql stable as $$
 #variable_conflict use_column
 begin
-  if of_operation = 'user-operations' then
+  -- for each newest-first list
+  if of_operation = '{name}' then
     return query
-    select block_number, timestamp from explorer.user_operations
-    where chain_id = of_chain and block_number <= at_most and timestamp < before
-    order by block_number desc
-    limit most;
-  elsif of_operation = 'optimism-batches' then
-    return query
-    select batch_number, l1_timestamp from explorer.listed_batches
-    where chain_id = of_chain and batch_number <= at_most and l1_timestamp < before
-    order by batch_number desc
+    select {height}, {time} from {table}
+    where chain_id = of_chain and {height} <= at_most and {time} < before
+    order by {height} desc
     limit most;
   end if;
+  -- end
 end
 $$;
 
@@ -149,33 +130,22 @@ language plpgsql stable as $$
 #variable_conflict use_column
 begin
   -- The nearest five: one or two that report a wrong time neither make a stop nor take it away.
-  if of_operation = 'user-operations' then
+  -- for each newest-first list
+  if of_operation = '{name}' then
     return (
-      select block_number
+      select {height}
       from (
-        select block_number, timestamp from explorer.user_operations
-        where chain_id = of_chain and block_number >= at_least and timestamp is not null
-        order by block_number, hash
+        select {height}, {time} from {table}
+        where chain_id = of_chain and {height} >= at_least and {time} is not null
+        order by {ascending}
         limit 5
       ) as item
-      where timestamp < since
-      order by block_number
-      offset 1 limit 1
-    );
-  elsif of_operation = 'optimism-batches' then
-    return (
-      select batch_number
-      from (
-        select batch_number, l1_timestamp from explorer.listed_batches
-        where chain_id = of_chain and batch_number >= at_least and l1_timestamp is not null
-        order by batch_number
-        limit 5
-      ) as item
-      where l1_timestamp < since
-      order by batch_number
+      where {time} < since
+      order by {height}
       offset 1 limit 1
     );
   end if;
+  -- end
 end
 $$;
 
@@ -185,19 +155,15 @@ create or replace function etl.item_above(
 language plpgsql stable rows 1 as $$
 #variable_conflict use_column
 begin
-  if of_operation = 'user-operations' then
+  -- for each newest-first list
+  if of_operation = '{name}' then
     return query
-    select block_number, timestamp from explorer.user_operations
-    where chain_id = of_chain and block_number >= at_least and timestamp is not null
-    order by block_number, hash
-    limit 1;
-  elsif of_operation = 'optimism-batches' then
-    return query
-    select batch_number, l1_timestamp from explorer.listed_batches
-    where chain_id = of_chain and batch_number >= at_least and l1_timestamp is not null
-    order by batch_number
+    select {height}, {time} from {table}
+    where chain_id = of_chain and {height} >= at_least and {time} is not null
+    order by {ascending}
     limit 1;
   end if;
+  -- end
 end
 $$;
 

@@ -9,11 +9,11 @@ import { factories as table, factoryHistory } from './tables.ts';
 export const factories = operation({
   name: 'factories',
   path: () => 'proxy/account-abstraction/factories',
-  cursor: pageToken,
+  cursor: pageToken('address'),
   // Changes of the count are kept for good: what is no number of accounts counts as missing.
   item: z.looseObject({ address: embeddedAddress, total_accounts: count }),
   table,
-  key: 'address_hash',
+  key: ['address_hash'],
   version: [],
   columns: {},
   children: {},

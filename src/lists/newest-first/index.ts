@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm';
+import { tableName } from '../../db/column-types.ts';
 import { hasRows } from '../../db/query.ts';
 import type { Database } from '../../db/transaction.ts';
 import { type Feed, ofFeed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
-import type { NewestFirstWalk } from '../operation.ts';
+import type { NewestFirstWalk, Operation } from '../operation.ts';
 import { mostWalks } from '../pace.ts';
 import { facts, type ListFacts, listHistory, listUpkeep, nothingKnown } from './estimate.ts';
 import { isDue, planBackfillWalk, planLiveWalk } from './plan.ts';
@@ -41,6 +42,7 @@ export const newestFirst: ListKind<
   coverage: listCoverage,
   isPrunable,
   covers: (unit) => unit,
+  sqlNames,
   status,
   ribbon,
   facts,
@@ -83,6 +85,13 @@ function lanes(
       scope: { ...(since !== null && { since }), ...range, ...depth },
     },
   ];
+}
+
+function sqlNames({ name, table, order }: Operation) {
+  if (order === null) throw new Error(`${name} has no order`);
+  const { columns, key } = order;
+  const ascending = new Set([columns.height, ...key.map(({ column }) => column)]);
+  return { name, table: tableName(table), ...columns, ascending: [...ascending].join(', ') };
 }
 
 const needsWalk = (db: Database, feed: Feed): Promise<boolean> =>

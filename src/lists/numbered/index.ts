@@ -99,6 +99,7 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
   coverage: listCoverage,
   isPrunable,
   covers: () => 'batches',
+  sqlNames: ({ name }) => ({ name }),
   status,
   ribbon,
   facts,

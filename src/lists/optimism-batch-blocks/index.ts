@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { lacksOptimismBatches } from '../../chains.ts';
 import { generational, textOf } from '../../drift/fields.ts';
 import { addressHash, embeddedAddress } from '../../load/address.ts';
-import { belowNumber, numbered, operation } from '../define.ts';
+import { numbered, operation } from '../define.ts';
 import { bigInteger, count, flag, hash, height, percentage, text, time } from '../item-rows.ts';
+import { belowNumber } from '../positions.ts';
 import { judgeBatchEnd } from './ends.ts';
 import { concludeBatch } from './settle.ts';
 import {
@@ -102,13 +103,13 @@ export const optimismBatchBlocks = operation({
     arbitrum: arbitrum.nullish(),
   }),
   table,
-  key: 'height',
+  key: ['height'],
   version: ['hash'],
   columns: {},
   children: { rewards: blockRewards, uncles_hashes: blockUncles, arbitrum: blockArbitrum },
   concludes: [blockReorgs, readBatches],
   list: numbered(
-    { number: 'optimism_batch_number', height: 'height', key: 'hash', time: 'timestamp' },
+    { number: 'optimism_batch_number', height: 'height', hash: 'hash', time: 'timestamp' },
     { schedule: '*/10 * * * *' },
     { judgeEnd: judgeBatchEnd, afterWalk: concludeBatch },
   ),

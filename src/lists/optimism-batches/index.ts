@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { hasOptimismBatches } from '../../chains.ts';
 import { generational, textOf } from '../../drift/fields.ts';
-import { belowNumber, newestFirst, operation } from '../define.ts';
+import { newestFirst, operation } from '../define.ts';
 import { count, hash, height, time } from '../item-rows.ts';
+import { belowNumber } from '../positions.ts';
 import { listedBatches as table, optimismBatchTransactions } from './tables.ts';
 
 const number = height.max(999_999_999_999_999).nullish();
@@ -36,7 +37,7 @@ export const optimismBatches = operation({
       'number: expected the number of the batch',
     ),
   table,
-  key: 'batch_number',
+  key: ['batch_number'],
   version: [],
   columns: { number: 'batch_number' },
   children: { l1_transaction_hashes: optimismBatchTransactions },

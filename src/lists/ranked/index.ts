@@ -176,6 +176,7 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   // Each is an observation of the whole list, and there are few.
   isPrunable: () => sql`false`,
   covers: () => 'ranks',
+  sqlNames: ({ name }) => ({ name }),
   status,
   ribbon: null,
   facts,

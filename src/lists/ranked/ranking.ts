@@ -3,8 +3,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import { tableName } from '../../db/column-types.ts';
 import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import type { EndClaim, EndVerdict, ItemRows, WalkContext } from '../operation.ts';
-import { tokenAddress } from '../positions.ts';
+import type { EndClaim, EndVerdict, ItemRows, ListOrder, WalkContext } from '../operation.ts';
 
 /** A ranked list. Its table has `rank` and `missing_since` beside these columns. */
 export interface RankedList {
@@ -16,6 +15,8 @@ export interface RankedList {
   readonly total: string;
   /** Keeps each change of the total: `chain_id`, the key, `observed_at`, the total, `page_id`. */
   readonly history: PgTable;
+  /** The total and the key that a cursor names. */
+  readonly position: ListOrder['position'];
 }
 
 const namesOf = ({ table, key, total, history }: RankedList) => ({
@@ -48,7 +49,8 @@ export async function noteRankingPage(
   walk: WalkContext,
   rows: readonly ItemRows[],
 ): Promise<true> {
-  const named = walk.cursor === null || !walk.isConclusive ? null : tokenAddress(walk.cursor);
+  const { cursor } = walk;
+  const named = cursor === null || !walk.isConclusive ? null : (list.position(cursor)?.key ?? null);
   const entries = rows.map(({ key, row, position }, index) => ({
     key,
     total: row[list.total],

@@ -16,7 +16,7 @@ const blockNumber = z.union([heightText, digitsOfNumber.pipe(heightText)]).trans
 export const userOperations = operation({
   name: 'user-operations',
   path: () => 'proxy/account-abstraction/operations',
-  cursor: pageToken,
+  cursor: pageToken('hash'),
   item: z.looseObject({
     hash,
     address: embeddedAddress.nullish(),
@@ -29,7 +29,7 @@ export const userOperations = operation({
     transaction_hash: hash.nullish(),
   }),
   table,
-  key: 'hash',
+  key: ['hash'],
   version: ['block_number', 'transaction_hash'],
   columns: {},
   children: {},

@@ -6,6 +6,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { withAdvisoryLock } from '../../../src/db/lock.ts';
 import { migrate, type Migrated } from '../../../src/db/migrate.ts';
 import { MigrationError } from '../../../src/db/migration-error.ts';
+import { listNames } from '../../../src/lists/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { migrateUrl } from '../../harness/migrate.ts';
 
@@ -51,7 +52,7 @@ async function migrateInProcess(url: string): Promise<Migrated> {
 describe('migrate', () => {
   test('makes an empty database current, and finds nothing to do again', async () => {
     const empty = await freshDatabase('empty');
-    const first = await migrate(empty.pool);
+    const first = await migrate(empty.pool, listNames());
     expect(first.applied).toBeGreaterThan(0);
     expect(await migrateUrl(empty.url)).toEqual({ applied: 0, views: 0 });
   });
@@ -67,18 +68,18 @@ describe('migrate', () => {
     const empty = await freshDatabase('empty');
     const folder = await freshFolder();
     await writeMigrations(folder, { one: 1 });
-    expect(await migrate(empty.pool, folder)).toEqual({ applied: 1, views: 0 });
+    expect(await migrate(empty.pool, listNames(), folder)).toEqual({ applied: 1, views: 0 });
     await writeMigrations(folder, { one: 1, two: 2, three: 3 });
-    expect(await migrate(empty.pool, folder)).toEqual({ applied: 2, views: 0 });
+    expect(await migrate(empty.pool, listNames(), folder)).toEqual({ applied: 2, views: 0 });
   });
 
   test('refuses a database that a newer version migrated', async () => {
     const empty = await freshDatabase('empty');
     const folder = await freshFolder();
     await writeMigrations(folder, { one: 1, two: 2 });
-    await migrate(empty.pool, folder);
+    await migrate(empty.pool, listNames(), folder);
     await writeMigrations(folder, { one: 1 });
-    const older = migrate(empty.pool, folder);
+    const older = migrate(empty.pool, listNames(), folder);
     await expect(older).rejects.toThrow(MigrationError);
     await expect(older).rejects.toThrow(/newer version of explorer-etl/);
   });
@@ -87,9 +88,9 @@ describe('migrate', () => {
     const empty = await freshDatabase('empty');
     const folder = await freshFolder();
     await writeMigrations(folder, { one: 1, three: 3 });
-    await migrate(empty.pool, folder);
+    await migrate(empty.pool, listNames(), folder);
     await writeMigrations(folder, { one: 1, two: 2, three: 3 });
-    await expect(migrate(empty.pool, folder)).rejects.toThrow(/came after two/);
+    await expect(migrate(empty.pool, listNames(), folder)).rejects.toThrow(/came after two/);
   });
 
   test('leaves nothing of a migration that fails, and frees its lock', async () => {
@@ -97,7 +98,7 @@ describe('migrate', () => {
     const folder = await freshFolder();
     await writeMigrations(folder, { one: 1, two: 2 });
     await writeFile(join(folder, 'migrations/two.sql'), 'create table two (n int); select 1 / 0;');
-    await expect(migrate(empty.pool, folder)).rejects.toThrow(/Failed query/);
+    await expect(migrate(empty.pool, listNames(), folder)).rejects.toThrow(/Failed query/);
     const { rows } = await empty.pool.query(`select to_regclass('public.one') as one`);
     expect(rows).toEqual([{ one: null }]);
     await writeMigrations(folder, { one: 1, two: 2 });

@@ -8,6 +8,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { migrate, type Migrated, whileCurrent } from '../../../src/db/migrate.ts';
 import { isPrepared } from '../../../src/db/prepared.ts';
 import { MigrationError } from '../../../src/db/migration-error.ts';
+import { listNames } from '../../../src/lists/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { migrateUrl } from '../../harness/migrate.ts';
 import { hangMs } from '../../harness/hang.ts';
@@ -58,10 +59,10 @@ async function firstRelease() {
   const folder = await mkdtemp(inject('directoryPrefix'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await release(folder, first);
-  expect(await migrate(pool, folder)).toEqual({ applied: 1, views: 3 });
+  expect(await migrate(pool, {}, folder)).toEqual({ applied: 1, views: 3 });
   const upgrade = async (views: Views): Promise<Migrated> => {
     await release(folder, views);
-    return migrate(pool, folder);
+    return migrate(pool, {}, folder);
   };
   return { pool, url, folder, upgrade };
 }
@@ -196,10 +197,10 @@ test('a migration of a table may drop views: they are made again, also where it 
   const wider = `drop view etl.best; drop view etl.items;
     alter table etl.stock alter column name type varchar(9);`;
   await release(folder, { ...first, 'etl/wrong': 'select 1 / 0;\n' }, [stock, wider]);
-  await expect(migrate(pool, folder)).rejects.toThrow(/division by zero/);
+  await expect(migrate(pool, {}, folder)).rejects.toThrow(/division by zero/);
   expect(await exists(pool, 'etl.best')).toBe(false);
   await release(folder, first, [stock, wider]);
-  expect(await migrate(pool, folder)).toEqual({ applied: 0, views: 3 });
+  expect(await migrate(pool, {}, folder)).toEqual({ applied: 0, views: 3 });
   expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
 });
 
@@ -222,7 +223,7 @@ test('killed in the middle, the views are those of before; the next one makes th
   );
   expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
   await release(folder, { 'etl/items': items });
-  await migrate(pool, folder);
+  await migrate(pool, {}, folder);
   expect(await exists(pool, 'etl.best')).toBe(false);
 });
 
@@ -244,7 +245,7 @@ test('a long query on a view is waited for, and others read on meanwhile', async
   await release(folder, { 'etl/items': items });
   const lines: string[] = [];
   const signal = new AbortController().signal;
-  const migrated = migrate(pool, folder, { signal, report: (line) => lines.push(line) });
+  const migrated = migrate(pool, {}, folder, { signal, report: (line) => lines.push(line) });
   await eventually('it to say that it waits', hangMs, async () => lines.length > 0);
   expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
   await reader.query('commit');
@@ -263,10 +264,10 @@ test('views that a newer version made are not replaced, and an older one stops w
   );
   const stopped = work.catch(String);
   await pool.query(`update etl.view_migrations set program = '999.10.0', hash = 'another'`);
-  await expect(migrate(pool)).rejects.toThrow(/newer version of explorer-etl/);
+  await expect(migrate(pool, listNames())).rejects.toThrow(/newer version of explorer-etl/);
   expect(await stopped).toMatch(/newer version of explorer-etl/);
   await pool.query(`update etl.view_migrations set program = '0.0.9'`);
-  expect((await migrate(pool)).views).toBeGreaterThan(40);
+  expect((await migrate(pool, listNames())).views).toBeGreaterThan(40);
 });
 
 test('tables whose views are not there yet are not ready for commands that only read', async () => {
@@ -274,6 +275,6 @@ test('tables whose views are not there yet are not ready for commands that only 
   await pool.query('create schema etl; create table etl.runs (id int)');
   expect(await isPrepared(pool)).toBe(false);
   await pool.query('drop schema etl cascade');
-  await migrate(pool);
+  await migrate(pool, listNames());
   expect(await isPrepared(pool)).toBe(true);
 });

@@ -1,6 +1,5 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { beforeAll, expect, test, vi } from 'vitest';
-import { startSimulator } from '../../../simulator/index.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { configJsonSchema } from '../../../src/config/schema.ts';
 import type * as registry from '../../../src/lists/registry.ts';
 import { planFeeds } from '../../../src/status/plan.ts';
@@ -8,87 +7,208 @@ import { readStatus } from '../../../src/status/status.ts';
 import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
-import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
-import { runSync, settingsFor } from '../../harness/sync.ts';
-import { movingOperations } from '../../harness/tables.ts';
-import { smallChain } from '../sync/copy.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { openInWords } from '../../harness/findings.ts';
+import { listedChain, runSync, settingsFor, testKey } from '../../harness/sync.ts';
+import { openLake } from '../export/lake.ts';
+import { addressOf, type Bundle, hashOf, serveToys } from './toy-server.ts';
+import { createToyTables, toyNames } from './toys.ts';
 
-/** Lists that are registered and that nobody works on: one of each kind. */
 vi.mock('../../../src/lists/registry.ts', async (original) => {
-  const { operations, operationNames } = await original<typeof registry>();
-  const toys = Object.fromEntries(
-    Object.values(operations).map((operation) => [`toy-${operation.kind}`, operation]),
-  );
+  const { operations, operationNames, dataTables } = await original<typeof registry>();
+  const { toys } = await import('./toys.ts');
   return {
     operations: { ...operations, ...toys },
     operationNames: [...operationNames, ...Object.keys(toys)],
+    dataTables: [...dataTables, ...Object.values(toys).flatMap(({ tables }) => tables)],
   };
 });
 
-const toys = ['toy-newest-first', 'toy-numbered', 'toy-ranked'];
-const feeds = toys.map((name) => `10/${name}`);
-const chain = smallChain({
-  userOperations: 60,
-  batches: { first: 1, count: 3, blocks: 20 },
-  factories: 20,
-});
+const feeds = toyNames.map((name) => `10/${name}`);
 
-let database: TestDatabase;
-let url: string;
-beforeAll(async () => {
-  const simulator = await startSimulator({ seed: 5, chains: [chain] });
-  ({ url } = simulator);
-  database = await createTestDatabase();
-  // The lists of the same kinds on the same chain are complete.
-  await runSync(database, { url, chains: [chain], operations: movingOperations });
-  const db = drizzle(database.pool);
-  await registerFeeds(db, configuredFeeds(settings().chains), 'flags', {
-    origin: url,
+/** Three bundles in each block, the last two of one transaction, up to a dozen in every fifth one. */
+const bundlesOf = (from: number, to: number): Bundle[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index).flatMap((block_number) => [
+    { block_number, transaction: 2 * block_number, bundle_index: 0 },
+    ...Array.from({ length: block_number % 5 === 0 ? 12 : 2 }, (_, bundle_index) => ({
+      block_number,
+      transaction: 2 * block_number + 1,
+      bundle_index,
+    })),
+  ]);
+
+/** A service that has the toy lists, and a database with their tables. */
+async function world() {
+  const service = await serveToys();
+  onTestFinished(() => service.close());
+  service.lists.bundles = bundlesOf(1, 120);
+  service.lists.bundlers = Array.from({ length: 60 }, (_, id) => ({
+    id: id + 1,
+    total_ops: 9 * id,
+  }));
+  const database = await freshDatabase();
+  await createToyTables(database.pool);
+  const run = { url: service.url, chains: [listedChain], operations: toyNames, pageSize: 10 };
+  const query = async (sql: string) => (await database.pool.query(sql)).rows;
+  const env = {
+    DATABASE_URL: database.url,
+    EXPLORER_BASE_URL: service.url,
+    EXPLORER_API_KEY: testKey,
+  };
+  return {
+    database,
+    db: drizzle(database.pool),
+    lists: service.lists,
+    settings: () => settingsFor(run),
+    sync: async () => {
+      const results = await runSync(database, run);
+      expect(results.map(({ state, reason }) => ({ state, reason }))).toEqual(
+        results.map(() => ({ state: 'finished', reason: null })),
+      );
+    },
+    query,
+    command: (...args: readonly string[]) =>
+      call([...args, '--chain', '10', ...toyNames.flatMap((name) => ['--operation', name])], {
+        env,
+      }),
+    /** Bundles that are stored and in their list, in its order. */
+    bundles: async (): Promise<Bundle[]> =>
+      (
+        await query(`
+          select block_number::int, ('x' || right(transaction_hash, 8))::bit(32)::int as transaction,
+                 bundle_index::int
+          from explorer.toy_bundles where removed_at is null
+        `)
+      ).toSorted(byPlace),
+  };
+}
+
+const byPlace = (a: Bundle, b: Bundle) =>
+  b.block_number - a.block_number ||
+  b.transaction - a.transaction ||
+  b.bundle_index - a.bundle_index;
+
+const ranks = `
+  select address_hash, rank::int, total_ops::int, missing_since is not null as is_missing
+  from explorer.toy_bundlers order by rank nulls last, address_hash
+`;
+
+test('before it is read it is in the configuration, in verify, status, plan and repair', async () => {
+  const { db, settings } = await world();
+  const { chains } = settings();
+  await registerFeeds(db, configuredFeeds(chains), 'flags', {
+    origin: 'http://localhost',
     isSameData: false,
   });
-  return async () => {
-    await simulator.close();
-    await database.drop();
-  };
-});
 
-const settings = () =>
-  settingsFor({ url, chains: [chain], operations: [...movingOperations, ...toys] });
-const db = () => drizzle(database.pool);
-
-test('the configuration takes a list of each kind, with the settings of its kind', () => {
-  const schema = configJsonSchema();
-  for (const toy of toys) expect(schema).toContain(`"${toy}": {`);
-  expect(Object.keys(settings().chains[0]?.operations ?? {})).toEqual(expect.arrayContaining(toys));
-});
-
-test('it is open in verify, whatever is complete beside it on its chain', async () => {
-  const reports = await verifyFeeds(db());
-
-  const [others, own] = [false, true].map((isToy) =>
-    reports.filter(({ feed }) => feeds.includes(feed) === isToy),
+  for (const toy of toyNames) expect(configJsonSchema()).toContain(`"${toy}": {`);
+  const reports = await verifyFeeds(db);
+  expect(reports.map(({ feed, open }) => [feed, open.length > 0])).toEqual(
+    feeds.map((feed) => [feed, true]),
   );
-  expect(others).toHaveLength(3);
-  expect(others?.flatMap(({ open }) => open)).toEqual([]);
-  expect(own?.map(({ feed }) => feed)).toEqual(feeds);
-  for (const { open } of own ?? []) expect(open).not.toEqual([]);
-});
-
-test('it is in status and plan, and repair would read it', async () => {
-  const status = await readStatus(db(), { pageSize: 50, standby: null });
-  const found = status.feeds.filter(({ feed }) => feeds.includes(feed));
-  expect(found.map(({ feed, state, lanes }) => [feed, state, lanes])).toEqual(
+  const status = await readStatus(db, { pageSize: 50, standby: null });
+  expect(status.feeds.map(({ feed, state, lanes }) => [feed, state, lanes])).toEqual(
     feeds.map((feed) => [feed, 'pending', []]),
   );
+  const forecasts = await planFeeds(db, chains, { pageSize: 50, at: new Date() });
+  expect(forecasts.map(({ feed, history }) => [feed, history.requests])).toEqual(
+    feeds.map((feed) => [feed, null]),
+  );
+  const rounds = await repairsOf(db, reports, configuredLanes(chains));
+  expect(new Set(rounds.flat().map(({ lane }) => lane.operation))).toEqual(new Set(toyNames));
+});
 
-  const { chains } = settings();
-  const forecasts = await planFeeds(db(), chains, { pageSize: 50, at: new Date() });
-  const own = forecasts.filter(({ feed }) => feeds.includes(feed));
-  expect(own.map(({ feed }) => feed).toSorted()).toEqual(feeds);
-  expect(own.map(({ history }) => history.requests)).toEqual([null, null, null]);
+test('its rows are those of the service, complete, and in each view of all lists', async () => {
+  const { db, lists, sync, query, bundles } = await world();
 
-  const rounds = await repairsOf(db(), await verifyFeeds(db()), configuredLanes(chains));
-  const repaired = new Set(rounds.flat().map(({ lane }) => lane.operation));
-  expect(repaired).toContain('toy-newest-first');
-  expect(repaired).toContain('toy-ranked');
+  await sync();
+
+  expect(await bundles()).toEqual(lists.bundles.toSorted(byPlace));
+  expect(await query(ranks)).toEqual(
+    lists.bundlers.toReversed().map(({ id, total_ops }, index) => ({
+      address_hash: addressOf(id),
+      rank: index + 1,
+      total_ops,
+      is_missing: false,
+    })),
+  );
+  expect(openInWords(await verifyFeeds(db))).toEqual([]);
+  expect(await query('select feed from explorer.gaps')).toEqual([]);
+  expect(
+    await query(`select operation, to_block::int, to_at is not null as is_timed
+                 from explorer.coverage order by operation desc`),
+  ).toEqual([
+    { operation: 'toy-bundles', to_block: 119, is_timed: true },
+    { operation: 'toy-bundlers', to_block: null, is_timed: false },
+  ]);
+  expect(
+    await query(`select operation, newest_block::int from explorer.freshness
+                 order by operation desc`),
+  ).toEqual([
+    { operation: 'toy-bundles', newest_block: 120 },
+    { operation: 'toy-bundlers', newest_block: null },
+  ]);
+});
+
+test('what comes late, leaves and moves is noted', async () => {
+  const { lists, sync, query, bundles } = await world();
+  await sync();
+  const [gone, late] = [
+    { block_number: 110, transaction: 221, bundle_index: 11 },
+    { block_number: 112, transaction: 999, bundle_index: 3 },
+  ];
+  lists.bundles = [...lists.bundles, ...bundlesOf(121, 130), late].filter(
+    (bundle) => byPlace(bundle, gone) !== 0,
+  );
+  lists.bundlers = lists.bundlers
+    .filter(({ id }) => id !== 7)
+    .map((bundler) => (bundler.id === 2 ? { ...bundler, total_ops: 10_000 } : bundler));
+
+  await sync();
+  await sync();
+
+  expect(await bundles()).toEqual(lists.bundles.toSorted(byPlace));
+  expect(
+    await query(`select transaction_hash, bundle_index::int from explorer.toy_bundles
+                 where removed_at is not null`),
+  ).toEqual([{ transaction_hash: hashOf(221), bundle_index: 11 }]);
+  expect(await query(`select block_number::int, key from explorer.late_arrivals`)).toEqual([
+    { block_number: 112, key: `${hashOf(999)},${'3'.padStart(15, '0')}` },
+  ]);
+  const [first] = await query(ranks);
+  expect(first).toEqual({
+    address_hash: addressOf(2),
+    rank: 1,
+    total_ops: 10_000,
+    is_missing: false,
+  });
+  expect(
+    await query(`select address_hash from explorer.toy_bundlers where missing_since is not null`),
+  ).toEqual([{ address_hash: addressOf(7) }]);
+  expect(
+    await query(`select total_ops::int from explorer.toy_bundler_history
+                 where address_hash = '${addressOf(2)}' order by observed_at`),
+  ).toEqual([{ total_ops: 9 }, { total_ops: 10_000 }]);
+});
+
+test('what is open is repaired, and what is stored exported', async () => {
+  const { database, db, lists, sync, query, bundles, command } = await world();
+  await sync();
+  await query(`delete from explorer.toy_bundles where block_number between 40 and 59`);
+  await query(`delete from etl.rankings`);
+  for (const table of ['walks', 'coverage']) {
+    await query(`update etl.${table} set verified = verified - '{[40,60)}'
+                 where feed = '10/toy-bundles'`);
+  }
+  expect(new Set((await verifyFeeds(db)).map(({ open }) => open.length))).toEqual(new Set([1]));
+
+  expect(await command('repair')).toMatchObject({ code: 0 });
+
+  expect(openInWords(await verifyFeeds(db))).toEqual([]);
+  expect(await bundles()).toEqual(lists.bundles.toSorted(byPlace));
+  const lake = await openLake(database);
+  const exported = await lake.exported();
+  expect(exported.get('toy_bundles')?.rows).toBe(lists.bundles.length);
+  expect(exported.get('toy_bundlers')?.rows).toBe(lists.bundlers.length);
 });

@@ -22,10 +22,10 @@ function declare(fields: z.ZodRawShape, children: Record<string, typeof strange>
   return operation({
     name: 'toys',
     path: () => 'toys',
-    cursor: pageToken,
+    cursor: pageToken('hash'),
     item: z.looseObject({ id: z.int(), height: z.int().nullish(), ...fields }),
     table,
-    key: 'id',
+    key: ['id'],
     version: [],
     columns: {},
     children,
@@ -43,10 +43,9 @@ const hashes = z.array(z.string());
 
 describe('a declaration', () => {
   test('is an operation', () => {
-    expect(declare({ time }).order?.fields).toEqual({
-      height: ['height'],
-      time: ['time'],
-      key: ['id'],
+    expect(declare({ time }).order).toMatchObject({
+      fields: { height: ['height'], time: ['time'] },
+      key: [{ column: 'id', names: ['id'], isNumber: true }],
     });
   });
 

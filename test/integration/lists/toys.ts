@@ -1,0 +1,132 @@
+import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api';
+import { foreignKey, index, jsonb, primaryKey } from 'drizzle-orm/pg-core';
+import type { Pool } from 'pg';
+import { z } from 'zod';
+import {
+  explorerSchema,
+  hexText,
+  instant,
+  integer,
+  provenance,
+} from '../../../src/db/column-types.ts';
+import { newestFirst, operation, ranked } from '../../../src/lists/define.ts';
+import { count, hash, height, time } from '../../../src/lists/item-rows.ts';
+import { pageToken } from '../../../src/lists/positions.ts';
+import { embeddedAddress } from '../../../src/load/address.ts';
+
+/**
+ * Lists that the program does not know, as a contributor declares them: one of each kind, on a chain
+ * that has none of the others. A bundle's key has two columns, and its cursor three parts.
+ */
+const toyBundles = explorerSchema.table(
+  'toy_bundles',
+  {
+    chain_id: integer('chain_id').notNull(),
+    transaction_hash: hexText('transaction_hash').notNull(),
+    bundle_index: integer('bundle_index').notNull(),
+    block_number: integer('block_number'),
+    timestamp: instant('timestamp'),
+    bundler_hash: hexText('bundler_hash'),
+    total_ops: integer('total_ops'),
+    removed_at: instant('removed_at'),
+    extra: jsonb('extra'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.transaction_hash, table.bundle_index] }),
+    index('toy_bundles_block_number').on(table.chain_id, table.block_number),
+  ],
+);
+
+const toyBundlers = explorerSchema.table(
+  'toy_bundlers',
+  {
+    chain_id: integer('chain_id').notNull(),
+    address_hash: hexText('address_hash').notNull(),
+    total_ops: integer('total_ops'),
+    total_bundles: integer('total_bundles'),
+    rank: integer('rank'),
+    missing_since: instant('missing_since'),
+    extra: jsonb('extra'),
+    ...provenance(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.address_hash] })],
+);
+
+const toyBundlerHistory = explorerSchema.table(
+  'toy_bundler_history',
+  {
+    chain_id: integer('chain_id').notNull(),
+    address_hash: hexText('address_hash').notNull(),
+    observed_at: instant('observed_at').notNull(),
+    total_ops: integer('total_ops'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.address_hash, table.observed_at] }),
+    foreignKey({
+      columns: [table.chain_id, table.address_hash],
+      foreignColumns: [toyBundlers.chain_id, toyBundlers.address_hash],
+    }).onDelete('cascade'),
+  ],
+);
+
+const guide = (items: string) => ({
+  list: items,
+  items,
+  about: `Toy ${items}.`,
+  example: () => '',
+});
+
+/** What a registry holds of them. */
+export const toys = {
+  'toy-bundles': operation({
+    name: 'toy-bundles',
+    path: () => 'toy/bundles',
+    cursor: pageToken('hash', 'number'),
+    item: z.looseObject({
+      transaction_hash: hash,
+      bundle_index: height,
+      block_number: height.nullish(),
+      timestamp: time,
+      bundler: embeddedAddress.nullish(),
+      total_ops: count,
+    }),
+    table: toyBundles,
+    key: ['transaction_hash', 'bundle_index'],
+    version: [],
+    columns: {},
+    children: {},
+    concludes: [],
+    list: newestFirst(
+      { height: 'block_number', time: 'timestamp', unit: 'blocks' },
+      { schedule: '*/5 * * * *', overlap: '5m', resweep: [] },
+    ),
+    isOffered: () => true,
+    guide: guide('bundles'),
+  }),
+  'toy-bundlers': operation({
+    name: 'toy-bundlers',
+    path: () => 'toy/bundlers',
+    cursor: pageToken('address'),
+    item: z.looseObject({ address: embeddedAddress, total_ops: count, total_bundles: count }),
+    table: toyBundlers,
+    key: ['address_hash'],
+    version: [],
+    columns: {},
+    children: {},
+    concludes: [toyBundlerHistory],
+    list: ranked({ schedule: '0 0 * * *' }, { total: 'total_ops', history: toyBundlerHistory }),
+    isOffered: () => true,
+    guide: guide('bundlers'),
+  }),
+} as const;
+
+export const toyNames = Object.keys(toys);
+
+/** Makes their tables, as the migration of a contributor does. */
+export async function createToyTables(pool: Pool): Promise<void> {
+  const tables = { toyBundles, toyBundlers, toyBundlerHistory };
+  const statements = await generateMigration(generateDrizzleJson({}), generateDrizzleJson(tables));
+  for (const statement of statements) await pool.query(statement);
+}
