@@ -1,86 +1,119 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
-import { expect, onTestFinished, test } from 'vitest';
-import { verifyFeeds } from '../../../src/status/verify.ts';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
-import { freshDatabase } from '../../harness/database.ts';
-import { runSync } from '../../harness/sync.ts';
-import { differences } from '../../harness/tables.ts';
+import { expect, test } from 'vitest';
+import type { SimulatedChain } from '../../../simulator/index.ts';
+import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
+import { registerFeeds } from '../../../src/sync/feeds.ts';
+import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
+import { inWords } from '../../harness/findings.ts';
+import { ledgerFaults } from '../../harness/ledger.ts';
+import { openRunner } from '../../harness/runner.ts';
+import { listedChain, settingsFor } from '../../harness/sync.ts';
+import { openCopy } from './copy.ts';
 
-const seed = 3;
-const chainWith = (count: number): SimulatedChain => ({
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 0,
+const operations = ['optimism-batch-blocks'] as const;
+
+const chainOf = (count: number, changes: Partial<SimulatedChain> = {}): SimulatedChain => ({
+  ...listedChain,
   batches: { first: 1, count, blocks: 20 },
-  gaps: [7, 13],
-  factories: 0,
+  ...changes,
 });
 
-async function world() {
-  const database = await freshDatabase();
-  /** A sync that is told no range, beside an explorer that has `count` batch numbers. */
-  const syncWith = async (count: number) => {
-    const chain = chainWith(count);
-    const simulator = await startSimulator({ seed, chains: [chain] });
-    onTestFinished(() => simulator.close());
-    await runSync(database, {
-      url: simulator.url,
-      chains: [chain],
-      operations: ['optimism-batch-blocks'],
-      isRangeGiven: false,
-    });
-    return simulator.requests;
-  };
-  const query = async (sql: string) => (await database.pool.query(sql)).rows;
-  return { database, syncWith, query };
+/** Two explorers of a chain, before and after new batches, and syncs that have no range. */
+async function growing() {
+  const gaps = { gaps: [7, 13] };
+  const before = await openCopy(chainOf(30, gaps));
+  const after = await openCopy(chainOf(36, gaps));
+  const search = { operations, isRangeGiven: false };
+  const grow = () => before.sync({ url: after.simulator.url, ...search });
+  return { ...before, sync: () => before.sync(search), grow, after: after.simulator };
 }
 
-test('without a range the newest batch is searched, and all below it are read', async () => {
-  const { database, syncWith, query } = await world();
+const latest = 'select latest_batch::int from etl.feeds';
 
-  await syncWith(30);
+test('without a range the newest batch is searched, and all below it are read, and not again', async () => {
+  const { sync, query, differing } = await growing();
 
-  expect(await query('select latest_batch from etl.feeds')).toEqual([{ latest_batch: '30' }]);
-  expect(
-    await differences(database.pool, seed, chainWith(30), {
-      operations: ['optimism-batch-blocks'],
-    }),
-  ).toEqual({});
-});
+  await sync();
 
-test('a run without a new batch costs one poll above the latest batch, and rereads', async () => {
-  const { syncWith } = await world();
-  await syncWith(30);
-
-  // One poll, and the newest batch, which is the only one that nothing verifies yet.
-  expect(await syncWith(30)).toBe(1 + 1);
+  expect(await query(latest)).toEqual([{ latest_batch: 30 }]);
+  expect(await differing({ operations })).toEqual({});
+  // One poll above, and the newest batch, which is the only one that nothing verifies yet.
+  expect((await sync()).requests).toBe(1 + 1);
 });
 
 test('new batches are found and read, and nothing below them again', async () => {
-  const { database, syncWith, query } = await world();
-  await syncWith(30);
-  let requests = 0;
+  const { sync, grow, after, query, db } = await growing();
+  await sync();
   // A poll right above the latest batch comes every other time.
-  for (let run = 0; run < 2; run += 1) requests += await syncWith(36);
+  for (let run = 0; run < 2; run += 1) await grow();
 
-  expect(await query('select latest_batch from etl.feeds')).toEqual([{ latest_batch: '36' }]);
-  expect(requests).toBeLessThanOrEqual(2 * 3 + 6 + 1);
-  expect(
-    await differences(database.pool, seed, chainWith(36), {
-      operations: ['optimism-batch-blocks'],
-    }),
-  ).toEqual({});
-  const [report] = await verifyFeeds(drizzle(database.pool));
+  expect(await query(latest)).toEqual([{ latest_batch: 36 }]);
+  expect(after.requests).toBeLessThanOrEqual(2 * 3 + 6 + 1);
+  const [report] = (await verifyFeeds(db)).map(inWords);
   expect(report?.covered).toMatchObject([{ from: 1, to: 35 }]);
-  expect(report?.notes.filter(({ kind }) => kind === 'pending-head')).toEqual([
-    {
-      kind: 'pending-head',
-      place: { unit: 'batches', from: 36, to: 36 },
-      sentence: 'waiting for an update by the service',
-      command: null,
-      count: null,
-    },
-  ]);
+  expect(report?.head).toEqual(['batch 36: waiting for an update by the service']);
+});
+
+/** Lanes of batches of a copy, and a runner that works on them. */
+async function laned(chain: SimulatedChain, parallel: number) {
+  const copy = await openCopy(chain);
+  const settings = settingsFor({ url: copy.simulator.url, chains: [chain], operations });
+  const chains = settings.chains.map(({ operations: lists, ...rest }) => {
+    const batches = lists['optimism-batch-blocks'];
+    if (batches === undefined) throw new Error('no batches');
+    return { ...rest, operations: { 'optimism-batch-blocks': { ...batches, parallel } } };
+  });
+  const runner = await openRunner(copy.database, { ...settings, chains });
+  const lanes = configuredLanes(chains, { fromBatch: 1, toBatch: chain.batches.count });
+  return { ...copy, chains, runner, lanes };
+}
+
+test('eight walks at once settle all but the newest batch, and none but the lowest is read twice', async () => {
+  const { runner, lanes, simulator, pool, query, differing } = await laned(
+    chainOf(60, { gapsPercent: 10 }),
+    8,
+  );
+
+  expect(await runner.run(lanes, new Date(), 'sync')).toEqual(['finished']);
+
+  expect(await differing({ operations })).toEqual({});
+  expect(await ledgerFaults(pool, 'ended')).toEqual({});
+  // Nothing is below the lowest: its end is requested twice.
+  expect(simulator.requests).toBe(60 + 1);
+  expect(
+    await query('select batch_number::int from explorer.read_batches where not is_verified'),
+  ).toEqual([{ batch_number: 60 }]);
+});
+
+const middle = `height = (select max(height) - 20 from explorer.blocks where optimism_batch_number = 2)`;
+
+test.each([
+  ['a deleted block', `delete from explorer.blocks where ${middle}`],
+  ['another hash', `update explorer.blocks set hash = '0x' || repeat('f', 64) where ${middle}`],
+  ['another batch', `update explorer.blocks set optimism_batch_number = 3 where ${middle}`],
+  ['no batch', `update explorer.blocks set optimism_batch_number = null where ${middle}`],
+  ['an update to come', `update explorer.blocks set is_pending_update = true where ${middle}`],
+  ['no block at all', 'delete from explorer.blocks where optimism_batch_number = 2'],
+  ['a deleted batch', 'delete from explorer.read_batches where batch_number = 2'],
+  [
+    'another count',
+    'update explorer.read_batches set blocks_count = blocks_count - 1 where batch_number = 2',
+  ],
+])('%s: verify names the batch, and repair reads it again', async (_what, edit) => {
+  const batches = { first: 1, count: 3, blocks: 40 };
+  const { chains, runner, lanes, simulator, sync, db, query, open, differing } = await laned(
+    chainOf(3, { batches }),
+    1,
+  );
+  await sync({ operations });
+  await query(edit);
+  expect((await open()).join()).toMatch(/batch(?:es)? /u);
+
+  const source = { origin: simulator.url, isSameData: true };
+  await registerFeeds(db, configuredFeeds(chains), 'flags', source);
+  for (const round of await repairsOf(db, await verifyFeeds(db), lanes)) {
+    await runner.run(round, new Date(), 'sync');
+  }
+
+  expect(await open()).toEqual([]);
+  expect(await differing({ operations })).toEqual({});
 });

@@ -1,77 +1,64 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
 import { onTestFinished } from 'vitest';
-import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
-import type { SyncResult } from '../../../src/sync/once.ts';
-import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
-import { runSync, type SyncRun } from '../../harness/sync.ts';
+import {
+  type SimulatedChain,
+  type SimulatorOptions,
+  startSimulator,
+} from '../../../simulator/index.ts';
+import { openInWords } from '../../harness/findings.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
+import { differences } from '../../harness/tables.ts';
+import { verifyFeeds } from '../../../src/status/verify.ts';
+import type { TruthScope } from '../../harness/truth/truth.ts';
 
 /** What the chains of these tests are made from. */
 export const copySeed = 5;
-
-const secretKey = 'secret-of-the-key';
+export const secretKey = 'secret-of-the-key';
 
 /** A chain with a few pages of everything; `changes` make it special. */
-export function smallChain(changes: Partial<SimulatedChain>): SimulatedChain {
-  return {
-    id: 10,
-    name: 'optimism',
-    family: 'arbitrum',
-    generation: 'v12',
-    userOperations: 460,
-    batches: { first: 1, count: 4, blocks: 60 },
-    factories: 210,
-    ...changes,
-  };
-}
+export const smallChain = (changes: Partial<SimulatedChain>): SimulatedChain => ({
+  ...listedChain,
+  family: 'arbitrum',
+  userOperations: 460,
+  batches: { first: 1, count: 4, blocks: 60 },
+  factories: 210,
+  ...changes,
+});
 
-interface Copy extends Pick<TestDatabase, 'pool'> {
-  readonly results: readonly SyncResult[];
-  readonly requests: () => number;
-  /** How many items the simulated explorer has handed out, copies included. */
-  readonly handedOut: () => number;
-  close(): Promise<void>;
-}
-
-type CopyRun = Pick<SyncRun, 'pageSize' | 'operations' | 'maxPages' | 'since'>;
-
-/** Copies a simulated chain, with the secret key, into a database of the running test. */
-export async function copyChain(chain: SimulatedChain, run: CopyRun = {}): Promise<Copy> {
-  const copy = await openCopy(chain, run);
-  onTestFinished(() => copy.close());
-  return copy;
-}
-
-/** Copies a simulated chain, with the secret key, into a database that lives until closed. */
-export async function openCopy(chain: SimulatedChain, run: CopyRun = {}): Promise<Copy> {
-  let handedOut = 0;
-  const simulator = await startSimulator({
-    seed: copySeed,
-    chains: [chain],
-    secretKey,
-    onRequest: ({ items }) => {
-      handedOut += items;
-    },
-  });
-  const database = await createTestDatabase();
-  const close = async () => {
-    await simulator.close();
-    await database.drop();
-  };
-  try {
+/** A simulated explorer of a chain, and a database that syncs copy it into. */
+export async function openCopy(chain: SimulatedChain, options: Partial<SimulatorOptions> = {}) {
+  const simulator = await startSimulator({ seed: copySeed, chains: [chain], ...options });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const { pool } = database;
+  const db = drizzle(pool);
+  /** Copies the lists; says what became of them, and what it cost. */
+  const sync = async (run: Partial<SyncRun> = {}) => {
+    const before = simulator.requests;
+    const keys = options.secretKey === undefined ? {} : { secretKey: options.secretKey };
     const results = await runSync(database, {
       url: simulator.url,
       chains: [chain],
-      secretKey,
+      ...keys,
       ...run,
     });
-    return {
-      pool: database.pool,
-      results,
-      requests: () => simulator.requests,
-      handedOut: () => handedOut,
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+    return { results, requests: simulator.requests - before };
+  };
+  return {
+    simulator,
+    database,
+    pool,
+    db,
+    sync,
+    query: async (sql: string) => (await pool.query(sql)).rows,
+    /** What `verify` finds open. */
+    open: async () => openInWords(await verifyFeeds(db)),
+    /** Where the tables differ from the simulated truth. */
+    differing: (scope: TruthScope = {}) =>
+      differences(pool, options.seed ?? copySeed, chain, {
+        ...(options.secretKey !== undefined && { withSecretKey: true }),
+        ...scope,
+      }),
+  };
 }

@@ -1,107 +1,148 @@
-import type { Pool } from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { expect, test } from 'vitest';
+import type { Occasion } from '../../../src/lists/list.ts';
+import { configuredLanes } from '../../../src/sync/targets.ts';
 import { recount } from '../../harness/coverage.ts';
-import { freshDatabase } from '../../harness/database.ts';
-import { runSync } from '../../harness/sync.ts';
-import { differences } from '../../harness/tables.ts';
-
-const seed = 11;
-const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 1000,
-  batches: { first: 1, count: 0, blocks: 60 },
-  factories: 0,
-};
-
-/** An end that nothing supports is requested once more. */
-const endRequested = 1;
-
-async function world() {
-  const simulator = await startSimulator({ seed, chains: [chain] });
-  onTestFinished(() => simulator.close());
-  const database = await freshDatabase();
-  const sync = (bounds: { since?: string; maxPages?: number } = {}) =>
-    runSync(database, {
-      url: simulator.url,
-      chains: [chain],
-      operations: ['user-operations'],
-      ...bounds,
-    });
-  /** Runs a sync and says what it cost. */
-  const requestsOf = async (bounds?: { since?: string; maxPages?: number }) => {
-    const before = simulator.requests;
-    await sync(bounds);
-    return simulator.requests - before;
-  };
-  const equal = () => differences(database.pool, seed, chain, { operations: ['user-operations'] });
-  return { database, requestsOf, equal };
-}
-
-const gaps = async (pool: Pool) =>
-  (await pool.query('select from_block, to_block from explorer.gaps order by 1')).rows;
+import { eventually } from '../../harness/process.ts';
+import { hangMs } from '../../harness/hang.ts';
+import { openRunner } from '../../harness/runner.ts';
+import { listedChain, settingsFor } from '../../harness/sync.ts';
+import { forTheEnd, lyingList, oneEach, pages, pageSize } from './lying-list.ts';
 
 test('a whole list leaves one covered range and no gap', async () => {
-  const { database, requestsOf } = await world();
+  const { sync, covered, expectComplete } = await lyingList();
 
-  expect(await requestsOf()).toBe(20 + endRequested);
+  expect(await sync()).toBe(pages + forTheEnd);
 
-  expect(await gaps(database.pool)).toEqual([]);
-  const { rows } = await database.pool.query('select from_block from explorer.coverage');
-  expect(rows).toEqual([{ from_block: '0' }]);
+  expect(await covered()).toEqual([`0 to ${pages * pageSize - 2}`]);
+  await expectComplete();
 });
 
 test('a list that is covered is kept current with one page when nothing is new', async () => {
-  const { requestsOf, equal } = await world();
-  await requestsOf();
+  const { sync, expectComplete } = await lyingList();
+  await sync();
 
-  expect(await requestsOf()).toBe(1);
+  expect(await sync({ overlapMs: 0 })).toBe(1);
 
-  expect(await equal()).toEqual({});
+  await expectComplete();
 });
 
-test('history that was bounded is read on from where it ended, and only there', async () => {
-  const { database, requestsOf, equal } = await world();
-  expect(await requestsOf({ maxPages: 8 })).toBe(8);
-  expect(await gaps(database.pool)).toHaveLength(1);
+test.each([
+  ['history that was bounded is read on from where it ended, and only there', 8],
+  // Ten operations in 20 s: less than the overlap of 30 s.
+  ['history is read once, though the overlap goes below what is covered', 1],
+])('%s', async (_, read) => {
+  const { sync, gaps, expectComplete } = await lyingList();
+  expect(await sync({ maxPages: read })).toBe(read);
+  expect(await gaps()).toHaveLength(1);
 
-  const requests = await requestsOf();
+  const requests = await sync();
 
-  expect(requests).toBeLessThanOrEqual(12 + 2 + 1);
-  expect(await gaps(database.pool)).toEqual([]);
-  expect(await equal()).toEqual({});
+  expect(requests).toBeLessThanOrEqual(pages - read + 2 + 2 + forTheEnd);
+  await expectComplete();
 });
 
 test('a gap is named exactly, and closed with its own pages and two more at most', async () => {
-  const { database, requestsOf, equal } = await world();
-  await requestsOf({ maxPages: 7 });
-  await requestsOf({ maxPages: 6 });
-  await requestsOf();
-  const { pool } = database;
-  const { rows } = await pool.query<{ id: string; top: string; bottom: string; pages: string }>(
+  const { database, sync, query, gaps, expectComplete } = await lyingList();
+  await sync({ maxPages: 7 });
+  await sync({ maxPages: 6 });
+  await sync();
+  const [lost] = await query(
     `select id, top, bottom, pages from etl.walks
      where lane = 'backfill' order by id offset 1 limit 1`,
   );
-  const [lost] = rows;
-  await pool.query('delete from etl.pages where walk_id = $1', [lost?.id]);
-  await pool.query('delete from etl.walks where id = $1', [lost?.id]);
-  await recount(pool);
-  const { rowCount } = await pool.query(
-    'delete from explorer.user_operations where block_number > $1 and block_number < $2',
-    [lost?.bottom, lost?.top],
+  await query('delete from etl.pages where walk_id = ' + lost.id);
+  await query('delete from etl.walks where id = ' + lost.id);
+  await recount(database.pool);
+  const left = await query(
+    `delete from explorer.user_operations where block_number > ${lost.bottom} and block_number < ${lost.top}
+     returning hash`,
   );
-  expect(rowCount).toBeGreaterThan(100);
-  const [gap, ...others] = await gaps(pool);
+  expect(left.length).toBeGreaterThan(20);
+  const [gap, ...others] = await gaps();
   expect(others).toEqual([]);
-  expect(Number(gap.from_block)).toBeGreaterThanOrEqual(Number(lost?.bottom));
-  expect(Number(gap.to_block)).toBeLessThanOrEqual(Number(lost?.top));
+  expect(gap.from_block).toBeGreaterThanOrEqual(Number(lost.bottom));
+  expect(gap.to_block).toBeLessThanOrEqual(Number(lost.top));
 
-  const requests = await requestsOf();
+  const requests = await sync({ overlapMs: 0 });
 
-  expect(requests).toBeLessThanOrEqual(Number(lost?.pages) + 2 + 1);
-  expect(await gaps(pool)).toEqual([]);
-  expect(await equal()).toEqual({});
+  expect(requests).toBeLessThanOrEqual(Number(lost.pages) + 2 + 1);
+  await expectComplete();
+});
+
+test('a page within one block leaves all below it open', async () => {
+  const within = Array.from({ length: 30 }, (_, index) => ({ block: 101, id: 500 + index }));
+  const { sync, open, gaps } = await lyingList([...oneEach(1, 100), ...within]);
+
+  await sync({ maxPages: 1 });
+
+  expect(await gaps()).toEqual([{ from_block: 0, to_block: 100 }]);
+  expect(await open()).toEqual(['blocks 0 to 100: not downloaded']);
+});
+
+test('a sync that resumes an older live walk looks at the head again, and reads nothing twice', async () => {
+  const { list, sync, query, expectComplete } = await lyingList(oneEach(1, 100));
+  await sync();
+  list.operations.push(...oneEach(101, 900));
+  const stop = new AbortController();
+  const interrupted = sync({ signal: stop.signal });
+  await eventually('a live walk on its way', hangMs, async () => {
+    const rows = await query(`select from etl.walks where lane = 'live' and pages >= 3`);
+    return rows.length === 1;
+  });
+  stop.abort();
+  const first = await interrupted;
+  list.operations.push(...oneEach(901, 1000));
+
+  const requests = await sync();
+
+  await expectComplete();
+  expect(first + requests).toBeLessThanOrEqual(90 + 12 + forTheEnd);
+});
+
+test('a gap is closed although all that its nearest stored cursor led to above it has left', async () => {
+  const { list, sync, gaps } = await lyingList([
+    ...oneEach(170, 200),
+    ...Array.from({ length: 9 }, (_, index) => ({ block: 161, id: 1_000 + index })),
+    ...oneEach(61, 160),
+  ]);
+  // The fourth page begins with block 170 and ends in 161, so all from there down is unverified.
+  await sync({ maxPages: 4 });
+  list.operations = list.operations.filter(({ block }) => block !== 170);
+
+  await sync();
+
+  expect(await gaps()).toEqual([]);
+});
+
+test('a gap that stays because pages break the order is read again in growing intervals, a sync at once', async () => {
+  const startMs = Date.UTC(2026, 0, 2);
+  const { list, service, database, sync, gaps } = await lyingList();
+  await sync({ maxPages: 2, at: new Date(startMs) });
+  const run = {
+    url: service.url,
+    chains: [listedChain],
+    operations: ['user-operations'],
+    pageSize,
+  };
+  const settings = settingsFor(run);
+  const runner = await openRunner(database, settings);
+  const history = configuredLanes(settings.chains).filter(({ lane }) => lane.lane === 'backfill');
+  const poll = async (minute: number, occasion: Occasion = 'schedule') => {
+    await runner.run(history, new Date(startMs + minute * 60_000), occasion);
+    return service.takeRequests();
+  };
+  list.isDisordered = true;
+  expect(await poll(0)).toBeGreaterThanOrEqual(pages - 2);
+
+  const read: number[] = [];
+  for (let minute = 5; minute <= 200; minute += 5) {
+    if ((await poll(minute)) > 0) read.push(minute);
+  }
+
+  expect(read).toEqual([10, 20, 40, 80, 160]);
+  expect(await gaps()).toHaveLength(1);
+  list.isDisordered = false;
+  expect(await poll(165)).toBe(0);
+  expect(await poll(165, 'sync')).toBeGreaterThanOrEqual(pages - 2);
+  expect(await gaps()).toEqual([]);
 });

@@ -1,28 +1,18 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import type { SimulatedChain } from '../../../simulator/index.ts';
 import { retryQuarantined } from '../../../src/quarantine/retry.ts';
 import { listQuarantined } from '../../../src/quarantine/list.ts';
 import { alterExplorer } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { runSync } from '../../harness/sync.ts';
+import { listedChain, runSync } from '../../harness/sync.ts';
 import { replayed } from '../archive/archive.ts';
 
-const seed = 11;
-const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 70,
-  batches: { first: 1, count: 1, blocks: 20 },
-  factories: 0,
-};
+const chain = { ...listedChain, userOperations: 70 };
 const all = { chains: [], operations: [], ids: [], reason: null };
 
 /** User operations as they are served, with numbers that no double holds in one of each page. */
 async function world(more: Record<string, unknown> = {}) {
-  const explorer = await alterExplorer(seed, chain);
+  const explorer = await alterExplorer(11, chain);
   const database = await freshDatabase();
   explorer.alter = (page) => {
     Object.assign(page.items[3] ?? {}, {
@@ -39,42 +29,41 @@ async function world(more: Record<string, unknown> = {}) {
     operations: ['user-operations'],
     archive: 'all',
   });
-  return database;
+  const expectDigits = async () => {
+    const { rows } = await database.pool.query(
+      `select fee, extra ->> 'id' as id, extra #>> '{rate,now}' as rate,
+              (extra #>> '{rate,ever}')::numeric = 10::numeric ^ 400 as is_whole
+       from explorer.user_operations
+       where extra ? 'id'`,
+    );
+    const exact = {
+      fee: '187125856691380123456',
+      id: '9007199254740993',
+      rate: '0.1234567890123456789',
+      is_whole: true,
+    };
+    expect(rows).toEqual([exact, exact]);
+  };
+  return { database, expectDigits };
 }
 
 test('numbers keep their digits, in columns and in extra, and the archive makes the same of them', async () => {
-  const database = await world();
-  const { rows } = await database.pool.query(
-    `select fee, extra ->> 'id' as id, extra #>> '{rate,now}' as rate,
-            (extra #>> '{rate,ever}')::numeric = 10::numeric ^ 400 as is_whole
-     from explorer.user_operations
-     where extra ? 'id'`,
-  );
-  const told = {
-    fee: '187125856691380123456',
-    id: '9007199254740993',
-    rate: '0.1234567890123456789',
-    is_whole: true,
-  };
-  expect(rows).toEqual([told, told]);
+  const { database, expectDigits } = await world();
+  await expectDigits();
   expect(await replayed(database)).toMatchObject({ pages: 2, inserted: 0, updated: 0 });
 });
 
 test('numbers keep their digits in quarantine, and when they leave it', async () => {
-  const { pool } = await world({ hash: '?' });
-  const db = drizzle(pool);
+  const { database, expectDigits } = await world({ hash: '?' });
+  const db = drizzle(database.pool);
   const [first] = await listQuarantined(db, all);
   expect(JSON.stringify(first?.raw)).toMatch(
     /"id":9007199254740993,"fee":187125856691380123456,.*"now":0\.1234567890123456789/u,
   );
-  await pool.query(
+  await database.pool.query(
     `update etl.quarantine
      set raw = jsonb_set(raw, '{hash}', to_jsonb('0x' || lpad(id::text, 64, '0')))`,
   );
   expect(await retryQuarantined(db, all)).toMatchObject({ written: 2, kept: [] });
-  const { rows } = await pool.query(
-    `select fee, extra ->> 'id' as id from explorer.user_operations where extra ? 'id'`,
-  );
-  const told = { fee: '187125856691380123456', id: '9007199254740993' };
-  expect(rows).toEqual([told, told]);
+  await expectDigits();
 });

@@ -1,89 +1,99 @@
 import { describe, expect, test } from 'vitest';
-import { hashOf } from '../../harness/listed-operations.ts';
-import { lyingList, oneEach, pageSize } from './lying-list.ts';
+import type { ServedPage } from '../../harness/explorer.ts';
+import { forTheEnd, lyingList, oneEach, pages, pageSize, reversed, tokenOf } from './lying-list.ts';
 
-const pages = 20;
 const rows = pages * pageSize;
 /** The first page that is answered falsely, counted from the head; 150 of 200 rows are not reached. */
 const falsePage = 6;
 const named = rows - (falsePage - 1) * pageSize;
-const tokenOf = (block: number) => `${block},${hashOf(block)}`;
 
 /** One request is answered four times before it counts as failed. */
 const answers = 4;
-/** The list's true end is requested once more where nothing supports it. */
-const forTheEnd = 1;
+/** A false answer that comes once is requested once more. */
+const forTheLie = 1;
 
-describe('a page without the field next_page_params', () => {
-  const lacksField = async () => {
-    const world = await lyingList(oneEach(1, rows));
-    world.service.lie = ({ items }, token) => (token === tokenOf(named) ? { items } : null);
-    return world;
-  };
+/** Each way to end a list that goes on, and an empty page in its middle. */
+const ends: readonly (readonly [string, (page: ServedPage) => unknown])[] = [
+  ['ends the list with an empty page', () => ({ items: [], next_page_params: null })],
+  [
+    'ends the list with half a page',
+    ({ items }) => ({ items: items.slice(0, pageSize / 2), next_page_params: null }),
+  ],
+  ['ends the list with a full page', ({ items }) => ({ items, next_page_params: null })],
+  ['has no field next_page_params', ({ items }) => ({ items })],
+  ['is empty, but goes on', (page) => ({ ...page, items: [] })],
+];
 
-  test('is malformed: it is requested again, and ends no list however often it comes', async () => {
-    const { sync, open } = await lacksField();
-
-    const requests = await sync();
-
-    expect(await open()).toEqual(expect.arrayContaining([expect.stringContaining('degraded')]));
-    expect((await open()).join()).toMatch(/envelope-invalid: .*no field next_page_params/u);
-    expect(requests).toBe(falsePage - 1 + answers);
-  });
-
-  test('costs one request where it comes once', async () => {
-    const { service, sync, open, lost } = await lyingList(oneEach(1, rows));
-    service.lieOnce(falsePage, ({ items }) => ({ items }));
+describe.each([1, 10, pages - 1])('history whose page %i', (nth) => {
+  test.each(ends)('%s is read to its true end, for one request more', async (_, end) => {
+    const { service, sync, expectComplete } = await lyingList();
+    service.lieOnce(nth, end);
 
     const requests = await sync();
 
-    expect({ open: await open(), lost: await lost() }).toEqual({ open: [], lost: 0 });
-    expect(requests).toBe(pages + 1 + forTheEnd);
-  });
-
-  test('is read when it has the field again', async () => {
-    const { service, sync, open, lost } = await lacksField();
-    await sync();
-    service.lie = () => null;
-
-    await sync();
-
-    expect({ open: await open(), lost: await lost() }).toEqual({ open: [], lost: 0 });
+    await expectComplete();
+    expect(requests).toBeLessThanOrEqual(pages + forTheLie + forTheEnd);
   });
 });
 
-describe('an empty page at a cursor that names an operation', () => {
-  const emptyAtCursor = async () => {
-    const world = await lyingList(oneEach(1, rows));
-    world.service.lie = (_page, token) =>
-      token === tokenOf(named) ? { items: [], next_page_params: null } : null;
-    return world;
-  };
+test('a list that is empty, and says so twice, is complete with two requests', async () => {
+  const { sync, expectComplete } = await lyingList([]);
 
-  test('is no end of the list, however often it is repeated', async () => {
-    const { sync, open } = await emptyAtCursor();
+  expect(await sync()).toBe(1 + forTheEnd);
 
-    const requests = await sync();
-    const first = await open();
+  await expectComplete();
+});
+
+describe.each([1, 4])('a live poll whose page %i', (nth) => {
+  test.each(ends)('%s, above stored operations, covers what it read and no gap', async (_, end) => {
+    const [newPages, overlapPages] = [4, 2];
+    const { list, service, sync, expectComplete, expectNothingHidden } = await lyingList();
+    // The others are a gap.
+    await sync({ maxPages: 8 });
+    list.operations.push(...oneEach(rows + 1, rows + newPages * pageSize));
+    service.lieOnce(nth, end);
+
+    const most = newPages + overlapPages + 1;
+    expect(await sync({ maxPages: most })).toBeLessThanOrEqual(2 * most + forTheLie);
+
+    await expectNothingHidden();
     await sync();
-
-    expect(first.join()).toContain(`truncated: HTTP 200, it lists nothing from block ${named} on`);
-    expect(requests).toBe(falsePage - 1 + answers);
-    expect(await open()).toContain('blocks 0 to 151: not downloaded');
+    await expectComplete();
   });
+});
 
-  test('is read when the service lists the operation again', async () => {
-    const { service, sync, open, lost } = await emptyAtCursor();
+test('a page without the field next_page_params ends no list however often it comes', async () => {
+  const { service, sync, open, expectComplete } = await lyingList();
+  service.lie = ({ items }, token) => (token === tokenOf(named) ? { items } : null);
+
+  expect(await sync()).toBe(falsePage - 1 + answers);
+
+  expect((await open()).join()).toMatch(/degraded.*envelope-invalid: .*no field next_page_params/u);
+  service.lie = () => null;
+  await sync();
+  await expectComplete();
+});
+
+describe('an empty page at a cursor that names an operation', () => {
+  test('is no end of the list, however often it is repeated, and is read when it is whole', async () => {
+    const { service, sync, open, expectComplete } = await lyingList();
+    service.lie = (_page, token) =>
+      token === tokenOf(named) ? { items: [], next_page_params: null } : null;
+
+    expect(await sync()).toBe(falsePage - 1 + answers);
+    expect((await open()).join()).toContain(
+      `truncated: HTTP 200, it lists nothing from block ${named} on`,
+    );
     await sync();
+    expect(await open()).toContain('blocks 0 to 151: not downloaded');
+
     service.lie = () => null;
-
     await sync();
-
-    expect({ open: await open(), lost: await lost() }).toEqual({ open: [], lost: 0 });
+    await expectComplete();
   });
 
   test('leaves nothing open where all from there on has really left, at the next sync', async () => {
-    const { list, sync, open, lost } = await lyingList(oneEach(1, rows));
+    const { list, sync, open, expectComplete } = await lyingList();
     list.onRequest = (token) => {
       if (token === tokenOf(named)) {
         list.operations = list.operations.filter(({ block }) => block > named);
@@ -95,7 +105,7 @@ describe('an empty page at a cursor that names an operation', () => {
 
     await sync();
 
-    expect({ open: await open(), lost: await lost() }).toEqual({ open: [], lost: 0 });
+    await expectComplete();
   });
 });
 
@@ -103,17 +113,16 @@ describe('a list that ends above stored operations for a while', () => {
   const shorter = 0.6 * rows;
 
   async function truncated(left: number) {
-    const world = await lyingList(oneEach(1, rows));
+    const world = await lyingList();
     await world.sync();
     const all = world.list.operations;
     world.list.operations = all.filter(({ block }) => block > rows - left);
-    const removed = () =>
-      world.query('select from explorer.user_operations where removed_at is not null');
-    return { ...world, all, removed };
+    const restore = () => (world.list.operations = all);
+    return { ...world, restore };
   }
 
   test('removes none of them where they are more than a page, and the feed is open', async () => {
-    const { sync, open, removed } = await truncated(shorter);
+    const { restore, sync, open, removed, expectComplete } = await truncated(shorter);
 
     const requests = await sync({ again: true });
 
@@ -122,30 +131,19 @@ describe('a list that ends above stored operations for a while', () => {
       /truncated: .*it ends at block 81, but more than 10 items are stored below/u,
     );
     expect(requests).toBe(shorter / pageSize + answers - 1);
+    restore();
+    await sync({ again: true });
+    await expectComplete();
   });
 
   test('removes none of them where the page at its end is out of order at first', async () => {
     const { service, sync, open, removed } = await truncated(shorter + 3);
-    service.lieOnce(shorter / pageSize + 1, ({ items, ...page }) => ({
-      ...page,
-      items: items.toReversed(),
-    }));
+    service.lieOnce(shorter / pageSize + 1, reversed);
 
     await sync({ again: true });
 
     expect(await removed()).toEqual([]);
     expect((await open()).join()).toMatch(/truncated: .*it ends at block 78/u);
-  });
-
-  test('is read again when it is whole, and then nothing is open', async () => {
-    const { list, all, sync, open, lost, removed } = await truncated(shorter);
-    await sync({ again: true });
-    list.operations = all;
-
-    await sync({ again: true });
-
-    expect(await removed()).toEqual([]);
-    expect({ open: await open(), lost: await lost() }).toEqual({ open: [], lost: 0 });
   });
 
   test('has ended there where a person marks the others as removed', async () => {
@@ -163,14 +161,14 @@ describe('a list that ends above stored operations for a while', () => {
   });
 
   test('removes a page of them at most, and has them back when it is read whole', async () => {
-    const { list, all, sync, open, lost, removed } = await truncated(rows - pageSize);
+    const { restore, sync, removed, expectComplete } = await truncated(rows - pageSize);
     await sync({ again: true });
     expect(await removed()).toHaveLength(pageSize);
-    list.operations = all;
+    restore();
 
     await sync({ again: true });
 
     expect(await removed()).toEqual([]);
-    expect({ open: await open(), lost: await lost() }).toEqual({ open: [], lost: 0 });
+    await expectComplete();
   });
 });

@@ -1,108 +1,67 @@
 import { expect, test } from 'vitest';
-import { freshDatabase } from '../../harness/database.ts';
-import { hashOf, listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
-import { listedChain, runSync } from '../../harness/sync.ts';
+import { hashOf } from '../../harness/listed-operations.ts';
+import { lyingList, oneEach, pageSize } from './lying-list.ts';
 
-/** One operation in every block from 1 to `blocks`. */
-const oneEach = (blocks: number): ListedOperation[] =>
-  Array.from({ length: blocks }, (_, index) => ({ block: index + 1, id: index + 1 }));
-
-async function world(blocks: number) {
-  const list = await listOperations(oneEach(blocks));
-  const database = await freshDatabase();
-  const sync = async () => {
-    const [result] = await runSync(database, {
-      url: list.url,
-      chains: [listedChain],
-      operations: ['user-operations'],
-      pageSize: 10,
-    });
-    return { result, requests: list.takeRequests() };
+/** A copied list of blocks 1 to 200. */
+async function copied() {
+  const world = await lyingList();
+  await world.sync();
+  const leave = (left: number) => {
+    world.list.operations = world.list.operations.filter(({ id }) => id !== left);
   };
-  const query = async (sql: string) => (await database.pool.query(sql)).rows;
-  return { list, sync, query };
+  return { ...world, leave };
 }
 
-/** 30 s of overlap are 15 blocks: a live walk of pages of ten reads two or three. */
-const liveRequests = 3;
-
 test('new operations cost their own pages and those of the overlap', async () => {
-  const { list, sync } = await world(200);
-  await sync();
-  list.operations.push(...oneEach(240).slice(200));
+  const { list, sync } = await copied();
 
-  const { requests } = await sync();
-
-  expect(requests).toBeLessThanOrEqual(4 + liveRequests);
+  // 30 s of overlap are 15 blocks: two or three pages.
+  let newest = 200;
+  for (const count of [40, 1, 120]) {
+    list.operations.push(...oneEach(newest + 1, (newest += count)));
+    expect(await sync()).toBeLessThanOrEqual(Math.ceil(count / pageSize) + 3);
+  }
 });
 
-test('an operation that appears within the overlap is found and recorded as late', async () => {
-  const { list, sync, query } = await world(200);
-  await sync();
-  list.operations.push({ block: 190, id: 5000 });
+test.each([
+  ['within the overlap is recorded as late', 190, [{ hash: hashOf(5000), block_number: '190' }]],
+  ['above the covered top is not late', 201, []],
+])('an operation that appears %s', async (_, block, late) => {
+  const { list, sync, query, lost } = await copied();
+  list.operations.push({ block, id: 5000 });
 
   await sync();
 
-  expect(await query('select hash, block_number from explorer.late_arrivals')).toEqual([
-    { hash: hashOf(5000), block_number: '190' },
-  ]);
+  expect(await query('select hash, block_number from explorer.late_arrivals')).toEqual(late);
+  expect(await lost()).toBe(0);
 });
 
-test('what is new above the covered top is not late', async () => {
-  const { list, sync, query } = await world(200);
+test('an operation that left the list is marked as removed, and only that one, until it comes back', async () => {
+  const { list, leave, sync, removed } = await copied();
+  const all = list.operations;
+  leave(192);
   await sync();
-  list.operations.push({ block: 201, id: 5001 }, { block: 202, id: 5002 });
+  expect(await removed()).toEqual([hashOf(192)]);
 
+  list.operations = all;
   await sync();
-
-  expect(await query('select from explorer.late_arrivals')).toEqual([]);
-});
-
-test('an operation that left the list is marked as removed, and only that one', async () => {
-  const { list, sync, query } = await world(200);
-  await sync();
-  list.operations = list.operations.filter(({ id }) => id !== 192);
-
-  await sync();
-
-  expect(
-    await query('select hash from explorer.user_operations where removed_at is not null'),
-  ).toEqual([{ hash: hashOf(192) }]);
+  expect(await removed()).toEqual([]);
 });
 
 test('an operation that left the list between two pages is marked as removed, and no other', async () => {
-  const { list, sync, query } = await world(200);
-  await sync();
+  const { list, leave, sync, removed } = await copied();
   // The first page of ten ends with 193, the second begins with 191.
-  list.operations = list.operations.filter(({ id }) => id !== 192);
-  list.operations.push({ block: 201, id: 201 }, { block: 202, id: 202 });
+  leave(192);
+  list.operations.push(...oneEach(201, 202));
 
   await sync();
 
-  expect(
-    await query('select hash from explorer.user_operations where removed_at is not null'),
-  ).toEqual([{ hash: hashOf(192) }]);
-});
-
-test('an operation that comes back is no longer removed', async () => {
-  const { list, sync, query } = await world(200);
-  await sync();
-  const all = list.operations;
-  list.operations = all.filter(({ id }) => id !== 192);
-  await sync();
-  list.operations = all;
-
-  await sync();
-
-  expect(await query('select from explorer.user_operations where removed_at is not null')).toEqual(
-    [],
-  );
+  expect(await removed()).toEqual([hashOf(192)]);
 });
 
 test('an operation that is included again in another block moves its row', async () => {
-  const { list, sync, query } = await world(200);
-  await sync();
-  list.operations = list.operations.filter(({ id }) => id !== 192);
+  const { list, leave, sync, query } = await copied();
+  leave(192);
   list.operations.push({ block: 203, id: 192, fee: '7' });
 
   await sync();
@@ -115,22 +74,35 @@ test('an operation that is included again in another block moves its row', async
 });
 
 test('nothing is concluded from pages that break the order, and the feed says so', async () => {
-  const { list, sync, query } = await world(200);
-  await sync();
-  const before = await query('select covered from etl.feed_coverage');
-  list.operations = list.operations.filter(({ id }) => id !== 192);
+  const { list, leave, sync, query, covered, removed } = await copied();
+  const before = await covered();
+  leave(192);
   list.operations.push({ block: 230, id: 230 });
   list.isDisordered = true;
 
-  const { result } = await sync();
+  await sync();
 
-  expect(result?.state).toBe('finished');
-  expect(await query('select covered from etl.feed_coverage')).toEqual(before);
-  expect(await query('select from explorer.user_operations where removed_at is not null')).toEqual(
-    [],
-  );
-  expect(await query('select state from etl.feeds')).toEqual([{ state: 'unordered' }]);
+  expect(await covered()).toEqual(before);
+  expect(await removed()).toEqual([]);
+  expect(await query('select feeds.state from etl.feeds')).toEqual([{ state: 'unordered' }]);
   expect(
     await query(`select from explorer.user_operations where hash = '${hashOf(230)}'`),
   ).toHaveLength(1);
+});
+
+test('what arrives below the overlap is found when a resweep is due, once in its interval', async () => {
+  const { list, sync, lost } = await lyingList(oneEach(1, 400));
+  const syncAt = (minute: number) => sync({ at: new Date(Date.UTC(2026, 0, 2) + minute * 60_000) });
+  await syncAt(0);
+  // A clock that ran ahead for a while puts no resweep off.
+  await syncAt(100_000);
+  // Four minutes behind the head: within the first rule's depth.
+  list.operations.push({ block: 280, id: 9_000 });
+  const shallow = await syncAt(10);
+  expect(await lost()).toBe(1);
+
+  expect(await syncAt(21)).toBeGreaterThan(shallow);
+
+  expect(await lost()).toBe(0);
+  expect(await syncAt(30)).toBe(shallow);
 });

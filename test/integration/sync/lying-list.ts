@@ -1,22 +1,39 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
+import { expect } from 'vitest';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { openInWords } from '../../harness/findings.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hashOf, listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
-import { lieBefore } from '../../harness/explorer.ts';
+import { lieBefore, type ServedPage } from '../../harness/explorer.ts';
 import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
 
 export const pageSize = 10;
+
+/** A list of twenty pages. */
+export const pages = 20;
+
+/** The list's true end is requested once more where nothing supports it. */
+export const forTheEnd = 1;
 
 /** One operation in each block of a range. */
 export const oneEach = (from: number, to: number): ListedOperation[] =>
   Array.from({ length: to - from + 1 }, (_, place) => ({ block: from + place, id: from + place }));
 
+/** The cursor of the page that begins with a block of such a list. */
+export const tokenOf = (block: number) => `${block},${hashOf(block)}`;
+
+/** The same page with its items the other way round. */
+export const reversed = ({ items, ...page }: ServedPage) => ({
+  ...page,
+  items: items.toReversed(),
+});
+
 /** A list of operations behind a service that can be made to lie, and a database that follows it. */
-export async function lyingList(operations: ListedOperation[]) {
+export async function lyingList(operations: ListedOperation[] = oneEach(1, pages * pageSize)) {
   const list = await listOperations(operations);
   const service = await lieBefore(list.url);
   const database = await freshDatabase();
+  /** @returns how many requests it took */
   const sync = async (run: Partial<SyncRun> = {}) => {
     service.takeRequests();
     const settings = { chains: [listedChain], operations: ['user-operations'], pageSize };
@@ -24,25 +41,41 @@ export async function lyingList(operations: ListedOperation[]) {
     return service.takeRequests();
   };
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
+  /** What `verify` finds open. */
+  const open = async () => openInWords(await verifyFeeds(drizzle(database.pool)));
+  /** Operations that are listed and not stored, or stored in another block, or as removed. */
+  const lost = async (): Promise<number> => {
+    const rows = await query(
+      'select block_number, hash from explorer.user_operations where removed_at is null',
+    );
+    const held = new Set(rows.map(({ block_number, hash }) => `${block_number} ${hash}`));
+    return list.operations.filter(({ block, id }) => !held.has(`${block} ${hashOf(id)}`)).length;
+  };
   return {
     list,
     service,
+    database,
     sync,
     query,
-    /** What `verify` finds open. */
-    open: async () => openInWords(await verifyFeeds(drizzle(database.pool))),
+    open,
+    lost,
+    gaps: () => query('select from_block::int, to_block::int from explorer.gaps order by 1'),
+    removed: async (): Promise<string[]> =>
+      (await query('select hash from explorer.user_operations where removed_at is not null')).map(
+        ({ hash }) => hash,
+      ),
     /** What `verify` says is covered, as `from to to`. */
     covered: async () =>
       (await verifyFeeds(drizzle(database.pool))).flatMap((feed) =>
         feed.covered.map(({ from, to }) => `${from} to ${to}`),
       ),
-    /** Operations that are listed and not stored, or stored in another block, or as removed. */
-    lost: async (): Promise<number> => {
-      const rows = await query(
-        'select block_number, hash from explorer.user_operations where removed_at is null',
-      );
-      const held = new Set(rows.map(({ block_number, hash }) => `${block_number} ${hash}`));
-      return list.operations.filter(({ block, id }) => !held.has(`${block} ${hashOf(id)}`)).length;
-    },
+    expectComplete: async () =>
+      expect({ open: await open(), lost: await lost() }).toEqual({ open: [], lost: 0 }),
+    /** Something may be missing where that is said. */
+    expectNothingHidden: async () =>
+      expect({ open: await open(), lost: await lost() }).not.toEqual({
+        open: [],
+        lost: expect.toSatisfy((count: number) => count > 0),
+      }),
   };
 }

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, statusFaults } from '../../../simulator/index.ts';
-import { call } from '../../harness/call.ts';
+import { startSimulator } from '../../../simulator/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
@@ -59,25 +58,4 @@ test('two syncs at once report each row, request and credit once, and name what 
   expect(other?.rows_added_by_others).toBe(one?.rows_added);
   expect((one?.requests ?? 0) + (other?.requests ?? 0)).toBe(simulator.requests);
   expect((one?.credits ?? 0) + (other?.credits ?? 0)).toBe(simulator.requests * creditsPerRequest);
-});
-
-test('what a refused key costs is one number in sync and in status', async () => {
-  const simulator = await startSimulator({
-    seed: 5,
-    chains: [chain],
-    apiKey: testKey,
-    faults: () => statusFaults['401'],
-  });
-  onTestFinished(() => simulator.close());
-  const { url } = await freshDatabase();
-  const env = { EXPLORER_API_KEY: testKey, EXPLORER_BASE_URL: simulator.url, DATABASE_URL: url };
-
-  const sync = await call(['sync', '--chain', '10', ...lists, '--json'], { env });
-  const status = await call(['status', '--json'], { env });
-
-  expect(sync.code).toBe(1);
-  const { requests, credits } = totalsOf(sync.stdout);
-  expect([requests, credits]).toEqual([simulator.requests, simulator.requests * creditsPerRequest]);
-  const { spent } = (JSON.parse(status.stdout) as { credits: { spent: number } }).credits;
-  expect(spent).toBe(credits);
 });

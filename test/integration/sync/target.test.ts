@@ -1,171 +1,172 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { PlanDocument } from '../../../src/status/plan.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import type { VerifyDocument } from '../../../src/status/verify.ts';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
-import { call } from '../../harness/call.ts';
-import { freshDatabase } from '../../harness/database.ts';
-import { configFolder } from '../../harness/process.ts';
-import { testKey } from '../../harness/sync.ts';
-import { truth } from '../../harness/truth/truth.ts';
+import { parseMoment } from '../../../src/time.ts';
+import { withinADay } from '../../harness/clock.ts';
+import { blockAt, blocks, openProgram, pagesAfter, pageSize, timeAt } from './program.ts';
 
-const seed = 41;
-const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 1500,
-  batches: { first: 1, count: 12, blocks: 60 },
-  factories: 40,
-  // A source that has stopped is not healthy.
-  startsAtMs: Date.now() - 2 * 3_600_000,
-};
+/** Batches have 60 blocks on average, 90 at most. */
+const pagesOfBatch = 2;
 
-const times = truth(seed, chain, { operations: ['user-operations'] })
-  .user_operations.map((row) => Date.parse(String(row['timestamp'])))
-  .filter((time) => !Number.isNaN(time))
-  .sort((a, b) => a - b);
-
-/** A time by its share of the list, 0 at its oldest operation. */
-const timeAt = (share: number) =>
-  new Date(times[Math.floor(times.length * share)] ?? 0).toISOString();
-
-const pagesAfter = (share: number) => Math.ceil(((1 - share) * chain.userOperations) / 50);
-
-/** The program on a database and a file of its own. */
 async function world(operations: object) {
-  let requests = 0;
-  let stop = { after: Infinity, signal: new AbortController() };
-  const simulator = await startSimulator({
-    seed,
-    chains: [chain],
-    onRequest: () => {
-      requests += 1;
-      if (requests === stop.after) stop.signal.abort();
-    },
-  });
-  onTestFinished(() => simulator.close());
-  const database = await freshDatabase();
-  const cwd = await configFolder({
-    explorer: { requests_per_second: 1000 },
-    chains: [{ id: chain.id, operations }],
-  });
-  const env = {
-    DATABASE_URL: database.url,
-    EXPLORER_BASE_URL: simulator.url,
-    EXPLORER_API_KEY: testKey,
+  const program = await openProgram({ operations });
+  const { run, documentOf } = program;
+  /** What the commands that only look say of it. */
+  const look = async () => {
+    const plan = await documentOf<PlanDocument>('plan');
+    const status = await documentOf<StatusDocument>('status');
+    const verify = await documentOf<VerifyDocument>('verify');
+    return {
+      left: plan.feeds.map(({ history }) => history.requests.most),
+      state: status.overall.state,
+      open: verify.feeds.flatMap(({ open }) => open),
+    };
   };
-  const run = async (...args: string[]) => {
-    const before = requests;
-    const { signal } = stop.signal;
-    const ended = await call([...args, '--log-level', 'silent'], { env, cwd, signal });
-    return { ...ended, requests: requests - before };
+  const expectDone = async (feeds = 1) => {
+    expect(await look()).toEqual({ left: Array(feeds).fill(0), state: 'healthy', open: [] });
+    expect(await run('repair')).toMatchObject({ code: 0, requests: 0 });
   };
-  return {
-    run,
-    pool: database.pool,
-    /** A command that is told to stop after so many requests. */
-    interrupted: async (after: number, ...args: string[]) => {
-      stop = { after: requests + after, signal: new AbortController() };
-      const { code } = await run(...args);
-      stop = { after: Infinity, signal: new AbortController() };
-      return code;
-    },
-    /** What the commands that only look say of it. */
-    look: async () => {
-      const [planned, told, verified] = [
-        await run('plan', '--json'),
-        await run('status', '--json'),
-        await run('verify', '--json'),
-      ];
-      const plan = JSON.parse(planned.stdout) as PlanDocument;
-      const status = JSON.parse(told.stdout) as StatusDocument;
-      const verify = JSON.parse(verified.stdout) as VerifyDocument;
-      return {
-        codes: [planned.code, told.code, verified.code],
-        left: plan.feeds.map(({ history }) => history.requests.most),
-        state: status.overall.state,
-        open: verify.feeds.flatMap(({ open }) => open),
-      };
-    },
-  };
+  return { ...program, look, expectDone };
 }
 
-const allThere = { codes: [0, 0, 0], state: 'healthy', open: [] };
-
 test('all that a command named is there, and nothing is said to be missing below it', async () => {
-  const { run, look } = await world({
+  const { run, expectDone } = await world({
     'user-operations': {},
     'optimism-batches': {},
     factories: {},
   });
 
-  const { code } = await run('sync', '--since', timeAt(0.6));
+  expect(await run('sync', '--since', timeAt(0.6))).toMatchObject({ code: 0 });
+
+  await expectDone(3);
+});
+
+test('an earlier since costs the pages between and two more at most, and all there is the rest', async () => {
+  const { run, expectDone } = await world({ 'user-operations': { parallel: 1 } });
+  await run('sync', '--since', timeAt(0.7));
+
+  const { requests } = await run('backfill', '--since', timeAt(0.3));
+  const between = pagesAfter(0.3) - pagesAfter(0.7);
+  expect(requests).toBeGreaterThanOrEqual(Math.floor(between));
+  expect(requests).toBeLessThanOrEqual(Math.ceil(between) + 2);
+  await expectDone();
+
+  const all = await run('backfill', '--since', 'all');
+  expect(all.requests).toBeGreaterThanOrEqual(pagesAfter(0) - pagesAfter(0.3) - 1);
+  await expectDone();
+});
+
+test('history before the configured since is read too, and the live lane left alone', async () => {
+  const { run, query } = await world({ 'user-operations': { since: timeAt(0.7) } });
+  await run('sync');
+
+  const { requests } = await run('backfill', '--since', timeAt(0.3));
+
+  expect(requests).toBeGreaterThanOrEqual(Math.floor(pagesAfter(0.3) - pagesAfter(0.7)));
+  expect(await query(`select from etl.runs where lane = 'live'`)).toEqual([]);
+});
+
+test('history that is covered is read again only if a person says so', async () => {
+  const { run, query } = await world({ 'user-operations': {}, 'optimism-batch-blocks': {} });
+  await run('sync');
+
+  expect(await run('backfill')).toMatchObject({ code: 0, requests: 0 });
+
+  expect((await run('backfill', '--again')).code).toBe(0);
+  const runs = await query('select scope from etl.runs order by id desc limit 1');
+  expect(runs).toMatchObject([{ scope: { again: true } }]);
+});
+
+test('a range of blocks is read alone, for its own pages, one at the head and one at each end', async () => {
+  const { run, query } = await world({ 'user-operations': { parallel: 1 } });
+  const [from, to] = [blockAt(0.4), blockAt(0.5)];
+  const range = ['--from-block', String(from), '--to-block', String(to)];
+  const items = blocks.filter((block) => block >= from && block <= to).length;
+
+  const { code, requests } = await run('backfill', ...range);
 
   expect(code).toBe(0);
-  expect(await look()).toEqual({ ...allThere, left: [0, 0, 0] });
-  expect(await run('repair')).toMatchObject({ code: 0, requests: 0 });
+  expect(requests).toBeLessThanOrEqual(Math.ceil(items / pageSize) + 1 + 2);
+  const covered = await query(
+    `select from explorer.coverage where from_block <= ${from} and to_block >= ${to}`,
+  );
+  expect(covered).toHaveLength(1);
+  expect(await run('backfill', ...range)).toMatchObject({ code: 0, requests: 0 });
 });
 
 test('a range of batches that a command named is what is wanted of them', async () => {
-  const { run, look } = await world({ 'optimism-batch-blocks': {} });
+  const { run, expectDone } = await world({ 'optimism-batch-blocks': {} });
   await run('sync', '--from-batch', '3', '--to-batch', '6');
 
-  const again = await run('sync');
+  expect((await run('sync')).requests).toBeLessThanOrEqual(2);
 
-  expect(await look()).toEqual({ ...allThere, left: [0] });
-  expect(again.requests).toBeLessThanOrEqual(2);
+  await expectDone();
+});
+
+test('a lower first batch costs the batches below, and those at the ends of what was read once more', async () => {
+  const { run, query } = await world({ 'optimism-batch-blocks': { from_batch: 9, to_batch: 12 } });
+  await run('sync');
+
+  const { code, requests } = await run('backfill', '--from-batch', '5');
+
+  expect(code).toBe(0);
+  const [read] = await query(
+    `select sum(pages)::int as pages, count(distinct batch)::int as batches
+     from etl.walks where batch < 9`,
+  );
+  expect(read.batches).toBe(4);
+  // Nothing above verifies the newest, and the lowest waits for the one that is read now.
+  expect(requests).toBeLessThanOrEqual(read.pages + 1 + pagesOfBatch);
 });
 
 test('a command that is stopped in the middle leaves its target to the next one', async () => {
-  const { run, interrupted, look, pool } = await world({ 'user-operations': { parallel: 1 } });
+  const { run, interrupted, look, query, expectDone } = await world({
+    'user-operations': { parallel: 1 },
+  });
 
-  expect(await interrupted(3, 'sync', '--since', timeAt(0.6))).toBe(130);
-  const middle = await look();
-  const { code } = await run('sync');
+  expect((await interrupted(3, 'sync', '--since', timeAt(0.6))).code).toBe(130);
+  const { left, open } = await look();
+  expect(left[0]).toBeLessThanOrEqual(Math.ceil(pagesAfter(0.6)));
+  expect(open).not.toEqual([]);
 
-  expect(middle).toMatchObject({ codes: [0, 0, 1] });
-  expect(middle.left[0]).toBeLessThanOrEqual(pagesAfter(0.6));
-  expect(code).toBe(0);
-  expect(await look()).toEqual({ ...allThere, left: [0] });
-  const { rows } = await pool.query('select sum(pages)::int as pages from etl.walks');
-  expect(rows[0]?.pages).toBeLessThanOrEqual(pagesAfter(0.6) + 2);
-});
-
-test('how long ago is the moment that it was when the command ran', async () => {
-  const { run, pool } = await world({ 'user-operations': {} });
-  await run('sync', '--since', '3w');
-
-  const { rows } = await pool.query<{ since: string }>(
-    `select target ->> 'since' as since from etl.feeds`,
-  );
-
-  expect(Date.now() - Date.parse(rows[0]?.since ?? '')).toBeGreaterThan(20 * 86_400_000);
-});
-
-test('another command names another target, and all there is', async () => {
-  const { run, look } = await world({ 'user-operations': { parallel: 1 } });
-  await run('sync', '--since', timeAt(0.8));
-  await run('backfill', '--since', timeAt(0.5));
-  const earlier = await look();
-
-  const { code, requests } = await run('backfill', '--since', 'all');
-
-  expect(earlier).toEqual({ ...allThere, left: [0] });
-  expect(code).toBe(0);
-  expect(requests).toBeGreaterThanOrEqual(pagesAfter(0.5) - 1);
-  expect(await look()).toEqual({ ...allThere, left: [0] });
+  expect((await run('sync')).code).toBe(0);
+  await expectDone();
+  const [walked] = await query('select sum(pages)::int as pages from etl.walks');
+  expect(walked.pages).toBeLessThanOrEqual(Math.ceil(pagesAfter(0.6)) + 2);
 });
 
 test('what the file names is the target', async () => {
-  const { run, look, pool } = await world({ 'user-operations': { since: timeAt(0.5) } });
+  const { run, look, query, expectDone } = await world({
+    'user-operations': { since: timeAt(0.5) },
+  });
   await run('sync', '--since', timeAt(0.8));
 
-  const { open } = await look();
-  await run('sync');
+  expect((await look()).open).toMatchObject([{ kind: 'gap' }]);
 
-  expect(open).toMatchObject([{ kind: 'gap' }]);
-  expect(await look()).toEqual({ ...allThere, left: [0] });
-  expect((await pool.query('select target from etl.feeds')).rows).toEqual([{ target: null }]);
+  await run('sync');
+  await expectDone();
+  expect(await query('select target from etl.feeds')).toEqual([{ target: null }]);
 });
+
+test.each(['sync', 'backfill'])(
+  '%s --since 7d reads back to the day that was a week ago, and is found again by the same words',
+  (command) =>
+    withinADay(async () => {
+      const { run, query } = await world({ 'user-operations': {} });
+      const args = [command, '--since', '7d', ...(command === 'sync' ? ['--max-pages', '1'] : [])];
+      const runs = () =>
+        query(`
+          select id, scope ->> 'since' as since, target ->> 'since' as target
+          from etl.runs join etl.feeds using (feed) where lane = 'backfill' order by id`);
+
+      expect((await run(...args)).code).toBe(0);
+      const first = await runs();
+      await query(`update etl.runs set state = 'interrupted' where lane = 'backfill'`);
+      expect((await run(...args)).code).toBe(0);
+
+      const since = parseMoment('7d', new Date());
+      expect(first).toMatchObject([{ since, target: since }]);
+      expect(await runs()).toEqual(first);
+    }),
+);

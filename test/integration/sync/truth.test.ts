@@ -1,55 +1,65 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
+  openFault,
   type Family,
+  type FaultName,
   type Generation,
-  type SimulatedChain,
-  startSimulator,
 } from '../../../simulator/index.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
-import { freshDatabase } from '../../harness/database.ts';
-import { runSync } from '../../harness/sync.ts';
-import { differences } from '../../harness/tables.ts';
+import { listedChain } from '../../harness/sync.ts';
+import { openCopy, secretKey } from './copy.ts';
 
-const seed = 7;
+describe.each<Family>(['optimism', 'arbitrum', 'celo'])('a chain of the %s family', (family) => {
+  test.each<Generation>(['v10', 'v11', 'v12'])(
+    'is copied row for row from generation %s',
+    async (generation) => {
+      const { sync, differing } = await openCopy(
+        {
+          ...listedChain,
+          family,
+          generation,
+          userOperations: 330,
+          batches: { first: 1, count: 27, blocks: 24 },
+          gaps: [4],
+          factories: 70,
+        },
+        { secretKey },
+      );
 
-const chainOf = (family: Family, generation: Generation): SimulatedChain => ({
-  id: 10,
-  name: 'optimism',
-  family,
-  generation,
-  userOperations: 330,
-  batches: { first: 1, count: 27, blocks: 24 },
-  gaps: [4],
-  factories: 70,
+      const { results } = await sync({ operations: operationNames, pageSize: 20 });
+
+      expect(results.map(({ state, reason }) => ({ state, reason }))).toEqual(
+        operationNames.map(() => ({ state: 'finished', reason: null })),
+      );
+      expect(await differing({ operations: operationNames })).toEqual({});
+    },
+  );
 });
 
-const families: readonly Family[] = ['optimism', 'arbitrum', 'celo'];
-const generations: readonly Generation[] = ['v10', 'v11', 'v12'];
+/** Requests whose answers are cut: how a body is announced goes with their number. */
+const struck = [0, 2, 4];
 
-describe.each(families)('a chain of the %s family', (family) => {
-  test.each(generations)('is copied row for row from generation %s', async (generation) => {
-    const chain = chainOf(family, generation);
-    const secretKey = 'secret-of-the-key';
-    const simulator = await startSimulator({ seed, chains: [chain], secretKey });
-    onTestFinished(() => simulator.close());
-    const database = await freshDatabase();
-
-    const results = await runSync(database, {
-      url: simulator.url,
-      chains: [chain],
-      operations: operationNames,
-      pageSize: 20,
-      secretKey,
-    });
-
-    expect(results.map(({ state, reason }) => ({ state, reason }))).toEqual(
-      Array.from({ length: operationNames.length }, () => ({ state: 'finished', reason: null })),
+test.each<FaultName>(['cut-after-item', 'piece-missing', 'cut-at-last-byte', 'length-too-short'])(
+  'an answer that is damaged once (%s) costs one more request, and the sync goes on',
+  async (name) => {
+    const pages = 3;
+    const fault = openFault(name);
+    const { sync, query, differing } = await openCopy(
+      { ...listedChain, userOperations: 150 },
+      // Each page's first request; a list of three pages is requested in turn.
+      { faults: ({ number }) => (struck.includes(number) ? fault : null) },
     );
-    expect(
-      await differences(database.pool, seed, chain, {
-        operations: operationNames,
-        withSecretKey: true,
-      }),
-    ).toEqual({});
-  });
-});
+
+    const { results, requests } = await sync({ operations: ['user-operations'] });
+
+    expect(results.map(({ state }) => state)).toEqual(['finished']);
+    // The end is requested once more, too, because nothing supports it.
+    expect(requests).toBe(pages + struck.length + 1);
+    expect(await query('select attempts from etl.pages order by sequence')).toEqual([
+      { attempts: 2 },
+      { attempts: 2 },
+      { attempts: 3 },
+    ]);
+    expect(await differing()).toEqual({});
+  },
+);

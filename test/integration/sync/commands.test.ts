@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { statusFaults } from '../../../simulator/index.ts';
+import type { SyncDocument } from '../../../src/cli/sync-result.ts';
+import { withinADay } from '../../harness/clock.ts';
+import { chain, openProgram } from './program.ts';
+
+const ofFactories = ['--chain', '10', '--operation', 'factories'];
+const ofOperations = ['--chain', '10', '--operation', 'user-operations'];
+
+test('a chain goes by the name of the configuration, the usual one or its number', async () => {
+  const { run, query } = await openProgram({
+    name: 'op mainnet',
+    operations: { 'user-operations': {} },
+  });
+  for (const name of ['op-mainnet', 'Optimism', '10']) {
+    expect((await run('sync', '--chain', name, '--max-pages', '1')).code).toBe(0);
+  }
+  expect(await query(`select distinct chain_id::int from etl.runs`)).toEqual([{ chain_id: 10 }]);
+  expect(await run('sync', '--chain', 'op mainet')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /--chain op mainet: no chain has this name; did you mean op mainnet/,
+    ),
+  });
+});
+
+test('a question takes names of chains, and its days as a duration', async () => {
+  const { run } = await openProgram({ operations: { 'user-operations': {} } });
+  await run('sync');
+  const question = ['query', 'operations-daily', '--format', 'csv'];
+
+  const byName = await run(...question, '--chain', 'optimism', '--days', '2w');
+
+  expect(byName.code).toBe(0);
+  expect(byName.stdout.trimEnd().split('\n').length).toBeGreaterThan(1);
+  expect(await run(...question, '--chain', '10', '--days', '14')).toEqual(byName);
+  expect((await run(...question, '--chain', 'nowhere')).code).toBe(2);
+  expect(await run(...question, '--days', '36h')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/whole days, such as 7/),
+  });
+});
+
+test('sync ends with how to look at what it copied, unless a program reads it', async () => {
+  const { run, documentOf } = await openProgram();
+  const command = ['sync', ...ofFactories];
+
+  expect((await run(...command)).stdout).toMatch(/Query it: {2}explorer-etl query --list\n$/u);
+
+  expect((await run(...command, '--quiet')).stdout).not.toContain('Query it');
+  expect(await documentOf<SyncDocument>(...command)).toMatchObject({
+    lanes: [{ feed: '10/factories', state: 'finished' }],
+  });
+});
+
+test('a sync whose credits are used up says until when, keeps what it read, and exits with 1', () =>
+  withinADay(async () => {
+    const { run, query } = await openProgram({
+      explorer: { page_size: 10, daily_credits: 80 },
+      operations: { 'user-operations': {} },
+    });
+
+    expect(await run('sync', '--quiet')).toMatchObject({
+      code: 1,
+      requests: 4,
+      stdout: expect.stringMatching(
+        /^✗ 10\/user-operations: out-of-credits: .*; no request before 20\d\d-\d\d-\d\d 00:00:00 UTC\. Nothing to do: /mu,
+      ),
+    });
+
+    const feeds = `select state, (select count(*)::int from explorer.user_operations) as stored from etl.feeds`;
+    expect(await query(feeds)).toEqual([{ state: 'waiting', stored: 40 }]);
+  }));
+
+test('what a refused key costs is one number in sync and in status', async () => {
+  const { run, documentOf } = await openProgram({ faults: () => statusFaults['401'] });
+
+  const { code, stdout, requests } = await run('sync', ...ofFactories, '--json');
+  const { credits } = await documentOf<{ credits: { spent: number } }>('status');
+
+  expect(code).toBe(1);
+  const cost = { requests, credits: requests * 20 };
+  expect((JSON.parse(stdout) as SyncDocument).totals).toMatchObject(cost);
+  expect(credits.spent).toBe(cost.credits);
+});
+
+const feeds = 'select feed from etl.feeds order by 1';
+const chains = 'select chain_id::int from explorer.chains order by 1';
+
+test.each([
+  ['a chain', ['--chain', '10']],
+  ['a chain that was never read', ['--chain', '8453']],
+  ['a list that was never read', ofOperations],
+])(
+  'repair of %s registers nothing, and reads nothing that verify does not report',
+  async (_, flags) => {
+    const { run, query } = await openProgram({ chains: [chain, { ...chain, id: 8453 }] });
+    await run('sync', ...ofFactories);
+
+    expect(await run('repair', ...flags)).toMatchObject({
+      code: 0,
+      requests: 0,
+      stdout: expect.stringContaining('Nothing to do'),
+    });
+
+    expect(await query(feeds)).toEqual([{ feed: '10/factories' }]);
+    expect(await query(chains)).toEqual([{ chain_id: 10 }]);
+  },
+);
+
+test('repair without an operation reads of what is open and of nothing else', async () => {
+  const operations = { factories: {}, 'user-operations': {} };
+  const { run, query, documentOf } = await openProgram({ operations });
+  await run('sync');
+  await query(`delete from etl.rankings; delete from explorer.chains`);
+
+  const { lanes } = await documentOf<SyncDocument>('repair', '--chain', '10');
+
+  expect(lanes.map(({ feed }) => feed)).toEqual(['10/factories']);
+  expect(await query(feeds)).toEqual([{ feed: '10/factories' }, { feed: '10/user-operations' }]);
+  expect(await query(chains)).toEqual([{ chain_id: 10 }]);
+});

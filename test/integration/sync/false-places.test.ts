@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest';
+import type { ServedPage } from '../../harness/explorer.ts';
+import { hashOf } from '../../harness/listed-operations.ts';
+import { forTheEnd, lyingList, oneEach, pages, pageSize, reversed } from './lying-list.ts';
+
+/** Reports another block number for some places of a page; -1 is the last. */
+const renumber = (places: readonly number[], block: number | null) => (page: ServedPage) => {
+  for (const place of places) {
+    const item = page.items.at(place);
+    if (item !== undefined) item['block_number'] = block === null ? null : String(block);
+  }
+  return page;
+};
+
+const added = 6;
+const newest = (pages + added) * pageSize;
+const overlapPages = 2;
+const tooHigh = 999_999_999_999;
+
+/** Twenty pages are copied, and six are new. */
+async function scene() {
+  const world = await lyingList();
+  await world.sync();
+  world.list.operations.push(...oneEach(pages * pageSize + 1, newest));
+  return world;
+}
+
+/** A range of two pages that is read again, entered from the page above it. */
+const forTheRange = 3;
+
+test.each([
+  ['last item', [-1], 5],
+  ['last item', [-1], 180],
+  ['last two items', [-2, -1], 5],
+  ['last two items', [-2, -1], 180],
+])(
+  'a page of a live poll whose %s (%j) report block %i hides nothing',
+  async (_, places, block) => {
+    const { service, sync, expectNothingHidden, expectComplete } = await scene();
+    service.lieOnce(2, renumber(places, block));
+
+    const first = await sync();
+    await expectNothingHidden();
+    const requests = await sync();
+
+    await expectComplete();
+    expect(first).toBeLessThanOrEqual(added + overlapPages + forTheRange);
+    expect(requests).toBeLessThanOrEqual(overlapPages + forTheRange);
+  },
+);
+
+test.each([
+  ['first item', [0]],
+  ['first two items', [0, 1]],
+])('a poll whose %s report a block above the head covers nothing there', async (_, places) => {
+  const { service, list, sync, open, covered, query, expectComplete } = await scene();
+  service.lieOnce(1, renumber(places, tooHigh));
+
+  await sync();
+
+  const above = (await covered()).filter((range) => Number(range.split(' ').at(-1)) > newest);
+  expect(above, `open: ${(await open()).join(', ')}`).toEqual([]);
+  // Nor is late what comes after.
+  list.operations.push(...oneEach(newest + 1, newest + 2));
+  expect(await sync()).toBeLessThanOrEqual(1 + overlapPages + forTheRange);
+  expect(await query('select from explorer.late_arrivals')).toEqual([]);
+  await expectComplete();
+});
+
+describe('a page of history costs two pages at most, not all below it,', () => {
+  test.each([
+    ['one of whose numbers is too low', renumber([-1], 5)],
+    ['that is out of order', reversed],
+  ])('%s', async (_, lie) => {
+    const { service, sync, expectComplete } = await lyingList();
+    service.lieOnce(12, lie);
+
+    const first = await sync();
+    const requests = await sync();
+
+    await expectComplete();
+    expect(first).toBeLessThanOrEqual(pages + forTheEnd + forTheRange);
+    expect(requests).toBeLessThanOrEqual(overlapPages + forTheRange);
+  });
+});
+
+test('an operation without a number leaves open where it is listed', async () => {
+  const { service, sync, expectNothingHidden } = await lyingList();
+  service.lieOnce(12, renumber([4], null));
+
+  await sync();
+
+  await expectNothingHidden();
+});
+
+test.each([1, 2, 3])(
+  'operations are not removed where the last %i items of a page have no number',
+  async (count) => {
+    const { service, sync, lost, removed } = await scene();
+    const last = Array.from({ length: count }, (_, place) => -1 - place);
+    service.lieOnce(added + 1, renumber(last, null));
+
+    await sync();
+
+    expect(await removed()).toEqual([]);
+    expect(await lost()).toBe(0);
+  },
+);
+
+test('a page that jumps over stored operations removes none of them', async () => {
+  const { service, sync, query, removed, expectComplete } = await scene();
+  // The second page of the poll reports that its last item is far below.
+  service.lieOnce(2, renumber([-1], 30));
+  await sync();
+
+  expect(await removed()).toEqual([]);
+  await sync();
+  await expectComplete();
+  expect(
+    await query(`select block_number from explorer.user_operations where hash = '${hashOf(241)}'`),
+  ).toEqual([{ block_number: '241' }]);
+});
+
+/** A list whose pages were all out of order when it was read. */
+async function readInDisorder() {
+  const world = await lyingList();
+  world.list.isDisordered = true;
+  await world.sync();
+  expect(await world.covered()).toEqual([]);
+  expect(await world.open()).not.toEqual([]);
+  return world;
+}
+
+test('a list that was out of order is complete when it is in order again', async () => {
+  const { list, sync, covered, expectComplete } = await readInDisorder();
+  list.isDisordered = false;
+
+  expect(await sync()).toBeLessThanOrEqual(pages + forTheEnd);
+
+  await expectComplete();
+  // One operation alone confirms the newest block, so the second one bounds what is covered.
+  expect(await covered()).toEqual([`0 to ${pages * pageSize - 2}`]);
+});
+
+test('a list that was out of order is open after a sync that was interrupted, when its feed is idle', async () => {
+  const { service, sync, open, covered, query } = await readInDisorder();
+  const interrupt = new AbortController();
+  service.lieOnce(1, (page) => {
+    interrupt.abort();
+    return page;
+  });
+
+  await sync({ signal: interrupt.signal });
+
+  expect(await query('select state from etl.feeds')).toEqual([{ state: 'idle' }]);
+  expect(await covered()).toEqual([]);
+  expect(await open()).not.toEqual([]);
+});

@@ -1,0 +1,112 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { onTestFinished } from 'vitest';
+import {
+  type SimulatedChain,
+  type SimulatorOptions,
+  startSimulator,
+} from '../../../simulator/index.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { configFolder } from '../../harness/process.ts';
+import { listedChain, testKey } from '../../harness/sync.ts';
+import { truth } from '../../harness/truth/truth.ts';
+
+const seed = 41;
+export const pageSize = 50;
+
+/** The newest operation is two hours old: a source that has stopped is not healthy. */
+export const chain: SimulatedChain = {
+  ...listedChain,
+  userOperations: 1500,
+  batches: { first: 1, count: 12, blocks: 60 },
+  factories: 40,
+  startsAtMs: Date.now() - 2 * 3_600_000,
+};
+
+const operations = truth(seed, chain, { operations: ['user-operations'] }).user_operations;
+
+/** What stands at a share of the list in order, 0 at its lowest. */
+function at(values: readonly number[], share: number): number {
+  const known = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
+  return known[Math.floor(known.length * share)] ?? 0;
+}
+
+/** A time by its share of the operations, 0 at the oldest. */
+export const timeAt = (share: number): string =>
+  new Date(
+    at(
+      operations.map((row) => Date.parse(String(row['timestamp']))),
+      share,
+    ),
+  ).toISOString();
+
+export const blocks = operations.map((row) => Number(row['block_number']));
+
+/** A block by its share of the operations, 0 at the lowest. */
+export const blockAt = (share: number): number => at(blocks, share);
+
+/** The pages of the operations above a share of them. */
+export const pagesAfter = (share: number) => ((1 - share) * chain.userOperations) / pageSize;
+
+interface ProgramOptions extends Partial<SimulatorOptions> {
+  /** The lists of the chain in the configuration; without them there is no file. */
+  readonly operations?: object;
+  readonly explorer?: object;
+  readonly name?: string;
+  /** Another explorer than the simulated one. */
+  readonly url?: string;
+}
+
+/** The program on a database, a simulated explorer and a folder of its own. */
+export async function openProgram(options: ProgramOptions = {}) {
+  const { operations: lists, explorer, name = chain.name, url, ...simulated } = options;
+  let requests = 0;
+  let stop = { after: Infinity, by: new AbortController() };
+  const simulator = await startSimulator({
+    seed,
+    chains: [chain],
+    apiKey: testKey,
+    ...simulated,
+    onRequest(seen) {
+      simulated.onRequest?.(seen);
+      requests += 1;
+      if (requests === stop.after) stop.by.abort();
+    },
+  });
+  onTestFinished(() => simulator.close());
+  const database = await freshDatabase();
+  const config = {
+    explorer: { requests_per_second: 1000, ...explorer },
+    chains: [{ id: chain.id, name, operations: lists }],
+  };
+  const folder = lists === undefined ? {} : { cwd: await configFolder(config) };
+  const env = {
+    DATABASE_URL: database.url,
+    EXPLORER_BASE_URL: url ?? simulator.url,
+    EXPLORER_API_KEY: testKey,
+  };
+  /** Runs a command; says what it cost. */
+  const run = async (...args: readonly string[]) => {
+    const before = requests;
+    const { signal } = stop.by;
+    const ended = await call([...args, '--log-level', 'silent'], { env, ...folder, signal });
+    return { ...ended, requests: requests - before };
+  };
+  return {
+    run,
+    env,
+    pool: database.pool,
+    db: drizzle(database.pool),
+    query: async (sql: string) => (await database.pool.query(sql)).rows,
+    /** What a command says as a document. */
+    documentOf: async <Told>(...args: readonly string[]) =>
+      JSON.parse((await run(...args, '--json')).stdout) as Told,
+    /** A command that is told to stop after so many requests. */
+    interrupted: async (after: number, ...args: readonly string[]) => {
+      stop = { after: requests + after, by: new AbortController() };
+      const ended = await run(...args);
+      stop = { after: Infinity, by: new AbortController() };
+      return ended;
+    },
+  };
+}
