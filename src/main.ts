@@ -1,8 +1,8 @@
 import { enableCompileCache } from 'node:module';
 import { performance } from 'node:perf_hooks';
-import { programPrefix } from './cli/command-line.ts';
-import { lookOf, openStdout } from './cli/stdout.ts';
 import { packageVersion } from './package-file.ts';
+import { programPrefix } from './cli/context.ts';
+import { lookOf, openStdout } from './cli/stdout.ts';
 
 // Caches compiled code, types stripped, in the system's temporary folder.
 enableCompileCache();

@@ -4,11 +4,19 @@ import { isBoundedBy, kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import { operationNames } from '../lists/registry.ts';
 import type { SyncTarget } from '../sync/once.ts';
-import { addBounds, type BoundFlags, boundsOf, examplesOf, givenBounds } from './bounds.ts';
-import { addFeedOptions, addSameData, type ChosenFeeds } from './chosen-feeds.ts';
-import { addHelp } from './command-line.ts';
+import {
+  addBounds,
+  type BoundFlags,
+  boundsOf,
+  boundExamples,
+  givenBounds,
+  addFeedOptions,
+  addSameData,
+  type ChosenFeeds,
+  addExamples,
+} from './options.ts';
 import { type Context, type GlobalOptions, type Registry, UsageError } from './context.ts';
-import { settingsOf } from './setup.ts';
+import { settingsOf } from './database.ts';
 import { syncOnDatabase, targetsOf } from './sync.ts';
 
 interface BackfillOptions extends ChosenFeeds, BoundFlags, SourceOptions, GlobalOptions {
@@ -16,34 +24,26 @@ interface BackfillOptions extends ChosenFeeds, BoundFlags, SourceOptions, Global
 }
 
 /** `backfill`: extends the history of feeds, and reads only what is missing. */
-export function registerBackfill({ command, run }: Registry): void {
-  addBounds(addSameData(addFeedOptions(command)), [
-    'since',
-    'fromBatch',
-    'fromBlock',
-    'toBlock',
-  ]).option('--again', 'read the known history of newest-first lists again, for what came late');
-  addHelp(
+export function register({ command, run }: Registry): void {
+  addBounds(addSameData(addFeedOptions(command)), ['since', 'fromBatch', 'fromBlock', 'toBlock'])
+    .option('--again', 'read the known history of newest-first lists again, for what came late')
+    .action(run(backfill));
+  addExamples(
     command,
-    (line) => `
-Without bounds it reads as far back as the configuration says, or the last command that named bounds.
+    [...boundExamples('backfill'), 'explorer-etl backfill --chain 10 --again'],
+    `Without bounds it reads as far back as the configuration says, or the last command that named bounds.
 A bound chooses the lists that it bounds. --since all and --from-batch 1 take all there is. sync and
-start read what is new. The same command resumes an interrupted backfill.
-
-Examples:
-${examplesOf('backfill', line)}
-  ${line('explorer-etl backfill --chain 10 --again')}`,
-  ).action(run(backfill));
+start read what is new. The same command resumes an interrupted backfill.`,
+  );
 }
 
 async function backfill(context: Context, options: BackfillOptions) {
   const configured = settingsOf(context, options);
   requireApiKey(configured);
-  const now = new Date();
-  const bounds = boundsOf(configured, options, now);
+  const bounds = boundsOf(configured, options, new Date());
   const { since } = bounds;
   const settings = since === undefined ? configured : withHistory(configured, since);
-  const targets = (aimed: Settings) => historyTargets(aimed, options, bounds, now);
+  const targets = (aimed: Settings) => historyTargets(aimed, options, bounds);
   // Refuses flags that choose no feed before a database opens.
   targets(settings);
   return syncOnDatabase('backfill', context, options, { settings, bounds, targets });
@@ -54,9 +54,8 @@ function historyTargets(
   settings: Settings,
   options: BackfillOptions,
   bounds: ScopeBounds,
-  now: Date,
 ): SyncTarget[] {
-  const lanes = targetsOf(settings, options, now).filter(
+  const lanes = targetsOf(settings, bounds).filter(
     ({ lane }) => lane.lane === 'backfill' && kindOf(lane.operation).hasHistory,
   );
   if (lanes.length === 0) {

@@ -22,17 +22,26 @@ import { openDatabase, type OpenDatabase } from '../open-database.ts';
 import { printable } from '../printable.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
 import { type ConfiguredLane, configuredFeeds, configuredLanes } from '../sync/targets.ts';
-import { type Look, mostProse } from '../terminal/look.ts';
+import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
-import { paint } from '../terminal/paint.ts';
-import { wrap } from '../terminal/width.ts';
-import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
-import { addExamples, commandLineOf } from './command-line.ts';
-import { type Context, exits, type GlobalOptions, type Registry } from './context.ts';
+import { prose } from '../terminal/layout.ts';
+import {
+  addFeedOptions,
+  type ChosenFeeds,
+  addExamples,
+  addDemo,
+  type DemoOption,
+} from './options.ts';
+import {
+  commandLineOf,
+  type Context,
+  exits,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
 import { demoSettings } from './demo-world.ts';
-import { addDemo, type DemoOption, placeOf } from './existing.ts';
+import { placeOf, settingsOf } from './database.ts';
 import { printAnswer } from './print.ts';
-import { settingsOf } from './setup.ts';
 
 const count = z.int().min(0);
 
@@ -75,7 +84,7 @@ interface CheckOptions extends ChosenFeeds, DemoOption, GlobalOptions {
   readonly requests: boolean;
 }
 
-export function registerCheck({ command, run }: Registry): void {
+export function register({ command, run }: Registry): void {
   addDemo(addFeedOptions(command))
     .option('--no-requests', `make no request (each feed's costs ${creditsPerPage} credits)`)
     .action(run(check));
@@ -119,10 +128,9 @@ const styles = { ok: 'good', failed: 'bad', warning: 'warning' } as const;
 
 /** A line for each check; then the next command, unless one check failed. */
 export function checkText(checks: readonly Check[], look: Look, next: string): string {
-  const width = Math.min(look.columns, mostProse);
   const lines = checks.flatMap(({ name, state, message }) => {
     const label = paint(look, styles[state], labels[state]);
-    return wrap(label + printable(`${name}: ${message}`), width, labels[state].length);
+    return prose(look, label + printable(`${name}: ${message}`));
   });
   const end = hasFailed(checks) ? [] : ['', `Next:  ${paint(look, 'command', next)}`];
   return `${[...lines, ...end].join('\n')}\n`;

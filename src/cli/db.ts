@@ -7,13 +7,18 @@ import {
   stopEmbeddedPostgres,
   type EmbeddedPostgresState,
 } from '../postgres/postgres.ts';
-import { addExamples, commandLineOf, type CommandLine } from './command-line.ts';
-import { exitCodes, UsageError, type Context, type GlobalOptions } from './context.ts';
-import type { Registry } from './context.ts';
-import { addDemo, demoDatabase, embeddedDirectory, existing, type DemoOption } from './existing.ts';
-import { onDatabase } from './on-database.ts';
+import { addExamples, addDemo, type DemoOption } from './options.ts';
+import {
+  commandLineOf,
+  type CommandLine,
+  exitCodes,
+  UsageError,
+  type Context,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
+import { demoDatabase, embeddedDirectory, existing, onDatabase, settingsOf } from './database.ts';
 import { printAnswer } from './print.ts';
-import { settingsOf } from './setup.ts';
 
 const server = {
   running: z.boolean(),
@@ -48,7 +53,7 @@ export const dbUrlDocument = z.strictObject({
 });
 
 /** `db start|stop|status|url|shell`: manages the embedded Postgres for a person. */
-export function registerDb({ command, run }: Registry): void {
+export function register({ command, run }: Registry): void {
   addExamples(command, ['explorer-etl db start', 'explorer-etl db shell', 'explorer-etl db stop']);
   command.command('start').description('start it; it runs until db stop').action(run(start));
   command

@@ -15,9 +15,9 @@ import { feedName } from '../lists/feed.ts';
 import { registerFeeds } from '../sync/feeds.ts';
 import type { SyncTarget } from '../sync/once.ts';
 import { configuredFeeds, configuredLanes } from '../sync/targets.ts';
-import type { ChosenFeeds } from './chosen-feeds.ts';
+import type { ChosenFeeds } from './options.ts';
 import type { Context, GlobalOptions } from './context.ts';
-import { settingsOf } from './setup.ts';
+import { settingsOf } from './database.ts';
 
 /** The seed of the demo's world; any other works too. */
 const demoSeed = 1;

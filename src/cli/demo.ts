@@ -8,12 +8,13 @@ import { openDatabase, type OpenDatabase } from '../open-database.ts';
 import { stopEmbeddedPostgres } from '../postgres/postgres.ts';
 import type { FeedStatus, StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
-import type { Look } from '../terminal/look.ts';
+import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
-import { paint } from '../terminal/paint.ts';
-import { fit, widthOf, wrap } from '../terminal/width.ts';
-import { addHelp, commandLineOf, type CommandLine } from './command-line.ts';
+import { fit, widthOf, wrap } from '../terminal/layout.ts';
+import { addExamples } from './options.ts';
 import {
+  commandLineOf,
+  type CommandLine,
   exits,
   waitingOf,
   type Context,
@@ -32,8 +33,8 @@ import {
   type Kill,
 } from './demo-worker.ts';
 import { demoSettings, openDemoExplorer, openDemoWorld, readStagePages } from './demo-world.ts';
-import { demoDatabase, embeddedDirectory } from './existing.ts';
-import { servePageNearby, urlOf } from './http.ts';
+import { demoDatabase, embeddedDirectory } from './database.ts';
+import { servePage, urlOf } from './http.ts';
 import { printAnswer } from './print.ts';
 import { signOf, trackLines, tracksOf, watchStatus, type Track } from './progress.ts';
 import { openScreen } from './screen.ts';
@@ -79,18 +80,13 @@ interface DemoOptions {
 }
 
 /** `demo`: runs the program against a simulated explorer, and kills its worker halfway. */
-export function registerDemo({ command, run }: Registry): void {
+export function register({ command, run }: Registry): void {
   command
     .option('--stop', 'only stop the Postgres that an earlier demo left running', false)
     .option('--exit', 'end when all is read; in a terminal the page stays until Ctrl-C', false)
     .addOption(command.createOption('--as-worker').default(false).hideHelp());
-  addHelp(
-    command,
-    (line) => `
-Examples:
-  ${line('explorer-etl demo')}
-  ${line('explorer-etl demo --stop')}`,
-  ).action(
+  addExamples(command, ['explorer-etl demo', 'explorer-etl demo --stop']);
+  command.action(
     run<DemoOptions>((context, options) => {
       if (options.asWorker) return workForDemo(context);
       return options.stop ? stopDemo(context, options) : demo(context, options);
@@ -114,7 +110,7 @@ async function demo(outer: Context, options: DemoOptions & GlobalOptions): Promi
   const screen = openDemoScreen(context, options, settings);
   // The worker loads the program while Postgres starts.
   const worker = startDemoWorker(context);
-  const page = await servePageNearby(context, { settings, works: false, metricsAddress: null });
+  const page = await servePage(context, null, { settings, works: false, metricsAddress: null });
   screen.show({ page: `The page: ${urlOf(page)}` });
   try {
     const database = await openDatabase(settings, { cwd: context.cwd, name: demoDatabase });

@@ -4,14 +4,11 @@ import { z } from 'zod';
 import { exportSource, fillFolder, readRelations, sourceOf } from '../export/export.ts';
 import type { Format, Outcome, Relation, Source } from '../export/export.ts';
 import { statementOf } from '../query/question.ts';
-import { counted } from '../terminal/numbers.ts';
 import { momentForms, parseMoment } from '../time.ts';
-import { collect, storedFeeds } from './chosen-feeds.ts';
-import { addExamples } from './command-line.ts';
-import { UsageError } from './context.ts';
-import type { Context, GlobalOptions, Registry } from './context.ts';
-import { demandData, existing } from './existing.ts';
-import { onDatabase } from './on-database.ts';
+import { counted } from '../terminal/numbers.ts';
+import { collect, addExamples } from './options.ts';
+import { storedFeeds, demandData, existing, onDatabase } from './database.ts';
+import { UsageError, type Context, type GlobalOptions, type Registry } from './context.ts';
 import { printAnswer } from './print.ts';
 import { questionOf } from './query.ts';
 
@@ -34,7 +31,7 @@ interface ExportOptions extends GlobalOptions {
   readonly demo?: boolean;
 }
 
-export function registerExport({ command, run }: Registry): void {
+export function register({ command, run }: Registry): void {
   const format = new Option('--format <format>', 'of the files').choices(['parquet', 'csv']);
   command
     .argument('[names...]', 'tables and views of schema explorer (default: all tables)')

@@ -12,8 +12,14 @@ import { ListenError } from '../http/server.ts';
 import { OriginError } from '../sync/feeds.ts';
 import { StatementError, StatementTimeoutError } from '../query/failure.ts';
 import { ExplorerError } from '../explorer/error.ts';
-import type { CommandLine } from './command-line.ts';
-import { exits, UsageError, type Context, type ExitCode, type GlobalOptions } from './context.ts';
+import {
+  type CommandLine,
+  exits,
+  UsageError,
+  type Context,
+  type ExitCode,
+  type GlobalOptions,
+} from './context.ts';
 import { writeJson } from './print.ts';
 
 /** For programs to branch on. */

@@ -6,17 +6,15 @@ import { isAddressInUse, startHttp, type HttpServer } from '../http/server.ts';
 import { outageStatus, statusNow } from '../status/status.ts';
 import { webAssets } from '../web/bundle.ts';
 import { packageVersion } from '../package-file.ts';
-import { commandLineOf } from './command-line.ts';
-import type { Context } from './context.ts';
+import { commandLineOf, type Context } from './context.ts';
 
 /** The value of `--http`; true: no address was given. */
 export interface HttpFlag {
   readonly http?: true | ListenAddress;
 }
 
-export function addHttp(command: Command, what: string): Command {
-  return command.option('--http [address]', what, parseFlag);
-}
+export const addHttp = (command: Command, what: string): Command =>
+  command.option('--http [address]', what, parseFlag);
 
 function parseFlag(written: string): ListenAddress {
   const parsed = parseAddress(written);
@@ -40,43 +38,37 @@ interface Serving {
   readonly metricsAddress: ListenAddress | null;
 }
 
-/** @throws ListenError */
-export const servePage = (
+/** Serves the page; without an address on the usual port, or a free one. @throws ListenError */
+export async function servePage(
   context: Context,
-  address: ListenAddress,
+  wanted: ListenAddress | null,
   { settings, works, metricsAddress }: Serving,
-): Promise<HttpServer> =>
-  startHttp({
-    address,
-    metricsAddress,
-    token: settings.http.token,
-    hosts: settings.http.hosts,
-    status: async (pool) => {
-      try {
-        return await statusNow(await pool(), settings.explorer.pageSize);
-      } catch (error) {
-        return outageStatus(new Date(), error);
-      }
-    },
-    assets: webAssets,
-    works,
-    version: packageVersion(),
-    commandLine: commandLineOf(context),
-    now: () => performance.now(),
-  });
-
-/** Ports to try, from the usual one on. */
-const tries = 10;
-
-/** Serves the page on the usual port, or on the next free one. @throws ListenError */
-export async function servePageNearby(context: Context, serving: Serving): Promise<HttpServer> {
-  for (let port = defaultListen.port; ; port += 1) {
-    try {
-      const isLast = port === defaultListen.port + tries;
-      return await servePage(context, { ...defaultListen, port: isLast ? 0 : port }, serving);
-    } catch (error) {
-      if (!isAddressInUse(error)) throw error;
-    }
+): Promise<HttpServer> {
+  const serveAt = (address: ListenAddress) =>
+    startHttp({
+      address,
+      metricsAddress,
+      token: settings.http.token,
+      hosts: settings.http.hosts,
+      status: async (pool) => {
+        try {
+          return await statusNow(await pool(), settings.explorer.pageSize);
+        } catch (error) {
+          return outageStatus(new Date(), error);
+        }
+      },
+      assets: webAssets,
+      works,
+      version: packageVersion(),
+      commandLine: commandLineOf(context),
+      now: () => performance.now(),
+    });
+  if (wanted !== null) return serveAt(wanted);
+  try {
+    return await serveAt(defaultListen);
+  } catch (error) {
+    if (!isAddressInUse(error)) throw error;
+    return serveAt({ ...defaultListen, port: 0 });
   }
 }
 

@@ -3,11 +3,10 @@ import { prepareDatabase } from '../app.ts';
 import { distribute, type Distributed } from '../db/layout.ts';
 import { grantRoles, roles } from '../db/roles.ts';
 import { largeTable } from '../lists/registry.ts';
-import { addExamples } from './command-line.ts';
+import { addExamples } from './options.ts';
 import { type Context, type GlobalOptions, type Registry, waitingOf } from './context.ts';
-import { onDatabase } from './on-database.ts';
-import { printAnswer, reportLocation } from './print.ts';
-import { settingsOf } from './setup.ts';
+import { onDatabase, reportLocation, settingsOf } from './database.ts';
+import { printAnswer } from './print.ts';
 
 interface MigrateOptions extends GlobalOptions {
   readonly roles?: boolean;
@@ -31,7 +30,7 @@ export const migrateDocument = z.strictObject({
     .nullable(),
 });
 
-export function registerMigrate({ command, run }: Registry): void {
+export function register({ command, run }: Registry): void {
   command
     .option('--roles', `also create the roles ${Object.values(roles).join(', ')}, and grant them`)
     .option(

@@ -2,21 +2,22 @@ import { isPrepared } from '../db/prepared.ts';
 import { readCredits, sumCredits } from '../status/credits.ts';
 import { planDocument, type PlanDocument, planFeeds, planOf } from '../status/plan.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
-import { columns } from '../terminal/columns.ts';
-import { type Look, mostProse } from '../terminal/look.ts';
+import { columns, prose } from '../terminal/layout.ts';
+import { type Look, mark, paint } from '../terminal/look.ts';
 import { compact, counted, duration, percent, whole } from '../terminal/numbers.ts';
-import { mark, paint } from '../terminal/paint.ts';
-import { wrap } from '../terminal/width.ts';
-import { addFeedOptions, type ChosenFeeds } from './chosen-feeds.ts';
+import {
+  addFeedOptions,
+  type ChosenFeeds,
+  addExamples,
+  addDemo,
+  type DemoOption,
+} from './options.ts';
 import type { Context, GlobalOptions, Registry } from './context.ts';
-import { addExamples } from './command-line.ts';
 import { demoSettings } from './demo-world.ts';
-import { addDemo, type DemoOption, placeOf } from './existing.ts';
-import { onDatabase } from './on-database.ts';
+import { placeOf, onDatabase, settingsOf } from './database.ts';
 import { printAnswer } from './print.ts';
-import { settingsOf } from './setup.ts';
 
-export function registerPlan({ command, run }: Registry): void {
+export function register({ command, run }: Registry): void {
   addExamples(
     addDemo(addFeedOptions(command)).action(run(plan)),
     ['explorer-etl plan', 'explorer-etl plan --chain 10'],
@@ -46,34 +47,25 @@ async function plan(context: Context, options: ChosenFeeds & DemoOption & Global
 type Range = PlanDocument['history']['requests'];
 type Feed = PlanDocument['feeds'][number];
 
-/** The minimum width for a time column. */
-const wide = 72;
-
 /** The plan for people: total cost, then each feed, then its target. */
 export function planText(document: PlanDocument, look: Look): string {
-  const width = Math.min(look.columns, mostProse);
-  const known = document.feeds.filter(({ history }) => history.requests.most !== null);
-  const { unknown } = document.history;
+  const { feeds, history, polls } = document;
+  const known = feeds.filter((feed) => feed.history.requests.most !== null);
   const lines = [
-    ...historyLines(document, known.length > 0, look, width),
-    ...wrap(pollsText(document), width, 2),
+    ...historyLines(document, known.length > 0, look),
+    ...prose(look, pollsText(document)),
     ...(known.length === 0 ? [] : ['', ...feedTable(known, look)]),
-    ...(unknown.length === 0 ? [] : wrap(unknownText(unknown), width, 2)),
-    ...wrap(targetText(document.feeds), width, 2),
-    ...(document.polls.fits === false ? wrap(warningText(document, look), width, 2) : []),
+    ...(history.unknown.length === 0 ? [] : prose(look, unknownText(history.unknown))),
+    ...prose(look, targetText(feeds)),
+    ...(polls.fits === false ? prose(look, warningText(document, look)) : []),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function historyLines(
-  { history, rate, feeds }: PlanDocument,
-  isKnown: boolean,
-  look: Look,
-  width: number,
-): string[] {
+function historyLines({ history, rate, feeds }: PlanDocument, isKnown: boolean, look: Look) {
   if (!isKnown) {
-    const text = `The cost of the history of ${counted(feeds.length, 'feed')} is unknown: too little is downloaded.`;
-    return wrap(text, width, 2);
+    const all = counted(feeds.length, 'feed');
+    return prose(look, `The cost of the history of ${all} is unknown: too little is downloaded.`);
   }
   const { requests, credits, seconds, seconds_beside_polls: beside } = history;
   if (requests.most === 0) return [paint(look, 'strong', 'No history is left to download.')];
@@ -84,8 +76,8 @@ function historyLines(
   const besidePolls = polled === null || polled === alone ? '' : `, ${polled} beside the polls`;
   const pace = `${whole(rate.requests_per_second)} requests/s${perDay}`;
   return [
-    ...wrap(cost, width, 2).map((line) => paint(look, 'strong', line)),
-    ...wrap(`It takes ${alone ?? 'for ever'} at ${pace}${besidePolls}.`, width, 2),
+    ...prose(look, cost).map((line) => paint(look, 'strong', line)),
+    ...prose(look, `It takes ${alone ?? 'for ever'} at ${pace}${besidePolls}.`),
   ];
 }
 
@@ -99,21 +91,18 @@ function pollsText({ polls: { requests, credits }, rate: { daily_credits } }: Pl
   return `Polls: ${rangeText(requests, whole)} requests a day, ${whole(known)} credits${share}.`;
 }
 
-function feedTable(feeds: readonly Feed[], look: Look): string[] {
-  const isWide = look.columns >= wide;
-  return columns(look, {
-    head: ['feed', 'left', 'at most', ...(isWide ? ['takes at most'] : []), 'each day'],
-    rows: feeds.map(({ feed, history: { requests, seconds }, polls }) => [
+const feedTable = (feeds: readonly Feed[], look: Look): string[] =>
+  columns(look, {
+    head: ['feed', 'left', 'at most', 'each day'],
+    rows: feeds.map(({ feed, history: { requests }, polls }) => [
       feed,
       requests.likely === null ? 'unknown' : short(requests.likely),
       requests.most === null ? '' : short(requests.most),
-      ...(isWide ? [seconds.most ? about(seconds.most) : ''] : []),
       rangeText(polls.requests, short),
     ]),
-    aligns: ['left', 'right', 'right', 'right', 'right'],
+    aligns: ['left', 'right', 'right', 'right'],
     flexible: 0,
   });
-}
 
 /** The configured part of the lists, and where it is set. */
 function targetText(feeds: readonly Feed[]): string {

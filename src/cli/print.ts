@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import type { OpenDatabase } from '../open-database.ts';
 import { printableLines } from '../printable.ts';
-import { commandLineOf } from './command-line.ts';
 import { exits, type Context, type Exit, type ExitCode, type GlobalOptions } from './context.ts';
 
 /** How a command ended: field `exit` of every document. */
@@ -43,19 +41,4 @@ export function printAnswer<Schema extends DocumentSchema>(
   if (json) return writeJson(context, schema, fields, exit);
   context.stdout(text());
   return exit.code;
-}
-
-/** Reports where an embedded database keeps its data. */
-export function reportLocation(
-  context: Context,
-  { quiet }: Pick<GlobalOptions, 'quiet'>,
-  { embedded }: OpenDatabase,
-): void {
-  if (embedded === null || quiet) return;
-  const why = embedded.relocated
-    ? ' (the server does not run as root and cannot enter this folder)'
-    : '';
-  const stop = commandLineOf(context)('explorer-etl db stop');
-  const state = embedded.attached ? 'runs' : `started (${stop} stops it)`;
-  context.stderr(`Embedded Postgres ${state}; its data is in ${embedded.dataDirectory}${why}\n`);
 }

@@ -1,86 +1,54 @@
 import { Command, CommanderError, Option } from 'commander';
 import { logFormats, logLevels } from '../log-levels.ts';
 import { packageVersion } from '../package-file.ts';
-import { addHelp, commandLineOf } from './command-line.ts';
 import {
+  commandLineOf,
   exitCodes,
   OutputClosedError,
   type Action,
   type Context,
   type ExitCode,
   type GlobalOptions,
-  type Register,
+  type Registry,
 } from './context.ts';
 import type { Failure } from './failure.ts';
 
-/** What the help shows of a command, before the command is loaded. */
-interface CommandEntry {
-  readonly name: string;
-  readonly description: string;
-  readonly group: string;
-  /** The whole program takes a second to load, and the help needs none of it. */
-  readonly load: () => Promise<Register>;
-}
+/** Loads a command: the whole program takes a second to load, and the help needs none of it. */
+type Load = () => Promise<{ readonly register: (registry: Registry) => void }>;
 
-const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const groups: Readonly<Record<string, Readonly<Record<string, readonly [string, Load]>>>> = {
   'Get started:': {
-    demo: 'mirror two simulated chains into an embedded Postgres, without a key',
-    init: 'write explorer-etl.yaml to start from',
-    check: 'test configuration, database and API key',
-    plan: 'estimate requests, credits and days, before and during a run',
+    demo: ['mirror two simulated chains, without a key', () => import('./demo.ts')],
+    init: ['write explorer-etl.yaml to start from', () => import('./init.ts')],
+    check: ['test configuration, database and API key', () => import('./check.ts')],
+    plan: ['estimate requests, credits and days', () => import('./plan.ts')],
   },
   'Mirror:': {
-    sync: 'bring feeds up to date once, and exit',
-    start: 'keep every feed current by its schedule, until SIGTERM or Ctrl-C',
-    backfill: 'read history that is not covered yet, and nothing else',
+    sync: ['bring feeds up to date once, and exit', () => import('./sync.ts')],
+    start: ['keep feeds current by schedule, until a signal', () => import('./start.ts')],
+    backfill: ['read history that is not covered yet', () => import('./backfill.ts')],
   },
   'Watch and verify:': {
-    status: 'what each feed does, how current and complete it is, and what is left',
-    open: 'serve the page: status, coverage, credits and queries',
-    verify: 'report for every feed what is verified complete, and what is missing',
-    repair: 'download what verify reports missing',
-    quarantine: 'items that could not become rows: list, retry, drop',
+    status: ['what each feed does, and what is left', () => import('./status.ts')],
+    open: ['serve the page: status, coverage, queries', () => import('./open.ts')],
+    verify: ['what is verified complete, and what is missing', () => import('./verify.ts')],
+    repair: ['download what verify reports missing', () => import('./repair.ts')],
+    quarantine: ['items that are no rows: list, retry, drop', () => import('./quarantine.ts')],
   },
   'Use the data:': {
-    query: 'query the database: in SQL, or by the name of a query that is included',
-    export: 'write tables, views or queries to files, by chain and day',
-    db: 'the embedded Postgres: start, stop, status, url; a shell in any database',
+    query: ['query the database: SQL, or a named query', () => import('./query.ts')],
+    export: ['write tables, views or queries to files', () => import('./export.ts')],
+    db: ['the embedded Postgres; a shell in any database', () => import('./db.ts')],
   },
   'Operate:': {
-    migrate: "bring the database's schema up to this program",
-    replay: 'decode archived pages again with this version, and store what is new; no request',
-    simulate: 'run the simulated explorer as a server, to try things without a key',
+    migrate: ["bring the database's schema up to date", () => import('./migrate.ts')],
+    replay: ['decode archived pages again, without a request', () => import('./replay.ts')],
+    simulate: ['run the simulated explorer as a server', () => import('./simulate.ts')],
   },
 };
 
-const loaders: Readonly<Record<string, CommandEntry['load']>> = {
-  demo: async () => (await import('./demo.ts')).registerDemo,
-  init: async () => (await import('./init.ts')).registerInit,
-  check: async () => (await import('./check.ts')).registerCheck,
-  plan: async () => (await import('./plan.ts')).registerPlan,
-  sync: async () => (await import('./sync.ts')).registerSync,
-  start: async () => (await import('./start.ts')).registerStart,
-  backfill: async () => (await import('./backfill.ts')).registerBackfill,
-  status: async () => (await import('./status.ts')).registerStatus,
-  open: async () => (await import('./open.ts')).registerOpen,
-  verify: async () => (await import('./verify.ts')).registerVerify,
-  repair: async () => (await import('./repair.ts')).registerRepair,
-  quarantine: async () => (await import('./quarantine.ts')).registerQuarantine,
-  query: async () => (await import('./query.ts')).registerQuery,
-  export: async () => (await import('./export.ts')).registerExport,
-  db: async () => (await import('./db.ts')).registerDb,
-  migrate: async () => (await import('./migrate.ts')).registerMigrate,
-  replay: async () => (await import('./replay.ts')).registerReplay,
-  simulate: async () => (await import('./simulate.ts')).registerSimulate,
-};
-
-export const commands: readonly CommandEntry[] = Object.entries(groups).flatMap(
-  ([group, descriptions]) =>
-    Object.entries(descriptions).map(([name, description]) => {
-      const load = loaders[name];
-      if (load === undefined) throw new Error(`command ${name} has no module`);
-      return { name, description, group, load };
-    }),
+export const commands = Object.entries(groups).flatMap(([group, those]) =>
+  Object.entries(those).map(([name, [description, load]]) => ({ name, description, group, load })),
 );
 
 /** Runs the program with a user's arguments; reports failures on stderr. @returns the exit code */
@@ -102,32 +70,19 @@ export async function runProgram(args: readonly string[], outer: Context): Promi
       const globals = command.optsWithGlobals<GlobalOptions>();
       code = await action(context, { ...globals, ...options }, ...(given as unknown as Arguments));
     };
-  const load = async (command: Command): Promise<void> => {
-    const register = await commands.find(({ name }) => name === command.name())?.load();
-    register?.({ command, run });
-    // A lone `--no-…` defaults to true; commander looks for them before they are added.
-    for (const option of command.options.filter(({ negate }) => negate)) {
-      const name = option.attributeName();
-      if (command.getOptionValue(name) === undefined) {
-        command.setOptionValueWithSource(name, true, 'default');
-      }
-    }
-    addGlobalHint(command);
-  };
   for (const { name, description, group } of commands) {
     program.command(name).description(description).helpGroup(group);
   }
   program.hook('preSubcommand', async (_, command) => {
-    const isShown = context.err.isTerminal && !args.includes('--quiet');
-    // Loading takes a second, and more on a busy machine.
-    if (isShown) context.stderr('Loading …');
-    await load(command);
-    if (isShown) context.stderr('\r\u001b[K');
+    const { load } = commands.find(({ name }) => name === command.name()) ?? {};
+    (await load?.())?.register({ command, run });
   });
-  registerHelp(program, load);
+  const [first, ...others] = args;
   let failed: unknown = null;
   try {
-    await program.parseAsync(args, { from: 'user' });
+    // `help` of a command is its `--help`, for which a hook loads it.
+    const typed = first === 'help' ? [...others, '--help'] : args;
+    await program.parseAsync(typed, { from: 'user' });
     if (code !== exitCodes.interrupted) return code;
   } catch (error) {
     if (error instanceof OutputClosedError) return exitCodes.done;
@@ -165,13 +120,15 @@ function wantsJson(args: readonly string[]): boolean {
   return args.slice(0, end === -1 ? undefined : end).includes('--json');
 }
 
-function describeProgram({ stdout, stderr, out, err, program }: Context): Command {
+function describeProgram(context: Context): Command {
+  const { stdout, stderr, out, err, program: name } = context;
   const level = new Option('--log-level <level>', 'minimum log level on stderr');
   const lines = 'format of log lines (default: pretty on a terminal, else json)';
   const format = new Option('--log-format <format>', lines);
-  return new Command(program)
+  const program = new Command(name)
     .description("Mirrors a Blockscout explorer's paginated API into Postgres.")
     .version(packageVersion())
+    .helpCommand('help [command...]', 'show how a command is used')
     .option('--config <file>', 'configuration file (default: explorer-etl.yaml if it exists)')
     .option('--database-url <url>', 'Postgres to use (default: DATABASE_URL, else an embedded one)')
     .addOption(level.choices(logLevels).default('info'))
@@ -188,34 +145,7 @@ function describeProgram({ stdout, stderr, out, err, program }: Context): Comman
     })
     .showSuggestionAfterError()
     .exitOverride();
-}
-
-/** `help [command…]`: the same as `--help` after the command. */
-function registerHelp(program: Command, load: (command: Command) => Promise<void>): void {
-  program.helpCommand(false);
-  program
-    .command('help')
-    .argument('[command...]', 'the command that it is about')
-    .description('show how a command is used')
-    .helpGroup('Get started:')
-    .action(async (names: readonly string[]) => {
-      let [wanted, isLoaded] = [program, false];
-      for (const name of names) {
-        const found = wanted.commands.find((command) => command.name() === name);
-        if (found === undefined) {
-          const help = commandLineOf({ program: program.name() })('explorer-etl help');
-          return wanted.error(`error: unknown command '${names.join(' ')}'; see: ${help}`);
-        }
-        // For `help`, a hook has already loaded it.
-        if (!isLoaded && found.name() !== 'help') await load(found);
-        [wanted, isLoaded] = [found, true];
-      }
-      wanted.help();
-    });
-}
-
-/** The help of each command refers to the one list of common options. */
-function addGlobalHint(command: Command): void {
-  addHelp(command, (line) => `\nOptions of all commands:  ${line('explorer-etl help')}`);
-  command.commands.forEach(addGlobalHint);
+  const help = commandLineOf(context)('explorer-etl help');
+  const common = `\nOptions of all commands:  ${help}`;
+  return program.addHelpText('afterAll', ({ command }) => (command === program ? '' : common));
 }

@@ -2,12 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { failures } from '../failure.ts';
 import { printable } from '../printable.ts';
 import type { FeedStatus, StatusDocument } from '../status/schema.ts';
-import { bar } from '../terminal/bar.ts';
-import { columns } from '../terminal/columns.ts';
-import { type Look, plainLook } from '../terminal/look.ts';
+import { bar, columns, fit, widthOf } from '../terminal/layout.ts';
+import { type Look, plainLook, paint, type Style } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
-import { paint, type Style } from '../terminal/paint.ts';
-import { fit, widthOf } from '../terminal/width.ts';
 import type { Context, GlobalOptions } from './context.ts';
 import type { Screen } from './screen.ts';
 

@@ -9,13 +9,11 @@ import {
   type QuarantinedEntry,
   type QuarantineFilter,
 } from '../quarantine/list.ts';
-import { columns } from '../terminal/columns.ts';
+import { columns, fit } from '../terminal/layout.ts';
 import type { Look } from '../terminal/look.ts';
-import { fit } from '../terminal/width.ts';
-import { addFeedOptions, storedFeeds, wholeNumber, type ChosenFeeds } from './chosen-feeds.ts';
-import { addExamples } from './command-line.ts';
+import { addFeedOptions, wholeNumber, type ChosenFeeds, addExamples } from './options.ts';
+import { storedFeeds, demandPrepared, onDatabase } from './database.ts';
 import { exits, UsageError, type Action, type GlobalOptions, type Registry } from './context.ts';
-import { demandPrepared, onDatabase } from './on-database.ts';
 import { printAnswer } from './print.ts';
 
 /** An item's feed, and its number for --id. */
@@ -67,7 +65,7 @@ type Work = (
   ...given: Parameters<Action<QuarantineOptions>>
 ) => ReturnType<Action<QuarantineOptions>>;
 
-export function registerQuarantine({ command, run }: Registry): void {
+export function register({ command, run }: Registry): void {
   addExamples(command, [
     'explorer-etl quarantine list --chain 10',
     'explorer-etl quarantine retry',

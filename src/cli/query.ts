@@ -12,14 +12,20 @@ import { StatementError } from '../query/failure.ts';
 import { questions, readQuestion, statementOf, type Question } from '../query/question.ts';
 import { readAnswer, unlessAborted, type Column, type Piece, type Row } from '../query/read.ts';
 import { isNumber, isText, jsonText, readTypeNames } from '../query/value.ts';
-import { counted } from '../terminal/numbers.ts';
-import { fit, widthOf } from '../terminal/width.ts';
 import { parseDuration } from '../time.ts';
-import { storedFeeds, wholeNumber } from './chosen-feeds.ts';
-import { addExamples, commandLineOf, type CommandLine } from './command-line.ts';
-import { exits, UsageError, type Context, type GlobalOptions, type Registry } from './context.ts';
-import { demandData, existing } from './existing.ts';
-import { onDatabase } from './on-database.ts';
+import { counted } from '../terminal/numbers.ts';
+import { fit, widthOf } from '../terminal/layout.ts';
+import { storedFeeds, demandData, existing, onDatabase } from './database.ts';
+import { wholeNumber, addExamples } from './options.ts';
+import {
+  commandLineOf,
+  type CommandLine,
+  exits,
+  UsageError,
+  type Context,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
 import { printAnswer } from './print.ts';
 
 /** `query --json`. `exit` comes after the rows, which are streamed; cut output is no valid JSON. */
@@ -78,7 +84,7 @@ const defaultTimeout = '60s';
 const longestTimeoutMs = 2 ** 31 - 1;
 const dayMs = 86_400_000;
 
-export function registerQuery({ command, run }: Registry): void {
+export function register({ command, run }: Registry): void {
   const what = 'how long the server may work on it, such as 5m; 0: no limit';
   const timeout = new Option('--timeout <time>', what);
   command

@@ -17,12 +17,10 @@ import {
   reconcileTargets,
   withTargets,
 } from '../sync/targets.ts';
-import { addFeedOptions, addSameData, type ChosenFeeds } from './chosen-feeds.ts';
+import { addFeedOptions, addSameData, type ChosenFeeds, addExamples } from './options.ts';
 import { concludeSync } from './sync-result.ts';
 import { type Context, type GlobalOptions, type Registry, UsageError } from './context.ts';
-import { addExamples } from './command-line.ts';
-import { demandPrepared, onDatabase } from './on-database.ts';
-import { settingsOf } from './setup.ts';
+import { demandPrepared, onDatabase, settingsOf } from './database.ts';
 import { syncTargets } from './sync.ts';
 import { costText } from './verify.ts';
 
@@ -30,7 +28,7 @@ interface RepairOptions extends ChosenFeeds, SourceOptions, GlobalOptions {
   readonly yes?: true;
 }
 
-export function registerRepair({ command, run }: Registry): void {
+export function register({ command, run }: Registry): void {
   addSameData(addFeedOptions(command))
     .option('--yes', `repair even if it takes more than ${mostUnrequested} requests`)
     .action(run(repair));

@@ -2,11 +2,10 @@ import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 import { countArchived, replayArchive, type Replayed } from '../replay/replay.ts';
 import { counted, whole } from '../terminal/numbers.ts';
-import { addFeedOptions, type ChosenFeeds, storedFeeds } from './chosen-feeds.ts';
-import { addExamples } from './command-line.ts';
+import { addFeedOptions, type ChosenFeeds, addExamples } from './options.ts';
+import { storedFeeds, demandPrepared, onDatabase, reportLocation } from './database.ts';
 import type { Context, GlobalOptions, Registry } from './context.ts';
-import { demandPrepared, onDatabase } from './on-database.ts';
-import { printAnswer, reportLocation } from './print.ts';
+import { printAnswer } from './print.ts';
 
 export const replayDocument = z.strictObject({
   schema: z.literal('explorer-etl/replay/1'),
@@ -24,7 +23,7 @@ export const replayDocument = z.strictObject({
 const progressMs = 5_000;
 
 /** `replay`: decodes archived pages again with this version. Makes no request. */
-export function registerReplay({ command, run }: Registry): void {
+export function register({ command, run }: Registry): void {
   const examples = [
     'explorer-etl replay',
     'explorer-etl replay --chain 10 --operation user-operations',

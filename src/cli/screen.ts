@@ -1,7 +1,8 @@
 import { createLogUpdate } from 'log-update';
-import type { Look } from '../terminal/look.ts';
-import { paint } from '../terminal/paint.ts';
-import type { Context } from './context.ts';
+import type { LogFormat } from '../log-levels.ts';
+import { createLog, type Log } from '../log.ts';
+import { type Look, paint } from '../terminal/look.ts';
+import type { Context, GlobalOptions } from './context.ts';
 
 /** Progress and log lines share stderr: neither overwrites the other. */
 export interface Screen {
@@ -46,3 +47,21 @@ export function openScreen({ err, stderr }: Pick<Context, 'err' | 'stderr'>): Sc
     },
   };
 }
+
+/** The option's format; by default pretty on a terminal, otherwise JSON lines. */
+export const formatOf = (
+  { err }: Pick<Context, 'err'>,
+  { logFormat }: Pick<GlobalOptions, 'logFormat'>,
+): LogFormat => logFormat ?? (err.isTerminal ? 'pretty' : 'json');
+
+/** A command's log, in the format of its options and of stderr. */
+export const logOf = (
+  context: Context,
+  options: Pick<GlobalOptions, 'logLevel' | 'logFormat'>,
+  write: (line: string) => void = context.stderr,
+): Log =>
+  createLog(options.logLevel, write, {
+    format: formatOf(context, options),
+    isColoured: context.err.isColoured,
+    now: () => performance.now(),
+  });

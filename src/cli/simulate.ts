@@ -11,9 +11,8 @@ import {
   type SimulatedChain,
 } from '../../simulator/index.ts';
 import { nearest } from '../config/nearest.ts';
-import { wrap } from '../terminal/width.ts';
-import { wholeNumber } from './chosen-feeds.ts';
-import { addHelp } from './command-line.ts';
+import { wrap } from '../terminal/layout.ts';
+import { wholeNumber, addExamples } from './options.ts';
 import {
   exitCodes,
   UsageError,
@@ -61,7 +60,7 @@ const size = { userOperations: 10_000, batches: 100, blocks: 200, factories: 500
 const faultHelp =
   'what goes wrong, with part =RATE of the requests (0.01; all if absent); several times; "list" names all';
 
-export function registerSimulate({ command, run }: Registry): void {
+export function register({ command, run }: Registry): void {
   command
     .option('--port <n>', 'port to listen on, 0 for any', wholeNumber(0, highestPort), 8545)
     .option('--seed <n>', 'what everything is made from: same seed, same data', wholeNumber(0), 1)
@@ -78,22 +77,22 @@ export function registerSimulate({ command, run }: Registry): void {
     .option('--requests-per-second <n>', 'refuse more than so many requests', wholeNumber(1))
     .option('--daily-credits <n>', 'refuse what costs more in a day (20 a page)', wholeNumber(0))
     .option('--fault <name[=rate]>', faultHelp, parseFault);
-  addHelp(
+  command.action(run<SimulateOptions>(simulate));
+  addExamples(
     command,
-    (line) => `
-Families: ${families.join(', ')}. Generations: ${generations.join(', ')}.
+    [
+      'explorer-etl simulate',
+      'explorer-etl simulate --port 8545 --chains 10:optimism:v12:1000000:400,1:plain:v11',
+    ],
+    `Families: ${families.join(', ')}. Generations: ${generations.join(', ')}.
 
 Faults:
 ${wrap(faultNames.join(', '), 76)
   .map((names) => `  ${names}`)
   .join('\n')}
 
-Examples:
-  ${line('explorer-etl simulate')}
-  ${line('explorer-etl simulate --port 8545 --chains 10:optimism:v12:1000000:400,1:plain:v11')}
-  EXPLORER_BASE_URL=http://127.0.0.1:8545 EXPLORER_API_KEY=simulated-key \\
-    ${line('explorer-etl sync --chain 10 --from-batch 1 --to-batch 20')}`,
-  ).action(run<SimulateOptions>(simulate));
+Other commands read it with EXPLORER_BASE_URL=http://127.0.0.1:8545 EXPLORER_API_KEY=simulated-key.`,
+  );
 }
 
 async function simulate(

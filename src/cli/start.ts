@@ -14,24 +14,25 @@ import {
   reconcileTargets,
 } from '../sync/targets.ts';
 import { OriginError } from '../sync/feeds.ts';
-import { counted } from '../terminal/numbers.ts';
 import type { HttpServer } from '../http/server.ts';
 import { noteEvent, serve, type ScheduleChanges } from '../sync/serve.ts';
 import type { Log } from '../log.ts';
 import { DatabaseUnavailableError, openDatabase } from '../open-database.ts';
-import { addSameData } from './chosen-feeds.ts';
+import { counted } from '../terminal/numbers.ts';
+import { addSameData, addExamples } from './options.ts';
 import {
   exitCodes,
   type Context,
   type ExitCode,
   type GlobalOptions,
   type Registry,
+  commandLineOf,
 } from './context.ts';
-import { addHelp, commandLineOf } from './command-line.ts';
 import { writeJson } from './print.ts';
 import { failureOf, writeFailure } from './failure.ts';
 import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './http.ts';
-import { formatOf, logOf, settingsOf } from './setup.ts';
+import { formatOf, logOf } from './screen.ts';
+import { settingsOf } from './database.ts';
 
 /** `start --json`, without `exit`: written at the end. */
 export const startDocument = z.strictObject({
@@ -41,22 +42,18 @@ export const startDocument = z.strictObject({
   stopped_at: z.string(),
 });
 
-/** `start`: polls and backfills every feed by its schedule until SIGTERM. */
-export function registerStart({ command, run }: Registry): void {
-  addHttp(addSameData(command), 'serve the page, health and metrics too; default: 127.0.0.1:4400');
-  addHelp(
-    command,
-    (line) => `
-Any number of these, on any number of machines, share the work of one database.
-SIGHUP makes it read its configuration again.
-
-Examples:
-  ${line('explorer-etl start')}
-  ${line('explorer-etl start --http')}`,
-  ).action(run<SourceOptions & HttpFlag>(start));
-}
-
 type StartOptions = SourceOptions & HttpFlag & GlobalOptions;
+
+/** `start`: polls and backfills every feed by its schedule until SIGTERM. */
+export function register({ command, run }: Registry): void {
+  addHttp(addSameData(command), 'serve the page, health and metrics too; default: 127.0.0.1:4400');
+  addExamples(
+    command.action(run<StartOptions>(start)),
+    ['explorer-etl start', 'explorer-etl start --http'],
+    `Any number of these, on any number of machines, share the work of one database.
+SIGHUP makes it read its configuration again.`,
+  );
+}
 
 /** Runs until a signal; a log for programs also gets the reason for the end. */
 async function start(context: Context, options: StartOptions): Promise<ExitCode> {

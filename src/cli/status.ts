@@ -8,63 +8,55 @@ import {
   type StatusDocument,
 } from '../status/schema.ts';
 import { isKnown, statusNow, statusOrOutage } from '../status/status.ts';
-import { bar } from '../terminal/bar.ts';
-import { columns } from '../terminal/columns.ts';
-import type { Look } from '../terminal/look.ts';
+import { bar, columns, feedNames, fit, widthOf, wrap } from '../terminal/layout.ts';
+import { type Look, mark, paint, type Style } from '../terminal/look.ts';
 import { bytes, compact, counted, duration, whole } from '../terminal/numbers.ts';
-import { mark, paint, type Style } from '../terminal/paint.ts';
-import { feedNames, fit, widthOf, wrap } from '../terminal/width.ts';
-import { addHelp, commandLineOf, withCommands, type CommandLine } from './command-line.ts';
+import { addExamples, addDemo, type DemoOption } from './options.ts';
 import {
+  commandLineOf,
+  withCommands,
+  type CommandLine,
   exitCodes,
   UsageError,
   type Context,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { addDemo, placeOf, type DemoOption } from './existing.ts';
-import { onDatabase } from './on-database.ts';
+import { placeOf, onDatabase, settingsOf } from './database.ts';
 import { printAnswer } from './print.ts';
-import { settingsOf } from './setup.ts';
 
-interface StatusOptions extends DemoOption {
+interface StatusOptions extends DemoOption, GlobalOptions {
   readonly watch?: true;
 }
 
 /** `status`: the overall state, and each feed's state, freshness, completeness and work left. */
-export function registerStatus({ command, run }: Registry): void {
-  addDemo(command).option('--watch', 'redraw it every two seconds, until Ctrl-C');
-  addHelp(
-    command,
-    (line) => `
-Examples:
-  ${line('explorer-etl status')}
-  ${line('explorer-etl status --watch')}`,
-  ).action(
-    run<StatusOptions>(async (context, options) => {
-      if (options.watch) requireTerminal(context, options);
-      const settings = settingsOf(context, options, 'database');
-      const { pageSize } = settings.explorer;
-      const place = await placeOf(context, settings, options);
-      const commandLine = commandLineOf(place);
-      const textOf = (document: StatusDocument, look: Look) =>
-        statusText(withCommands(document, commandLine), look, commandLine);
-      return onDatabase(settings, place, 'reads', async (database) => {
-        if (options.watch) {
-          await watch(place, async (look) =>
-            textOf(await statusOrOutage(database.pool, pageSize), look),
-          );
-          return exitCodes.done;
-        }
-        const document = await statusNow(database.pool, pageSize);
-        return printAnswer(context, options, {
-          schema: statusDocument,
-          fields: document,
-          text: () => textOf(document, context.out),
-        });
-      });
-    }),
-  );
+export function register({ command, run }: Registry): void {
+  addDemo(command)
+    .option('--watch', 'redraw it every two seconds, until Ctrl-C')
+    .action(run(status));
+  addExamples(command, ['explorer-etl status', 'explorer-etl status --watch']);
+}
+
+async function status(context: Context, options: StatusOptions) {
+  if (options.watch) requireTerminal(context, options);
+  const settings = settingsOf(context, options, 'database');
+  const { pageSize } = settings.explorer;
+  const place = await placeOf(context, settings, options);
+  const commandLine = commandLineOf(place);
+  const textOf = (document: StatusDocument, look: Look) =>
+    statusText(withCommands(document, commandLine), look, commandLine);
+  return onDatabase(settings, place, 'reads', async ({ pool }) => {
+    if (options.watch) {
+      await watch(place, async (look) => textOf(await statusOrOutage(pool, pageSize), look));
+      return exitCodes.done;
+    }
+    const document = await statusNow(pool, pageSize);
+    return printAnswer(context, options, {
+      schema: statusDocument,
+      fields: document,
+      text: () => textOf(document, context.out),
+    });
+  });
 }
 
 function requireTerminal({ out }: Context, { json }: GlobalOptions): void {

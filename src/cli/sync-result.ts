@@ -5,13 +5,17 @@ import type { SyncResult } from '../sync/once.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { printable } from '../printable.ts';
 import { estimateFeeds } from '../status/estimate.ts';
-import { columns } from '../terminal/columns.ts';
-import type { Look } from '../terminal/look.ts';
+import { columns, feedNames, wrap } from '../terminal/layout.ts';
+import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
-import { paint } from '../terminal/paint.ts';
-import { feedNames, wrap } from '../terminal/width.ts';
-import { commandLineOf, type CommandLine } from './command-line.ts';
-import { exits, type Context, type ExitCode, type GlobalOptions } from './context.ts';
+import {
+  commandLineOf,
+  type CommandLine,
+  exits,
+  type Context,
+  type ExitCode,
+  type GlobalOptions,
+} from './context.ts';
 import { printAnswer } from './print.ts';
 import { signOf, signs } from './progress.ts';
 

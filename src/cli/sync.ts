@@ -9,8 +9,16 @@ import type { ScopeBounds } from '../lists/list.ts';
 import type { Log } from '../log.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { readStatus } from '../status/status.ts';
-import { addBounds, boundsOf, examplesOf, type BoundFlags } from './bounds.ts';
-import { addFeedOptions, addSameData, type ChosenFeeds } from './chosen-feeds.ts';
+import {
+  addBounds,
+  boundsOf,
+  boundExamples,
+  type BoundFlags,
+  addFeedOptions,
+  addSameData,
+  type ChosenFeeds,
+  addExamples,
+} from './options.ts';
 import {
   waitingOf,
   type Context,
@@ -18,49 +26,37 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { addHelp } from './command-line.ts';
-import { onDatabase } from './on-database.ts';
+import { onDatabase, settingsOf, reportLocation } from './database.ts';
 import { showProgress } from './progress.ts';
 import { openScreen, type Screen } from './screen.ts';
-import { logOf, settingsOf } from './setup.ts';
+import { logOf } from './screen.ts';
 import { concludeSync, type Concluded } from './sync-result.ts';
-import { reportLocation } from './print.ts';
 
-interface SyncOptions extends ChosenFeeds, BoundFlags, SourceOptions {}
+interface SyncOptions extends ChosenFeeds, BoundFlags, SourceOptions, GlobalOptions {}
 
 /** `sync`: brings feeds up to date once, with progress. */
-export function registerSync({ command, run }: Registry): void {
+export function register({ command, run }: Registry): void {
   addBounds(addSameData(addFeedOptions(command)), ['maxPages', 'since', 'fromBatch', 'toBatch']);
-  addHelp(
-    command,
-    (line) => `
-The same command resumes an interrupted sync.
+  addExamples(
+    command.action(run(sync)),
+    ['explorer-etl sync', ...boundExamples('sync')],
+    `The same command resumes an interrupted sync.
 --since, --from-batch and --to-batch stay the target of the lists that they bound, until another
-command or the file names another; --since all and --from-batch 1 take all there is.
-
-Examples:
-  ${line('explorer-etl sync')}
-${examplesOf('sync', line)}`,
-  ).action(run<SyncOptions>(sync));
+command or the file names another; --since all and --from-batch 1 take all there is.`,
+  );
 }
 
-async function sync(context: Context, options: SyncOptions & GlobalOptions): Promise<ExitCode> {
+async function sync(context: Context, options: SyncOptions): Promise<ExitCode> {
   const settings = settingsOf(context, options);
   requireApiKey(settings);
-  const now = new Date();
-  const bounds = boundsOf(settings, options, now);
-  return syncOnDatabase('sync', context, options, {
-    settings,
-    bounds,
-    targets: (aimed) => targetsOf(aimed, options, now),
-  });
+  const bounds = boundsOf(settings, options, new Date());
+  const targets = (aimed: Settings) => targetsOf(aimed, bounds);
+  return syncOnDatabase('sync', context, options, { settings, bounds, targets });
 }
 
-/** Every configured lane, with the bounds of the flags. @throws UsageError */
-export function targetsOf(settings: Settings, flags: BoundFlags, now: Date): SyncTarget[] {
-  const bounds = boundsOf(settings, flags, now);
-  return configuredLanes(settings.chains, bounds).map(({ lane, scope }) => ({ lane, scope }));
-}
+/** Every configured lane, with these bounds. */
+export const targetsOf = ({ chains }: Settings, bounds: ScopeBounds): SyncTarget[] =>
+  configuredLanes(chains, bounds).map(({ lane, scope }) => ({ lane, scope }));
 
 interface Work {
   readonly settings: Settings;

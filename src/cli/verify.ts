@@ -9,19 +9,22 @@ import {
   verifyReport,
 } from '../status/verify.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
-import { columns } from '../terminal/columns.ts';
-import type { Look } from '../terminal/look.ts';
+import { columns, widthOf, wrap } from '../terminal/layout.ts';
+import { type Look, mark, paint } from '../terminal/look.ts';
 import { counted, whole } from '../terminal/numbers.ts';
-import { mark, paint } from '../terminal/paint.ts';
-import { widthOf, wrap } from '../terminal/width.ts';
-import { type Context, exits, type GlobalOptions, type Registry } from './context.ts';
-import { addExamples, commandLineOf, withCommands } from './command-line.ts';
-import { addDemo, type DemoOption, placeOf } from './existing.ts';
-import { demandPrepared, onDatabase } from './on-database.ts';
+import {
+  type Context,
+  exits,
+  type GlobalOptions,
+  type Registry,
+  commandLineOf,
+  withCommands,
+} from './context.ts';
+import { addExamples, addDemo, type DemoOption } from './options.ts';
+import { placeOf, demandPrepared, onDatabase, settingsOf } from './database.ts';
 import { printAnswer } from './print.ts';
-import { settingsOf } from './setup.ts';
 
-export function registerVerify({ command, run }: Registry): void {
+export function register({ command, run }: Registry): void {
   addExamples(
     addDemo(command).action(run(verify)),
     ['explorer-etl verify', 'explorer-etl verify --json'],

@@ -1,3 +1,5 @@
+import { styleText } from 'node:util';
+
 export interface Look {
   /** Whether lines can be redrawn. */
   readonly isTerminal: boolean;
@@ -8,5 +10,23 @@ export interface Look {
 
 export const plainLook: Look = { isTerminal: false, columns: 100, isColoured: false };
 
-/** Maximum width of prose on any terminal. */
-export const mostProse = 100;
+/** The colour of each meaning; the only place for colours. */
+const formats = {
+  good: 'green',
+  warning: 'yellow',
+  bad: 'red',
+  quiet: 'dim',
+  strong: 'bold',
+  command: 'cyan',
+} as const;
+
+export type Style = keyof typeof formats;
+
+/** The text in the colour of its meaning, if there are colours. */
+export const paint = ({ isColoured }: Pick<Look, 'isColoured'>, style: Style, text: string) =>
+  // `isColoured` already includes the check of the stream.
+  isColoured ? styleText(formats[style], text, { validateStream: false }) : text;
+
+/** The dot before a verdict, in its colour. */
+export const mark = (look: Pick<Look, 'isColoured'>, style: Style): string =>
+  paint(look, style, '●');

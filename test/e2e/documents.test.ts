@@ -43,7 +43,7 @@ async function leaves(): Promise<string[]> {
   const names = await Promise.all(
     commands.map(async ({ name, load }) => {
       const command = new Command(name);
-      (await load())({ command, run: () => async () => {} });
+      (await load()).register({ command, run: () => async () => {} });
       const inner = command.commands.map((one) => `${name} ${one.name()}`);
       return inner.length > 0 ? inner : [name];
     }),

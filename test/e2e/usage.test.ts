@@ -277,10 +277,6 @@ describe('help', () => {
     expect(stdout).toContain('explorer-etl help');
   });
 
-  test('of what is no command says so', async () => {
-    expectOneMessage(await call(['help', 'db', 'burn']), /unknown command 'db burn'/);
-  });
-
   test('of the program names every command', async () => {
     const { code, stdout } = await call(['--help']);
     const listed = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[\w+\])* {2,}/gm)].map(

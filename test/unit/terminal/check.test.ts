@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { checkClock, checkOf, checkText, clockAhead, type Check } from '../../../src/cli/check.ts';
-import { widthOf } from '../../../src/terminal/width.ts';
 import { looks, usual } from './looks.ts';
+import { checkClock, checkOf, checkText, clockAhead, type Check } from '../../../src/cli/check.ts';
+import { widthOf } from '../../../src/terminal/layout.ts';
 
 const feeds = ['10', '42220'].flatMap((chain) =>
   ['user-operations', 'optimism-batch-blocks', 'factories'].map((list) => `${chain}/${list}`),

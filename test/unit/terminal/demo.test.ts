@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { commandLineOf } from '../../../src/cli/command-line.ts';
+import { looks, usual } from './looks.ts';
+import { commandLineOf } from '../../../src/cli/context.ts';
 import { demoText, type DemoResult } from '../../../src/cli/demo.ts';
 import { plainLook } from '../../../src/terminal/look.ts';
-import { widthOf } from '../../../src/terminal/width.ts';
-import { looks, usual } from './looks.ts';
+import { widthOf } from '../../../src/terminal/layout.ts';
 
 /** What npm prints before a script's output, the command itself, and the prompt after it. */
 const linesAround = 4 + 1 + 1;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { initText } from '../../../src/cli/init.ts';
-import { widthOf } from '../../../src/terminal/width.ts';
 import { looks, usual } from './looks.ts';
+import { initText } from '../../../src/cli/init.ts';
+import { widthOf } from '../../../src/terminal/layout.ts';
 
 const commandLine = (command: string) => `npx ${command}`;
 const written = {

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { stripVTControlCharacters } from 'node:util';
 import { Command } from 'commander';
-import { commandLineOf, programPrefix } from '../../../src/cli/command-line.ts';
+import { commandLineOf, programPrefix } from '../../../src/cli/context.ts';
 import { commands } from '../../../src/cli/program.ts';
 import { lookOf } from '../../../src/cli/stdout.ts';
-import { bar } from '../../../src/terminal/bar.ts';
-import { columns } from '../../../src/terminal/columns.ts';
-import { plainLook, type Look } from '../../../src/terminal/look.ts';
+import { bar, columns, fit, pad, widthOf, wrap } from '../../../src/terminal/layout.ts';
+import { plainLook, type Look, mark, paint } from '../../../src/terminal/look.ts';
 import {
   bytes,
   compact,
@@ -15,8 +14,6 @@ import {
   percent,
   whole,
 } from '../../../src/terminal/numbers.ts';
-import { mark, paint } from '../../../src/terminal/paint.ts';
-import { fit, pad, widthOf, wrap } from '../../../src/terminal/width.ts';
 
 const coloured: Look = { isTerminal: true, columns: 40, isColoured: true };
 
@@ -185,7 +182,7 @@ describe('a command as it is typed', () => {
   test('names the demo for every command that takes --demo', async () => {
     for (const { name, load } of commands) {
       const command = new Command(name);
-      (await load())({ command, run: () => async () => {} });
+      (await load()).register({ command, run: () => async () => {} });
       for (const one of [command, ...command.commands]) {
         const path = one === command ? name : `${name} ${one.name()}`;
         const takesDemo = one.options.some(({ long }) => long === '--demo');

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { plainProgress, trackLines, tracksOf, type Track } from '../../../src/cli/progress.ts';
 import { failures, type FailureClass } from '../../../src/failure.ts';
 import type { FeedStatus, StatusDocument } from '../../../src/status/schema.ts';
-import { widthOf } from '../../../src/terminal/width.ts';
 import { laneOf, readingFeed, statusOf } from '../../harness/status.ts';
 import { looks, usual } from './looks.ts';
+import { plainProgress, trackLines, tracksOf, type Track } from '../../../src/cli/progress.ts';
+import { widthOf } from '../../../src/terminal/layout.ts';
 
 const lane = laneOf({ lane: 'backfill', run_state: 'interrupted' });
 

@@ -1,6 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { statusText } from '../../../src/cli/status.ts';
 import { failures, type FailureClass } from '../../../src/failure.ts';
 import {
   feedStates,
@@ -11,9 +10,10 @@ import {
   type StatusDocument,
 } from '../../../src/status/schema.ts';
 import { outageStatus } from '../../../src/status/status.ts';
-import { widthOf } from '../../../src/terminal/width.ts';
 import { feedOf, laneOf, readingFeed, sixFeeds, statusAt, statusOf } from '../../harness/status.ts';
 import { looks, usual } from './looks.ts';
+import { statusText } from '../../../src/cli/status.ts';
+import { widthOf } from '../../../src/terminal/layout.ts';
 
 /** The status of six feeds fits a terminal of 80 columns and 24 lines. */
 const rows = 24;

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { failures, type FailureClass } from '../../../src/failure.ts';
+import { looks, usual } from './looks.ts';
 import { exits } from '../../../src/cli/context.ts';
 import { syncText, type SyncDocument } from '../../../src/cli/sync-result.ts';
-import { failures, type FailureClass } from '../../../src/failure.ts';
 import { plainLook, type Look } from '../../../src/terminal/look.ts';
-import { widthOf } from '../../../src/terminal/width.ts';
-import { looks, usual } from './looks.ts';
+import { widthOf } from '../../../src/terminal/layout.ts';
 
 type Lane = SyncDocument['lanes'][number];
 

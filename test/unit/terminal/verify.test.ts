@@ -2,7 +2,6 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { verifyText } from '../../../src/cli/verify.ts';
 import {
   type Finding,
   finding,
@@ -11,9 +10,10 @@ import {
   type RawFinding,
 } from '../../../src/status/findings.ts';
 import { verifyDocument, type VerifyDocument } from '../../../src/status/verify.ts';
-import { plainLook, type Look } from '../../../src/terminal/look.ts';
-import { widthOf } from '../../../src/terminal/width.ts';
 import { looks, usual } from './looks.ts';
+import { verifyText } from '../../../src/cli/verify.ts';
+import { plainLook, type Look } from '../../../src/terminal/look.ts';
+import { widthOf } from '../../../src/terminal/layout.ts';
 
 const source = { chain_id: 10, operation: 'optimism-batch-blocks', unit: 'batches' } as const;
 const read = (raw: RawFinding) => findingOf(raw, source, 'unverified');

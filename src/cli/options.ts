@@ -1,0 +1,154 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { findChain } from '../config/select.ts';
+import type { Settings } from '../config/settings.ts';
+import { isBoundedBy, kindOf } from '../lists/index.ts';
+import type { ScopeBounds } from '../lists/list.ts';
+import { operationNames } from '../lists/registry.ts';
+import { momentForms, parseMoment } from '../time.ts';
+import { commandLineOf, UsageError } from './context.ts';
+
+export interface ChosenFeeds {
+  readonly chain?: readonly string[];
+  readonly operation?: readonly string[];
+}
+
+export interface DemoOption {
+  readonly demo?: boolean;
+}
+
+export const addFeedOptions = (command: Command): Command =>
+  command
+    .option('--chain <chain...>', 'only these chains, by number or name')
+    .addOption(
+      new Option('--operation <name...>', 'only these operations').choices(operationNames),
+    );
+
+export const addDemo = (command: Command): Command =>
+  command.option('--demo', "the demo's database");
+
+export const addSameData = (command: Command): Command =>
+  command.option(
+    '--same-data',
+    'continue although base_url has changed: the explorer serves the same chains as before',
+  );
+
+/**
+ * Adds examples to a command's help, below `notes`, as the user has to type them; `&&` joins bare commands in a
+ * line.
+ */
+export const addExamples = (command: Command, examples: readonly string[], notes = ''): Command =>
+  command.addHelpText('after', () => {
+    const line = commandLineOf({ program: rootOf(command).name() });
+    const typed = examples.map((example) => `  ${example.split(' && ').map(line).join(' && ')}`);
+    return `${notes === '' ? '' : `\n${notes}\n`}\nExamples:\n${typed.join('\n')}`;
+  });
+
+const rootOf = (command: Command): Command =>
+  command.parent === null ? command : rootOf(command.parent);
+
+/** Collects the values of a repeatable option. */
+export const collect = (value: string, before: readonly string[] | undefined) => [
+  ...(before ?? []),
+  value,
+];
+
+/** Parses an option's value as a whole number in a range. */
+export const wholeNumber =
+  (least: number, most = Number.MAX_SAFE_INTEGER) =>
+  (value: string) => {
+    const number = Number(value);
+    if (/^\d+$/.test(value) && number >= least && number <= most) return number;
+    const range =
+      most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw new InvalidArgumentError(`It is a whole number ${range}.`);
+  };
+
+/** The chain id of a flag's value. @throws UsageError if no chain has this name */
+export function chainOf(flag: string, { chains }: Pick<Settings, 'chains'>): number {
+  const found = findChain(flag, chains);
+  if ('problem' in found) throw new UsageError(`${found.problem}.`);
+  return found.id;
+}
+
+export interface BoundFlags extends Omit<ScopeBounds, 'since'> {
+  readonly since?: string;
+}
+
+/** Each bound's flag, its help, and its minimum; null: the bound is a time. */
+const bounds = {
+  since: [
+    '--since <time>',
+    'read newest-first lists back to this date or time, or so far back, such as 7d, or all; kept as their target',
+    null,
+  ],
+  maxPages: ['--max-pages <n>', 'read at most this many pages of each list', 1],
+  fromBatch: ['--from-batch <n>', 'first Optimism batch to read', 0],
+  toBatch: ['--to-batch <n>', 'last Optimism batch to read', 0],
+  fromBlock: ['--from-block <n>', 'read only what is missing from this block on', 0],
+  toBlock: ['--to-block <n>', 'read only what is missing up to this block', 0],
+} as const;
+
+type Bound = keyof typeof bounds;
+
+/** Adds the flags of these bounds to a command. */
+export function addBounds(command: Command, names: readonly Bound[]): Command {
+  for (const name of names) {
+    const [flag, help, least] = bounds[name];
+    if (least === null) command.option(flag, help);
+    else command.option(flag, help, wholeNumber(least));
+  }
+  return command;
+}
+
+/** Examples for the help, one for each operation whose list has bounds. */
+export const boundExamples = (command: 'sync' | 'backfill'): string[] =>
+  operationNames.flatMap((name) => {
+    const example = kindOf(name).examples[command];
+    const bare = `explorer-etl ${command} --chain 10 --operation ${name}`;
+    return example === null ? [] : [`${bare} ${example}`];
+  });
+
+export const givenBounds = (given: ScopeBounds): Bound[] =>
+  (Object.keys(bounds) as Bound[]).filter((bound) => given[bound] !== undefined);
+
+/** The bounds of the flags. @throws UsageError if one is invalid `now`, or no chosen feed has it */
+export function boundsOf(settings: Settings, given: BoundFlags, now: Date): ScopeBounds {
+  const { since, fromBatch, toBatch, fromBlock, toBlock } = given;
+  refuseReversed('batch', fromBatch, toBatch);
+  refuseReversed('block', fromBlock, toBlock);
+  const names = givenBounds(given);
+  const known: ScopeBounds = {
+    ...Object.fromEntries(names.map((bound) => [bound, given[bound]])),
+    ...(since !== undefined && { since: sinceOf(since, now) }),
+  };
+  for (const bound of names) requireChosen(settings, bound);
+  return known;
+}
+
+function refuseReversed(unit: 'batch' | 'block', from?: number, to?: number): void {
+  if (from === undefined || to === undefined || from <= to) return;
+  throw new UsageError(
+    `--from-${unit} ${from} is above --to-${unit} ${to}: the range is reversed.`,
+  );
+}
+
+/** Refuses a bound of an operation that is not mirrored: it would have no effect. */
+function requireChosen({ chains }: Settings, bound: Bound): void {
+  const bounded = operationNames.filter((name) => isBoundedBy(name, bound));
+  if (chains.some(({ operations }) => bounded.some((name) => operations[name] !== undefined))) {
+    return;
+  }
+  const [flag] = bounds[bound][0].split(' ');
+  throw new UsageError(
+    `${flag} is about ${bounded.join(' and ')}, and none of that is chosen: leave it out, or add --operation ${bounded[0]}.`,
+  );
+}
+
+/** The time of `--since`, as an ISO 8601 string; null: all history. */
+function sinceOf(flag: string, now: Date): string | null {
+  if (flag === 'all') return null;
+  const time = parseMoment(flag, now);
+  if (time === null) throw new UsageError(`--since ${flag}: not ${momentForms}, or all`);
+  if (Date.parse(time) <= now.getTime()) return time;
+  throw new UsageError(`--since ${flag} is in the future: nothing is that new.`);
+}

@@ -1,0 +1,105 @@
+import cliTruncate from 'cli-truncate';
+import stringWidth from 'string-width';
+import wrapAnsi from 'wrap-ansi';
+import { type Look, paint } from './look.ts';
+
+/** Columns of a text on a terminal: wide characters take two, colours none. */
+export const widthOf = (text: string): number => stringWidth(text);
+
+/** Cuts a text to `width` columns with …; `keep` is the `start`, or for a hash both `ends`. */
+export const fit = (text: string, width: number, keep: 'start' | 'ends' = 'start'): string =>
+  width < 1 ? '' : cliTruncate(text, width, { position: keep === 'start' ? 'end' : 'middle' });
+
+/** Fills a text with blanks up to `width` columns; the text is on `side`. */
+export function pad(text: string, width: number, side: 'left' | 'right' = 'left'): string {
+  const blanks = ' '.repeat(Math.max(0, width - widthOf(text)));
+  return side === 'left' ? text + blanks : blanks + text;
+}
+
+/**
+ * Wraps a text between words to `width` columns, with `indent` blanks before all lines but the first. Longer words
+ * stay whole, for copying.
+ */
+export function wrap(text: string, width: number, indent = 0): string[] {
+  const [first = '', ...rest] = wrapAnsi(text, Math.max(1, width), { trim: true }).split('\n');
+  if (rest.length === 0) return [first];
+  const narrow = wrapAnsi(rest.join(' '), Math.max(1, width - indent), { trim: true });
+  return [first, ...narrow.split('\n').map((line) => ' '.repeat(indent) + line)];
+}
+
+/** Maximum width of prose on any terminal. */
+const mostProse = 100;
+
+/** A paragraph, all of it behind `lead` blanks: wrapped on a terminal; in a file one line, for grep. */
+export function prose(look: Look, text: string, lead = 0): string[] {
+  const width = Math.min(look.columns, mostProse) - lead;
+  const lines = look.isTerminal ? wrap(text, width, 2) : [text];
+  return lines.map((line) => ' '.repeat(lead) + line);
+}
+
+/** Names in a sentence on a terminal; the sentence counts the others. */
+const mostNamed = 3;
+
+/** Names of feeds in a sentence, each once, out of `total`. Without a terminal it names all. */
+export function feedNames(
+  { isTerminal }: Pick<Look, 'isTerminal'>,
+  feeds: readonly string[],
+  total: number,
+): string {
+  const named = [...new Set(feeds)];
+  const others = named.length - mostNamed;
+  if (!isTerminal || others <= 1) return named.join(', ');
+  if (named.length === total) return `all ${total} feeds`;
+  return `${named.slice(0, mostNamed).join(', ')} and ${others} more`;
+}
+
+/** A bar of `width` columns; `share` is from 0 to 1, null: unknown. Only 0 is empty, 1 full. */
+export function bar(look: Pick<Look, 'isColoured'>, share: number | null, width: number): string {
+  if (width < 1) return '';
+  if (share === null) return paint(look, 'quiet', '·'.repeat(width));
+  const nearest = Math.round(Math.min(1, Math.max(0, share)) * width);
+  const filled = share >= 1 ? width : share <= 0 ? 0 : Math.min(width - 1, Math.max(1, nearest));
+  const full = paint(look, share >= 1 ? 'good' : 'command', '█'.repeat(filled));
+  return full + paint(look, 'quiet', '░'.repeat(width - filled));
+}
+
+const gap = 2;
+/** Minimum width of a cut column. */
+const leastWidth = 8;
+
+export interface Columns {
+  readonly head?: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** Absent: left. */
+  readonly aligns?: readonly ('left' | 'right')[];
+  /** The column to cut on a narrow terminal; absent: none. */
+  readonly flexible?: number;
+}
+
+/** The table's lines, no wider than the terminal if the flexible column can be cut enough. */
+export function columns(look: Look, { head, rows, aligns = [], flexible }: Columns): string[] {
+  const all = head === undefined ? rows : [head, ...rows];
+  const widths = widthsOf(all);
+  const excess = widths.reduce((sum, width) => sum + width + gap, -gap) - look.columns;
+  if (look.isTerminal && flexible !== undefined && excess > 0) {
+    widths[flexible] = Math.max(leastWidth, (widths[flexible] ?? 0) - excess);
+  }
+  const lines = all.map((row) =>
+    row
+      .map((cell, at) => pad(fit(cell, Math.max(1, widths[at] ?? 0)), widths[at] ?? 0, aligns[at]))
+      .join(' '.repeat(gap))
+      .trimEnd(),
+  );
+  const [first = '', ...others] = lines;
+  return head === undefined ? lines : [paint(look, 'quiet', first), ...others];
+}
+
+function widthsOf(rows: readonly (readonly string[])[]): number[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [at, cell] of row.entries()) {
+      widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
+    }
+  }
+  return widths;
+}
