@@ -139,10 +139,9 @@ export interface Changes {
 }
 
 /**
- * Adds unknown addresses, and finds those stored otherwise. Most are stored as reported: read here,
- * they need no lock (a write), and no look at their lists. What another transaction writes after
- * this look counts as later; one that adds the same address is waited for, so nothing known counts
- * as new.
+ * Adds unknown addresses, and finds those stored otherwise, in one statement. Most are stored as reported: read
+ * here, they need no lock (a write), and no look at their lists. What another transaction writes meanwhile counts as
+ * later; an address that it has just added has no change here, and goes the long way.
  */
 async function findChanges(
   tx: Transaction,
@@ -150,43 +149,38 @@ async function findChanges(
 ): Promise<Changes> {
   const whole = observations.filter(isWhole);
   if (whole.length === 0) return { ofAdded: [], ofStored: [], ofLists: observations };
-  const inserting = insertStatement(
-    addresses,
-    whole.map(({ row, page_id }) => ({ ...row, page_id })),
-  );
-  const added = inserting === null ? [] : (await tx.execute<{ hash: string }>(inserting)).rows;
   const shown = whole.map((observation, at) => ({
     ...observation.row,
     ...listValues(observation),
     at,
     page_id: observation.page_id,
   }));
-  const { rows: looked } = await tx.execute<{
-    at: number;
-    change: Change;
-  }>(sql`/* changed addresses */
+  const { rows } = await tx.execute<{ at: number; change: Change }>(sql`/* changed addresses */
+    with excluded as materialized (
+      select * from ${recordset('reported', observedShape, observedColumns, shown)}
+    ), added as (
+      ${sql.raw(insertReported)}
+    )
     select at, change
     from (
-      select at, ${sql.raw(changeOf)} as change
-      from ${recordset('excluded', observedShape, observedColumns, shown)}
+      select at, case when hash in (select hash from added) then 'added' else ${sql.raw(changeOf)} end as change
+      from excluded
       -- So that each address is looked at once.
       offset 0
     ) as looked
     where change is distinct from 'nothing'
   `);
-  const isNew = new Set(added.map(({ hash }) => hash));
   const those = (...what: readonly Change[]) =>
-    looked.flatMap(({ at, change }) => (what.includes(change) ? (whole[at] ?? []) : []));
+    rows.flatMap(({ at, change }) => (what.includes(change) ? (whole[at] ?? []) : []));
   return {
-    ofAdded: whole.filter(({ row }) => isNew.has(row.hash)),
+    ofAdded: those('added'),
     ofStored: those('columns'),
-    // Also where somebody deleted the address between the two statements.
     ofLists: [...those('lists', null), ...observations.filter((one) => !isWhole(one))],
   };
 }
 
-/** What of an observation is not stored yet, at most; null: its address. */
-type Change = 'nothing' | 'columns' | 'lists' | null;
+/** What of an observation was not stored yet, at most; null: its address, which another transaction adds. */
+type Change = 'added' | 'columns' | 'lists' | null;
 
 /** What was read in part is completed by what is stored: it goes the long way. */
 const isWhole = ({ missing, inPart }: AddressObservation) =>
@@ -202,18 +196,20 @@ const observedShape = {
     ...forLists(() => 'jsonb'),
   },
 };
-const observedColumns = [
-  'chain_id',
-  'hash',
-  'page_id',
-  'at',
-  ...mergedColumns,
-  ...addressListNames,
-];
+const addressColumns = [...shape.key, 'page_id', ...mergedColumns];
+const observedColumns = [...addressColumns, 'at', ...addressListNames];
 
 /** The members of a list as the check compares them: in the order of their places, and of these columns. */
 const memberColumns = (name: AddressList) => ['position', ...Object.keys(listOf(name).columns)];
 const columnsByList = forLists(memberColumns);
+
+/** As SQL: adds the reported addresses of which none is stored, in the order of their keys, so that no two deadlock. */
+const insertReported = `
+  insert into ${shape.name} as t (${columnList(addressColumns)}, first_seen_at, updated_at)
+  select ${columnList(addressColumns)}, now(), now() from excluded
+  order by ${columnList(shape.key)}
+  on conflict do nothing
+  returning hash`;
 
 const listValues = ({ lists }: AddressObservation) =>
   forLists((name) =>
@@ -234,8 +230,6 @@ const storedList = (name: AddressList) =>
 /** As SQL: what of an observation, a row `excluded`, is not stored yet by the rules of its merge. */
 const changeOf = `(
   select case
-    -- The transaction has just added it.
-    when t.page_id = excluded.page_id and t.first_seen_at = now() then 'nothing'
     when not (${addressListNames
       .map(
         (name) =>

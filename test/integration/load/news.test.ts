@@ -76,32 +76,3 @@ test('the lists of an address are stored though another one stores it meanwhile 
   );
   expect(rows).toEqual([{ implementation_hash: addressOf(9) }]);
 });
-
-test('an address is stored though somebody deletes it between the two looks for it', async () => {
-  const { pool } = await freshDatabase();
-  await load(pool, 'user-operations', [page(1, sender)]);
-  // After the insert that passes over it, and once.
-  await pool.query(`
-    create table public.deletions as select '${addressOf(1)}' as hash;
-    create function public.delete_once() returns trigger language plpgsql as $$
-    begin
-      with due as (delete from public.deletions returning hash)
-      delete from explorer.addresses using due where addresses.hash = due.hash;
-      return null;
-    end
-    $$;
-    create trigger delete_once after insert on explorer.addresses
-    for each statement execute function public.delete_once();
-  `);
-
-  await load(pool, 'user-operations', [page(2, sender)]);
-
-  const { rows } = await pool.query(
-    `select addresses.name, implementation_hash, (select count(*)::int from public.deletions) as due
-     from explorer.addresses
-     join explorer.address_implementations on address_hash = hash
-     where hash = $1`,
-    [addressOf(1)],
-  );
-  expect(rows).toEqual([{ name: 'Wallet', implementation_hash: addressOf(9), due: 0 }]);
-});
