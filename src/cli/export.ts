@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { exportSource, fillFolder, readRelations, sourceOf } from '../export/export.ts';
-import type { Format, Outcome, Relation, Source } from '../export/export.ts';
+import { exportSource, fillFolder, relationSources, type Target } from '../export/export.ts';
+import { isPermissionDenied } from '../db/failure.ts';
 import { statementOf } from '../query/question.ts';
 import { momentForms, parseMoment } from '../time.ts';
 import { counted } from '../terminal/numbers.ts';
@@ -12,19 +12,18 @@ import { UsageError, type Context, type GlobalOptions, type Registry } from './c
 import { printAnswer } from './print.ts';
 import { questionOf } from './query.ts';
 
+const count = z.int().min(0);
 export const exportDocument = z.strictObject({
   schema: z.literal('explorer-etl/export/1'),
   folder: z.string(),
-  relations: z.array(
-    z.strictObject({ name: z.string(), rows: z.int().min(0), files: z.int().min(0) }),
-  ),
+  relations: z.array(z.strictObject({ name: z.string(), rows: count, files: count })),
 });
 
 interface ExportOptions extends GlobalOptions {
   readonly to: string;
   readonly overwrite: boolean;
   readonly query?: string;
-  readonly format: Format;
+  readonly format: Target['format'];
   readonly chain: readonly string[];
   readonly since: string | null;
   readonly until: string | null;
@@ -65,7 +64,7 @@ function day(value: string): string {
 
 async function exportTo(context: Context, options: ExportOptions, names: readonly string[]) {
   const { signal, stderr } = context;
-  const { format, query, overwrite, since, until, json, quiet } = options;
+  const { format, query, overwrite, since, until, quiet, json } = options;
   const { settings, chains } = storedFeeds(context, options);
   if (query !== undefined && (names.length > 0 || chains.length > 1 || (since ?? until) !== null)) {
     throw new UsageError('--query takes one --chain at most, and no names, --since or --until.');
@@ -75,68 +74,36 @@ async function exportTo(context: Context, options: ExportOptions, names: readonl
   return onDatabase(settings, place, 'reads', async (database) => {
     await demandData(database);
     const { pool } = database;
-    const sources =
-      answer === null
-        ? chosenRelations(context, names, await readRelations(pool, signal)).map((relation) =>
-            sourceOf(relation, chains, [since, until]),
-          )
-        : [answer];
-    const folder = resolve(context.cwd, options.to);
-    const relations = await fillFolder(folder, overwrite, async (temporary) => {
-      const made: Outcome[] = [];
+    const sources = answer ?? (await relationSources(pool, names, chains, [since, until]));
+    const to = resolve(context.cwd, options.to);
+    const relations: z.infer<typeof exportDocument>['relations'] = [];
+    await fillFolder(to, overwrite, async (folder) => {
       for (const source of sources) {
-        const outcome = await exportSource(pool, source, temporary, format, signal);
-        const { name, rows, files } = outcome;
-        made.push(outcome);
-        if (!quiet && !json)
-          stderr(`${name}: ${counted(rows, 'row')}, ${counted(files, 'file')}\n`);
+        try {
+          const one = await exportSource(source, { pool, folder, format, signal });
+          relations.push(one);
+          if (quiet || json) continue;
+          stderr(`${one.name}: ${counted(one.rows, 'row')}, ${counted(one.files, 'file')}\n`);
+        } catch (error) {
+          if (!isPermissionDenied(error) || answer !== null || names.length > 0) throw error;
+          const why = 'Policies hide rows from a superuser: connect as owner or analyst.';
+          stderr(`Left out: ${source.name}. ${why}\n`);
+        }
       }
       signal.throwIfAborted();
-      return made;
     });
-    return printAnswer(
-      context,
-      { json },
-      {
-        schema: exportDocument,
-        fields: { folder, relations: [...relations] },
-        text: () => `${folder}\n`,
-      },
-    );
+    const text = () => `${to}\n`;
+    return printAnswer(context, options, {
+      schema: exportDocument,
+      fields: { folder: to, relations },
+      text,
+    });
   });
 }
 
-/** The named relations; without names, all tables that can be read whole. */
-function chosenRelations(
-  { stderr }: Context,
-  names: readonly string[],
-  all: readonly Relation[],
-): readonly Relation[] {
-  const unknown = names.find((name) => all.every((relation) => relation.name !== name));
-  if (unknown !== undefined) {
-    throw new UsageError(
-      `schema explorer has no table or view ${unknown}: docs/tables.md lists them; --query exports a question or a statement.`,
-    );
-  }
-  if (names.length > 0) return all.filter(({ name }) => names.includes(name));
-  const tables = all.filter(({ isTable }) => isTable);
-  for (const { name } of tables.filter(({ isGuarded }) => isGuarded)) {
-    stderr(
-      `Left out: ${name}. Policies hide rows from a superuser: connect as owner or analyst.\n`,
-    );
-  }
-  return tables.filter(({ isGuarded }) => !isGuarded);
-}
-
-/** The relation of a query, which takes a chain, or of a statement. */
-async function sourceOfQuery(
-  context: Context,
-  query: string,
-  chain: number | undefined,
-): Promise<Source> {
-  const statement = statementOf(
-    await questionOf(context, {}, query),
-    chain === undefined ? {} : { chain },
-  );
-  return { name: /^[\w-]+$/u.test(query) ? query : 'query', partition: [], ...statement };
+/** The answer to a query, which takes a chain, or to a statement. */
+async function sourceOfQuery(context: Context, query: string, chain: number | undefined) {
+  const question = await questionOf(context, {}, query);
+  const statement = statementOf(question, chain === undefined ? {} : { chain });
+  return [{ name: /^[\w-]+$/u.test(query) ? query : 'query', keys: [], lead: 0, ...statement }];
 }

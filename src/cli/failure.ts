@@ -7,7 +7,7 @@ import { codeOfFailure, describeDatabaseError, isOfDatabase } from '../db/failur
 import { MigrationError } from '../db/migration-error.ts';
 import { PoolerError } from '../db/route.ts';
 import { StandbyError } from '../db/standby.ts';
-import { ExportError } from '../export/failure.ts';
+import { ExportError } from '../export/export.ts';
 import { ListenError } from '../http/server.ts';
 import { OriginError } from '../sync/feeds.ts';
 import { StatementError, StatementTimeoutError } from '../query/failure.ts';

@@ -80,18 +80,6 @@ export async function* readAnswer(
   }
 }
 
-/** All rows of a small answer, without a time limit. */
-export async function readAll(
-  pool: Pool,
-  statement: Statement,
-  signal: AbortSignal,
-): Promise<readonly Row[]> {
-  const all: Row[] = [];
-  const bounds = { timeoutMs: 0, limit: null, signal };
-  for await (const { rows } of readAnswer(pool, statement, bounds)) all.push(...rows);
-  return all;
-}
-
 /**
  * Waits for a promise or an abort: a silent server never answers. `discard` gets a later value.
  * @throws `signal.reason` if the signal aborts first

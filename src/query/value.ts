@@ -1,5 +1,7 @@
+import { stringify } from 'csv-stringify/sync';
 import { types, type Pool } from 'pg';
 import { parse } from 'postgres-array';
+import type { Column, Row } from './read.ts';
 
 const is = types.builtins;
 const setOf = (...oids: number[]): ReadonlySet<number> => new Set(oids);
@@ -68,7 +70,7 @@ const jsonArray = (values: Nested, element: number): string =>
     .join(',')}]`;
 
 /** A value as text for programs: as Postgres writes it, with times as ISO 8601. */
-export const plainText = (value: string, type: number): string =>
+const plainText = (value: string, type: number): string =>
   times.has(type)
     ? value.replace(/^(\d{4}-\d\d-\d\d) ([\d:.]+)(\+00)?$/u, (_all, day, time, zone) =>
         [day, 'T', time, zone === undefined ? '' : 'Z'].join(''),
@@ -86,3 +88,20 @@ export async function readTypeNames(
   );
   return new Map(rows.map(({ type, name }) => [Number(type), name]));
 }
+
+export const csvHead = (columns: readonly Column[]): string =>
+  serialize([columns.map(({ name }) => name)]);
+
+/** Rows by RFC 4180, with Unix line ends; as in Postgres, null is nothing, an empty text "". */
+export const csvLines = (columns: readonly Column[], rows: readonly Row[]): string =>
+  serialize(
+    rows.map((row) =>
+      row.map((value, at) => (value === null ? null : plainText(value, columns[at]?.type ?? 0))),
+    ),
+  );
+
+const serialize = (records: readonly Row[]): string =>
+  stringify(
+    records.map((record) => [...record]),
+    { quoted_match: /^$|\r/u },
+  );

@@ -17,7 +17,7 @@ import { PoolerError } from '../../../src/db/route.ts';
 import { StandbyError } from '../../../src/db/standby.ts';
 import { EmbeddedPostgresError } from '../../../src/postgres/failure.ts';
 import { ExplorerError } from '../../../src/explorer/error.ts';
-import { ExportError } from '../../../src/export/failure.ts';
+import { ExportError } from '../../../src/export/export.ts';
 import { OriginError } from '../../../src/sync/feeds.ts';
 import { DatabaseUnavailableError } from '../../../src/open-database.ts';
 import { StatementError, StatementTimeoutError } from '../../../src/query/failure.ts';
