@@ -1,37 +1,43 @@
-import { failures, type FailureClass } from '../failure.ts';
+import { failures } from '../failure.ts';
+import { kinds } from '../lists/index.ts';
 import { counted, duration } from '../terminal/numbers.ts';
-import { reasonCodes, type FeedStatus, type Reason } from './schema.ts';
+import { isStalled, isUnseen } from './lanes.ts';
+import { reasonCodes, type FeedStatus, type Reason, type StatusDocument } from './schema.ts';
 
-type Code = Reason['code'];
-
-/** Parts of sentences; each reason uses some. */
-interface Details {
-  readonly failure?: FailureClass | null;
-  /** The message of the explorer or the database. */
-  readonly said?: string | null;
-  readonly count?: number;
-  readonly unit?: FeedStatus['unit'];
-  readonly age_s?: number | null;
-  readonly limit_s?: number;
-  readonly since?: string | null;
-  readonly until?: string | null;
+/** What reasons are judged by. */
+export interface OverallFacts extends Pick<
+  StatusDocument,
+  'standby' | 'workers' | 'credits' | 'feeds'
+> {
+  readonly at: Date;
 }
 
 interface Rule {
   /** Absent: the rule's name. */
-  readonly code?: Code;
+  readonly code?: Reason['code'];
   /** Absent: `warning`. */
   readonly severity?: Reason['severity'];
   /** Whether it stops progress; absent: no. */
   readonly blocks?: boolean;
-  readonly sentence: (details: Details, at: Date) => string;
-  /** The sentence for several feeds that differ in a number; absent: one reason for each. */
-  readonly several?: string;
-  readonly advice?: (details: Details) => string | null;
   /** `continue`: `start` or `sync`, whichever ran before. */
   readonly command?: string;
+}
+
+/** A reason that feeds give. */
+interface FeedRule extends Rule {
+  readonly is: (feed: FeedStatus, facts: OverallFacts) => boolean;
+  readonly sentence: (feed: FeedStatus, facts: OverallFacts) => string;
+  /** The sentence for several feeds that differ in a number; absent: one reason for each. */
+  readonly several?: string;
+  readonly advice?: (feed: FeedStatus) => string | null;
   /** Whether the command takes the flags of the only feed. */
   readonly isOfFeed?: boolean;
+}
+
+/** A reason that concerns all feeds, or none. */
+interface WholeRule extends Rule {
+  readonly holds: (facts: OverallFacts) => boolean;
+  readonly says: (facts: OverallFacts) => string;
 }
 
 /** A time of day, with the date unless it is today. */
@@ -41,33 +47,98 @@ export function clock(time: string, at: Date): string {
   return at.toISOString().startsWith(day) ? minutes : `${day} ${minutes}`;
 }
 
-const untilText = (until: string | null | undefined, at: Date, about = '') =>
-  until === undefined || until === null ? '' : ` until ${about}${clock(until, at)}`;
+const untilText = (until: string | null, at: Date, about = '') =>
+  until === null ? '' : ` until ${about}${clock(until, at)}`;
 
-const positions = ({ count = 0, unit = 'blocks' }: Details) =>
+const inTime = (times: readonly (string | null)[]): string[] =>
+  times
+    .filter((time) => time !== null)
+    .toSorted((one, other) => Date.parse(one) - Date.parse(other));
+
+/** The earliest known time; null: none is known. */
+export const earliest = (times: readonly (string | null)[]) => inTime(times)[0] ?? null;
+export const latest = (times: readonly (string | null)[]) => inTime(times).at(-1) ?? null;
+
+export const lastPageAt = (feeds: readonly FeedStatus[]) =>
+  latest(feeds.map(({ last_page_at }) => last_page_at));
+
+const positions = (count: number, { unit }: FeedStatus) =>
   unit === 'batches' ? counted(count, 'batch', 'batches') : counted(count, unit.slice(0, -1));
 
 /** A stored reason without its advice, which has its own field. */
-function saidOf({ failure, said }: Details): string {
-  const advice = failure === null || failure === undefined ? '' : failures[failure].advice;
-  const text = (said ?? failure ?? 'failed').replace(advice, '').trim();
+function saidOf({ failure, sentence }: FeedStatus): string {
+  const advice = failure === null ? '' : failures[failure].advice;
+  const text = (sentence ?? failure ?? 'failed').replace(advice, '').trim();
   return /[.!?]$/u.test(text) ? text : `${text}.`;
 }
 
-/** Every reason: severity, effect on progress, sentence and advice. */
+const has = ({ lanes }: FeedStatus, state: FeedStatus['lanes'][number]['state']) =>
+  lanes.some((lane) => lane.state === state);
+
+export const isAtWork = ({ workers }: Pick<OverallFacts, 'workers'>): boolean =>
+  workers !== null && workers.start + workers.once > 0;
+
+/** No worker is normal while nothing is due, or after a person stopped it. */
+const isDeserted = (feed: FeedStatus, facts: OverallFacts): boolean =>
+  facts.workers !== null &&
+  !isAtWork(facts) &&
+  (has(feed, 'no-worker') || (feed.poll.is_met === false && !has(feed, 'paused')));
+
+const isRefused = ({ state, failure }: FeedStatus): boolean =>
+  state === 'blocked' && (failure === 'unauthorized' || failure === 'key-missing');
+
+const isRejected = ({ state, failure }: FeedStatus): boolean =>
+  state === 'blocked' && failure === 'rejected';
+
+const isOutOfCredits = ({ failure }: FeedStatus): boolean => failure === 'out-of-credits';
+
+const isWaiting = (feed: FeedStatus): boolean =>
+  feed.state === 'blocked' && !isRefused(feed) && !isRejected(feed);
+
+/** By feeds, not only keys: a replaced key stays paused for minutes, and no feed uses it any more. */
+function waitsUntil({ failure }: FeedStatus, { feeds, credits }: OverallFacts): string | null {
+  const those = feeds.filter((feed) => isWaiting(feed) && feed.failure === failure);
+  const paused = credits.keys.filter((key) => key.failure === failure);
+  return earliest([
+    ...those.flatMap(({ lanes }) => lanes.map(({ until }) => until)),
+    ...paused.map(({ paused_until }) => paused_until),
+  ]);
+}
+
+/** A backfill is open. A new snapshot is none: the previous one stays valid. */
+const isReading = ({ kind, lanes, verified }: FeedStatus, { at }: OverallFacts): boolean =>
+  !(kinds[kind].coverage.by === 'snapshot' && verified.is_verified) &&
+  lanes.some((one) => one.lane === 'backfill' && one.run_state === 'open' && !isAbandoned(one, at));
+
+/** No worker is known to continue it. */
+const isAbandoned = (lane: FeedStatus['lanes'][number], at: Date): boolean =>
+  lane.state === 'paused' || lane.state === 'no-worker' || isUnseen(lane, at);
+
+/** Whether missing data has no other reason: nothing reads it, or failed to. */
+const isLeftOpen = (feed: FeedStatus, facts: OverallFacts): boolean =>
+  feed.state !== 'pending' &&
+  !isReading(feed, facts) &&
+  !feed.lanes.some((one) => one.lane === 'backfill' && isAbandoned(one, facts.at));
+
+function readingText(facts: OverallFacts): string {
+  const reading = facts.feeds.filter((feed) => isReading(feed, facts));
+  const ends = reading.map(({ left }) => left.ends_at);
+  // Unknown if one feed's is.
+  const until = ends.includes(null) ? null : latest(ends);
+  return `Reading history of ${counted(reading.length, 'feed')}${untilText(until, facts.at, 'about ')}.`;
+}
+
+const isUnread = ({ state }: FeedStatus): boolean => state === 'pending';
+
+/** A standby this far behind reports the past, in seconds. */
+const standbySeconds = 60;
+
+/** Every reason: severity, effect on progress, condition, sentence and advice. */
 const rules = {
-  'database-unreachable': {
-    blocks: true,
-    sentence: ({ said }) => `The database is unreachable: ${said}.`,
-  },
-  unreadable: {
-    code: 'database-unreachable',
-    blocks: true,
-    sentence: ({ said }) => `The database did not report the status: ${said}.`,
-  },
   'key-refused': {
     severity: 'action',
     blocks: true,
+    is: isRefused,
     sentence: ({ failure }) =>
       failure === 'key-missing'
         ? 'The explorer saw no API key.'
@@ -77,16 +148,16 @@ const rules = {
   'request-rejected': {
     severity: 'action',
     blocks: true,
+    is: isRejected,
     sentence: saidOf,
     advice: () => failures.rejected.advice,
     command: 'explorer-etl check',
   },
   unsupported: {
     severity: 'action',
+    is: ({ state }) => state === 'unsupported',
     sentence: ({ failure }) =>
-      failure === 'unknown-chain'
-        ? 'The explorer does not serve this chain.'
-        : 'The explorer does not serve this list on this chain.',
+      `The explorer does not serve this ${failure === 'unknown-chain' ? 'chain' : 'list on this chain'}.`,
     advice: ({ failure }) =>
       failure === 'unknown-chain'
         ? failures['unknown-chain'].advice
@@ -94,78 +165,101 @@ const rules = {
   },
   quarantine: {
     severity: 'action',
-    sentence: ({ count = 0 }) => `${counted(count, 'item')} in quarantine.`,
+    is: ({ quarantined }) => quarantined > 0,
+    sentence: ({ quarantined }) => `${counted(quarantined, 'item')} in quarantine.`,
     several: 'Items are in quarantine.',
     command: 'explorer-etl quarantine list',
   },
   'no-worker': {
     blocks: true,
-    sentence: ({ since }, at) =>
-      since === null || since === undefined ? 'No worker.' : `No worker since ${clock(since, at)}.`,
+    is: isDeserted,
+    sentence: (_, { feeds, at }) => {
+      const since = lastPageAt(feeds);
+      return since === null ? 'No worker.' : `No worker since ${clock(since, at)}.`;
+    },
     command: 'continue',
   },
   'no-worker-of-feed': {
     code: 'no-worker',
     blocks: true,
+    is: (feed, facts) => isAtWork(facts) && has(feed, 'no-worker'),
     sentence: () => 'No worker reads its open run.',
   },
   paused: {
     blocks: true,
+    is: (feed) => has(feed, 'paused'),
     sentence: () => 'Paused (Ctrl-C). Progress is saved.',
     command: 'continue',
   },
   'out-of-credits': {
     blocks: true,
-    sentence: ({ until }, at) => `The key is out of credits${untilText(until, at)}.`,
+    is: (feed) => isWaiting(feed) && isOutOfCredits(feed),
+    sentence: (feed, facts) =>
+      `The key is out of credits${untilText(waitsUntil(feed, facts), facts.at)}.`,
     command: 'explorer-etl plan',
   },
   throttled: {
     blocks: true,
-    sentence: ({ until }, at) => `The key is throttled${untilText(until, at)}.`,
+    is: (feed) => isWaiting(feed) && !isOutOfCredits(feed),
+    sentence: (feed, facts) =>
+      `The key is throttled${untilText(waitsUntil(feed, facts), facts.at)}.`,
     advice: () => failures.throttled.advice,
   },
   'source-silent': {
     blocks: true,
-    sentence: ({ unit, age_s = null, limit_s = 0 }) =>
-      `No new ${unit === 'batches' ? 'batches' : 'items'} for ${duration(age_s)}; usually one every ${duration(limit_s)}.`,
+    is: ({ newest_item }) => newest_item?.is_met === false,
+    sentence: ({ unit, newest_item }) =>
+      `No new ${unit === 'batches' ? 'batches' : 'items'} for ${duration(newest_item?.age_s ?? null)}; usually one every ${duration(newest_item?.usual_s ?? 0)}.`,
     several: 'No new items for far longer than usual.',
     advice: () =>
       'If its website shows newer ones, check base_url and the chain. Else wait: the explorer stands still.',
   },
   'standby-behind': {
     blocks: true,
-    sentence: ({ age_s = null }) =>
-      age_s === null
+    holds: ({ standby }) => standby !== null && (standby.behind_s ?? Infinity) > standbySeconds,
+    says: ({ standby }) =>
+      standby?.behind_s === null
         ? 'This standby does not know how far it is behind its primary.'
-        : `This standby is ${duration(age_s)} behind its primary.`,
+        : `This standby is ${duration(standby?.behind_s ?? 0)} behind its primary.`,
   },
   stalled: {
     blocks: true,
-    sentence: ({ age_s = null }) => `No page for ${duration(age_s)}.`,
+    is: ({ lanes }) => lanes.some(isStalled),
+    sentence: ({ lanes }) =>
+      `No page for ${duration(Math.max(...lanes.filter(isStalled).map(({ quiet_s }) => quiet_s ?? 0)))}.`,
     several: 'No page for minutes.',
   },
   unseen: {
     code: 'stalled',
     blocks: true,
+    is: ({ lanes }, { at }) => lanes.some((lane) => isUnseen(lane, at)),
     sentence: () => 'No page for minutes; only the primary sees workers.',
   },
   failing: {
+    is: ({ state, lanes }) => state === 'failing' && !lanes.some(isStalled),
     sentence: saidOf,
     advice: ({ failure }) =>
-      failure === null || failure === undefined
+      failure === null
         ? 'Nothing to do: what is not verified is read again; report it to the service if it lasts.'
         : failures[failure].advice,
   },
   late: {
     blocks: true,
-    sentence: ({ age_s = null, limit_s = 0 }) =>
-      age_s === null
-        ? `Never polled; target ${duration(limit_s)}.`
-        : `Last polled ${duration(age_s)} ago; target ${duration(limit_s)}.`,
+    // The missing worker explains the late poll.
+    is: ({ poll }, facts) =>
+      poll.is_met === false && !facts.feeds.some((feed) => isDeserted(feed, facts)),
+    sentence: ({ poll: { age_s, target } }) => {
+      const limit = `target ${duration(target?.seconds ?? 0)}.`;
+      return age_s === null
+        ? `Never polled; ${limit}`
+        : `Last polled ${duration(age_s)} ago; ${limit}`;
+    },
     several: 'Not polled on schedule.',
   },
   gap: {
-    sentence: (details) => `${positions(details)} not downloaded; no backfill is running.`,
+    is: (feed, facts) => feed.verified.gaps > 0 && isLeftOpen(feed, facts),
+    sentence: (feed) =>
+      `${positions(feed.verified.missing, feed)} not downloaded; no backfill is running.`,
     several: 'History not downloaded; no backfill is running.',
     advice: () => 'plan estimates its cost.',
     command: 'explorer-etl backfill',
@@ -173,88 +267,113 @@ const rules = {
   },
   'unverified-batches': {
     code: 'unverified',
-    sentence: (details) => `${positions(details)} downloaded, but not verified.`,
+    // With unread batches, which have their own reason, these wait for them.
+    is: ({ verified: { batches } }) =>
+      batches !== null && batches.unverified > 0 && batches.unread === 0,
+    sentence: (feed) =>
+      `${positions(feed.verified.batches?.unverified ?? 0, feed)} downloaded, but not verified.`,
     several: 'Batches are downloaded, but not verified.',
     command: 'explorer-etl repair',
     isOfFeed: true,
   },
   'batches-without-blocks': {
     code: 'unverified',
-    sentence: (details) => `${positions(details)} listed, but without blocks.`,
+    is: ({ verified: { batches } }) => (batches?.without_blocks ?? 0) > 0,
+    sentence: (feed) =>
+      `${positions(feed.verified.batches?.without_blocks ?? 0, feed)} listed, but without blocks.`,
     several: 'Batches are listed, but without blocks.',
     advice: () => 'Nothing to do: each poll requests them; report it to the service if it lasts.',
   },
   unverified: {
+    is: (feed, facts) =>
+      feed.verified.gaps === 0 && !feed.verified.is_verified && isLeftOpen(feed, facts),
     sentence: () => 'Nothing is verified.',
     command: 'explorer-etl verify',
   },
+  'nothing-stored': {
+    code: 'pending',
+    holds: (facts) => !isAtWork(facts) && facts.feeds.every(isUnread),
+    says: () => 'Nothing is stored yet.',
+    command: 'explorer-etl sync',
+  },
   pending: {
+    is: (feed, facts) => isUnread(feed) && !isAtWork(facts) && !facts.feeds.every(isUnread),
     sentence: () => 'Never read.',
     command: 'explorer-etl sync',
     isOfFeed: true,
-  },
-  'nothing-stored': {
-    code: 'pending',
-    sentence: () => 'Nothing is stored yet.',
-    command: 'explorer-etl sync',
   },
   /** `pending` while a worker runs: it begins within seconds. */
   starting: {
     code: 'pending',
     severity: 'info',
+    is: (feed, facts) => isUnread(feed) && isAtWork(facts),
     sentence: () => 'Waiting for the first page.',
+  },
+  'first-feed': {
+    code: 'pending',
+    severity: 'info',
+    holds: (facts) => facts.feeds.length === 0 && isAtWork(facts),
+    says: () => 'Waiting for the first page.',
   },
   reading: {
     severity: 'info',
-    sentence: ({ count = 0, until }, at) =>
-      `Reading history of ${counted(count, 'feed')}${untilText(until, at, 'about ')}.`,
+    is: isReading,
+    sentence: (_, facts) => readingText(facts),
   },
-} satisfies Readonly<Record<string, Rule>>;
+} satisfies Readonly<Record<string, FeedRule | WholeRule>>;
 
-type RuleName = keyof typeof rules;
-
-/** A reason of one feed or of several. */
-export interface Found extends Details {
-  readonly rule: RuleName;
-  readonly feeds: readonly string[];
-}
-
-/** Merges equal reasons of several feeds, the most severe first. Pure. */
-export function gathered(
-  found: readonly Found[],
-  at: Date,
-  feeds: readonly FeedStatus[],
-): Reason[] {
-  const groups = Map.groupBy(found, (one) => {
-    const { sentence, several, advice }: Rule = rules[one.rule];
-    return JSON.stringify([one.rule, several ?? sentence(one, at), advice?.(one)]);
-  });
-  return [...groups.values()]
-    .map((group) => together(group, at, feeds))
+/** Every reason against the overall state healthy, the most severe first. Pure. */
+export function reasonsOf(facts: OverallFacts): Reason[] {
+  return Object.entries<FeedRule | WholeRule>(rules)
+    .flatMap(([name, rule]) =>
+      'holds' in rule ? wholeReason(name, rule, facts) : feedReasons(name, rule, facts),
+    )
     .toSorted((one, other) => reasonCodes.indexOf(one.code) - reasonCodes.indexOf(other.code));
 }
 
-function together(group: readonly Found[], at: Date, all: readonly FeedStatus[]): Reason {
-  const [first = { rule: 'unverified', feeds: [] } as const] = group;
-  const { rule, ...details }: Found = first;
-  const { code, severity = 'warning', blocks = false, several, ...says }: Rule = rules[rule];
-  const sentences = new Set(group.map((one) => says.sentence(one, at)));
-  const feeds = [...new Set(group.flatMap((one) => one.feeds))];
-  return {
-    code: code ?? (rule as Code),
-    severity,
-    blocks_readiness: blocks,
-    feeds,
-    sentence: sentences.size > 1 && several !== undefined ? several : says.sentence(details, at),
-    advice: says.advice?.(details) ?? null,
-    command: commandOf(says, feeds, all),
-  };
+const always = (name: string, { code, severity = 'warning', blocks = false }: Rule) => ({
+  code: code ?? (name as Reason['code']),
+  severity,
+  blocks_readiness: blocks,
+});
+
+function wholeReason(name: string, rule: WholeRule, facts: OverallFacts): Reason[] {
+  if (!rule.holds(facts)) return [];
+  const command = commandOf(rule, [], facts);
+  return [{ ...always(name, rule), feeds: [], sentence: rule.says(facts), advice: null, command }];
+}
+
+/** Merges equal reasons of several feeds. */
+function feedReasons(name: string, rule: FeedRule, facts: OverallFacts): Reason[] {
+  const { is, several, advice } = rule;
+  const found = facts.feeds
+    .filter((feed) => is(feed, facts))
+    .map((feed) => {
+      return {
+        feed: feed.feed,
+        sentence: rule.sentence(feed, facts),
+        advice: advice?.(feed) ?? null,
+      };
+    });
+  const alike = Map.groupBy(found, (one) => JSON.stringify([several ?? one.sentence, one.advice]));
+  return [...alike.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const feeds = [first, ...others].map(({ feed }) => feed);
+    const isSame = others.every(({ sentence }) => sentence === first.sentence);
+    return {
+      ...always(name, rule),
+      feeds,
+      sentence: isSame ? first.sentence : (several ?? first.sentence),
+      advice: first.advice,
+      command: commandOf(rule, feeds, facts),
+    };
+  });
 }
 
 function commandOf(
-  { command, isOfFeed = false }: Pick<Rule, 'command' | 'isOfFeed'>,
+  { command, isOfFeed = false }: Pick<FeedRule, 'command' | 'isOfFeed'>,
   feeds: readonly string[],
-  all: readonly FeedStatus[],
+  { feeds: all }: OverallFacts,
 ): string | null {
   if (command === undefined) return null;
   if (command === 'continue') {

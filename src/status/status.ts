@@ -11,8 +11,8 @@ import { estimate } from './estimate.ts';
 import { readFeeds, readLanes, readPaces, readVerified } from './facts.ts';
 import { describeFeed, type FeedFacts, type Reading, workLeft } from './feeds.ts';
 import { laneStatus, viewOf } from './lanes.ts';
-import { earliest, explained, latest, type OverallFacts, overallOf, reasonsOf } from './overall.ts';
-import { gathered } from './reasons.ts';
+import { explained, overallOf } from './overall.ts';
+import { earliest, latest, type OverallFacts, reasonsOf } from './reasons.ts';
 import { headSchedule } from './schedule.ts';
 import type { FeedStatus, StatusDocument } from './schema.ts';
 
@@ -104,15 +104,15 @@ export const emptyStatus = (at: Date, standby: Standby | null): StatusDocument =
 
 /** The status after an error. A database that refuses or is slow counts as reachable. */
 export function outageStatus(at: Date, error: unknown): StatusDocument {
-  const [rule, state] = isAway(error)
-    ? (['database-unreachable', 'stopped'] as const)
-    : (['unreadable', 'degraded'] as const);
-  const reasons = gathered([{ rule, feeds: [], said: describeDatabaseError(error) }], at, []);
-  const sentence = reasons[0]?.sentence ?? '';
+  const [state, what] = isAway(error)
+    ? (['stopped', 'is unreachable'] as const)
+    : (['degraded', 'did not report the status'] as const);
+  const sentence = `The database ${what}: ${describeDatabaseError(error)}.`;
+  const reason = { code: 'database-unreachable', severity: 'warning', sentence } as const;
   return {
     ...emptyStatus(at, null),
     workers: null,
-    reasons,
+    reasons: [{ ...reason, blocks_readiness: true, feeds: [], advice: null, command: null }],
     overall: { state, sentence, since: null, command: null },
   };
 }
