@@ -22,6 +22,9 @@ export const operations: Readonly<Record<OperationName, Operation>> = all;
 
 export const operationNames = Object.keys(all) as readonly OperationName[];
 
+/** False: only a newer version knows the list. */
+export const isOperation = (name: string): name is OperationName => Object.hasOwn(all, name);
+
 export const dataTables: readonly PgTable[] = [
   ...addressTables,
   ...operationNames.flatMap((name) => operations[name].tables),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import { byKind, isBoundedBy, kinds } from '../lists/index.ts';
-import { operationNames } from '../lists/registry.ts';
+import { isOperation } from '../lists/registry.ts';
 import type { CoverageDocument } from './endpoints.ts';
 import { timesNear } from './item-times.ts';
 
@@ -231,8 +231,7 @@ function commandFor(
   { chain_id, operation }: Extent,
 ): string {
   const flags = `--chain ${chain_id} --operation ${operation}`;
-  const known = operationNames.find((name) => name === operation);
-  const isByBlock = known !== undefined && isBoundedBy(known, 'fromBlock');
+  const isByBlock = isOperation(operation) && isBoundedBy(operation, 'fromBlock');
   return isByBlock
     ? `explorer-etl backfill ${flags} --from-block ${from} --to-block ${to}`
     : `explorer-etl repair ${flags}`;

@@ -4,7 +4,7 @@ import type { Database } from '../db/transaction.ts';
 import { type Feed, feedName } from '../lists/feed.ts';
 import { byKind, kindOf } from '../lists/index.ts';
 import type { Estimates } from '../lists/list.ts';
-import { operationNames, operations } from '../lists/registry.ts';
+import { isOperation, operationNames, operations } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import { firingsPerDay } from './schedule.ts';
 
@@ -14,8 +14,11 @@ export interface FeedEstimate extends Feed, Estimates {
   readonly settings: FeedSettings;
 }
 
-/** A feed to estimate; only a newer version may know its list. */
-type WantedFeed = Pick<FeedEstimate, 'chain_id' | 'settings'> & { readonly operation: string };
+/** A feed to estimate, also of a list unknown to this version; settings null: those registered last. */
+interface WantedFeed extends Pick<Feed, 'chain_id'> {
+  readonly operation: string;
+  readonly settings: FeedSettings | null;
+}
 
 export interface ForecastOptions {
   readonly pageSize: number;
@@ -37,45 +40,68 @@ export const estimateFeeds = (
   return estimate(db, feeds, options);
 };
 
-/** Estimates feeds of known lists from stored facts; `db` null: no tables yet. */
+/** A feed's work left and daily cost by these facts of its kind; null: a newer version's list. Pure. */
+export function estimateOf(
+  { operation, settings, facts }: StoredFacts & { readonly operation: string },
+  { pageSize, at }: ForecastOptions,
+): Estimates | null {
+  if (!isOperation(operation)) return null;
+  return kindOf(operation).estimate(facts, settings, {
+    unit: operations[operation].order?.unit ?? 'blocks',
+    pageSize,
+    pollsPerDay: firingsPerDay(settings.schedule, at),
+  });
+}
+
+interface StoredFacts {
+  readonly settings: FeedSettings;
+  /** Null: never registered. */
+  readonly facts: unknown;
+}
+
+/** Estimates feeds from stored facts; `db` null: no tables yet. */
 export async function estimate(
   db: Database | null,
   wanted: readonly WantedFeed[],
-  { pageSize, at }: ForecastOptions,
+  options: ForecastOptions,
 ): Promise<FeedEstimate[]> {
-  const known = wanted.flatMap(({ chain_id, operation: name, settings }) => {
-    const operation = operationNames.find((one) => one === name);
-    if (operation === undefined) return [];
-    return [{ feed: feedName({ chain_id, operation }), chain_id, operation, settings }];
-  });
-  const facts = db === null ? new Map<string, unknown>() : await readFacts(db, known);
-  return known.map((one) => {
-    const { feed, operation, settings } = one;
-    const estimates = kindOf(operation).estimate(facts.get(feed) ?? null, settings, {
-      unit: operations[operation].order?.unit ?? 'blocks',
-      pageSize,
-      pollsPerDay: firingsPerDay(settings.schedule, at),
-    });
-    return { ...one, ...estimates };
+  const known = wanted.flatMap(({ chain_id, operation, settings }) =>
+    isOperation(operation)
+      ? [{ feed: feedName({ chain_id, operation }), chain_id, operation, settings }]
+      : [],
+  );
+  const stored =
+    db === null || known.length === 0 ? new Map<string, StoredFacts>() : await readFacts(db, known);
+  return known.flatMap((one) => {
+    const { settings = one.settings, facts = null } = stored.get(one.feed) ?? {};
+    if (settings === null) return [];
+    const estimates = estimateOf({ ...one, settings, facts }, options);
+    return estimates === null ? [] : [{ ...one, settings, ...estimates }];
   });
 }
 
 /** The facts of each kind of list, for all feeds in one statement. */
 async function readFacts(
   db: Database,
-  wanted: readonly Pick<FeedEstimate, 'feed' | 'settings'>[],
-): Promise<ReadonlyMap<string, unknown>> {
-  const { rows } = await db.execute<{ feed: string; facts: unknown }>(sql`/* estimates */
-    select feeds.feed, ${byKind(({ facts }) => sql`${facts}::json`)} as facts
+  wanted: readonly { readonly feed: string; readonly settings: FeedSettings | null }[],
+): Promise<ReadonlyMap<string, StoredFacts>> {
+  const { rows } = await db.execute<
+    StoredFacts & Record<string, unknown> & { feed: string }
+  >(sql`/* estimates */
+    select feed, settings, ${byKind(({ facts }) => sql`${facts}::json`)} as facts
     from (
-      select known.chain_id, known.operation, feed, known.kind, known.latest_batch, wanted.settings
+      select known.chain_id, known.operation, feed, known.kind, known.latest_batch,
+             coalesce(wanted.settings, known.settings) as settings
       from json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(feed text, settings jsonb)
       join etl.feeds as known using (feed)
     ) as feeds
   `);
-  return new Map(rows.map(({ feed, facts }) => [feed, facts]));
+  return new Map(rows.map(({ feed, ...stored }) => [feed, stored]));
 }
+
+export const sum = (counts: readonly number[]): number =>
+  counts.reduce((total, each) => total + each, 0);
 
 /** The sum of counts; null: one of them is unknown. */
 export const sumKnown = (counts: readonly (number | null)[]): number | null =>
-  counts.reduce((sum, each) => (sum === null || each === null ? null : sum + each), 0);
+  counts.reduce((total, each) => (total === null || each === null ? null : total + each), 0);

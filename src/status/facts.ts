@@ -2,10 +2,11 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import type { FeedState } from '../lists/feed.ts';
 import { byKind, kinds } from '../lists/index.ts';
+import type { ListKind } from '../lists/list.ts';
 import type { ListUnit } from '../lists/operation.ts';
 import { operationNames } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
-import type { Cron } from './schedule.ts';
+import { laneHolder, type LaneHolder } from '../sync/workers.ts';
 import type { FeedStatus, LaneStatus } from './schema.ts';
 
 /**
@@ -44,11 +45,106 @@ export interface FeedRecord {
   readonly poll_age_s: number | null;
   /** As configured; null: not configured. */
   readonly freshness_s: number | null;
-  /** As configured, even without a worker. */
-  readonly schedule: Cron;
   /** When to poll a list next that the explorer does not serve. */
   readonly poll_again_at: string | null;
+  readonly verified: Verified;
+  readonly pace: ItemPace | null;
+  /** What its kind estimates by. */
+  readonly facts: unknown;
 }
+
+/** What is known to be verified without a `verify`. */
+interface Verified extends Omit<FeedStatus['verified'], 'share' | 'basis' | 'positions'> {
+  /** Null: this kind of list counts batches. */
+  readonly positions: number | null;
+  /** Blocks or batches that can contain a quarantined item; 0: it can be anywhere. */
+  readonly quarantined_positions: number;
+}
+
+/** The pace of a list by its newest items; times are seconds since 1970. */
+export interface ItemPace {
+  /** Newest first. */
+  readonly newest: readonly number[];
+  readonly usual_s: number;
+  /** Without intervals that wrong times may cause. */
+  readonly longest_s: number;
+}
+
+/** Ignores this many wrong times, in the newest item and in the interval. */
+const wrongTimes = 2;
+/** A page or less shows no interval. */
+const leastTimes = 50;
+
+/** As SQL: a statement of each kind for its feeds, with `feed`; none of kinds without one. */
+const ofKinds = (part: (kind: ListKind) => SQL | null) =>
+  sql.join(
+    Object.values(kinds).flatMap((kind) => {
+      const own = part(kind);
+      return own === null
+        ? []
+        : [
+            sql`
+              select feeds.feed, own.*
+              from etl.feeds, lateral (${own}) as own
+              where feeds.kind = ${kind.name}
+            `,
+          ];
+    }),
+    sql` union all `,
+  );
+
+/** As SQL: `feed` and its `ItemPace`, without future times. Feeds with too few times are absent. */
+const paces = sql`
+  with item as materialized (
+    ${ofKinds(({ status }) => status.newestTimes)}
+  ), ranked as (
+    select feed, extract(epoch from timestamp)::float8 as at,
+           extract(epoch from timestamp - lead(timestamp) over newest_first)::float8 as gap,
+           row_number() over newest_first as place, count(*) over (partition by feed) as items
+    from item
+    where timestamp <= now() + interval '1 day'
+    window newest_first as (partition by feed order by timestamp desc)
+  )
+  select feed, json_build_object(
+    'newest', array_agg(at order by place) filter (where place <= ${wrongTimes + 1}::int),
+    'usual_s', (
+      max(at) filter (where place = ${wrongTimes + 1}::int)
+        - max(at) filter (where place = items - ${wrongTimes}::int)
+    ) / (max(items) - ${2 * wrongTimes + 1}::int),
+    'longest_s', (array_agg(gap order by gap desc nulls last))[${wrongTimes + 1}::int]
+  ) as pace
+  from ranked
+  group by feed
+  having count(*) >= ${leastTimes}::int
+`;
+
+/** As SQL: a feed's `Verified`. */
+const verified = sql`
+  json_build_object(
+    'is_verified', is_verified,
+    'positions', positions,
+    'gaps', coalesce(gaps, 0),
+    'missing', coalesce(missing, 0),
+    'snapshot_at', snapshot_at,
+    'quarantined_positions', coalesce(
+      (select sum(upper(range) - lower(range)) from unnest(places) as range), 0
+    ),
+    'batches', case when counts.feed is not null then
+      to_jsonb(counts) - 'feed' || jsonb_build_object('is_bounded', not upper_inf(feeds.target_numbers))
+    end
+  )
+`;
+
+/** As SQL: the progress of a feed's newest run, from what its kind says of it. */
+const progress = sql`
+  json_build_object(
+    'reached', case when progress #>> '{reached}' is not null then json_build_object(
+      'top', progress #> '{reached,top}', 'bottom', progress #> '{reached,bottom}'
+    ) end,
+    'reached_at', progress -> 'reached_at',
+    'batches', progress -> 'batches'
+  )
+`;
 
 /** Every feed in display order, with the totals of its lanes and the progress of its newest run. */
 export async function readFeeds(db: Database): Promise<FeedRecord[]> {
@@ -58,12 +154,17 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
              sum(archived_bytes) as archived_bytes, max(last_page_at) as last_page_at
       from etl.coverage
       group by feed
-    ), under_way as (
-      select feed, count(*) as walks from etl.walks where state = 'running' group by feed
-    ), drifted as (
-      select feed, count(*) as ways from etl.drift group by feed
     ), latest as (
       select distinct on (feed) * from etl.newest_runs order by feed, id desc
+    ), known as (
+      -- False where a kind says nothing: absence of evidence is open.
+      select feed, coalesce(${byKind(({ coverage }) => coverage.shows)}, false) as is_verified,
+             ${byKind(({ facts }) => sql`${facts}::json`)} as facts
+      from etl.feeds
+    ), extent as (
+      ${ofKinds(({ status }) => status.verified)}
+    ), paced as (
+      ${paces}
     )
     select json_build_object(
       'shown', json_build_object(
@@ -76,19 +177,15 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
         'rows', coalesce(total.rows, 0),
         'pages', coalesce(total.pages, 0),
         'quarantined', coalesce(quarantined.items, 0),
-        'schema_drift', coalesce(drifted.ways, 0),
+        'schema_drift', (select count(*) from etl.drift where drift.feed = feeds.feed),
         'archived_bytes', coalesce(total.archived_bytes, 0),
-        'running_walks', coalesce(under_way.walks, 0),
+        'running_walks', (
+          select count(*) from etl.walks where walks.feed = feeds.feed and walks.state = 'running'
+        ),
         'last_page_at', total.last_page_at,
         'last_success_at', feeds.last_success_at,
         'lag_s', round(extract(epoch from lag)),
-        'progress', json_build_object(
-          'reached', case when progress #>> '{reached}' is not null then json_build_object(
-            'top', progress #> '{reached,top}', 'bottom', progress #> '{reached,bottom}'
-          ) end,
-          'reached_at', progress -> 'reached_at',
-          'batches', progress -> 'batches'
-        )
+        'progress', ${progress}
       ),
       'unit', feeds.unit,
       'state', feeds.state,
@@ -97,19 +194,21 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
       'polled_at', looked_at,
       'poll_age_s', round(extract(epoch from clock_timestamp() - looked_at)),
       'freshness_s', extract(epoch from objective),
-      'schedule', json_build_object(
-        'cron', settings ->> 'schedule', 'timezone', coalesce(settings ->> 'timezone', 'UTC')
-      ),
-      'poll_again_at', poll_again_at
+      'poll_again_at', poll_again_at,
+      'verified', ${verified},
+      'pace', pace,
+      'facts', facts
     ) as record
     from etl.feeds
     join explorer.freshness using (feed)
+    join known using (feed)
     -- A row that was deleted hides no feed.
     left join explorer.chains on chains.chain_id = feeds.chain_id
     left join total using (feed)
-    left join under_way using (feed)
     left join etl.quarantined using (feed)
-    left join drifted using (feed)
+    left join extent using (feed)
+    left join paced using (feed)
+    left join etl.batch_counts as counts using (feed)
     left join latest using (feed)
     left join lateral (
       select ${byKind(({ status }) => status.progress)} as progress where latest.id is not null
@@ -125,6 +224,8 @@ export interface LaneRecord {
   readonly feed: string;
   /** Fields of the document, for the newest run. */
   readonly shown: Omit<LaneStatus, 'state' | 'until' | 'quiet_s'>;
+  /** Null: no worker has the open run or waits for it. */
+  readonly holder: LaneHolder | null;
   /** When a stopped process released the run; null: it has not since it opened the run. */
   readonly stopped_at: string | null;
   readonly last_page_age_s: number | null;
@@ -187,6 +288,7 @@ export async function readLanes(db: Database): Promise<LaneRecord[]> {
         'last_page_at', last_page_at,
         'pages_per_second', round(pages_per_second, 3)
       ),
+      'holder', ${laneHolder(sql`newest`)},
       'stopped_at', newest.stopped_at,
       'last_page_age_s', round(extract(epoch from clock_timestamp() - last_page_at)),
       'rows_today', coalesce(today.rows, 0)
@@ -198,100 +300,4 @@ export async function readLanes(db: Database): Promise<LaneRecord[]> {
     order by feed, lane desc
   `);
   return rows.map(({ record }) => record);
-}
-
-/** What is known to be verified without a `verify`. */
-export interface Verified extends Omit<FeedStatus['verified'], 'share' | 'basis' | 'positions'> {
-  readonly feed: string;
-  /** Null: this kind of list counts batches. */
-  readonly positions: number | null;
-  /** Blocks or batches that can contain a quarantined item; 0: it can be anywhere. */
-  readonly quarantined_positions: number;
-}
-
-export async function readVerified(db: Database): Promise<ReadonlyMap<string, Verified>> {
-  const extents = Object.values(kinds).map(
-    ({ name, status }) => sql`
-      select feeds.feed, verified.*
-      from etl.feeds, lateral (${status.verified}) as verified
-      where feeds.kind = ${name}
-    `,
-  );
-  const { rows } = await db.execute<{ verified: Verified }>(sql`/* verified */
-    with shown as (
-      -- False where a kind says nothing: absence of evidence is open.
-      select feed, coalesce(${byKind(({ coverage }) => coverage.shows)}, false) as is_verified from etl.feeds
-    ), extent as (${sql.join(extents, sql` union all `)})
-    select json_build_object(
-      'feed', feeds.feed,
-      'is_verified', is_verified,
-      'positions', positions,
-      'gaps', coalesce(gaps, 0),
-      'missing', coalesce(missing, 0),
-      'snapshot_at', snapshot_at,
-      'quarantined_positions', coalesce(
-        (select sum(upper(range) - lower(range)) from unnest(places) as range), 0
-      ),
-      'batches', case when counts.feed is not null then
-        to_jsonb(counts) - 'feed' || jsonb_build_object('is_bounded', not upper_inf(feeds.target_numbers))
-      end
-    ) as verified
-    from etl.feeds
-    join shown using (feed)
-    left join extent using (feed)
-    left join etl.quarantined as held using (feed)
-    left join etl.batch_counts as counts using (feed)
-  `);
-  return new Map(rows.map(({ verified }) => [verified.feed, verified]));
-}
-
-/** The pace of a list by its newest items; times are seconds since 1970. */
-export interface ItemPace {
-  /** Newest first. */
-  readonly newest: readonly number[];
-  readonly usual_s: number;
-  /** Without intervals that wrong times may cause. */
-  readonly longest_s: number;
-}
-
-/** Ignores this many wrong times, in the newest item and in the interval. */
-const wrongTimes = 2;
-/** A page or less shows no interval. */
-const leastTimes = 50;
-
-/** Reads a bounded part of an index, without future times. Feeds with too few times are absent. */
-export async function readPaces(db: Database): Promise<ReadonlyMap<string, ItemPace>> {
-  const items = Object.values(kinds).flatMap(({ name, status }) =>
-    status.newestTimes === null
-      ? []
-      : [
-          sql`
-            select feeds.feed, item.timestamp
-            from etl.feeds, lateral (${status.newestTimes}) as item
-            where feeds.kind = ${name}
-          `,
-        ],
-  );
-  const { rows } = await db.execute<{ feed: string; pace: ItemPace }>(sql`/* newest items */
-    with item as materialized (${sql.join(items, sql` union all `)}), ranked as (
-      select feed, extract(epoch from timestamp)::float8 as at,
-             extract(epoch from timestamp - lead(timestamp) over newest_first)::float8 as gap,
-             row_number() over newest_first as place, count(*) over (partition by feed) as items
-      from item
-      where timestamp <= now() + interval '1 day'
-      window newest_first as (partition by feed order by timestamp desc)
-    )
-    select feed, json_build_object(
-      'newest', array_agg(at order by place) filter (where place <= ${wrongTimes + 1}::int),
-      'usual_s', (
-        max(at) filter (where place = ${wrongTimes + 1}::int)
-          - max(at) filter (where place = items - ${wrongTimes}::int)
-      ) / (max(items) - ${2 * wrongTimes + 1}::int),
-      'longest_s', (array_agg(gap order by gap desc nulls last))[${wrongTimes + 1}::int]
-    ) as pace
-    from ranked
-    group by feed
-    having count(*) >= ${leastTimes}::int
-  `);
-  return new Map(rows.map(({ feed, pace }) => [feed, pace]));
 }

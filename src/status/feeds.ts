@@ -1,32 +1,28 @@
 import { kinds } from '../lists/index.ts';
-import { type Estimate, none } from '../lists/list.ts';
+import { type Estimate, type Estimates, none } from '../lists/list.ts';
 import { operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
 import type { Workers } from '../sync/workers.ts';
 import type { WorkLeft } from './credits.ts';
-import type { FeedEstimate } from './estimate.ts';
-import type { FeedRecord, ItemPace, Verified } from './facts.ts';
-import { type Activity, activityOf, isUnseen, quietSentence } from './lanes.ts';
+import { sum } from './estimate.ts';
+import type { FeedRecord, ItemPace, LaneRecord } from './facts.ts';
+import { type Activity, activityOf, isUnseen, laneStatus, quietSentence, viewOf } from './lanes.ts';
 import { type Cron, nextFiring, pollTarget } from './schedule.ts';
 import type { FeedStatus, LaneStatus } from './schema.ts';
-
-export interface FeedFacts {
-  readonly record: FeedRecord;
-  readonly lanes: readonly LaneStatus[];
-  readonly rows_today: number;
-  /** Null: registered between two statements. */
-  readonly verified: Verified | null;
-  readonly estimate: FeedEstimate | null;
-  readonly pace: ItemPace | null;
-  /** The schedule that `start` set for the head lane; null: none. */
-  readonly set: Cron | null;
-}
 
 export interface Reading {
   readonly pageSize: number;
   readonly at: Date;
   /** Null: this is a standby. */
   readonly workers: Workers | null;
+}
+
+interface FeedFacts {
+  readonly record: FeedRecord;
+  readonly lanes: readonly LaneRecord[];
+  readonly estimate: Estimates | null;
+  /** The schedule that `start` set for the head lane; null: none. */
+  readonly set: Cron | null;
 }
 
 /** Display names of lists; a list unknown to this version keeps its operation as name. */
@@ -36,34 +32,36 @@ const unknown: Estimate = { least: 0, likely: null, requests: null };
 
 /** A feed's state and figures; the reasons add why. Pure. */
 export function describeFeed(facts: FeedFacts, reading: Reading): FeedStatus {
-  const { record, lanes, rows_today, estimate } = facts;
-  const { shown, unit, state, reason } = record;
-  const history = isDone(facts) ? none : (estimate?.history ?? unknown);
-  const poll = pollOf(facts, reading);
-  const newest_item = newestItemOf(facts);
+  const { record, estimate, set } = facts;
+  const { shown, unit, state, reason, verified } = record;
+  const history = isDone(verified) ? none : (estimate?.history ?? unknown);
+  const lanes = facts.lanes.map((lane) => laneStatus(lane, viewOf(reading.workers)));
+  const known = {
+    lanes,
+    poll: pollOf(record, lanes, set, reading),
+    newest_item: newestItemOf(record),
+  };
   return {
     ...shown,
+    ...known,
     label: guides[shown.operation]?.guide.list ?? printable(shown.operation),
     unit: kinds[shown.kind].covers(unit),
-    state: stateOf(activityOf(state, lanes), facts, { poll, newest_item, at: reading.at }),
+    state: stateOf(activityOf(state, lanes), record, { ...known, at: reading.at }),
     sentence: reason ?? quietSentence(lanes),
-    rows_today,
-    newest_item,
-    poll,
-    verified: verifiedOf(facts, history, reading.pageSize),
+    rows_today: sum(facts.lanes.map(({ rows_today }) => rows_today)),
+    verified: verifiedOf(record, history, reading.pageSize),
     left: leftOf(history, lanes, reading.at),
-    lanes: [...lanes],
   };
 }
 
 /** The target is read and verified, and has an upper bound. */
-const isDone = (facts: FeedFacts): boolean =>
-  facts.verified?.batches?.is_bounded === true &&
-  facts.verified.is_verified &&
-  !isPartial(facts.verified);
+const isDone = (verified: FeedRecord['verified']): boolean =>
+  isBounded(verified) && verified.is_verified && !isPartial(verified);
+
+const isBounded = ({ batches }: FeedRecord['verified']): boolean => batches?.is_bounded === true;
 
 /** Existing data of the target is missing or unverified. */
-function isPartial({ is_verified, batches, gaps }: Verified): boolean {
+function isPartial({ is_verified, batches, gaps }: FeedRecord['verified']): boolean {
   if (!is_verified) return true;
   if (batches === null) return gaps > 0;
   return batches.unread + batches.unverified + batches.without_blocks > 0;
@@ -86,11 +84,10 @@ export const shownAs: Readonly<Partial<Record<Activity, FeedStatus['state']>>> =
 
 function stateOf(
   activity: Activity,
-  facts: FeedFacts,
-  { poll, newest_item, at }: Pick<FeedStatus, 'poll' | 'newest_item'> & { readonly at: Date },
+  { verified, shown: { failure, pages, quarantined } }: FeedRecord,
+  known: Pick<FeedStatus, 'lanes' | 'poll' | 'newest_item'> & { readonly at: Date },
 ): FeedStatus['state'] {
-  const { verified, lanes } = facts;
-  const { failure, pages, quarantined } = facts.record.shown;
+  const { lanes, poll, newest_item, at } = known;
   if (activity === 'failed' && failure === 'rejected') return 'blocked';
   // A standby shows no workers, only pages.
   if (activity === 'unknown')
@@ -100,19 +97,23 @@ function stateOf(
   if (pages === 0 && lanes.every(({ last_success_at }) => last_success_at === null)) {
     return 'pending';
   }
-  const isPart = verified === null || isPartial(verified) || quarantined > 0;
-  if (isDone(facts) && !isPart) return 'current';
+  const isPart = isPartial(verified) || quarantined > 0;
+  if (isDone(verified) && !isPart) return 'current';
   return isPart || poll.is_met === false || newest_item?.is_met === false ? 'behind' : 'current';
 }
 
 /** How current the head is. A list without new items is never late. */
-function pollOf(facts: FeedFacts, { at, workers }: Reading): FeedStatus['poll'] {
-  const { record, set, lanes } = facts;
+function pollOf(
+  record: FeedRecord,
+  lanes: readonly LaneStatus[],
+  set: Cron | null,
+  { at, workers }: Reading,
+): FeedStatus['poll'] {
   const { polled_at: last_at, poll_age_s: age_s } = record;
   const polled =
     set !== null && (workers?.start ?? 0) > 0 ? nextFiring(set, at).toISOString() : null;
   const next_at = later(polled, record.poll_again_at);
-  if (isDone(facts)) return { last_at, age_s, target: null, is_met: null, next_at };
+  if (isDone(record.verified)) return { last_at, age_s, target: null, is_met: null, next_at };
   const target = pollTarget(record, set, at);
   // Nothing can be old during the first read.
   const isFirst = last_at === null && lanes.some(({ run_state }) => run_state === 'open');
@@ -128,12 +129,8 @@ const later = (polled: string | null, notBefore: string | null): string | null =
     : new Date(notBefore).toISOString();
 
 /** As of the last poll; null before the first read has ended. */
-function newestItemOf({ record, pace, verified }: FeedFacts): FeedStatus['newest_item'] {
-  const isBounded = verified?.batches?.is_bounded === true;
-  return pace === null || record.polled_at === null || isBounded
-    ? null
-    : newestItem(pace, record.polled_at);
-}
+const newestItemOf = ({ pace, polled_at, verified }: FeedRecord): FeedStatus['newest_item'] =>
+  pace === null || polled_at === null || isBounded(verified) ? null : newestItem(pace, polled_at);
 
 /** A silence this many times the longest usual one is not normal. */
 const silences = 3;
@@ -161,18 +158,19 @@ export function newestItem(
   };
 }
 
-function verifiedOf(facts: FeedFacts, history: Estimate, pageSize: number): FeedStatus['verified'] {
-  const { verified, record } = facts;
-  const share = verified === null ? noShare : verifiedShare(verified, record, history, pageSize);
-  const batches = verified?.batches ?? null;
+function verifiedOf(
+  record: FeedRecord,
+  history: Estimate,
+  pageSize: number,
+): FeedStatus['verified'] {
+  const { quarantined_positions: _, ...verified } = record.verified;
+  const { batches } = verified;
   return {
-    is_verified: verified?.is_verified ?? false,
-    ...share,
-    positions: batches?.verified ?? verified?.positions ?? 0,
-    gaps: batches === null ? (verified?.gaps ?? 0) : Math.min(1, batches.unread),
-    missing: batches?.unread ?? verified?.missing ?? 0,
-    batches,
-    snapshot_at: verified?.snapshot_at ?? null,
+    ...verified,
+    ...verifiedShare(record, history, pageSize),
+    positions: batches?.verified ?? verified.positions ?? 0,
+    gaps: batches === null ? verified.gaps : Math.min(1, batches.unread),
+    missing: batches?.unread ?? verified.missing,
   };
 }
 
@@ -185,11 +183,11 @@ const noShare: Share = { share: null, basis: 'unknown' };
  * blocks contain few items. Pure.
  */
 function verifiedShare(
-  { is_verified, batches, positions, gaps, quarantined_positions: held }: Verified,
-  { shown: { kind, rows, quarantined } }: FeedRecord,
+  { shown: { kind, rows, quarantined }, verified }: FeedRecord,
   history: Estimate,
   pageSize: number,
 ): Share {
+  const { is_verified, batches, positions, gaps, quarantined_positions: held } = verified;
   if (batches !== null) {
     const { requested, waiting } = batches;
     if (requested === waiting) return noShare;
@@ -228,7 +226,7 @@ function leftOf(history: Estimate, lanes: readonly LaneStatus[], at: Date): Feed
 /** Requests left: none for a list that is not served, no polls without a `start`. Pure. */
 export function workLeft(
   feeds: readonly FeedStatus[],
-  estimates: ReadonlyMap<string, FeedEstimate>,
+  estimates: ReadonlyMap<string, Estimates | null>,
   workers: Workers | null,
 ): WorkLeft {
   const arePolled = workers?.start !== 0;

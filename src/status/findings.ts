@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operationNames } from '../lists/registry.ts';
+import { isOperation } from '../lists/registry.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 
 /** A finding of `verify`. The first five kinds keep a feed incomplete; the others are notes. */
@@ -178,9 +178,7 @@ const commandFor = (what: string, { chain_id, operation }: Omit<FindingSource, '
 
 /** Null: this version has no command for the list. */
 const commandOf = (remedy: Remedy, feed: FindingSource): string | null =>
-  remedy === null || !operationNames.some((name) => name === feed.operation)
-    ? null
-    : commandFor(remedy, feed);
+  remedy === null || !isOperation(feed.operation) ? null : commandFor(remedy, feed);
 
 /** The command that downloads the missing data of a feed. */
 export const repairCommand = (feed: Omit<FindingSource, 'unit'>): string =>

@@ -35,7 +35,7 @@ type LaneRun = Pick<LaneRecord, 'last_page_age_s' | 'stopped_at'> &
 /** A lane's state, by its run and its job. Pure. */
 export function laneState(
   { run_state, last_page_age_s, stopped_at }: LaneRun,
-  job: Pick<LaneHolder, 'is' | 'age_s'> | undefined,
+  job: Pick<LaneHolder, 'is' | 'age_s'> | null,
   view: View,
 ): LaneState {
   if (run_state !== 'open') return 'idle';
@@ -43,7 +43,7 @@ export function laneState(
   // The run was reopened after its stop, and that worker is gone: it did not stop by itself.
   if (job?.is === 'lost') return lost;
   const left = stopped_at === null ? lost : 'paused';
-  if (job === undefined) return left;
+  if (job === null) return left;
   if (job.is === 'resting') return view === 'deserted' ? left : 'backing-off';
   const quiet = quietSeconds({ last_page_age_s }, job);
   if (job.is === 'held') return quiet < quietAfterSeconds ? 'running' : 'quiet';
@@ -54,15 +54,11 @@ export function laneState(
 }
 
 /** A lane of the document. Pure. */
-export const laneStatus = (
-  record: LaneRecord,
-  job: LaneHolder | undefined,
-  view: View,
-): LaneStatus => ({
+export const laneStatus = (record: LaneRecord, view: View): LaneStatus => ({
   ...record.shown,
-  state: laneState({ ...record, ...record.shown }, job, view),
-  until: job?.until ?? null,
-  quiet_s: job?.is === 'held' ? Math.round(quietSeconds(record, job)) : null,
+  state: laneState({ ...record, ...record.shown }, record.holder, view),
+  until: record.holder?.until ?? null,
+  quiet_s: record.holder?.is === 'held' ? Math.round(quietSeconds(record, record.holder)) : null,
 });
 
 export const isStalled = ({ state, quiet_s }: Pick<LaneStatus, 'state' | 'quiet_s'>): boolean =>

@@ -5,7 +5,13 @@ import { creditsPerRequest } from '../explorer/slot.ts';
 import { kindOf } from '../lists/index.ts';
 import type { Estimate } from '../lists/list.ts';
 import { withTargets } from '../sync/targets.ts';
-import { estimateFeeds, type FeedEstimate, type ForecastOptions, sumKnown } from './estimate.ts';
+import {
+  estimateFeeds,
+  type FeedEstimate,
+  type ForecastOptions,
+  sum,
+  sumKnown,
+} from './estimate.ts';
 
 const amount = z.number().min(0);
 const amountOrNull = amount.nullable();
@@ -157,8 +163,6 @@ export function planOf(
 }
 
 const rangeOf = ({ least, likely, requests: most }: Estimate): Range => ({ least, likely, most });
-
-const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0);
 
 const sumOf = (ranges: readonly Range[]): Range => ({
   least: sum(ranges.map(({ least }) => least)),

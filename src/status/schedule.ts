@@ -1,6 +1,7 @@
 import { CronExpressionParser } from 'cron-parser';
 import type { LaneTimes } from '../sync/workers.ts';
 import { feedName } from '../lists/feed.ts';
+import type { FeedSettings } from '../lists/settings.ts';
 import type { FeedStatus } from './schema.ts';
 
 /** A cron of five fields. */
@@ -58,17 +59,23 @@ const leastSeconds = 120;
 /** A daily `sync`, and two hours for the reading; in seconds. */
 const dailySeconds = 26 * 3600;
 
+interface ConfiguredPoll {
+  readonly freshness_s: number | null;
+  readonly settings: Pick<FeedSettings, 'schedule' | 'timezone'>;
+}
+
 /**
  * The maximum age of a feed's last poll: the file's `freshness`, else by the schedule that a `start` set (null: none),
  * else by a daily `sync`. Pure.
  */
 export function pollTarget(
-  { freshness_s, schedule }: { readonly freshness_s: number | null; readonly schedule: Cron },
+  { freshness_s, settings: { schedule: cron, timezone } }: ConfiguredPoll,
   set: Cron | null,
   at: Date,
 ): PollTarget {
   if (freshness_s !== null) return { seconds: freshness_s, from: 'configured' };
-  const seconds = Math.max(leastSeconds, firingsMissed * firingInterval(set ?? schedule, at));
+  const interval = firingInterval(set ?? { cron, timezone }, at);
+  const seconds = Math.max(leastSeconds, firingsMissed * interval);
   if (set !== null) return { seconds, from: 'schedule' };
   return { seconds: Math.max(dailySeconds, seconds), from: 'daily' };
 }

@@ -4,19 +4,17 @@ import { describeDatabaseError, isAway } from '../db/failure.ts';
 import { isPrepared } from '../db/prepared.ts';
 import { readStandby, type Standby } from '../db/standby.ts';
 import type { Database } from '../db/transaction.ts';
-import { feedName } from '../lists/feed.ts';
-import { laneHolders, presentWorkers, schedulesSet } from '../sync/workers.ts';
+import { presentWorkers, schedulesSet } from '../sync/workers.ts';
 import { creditsOf, readCredits } from './credits.ts';
-import { estimate } from './estimate.ts';
-import { readFeeds, readLanes, readPaces, readVerified } from './facts.ts';
-import { describeFeed, type FeedFacts, type Reading, workLeft } from './feeds.ts';
-import { laneStatus, viewOf } from './lanes.ts';
+import { estimateOf, sum } from './estimate.ts';
+import { readFeeds, readLanes } from './facts.ts';
+import { describeFeed, type Reading, workLeft } from './feeds.ts';
 import { explained, overallOf } from './overall.ts';
 import { earliest, latest, type OverallFacts, reasonsOf } from './reasons.ts';
 import { headSchedule } from './schedule.ts';
 import type { FeedStatus, StatusDocument } from './schema.ts';
 
-/** Reads the status in ten statements, for any number of feeds. */
+/** Reads the status in six statements, for any number of feeds. */
 export async function readStatus(
   db: Database,
   { pageSize, standby }: { readonly pageSize: number; readonly standby: Standby | null },
@@ -31,33 +29,22 @@ export async function readStatus(
 /** Every feed, without the reasons for its state. */
 async function feedsNow(db: Database, reading: Reading) {
   const records = await readFeeds(db);
-  const laneRecords = Map.groupBy(await readLanes(db), ({ feed }) => feed);
-  const holders = await laneHolders(db);
-  const verified = await readVerified(db);
-  const paces = await readPaces(db);
+  const lanes = Map.groupBy(await readLanes(db), ({ feed }) => feed);
   const schedules = await schedulesSet(db);
   // By the settings of the feeds' last registration.
-  const wanted = records.map(({ shown, settings }) => ({ ...shown, settings }));
-  const estimated = await estimate(db, wanted, reading);
-  const estimates = new Map(estimated.map((one) => [one.feed, one]));
-  const view = viewOf(reading.workers);
+  const estimates = new Map(
+    records.map(({ shown: { feed, operation }, settings, facts }) => [
+      feed,
+      estimateOf({ operation, settings, facts }, reading),
+    ]),
+  );
   const feeds = records.map((record) => {
     const { feed } = record.shown;
-    const own = laneRecords.get(feed) ?? [];
-    const held = holders.filter(({ lane }) => feedName(lane) === feed);
-    const facts: FeedFacts = {
-      record,
-      lanes: own.map((lane) => {
-        const holder = held.find((one) => one.lane.lane === lane.shown.lane);
-        return laneStatus(lane, holder, view);
-      }),
-      rows_today: sumOf(own.map(({ rows_today }) => rows_today)),
-      verified: verified.get(feed) ?? null,
-      estimate: estimates.get(feed) ?? null,
-      pace: paces.get(feed) ?? null,
-      set: headSchedule(schedules, feed),
-    };
-    return describeFeed(facts, reading);
+    const [own = [], set] = [lanes.get(feed), headSchedule(schedules, feed)];
+    return describeFeed(
+      { record, lanes: own, estimate: estimates.get(feed) ?? null, set },
+      reading,
+    );
   });
   return { feeds, estimates };
 }
@@ -80,15 +67,13 @@ export function documentOf(facts: OverallFacts): StatusDocument {
   };
 }
 
-const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
-
 function totalsOf(feeds: readonly FeedStatus[]): StatusDocument['totals'] {
   const shares = feeds.flatMap(({ verified: { share } }) => share ?? []);
   return {
-    rows: sumOf(feeds.map(({ rows }) => rows)),
-    rows_today: sumOf(feeds.map(({ rows_today }) => rows_today)),
+    rows: sum(feeds.map(({ rows }) => rows)),
+    rows_today: sum(feeds.map(({ rows_today }) => rows_today)),
     newest_item_at: latest(feeds.map(({ newest_item }) => newest_item?.at ?? null)),
-    verified_share: shares.length === 0 ? null : sumOf(shares) / shares.length,
+    verified_share: shares.length === 0 ? null : sum(shares) / shares.length,
   };
 }
 

@@ -170,15 +170,12 @@ export async function verifyReport(
   verified: readonly VerifiedFeed[],
   how: ForecastOptions,
 ): Promise<VerifyDocument> {
-  const toRepair = new Set(verified.filter(isRepairable).map(({ feed }) => feed));
-  const costs =
-    toRepair.size === 0
-      ? new Map<string, RequestCount>()
-      : await repairCosts(db, await estimate(db, await registered(db, [...toRepair]), how), how);
-  const costOf = (feed: string) => costs.get(feed) ?? unknown;
+  const toRepair = verified.filter(isRepairable).map((feed) => ({ ...feed, settings: null }));
+  const costs = await repairCosts(db, await estimate(db, toRepair, how), how);
+  const costOf = ({ feed }: Pick<VerifiedFeed, 'feed'>) => costs.get(feed) ?? unknown;
   const feeds = verified.map((feed) => ({
     ...feed,
-    repair: toRepair.has(feed.feed) ? withCost(repairCommand(feed), costOf(feed.feed)) : null,
+    repair: isRepairable(feed) ? withCost(repairCommand(feed), costOf(feed)) : null,
   }));
   const open = feeds.filter(({ state }) => state === 'open').length;
   return {
@@ -193,9 +190,9 @@ export async function verifyReport(
     },
     feeds,
     repair:
-      toRepair.size === 0
+      toRepair.length === 0
         ? null
-        : withCost('explorer-etl repair', costsTogether([...toRepair].map(costOf))),
+        : withCost('explorer-etl repair', costsTogether(toRepair.map(costOf))),
   };
 }
 
@@ -271,21 +268,4 @@ async function repairCosts(
     costs.set(feed, await kind.repairRequests(db, { chain_id, operation }, history, how));
   }
   return costs;
-}
-
-/** Feeds with the settings of their last registration. */
-async function registered(
-  db: Database,
-  names: readonly string[],
-): Promise<Pick<FeedEstimate, 'chain_id' | 'operation' | 'settings'>[]> {
-  const { rows } = await db.execute<{
-    feed: Pick<FeedEstimate, 'chain_id' | 'operation' | 'settings'>;
-  }>(sql`
-    select json_build_object(
-      'chain_id', chain_id, 'operation', operation, 'settings', settings
-    ) as feed
-    from etl.feeds
-    where feed = any(${sql.param(names)}::text[])
-  `);
-  return rows.map(({ feed }) => feed);
 }

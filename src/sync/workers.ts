@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { fromDrizzle, PgBoss } from 'pg-boss';
 import type { Database } from '../db/transaction.ts';
 import type { FeedLane } from '../lists/feed.ts';
@@ -31,7 +31,6 @@ export async function presentWorkers(db: Pick<Database, 'execute'>): Promise<Wor
 
 /** A lane's open run: a worker has it, it waits for one, it is not due yet, or its worker is gone. */
 export interface LaneHolder {
-  readonly lane: FeedLane;
   readonly is: 'held' | 'queued' | 'resting' | 'lost';
   /** ISO 8601; of a resting one, when it is due. */
   readonly until: string | null;
@@ -39,27 +38,23 @@ export interface LaneHolder {
   readonly age_s: number;
 }
 
-/** Every lane whose run is open, but for those that a process let go of. */
-export async function laneHolders(db: Pick<Database, 'execute'>): Promise<LaneHolder[]> {
-  const { rows } = await db.execute<{ holder: LaneHolder }>(sql`
-    with shared as materialized (${shared})
-    select json_build_object(
-      'lane', json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane),
+/** As SQL: the `LaneHolder` of a row of `etl.runs`; null: it is closed, or its process let go of it. */
+export const laneHolder = (run: SQL): SQL => sql`
+  case when ${run}.state = 'open' and coalesce(${run}.taken_up_at, ${run}.due_at) is not null
+    then json_build_object(
       'is', case
-        when taken_up_at is null and due_at > clock_timestamp() then 'resting'
-        when taken_up_at is null then 'queued'
-        when (${locks.lane}, hashtext(feed || '/' || lane)::bigint & 4294967295)
-          in (select classid::bigint, objid::bigint from shared) then 'held'
+        when ${run}.taken_up_at is null and ${run}.due_at > clock_timestamp() then 'resting'
+        when ${run}.taken_up_at is null then 'queued'
+        when (${locks.lane}, hashtext(${run}.feed || '/' || ${run}.lane)::bigint & 4294967295)
+          in (select classid::bigint, objid::bigint from (${shared}) as shared) then 'held'
         else 'lost'
       end,
-      'until', case when taken_up_at is null and due_at > clock_timestamp() then due_at end,
-      'age_s', extract(epoch from clock_timestamp() - coalesce(taken_up_at, due_at))
-    ) as holder
-    from etl.runs
-    where state = 'open' and (taken_up_at is not null or due_at is not null)
-  `);
-  return rows.map(({ holder }) => holder);
-}
+      'until', case
+        when ${run}.taken_up_at is null and ${run}.due_at > clock_timestamp() then ${run}.due_at
+      end,
+      'age_s', extract(epoch from clock_timestamp() - coalesce(${run}.taken_up_at, ${run}.due_at))
+    )
+  end`;
 
 /** What a schedule sends: open a run for a lane. */
 export const runQueue = 'runs';

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
@@ -5,7 +6,7 @@ import { createLog } from '../../../src/log.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { installQueues, openLane, sliceQueue, startBoss } from '../../../src/sync/queue.ts';
 import { openPresence, watchForLostLanes } from '../../../src/sync/takeover.ts';
-import { laneHolders } from '../../../src/sync/workers.ts';
+import { laneHolder, type LaneHolder } from '../../../src/sync/workers.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
@@ -21,7 +22,12 @@ test('a lane goes back to the queue when the session of its worker ends, and not
   const db = drizzle(pool);
   const named = { ...lane, chain_name: 'optimism', settings: {} };
   await registerFeeds(db, [named], 'file', { origin: 'http://127.0.0.1', isSameData: false });
-  const holder = async () => (await laneHolders(db)).map(({ is }) => is);
+  const holder = async () => {
+    const { rows } = await db.execute<{ holder: LaneHolder }>(
+      sql`select ${laneHolder(sql`runs`)} as holder from etl.runs`,
+    );
+    return rows.map((row) => row.holder.is);
+  };
   const presence = await openPresence({ url, isPooled: false }, 'start');
   await openLane(db, boss, { lane, scope: {} });
   expect(await holder()).toEqual(['queued']);

@@ -71,9 +71,11 @@ export function ledgerOf(database: TestDatabase) {
   };
 }
 
-/** Ages count on while a test runs. */
+/** Ages count on while a test runs, and estimates go by them. */
 const untimed = (values: object) =>
-  Object.fromEntries(Object.entries(values).filter(([name]) => !/_age_s$|^lag_s$/u.test(name)));
+  Object.fromEntries(
+    Object.entries(values).filter(([name]) => !/_age_s$|^lag_s$|^facts$/u.test(name)),
+  );
 
 /** Where each row came from: table, key, and the page with its walk; a page that is gone is null. */
 async function provenance(query: (sql: string) => Promise<unknown[]>) {

@@ -279,7 +279,7 @@ test.each<[what: string, statement: string, state: string, code: string]>([
   expect(found).toContain(code);
 });
 
-test('twelve statements make the document, however many feeds there are', async () => {
+test('eight statements make the document, however many feeds there are', async () => {
   const { database, simulator } = await copied();
   const chains = [{ ...chain, ...lately(), id: 8453, name: 'base' }];
   const other = await startSimulator({ seed: 7, chains });
@@ -298,7 +298,7 @@ test('twelve statements make the document, however many feeds there are', async 
     },
   });
   expect((await statusNow(counting, 50)).feeds).toHaveLength(6);
-  expect(statements).toBe(12);
+  expect(statements).toBe(8);
 });
 
 /** A chain whose user operations take a while. */

@@ -20,7 +20,7 @@ describe('a lane is', () => {
     [
       'idle',
       'without an open run',
-      onPrimary({ run_state: 'finished', last_page_age_s: 3, stopped_at: null }, undefined),
+      onPrimary({ run_state: 'finished', last_page_age_s: 3, stopped_at: null }, null),
     ],
     ['running', 'while a living worker has it', onPrimary(open(2), { is: 'held', age_s: 5 })],
     ['running', 'before its first page', onPrimary(open(null), { is: 'held', age_s: 10 })],
@@ -43,19 +43,19 @@ describe('a lane is', () => {
       'when the worker that had it is gone',
       onPrimary(open(2), { is: 'lost', age_s: 2 }),
     ],
-    ['no-worker', 'when there is no job for it', onPrimary(open(2), undefined)],
+    ['no-worker', 'when there is no job for it', onPrimary(open(2), null)],
     [
       'unknown',
       'on a standby, which does not see whose job it is',
       onStandby(open(2), { is: 'lost', age_s: 2 }),
     ],
-    ['unknown', 'on a standby when there is no job', onStandby(open(2), undefined)],
+    ['unknown', 'on a standby when there is no job', onStandby(open(2), null)],
     [
       'unknown',
       'on a standby once no worker came for long',
       onStandby(open(900), { is: 'queued', age_s: 400 }),
     ],
-    ['paused', 'when whoever had it was told to stop', deserted(stopped, undefined)],
+    ['paused', 'when whoever had it was told to stop', deserted(stopped, null)],
     [
       'paused',
       'when it waited for its turn as they stopped',
