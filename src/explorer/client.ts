@@ -302,7 +302,12 @@ export async function retry<T>(
       const { retry: repeat, counts } = failures[error.failure];
       used[counts] += 1;
       if (repeat === 'none' || used[counts] >= limit[counts]) throw error;
-      await wait(delayMs(error.retryAfterMs, used[counts], policy.random), policy);
+      try {
+        await policy.sleep(delayMs(error.retryAfterMs, used[counts], policy.random), policy.signal);
+      } finally {
+        // Whatever `sleep` throws, the caller gets the signal's reason.
+        policy.signal.throwIfAborted();
+      }
     }
   }
 }
@@ -317,13 +322,4 @@ export function delayMs(statedMs: number | null, failed: number, random: () => n
   if (statedMs === null) return Math.round(backoffMs);
   const imposedMs = Math.min(statedMs, longestImposedMs);
   return Math.round(Math.min(imposedMs + random() * shortestMs, longestImposedMs));
-}
-
-async function wait(ms: number, policy: RetryPolicy): Promise<void> {
-  try {
-    await policy.sleep(ms, policy.signal);
-  } finally {
-    // Whatever `sleep` throws, the caller gets the signal's reason.
-    policy.signal.throwIfAborted();
-  }
 }

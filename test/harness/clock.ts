@@ -1,29 +1,6 @@
 import type { Pool } from 'pg';
 
 /**
- * Makes a database be as after its server's clock was set back: every time that is stored lies so
- * much later than it did. An interval as Postgres spells it, such as `1 hour`.
- */
-export async function setClockBack(pool: Pool, by: string): Promise<void> {
-  const { rows: tables } = await pool.query<{ statement: string }>(
-    `select format('update %I.%I set %s', table_schema, table_name,
-              string_agg(format('%1$I = %1$I + %2$L::interval', column_name, $1::text), ', ')
-            ) as statement
-     from information_schema.columns join information_schema.tables
-       using (table_catalog, table_schema, table_name)
-     where table_type = 'BASE TABLE' and is_generated = 'NEVER'
-       and data_type in ('timestamp with time zone', 'timestamp without time zone')
-       and table_schema in ('explorer', 'etl', 'pgboss')
-       and table_name <> '__pgboss_test_clock'
-       and not exists (select from pg_inherits
-         where inhrelid = format('%I.%I', table_schema, table_name)::regclass)
-     group by table_schema, table_name`,
-    [by],
-  );
-  for (const { statement } of tables) await pool.query(statement);
-}
-
-/**
  * Sets the clock of a database to noon for the session of a pool that has one, and for whoever connects from
  * now on, so that no midnight, when credits come back, falls into a test. Not for tests with jobs, since the
  * defaults of pg-boss' columns are bound to Postgres' own.

@@ -77,18 +77,6 @@ test('an answer after which no request remains holds all until the reset', async
   expect(seen.map(({ at }) => at - start).filter((ms) => ms < 690)).toEqual([]);
 });
 
-test.each(['absent', 'unknown'] as const)('%s headers change nothing', async (headers) => {
-  const { simulator, database } = await openScene({
-    limits: () => ({ requestsPerSecond: 500, dailyCredits: 1_000_000, headers }),
-  });
-  const worker = await openWorker(database, simulator.url);
-  for (let i = 0; i < 3; i += 1) await worker.fetch();
-  const { rows } = await database.pool.query(
-    'select service_limit, credits_remaining, paused_until from etl.budget',
-  );
-  expect(rows).toEqual([{ service_limit: null, credits_remaining: null, paused_until: null }]);
-});
-
 test('a limit above the configured one raises nothing', async () => {
   const { simulator, seen, database } = await openScene({
     limits: () => ({ requestsPerSecond: 1000 }),
@@ -119,6 +107,28 @@ test('a new day has its credits again', async () => {
   await worker.fetch();
   expect(simulator.requests).toBe(2);
 });
+
+test('a clock that is set back over midnight gives no second day of credits', async () => {
+  const { simulator, database } = await openScene();
+  const worker = await openWorker(database, simulator.url, { dailyCredits: 20 });
+  await worker.fetch();
+  await database.pool.query('update etl.budget set credits_day = credits_day + 1');
+  expect(await rejection(worker.fetch())).toMatchObject({ failure: 'out-of-credits' });
+  expect(simulator.requests).toBe(1);
+});
+
+test.each(['live', 'backfill'] as const)(
+  'a head and a queue that lie an hour ahead do not hold the slots of %s',
+  async (lane) => {
+    const { simulator, database } = await openScene();
+    const worker = await openWorker(database, simulator.url, { requestsPerSecond: 5 });
+    await database.pool.query(
+      `update etl.budget set next_at = now() + interval '1 hour', queue_at = now() + interval '1 hour'`,
+    );
+    for (let i = 0; i < 3; i += 1) await worker.fetch(lane);
+    expect(simulator.requests).toBe(3);
+  },
+);
 
 test('history leaves credits to what is new', async () => {
   const { simulator, database } = await openScene();

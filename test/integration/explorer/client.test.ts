@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { canary, page, secondCanary, serve, serveBytes, start } from './server.ts';
 
@@ -53,20 +53,15 @@ test('connections are kept and serve many requests, failed ones included', async
   expect(sockets.size).toBeLessThanOrEqual(2);
 });
 
-const encodings: Record<string, (text: string) => Buffer> = {
-  gzip: gzipSync,
-  'x-gzip': gzipSync,
-  deflate: deflateSync,
-  'DEFLATE ': deflateRawSync,
-  br: brotliCompressSync,
-  identity: (text) => Buffer.from(text),
-  'br, gzip': (text) => gzipSync(brotliCompressSync(text)),
-};
-test.each(Object.keys(encodings))('decodes %s', async (encoding) => {
+test.each([
+  ['gzip', gzipSync],
+  [' BR', brotliCompressSync],
+  ['identity', Buffer.from],
+] as const)('decodes %s', async (encoding, encode) => {
   const long = JSON.stringify({ items: ['a'.repeat(10_000)], next_page_params: null });
-  const body = encodings[encoding]!(long);
+  const body = encode(long);
   const { baseUrl } = await serve((request, response) => {
-    expect(request.headers['accept-encoding']).toBe('gzip, deflate, br');
+    expect(request.headers['accept-encoding']).toBe('gzip, br');
     response.setHeader('content-encoding', encoding).end(body);
   });
   const answer = await start(baseUrl).get();
@@ -99,34 +94,19 @@ test('what admit throws ends the request without sending it', async () => {
   expect(requests()).toBe(0);
 });
 
-test.each([
-  ['Retry-After in seconds', { 'retry-after': '2' }, 2000],
-  [
-    'Retry-After as a date',
-    { 'retry-after': 'Wed, 21 Oct 2026 07:28:03 GMT', date: 'Wed, 21 Oct 2026 07:28:00 GMT' },
-    3000,
-  ],
-  ['x-ratelimit-reset in milliseconds', { 'x-ratelimit-reset': '700' }, 700],
-  ['a wait of an hour', { 'retry-after': '3600' }, 60_000],
-  ['nothing', {}, 0],
-])(
-  '429 with %s waits as requested, at most a minute, and is tried eight times',
-  async (_n, headers, ms) => {
-    const { baseUrl, requests } = await serve((_request, response) => {
-      response
-        .writeHead(429, headers as Record<string, string>)
-        .end('{"message":"Too many requests."}');
-    });
-    const { fail, waits } = start(baseUrl);
-    expect(await fail()).toMatchObject({
-      failure: 'throttled',
-      status: 429,
-      detail: 'Too many requests.',
-    });
-    expect(requests()).toBe(8);
-    expect(waits).toEqual(Array.from({ length: 7 }, () => ms));
-  },
-);
+test('429 waits as requested, and is tried eight times', async () => {
+  const { baseUrl, requests } = await serve((_request, response) => {
+    response.writeHead(429, { 'retry-after': '2' }).end('{"message":"Too many requests."}');
+  });
+  const { fail, waits } = start(baseUrl);
+  expect(await fail()).toMatchObject({
+    failure: 'throttled',
+    status: 429,
+    detail: 'Too many requests.',
+  });
+  expect(requests()).toBe(8);
+  expect(waits).toEqual(Array.from({ length: 7 }, () => 2000));
+});
 
 test('a redirect is not followed and its detail names the host alone', async () => {
   const elsewhere = await serve((_request, response) => response.end(page));
@@ -138,21 +118,6 @@ test('a redirect is not followed and its detail names the host alone', async () 
   expect(error.detail).toBe(`redirected to ${new URL(elsewhere.baseUrl).host}, not followed`);
   expect(requests()).toBe(4);
   expect(elsewhere.requests()).toBe(0);
-});
-
-test.each([
-  [200, '<!doctype html><title>Just a moment</title>', 'envelope-invalid', 4],
-  [200, '{"error":"boom"}', 'envelope-invalid', 4],
-  [500, '{"error":"Internal","source":"upstream"}', 'unreachable', 4],
-  [401, '{"error":"Unauthorized"}', 'unauthorized', 1],
-  [402, '{"error":"Out of credits"}', 'out-of-credits', 1],
-  [422, '{"errors":[{"title":"Invalid value"}]}', 'rejected', 1],
-])('HTTP %i %s is %s after %i attempts', async (status, body, failure, attempts) => {
-  const { baseUrl, requests } = await serve((_request, response) => {
-    response.writeHead(status).end(body);
-  });
-  expect(await start(baseUrl).fail()).toMatchObject({ failure, status });
-  expect(requests()).toBe(attempts);
 });
 
 test('a connection that ends after each answer is replaced', async () => {

@@ -24,22 +24,13 @@ export async function serve(listener: RequestListener) {
   return { baseUrl, sockets, requests: () => requests };
 }
 
-/** A server that writes `answer` as raw bytes to each connection that sends something, and ends it. */
-export async function serveBytes(answer: string | Buffer): Promise<string> {
-  const server = createSocketServer((socket) => {
-    socket.on('error', () => socket.destroy());
-    socket.once('data', () => socket.end(answer));
-  });
-  onTestFinished(() => void server.close());
-  return await listen(server as Server);
-}
-
-/** A server that accepts connections and never says anything. */
-export async function serveSilence(): Promise<string> {
+/** A server of raw sockets; `onData` is called when one first sends something. */
+export async function serveSocket(onData: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createSocketServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => socket.destroy());
+    socket.once('data', () => onData(socket));
   });
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
@@ -47,6 +38,10 @@ export async function serveSilence(): Promise<string> {
   });
   return await listen(server as Server);
 }
+
+/** A server that writes `answer` as raw bytes to each connection that sends something, and ends it. */
+export const serveBytes = (answer: string | Buffer): Promise<string> =>
+  serveSocket((socket) => socket.end(answer));
 
 async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

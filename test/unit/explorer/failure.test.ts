@@ -1,6 +1,5 @@
 import { describe as group, expect, test } from 'vitest';
 import { classify, describe } from '../../../src/explorer/response.ts';
-import { failures } from '../../../src/failure.ts';
 
 const html = '<!DOCTYPE html><html><head><title>502 Bad\nGateway</title></head></html>';
 const plain = (text: string): string => text;
@@ -68,13 +67,4 @@ group('a description of an answer', () => {
     expect(said.length).toBeLessThanOrEqual(200);
     expect(said).toMatch(/^[ -~…]+$/u);
   });
-});
-
-test('every class says what to do in one sentence', () => {
-  for (const { advice } of Object.values(failures)) expect(advice).toMatch(/^[A-Z].*\.$/u);
-});
-
-test('only what a moment can heal is repeated in place', () => {
-  const repeated = Object.entries(failures).filter(([, { retry }]) => retry === 'in-place');
-  expect(repeated.map(([name]) => name)).toEqual(['unreachable', 'throttled', 'envelope-invalid']);
 });
