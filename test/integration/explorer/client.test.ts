@@ -56,7 +56,7 @@ test('connections are kept and serve many requests, failed ones included', async
 test.each([
   ['gzip', gzipSync],
   [' BR', brotliCompressSync],
-  ['identity', Buffer.from],
+  ['identity', (text: string) => Buffer.from(text)],
 ] as const)('decodes %s', async (encoding, encode) => {
   const long = JSON.stringify({ items: ['a'.repeat(10_000)], next_page_params: null });
   const body = encode(long);

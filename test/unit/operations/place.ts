@@ -13,9 +13,3 @@ export function rowsOf(name: OperationName, raw: object): ItemRows {
   const place = { chain_id: 10, page_id: 3, scope: { batch: 4 }, position: 0 };
   return operation.normalise(decoded, place);
 }
-
-/** What of an item is refused, as dotted paths; empty when it is valid. */
-export function refused(name: OperationName, raw: unknown): string[] {
-  const { error } = operations[name].item.safeParse(raw);
-  return (error?.issues ?? []).map(({ path }) => path.join('.'));
-}

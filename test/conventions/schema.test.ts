@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { freshDatabase } from '../harness/database.ts';
+
+/** The tables of schema explorer for which a condition on their key's first column and their columns holds. */
+async function tables(condition: string): Promise<string[]> {
+  const { pool } = await freshDatabase();
+  const { rows } = await pool.query<{ name: string }>(
+    `select relname as name
+     from pg_class as t
+     left join pg_index on indrelid = t.oid and indisprimary
+     left join pg_attribute as key on key.attrelid = t.oid and key.attnum = indkey[0]
+     where relnamespace = 'explorer'::regnamespace and relkind in ('r', 'p') and ${condition}`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+test('every table of schema explorer has chain_id first in its key', async () => {
+  expect(await tables(`key.attname is distinct from 'chain_id'`)).toEqual([]);
+});
+
+test.each(['first_seen_at', 'updated_at', 'page_id'])(
+  'every table of schema explorer but chains has a %s that is never null',
+  async (column) => {
+    const lacksIt = `not exists (
+      select from pg_attribute where attrelid = t.oid and attname = '${column}' and attnotnull)`;
+    expect(await tables(lacksIt)).toEqual(['chains']);
+  },
+);
