@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 
 const folder = join(import.meta.dirname, '../../../dashboards/superset');
 
-export interface Dataset {
+interface Dataset {
   readonly table_name: string;
   readonly uuid: string;
   readonly database_uuid: string;
@@ -14,7 +14,7 @@ export interface Dataset {
   readonly metrics: readonly { readonly metric_name: string; readonly expression: string }[];
 }
 
-export interface Chart {
+interface Chart {
   readonly slice_name: string;
   readonly uuid: string;
   readonly dataset_uuid: string;
@@ -29,8 +29,20 @@ export interface Chart {
   };
 }
 
+interface Dashboard {
+  readonly position: Readonly<Record<string, { readonly meta?: { readonly uuid?: string } }>>;
+  readonly metadata: {
+    readonly native_filter_configuration: readonly {
+      readonly targets: readonly {
+        readonly datasetUuid?: string;
+        readonly column?: { readonly name: string };
+      }[];
+    }[];
+  };
+}
+
 /** All files of a kind, as Superset imports them. */
-export async function read<Kind>(kind: string): Promise<Kind[]> {
+async function read<Kind>(kind: string): Promise<Kind[]> {
   const names = await readdir(join(folder, kind), { recursive: true });
   const files = names.filter((name) => name.endsWith('.yaml')).toSorted();
   return Promise.all(
@@ -38,9 +50,11 @@ export async function read<Kind>(kind: string): Promise<Kind[]> {
   );
 }
 
-export const [datasets, charts] = await Promise.all([
+export const [datasets, charts, [dashboard], [connection]] = await Promise.all([
   read<Dataset>('datasets'),
   read<Chart>('charts'),
+  read<Dashboard>('dashboards'),
+  read<{ readonly uuid: string; readonly sqlalchemy_uri: string }>('databases'),
 ]);
 
 export const datasetOf = ({ dataset_uuid: uuid }: Pick<Chart, 'dataset_uuid'>): Dataset => {
