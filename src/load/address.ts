@@ -145,11 +145,11 @@ export const addressListNames = Object.keys(addressLists) as AddressList[];
 
 export const listOf = (name: AddressList): ListOfAddress => addressLists[name];
 
-export const forLists = <Value>(valueOf: (name: AddressList) => Value) =>
-  Object.fromEntries(addressListNames.map((name) => [name, valueOf(name)])) as Record<
-    AddressList,
-    Value
-  >;
+export function forLists<Value>(valueOf: (name: AddressList) => Value) {
+  const values = {} as Record<AddressList, Value>;
+  for (const name of addressListNames) values[name] = valueOf(name);
+  return values;
+}
 
 /** One observation of an address. A null list says nothing; an empty one says there is nothing. */
 export interface AddressObservation {
@@ -234,9 +234,11 @@ const latest: ReadonlySet<string> = new Set(['name', 'is_verified', 'proxy_type'
 
 type Member = Readonly<Record<string, unknown>> | null | undefined;
 
-const membersOf = (address: AddressObject, { path }: ListOfAddress) =>
-  path.reduce<unknown>((value, step) => (value as Member)?.[step], address) as
+function membersOf(address: AddressObject, { path: [field, inner] }: ListOfAddress) {
+  const value = (address as Readonly<Record<string, unknown>>)[field];
+  return (inner === undefined ? value : (value as Member)?.[inner]) as
     readonly Member[] | null | undefined;
+}
 
 const observeLists = (address: AddressObject, isInformed: boolean, unread: Unread) =>
   forLists((name) => {
@@ -261,13 +263,13 @@ const rowsOf = (members: readonly Member[], { kind, columns }: ListOfAddress): R
 
 /** Which lists an observation reports in part: the known value of a member that was not read stays. */
 function listsInPart(address: AddressObject, unread: Unread): AddressObservation['inPart'] {
-  const inPart = addressListNames.flatMap((name) => {
+  let inPart = wholeLists;
+  for (const name of addressListNames) {
     const list = listOf(name);
-    const below = unreadBelow(unread, ...list.path);
-    const positions = unreadMembers(membersOf(address, list), below);
-    return positions.length === 0 ? [] : [[name, positions] as const];
-  });
-  return inPart.length === 0 ? wholeLists : Object.fromEntries(inPart);
+    const positions = unreadMembers(membersOf(address, list), unreadBelow(unread, ...list.path));
+    if (positions.length > 0) inPart = { ...inPart, [name]: positions };
+  }
+  return inPart;
 }
 
 const wholeLists: AddressObservation['inPart'] = {};
