@@ -122,10 +122,7 @@ async function playWorld(
       at,
       signal,
     };
-    await runSync(
-      { url, pool, drop: () => pool.end() },
-      { ...run, isRangeGiven: false, overlapMs: 20 * minuteMs },
-    );
+    await runSync({ url, pool }, { ...run, isRangeGiven: false, overlapMs: 20 * minuteMs });
   };
   try {
     for (const minutes of rounds) {

@@ -9,7 +9,7 @@ import { createPool } from '../../src/db/pool.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
 import { injectFault } from '../harness/faults.ts';
 import { testKey } from '../harness/key.ts';
-import { Worker, type ProgramEnvironment } from '../harness/program.ts';
+import { Worker, type ProgramEnvironment } from '../harness/process.ts';
 import type { WorkerSettings } from '../harness/worker-process.ts';
 import { seededRandom } from '../harness/random.ts';
 import { openDatabaseProxy } from '../harness/servers.ts';

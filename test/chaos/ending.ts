@@ -4,7 +4,7 @@ import type { SimulatedChain } from '../../simulator/index.ts';
 import { truthAt } from '../harness/truth/truth.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { watchedDifferences } from '../harness/tables.ts';
-import { Child, spawnMain, type ProgramEnvironment } from '../harness/program.ts';
+import { startProgram, type ProgramEnvironment } from '../harness/process.ts';
 
 /** A world that has come to stand, and who has copied it. */
 export interface Rest {
@@ -35,7 +35,7 @@ async function runCommand(
   place: ProgramEnvironment,
   signal?: AbortSignal,
 ) {
-  const child = new Child(spawnMain(args, place));
+  const child = startProgram(args, place);
   const kill = () => child.kill('SIGKILL');
   signal?.addEventListener('abort', kill, { once: true });
   try {

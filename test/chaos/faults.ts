@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import type { Limits } from '../../simulator/index.ts';
 import type { DatabaseProxy } from '../harness/servers.ts';
-import type { Worker } from '../harness/program.ts';
+import type { Worker } from '../harness/process.ts';
 import { requestsPerSecond } from './world.ts';
 
 /** How long a worker is stopped, the database away, and the key's limit another, in ms, at most. */

@@ -6,6 +6,7 @@
 import { parseArgs } from 'node:util';
 import { interruptSignal } from '../../bench/child.ts';
 import { withServer } from '../../bench/server.ts';
+import { endAll } from '../harness/ending.ts';
 import { runChaos } from './chaos.ts';
 
 const { values } = parseArgs({
@@ -49,4 +50,6 @@ try {
     throw error;
   }
   process.exitCode = 130;
+} finally {
+  await endAll();
 }

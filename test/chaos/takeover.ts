@@ -6,7 +6,12 @@ import { createPool } from '../../src/db/pool.ts';
 import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { differences } from '../harness/tables.ts';
-import { Child, eventually, spawnMain, type ProgramEnvironment } from '../harness/program.ts';
+import {
+  eventually,
+  startProgram,
+  type Child,
+  type ProgramEnvironment,
+} from '../harness/process.ts';
 
 export interface TakeoverPlan {
   readonly databaseUrl: string;
@@ -133,7 +138,7 @@ interface CrewMember extends Child {
 }
 
 const startMember = (name: string, place: ProgramEnvironment): CrewMember =>
-  Object.assign(new Child(spawnMain(['--log-level', 'debug', 'start'], { ...place, name })), {
+  Object.assign(startProgram(['--log-level', 'debug', 'start'], { ...place, name }), {
     name,
   });
 
@@ -253,6 +258,6 @@ async function isDone(pool: Pool): Promise<boolean> {
 
 const until = <T>(
   what: string,
-  { signal }: Pick<TakeoverPlan, 'signal'>,
+  _: unknown,
   poll: () => Promise<T | false | undefined>,
-): Promise<T> => eventually(what, boundMs, poll, pollMs, signal);
+): Promise<T> => eventually(what, boundMs, poll, pollMs);

@@ -5,14 +5,13 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { createPool } from '../../src/db/pool.ts';
 import { userOperations } from '../../src/lists/user-operations/tables.ts';
 import { upsert } from '../../src/load/upsert.ts';
-import { openDatabaseScene } from '../fault/database-scene.ts';
-import { killSyncs, seedOr } from '../fault/kills.ts';
+import { openDatabaseScene } from '../harness/database-scene.ts';
+import { killSyncs, seedOr } from '../harness/kills.ts';
 import { call } from '../harness/call.ts';
-import { emptyFolder } from '../harness/child.ts';
+import { emptyFolder, eventually, startProgram } from '../harness/process.ts';
 import { freshDatabase, type TestDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
 import { movingChain, movingCopy, pollMs } from '../harness/moving-copy.ts';
-import { eventually, startProgram } from '../harness/process.ts';
 import { joinNodes, killNode, onDatabase, startNode, urlOf } from './cluster.ts';
 
 const optimism = movingChain(10, 'optimism', 300);

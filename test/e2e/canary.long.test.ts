@@ -13,7 +13,7 @@ import {
   storedLeaks,
   watchStatements,
 } from '../harness/canary.ts';
-import { command, emptyFolder, type Ended } from '../harness/child.ts';
+import { command, emptyFolder, type Ended } from '../harness/process.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { alterExplorer, type ServedPage, startEcho } from '../harness/explorer.ts';
 import { hangMs } from '../harness/hang.ts';

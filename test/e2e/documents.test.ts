@@ -4,11 +4,10 @@ import { commands } from '../../src/cli/program.ts';
 import { stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { call } from '../harness/call.ts';
-import { emptyFolder } from '../harness/child.ts';
+import { configFolder, emptyFolder, eventually, startProgram } from '../harness/process.ts';
 import { createTestDatabase, freshDirectory, type TestDatabase } from '../harness/database.ts';
 import { schemas } from '../harness/documents.ts';
 import { hangMs } from '../harness/hang.ts';
-import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { testKey } from '../harness/sync.ts';
 
 // Every call here is held against the schema of its document: see test/harness/documents.ts.

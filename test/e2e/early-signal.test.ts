@@ -1,10 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { command, emptyFolder } from '../harness/child.ts';
+import { command, configFolder, emptyFolder, eventually } from '../harness/process.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { logLines } from '../harness/log-lines.ts';
-import { configFolder, eventually } from '../harness/process.ts';
 import { testKey } from '../harness/sync.ts';
 
 /** A busy machine, in ms. */

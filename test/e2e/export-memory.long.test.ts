@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { emptyFolder } from '../harness/child.ts';
+import { Child, emptyFolder } from '../harness/process.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { openDuckDb } from '../harness/duckdb.ts';
-import { watchChild } from '../harness/process.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 const rows = 200_000;
@@ -41,7 +40,7 @@ test.each(['parquet', 'csv'])('one day larger than memory becomes one file: %s',
   );
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const { code } = await watchChild(child).exit;
+  const { code } = await new Child(child).exit;
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('200,000 rows') });
 
   const ask = await openDuckDb();

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { freshDatabase, type TestDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
-import { eventually, watchChild } from '../harness/process.ts';
+import { eventually, Child } from '../harness/process.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 const rows = 300_000;
@@ -27,7 +27,7 @@ function largeQuery(database: TestDatabase, ...flags: readonly string[]) {
       env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
     },
   );
-  return { child, watched: watchChild(child, ['stderr']) };
+  return { child, watched: new Child(child, ['stderr']) };
 }
 
 test.each([['--format', 'csv'], ['--json']])(

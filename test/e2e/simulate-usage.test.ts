@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { call, expectOneMessage } from '../harness/call.ts';
-import { command } from '../harness/child.ts';
-import { eventually } from '../harness/process.ts';
+import { command, eventually } from '../harness/process.ts';
 import { hangMs } from '../harness/hang.ts';
 
 describe('a wrong --fault ends with exit code 2 and one message', () => {

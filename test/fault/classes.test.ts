@@ -1,26 +1,12 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
-import { expect, onTestFinished, test } from 'vitest';
-import {
-  type Fault,
-  type SimulatedChain,
-  startSimulator,
-  statusFaults,
-} from '../../simulator/index.ts';
-import { openEngine, prepareDatabase } from '../../src/app.ts';
+import { expect, test } from 'vitest';
+import { type Fault, type SimulatedChain, statusFaults } from '../../simulator/index.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import { createLog } from '../../src/log.ts';
-import { openLane } from '../../src/sync/queue.ts';
-import { serve } from '../../src/sync/serve.ts';
-import { configuredLanes } from '../../src/sync/targets.ts';
-import { freshDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { configFolder, eventually } from '../harness/process.ts';
-import { differences } from '../harness/tables.ts';
+import { firstId, openStruckWorld, type StruckWorld } from '../harness/struck-world.ts';
+import { yearly } from '../harness/world.ts';
 
-/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
-const yearly = '0 0 1 1 *';
-const seed = 11;
 interface Case {
   readonly fault: Fault;
   /** What the fault does to its feed. */
@@ -57,168 +43,94 @@ const cases: Readonly<Record<string, Case>> = {
 
 const names = Object.keys(cases);
 const pageSize = 10;
-
-const chainOf = (index: number): SimulatedChain => ({
-  id: 100 + index,
-  name: names[index] ?? '',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 25,
-  batches: { first: 1, count: 0, blocks: 0 },
-  factories: 5,
-});
-
-const chains = names.map((_name, index) => chainOf(index));
+const keyOf = (name: string) => `key-of-${name}`;
 
 /** Each chain with a key of its own, as far as keys are stopped. */
-const config = {
+const configOf = (chains: readonly SimulatedChain[]) => ({
   explorer: {
     requests_per_second: 1000,
     page_size: pageSize,
     keys: Object.fromEntries(names.map((name, index) => [name, { env: `KEY_${index}` }])),
   },
-  chains: chains.map(({ id, name }) => ({
+  chains: chains.map(({ id, name }, index) => ({
     id,
     name,
-    key: name,
+    key: names[index],
     operations: {
       'user-operations': { schedule: yearly, parallel: 1 },
       factories: { schedule: yearly },
     },
   })),
-};
-
-const keyOf = (name: string) => `key-of-${name}`;
+});
 
 async function openScene() {
-  let isBroken = true;
-  const database = await freshDatabase();
-  const { pool } = database;
-  const states = async (operation: string) => {
-    const { rows } = await pool.query<{ name: string; state: string }>(
-      'select name, state from etl.feeds join explorer.chains using (chain_id) where operation = $1',
-      [operation],
-    );
-    return Object.fromEntries(rows.map(({ name, state }) => [name, state]));
-  };
-  const requests = new Map<number, string[]>();
-  const simulator = await startSimulator({
-    seed,
-    chains,
+  /** What was requested of each chain, by its fault. */
+  const requests = new Map<string, string[]>(names.map((name) => [name, []]));
+  const requestsOf = (chainId: number) => requests.get(names[chainId - firstId] ?? '') ?? [];
+  let world: StruckWorld | null = null;
+  const stateOf = async (name: string) => (await world?.states('user-operations'))?.[name];
+  const keys = names.map((name, index) => [`KEY_${index}`, keyOf(name)]);
+  world = await openStruckWorld({
+    seed: 11,
+    names,
+    struck: ['user-operations'],
     apiKey: names.map(keyOf),
-    faults: ({ chainId, operation, url }) => {
-      const found = cases[names[chainId - 100] ?? ''];
-      if (!isBroken || found === undefined || operation !== 'user-operations') return null;
-      if (found.after !== undefined && !url.searchParams.has('page_token')) return null;
-      return found.fault;
-    },
-    onRequest: ({ chainId, operation }) => {
-      requests.set(chainId, [...(requests.get(chainId) ?? []), operation]);
-    },
+    chainOf: () => ({ userOperations: 25, factories: 5 }),
+    faultOf: (name) => cases[name]?.fault ?? statusFaults['500'],
+    isMet: (name, url) => cases[name]?.after === undefined || url.searchParams.has('page_token'),
+    onRequest: ({ chainId, operation }) => void requestsOf(chainId).push(operation),
     // What the other feed asks beside is answered once the key is stopped, so it could ask more only against that.
-    hold: ({ chainId, operation }) => {
-      const name = names[chainId - 100] ?? '';
-      const isSent = requests.get(chainId)?.includes('user-operations') ?? false;
-      if (!isBroken || !isSent || operation !== 'factories' || !cases[name]?.stopsKey) return null;
-      const isStopped = async () => (await states('user-operations'))[name] === cases[name]?.state;
+    hold({ chainId, operation }) {
+      const name = names[chainId - firstId] ?? '';
+      const { stopsKey, state } = cases[name] ?? {};
+      const isSent = requestsOf(chainId).includes('user-operations');
+      if (world?.isBroken() === false || !isSent || operation !== 'factories' || stopsKey !== true)
+        return null;
+      const isStopped = async () => (await stateOf(name)) === state;
       return eventually('its key to stop', hangMs, isStopped).then(() => undefined);
     },
+    settingsOf: async (url, chains) =>
+      loadSettings({
+        cwd: await configFolder(configOf(chains)),
+        env: { EXPLORER_BASE_URL: url, ...Object.fromEntries(keys) },
+      }),
   });
-  onTestFinished(() => simulator.close());
-  const settings = loadSettings({
-    cwd: await configFolder(config),
-    env: {
-      EXPLORER_BASE_URL: simulator.url,
-      ...Object.fromEntries(names.map((name, index) => [`KEY_${index}`, keyOf(name)])),
-    },
-  });
-  const open = {
-    url: database.url,
-    pool,
-    db: drizzle(pool),
-    embedded: null,
-    close: async () => 'stopped' as const,
-  };
-  await prepareDatabase(open);
-  const lines: string[] = [];
-  const log = createLog('info', (line) => void lines.push(line));
-  const engine = await openEngine({ settings, database: open, log, supervise: false });
-  const stop = new AbortController();
-  const lanes = configuredLanes(settings.chains);
-  const serving = serve(lanes, engine, stop.signal);
-  onTestFinished(async () => {
-    stop.abort();
-    await serving;
-    await engine.close();
-  });
-  /** Rests, pauses and the day that unsupported feeds are left alone for are over. */
-  const timePasses = async () => {
-    await pool.query('update etl.budget set paused_until = now()');
-    await pool.query('update etl.feeds set poll_again_at = null');
-    await pool.query(
-      "update pgboss.job set start_after = now() where name = 'slices' and state = 'created'",
-    );
-  };
-  /** The next scheduled time of those whose run did not stay open. */
-  const run = async () => {
-    for (const { lane, scope } of lanes) {
-      const { rows } = await pool.query(
-        "select from etl.feeds where chain_id = $1 and operation = $2 and state <> 'idle'",
-        [lane.chain_id, lane.operation],
-      );
-      if (lane.lane === 'backfill' && rows.length > 0)
-        await openLane(engine.db, engine.boss, { lane, scope });
-    }
-  };
-  return { pool, lines, requests, states, timePasses, run, fix: () => void (isBroken = false) };
+  return { world, requests };
 }
 
 test('each answer that is no page stops what it should, loses nothing, and is over when it ends', async () => {
-  const { pool, lines, requests, states, timePasses, run, fix } = await openScene();
+  const { world, requests } = await openScene();
+  const shown = { timeout: hangMs, interval: 100 };
   const expected = Object.fromEntries(names.map((name) => [name, cases[name]?.state]));
-  await eventually('every fault to show', hangMs, async () => {
-    const now = await states('user-operations');
-    return names.every((name) => now[name] === expected[name]);
-  }).catch(() => undefined);
-  expect(await states('user-operations')).toEqual(expected);
-
+  await expect.poll(() => world.states('user-operations'), shown).toEqual(expected);
   const others = names.filter((name) => cases[name]?.stopsKey !== true);
-  await eventually('the other feeds to go on', hangMs, async () => {
-    const now = await states('factories');
-    return others.every((name) => now[name] === 'idle');
-  });
-  const { rows: stored } = await pool.query<{ name: string; rows: number }>(
-    `select name, count(hash)::int as rows
-     from explorer.chains left join explorer.user_operations using (chain_id) group by name`,
-  );
-  expect(Object.fromEntries(stored.map(({ name, rows }) => [name, rows]))).toEqual(
+  const goOn = Object.fromEntries(others.map((name) => [name, 'idle']));
+  await expect.poll(() => world.states('factories'), shown).toMatchObject(goOn);
+  const stored = Object.entries(await world.facts('user-operations'));
+  expect(Object.fromEntries(stored.map(([name, facts]) => [name, facts.stored]))).toEqual(
     Object.fromEntries(names.map((name) => [name, (cases[name]?.after ?? 0) * pageSize])),
   );
-  for (const { id, name } of chains.filter((chain) => cases[chain.name]?.stopsKey)) {
-    const requested = requests.get(id) ?? [];
+  for (const name of names.filter((each) => cases[each]?.stopsKey)) {
+    const requested = requests.get(name) ?? [];
     const after = requested.slice(requested.indexOf('user-operations') + 1);
     // The other feed's request, if it was on its way already.
     expect([[], ['factories']], name).toContainEqual(after);
   }
 
-  fix();
-  await timePasses();
-  await run();
-  await eventually('every feed to recover', hangMs, async () => {
-    await timePasses();
-    const all = [await states('user-operations'), await states('factories')];
-    return all.every((now) => names.every((name) => now[name] === 'idle'));
-  });
-  for (const chain of chains) {
-    expect(await differences(pool, seed, chain), chain.name).toEqual({});
+  world.fix();
+  const allIdle = Object.fromEntries(names.map((name) => [name, 'idle']));
+  await world.passDay();
+  for (const list of ['user-operations', 'factories'] as const) {
+    expect(await world.states(list)).toEqual(allIdle);
   }
-  expect(await ledgerFaults(pool, 'under-way')).toEqual({});
+  expect(await world.differences()).toEqual(Object.fromEntries(names.map((name) => [name, {}])));
+  expect(await ledgerFaults(world.pool, 'under-way')).toEqual({});
   const recovered = (name: string) => {
     const at = names.indexOf(name);
     const [event, whose] = cases[name]?.stopsKey
       ? ['key.accepted', `KEY_${at}:`]
-      : ['feed.recovered', `${100 + at}/user-operations`];
-    return lines.some((line) => line.includes(event) && line.includes(whose));
+      : ['feed.recovered', `${firstId + at}/user-operations`];
+    return world.lines.some((line) => line.includes(event) && line.includes(whose));
   };
   expect(names.filter((name) => !recovered(name))).toEqual([]);
 });

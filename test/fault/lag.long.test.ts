@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { startInstantMs, type SimulatedChain } from '../../simulator/index.ts';
 import { eventually } from '../harness/process.ts';
-import { openDrivenWorld, yearly, type DrivenWorld } from './drive.ts';
+import { openDrivenWorld, type DrivenWorld } from '../harness/driven-world.ts';
 import { hangMs } from '../harness/hang.ts';
+import { plainChain } from '../harness/world.ts';
 
 const seed = 7;
 const minuteMs = 60_000;
@@ -23,13 +24,9 @@ const endBoundMs = 10 * hangMs;
 
 /** Thousands of pages of ten in each list: hours of such a service. */
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 15_000,
   batches: { first: 1, count: 66, blocks: 150 },
-  factories: 0,
   motion: { operationsPerMinute: 4, blockSeconds: 12 },
 };
 
@@ -38,14 +35,10 @@ test('a backfill of hours never keeps the live lanes from being current', async 
   const world = await openDrivenWorld({
     seed,
     chain,
-    operations: {
-      'user-operations': { schedule: yearly },
-      'optimism-batch-blocks': { schedule: yearly },
-    },
+    operations: { 'user-operations': {}, 'optimism-batch-blocks': {} },
+    explorer: { requests_per_second: requestsPerSecond, page_size: 10 },
     workers: 1,
-    pageSize: 10,
     passMs: time.pass,
-    requestsPerSecond,
     repeat: 'npm run test:long -- lag',
   });
   const lag = createLag(world);

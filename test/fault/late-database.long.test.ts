@@ -1,41 +1,24 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
-import { openDatabaseProxy } from '../harness/servers.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { hangMs } from '../harness/hang.ts';
+import { openWorld, plainChain as chain } from '../harness/world.ts';
 
-const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 60,
-  batches: { first: 1, count: 0, blocks: 0 },
-  factories: 0,
-};
-const config = { chains: [{ id: 10, operations: { 'user-operations': {} } }] };
+const operations = { 'user-operations': {} };
+const config = { chains: [{ id: 10, operations }] };
 /** The lock of `src/db/migrate.ts`, which every program takes first. */
 const migrationLock = 0x65_78_70_6c_65_74_6cn;
 /** A command whose database is behind a proxy that lets nobody in. */
 async function startRefused(args: readonly string[]) {
-  const simulator = await startSimulator({ seed: 1, chains: [chain] });
-  const { url, pool } = await freshDatabase();
-  const proxy = await openDatabaseProxy(url);
-  onTestFinished(async () => {
-    await proxy.close();
-    await simulator.close();
-  });
+  const { database, proxy, place } = await openWorld({ seed: 1, chain, operations });
   proxy.set('refuse');
-  const cwd = await configFolder(config);
-  const environment = { databaseUrl: proxy.url, explorerUrl: simulator.url, cwd };
-  const program = startProgram(args, environment);
+  const program = startProgram(args, { ...place, databaseUrl: proxy.url });
   const untilTold = (times: number) =>
     eventually('the log to say it', hangMs, async () => {
       if (!program.isRunning) throw new Error(`it ended: ${program.stderr}`);
       return program.stderr.split('"event":"database.away"').length > times;
     });
-  return { proxy, pool, program, untilTold };
+  return { proxy, pool: database.pool, program, untilTold };
 }
 
 test('a start that finds no database waits, and works when it is there', async () => {

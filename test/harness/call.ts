@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import { demandDocument } from './documents.ts';
-import { emptyFolder, type Ended } from './child.ts';
+import { emptyFolder, type Ended } from './process.ts';
 import { plainOutput } from './plain-output.ts';
 
 interface CallOptions {

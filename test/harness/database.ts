@@ -18,6 +18,9 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+/** A database whose end is not the user's concern. */
+export type UsedDatabase = Pick<TestDatabase, 'url' | 'pool'>;
+
 /** A fresh database: a copy of the run's migrated template, or an empty one. */
 export async function createTestDatabase(
   from: 'migrated' | 'empty' = 'migrated',
@@ -92,7 +95,7 @@ export async function untilLocked(pool: Pool, sessions = 1): Promise<void> {
 }
 
 /** A test's database as commands know one. */
-export const opened = (database: Pick<TestDatabase, 'url' | 'pool'>) => ({
+export const opened = (database: UsedDatabase) => ({
   ...database,
   db: drizzle(database.pool),
   embedded: null,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { hangMs } from './hang.ts';
-import { eventually, type Child } from './program.ts';
+import { eventually } from './process.ts';
 
 /** When a fault comes, in terms of what can be seen of the work. */
 export type When =
@@ -51,12 +51,15 @@ export function drawWhen(random: () => number, within = mostRequests): When {
   return { at: 'request', requests, afterMs: Math.round(amount * mostAfterMs) };
 }
 
-/** Kills processes. @returns whether all of them still ran */
-export const killOf = (victims: readonly Child[]) => (): boolean => {
-  const alive = victims.filter(({ isRunning }) => isRunning);
-  for (const victim of alive) victim.kill('SIGKILL');
-  return alive.length === victims.length;
-};
+/** Injects faults one after the other, each at its moment. @returns what they return */
+export async function playFaults<Result>(
+  faults: Iterable<Fault<Result>>,
+  scene: Scene,
+): Promise<(Result | null)[]> {
+  const results: (Result | null)[] = [];
+  for (const fault of faults) results.push(await injectFault(fault, scene));
+  return results;
+}
 
 /** Injects a fault at its moment. @returns what it returns; null if the moment did not come */
 export async function injectFault<Result>(

@@ -31,9 +31,8 @@ const {
 } = JSON.parse(process.argv[2] ?? '') as MeasuredInput;
 const before = process.memoryUsage.rss();
 const pool = createPool({ url: databaseUrl, max: 10, applicationName: 'explorer-etl measured' });
-const drop = async () => undefined;
 const results = await runSync(
-  { url: databaseUrl, pool, drop },
+  { url: databaseUrl, pool },
   {
     url,
     chains,

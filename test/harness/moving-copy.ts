@@ -2,8 +2,8 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished } from 'vitest';
 import { verifyFeeds } from '../../src/status/verify.ts';
 import { startInstantMs, startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import type { UsedDatabase } from './database.ts';
 import { truthAt } from './truth/truth.ts';
-import type { TestDatabase } from './database.ts';
 import { ledgerFaults } from './ledger.ts';
 import { watchedDifferences } from './tables.ts';
 import { sumFaults, sumUp } from './sums.ts';
@@ -37,7 +37,7 @@ export const movingChain = (id: number, name: string, userOperations: number): S
 });
 
 /** The truth of one who polls: what came and went between two polls was never there. */
-async function seen({ pool }: TestDatabase, chain: SimulatedChain, atMs: number) {
+async function seen({ pool }: UsedDatabase, chain: SimulatedChain, atMs: number) {
   const { rows } = await pool.query<{ hash: string }>(
     'select hash from explorer.user_operations where chain_id = $1',
     [chain.id],
@@ -49,7 +49,7 @@ async function seen({ pool }: TestDatabase, chain: SimulatedChain, atMs: number)
 }
 
 /** Moving lists of some chains, and syncs of them into a database at times that a test says. */
-export async function movingCopy(database: TestDatabase, chains: readonly SimulatedChain[]) {
+export async function movingCopy(database: UsedDatabase, chains: readonly SimulatedChain[]) {
   let nowMs = 0;
   const simulator = await startSimulator({ seed, chains, clock: () => nowMs });
   onTestFinished(() => simulator.close());

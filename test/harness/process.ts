@@ -1,30 +1,84 @@
-import { type ChildProcess } from 'node:child_process';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { inject, onTestFinished } from 'vitest';
+import { inject } from 'vitest';
 import { demandDocument } from './documents.ts';
-import {
-  Child,
-  spawnMain,
-  standing,
-  Worker,
-  type Exit,
-  type ProgramEnvironment,
-} from './program.ts';
+import { atEnd, isInTest } from './ending.ts';
+import { hangMs } from './hang.ts';
+import { testKey } from './key.ts';
+import type { WorkerClock, WorkerSettings } from './worker-process.ts';
 
-export { eventually, type ProgramEnvironment, type Worker } from './program.ts';
+/** How a process ended: one of the two is null. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
 
-/**
- * Starts `explorer-etl` with these arguments: this checkout's program, bundled, or `main`. It is killed
- * at the latest when the running test ends.
- */
-export function startProgram(
-  args: readonly string[],
-  environment: ProgramEnvironment,
-  main = inject('program'),
-): Program {
-  return untilTestEnds(new Program(args, spawnMain(args, environment, main)));
+type Stream = 'stdout' | 'stderr';
+
+/** A process of its own, and what it has written. It is killed at the latest when the running test ends. */
+export class Child {
+  stdout = '';
+  stderr = '';
+  /** Resolves after its end, when all output has been read too. */
+  readonly exit: Promise<Exit>;
+  readonly #child: ChildProcess;
+  readonly #startedMs = performance.now();
+
+  constructor(child: ChildProcess, read: readonly Stream[] = ['stdout', 'stderr']) {
+    this.#child = child;
+    for (const name of read) {
+      child[name]?.setEncoding('utf8').on('data', (text: string) => (this[name] += text));
+    }
+    this.exit = once(child, 'close').then(([code, signal]): Exit => ({ code, signal }));
+    atEnd(async () => {
+      this.kill('SIGKILL');
+      await this.exit;
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Since it was started, in ms. */
+  get ageMs(): number {
+    return performance.now() - this.#startedMs;
+  }
+
+  /** All that it has written. */
+  get output(): string {
+    return this.stdout + this.stderr;
+  }
+
+  /** Whether `start` is at work. */
+  get isReady(): boolean {
+    return this.output.includes('start.ready');
+  }
+
+  /** Sends a signal, if it still runs. */
+  kill(signal: NodeJS.Signals): void {
+    if (this.isRunning) this.#child.kill(signal);
+  }
+
+  /** Waits for its end; throws with what it wrote when `boundMs` pass first. */
+  async ended(boundMs = hangMs): Promise<Exit> {
+    const timer = new AbortController();
+    const late = delay(boundMs, null, { signal: timer.signal });
+    const exit = await Promise.race([this.exit, late]);
+    if (exit === null) throw new Error(`not ended after ${boundMs} ms; it wrote:\n${this.stderr}`);
+    timer.abort();
+    await late.catch(() => undefined);
+    return exit;
+  }
 }
 
 /** The program: what it prints for machines is a document. */
@@ -36,33 +90,140 @@ export class Program extends Child {
     this.#args = args;
   }
 
-  override async ended(boundMs: number): Promise<Exit> {
+  override async ended(boundMs?: number): Promise<Exit> {
     const exit = await super.ended(boundMs);
     demandDocument(this.#args, { code: exit.code, stdout: this.stdout });
     return exit;
   }
 }
 
-/** A child process that is killed at the latest when the running test ends. */
-export const watchChild = (child: ChildProcess, read?: ('stdout' | 'stderr')[]): Child =>
-  untilTestEnds(new Child(child, read));
-
-function untilTestEnds<Process extends Child>(child: Process): Process {
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await child.exit;
-  });
-  return child;
+/** Where a program finds its database, its explorer and its configuration. */
+export interface ProgramEnvironment {
+  /** `DATABASE_URL`. */
+  readonly databaseUrl: string;
+  /** `DATABASE_URL_DIRECT`. */
+  readonly directUrl?: string;
+  /** `EXPLORER_BASE_URL`. */
+  readonly explorerUrl: string;
+  /** Working directory: where the program finds its `explorer-etl.yaml`. */
+  readonly cwd: string;
+  /** `application_name` in the database. */
+  readonly name?: string;
 }
 
-/** Starts a worker at a time of day, ms since 1970. It is killed when the running test ends. */
-export const startWorker = (environment: ProgramEnvironment, instantMs: number): Worker =>
-  untilTestEnds(new Worker(environment, { clock: { ...standing, instantMs } }));
+/** The whole environment of a program: it inherits nothing of this process's own but the path. */
+function environmentOf({ databaseUrl, directUrl, explorerUrl, name }: ProgramEnvironment) {
+  const url = new URL(databaseUrl);
+  if (name !== undefined) url.searchParams.set('application_name', name);
+  return {
+    PATH: process.env['PATH'],
+    NO_COLOR: '1',
+    DATABASE_URL: name === undefined ? databaseUrl : url.href,
+    ...(directUrl !== undefined && { DATABASE_URL_DIRECT: directUrl }),
+    EXPLORER_BASE_URL: explorerUrl,
+    EXPLORER_API_KEY: testKey,
+  };
+}
+
+/** This checkout's program: bundled in a test, else its sources. */
+const ownMain = () =>
+  isInTest ? inject('program') : join(import.meta.dirname, '../../src/main.ts');
+
+/** Starts `explorer-etl` with these arguments: this checkout's program, or `main`. */
+export function startProgram(
+  args: readonly string[],
+  environment: ProgramEnvironment,
+  main = ownMain(),
+): Program {
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd: environment.cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: environmentOf(environment),
+  });
+  return new Program(args, child);
+}
+
+/** What a command left behind. */
+export interface Ended {
+  /** Null when it had to be killed. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface CommandOptions {
+  /** The whole environment but PATH, HOME and NO_COLOR. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** An empty folder of its own if absent. */
+  readonly cwd?: string;
+  /** When it resolves, the command is asked to stop with SIGTERM. */
+  readonly until?: (output: () => string, pid: number) => Promise<unknown>;
+}
+
+/** Runs `explorer-etl` with these arguments in a process of its own, to its end. */
+export async function command(
+  args: readonly string[],
+  { env = {}, cwd, until }: CommandOptions = {},
+): Promise<Ended> {
+  const child = new Program(
+    args,
+    spawn(process.execPath, [ownMain(), ...args], {
+      cwd: cwd ?? (await emptyFolder()),
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NO_COLOR: '1', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
+  if (until !== undefined) {
+    await Promise.race([until(() => child.output, child.pid), child.exit]);
+    child.kill('SIGTERM');
+  }
+  const { code } = await child.ended();
+  return { code, stdout: child.stdout, stderr: child.stderr };
+}
+
+/** A `start` whose time of day is its parent's. */
+export class Worker extends Child {
+  readonly #process: ChildProcess;
+
+  constructor(environment: ProgramEnvironment, settings: WorkerSettings) {
+    const child = fork(join(import.meta.dirname, 'worker-process.ts'), {
+      cwd: environment.cwd,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      env: { ...environmentOf(environment), WORKER_SETTINGS: JSON.stringify(settings) },
+    });
+    super(child);
+    this.#process = child;
+  }
+
+  /** Stops its clock at a time; resolves when it goes by that, or has ended. */
+  async setTime(instantMs: number): Promise<void> {
+    const answered = new Promise<void>((resolve) => {
+      const listen = (message: unknown) => {
+        if ((message as WorkerClock).instantMs !== instantMs) return;
+        this.#process.off('message', listen);
+        resolve();
+      };
+      this.#process.on('message', listen);
+      // A process that was killed a moment ago takes no message; its end resolves this too.
+      this.#process.send({ ...standing, instantMs } satisfies WorkerClock, () => undefined);
+    });
+    await Promise.race([answered, this.exit]);
+  }
+}
+
+/** The part of a clock that stands. */
+export const standing = { sinceMs: 0, rate: 0 };
+
+/** An empty folder that is removed when the running test ends. */
+export async function emptyFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'explorer-etl-cli-'));
+  atEnd(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 /** A folder with this configuration in it, removed when the running test ends. */
 export async function configFolder(config: object): Promise<string> {
-  const folder = await mkdtemp(inject('directoryPrefix'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await emptyFolder();
   // JSON is YAML.
   await writeFile(join(folder, 'explorer-etl.yaml'), JSON.stringify(config));
   return folder;
@@ -84,5 +245,24 @@ export function isThere(pid: number): boolean {
     return process.kill(pid, 0);
   } catch {
     return false;
+  }
+}
+
+/** How often a condition is checked, in ms: a few times per page of the slowest test. */
+const pollMs = 20;
+
+/** Polls until there is a result; throws, with `what`, when `boundMs` pass first. */
+export async function eventually<T>(
+  what: string,
+  boundMs: number,
+  poll: () => Promise<T | null | undefined | false>,
+  everyMs = pollMs,
+): Promise<T> {
+  const start = performance.now();
+  for (;;) {
+    const seen = await poll();
+    if (seen !== null && seen !== undefined && seen !== false) return seen;
+    if (performance.now() - start > boundMs) throw new Error(`${what}: not within ${boundMs} ms`);
+    await delay(everyMs);
   }
 }

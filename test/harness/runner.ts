@@ -1,22 +1,19 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { onTestFinished } from 'vitest';
-import { type Engine, openEngine, prepareDatabase } from '../../src/app.ts';
+import type { Engine } from '../../src/app.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import type { Database } from '../../src/db/transaction.ts';
 import type { FeedLane } from '../../src/lists/feed.ts';
 import type { Occasion } from '../../src/lists/list.ts';
 import { operations } from '../../src/lists/registry.ts';
 import type { HeldWalk, RunRow, RunScope } from '../../src/lists/tables.ts';
-import { createLog } from '../../src/log.ts';
-import type { OpenDatabase } from '../../src/open-database.ts';
 import { advance, type AdvanceDependencies } from '../../src/sync/advance.ts';
 import type { SliceBudget } from '../../src/sync/request.ts';
 import { currentRun, openRun } from '../../src/sync/runs.ts';
 import { takeWalk } from '../../src/sync/take-walk.ts';
 import { atOnce, dueLanes } from '../../src/sync/targets.ts';
 import { runWalk, type WalkOutcome } from '../../src/sync/walk.ts';
-import type { TestDatabase } from './database.ts';
-import { patient, settingsFor, type SyncRun } from './sync.ts';
+import type { UsedDatabase } from './database.ts';
+import { openComposed, settingsFor, type SyncRun } from './sync.ts';
 
 /** A lane and what a run of it covers. */
 export interface RunTarget {
@@ -43,27 +40,18 @@ export type SliceWork = Parameters<typeof advance>[1];
 const unlimited: SliceWork = { spent: false, takePage: () => true };
 
 /** A runner of the product's own composition; closed when the running test ends. */
-export async function openRunner(database: TestDatabase, settings: Settings): Promise<Runner> {
-  const open: OpenDatabase = {
-    url: database.url,
-    pool: database.pool,
-    db: drizzle(database.pool),
-    embedded: null,
-    close: async () => 'left-running',
-  };
-  await prepareDatabase(open);
-  const log = createLog('silent', () => undefined);
-  const engine = await openEngine({ settings, database: open, log, supervise: false });
+export async function openRunner(database: UsedDatabase, settings: Settings): Promise<Runner> {
+  const engine = await openComposed(database, settings);
   onTestFinished(() => engine.close());
   return {
-    db: open.db,
+    db: engine.db,
     async run(targets, at, occasion, budgetOf = () => unlimited) {
       const ended: string[] = [];
       for (const target of targets) {
-        const [due] = await dueLanes(open.db, [target], occasion, at);
+        const [due] = await dueLanes(engine.db, [target], occasion, at);
         if (due === undefined) continue;
         const scope = occasion === 'sync' ? atOnce(due) : due.scope;
-        await openRun(open.db, due.lane, scope);
+        await openRun(engine.db, due.lane, scope);
         ended.push(await workToEnd(due.lane, { ...engine, clock: () => at }, budgetOf));
       }
       return ended;
@@ -87,25 +75,8 @@ async function workToEnd(
 }
 
 /** An engine of its own on a database, as each process has one. */
-export async function openContender(
-  database: Pick<TestDatabase, 'url' | 'pool'>,
-  run: SyncRun,
-): Promise<Engine> {
-  const open = {
-    url: database.url,
-    pool: database.pool,
-    db: drizzle(database.pool),
-    embedded: null,
-    close: async () => 'left-running' as const,
-  };
-  await prepareDatabase(open);
-  const engine = await openEngine({
-    settings: settingsFor(run),
-    database: open,
-    log: createLog('silent', () => undefined),
-    supervise: false,
-    dbTimeouts: patient,
-  });
+export async function openContender(database: UsedDatabase, run: SyncRun): Promise<Engine> {
+  const engine = await openComposed(database, settingsFor(run));
   onTestFinished(() => engine.close());
   return engine;
 }

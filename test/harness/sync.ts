@@ -1,6 +1,5 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import type { SimulatedChain } from '../../simulator/index.ts';
-import { openEngine, prepareDatabase } from '../../src/app.ts';
+import { openEngine, prepareDatabase, type Engine, type EngineOptions } from '../../src/app.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { ChainSettings, Settings } from '../../src/config/settings.ts';
 import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
@@ -9,10 +8,9 @@ import type { ScopeBounds } from '../../src/lists/list.ts';
 import type { ResweepRule } from '../../src/lists/newest-first/settings.ts';
 import type { LogLevel } from '../../src/log-levels.ts';
 import { createLog } from '../../src/log.ts';
-import type { OpenDatabase } from '../../src/open-database.ts';
 import { syncOnce, type SyncResult } from '../../src/sync/once.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
-import type { TestDatabase } from './database.ts';
+import { opened, type UsedDatabase } from './database.ts';
 import { hangMs } from './hang.ts';
 import { testKey } from './key.ts';
 import { movingOperations } from './tables.ts';
@@ -112,26 +110,27 @@ function withDepths(
   return { ...chain, operations: { ...chain.operations, 'user-operations': own } };
 }
 
-/** One sync of simulated chains into a test database, through the product's own composition. */
-export async function runSync(database: TestDatabase, run: SyncRun): Promise<SyncResult[]> {
-  const settings = settingsFor(run);
-  const open: OpenDatabase = {
-    url: database.url,
-    pool: database.pool,
-    db: drizzle(database.pool),
-    embedded: null,
-    close: async () => 'left-running',
-  };
+/** The product's own composition on a test database, in this process; whoever opens it closes it. */
+export async function openComposed(
+  database: UsedDatabase,
+  settings: Settings,
+  options: Partial<EngineOptions> = {},
+): Promise<Engine> {
+  const open = opened(database);
   await prepareDatabase(open);
-  const engine = await openEngine({
-    settings,
-    database: open,
+  const log = createLog('silent', () => undefined);
+  const own = { settings, database: open, log, supervise: false, dbTimeouts: patient };
+  return openEngine({ ...own, ...options });
+}
+
+/** One sync of simulated chains into a test database, through the product's own composition. */
+export async function runSync(database: UsedDatabase, run: SyncRun): Promise<SyncResult[]> {
+  const settings = settingsFor(run);
+  const engine = await openComposed(database, settings, {
     log: createLog(run.logLevel ?? 'silent', (line) => void process.stderr.write(line)),
-    supervise: false,
     // A test may have several explorers, one after the other, that serve the same chains.
     source: { sameData: true },
     timeouts: { recheckMs: 0, ...run.timeouts },
-    dbTimeouts: patient,
   });
   try {
     const targets = settings.chains.flatMap((chain) => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { emptyFolder } from '../harness/child.ts';
+import { emptyFolder } from '../harness/process.ts';
 import { alteredRules, deploy } from './rules.ts';
 
 const promtool = (...args: readonly string[]) =>

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { emptyFolder } from '../harness/child.ts';
+import { Child, emptyFolder, eventually } from '../harness/process.ts';
 import { hangMs } from '../harness/hang.ts';
 import { freePort } from '../harness/servers.ts';
-import { eventually, watchChild } from '../harness/process.ts';
 import { alteredRules, deploy } from './rules.ts';
 
 /** A Prometheus that runs until the running test ends. */
@@ -34,8 +33,9 @@ export async function startPrometheus(target: string): Promise<Prometheus> {
     ],
     { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] },
   );
-  watchChild(child);
+  const running = new Child(child);
   await eventually('Prometheus is ready', hangMs, async () => {
+    if (!running.isRunning) throw new Error(running.output);
     const answer = await fetch(`${url}/-/ready`).catch(() => null);
     return answer?.ok;
   });

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
 import { call, expectOneMessage } from '../../harness/call.ts';
-import { emptyFolder } from '../../harness/child.ts';
+import { emptyFolder } from '../../harness/process.ts';
 import { freshDirectory } from '../../harness/database.ts';
 
 /** A folder whose embedded Postgres is stopped when the running test ends. */

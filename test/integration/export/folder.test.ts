@@ -2,10 +2,9 @@ import { mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { call } from '../../harness/call.ts';
-import { emptyFolder } from '../../harness/child.ts';
+import { emptyFolder, eventually, startProgram } from '../../harness/process.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
-import { eventually, startProgram } from '../../harness/process.ts';
 import { openLake } from './lake.ts';
 
 /** A database with so many operations on each of three days. */

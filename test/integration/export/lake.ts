@@ -6,7 +6,7 @@ import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts
 import type { exportDocument } from '../../../src/cli/export.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
 import { call } from '../../harness/call.ts';
-import { emptyFolder } from '../../harness/child.ts';
+import { emptyFolder } from '../../harness/process.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { runSync } from '../../harness/sync.ts';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { emptyFolder } from '../../harness/child.ts';
+import { emptyFolder } from '../../harness/process.ts';
 import { openDuckDb, type DuckRow } from '../../harness/duckdb.ts';
 import { call } from '../../harness/call.ts';
 import { copiedChains } from './lake.ts';

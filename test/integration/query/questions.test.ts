@@ -5,7 +5,7 @@ import { readAnswer, type Column } from '../../../src/query/read.ts';
 import { questions, statementOf } from '../../../src/query/question.ts';
 import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
 import { call } from '../../harness/call.ts';
-import { emptyFolder } from '../../harness/child.ts';
+import { emptyFolder } from '../../harness/process.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
 import { sumUpAnew } from '../../harness/sums.ts';
 import { runSync, testKey } from '../../harness/sync.ts';

@@ -5,11 +5,10 @@ import { exitSchema } from '../../../src/cli/print.ts';
 import { demoChains, demoStart } from '../../../simulator/index.ts';
 import { truth } from '../../harness/truth/truth.ts';
 import { call } from '../../harness/call.ts';
-import { command } from '../../harness/child.ts';
+import { command, eventually, findWorker } from '../../harness/process.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
-import { eventually, findWorker } from '../../harness/process.ts';
 import { differencesFrom } from '../../harness/tables.ts';
 
 const document = demoDocument.extend({ exit: exitSchema });

@@ -1,0 +1,100 @@
+import { onTestFinished } from 'vitest';
+import { createPool } from '../../src/db/pool.ts';
+import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
+import { configuredLanes } from '../../src/sync/targets.ts';
+import type { UsedDatabase } from './database.ts';
+import { atEnd } from './ending.ts';
+import { hangMs } from './hang.ts';
+import { ledgerFaults } from './ledger.ts';
+import { eventually } from './process.ts';
+import { serveLanes } from './serving.ts';
+import { patient, settingsFor, testKey } from './sync.ts';
+import { differences } from './tables.ts';
+import { openWorld, plainChain, type World, yearly } from './world.ts';
+
+const batches = { first: 1, count: 4, blocks: 40 };
+const chain = { ...plainChain, userOperations: 600, batches, factories: 40 };
+
+/** Answers slow enough that a fault falls into the work, in ms. */
+const latencyMs = 25;
+const pageSize = 10;
+
+/** As `workTimeouts`, for tests that wait for its end: statements take milliseconds here. */
+export const shortTimeouts: DatabaseTimeouts = {
+  statementMs: 3_000,
+  answerMs: 4_500,
+  idleTransactionMs: 3_000,
+};
+
+/** A `start` in this process, at work on a database behind a proxy. */
+export interface DatabaseScene extends World {
+  /** All log lines so far. */
+  readonly log: () => string;
+  /** Waits until so many pages more are stored. */
+  morePages(count: number): Promise<void>;
+  /** Waits until every feed has come to its end by itself. */
+  end(): Promise<void>;
+  /** What is wrong with tables, ledger and log; all empty when nothing is. */
+  faults(): Promise<Record<string, unknown>>;
+}
+
+/** Starts to copy a small chain, and resolves when the first pages are stored. */
+export async function openDatabaseScene(
+  database: UsedDatabase,
+  dbTimeouts: DatabaseTimeouts = patient,
+): Promise<DatabaseScene> {
+  const { pool } = database;
+  const world = await openWorld({ seed: 23, chain, database, latency: () => latencyMs });
+  const { seed, simulator, proxy } = world;
+  const settings = settingsFor({ url: simulator.url, chains: [chain], pageSize });
+  const range = { fromBatch: batches.first, toBatch: batches.count };
+  // What has not succeeded starts at once; a minute in which a schedule fires would open more.
+  const lanes = configuredLanes(settings.chains, range).map((lane) => ({ ...lane, cron: yearly }));
+  const { lines, failure } = await serveLanes(
+    { pool, url: proxy.url },
+    { settings, lanes, supervise: true, dbTimeouts },
+  );
+  atEnd(() => {
+    proxy.set('open');
+    proxy.cutAll();
+  });
+  const pages = async () => {
+    const { rows } = await pool.query('select from etl.pages');
+    return rows.length;
+  };
+  const morePages = async (wanted: number) => {
+    const before = await pages();
+    await eventually('more pages', hangMs, async () => (await pages()) >= before + wanted);
+  };
+  await morePages(3);
+  return {
+    ...world,
+    log: () => lines.join(''),
+    morePages,
+    async end() {
+      await eventually('the end of every feed', hangMs, async () => {
+        const { rows } = await pool.query<{ ended: boolean }>(
+          `select count(*) >= 3 and bool_and(state <> 'open') as ended from etl.runs`,
+        );
+        return rows[0]?.ended;
+      });
+    },
+    async faults() {
+      const said = lines.join('');
+      return {
+        ...(await differences(pool, seed, chain)),
+        ...(await ledgerFaults(pool, 'ended')),
+        ...(failure() !== null && { 'start ended': failure() }),
+        ...(said.includes(testKey) && { 'the log has the key': true }),
+        ...(/\n\s+at /u.test(said) && { 'the log has a stack': said }),
+      };
+    },
+  };
+}
+
+/** A pool on a server that the test breaks; it is ended with the test. */
+export function poolOn(url: string) {
+  const pool = createPool({ url, max: 4, applicationName: 'explorer-etl test' });
+  onTestFinished(() => pool.end());
+  return pool;
+}

@@ -1,0 +1,17 @@
+import { onTestFinished } from 'vitest';
+
+/** Whether a test runs in this process; else it is a bench. */
+export const isInTest = process.env['VITEST'] !== undefined;
+
+const ends: (() => unknown)[] = [];
+
+/** Has something end with the running test, what was opened last first; in a bench, by `endAll`. */
+export function atEnd(end: () => unknown): void {
+  if (isInTest) onTestFinished(async () => void (await end()));
+  else ends.push(end);
+}
+
+/** The end of a bench. */
+export async function endAll(): Promise<void> {
+  for (const end of ends.splice(0).toReversed()) await end();
+}

@@ -1,0 +1,127 @@
+import type { Pool } from 'pg';
+import type {
+  Fault,
+  OperationName,
+  SimulatedChain,
+  SimulatorOptions,
+} from '../../simulator/index.ts';
+import type { Settings } from '../../src/config/settings.ts';
+import type { Timeouts } from '../../src/explorer/client.ts';
+import { configuredLanes } from '../../src/sync/targets.ts';
+import { serveLanes, type Serving } from './serving.ts';
+import { differences, type TableDifference } from './tables.ts';
+import { openWorld, plainChain, yearly } from './world.ts';
+
+/** No known chain has such an id, so that all are named after it. */
+export const firstId = 900_000;
+
+export interface StruckOptions extends Pick<SimulatorOptions, 'apiKey' | 'onRequest' | 'hold'> {
+  readonly seed: number;
+  /** Of the faults; each has a chain. */
+  readonly names: readonly string[];
+  readonly chainOf: (name: string) => Partial<SimulatedChain>;
+  /** Which lists of a chain meet its fault. */
+  readonly struck: readonly OperationName[];
+  /** Opened once for each list that meets it: some faults count pages. */
+  readonly faultOf: (name: string) => Fault;
+  /** Which requests meet it; all if absent. */
+  readonly isMet?: (name: string, url: URL) => boolean;
+  readonly settingsOf: (
+    explorerUrl: string,
+    chains: readonly SimulatedChain[],
+  ) => Settings | Promise<Settings>;
+  readonly timeouts?: Partial<Timeouts>;
+}
+
+/** What is known of a feed. */
+export interface FeedFacts {
+  readonly state: string;
+  readonly reason: string | null;
+  readonly stored: number;
+  readonly quarantined: number;
+}
+
+/** A `start` in this process, at work on a chain for each fault, and what came to pass, by fault. */
+export interface StruckWorld extends Serving {
+  readonly pool: Pool;
+  facts(operation: OperationName): Promise<Readonly<Record<string, FeedFacts>>>;
+  states(operation: OperationName): Promise<Readonly<Record<string, string>>>;
+  /** How the tables of each chain differ from the truth. */
+  differences(): Promise<Readonly<Record<string, Readonly<Record<string, TableDifference>>>>>;
+  /** Whether the faults last. */
+  readonly isBroken: () => boolean;
+  /** The faults end. */
+  fix(): void;
+}
+
+/** Starts to copy the chains. */
+export async function openStruckWorld(options: StruckOptions): Promise<StruckWorld> {
+  const { seed, names, struck, isMet, settingsOf, timeouts, ...service } = options;
+  const chains = names.map((name, index) => ({
+    ...plainChain,
+    id: firstId + index,
+    name: `chain-${firstId + index}`,
+    ...options.chainOf(name),
+  }));
+  const faults = new Map(struck.map((operation) => [operation, names.map(options.faultOf)]));
+  let isBroken = true;
+  const world = await openWorld({
+    ...service,
+    seed,
+    chain: chains[0] ?? plainChain,
+    chains,
+    faults({ chainId, operation, url }) {
+      const index = chainId - firstId;
+      if (!isBroken || isMet?.(names[index] ?? '', url) === false) return null;
+      return faults.get(operation as OperationName)?.[index] ?? null;
+    },
+  });
+  const { pool } = world.database;
+  const settings = await settingsOf(world.simulator.url, chains);
+  const lanes = configuredLanes(settings.chains).map((lane) => ({ ...lane, cron: yearly }));
+  const serving = await serveLanes(world.database, {
+    settings,
+    lanes,
+    supervise: false,
+    ...(timeouts !== undefined && { timeouts }),
+  });
+  const facts = (operation: OperationName) => readFacts(pool, names, operation);
+  return {
+    ...serving,
+    pool,
+    facts,
+    async states(operation) {
+      const states = Object.entries(await facts(operation));
+      return Object.fromEntries(states.map(([name, { state }]) => [name, state]));
+    },
+    async differences() {
+      const found: Record<string, Record<string, TableDifference>> = {};
+      for (const [index, chain] of chains.entries()) {
+        found[names[index] ?? ''] = await differences(pool, seed, chain);
+      }
+      return found;
+    },
+    isBroken: () => isBroken,
+    fix: () => void (isBroken = false),
+  };
+}
+
+const tableOf: Readonly<Record<OperationName, string>> = {
+  'user-operations': 'user_operations',
+  'optimism-batch-blocks': 'blocks',
+  'optimism-batches': 'listed_batches',
+  factories: 'factories',
+};
+
+async function readFacts(pool: Pool, names: readonly string[], operation: OperationName) {
+  const { rows } = await pool.query<FeedFacts & { index: number }>(
+    `select (chain_id - $2)::int as index, state, feeds.reason,
+            (select count(*)::int from explorer.${tableOf[operation]} as row
+             where row.chain_id = feeds.chain_id) as stored,
+            (select count(distinct raw_hash)::int from etl.quarantine as item
+             where item.chain_id = feeds.chain_id and item.operation = feeds.operation) as quarantined
+     from etl.feeds where operation = $1`,
+    [operation, firstId],
+  );
+  return Object.fromEntries(rows.map(({ index, ...facts }) => [names[index] ?? index, facts]));
+}

@@ -1,0 +1,103 @@
+import { onTestFailed } from 'vitest';
+import {
+  startSimulator,
+  type Family,
+  type Generation,
+  type SimulatedChain,
+  type Simulator,
+  type SimulatorOptions,
+} from '../../simulator/index.ts';
+import { freshDatabase, type UsedDatabase } from './database.ts';
+import { atEnd } from './ending.ts';
+import { configFolder, type ProgramEnvironment } from './process.ts';
+import { openDatabaseProxy, type DatabaseProxy } from './servers.ts';
+
+/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
+export const yearly = '0 0 1 1 *';
+
+const families: readonly Family[] = ['optimism', 'arbitrum', 'celo'];
+const generations: readonly Generation[] = ['v12', 'v11', 'v10'];
+
+/** A small chain without oddities, which a world is made from. */
+export const plainChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 60,
+  batches: { first: 1, count: 0, blocks: 0 },
+  factories: 0,
+} as const satisfies SimulatedChain;
+
+/** The same, its family and generation as follows from a seed. */
+export const chainOfSeed = (seed: number): SimulatedChain => ({
+  ...plainChain,
+  family: families[(seed - 1) % families.length] ?? 'optimism',
+  generation: generations[(seed - 1) % generations.length] ?? 'v12',
+});
+
+export interface WorldOptions extends Omit<SimulatorOptions, 'chains' | 'latencyMs'> {
+  readonly chain: SimulatedChain;
+  /** All that the explorer serves; `chain` alone if absent. */
+  readonly chains?: readonly SimulatedChain[];
+  /** How long an answer waits, in ms; not at all if absent. */
+  readonly latency?: () => number;
+  /** What is copied, each with its settings in the configuration; `yearly` if it names no schedule. */
+  readonly operations?: Readonly<Record<string, object>>;
+  /** The section `explorer` of the configuration. */
+  readonly explorer?: object;
+  /** A fresh one if absent. */
+  readonly database?: UsedDatabase;
+  /** The command that runs a failed test again with its seed. */
+  readonly repeat?: string;
+}
+
+/** A simulated chain, a database, and what a process needs to copy the one into the other. */
+export interface World {
+  readonly seed: number;
+  readonly chain: SimulatedChain;
+  readonly simulator: Simulator;
+  readonly database: UsedDatabase;
+  /** In front of the database, for whoever is to be cut off. */
+  readonly proxy: DatabaseProxy;
+  /** With the database itself, not through the proxy. */
+  readonly place: ProgramEnvironment;
+}
+
+/** Opens a world; all of it ends with the running test. */
+export async function openWorld(options: WorldOptions): Promise<World> {
+  const {
+    chain,
+    chains = [chain],
+    latency,
+    operations = {},
+    explorer,
+    repeat,
+    ...simulated
+  } = options;
+  const { seed } = options;
+  if (repeat !== undefined) {
+    onTestFailed(() => void process.stderr.write(`seed ${seed}; repeat with: ${repeat}\n`));
+  }
+  const simulator = await startSimulator({
+    ...simulated,
+    chains,
+    get latencyMs() {
+      return latency?.() ?? 0;
+    },
+  });
+  atEnd(() => simulator.close());
+  const database = options.database ?? (await freshDatabase());
+  const proxy = await openDatabaseProxy(database.url);
+  atEnd(() => proxy.close());
+  const scheduled = Object.entries(operations).map(([name, own]) => [
+    name,
+    { schedule: yearly, ...own },
+  ]);
+  const cwd = await configFolder({
+    explorer: { requests_per_second: 1000, ...explorer },
+    chains: [{ id: chain.id, name: chain.name, operations: Object.fromEntries(scheduled) }],
+  });
+  const place = { databaseUrl: database.url, explorerUrl: simulator.url, cwd };
+  return { seed, chain, simulator, database, proxy, place };
+}
