@@ -41,13 +41,13 @@ export function settingsFor(explorerUrl: string): Settings {
   };
 }
 
-/** A simulated explorer that runs while `use` does. It does not compress: that is the service's cost. */
+/** A simulated explorer that runs while `use` does. */
 export async function withExplorer<Result>(
   { chain, latencyMs }: { readonly chain: SimulatedChain; readonly latencyMs: number },
   signal: AbortSignal,
   use: (url: string) => Promise<Result>,
 ): Promise<Result> {
-  const input = { seed, chains: [chain], apiKey, latencyMs, gzip: false };
+  const input = { seed, chains: [chain], apiKey, latencyMs };
   const child = startChild('explorer-process.ts', input, { signal });
   try {
     const { url } = await answerOf<{ url: string }>(child);

@@ -24,7 +24,8 @@ def read_input() -> Input:
 def pages(settings: Input) -> Iterator[list[dict]]:
     url = f"{settings.explorer_url}/{settings.chain_id}/api/v2/proxy/account-abstraction/operations"
     fields = {"apikey": settings.api_key, "page_size": str(settings.page_size)}
-    pool = urllib3.PoolManager()
+    # As most HTTP clients do by themselves.
+    pool = urllib3.PoolManager(headers={"accept-encoding": "gzip"})
     while True:
         body = orjson.loads(pool.request("GET", url, fields=fields).data)
         yield body["items"]

@@ -23,6 +23,9 @@ create table peer.user_operations (
 );
 create index on peer.user_operations (chain_id, block_number, hash);
 create index on peer.user_operations (address_hash, chain_id);
+create index on peer.user_operations (timestamp desc nulls first, chain_id);
+create index on peer.user_operations using hash (transaction_hash);
+create index on peer.user_operations (chain_id, block_number) where timestamp is null;
 """
 
 ADDRESSES = """
