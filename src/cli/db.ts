@@ -108,7 +108,7 @@ async function printState(
   return printAnswer(context, options, { schema, fields, text });
 }
 
-function stateText(state: EmbeddedPostgresState | null, line: CommandLine): string {
+function stateText(state: EmbeddedPostgresState, line: CommandLine): string {
   if (state === null) return 'There is none here yet.\n';
   const files = `Data:      ${state.dataDirectory}\nLog:       ${state.logFile}\n`;
   if (state.server === null) {

@@ -2,7 +2,7 @@ import type { CommanderError } from 'commander';
 import { z } from 'zod';
 import { DatabaseUnavailableError } from '../open-database.ts';
 import { ConfigError } from '../config/error.ts';
-import { EmbeddedPostgresError } from '../postgres/failure.ts';
+import { EmbeddedPostgresError } from '../postgres/programs.ts';
 import { codeOfFailure, describeDatabaseError, isOfDatabase } from '../db/failure.ts';
 import { MigrationError } from '../db/migration-error.ts';
 import { PoolerError } from '../db/route.ts';

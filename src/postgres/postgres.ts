@@ -1,13 +1,23 @@
 import { execFile } from 'node:child_process';
-import { randomInt } from 'node:crypto';
-import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { randomBytes, randomInt } from 'node:crypto';
+import * as files from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { createData, findData, urlOf } from './cluster.ts';
-import { EmbeddedPostgresError, systemCode, unlessMissing } from './failure.ts';
-import { accountFor, providePrograms, run, type Account } from './programs.ts';
+import {
+  accountFor,
+  canRun,
+  EmbeddedPostgresError,
+  give,
+  isRoot,
+  providePrograms,
+  run,
+  sharedDirectory,
+  systemCode,
+  unlessMissing,
+  type Account,
+} from './programs.ts';
 
 /** A start takes 100 ms. */
 const pollMs = 20;
@@ -22,24 +32,19 @@ const retryTimeoutMs = 30_000;
 const retryPollMs = 250;
 /** Added to a program's own time limit, so that it can report a timeout. */
 const graceMs = 10_000;
+/** `initdb` takes a second, longer on a slow disk that syncs. */
+const initdbTimeoutMs = 120_000;
+/** `initdb` works in such a directory: a killed one is never mistaken for data. */
+const draftPrefix = 'data.new-';
+/** In the data directory, which only its owner can enter. */
+const passwordName = 'explorer-etl.password';
+
 /** Lines of the log in an error. */
 const quotedLines = 5;
 
-/** A Postgres server on this machine. */
-interface Server {
-  /** Holds the password: for this process and its user's terminal, never for a log or an error. */
-  readonly url: string;
-  readonly pid: number;
-  readonly port: number;
-  /** With links followed. */
-  readonly dataDirectory: string;
-}
-
 /** `attached`: the server already ran. `relocated`: its data is in another directory. */
 export type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>;
-export type EmbeddedPostgresState = NonNullable<
-  Awaited<ReturnType<typeof inspectEmbeddedPostgres>>
->;
+export type EmbeddedPostgresState = Awaited<ReturnType<typeof inspectEmbeddedPostgres>>;
 
 /**
  * Uses a directory's Postgres server; starts it and creates its data if necessary. Safe from any number of processes.
@@ -52,8 +57,8 @@ export async function startEmbeddedPostgres(options: {
   settings?: Readonly<Record<string, string>>;
 }) {
   return explained(options.directory, async () => {
-    await mkdir(options.directory, { recursive: true });
-    const directory = await realpath(options.directory);
+    await files.mkdir(options.directory, { recursive: true });
+    const directory = await files.realpath(options.directory);
     const lock = await takeLock(join(directory, 'postgres.lock'));
     try {
       const running = await findServer(await findData(directory));
@@ -104,6 +109,75 @@ async function explained<T>(directory: string, work: () => Promise<T>): Promise<
   }
 }
 
+/** Where the data is, links followed; undefined if there is none. */
+function findData(directory: string): Promise<string | undefined> {
+  return unlessMissing(files.realpath(join(directory, 'data')));
+}
+
+/** The server's URL, with its password. */
+async function urlOf(dataDirectory: string, port: number): Promise<string> {
+  const password = await files.readFile(join(dataDirectory, passwordName), 'utf8');
+  return `postgres://postgres:${password.trim()}@127.0.0.1:${port}/postgres`;
+}
+
+/** What creates and starts a server, and as whom. */
+interface Means {
+  readonly programs: string;
+  readonly account: Account;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** Creates the data of `directory`. Call under the lock. */
+async function createData(directory: string, means: Means): Promise<string> {
+  const { account } = means;
+  for (const name of await files.readdir(directory)) {
+    if (!name.startsWith(draftPrefix)) continue;
+    // An orphaned initdb may still write there; its draft goes next time.
+    await files.rm(join(directory, name), { recursive: true, force: true }).catch(() => {});
+  }
+  const canReach = !isRoot() || (await canRun('/bin/sh', ['-c', 'cd "$0"', directory], account));
+  const home = canReach ? directory : await relocatedHome(directory);
+  const dataDirectory = join(home, 'data');
+  const draft = await files.mkdtemp(join(home, draftPrefix));
+  try {
+    await give(draft, account);
+    await initialize(draft, means);
+    await files.rename(join(draft, 'data'), dataDirectory);
+  } finally {
+    await files.rm(draft, { recursive: true, force: true });
+  }
+  if (!canReach) {
+    // A link to deleted data may exist.
+    await files.rm(join(directory, 'data'), { force: true });
+    await files.symlink(dataDirectory, join(directory, 'data'));
+  }
+  return dataDirectory;
+}
+
+/** Where root keeps data whose directory the server's account cannot enter. */
+async function relocatedHome(directory: string): Promise<string> {
+  const name = directory.replaceAll(/[^A-Za-z0-9]+/gu, '-').slice(-60);
+  const home = await files.mkdtemp(join(await sharedDirectory('data'), `${name}-`));
+  await files.chmod(home, 0o755);
+  return home;
+}
+
+/** Creates `data` in the draft; every client needs a password. */
+async function initialize(draft: string, { programs, account, settings }: Means): Promise<void> {
+  const [data, passwordFile] = [join(draft, 'data'), join(draft, passwordName)];
+  const isDurable = settings['fsync'] !== 'off';
+  // base64url needs no escape in a URL or a shell.
+  const password = randomBytes(24).toString('base64url');
+  await files.writeFile(passwordFile, `${password}\n`, { mode: 0o600, flush: isDurable });
+  await give(passwordFile, account);
+  const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  // C for libc, because macOS has no C.UTF-8; the builtin provider does the rest.
+  const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  const flags = [...access, '--encoding=UTF8', ...locale, ...(isDurable ? [] : ['--no-sync'])];
+  await run(join(programs, 'initdb'), [...flags, `--pgdata=${data}`], account, initdbTimeoutMs);
+  await files.rename(passwordFile, join(data, passwordName));
+}
+
 /** Waits for a transaction on an empty SQLite file, Node's only lock that the kernel drops. */
 async function takeLock(file: string): Promise<DatabaseSync> {
   for (const deadlineMs = performance.now() + lockTimeoutMs; ;) {
@@ -121,14 +195,17 @@ async function takeLock(file: string): Promise<DatabaseSync> {
   }
 }
 
+/** `url` has the password: for this process and its user's terminal, never for a log or an error. */
+type Server = NonNullable<Awaited<ReturnType<typeof findServer>>>;
+
 /**
  * The running server, once it accepts connections. `postmaster.pid` holds one a line: pid, data directory, start time,
  * port, socket directory, address, shared memory key, status.
  */
-async function findServer(dataDirectory: string | undefined): Promise<Server | undefined> {
+async function findServer(dataDirectory: string | undefined) {
   if (dataDirectory === undefined) return undefined;
   for (const deadlineMs = performance.now() + startTimeoutS * 1000; ;) {
-    const file = readFile(join(dataDirectory, 'postmaster.pid'), 'utf8');
+    const file = files.readFile(join(dataDirectory, 'postmaster.pid'), 'utf8');
     const lines = (await unlessMissing(file))?.split('\n') ?? [];
     const [pid, port] = [Number(lines[0]), Number(lines[3])];
     if (!(await isServer(pid, dataDirectory))) return undefined;
@@ -149,7 +226,7 @@ async function isServer(pid: number, dataDirectory: string): Promise<boolean> {
   try {
     const command =
       process.platform === 'linux'
-        ? (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ')
+        ? (await files.readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ')
         : (await promisify(execFile)('/bin/ps', ['-o', 'command=', '-p', String(pid)])).stdout;
     return command.includes(`postgres -D ${dataDirectory} -c`);
   } catch {
@@ -159,19 +236,16 @@ async function isServer(pid: number, dataDirectory: string): Promise<boolean> {
 }
 
 /** Starts a server and waits until it accepts connections. Call under the lock. */
-async function launch(
-  directory: string,
-  settings: Readonly<Record<string, string>>,
-): Promise<Server> {
+async function launch(directory: string, settings: Means['settings']): Promise<Server> {
   const account = await accountFor(join(directory, 'data'));
-  const programs = await providePrograms(account, directory);
-  const isDurable = settings['fsync'] !== 'off';
-  const found = await findData(directory);
-  const dataDirectory = found ?? (await createData(directory, programs, account, isDurable));
+  const means = { programs: await providePrograms(account, directory), account, settings };
+  const dataDirectory = (await findData(directory)) ?? (await createData(directory, means));
   await disownPid(dataDirectory);
-  let port = (await lastPort(dataDirectory)) ?? somePort();
+  // It holds the arguments of the last start.
+  const last = unlessMissing(files.readFile(join(dataDirectory, 'postmaster.opts'), 'utf8'));
+  let port = /"port=(\d+)"/u.exec((await last) ?? '')?.[1] ?? somePort();
   for (const deadlineMs = performance.now() + retryTimeoutMs; ;) {
-    const failure = await tryStart(dataDirectory, programs, account, { ...settings, port });
+    const failure = await tryStart(dataDirectory, { ...means, settings: { ...settings, port } });
     if (failure === null) break;
     const isTaken = failure.message.includes('Address already in use');
     // Busy processes of a killed server end when they notice.
@@ -191,18 +265,17 @@ async function launch(
  */
 async function disownPid(dataDirectory: string): Promise<void> {
   const file = join(dataDirectory, 'postmaster.pid');
-  const text = await unlessMissing(readFile(file, 'utf8'));
+  const text = await unlessMissing(files.readFile(file, 'utf8'));
   // The machine stopped during a write: the empty file names no memory, and Postgres refuses it.
-  if (text?.trim() === '') await rm(file);
-  else if (text !== undefined) await writeFile(file, text.replace(/^\d+/u, String(process.pid)));
+  if (text?.trim() === '') await files.rm(file);
+  else if (text !== undefined)
+    await files.writeFile(file, text.replace(/^\d+/u, String(process.pid)));
 }
 
 /** @returns null once the server is ready; otherwise an error that quotes its log */
 async function tryStart(
   dataDirectory: string,
-  programs: string,
-  account: Account,
-  settings: Readonly<Record<string, string | number>>,
+  { programs, account, settings }: Means,
 ): Promise<EmbeddedPostgresError | null> {
   // pg_ctl quotes paths for a shell.
   if (/["$`\\]/u.test(dataDirectory + programs)) {
@@ -214,14 +287,14 @@ async function tryStart(
   const all = { ...settings, listen_addresses: '127.0.0.1', unix_socket_directories: '' };
   const options = Object.entries(all).map(([name, value]) => `-c '${name}=${value}'`);
   const log = logFileOf(dataDirectory);
-  const before = (await unlessMissing(stat(log)))?.size ?? 0;
+  const before = (await unlessMissing(files.stat(log)))?.size ?? 0;
   try {
     const flags = ['-s', '-t', String(startTimeoutS), '-D', dataDirectory, '-l', log];
     const args = ['start', ...flags, '-o', options.join(' ')];
     await run(join(programs, 'pg_ctl'), args, account, startTimeoutS * 1000 + graceMs);
     return null;
   } catch (cause) {
-    const text = (await unlessMissing(readFile(log)))?.subarray(before).toString() ?? '';
+    const text = (await unlessMissing(files.readFile(log)))?.subarray(before).toString() ?? '';
     if (text === '') return new EmbeddedPostgresError('Postgres did not start', { cause });
     const tail = text.trimEnd().split('\n').slice(-quotedLines).join('\n');
     return new EmbeddedPostgresError(`Postgres did not start. ${log} ends with:\n${tail}\n`);
@@ -229,11 +302,4 @@ async function tryStart(
 }
 
 /** A random dynamic port; the start detects a taken one. */
-const somePort = (): number => randomInt(49_152, 65_536);
-
-/** `postmaster.opts` holds the arguments of the last start. */
-async function lastPort(dataDirectory: string): Promise<number | null> {
-  const text = await unlessMissing(readFile(join(dataDirectory, 'postmaster.opts'), 'utf8'));
-  const [, port] = /"port=(\d+)"/u.exec(text ?? '') ?? [];
-  return port === undefined ? null : Number(port);
-}
+const somePort = (): string => String(randomInt(49_152, 65_536));

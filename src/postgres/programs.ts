@@ -4,7 +4,30 @@ import { findPackageJSON } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { EmbeddedPostgresError, systemCode, unlessMissing } from './failure.ts';
+
+/** The embedded Postgres cannot be provided. The message says why and what to do. */
+export class EmbeddedPostgresError extends Error {
+  override readonly name = 'EmbeddedPostgresError';
+
+  constructor(reason: string, options?: ErrorOptions) {
+    const message = options?.cause instanceof Error ? options.cause.message : '';
+    // Node puts the command line before the program's output.
+    const because = message.replace(/^[^\n]*\n/u, '').replace(/\.?\s*$/u, '');
+    const why = `${reason}${because && `: ${because}`}${reason.endsWith('\n') ? '' : '. '}`;
+    super(`${why}Set DATABASE_URL to use a Postgres of your own instead.`, options);
+  }
+}
+
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+}
+
+/** The result, or undefined if the file or directory does not exist. */
+export const unlessMissing = <T>(reading: Promise<T>): Promise<T | undefined> =>
+  reading.catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
 
 /** Empty: our own user. */
 export type Account = { uid: number; gid: number } | Record<string, never>;
@@ -58,7 +81,6 @@ export async function sharedDirectory(name: string): Promise<string> {
   return shared;
 }
 
-const manifestSchema = z.object({ version: z.string() });
 const linksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
 
 /**
@@ -73,7 +95,7 @@ export async function providePrograms(account: Account, directory: string): Prom
   const check = (bin: string) => canRun(join(bin, 'postgres'), ['--version'], account);
   if (await check(inPlace)) return inPlace;
   const manifest = await files.readFile(join(source, 'package.json'), 'utf8');
-  const { version } = manifestSchema.parse(JSON.parse(manifest));
+  const { version } = z.object({ version: z.string() }).parse(JSON.parse(manifest));
   const copies = isRoot() ? await sharedDirectory('binaries') : directory;
   const copy = join(copies, `postgres-${version}`);
   if ((await unlessMissing(files.stat(copy))) === undefined) await makeCopy(source, copy);

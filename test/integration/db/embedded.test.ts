@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { EmbeddedPostgresError } from '../../../src/postgres/failure.ts';
+import { EmbeddedPostgresError } from '../../../src/postgres/programs.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
 import { freshDirectory } from '../../harness/database.ts';
 

@@ -15,7 +15,7 @@ import { ConfigError } from '../../../src/config/error.ts';
 import { MigrationError } from '../../../src/db/migration-error.ts';
 import { PoolerError } from '../../../src/db/route.ts';
 import { StandbyError } from '../../../src/db/standby.ts';
-import { EmbeddedPostgresError } from '../../../src/postgres/failure.ts';
+import { EmbeddedPostgresError } from '../../../src/postgres/programs.ts';
 import { ExplorerError } from '../../../src/explorer/error.ts';
 import { ExportError } from '../../../src/export/export.ts';
 import { OriginError } from '../../../src/sync/feeds.ts';
