@@ -2,17 +2,15 @@ import { Hono, type Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { codeOfFailure, describeDatabaseError, isCancelled } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
-import { answerAsJson, answerQuestion } from '../query/answer.ts';
-import { readDictionary } from '../query/dictionary.ts';
 import { StatementTimeoutError } from '../query/failure.ts';
 import { questions } from '../query/question.ts';
 import { csvHead, csvLines } from '../query/value.ts';
 import { readCoverage } from '../status/coverage.ts';
-import type { QueriesDocument } from '../status/endpoints.ts';
 import { readRuns, readThroughput } from '../status/ledger.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import { readStrips } from '../status/strips.ts';
 import { traceTerm } from '../status/trace.ts';
+import { answerAsJson, answerQuestion, readQueries } from './queries.ts';
 import { BusyError, type Reader } from './reader.ts';
 
 export interface ApiSources {
@@ -21,13 +19,6 @@ export interface ApiSources {
   readonly commandLine: (command: string) => string;
 }
 
-/** First in the list: it shows stored data at a glance. */
-const firstQuery = 'operations-daily';
-const firstFirst = (one: { name: string }, other: { name: string }): number =>
-  Number(other.name === firstQuery) - Number(one.name === firstQuery);
-
-/** Limit of a named query, in ms: the page's other queries wait for it. */
-const queryMs = 4_500;
 const most = { cells: 1_000, hours: 168, position: Number.MAX_SAFE_INTEGER };
 
 /** The JSON endpoints of `status/endpoints.ts`. */
@@ -66,29 +57,16 @@ export function createApi({ reader, status, commandLine }: ApiSources): Hono {
   serve('/runs.json', (db, context) => readRuns(db, recentOf(context)));
   serve('/trace.json', (db, context) => traceTerm(db, context.req.query('term') ?? ''));
   serve('/queries.json', readQueries);
-  serve('/query.json', (db, context) => answerAsJson(db.$client, questionOf(context), queryMs));
+  serve('/query.json', (db, context) => answerAsJson(db.$client, questionOf(context)));
   app.get('/query.csv', async (context) => {
     const question = questionOf(context);
-    const { columns, rows } = await reader.inTurn((db) =>
-      answerQuestion(db.$client, question, queryMs),
-    );
+    const { columns, rows } = await reader.inTurn((db) => answerQuestion(db.$client, question));
     return context.body(`${csvHead(columns)}${csvLines(columns, rows)}`, 200, {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="${question.name}.csv"`,
     });
   });
   return app;
-}
-
-async function readQueries(db: Database): Promise<QueriesDocument> {
-  const queries = questions().map(({ name, topic, question: title, text, chart }) => {
-    return { name, topic, title, sql: text, chart };
-  });
-  const dictionary = await readDictionary(db);
-  return {
-    queries: queries.toSorted(firstFirst),
-    dictionary: dictionary.map((one) => ({ ...one, columns: [...one.columns] })),
-  };
 }
 
 const isTooSlow = (error: unknown): boolean =>

@@ -190,35 +190,16 @@ const socketOf = (session: PoolClient) =>
 /** Reading statements only: `copy … to program` runs programs even in a read-only transaction. */
 const readingWords: readonly string[] = ['select', 'with', 'values', 'table', 'explain', 'show'];
 
+/** Blanks, comments and parentheses before a statement. Comments in comments are refused with it. */
+const lead = /^(?:[\s(;]|--[^\n]*|\/\*(?:(?!\/\*|\*\/)[^])*\*\/)*/u;
+
 /** Refuses statements that do not read; the transaction refuses the rest. @throws StatementError */
 function demandReading(text: string): void {
-  const word = firstWord(text);
+  const [word = ''] = /^\w+|^./u.exec(text.replace(lead, '').toLowerCase()) ?? [];
   if (word === '') throw new StatementError('there is no statement.');
   if (readingWords.includes(word)) return;
   throw new StatementError(
     `query only reads: a statement begins with ${readingWords.join(', ')}, this one with "${word}". For the rest there is psql.`,
     { command: 'explorer-etl db shell' },
   );
-}
-
-/** The first word after blanks, comments and parentheses, in lower case; other text unchanged. */
-function firstWord(text: string): string {
-  let rest = text;
-  for (;;) {
-    const trimmed = rest.replace(/^[\s(;]+/u, '').replace(/^--[^\n]*/u, '');
-    const next = trimmed.startsWith('/*') ? trimmed.slice(commentLength(trimmed)) : trimmed;
-    if (next === rest) break;
-    rest = next;
-  }
-  return (/^\w+/u.exec(rest)?.[0] ?? rest.slice(0, 1)).toLowerCase();
-}
-
-/** Comments of Postgres nest; an open one extends to the end. */
-function commentLength(text: string): number {
-  let depth = 0;
-  for (const { 0: mark, index } of text.matchAll(/\/\*|\*\//gu)) {
-    depth += mark === '/*' ? 1 : -1;
-    if (depth === 0) return index + mark.length;
-  }
-  return text.length;
 }

@@ -1,7 +1,9 @@
 import type { z } from 'zod';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { answerAsJson } from '../../../src/http/queries.ts';
 import { createPulse, type HttpServer } from '../../../src/http/server.ts';
 import { createReader } from '../../../src/http/reader.ts';
+import { readQuestion } from '../../../src/query/question.ts';
 import * as documents from '../../../src/status/endpoints.ts';
 import { statusDocument } from '../../../src/status/schema.ts';
 import { startSimulator, type SimulatedChain, type Simulator } from '../../../simulator/index.ts';
@@ -236,6 +238,22 @@ test.each([
 ])('%s answers %i in words', async (path, expected) => {
   const { status, body } = await ask(await servedPage(copied.url), encodeURI(path));
   expect([status, JSON.parse(body)]).toEqual([expected, { error: expect.any(String) }]);
+});
+
+test('a long array, document or text of an answer is cut, and numbers stay numbers', async () => {
+  const statement = `select array_fill('ten chars'::text, array[200]) as a, to_jsonb(repeat('x', 2000)) as d,
+                            repeat('x', 2000) as t, 2::numeric ^ 80 as n, 0.5::float8 as f, true as b`;
+  const { rows } = await answerAsJson(copied.pool, readQuestion('mine', statement));
+  expect(rows).toEqual([
+    [
+      expect.stringMatching(/^\{"ten chars",.{987}$/u),
+      expect.stringMatching(/^"x{999}$/u),
+      'x'.repeat(1_000),
+      expect.stringMatching(/^1208925819614629174706176/u),
+      0.5,
+      true,
+    ],
+  ]);
 });
 
 /** What others may name things: markup, a URL that runs, a direction mark, 100 kB. */

@@ -23,7 +23,8 @@ describe('a statement that does more than read is refused', () => {
   test.each([
     ['delete from explorer.blocks', /begins with select, .*this one with "delete"/],
     ["copy (select 1) to program 'id'", /this one with "copy"/],
-    ["/* a /* b */ c */ -- d\n  do 'begin end'", /this one with "do"/],
+    ["/* a\n * b */ -- d\n  do 'begin end'", /this one with "do"/],
+    ['/* a /* b */ c */ delete from explorer.blocks', /this one with "\/"/],
     ['set transaction read write', /this one with "set"/],
     ['commit and chain', /this one with "commit"/],
     ['/* nothing */ -- at all', /there is no statement/],
@@ -47,7 +48,7 @@ describe('a statement that does more than read is refused', () => {
 test.each([
   'select 1 as n',
   '( select 1 as n )',
-  '/* a /* b */ */ -- c\nselect 1 as n;',
+  '/* a * / b **/ -- c\nselect 1 as n;',
   'with one as (select 1 as n) select * from one',
   'values (1)',
 ])('what only reads is answered: %s', async (statement) => {
