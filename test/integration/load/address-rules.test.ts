@@ -1,39 +1,49 @@
 import { describe, expect, test } from 'vitest';
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import type { OperationName } from '../../../src/lists/registry.ts';
 import { addressOf, hashOf, loadOneByOne, stored } from './loader.ts';
 
-const hash = addressOf(1);
+const hash = addressOf(0xab);
 
 /** What a user operation or a factory prints whatever is true (ens and metadata null, constants). */
-const silent = {
-  ens_domain_name: null,
-  metadata: null,
-  is_scam: false,
-  reputation: 'ok',
-};
+const silent = { ens_domain_name: null, metadata: null, is_scam: false, reputation: 'ok' };
 const known = { hash, name: 'Vault', is_contract: true, is_verified: true, implementations: [] };
 const tags = (...slugs: string[]) => ({ tags: slugs.map((slug) => ({ slug, tagType: 'name' })) });
+const label = { address_hash: hash, label: 'l', display_name: 'L' };
+const lists = { private_tags: [label], public_tags: [label], watchlist_names: [label] };
 
 type Observation = readonly [in_: 'operation' | 'block' | 'factory', address: unknown];
 
-/** One page for each observation of an address, in this order. */
-async function see({ pool }: TestDatabase, ...observations: readonly Observation[]): Promise<void> {
-  for (const [index, [place, address]] of observations.entries()) {
-    const page_id = index + 1;
-    if (place === 'operation') {
-      const items = [{ hash: hashOf(page_id), address }];
-      await loadOneByOne(pool, 'user-operations', [{ page_id, items }]);
-    } else if (place === 'factory') {
-      const items = [{ address, total_accounts: 1 }];
-      await loadOneByOne(pool, 'factories', [{ page_id, items }]);
-    } else {
-      const items = [{ hash: hashOf(page_id), height: page_id, miner: address }];
-      await loadOneByOne(pool, 'optimism-batch-blocks', [{ page_id, items }]);
-    }
-  }
-}
+/** Where an observation is made: the list, and its item. */
+const places = {
+  operation: ['user-operations', (n: number, address: unknown) => ({ hash: hashOf(n), address })],
+  factory: ['factories', (_: number, address: unknown) => ({ address, total_accounts: 1 })],
+  block: [
+    'optimism-batch-blocks',
+    (n: number, miner: unknown) => ({ hash: hashOf(n), height: n, miner }),
+  ],
+} as const satisfies Record<string, readonly [OperationName, (...shown: never) => object]>;
 
-const address = async ({ pool }: TestDatabase) => (await stored(pool, 'addresses', '*'))[0];
+/** The address that is stored after one page for each observation of it, in this order. */
+async function seen(...observations: readonly Observation[]) {
+  const { pool } = await freshDatabase();
+  for (const [index, [place, shown]] of observations.entries()) {
+    const [list, itemOf] = places[place];
+    const page_id = index + 1;
+    await loadOneByOne(pool, list, [{ page_id, items: [itemOf(page_id, shown)] }]);
+  }
+  const all = (table: string) => stored(pool, table, '*');
+  const [address] = await all('addresses');
+  return {
+    address,
+    implementations: (await all('address_implementations')).map(
+      (row) => row['implementation_hash'],
+    ),
+    tags: (await all('address_metadata_tags')).map(({ slug }) => slug),
+    labels: (await all('address_labels')).map(({ kind }) => kind),
+    watchlist: (await all('address_watchlist_names')).length,
+  };
+}
 
 describe.each(['operation', 'factory'] as const)('an address seen in a user %s', (place) => {
   test.each([
@@ -45,130 +55,84 @@ describe.each(['operation', 'factory'] as const)('an address seen in a user %s',
     ['is_verified', false, true],
     ['proxy_type', 'eip1167', 'eip7702'],
     ['proxy_type', 'eip1167', null],
-  ])('tells its %s: %s, then %s', async (field, before, after) => {
-    const database = await freshDatabase();
-    await see(
-      database,
+  ])('reports its %s: %s, then %s', async (field, before, after) => {
+    const { address } = await seen(
       [place, { ...known, ...silent, [field]: before }],
       [place, { ...known, ...silent, [field]: after }],
     );
-    expect(await address(database)).toMatchObject({ [field]: after });
+    expect(address).toMatchObject({ [field]: after });
   });
 
-  test.each([
-    ['ens_domain_name', { ens_domain_name: 'vault.eth' }, 'vault.eth'],
-    ['is_scam', { is_scam: true }, true],
-    ['reputation', { reputation: 'scam' }, 'scam'],
-  ])('erases no known %s', async (field, told, kept) => {
-    const database = await freshDatabase();
-    await see(
-      database,
-      ['block', { ...known, ...silent, ...told }],
+  test('erases nothing that it does not report', async () => {
+    const reported = { ens_domain_name: 'vault.eth', is_scam: true, reputation: 'scam' };
+    const stored = await seen(
+      ['block', { ...known, ...reported, metadata: tags('a', 'b'), ...lists }],
       [place, { ...known, ...silent }],
     );
-    expect(await address(database)).toMatchObject({ [field]: kept });
+    expect(stored).toMatchObject({
+      address: reported,
+      tags: ['a', 'b'],
+      labels: ['private', 'public'],
+      watchlist: 1,
+    });
   });
 
-  test('tells its implementations, and that there are none any more', async () => {
-    const database = await freshDatabase();
+  test('reports its implementations, and that there are none any more', async () => {
     const implementations = [{ address_hash: addressOf(2), name: 'Logic' }];
-    await see(database, [place, { ...known, ...silent, implementations }]);
-    const columns = 'position, implementation_hash, name';
-    expect(await stored(database.pool, 'address_implementations', columns)).toEqual([
-      { position: '0', implementation_hash: addressOf(2), name: 'Logic' },
-    ]);
-    await see(database, [place, known], [place, { ...known, ...silent, implementations: [] }]);
-    expect(await stored(database.pool, 'address_implementations', columns)).toEqual([]);
-  });
-
-  test('erases no metadata, label or watchlist name', async () => {
-    const database = await freshDatabase();
-    const label = { address_hash: hash, label: 'l', display_name: 'L' };
-    const lists = { private_tags: [label], public_tags: [label], watchlist_names: [label] };
-    await see(
-      database,
-      ['block', { ...known, ...silent, metadata: tags('a', 'b'), ...lists }],
-      [place, { ...known, ...silent }],
-    );
-    const rows = await Promise.all(
-      ['address_metadata_tags', 'address_labels', 'address_watchlist_names'].map((table) =>
-        stored(database.pool, table, 'address_hash, position'),
-      ),
-    );
-    expect(rows.map(({ length }) => length)).toEqual([2, 2, 1]);
+    const observation = [place, { ...known, ...silent, implementations }] as const;
+    expect((await seen(observation)).implementations).toEqual([addressOf(2)]);
+    expect((await seen(observation, [place, { ...known, ...silent }])).implementations).toEqual([]);
   });
 });
 
 describe('an address seen as the miner of a block', () => {
-  test('tells its ens name and metadata when they are not null', async () => {
-    const database = await freshDatabase();
-    await see(
-      database,
-      ['block', { ...known, ens_domain_name: 'old.eth', metadata: tags('a', 'b') }],
-      ['block', { ...known, ens_domain_name: 'new.eth', metadata: tags('c') }],
-    );
-    expect(await address(database)).toMatchObject({ ens_domain_name: 'new.eth' });
-    expect(await stored(database.pool, 'address_metadata_tags', 'position, slug')).toEqual([
-      { position: '0', slug: 'c' },
-    ]);
+  const first = { ...known, ens_domain_name: 'old.eth', metadata: tags('a', 'b'), ...lists };
+
+  test('reports its ens name and metadata when they are not null', async () => {
+    const now = { ...known, ens_domain_name: 'new.eth', metadata: tags('c') };
+    expect(await seen(['block', first], ['block', now])).toMatchObject({
+      address: { ens_domain_name: 'new.eth' },
+      tags: ['c'],
+    });
   });
 
   test('erases no ens name, metadata, label or watchlist name with null and empty lists', async () => {
-    const database = await freshDatabase();
-    const label = { address_hash: hash, label: 'l', display_name: 'L' };
-    const told = {
-      ens_domain_name: 'vault.eth',
-      metadata: tags('a'),
-      private_tags: [label],
-      public_tags: [label],
-      watchlist_names: [label],
-    };
     const empty = { private_tags: [], public_tags: [], watchlist_names: [] };
-    await see(
-      database,
-      ['block', { ...known, ...told }],
-      ['block', { ...known, ...silent, ...empty }],
-    );
-    expect(await address(database)).toMatchObject({ ens_domain_name: 'vault.eth' });
-    const rows = await Promise.all(
-      ['address_metadata_tags', 'address_labels', 'address_watchlist_names'].map((table) =>
-        stored(database.pool, table, 'address_hash, position'),
-      ),
-    );
-    expect(rows.map(({ length }) => length)).toEqual([1, 2, 1]);
+    expect(
+      await seen(['block', first], ['block', { ...known, ...silent, ...empty }]),
+    ).toMatchObject({
+      address: { ens_domain_name: 'old.eth' },
+      tags: ['a', 'b'],
+      labels: ['private', 'public'],
+      watchlist: 1,
+    });
   });
 });
 
 describe('a stub', () => {
   const stub = { hash, ...silent, is_contract: false, is_verified: null, name: null };
-  const full = {
-    ...known,
-    proxy_type: 'eip1167',
-    implementations: [{ address_hash: addressOf(2), name: null }],
-  };
 
   test.each([
     ['a bare hash', hash],
-    ['a hash in mixed case', hash.replace('1', '1').toUpperCase().replace('0X', '0x')],
+    ['a hash in mixed case', hash.toUpperCase().replace('0X', '0x')],
     ['an object that knows nothing', { ...stub, proxy_type: null, implementations: [] }],
   ])('that is %s erases nothing', async (_, shown) => {
-    const database = await freshDatabase();
-    await see(database, ['operation', full], ['operation', shown]);
-    expect(await address(database)).toMatchObject({
-      name: 'Vault',
-      is_contract: true,
-      is_verified: true,
-      proxy_type: 'eip1167',
-      page_id: '1',
+    const implementations = [{ address_hash: addressOf(2), name: null }];
+    const full = { ...known, proxy_type: 'eip1167', implementations };
+    expect(await seen(['operation', full], ['operation', shown])).toMatchObject({
+      address: {
+        name: 'Vault',
+        is_contract: true,
+        is_verified: true,
+        proxy_type: 'eip1167',
+        page_id: '1',
+      },
+      implementations: [addressOf(2)],
     });
-    const rows = await stored(database.pool, 'address_implementations', 'position, page_id');
-    expect(rows).toHaveLength(1);
   });
 
   test('says that the address exists', async () => {
-    const database = await freshDatabase();
-    await see(database, ['operation', hash]);
-    expect(await address(database)).toMatchObject({
+    expect((await seen(['operation', hash])).address).toMatchObject({
       hash,
       name: null,
       is_contract: null,
@@ -181,9 +145,11 @@ describe('a stub', () => {
   test.each([
     ['is_scam', true],
     ['reputation', 'scam'],
-  ])('that has a %s of %s says so', async (field, told) => {
-    const database = await freshDatabase();
-    await see(database, ['operation', known], ['operation', { ...stub, [field]: told }]);
-    expect(await address(database)).toMatchObject({ [field]: told, name: 'Vault' });
+  ])('that has a %s of %s says so', async (field, value) => {
+    const { address } = await seen(
+      ['operation', known],
+      ['operation', { ...stub, [field]: value }],
+    );
+    expect(address).toMatchObject({ [field]: value, name: 'Vault' });
   });
 });

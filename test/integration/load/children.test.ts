@@ -2,60 +2,53 @@ import { expect, test } from 'vitest';
 import { freshDatabase } from '../../harness/database.ts';
 import { addressOf, hashOf, loadOneByOne, stored } from './loader.ts';
 
-const blockWith = (parts: object) => [{ hash: hashOf(1), height: 7, ...parts }];
+/** Loads a block as one page after the other showed it. */
+async function shown(...blocks: readonly object[]) {
+  const { pool } = await freshDatabase();
+  await loadOneByOne(
+    pool,
+    'optimism-batch-blocks',
+    blocks.map((parts, index) => ({
+      page_id: index + 1,
+      items: [{ hash: hashOf(1), height: 7, ...parts }],
+    })),
+  );
+  return (table: string, columns: string) => stored(pool, table, columns);
+}
+
+const rewards = (...amounts: string[]) => ({ rewards: amounts.map((reward) => ({ reward })) });
 
 test('rewards that a block no longer shows are gone, and the rest are its new ones', async () => {
-  const { pool } = await freshDatabase();
-  const rewards = (...amounts: string[]) =>
-    blockWith({ rewards: amounts.map((reward) => ({ reward })) });
-  await loadOneByOne(pool, 'optimism-batch-blocks', [
-    { page_id: 1, items: rewards('1', '2', '3') },
-    { page_id: 2, items: rewards('9', '2') },
-  ]);
-  expect(await stored(pool, 'block_rewards', 'position, reward')).toEqual([
+  const of = await shown(rewards('1', '2', '3'), rewards('9', '2'));
+  expect(await of('block_rewards', 'position, reward')).toEqual([
     { position: '0', reward: '9' },
     { position: '1', reward: '2' },
   ]);
 });
 
-test('a part that did not change keeps the page that wrote it', async () => {
-  const { pool } = await freshDatabase();
-  const uncles = (...hashes: number[]) =>
-    blockWith({ uncles_hashes: hashes.map((n) => ({ hash: hashOf(n) })) });
-  await loadOneByOne(pool, 'optimism-batch-blocks', [
-    { page_id: 1, items: uncles(1, 2) },
-    { page_id: 2, items: uncles(1, 3) },
-  ]);
-  expect(await stored(pool, 'block_uncles', 'position, page_id')).toEqual([
+test('a part that did not change keeps the page that wrote it, and its block has the page that changed one', async () => {
+  const uncles = (...hashes: number[]) => ({
+    uncles_hashes: hashes.map((n) => ({ hash: hashOf(n) })),
+  });
+  const of = await shown(uncles(1, 2), uncles(1, 3));
+  expect(await of('block_uncles', 'position, page_id')).toEqual([
     { position: '0', page_id: '1' },
     { position: '1', page_id: '2' },
   ]);
+  expect(await of('blocks', 'page_id')).toEqual([{ page_id: '2' }]);
 });
 
 test('an arbitrum object that a block no longer has is gone', async () => {
-  const { pool } = await freshDatabase();
-  await loadOneByOne(pool, 'optimism-batch-blocks', [
-    { page_id: 1, items: blockWith({ arbitrum: { status: 'Sealed on rollup' } }) },
-    { page_id: 2, items: blockWith({ arbitrum: null }) },
-  ]);
-  expect(await stored(pool, 'block_arbitrum', 'block_height, status')).toEqual([]);
-});
-
-test('a block whose parts changed carries the page that changed them', async () => {
-  const { pool } = await freshDatabase();
-  await loadOneByOne(pool, 'optimism-batch-blocks', [
-    { page_id: 1, items: blockWith({ rewards: [{ reward: '1' }] }) },
-    { page_id: 2, items: blockWith({ rewards: [{ reward: '2' }] }) },
-  ]);
-  expect(await stored(pool, 'blocks', 'height, page_id')).toEqual([{ height: '7', page_id: '2' }]);
+  const of = await shown({ arbitrum: { status: 'Sealed on rollup' } }, { arbitrum: null });
+  expect(await of('block_arbitrum', 'block_height, status')).toEqual([]);
 });
 
 test('the parts of one block say nothing of those of another', async () => {
   const { pool } = await freshDatabase();
-  const block = (height: number, reward?: string) => ({
+  const block = (height: number, ...amounts: string[]) => ({
     hash: hashOf(height),
     height,
-    rewards: reward === undefined ? [] : [{ reward }],
+    ...rewards(...amounts),
   });
   await loadOneByOne(pool, 'optimism-batch-blocks', [
     { page_id: 1, items: [block(7, '1'), block(8, '2')] },
@@ -67,20 +60,37 @@ test('the parts of one block say nothing of those of another', async () => {
 });
 
 test('private and public labels of an address are two sets', async () => {
-  const { pool } = await freshDatabase();
-  const miner = (lists: object) =>
-    blockWith({ miner: { hash: addressOf(1), name: 'm', is_verified: true, ...lists } });
-  const tag = (label: string) => ({ address_hash: addressOf(1), label, display_name: label });
-  await loadOneByOne(pool, 'optimism-batch-blocks', [
-    {
-      page_id: 1,
-      items: miner({ private_tags: [tag('a'), tag('b')], public_tags: [tag('c'), tag('d')] }),
-    },
-    { page_id: 2, items: miner({ private_tags: [tag('e')], public_tags: [] }) },
-  ]);
-  expect(await stored(pool, 'address_labels', 'kind, position, label')).toEqual([
+  const tags = (...labels: string[]) =>
+    labels.map((label) => ({ address_hash: addressOf(1), label, display_name: label }));
+  const miner = (private_tags: object[], public_tags: object[]) => ({
+    miner: { hash: addressOf(1), name: 'm', is_verified: true, private_tags, public_tags },
+  });
+  const of = await shown(miner(tags('a', 'b'), tags('c', 'd')), miner(tags('e'), []));
+  expect(await of('address_labels', 'kind, position, label')).toEqual([
     { kind: 'private', position: '0', label: 'e' },
     { kind: 'public', position: '0', label: 'c' },
     { kind: 'public', position: '1', label: 'd' },
   ]);
+});
+
+test.each([
+  [
+    'a hash that another one replaces at its height is recorded, with the page that said so',
+    [1, 70],
+    [2, 71],
+    true,
+  ],
+  ['the same hash again is no reorganisation', [1, 70], [2, 70], false],
+  ['an older page that comes late is no reorganisation', [2, 70], [1, 69], false],
+] as const)('%s', async (_, first, second, isReorg) => {
+  const { pool } = await freshDatabase();
+  const pages = [first, second].map(([page_id, hash]) => ({
+    page_id,
+    items: [{ hash: hashOf(hash), height: 7 }],
+  }));
+  await loadOneByOne(pool, 'optimism-batch-blocks', pages);
+  const reorg = { height: '7', old_hash: hashOf(70), new_hash: hashOf(71), page_id: '2' };
+  expect(await stored(pool, 'block_reorgs', 'height, old_hash, new_hash, page_id')).toEqual(
+    isReorg ? [reorg] : [],
+  );
 });

@@ -60,26 +60,6 @@ test('what came late, left and came back is all found by reading again', async (
   expect(await query('select from explorer.gaps')).toEqual([]);
 });
 
-test('nothing is concluded from a reading again whose pages break the order', async () => {
-  const { runAt, query } = await watchOperations({
-    userOperations: 5000,
-    disorder: { percent: 100, fromMs: hourMs },
-  });
-  await runAt(0);
-  const before = await query('select covered from etl.feed_coverage');
-
-  await runAt(hourMs, readAgain);
-
-  expect(await query('select covered from etl.feed_coverage')).toEqual(before);
-  expect(await query('select from explorer.user_operations where removed_at is not null')).toEqual(
-    [],
-  );
-  expect(await query(`select distinct is_ordered from etl.walks where scope ? 'again'`)).toEqual([
-    { is_ordered: false },
-  ]);
-  expect(await query('select state from etl.feeds')).toEqual([{ state: 'unordered' }]);
-});
-
 test('where stored cursors are refused, the range is read again from the head', async () => {
   const { runAt, query } = await watchOperations({ userOperations: 5000 });
   await runAt(0);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { batchBlocks, batchWorld, fullBatch, startMs, times } from '../../harness/batch-world.ts';
-import { blocksOf, itemOf, pageSize, type BatchPage } from '../../harness/listed-batches.ts';
+import { blocksOf, itemOf, pageSize } from '../../harness/listed-batches.ts';
+import { pageBudget } from '../../harness/runner.ts';
 
-const noItems: BatchPage = { items: [], next_page_params: null };
 const bottomOf = (number: number) => 1000 + number * batchBlocks;
 
 test('a lowest batch is settled by two equal ends for one more request, and its report says so', async () => {
@@ -68,61 +68,16 @@ test('empty numbers below the lowest batch are read twice before they count, gap
   ]);
 });
 
-test('a lowest batch is read to its end, though an empty page and then a lost cursor tell one end', async () => {
-  const { list, poll, verify, membersOf } = await batchWorld(2, { fromBatch: 1, toBatch: 2 });
-  let told: 'nothing' | 'empty' | 'both' = 'nothing';
-  list.alter = (page, number, from) => {
-    if (number !== 1) return page;
-    if (told === 'nothing' && from !== null) {
-      told = 'empty';
-      return noItems;
-    }
-    if (told !== 'empty') return page;
-    told = 'both';
-    return { ...page, next_page_params: null };
-  };
-
-  await poll(0);
-
-  expect(told).toBe('both');
-  expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 1 }] });
-  expect(await membersOf(bottomOf(1), bottomOf(2) - 1)).toEqual(Array(batchBlocks).fill(1));
-});
-
 test('a lowest batch is seen to its end, whenever slices end', async () => {
   const { list, poll, states, database } = await batchWorld(2, { fromBatch: 1, toBatch: 2 });
   await database.pool.query(`update etl.feeds set settings = settings || '{"parallel": 2}'`);
   // A page of batch 2 beside many of batch 1: whoever read it finds nothing left to begin.
   list.batches.set(2, fullBatch(2).slice(0, 40));
   list.batches.set(1, blocksOf(bottomOf(2) - 24 * pageSize, bottomOf(2) - 1));
-  /** The first slice ends with the last page of both. */
-  const budgetOf = () => {
-    let left = 1 + 24;
-    return {
-      get spent() {
-        return left === 0;
-      },
-      takePage() {
-        if (left === 0) return false;
-        left -= 1;
-        return true;
-      },
-    };
-  };
-
-  await poll(0, 'schedule', budgetOf);
+  // The first slice ends with the last page of both.
+  await poll(0, 'schedule', () => pageBudget(1 + 24));
 
   expect(await states()).toEqual({ 1: 'settled', 2: 'open' });
-});
-
-test('a number that was falsely empty once is read, and nothing is settled without it', async () => {
-  const { list, poll, verify } = await batchWorld(5, { fromBatch: 1, toBatch: 5 });
-  let lies = 1;
-  list.alter = (page, number) => (number === 1 && (lies -= 1) === 0 ? noItems : page);
-
-  await poll(0);
-
-  expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 4 }] });
 });
 
 test('a lowest batch stays settled when numbers below it are requested, whichever is read first', async () => {
@@ -131,13 +86,13 @@ test('a lowest batch stays settled when numbers below it are requested, whicheve
   expect(await states()).toMatchObject({ 4: 'settled' });
   await database.pool.query(`update etl.feeds set settings = settings || '{"parallel": 1}'`);
 
-  for (const [from_batch, to_batch] of [
-    [1, 1],
-    [2, 2],
-    [3, 3],
-  ] as const) {
+  for (const number of [1, 2, 3]) {
     const lane = { chain_id: 10, operation: 'optimism-batch-blocks', lane: 'backfill' } as const;
-    await runner.run([{ lane, scope: { from_batch, to_batch } }], new Date(startMs), 'sync');
+    await runner.run(
+      [{ lane, scope: { from_batch: number, to_batch: number } }],
+      new Date(startMs),
+      'sync',
+    );
     expect(await states()).toMatchObject({ 4: 'settled' });
   }
 

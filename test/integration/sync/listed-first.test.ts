@@ -1,43 +1,146 @@
 import { expect, test } from 'vitest';
 import type { VerifyDocument } from '../../../src/status/verify.ts';
+import { whole } from '../../../src/terminal/numbers.ts';
 import { batchBlocks, batchWorld, fullBatch, times } from '../../harness/batch-world.ts';
 import { call } from '../../harness/call.ts';
+import { pageBudget } from '../../harness/runner.ts';
 
 /** Slices that a run of these tests has at most: one that needs more never ends. */
 const mostSlices = 50;
+/** Three pages a batch. */
+const pages = 3;
 
-/** Full batches 1 to `count` with their list, which also names batches whose blocks are not there yet. */
-async function world(count: number, ...early: readonly number[]) {
-  const copy = await batchWorld(count, {}, ['optimism-batches']);
-  const { list } = copy;
-  const postedAs = (number: number) =>
-    [1000 + number * batchBlocks, 999 + (number + 1) * batchBlocks] as const;
-  const state = (numbers: readonly number[]) => {
-    list.stated = new Map(numbers.map((number) => [number, postedAs(number)]));
+const range = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, place) => from + place);
+
+/** Where a full batch begins and ends, as it is posted to L1. */
+const postedAs = (place: number) =>
+  [1000 + place * batchBlocks, 999 + (place + 1) * batchBlocks] as const;
+
+/** Batches and their list, which is copied before each poll; batches follow each other in blocks, whatever their numbers. */
+async function world(numbers: readonly number[]) {
+  const copy = await batchWorld(0, {}, ['optimism-batches']);
+  const { list, database } = copy;
+  /** Lists batches whose blocks may not be there yet. */
+  const state = (used: readonly number[]) => {
+    list.stated = new Map(used.map((number, place) => [number, postedAs(place)]));
   };
-  const index = (...numbers: readonly number[]) => {
-    for (const number of numbers) list.batches.set(number, fullBatch(number));
+  const index = (...used: readonly number[]) => {
+    const listed = [...(list.stated?.keys() ?? [])];
+    for (const number of used) list.batches.set(number, fullBatch(listed.indexOf(number)));
   };
-  state([...list.batches.keys(), ...early]);
+  const serve = (used: readonly number[]) => {
+    state(used);
+    index(...used);
+  };
+  serve(numbers);
   /** @returns the numbers that were requested */
   const poll = (minute: number) => {
     let slices = 0;
     return copy.poll(minute, 'schedule', () => {
       slices += 1;
       if (slices > mostSlices) throw new Error('the run does not end');
-      let left = 10;
-      return { spent: false, takePage: () => (left -= 1) >= 0 };
+      return pageBudget(10);
     });
   };
+  const alsoState = (number: number, blocks: readonly [number, number]) => {
+    list.stated = new Map([...(list.stated ?? []), [number, blocks]]);
+  };
+  const latestBatch = async () => {
+    const { rows } = await database.pool.query<{ latest: number }>(
+      `select latest_batch::int as latest from etl.feeds where kind = 'numbered'`,
+    );
+    return rows[0]?.latest;
+  };
   const open = async () => (await copy.verify()).open;
-  return { ...copy, poll, index, state, open };
+  return { ...copy, poll, index, state, alsoState, serve, latestBatch, open };
 }
 
-const range = (from: number, to: number) =>
-  Array.from({ length: to - from + 1 }, (_, place) => from + place);
+test('the list shows the newest batch and the gaps: nothing is searched, and no gap is requested', async () => {
+  const used = [...range(1, 6), ...range(9, 10), ...range(40, 44)];
+  const { poll, states, open, latestBatch } = await world(used);
+
+  const requested = await poll(0);
+
+  expect(await latestBatch()).toBe(44);
+  // One request whether the newest is there, and its pages; the lowest is requested twice where it ends.
+  expect(requested.length).toBe(used.length * pages + 1 + 1);
+  expect(requested.filter((number) => !used.includes(number))).toEqual([]);
+  expect(await states()).toMatchObject({
+    7: 'empty, verified',
+    20: 'empty, verified',
+    43: 'settled',
+  });
+  expect(await open()).toEqual([]);
+});
+
+test('new batches behind a gap are met by the first poll', async () => {
+  const { poll, serve, latestBatch, open } = await world(range(1, 5));
+  await poll(0);
+  serve([...range(1, 5), 60, 61]);
+
+  const requested = await poll(10);
+
+  expect(await latestBatch()).toBe(61);
+  expect(requested.filter((number) => number > 5 && number < 60)).toEqual([]);
+  expect(await open()).toEqual([]);
+});
+
+test('a batch that the list leaves out is read all the same', async () => {
+  const { list, poll, states, open } = await world(range(1, 8));
+  list.stated = new Map([...(list.stated ?? [])].filter(([number]) => number !== 4));
+
+  await poll(0);
+
+  expect(await states()).toMatchObject({ 3: 'settled', 4: 'settled', 5: 'settled' });
+  expect(await open()).toEqual([]);
+});
+
+test('a listed number without blocks costs a request a poll, and hides no batch', async () => {
+  const { list, poll, serve, alsoState, latestBatch } = await world(range(1, 5));
+  alsoState(9_999, [1, 2]);
+  await poll(0);
+  expect(await latestBatch()).toBe(5);
+
+  serve(range(1, 7));
+  list.stated = new Map([[9_999, [1, 2]]]);
+  const requested = [...(await poll(10)), ...(await poll(20)), ...(await poll(30))];
+
+  expect(times(requested, 9_999)).toBe(3);
+  expect(await latestBatch()).toBe(7);
+});
+
+test('a settled batch whose blocks are not what was posted to L1 is open, and named, until they agree', async () => {
+  const { poll, serve, alsoState, states, open } = await world(range(1, 5));
+  const [start, end] = postedAs(2);
+  alsoState(3, [start, end - 1]);
+
+  await poll(0);
+
+  expect(await states()).toMatchObject({ 3: 'settled' });
+  expect(await open()).toEqual([
+    `batch 3: blocks ${whole(start)} to ${whole(end)} downloaded, ${whole(start)} to ${whole(end - 1)} in the list of batches`,
+  ]);
+
+  serve(range(1, 5));
+  await poll(10);
+  expect(await open()).toEqual([]);
+});
+
+test('a number that is verified empty, and which the list says has blocks, is open', async () => {
+  const { poll, alsoState, states, open } = await world([1, 2, 3, 5, 6]);
+  alsoState(4, [5, 9]);
+
+  await poll(0);
+
+  expect(await states()).toMatchObject({ 4: 'empty, verified' });
+  expect(await open()).toEqual([
+    'batch 4: downloaded as empty, blocks 5 to 9 in the list of batches',
+  ]);
+});
 
 test('a batch that is listed before its blocks are there is requested once a run, and open by name', async () => {
-  const { poll, database, open, state, index } = await world(5);
+  const { poll, database, open, state, index } = await world(range(1, 5));
   await poll(0);
   state(range(1, 6));
 
@@ -45,12 +148,10 @@ test('a batch that is listed before its blocks are there is requested once a run
   expect(await open()).toEqual(['batch 6: listed, but without blocks']);
   const { stdout } = await call(['verify', '--json'], { env: { DATABASE_URL: database.url } });
   const { feeds } = JSON.parse(stdout) as VerifyDocument;
-  expect(feeds.flatMap((feed) => feed.open)).toEqual([
+  expect(feeds.flatMap((feed) => feed.open)).toMatchObject([
     {
       kind: 'gap',
       place: { unit: 'batches', from: 6, to: 6 },
-      sentence: 'listed, but without blocks',
-      count: null,
       command: 'explorer-etl sync --chain 10 --operation optimism-batch-blocks',
     },
   ]);
@@ -65,7 +166,7 @@ test('a batch that is listed before its blocks are there is requested once a run
 });
 
 test('of many batches that are listed before their blocks, a run requests a few, and finds all that come', async () => {
-  const { poll, open, state, index } = await world(5);
+  const { poll, open, state, index } = await world(range(1, 5));
   await poll(0);
   state(range(1, 20));
 
@@ -85,7 +186,7 @@ test('of many batches that are listed before their blocks, a run requests a few,
 });
 
 test('one without blocks below others that have theirs is open until its blocks come', async () => {
-  const { poll, open, state, index } = await world(5);
+  const { poll, open, state, index } = await world(range(1, 5));
   await poll(0);
   state(range(1, 9));
   index(6, 8, 9);
@@ -100,10 +201,10 @@ test('one without blocks below others that have theirs is open until its blocks 
 });
 
 test('a new batch that the list does not have, below one without blocks, ends no run later', async () => {
-  const { poll, open, state, index } = await world(5);
+  const { list, poll, open, alsoState } = await world(range(1, 5));
   await poll(0);
-  state([...range(1, 5), 7]);
-  index(6);
+  alsoState(7, postedAs(6));
+  list.batches.set(6, fullBatch(5));
 
   const requested = (await poll(10)).filter((number) => number > 6);
 
@@ -112,7 +213,8 @@ test('a new batch that the list does not have, below one without blocks, ends no
 });
 
 test('the newest batch is searched where the list ends with batches without blocks', async () => {
-  const { poll, open } = await world(5, 6, 7);
+  const { poll, open, state } = await world(range(1, 5));
+  state(range(1, 7));
 
   const requested = (await poll(0)).filter((number) => number > 5);
 

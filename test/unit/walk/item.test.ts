@@ -25,6 +25,8 @@ describe('a user operation', () => {
     ['timestamp', '2026-01-02 03:04:05Z', 'malformed', 'format'],
     ['timestamp', '2026-01-02T03:04Z', 'malformed', 'format'],
     ['timestamp', '10000-01-01T00:00:00Z', 'malformed', 'format'],
+    ['timestamp', '0000-01-01T00:00:00Z', 'malformed', 'format'],
+    ['timestamp', '2024-01-01T00:00:00+23:00', 'malformed', 'format'],
     ['block_number', '0x10', 'malformed', 'format'],
     ['block_number', -1, 'malformed', 'format'],
     ['status', 'true', 'string', 'type'],

@@ -10,20 +10,15 @@ test('counts lists and objects within each other, not the values in them', () =>
   expect(isDeeper({ a: 1, b: { c: [nested(1)] } }, 3)).toBe(true);
 });
 
-test('says where something was cut, and keeps the rest', () => {
-  expect(cutNesting({ a: 1, b: [2, [3]] }, 2)).toEqual({
-    a: 1,
-    b: [2, '(nested deeper than this program reads)'],
-  });
+test('marks where something was cut, and keeps the rest', () => {
+  const item = JSON.parse('{"__proto__":1,"b":[2,[3]]}') as object;
+  expect(JSON.stringify(cutNesting(item, 2))).toBe(
+    '{"__proto__":1,"b":[2,"(nested deeper than this program reads)"]}',
+  );
 });
 
 test('ends on what no recursion could follow', () => {
   const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
   expect(isDeeper(deep, 128)).toBe(true);
   expect(isDeeper(cutNesting(deep, 128), 128)).toBe(false);
-});
-
-test('a __proto__ key stays a key', () => {
-  const item = JSON.parse('{"__proto__":{"polluted":true}}') as object;
-  expect(Object.keys(cutNesting(item, 5) as object)).toEqual(['__proto__']);
 });

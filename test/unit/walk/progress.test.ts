@@ -15,107 +15,78 @@ const onTheWay: Progress = {
   floor: null,
   showsKnown: false,
 };
+const bound = (name: string) => ({ is: 'bound', bound: name });
+const end = { is: 'end' };
+const until = { items_count: 50, block_number: 10 };
+
+type Row = readonly [
+  title: string,
+  progress: Partial<Progress>,
+  judged: object | null,
+  scope?: Parameters<typeof judgeProgress>[0],
+];
 
 describe('a walk', () => {
-  test('goes on while the cursor moves', () => {
-    expect(judgeProgress({}, onTheWay)).toBeNull();
-  });
+  const rows: readonly Row[] = [
+    ['goes on while the cursor moves', {}, null],
+    ['goes on from the first page, whose cursor is none', { cursor_in: null, pages: 1 }, null],
+    ['goes on at its floor', { floor: 1000 }, null],
+    ['ends past its floor', { floor: 1001 }, bound('floor')],
+    ['ends at the block below which all is known', { showsKnown: true }, bound('known')],
+    ['ends at the end of the list before that', { showsKnown: true, cursor_out: null }, end],
+    ['ends where another walk began', {}, bound('until'), { until }],
+    ['goes on above it', {}, null, { until: { ...until, block_number: 9 } }],
+    ['ends where there is no next cursor', { cursor_out: null }, end],
+    [
+      'fails where the next cursor is the one just used, whatever the order of its fields',
+      { cursor_out: { items_count: 50, block_number: 20 } },
+      cursorLoop,
+    ],
+    [
+      'fails where the next cursor cannot be read',
+      { cursor_out: null, unreadable: 'page_token: expected string' },
+      expect.objectContaining({ is: 'failed' }),
+    ],
+    ['follows empty pages up to the bound', { emptyRun: emptyPagesLimit - 1 }, null],
+    [
+      'fails at the bound of empty pages',
+      { emptyRun: emptyPagesLimit },
+      { is: 'failed', failure: null, reason: `${emptyPagesLimit} empty pages in a row` },
+    ],
+    [
+      'reaches its end rather than the bound of empty pages',
+      { cursor_out: null, emptyRun: emptyPagesLimit },
+      end,
+    ],
+    [
+      'ends past its bound in time',
+      { oldestMs: Date.parse('2026-01-01T23:59:59.999Z') },
+      bound('since'),
+      { since: '2026-01-02T00:00:00.000Z' },
+    ],
+    ['goes on at its bound in time', {}, null, { since: '2026-01-02T00:00:00.000Z' }],
+    [
+      'goes on where no item reports its time',
+      { oldestMs: null },
+      null,
+      { since: '2027-01-01T00:00:00.000Z' },
+    ],
+    ['ends at the most pages', {}, bound('max-pages'), { max_pages: 7 }],
+    ['goes on below the most pages', {}, null, { max_pages: 8 }],
+  ];
+  const cases = rows.map(([title, progress, judged, scope = {}]) => ({
+    title,
+    progress,
+    judged,
+    scope,
+  }));
 
-  test('goes on at its floor, and ends past it', () => {
-    expect(judgeProgress({}, { ...onTheWay, floor: 1000 })).toBeNull();
-    expect(judgeProgress({}, { ...onTheWay, floor: 1001 })).toEqual({
-      is: 'bound',
-      bound: 'floor',
-    });
-  });
-
-  test('ends where it meets the block below which all is known, or at the end of the list', () => {
-    const met = { ...onTheWay, showsKnown: true };
-    expect(judgeProgress({}, met)).toEqual({ is: 'bound', bound: 'known' });
-    expect(judgeProgress({}, { ...met, cursor_out: null })).toEqual({ is: 'end' });
-  });
-
-  test('ends where the next cursor is the one that another walk began with', () => {
-    const until = { items_count: 50, block_number: 10 };
-
-    expect(judgeProgress({ until }, onTheWay)).toEqual({ is: 'bound', bound: 'until' });
-    expect(judgeProgress({ until: { ...until, block_number: 9 } }, onTheWay)).toBeNull();
-  });
-
-  test('ends where there is no next cursor', () => {
-    expect(judgeProgress({}, { ...onTheWay, cursor_out: null })).toEqual({ is: 'end' });
-  });
-
-  test('fails where the next cursor is the one just used, whatever the order of its fields', () => {
-    const cursor_out = { items_count: 50, block_number: 20 };
-
-    expect(judgeProgress({}, { ...onTheWay, cursor_out })).toEqual(cursorLoop);
-  });
-
-  test('goes on from the first page, whose cursor is none', () => {
-    expect(judgeProgress({}, { ...onTheWay, cursor_in: null, pages: 1 })).toBeNull();
-  });
-
-  test('fails where the next cursor cannot be read', () => {
-    const progress = { ...onTheWay, cursor_out: null, unreadable: 'page_token: expected string' };
-
-    expect(judgeProgress({}, progress)).toMatchObject({ is: 'failed' });
-  });
-
-  test('follows empty pages up to the bound', () => {
-    const progress = { ...onTheWay, emptyRun: emptyPagesLimit - 1 };
-
-    expect(judgeProgress({}, progress)).toBeNull();
-  });
-
-  test('fails at the bound of empty pages', () => {
-    const progress = { ...onTheWay, emptyRun: emptyPagesLimit };
-
-    expect(judgeProgress({}, progress)).toEqual({
-      is: 'failed',
-      failure: null,
-      reason: `${emptyPagesLimit} empty pages in a row`,
-    });
-  });
-
-  test('reaches its end rather than the bound of empty pages', () => {
-    const progress = { ...onTheWay, cursor_out: null, emptyRun: emptyPagesLimit };
-
-    expect(judgeProgress({}, progress)).toEqual({ is: 'end' });
+  test.each(cases)('$title', ({ progress, judged, scope }) => {
+    expect(judgeProgress(scope, { ...onTheWay, ...progress })).toEqual(judged);
   });
 });
 
-describe('a walk with bounds', () => {
-  test.each([
-    ['older than', '2026-01-01T23:59:59.999000Z', { is: 'bound', bound: 'since' }],
-    ['as old as', '2026-01-02T00:00:00.000000Z', null],
-    ['younger than', '2026-01-02T00:00:00.001000Z', null],
-  ])('is judged by a last item that is %s its bound in time', (_, oldest, expected) => {
-    const scope = { since: '2026-01-02T00:00:00.000Z' };
-
-    expect(judgeProgress(scope, { ...onTheWay, oldestMs: Date.parse(oldest) })).toEqual(expected);
-  });
-
-  test('goes on below its bound in time where no item tells its time', () => {
-    const scope = { since: '2027-01-01T00:00:00.000Z' };
-
-    expect(judgeProgress(scope, { ...onTheWay, oldestMs: null })).toBeNull();
-  });
-
-  test.each([
-    [7, { is: 'bound', bound: 'max-pages' }],
-    [8, null],
-  ])('with at most %i pages is judged on its seventh', (max_pages, expected) => {
-    expect(judgeProgress({ max_pages }, onTheWay)).toEqual(expected);
-  });
-});
-
-describe('a cursor', () => {
-  test('has one spelling whatever the order of its fields', () => {
-    expect(cursorText({ b: 1, a: 'x' })).toBe(cursorText({ a: 'x', b: 1 }));
-  });
-
-  test('is spelled apart from one with another value', () => {
-    expect(cursorText({ a: 1 })).not.toBe(cursorText({ a: '1' }));
-  });
+test('a cursor is formatted apart from one with another value, whatever the order of its fields', () => {
+  expect(cursorText({ b: 1, a: 'x' })).toBe(cursorText({ a: 'x', b: 1 }));
+  expect(cursorText({ a: 1 })).not.toBe(cursorText({ a: '1' }));
 });
