@@ -22,16 +22,9 @@ import { openDatabase, type OpenDatabase } from '../open-database.ts';
 import { printable } from '../printable.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
 import { type ConfiguredLane, configuredFeeds, configuredLanes } from '../sync/targets.ts';
+import { prose } from '../terminal/layout.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
-import { prose } from '../terminal/layout.ts';
-import {
-  addFeedOptions,
-  type ChosenFeeds,
-  addExamples,
-  addDemo,
-  type DemoOption,
-} from './options.ts';
 import {
   commandLineOf,
   type Context,
@@ -39,8 +32,15 @@ import {
   type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { demoSettings } from './demo-world.ts';
 import { placeOf, settingsOf } from './database.ts';
+import { demoSettings } from './demo-world.ts';
+import {
+  addDemo,
+  addExamples,
+  addFeedOptions,
+  type ChosenFeeds,
+  type DemoOption,
+} from './options.ts';
 import { printAnswer } from './print.ts';
 
 const count = z.int().min(0);
@@ -86,7 +86,7 @@ interface CheckOptions extends ChosenFeeds, DemoOption, GlobalOptions {
 
 export function register({ command, run }: Registry): void {
   addDemo(addFeedOptions(command))
-    .option('--no-requests', `make no request (each feed's costs ${creditsPerPage} credits)`)
+    .option('--no-requests', `make no request (each feed's costs ${creditsPerPage} credits)`, true)
     .action(run(check));
   addExamples(command, ['explorer-etl check', 'explorer-etl check --chain optimism --no-requests']);
 }
@@ -100,14 +100,17 @@ async function check(context: Context, options: CheckOptions) {
   try {
     const file = configFile === null ? 'no file, flags only' : asTyped(configFile, context.cwd);
     const feeds = counted(configuredFeeds(chains).length, 'feed');
-    const stored = await checkDatabase(settings, database);
+    const checks = [
+      checkOf('configuration', `${file}: ${counted(chains.length, 'chain')}, ${feeds}`),
+      ...(await checkDatabase(settings, database)),
+    ];
+    const keys: Key[] = [];
     // The demo's explorer ends with the demo.
-    const { served, keys } =
-      options.requests && !isDemo
-        ? await checkExplorer(settings, database, context.signal)
-        : { served: [checkOf('explorer', 'not tested')], keys: [] };
-    const found = `${file}: ${counted(chains.length, 'chain')}, ${feeds}`;
-    const checks = [checkOf('configuration', found), ...stored, ...served];
+    if (options.requests && !isDemo) {
+      const { answers, credits } = await askExplorer(settings, database, context.signal);
+      keys.push(...credits);
+      checks.push(...checkAnswers(answers, settings), ...credits.flatMap(checkCredits));
+    } else checks.push(checkOf('explorer', 'not tested'));
     // Without a file, the flags are needed each time.
     const next = configFile === null ? 'explorer-etl init' : 'explorer-etl sync';
     return printAnswer(context, options, {
@@ -123,14 +126,17 @@ async function check(context: Context, options: CheckOptions) {
 
 const hasFailed = (checks: readonly Check[]) => checks.some(({ state }) => state === 'failed');
 
-const labels = { ok: 'ok    ', failed: 'FAIL  ', warning: 'warn  ' } as const;
-const styles = { ok: 'good', failed: 'bad', warning: 'warning' } as const;
+const labels = {
+  ok: ['good', 'ok    '],
+  failed: ['bad', 'FAIL  '],
+  warning: ['warning', 'warn  '],
+} as const;
 
 /** A line for each check; then the next command, unless one check failed. */
 export function checkText(checks: readonly Check[], look: Look, next: string): string {
   const lines = checks.flatMap(({ name, state, message }) => {
-    const label = paint(look, styles[state], labels[state]);
-    return prose(look, label + printable(`${name}: ${message}`));
+    const [style, label] = labels[state];
+    return prose(look, paint(look, style, label) + printable(`${name}: ${message}`));
   });
   const end = hasFailed(checks) ? [] : ['', `Next:  ${paint(look, 'command', next)}`];
   return `${[...lines, ...end].join('\n')}\n`;
@@ -143,8 +149,8 @@ export const checkOf = (
 ): Check => ({ name, state, message, feeds: [], failure: null });
 
 /** How many ms a clock, read between two times of this machine, is ahead of it. */
-export const clockAhead = (shownMs: number, between: Record<'beforeMs' | 'afterMs', number>) =>
-  Math.round(shownMs - (between.beforeMs + between.afterMs) / 2);
+export const clockAhead = (shownMs: number, beforeMs: number, afterMs: number) =>
+  Math.round(shownMs - (beforeMs + afterMs) / 2);
 
 /** Larger differences are a warning, in ms: days of credits begin by the database's clock. */
 const toleratedMs = 5_000;
@@ -166,7 +172,7 @@ async function checkDatabase(settings: Settings, database: OpenDatabase): Promis
            (1000 * extract(epoch from clock_timestamp()))::text as now_ms
   `);
   const [server = { version: 'unknown', number: '0', name: 'unknown', now_ms: '' }] = rows;
-  const aheadMs = clockAhead(Number(server.now_ms), { beforeMs, afterMs: Date.now() });
+  const aheadMs = clockAhead(Number(server.now_ms), beforeMs, Date.now());
   const isStandby = (await readStandby(pool)) !== null;
   const { hostname, port, searchParams } = parseUrl(url);
   const host = searchParams.get('host') ?? decodeURIComponent(hostname);
@@ -175,9 +181,10 @@ async function checkDatabase(settings: Settings, database: OpenDatabase): Promis
   const problem =
     serverProblem(Number(server.number), server.version) ??
     (isStandby ? new StandbyError().message : null);
-  const isOk = problem === null;
   return [
-    checkOf('database', isOk ? found : `${found}: ${problem}`, isOk ? 'ok' : 'failed'),
+    problem === null
+      ? checkOf('database', found)
+      : checkOf('database', `${found}: ${problem}`, 'failed'),
     await checkSchemaState(database),
     // The connection is tested by writing, which a standby refuses.
     ...(isStandby ? [] : await checkRoute(settings, database)),
@@ -225,120 +232,106 @@ async function checkRoute(settings: Settings, database: OpenDatabase): Promise<C
   }
 }
 
-/** Tests each feed's smallest page and each key's credits. @throws ConfigError if a key is not set */
-async function checkExplorer(settings: Settings, database: OpenDatabase, signal: AbortSignal) {
-  const { host } = new URL(settings.explorer.baseUrl);
-  const answers: FeedAnswer[] = [];
-  const keys: Key[] = [];
-  for (const [key, entries] of Map.groupBy(requireApiKey(settings), ([, used]) => used)) {
-    const chains = entries.map(([id]) => id);
-    const found = await checkFeeds(key, chains, settings, signal);
-    answers.push(...found);
-    const reported = found.findLast(({ creditsLeft }) => creditsLeft !== null)?.creditsLeft ?? null;
-    keys.push({ chains, ...(await creditsOf(key, reported, database)) });
-  }
-  const ahead = answers.find(({ aheadMs }) => aheadMs !== null)?.aheadMs ?? null;
-  const served = [
-    ...(ahead === null ? [] : [checkClock('explorer clock', ahead)]),
-    ...latencyCheck(answers, host),
-    ...failureChecks(answers, host),
-    ...keys.flatMap((key) => creditsCheck(key, keys.length)),
-  ];
-  return { served, keys };
+/** What one feed answered to a request for its smallest page. */
+interface FeedAnswer {
+  readonly feed: string;
+  readonly error: ExplorerError | null;
+  readonly latencyMs: number;
+  readonly creditsLeft: number | null;
+  readonly aheadMs: number | null;
 }
 
-type FeedAnswer = Awaited<ReturnType<typeof checkFeed>>;
-
-async function checkFeeds(
-  key: ApiKey,
-  chains: readonly number[],
-  settings: Settings,
-  signal: AbortSignal,
-): Promise<FeedAnswer[]> {
+/** Requests each feed's smallest page, and each key's credits. @throws ConfigError if a key is not set */
+async function askExplorer(settings: Settings, { pool }: OpenDatabase, signal: AbortSignal) {
   const answers: FeedAnswer[] = [];
-  const client = openClient(settings, key);
-  try {
-    // Every feed has a backfill lane: one request covers both of its lanes.
-    const lanes = configuredLanes(settings.chains).filter(
-      ({ lane }) => lane.lane === 'backfill' && chains.includes(lane.chain_id),
-    );
-    for (const lane of lanes) {
-      await delay(1000 / key.requestsPerSecond, undefined, { signal });
-      answers.push(await checkFeed(client, lane, signal));
+  const credits: Key[] = [];
+  // Every feed has a backfill lane: one request covers both of its lanes.
+  const lanes = configuredLanes(settings.chains).filter(({ lane }) => lane.lane === 'backfill');
+  for (const [key, entries] of Map.groupBy(requireApiKey(settings), ([, used]) => used)) {
+    const chains = entries.map(([id]) => id);
+    const client = openClient(settings, key);
+    let reported: number | null = null;
+    try {
+      for (const lane of lanes.filter((one) => chains.includes(one.lane.chain_id))) {
+        await delay(1000 / key.requestsPerSecond, undefined, { signal });
+        const answer = await askFeed(client, lane, signal);
+        answers.push(answer);
+        reported = answer.creditsLeft ?? reported;
+      }
+    } finally {
+      await client.close();
     }
-  } finally {
-    await client.close();
+    credits.push({ chains, ...(await creditsOf(key, reported, pool)) });
   }
-  return answers;
+  return { answers, credits };
 }
 
 /** The service rounds its time down to a second: adding half of one halves the error. */
 const halfSecondMs = 500;
 
-async function checkFeed(
+async function askFeed(
   client: ExplorerClient,
   { lane, scope }: ConfiguredLane,
   signal: AbortSignal,
-) {
+): Promise<FeedAnswer> {
   const example = kindOf(lane.operation).walkScope(scope);
   const smallest = operations[lane.operation].request(example, null, 1);
-  const answer = {
+  let answer: FeedAnswer = {
     feed: feedName(lane),
-    error: null as ExplorerError | null,
+    error: null,
     latencyMs: 0,
-    creditsLeft: null as number | null,
-    aheadMs: null as number | null,
+    creditsLeft: null,
+    aheadMs: null,
   };
   try {
     const { latencyMs } = await client.get(
       { chainId: lane.chain_id, ...smallest },
       {
         admit: async () => Date.now(),
-        report: async ({ admission: beforeMs, limits, serviceMs }) => {
-          answer.creditsLeft = limits.creditsRemaining;
-          if (serviceMs === null) return;
-          const afterMs = Date.now();
-          answer.aheadMs = clockAhead(serviceMs + halfSecondMs, { beforeMs, afterMs });
+        report: async ({ admission, limits, serviceMs }) => {
+          const aheadMs =
+            serviceMs === null ? null : clockAhead(serviceMs + halfSecondMs, admission, Date.now());
+          answer = { ...answer, creditsLeft: limits.creditsRemaining, aheadMs };
         },
         read: parseBody,
         signal,
       },
     );
-    answer.latencyMs = latencyMs;
+    return { ...answer, latencyMs };
   } catch (error) {
     if (!(error instanceof ExplorerError)) throw error;
-    answer.error = error;
+    return { ...answer, error };
   }
-  return answer;
 }
 
-function latencyCheck(answers: readonly FeedAnswer[], host: string): Check[] {
-  const times = answers.flatMap(({ error, latencyMs }) => (error === null ? [latencyMs] : []));
-  if (times.length === 0) return [];
-  const [least, most] = [whole(Math.min(...times)), whole(Math.max(...times))];
-  const range = least === most ? most : `${least} to ${most}`;
-  const some = times.length === answers.length ? '' : `${times.length} of `;
-  const feeds = counted(answers.length, 'feed');
-  return [checkOf('explorer', `${host}: ${some}${feeds} answered in ${range} ms`)];
-}
-
-/** One check for all feeds that fail for the same reason. */
-function failureChecks(answers: readonly FeedAnswer[], host: string): Check[] {
+/** The explorer's clock, its latency, and one check for all feeds that fail for the same reason. */
+function checkAnswers(answers: readonly FeedAnswer[], { explorer }: Settings): Check[] {
+  const { host } = new URL(explorer.baseUrl);
+  const aheadMs = answers.find((answer) => answer.aheadMs !== null)?.aheadMs ?? null;
+  const clock = aheadMs === null ? [] : [checkClock('explorer clock', aheadMs)];
   const alike = Map.groupBy(answers, ({ error }) => error?.message);
-  return [...alike.values()].flatMap((same) => {
-    const error = same[0]?.error;
-    if (error === undefined || error === null) return [];
+  const checks = [...alike.values()].map((same): Check => {
+    const feeds = same.map(({ feed }) => feed);
+    const error = same[0]?.error ?? null;
+    if (error === null) {
+      const times = same.map(({ latencyMs }) => latencyMs);
+      const [least, most] = [whole(Math.min(...times)), whole(Math.max(...times))];
+      const range = least === most ? most : `${least} to ${most}`;
+      const some = same.length === answers.length ? '' : `${same.length} of `;
+      const all = counted(answers.length, 'feed');
+      return checkOf('explorer', `${host}: ${some}${all} answered in ${range} ms`);
+    }
     const { failure, message } = error;
     const isAway = failure === 'unreachable';
     const advice = isAway ? 'Check the network and EXPLORER_BASE_URL.' : failures[failure].advice;
-    const feeds = same.map(({ feed }) => feed);
     const names = feeds.length === 1 ? feeds[0] : `${feeds.length} feeds (${feeds.join(', ')})`;
     const text = `${names} of ${host}: ${message}. ${advice}`;
-    return [{ ...checkOf('explorer', text, 'failed'), feeds, failure }];
+    return { ...checkOf('explorer', text, 'failed'), feeds, failure };
   });
+  return [...clock, ...checks];
 }
 
-function creditsCheck(key: Key, keys: number): Check[] {
+function checkCredits(key: Key, _at: number, { length: keys }: readonly Key[]): Check[] {
   const { chains, credits_left: left, credits_spent_today: spent } = key;
   const parts = [
     ...(left === null ? [] : [`${whole(left)} left today`]),
@@ -354,17 +347,17 @@ function creditsCheck(key: Key, keys: number): Check[] {
 async function creditsOf(
   { apiKey, dailyCredits }: ApiKey,
   reported: number | null,
-  { pool }: OpenDatabase,
+  pool: OpenDatabase['pool'],
 ): Promise<Omit<Key, 'chains'>> {
   const spending = await unlessDenied(async () => {
     if (!(await isPrepared(pool))) return null;
     return (await readSpending(pool, apiKey)) ?? { credits_spent: 0, credits_remaining: null };
   });
   const spent = spending?.credits_spent ?? null;
-  const own = dailyCredits === null ? null : Math.max(0, dailyCredits - (spent ?? 0));
-  const left = [reported ?? spending?.credits_remaining ?? null, own].filter(
-    (credits) => credits !== null,
-  );
+  const left = [
+    reported ?? spending?.credits_remaining ?? null,
+    dailyCredits === null ? null : Math.max(0, dailyCredits - (spent ?? 0)),
+  ].filter((credits) => credits !== null);
   return {
     credits_left: left.length === 0 ? null : Math.floor(Math.min(...left)),
     credits_spent_today: spent,

@@ -10,7 +10,7 @@ import type { FeedStatus, StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
-import { fit, widthOf, wrap } from '../terminal/layout.ts';
+import { columns, fit, prose } from '../terminal/layout.ts';
 import { addExamples } from './options.ts';
 import {
   commandLineOf,
@@ -35,8 +35,8 @@ import {
 import { demoSettings, openDemoExplorer, openDemoWorld, readStagePages } from './demo-world.ts';
 import { demoDatabase, embeddedDirectory } from './database.ts';
 import { servePage, urlOf } from './http.ts';
-import { printAnswer } from './print.ts';
-import { signOf, trackLines, tracksOf, watchStatus, type Track } from './progress.ts';
+import { nextLines, printAnswer } from './print.ts';
+import { progressLines, watchStatus } from './progress.ts';
 import { openScreen } from './screen.ts';
 
 const count = z.int().min(0);
@@ -119,7 +119,12 @@ async function demo(outer: Context, options: DemoOptions & GlobalOptions): Promi
       await prepareDatabase(database, waitingOf(context));
       const result = await runDemo({ context, settings, database, screen, worker });
       screen.end();
-      const code = conclude(context, options, result);
+      const code = printAnswer(context, options, {
+        schema: demoDocument,
+        fields: result,
+        text: () => demoText(result, context.out, commandLineOf(context)),
+        exit: exitOf(result),
+      });
       const isKept = context.out.isTerminal && !options.json && !options.exit;
       if (isKept && !context.signal.aborted) {
         context.stdout(`Page   ${urlOf(page)}   Ctrl-C ends it\n`);
@@ -159,7 +164,7 @@ async function runDemo(parts: Demo): Promise<DemoResult> {
   const left = Math.max(0, world.stagePages - (await readStagePages(db)));
   const explorer = await openDemoExplorer(world, Math.floor((3 * left) / 4));
   const settings = { ...parts.settings, explorer: { ...configured, baseUrl: explorer.url } };
-  const endWatch = screen.watch(names, read);
+  const endWatch = screen.watch(read);
   const started = performance.now();
   try {
     const killAfter = Math.floor(left / 2);
@@ -191,19 +196,6 @@ const rowsOf = ({ feeds }: StatusDocument) => feeds.reduce((sum, { rows }) => su
 const isComplete = ({ verified, lanes }: FeedStatus): boolean =>
   verified.share === 1 && lanes.every(({ run_state: state }) => state === 'finished');
 
-/** Reports the result; it is a failure unless the ledger confirms it. */
-function conclude(context: Context, options: GlobalOptions, result: DemoResult): ExitCode {
-  return printAnswer(context, options, {
-    schema: demoDocument,
-    fields: result,
-    text: () =>
-      result.kill === null
-        ? 'Interrupted. Progress is saved: the same command resumes.\n'
-        : demoText(result, context.out, commandLineOf(context)),
-    exit: exitOf(result),
-  });
-}
-
 function exitOf({ kill, feeds }: DemoResult): Exit {
   if (kill === null) return exits.interrupted;
   if (!isKillClean(kill)) return exits.failed;
@@ -211,7 +203,7 @@ function exitOf({ kill, feeds }: DemoResult): Exit {
 }
 
 interface Shown {
-  readonly tracks: readonly Track[];
+  readonly status: StatusDocument | null;
   readonly step: string;
   readonly page: string;
 }
@@ -226,31 +218,30 @@ function openDemoScreen(
 ) {
   const screen = openScreen(context);
   const isShown = !quiet && !json;
+  const isEmbedded = databaseUrl === null;
   let shown: Shown = {
-    tracks: [],
-    step: databaseUrl === null ? 'Starting Postgres …' : 'Connecting …',
+    status: null,
+    step: isEmbedded ? 'Starting Postgres …' : 'Connecting …',
     page: '',
   };
   const show = (change: Partial<Shown>) => {
     shown = { ...shown, ...change };
     const { look } = screen;
-    const below = [shown.step, shown.page].filter((text) => text !== '');
     const lines = [
-      headLine(look, chains.length, databaseUrl === null),
-      ...trackLines(look, shown.tracks),
+      headLine(look, chains.length, isEmbedded),
+      ...(shown.status === null ? [] : progressLines(shown.status, look)),
+      ...[shown.step, shown.page].filter((text) => text !== '').map((text) => `  ${text}`),
     ];
-    if (isShown) screen.lines([...lines, ...below.map((text) => `  ${text}`)]);
+    if (isShown) screen.lines(lines);
   };
   show({});
   return {
     show,
-    /** Shows the progress of these feeds. @returns a function that ends it */
-    watch(names: ReadonlySet<string>, read: () => Promise<StatusDocument>) {
+    /** Shows the progress of feeds. @returns a function that ends it */
+    watch(read: () => Promise<StatusDocument>) {
       show({ step: '' });
       if (!isShown || !screen.look.isTerminal) return async () => {};
-      return watchStatus(read, (now) =>
-        show({ tracks: tracksOf(names, { ...now, feeds: [] }, now) }),
-      );
+      return watchStatus(read, (status) => show({ status }));
     },
     killed(pid: number, pages: number) {
       const step = `SIGKILL to worker ${pid} at page ${whole(pages)}; another worker resumes …`;
@@ -274,71 +265,59 @@ const fitted = (look: Look, text: string): string =>
 /** The demo's result, on one screen. */
 export function demoText(result: DemoResult, look: Look, commandLine: CommandLine): string {
   const { database, feeds, kill, totals, credits } = result;
+  if (kill === null) return 'Interrupted. Progress is saved: the same command resumes.\n';
   const chains = new Set(feeds.map(({ chain_id: id }) => id)).size;
-  const tracks = feeds.map(({ is_verified: isVerified, ...feed }) => ({
-    ...feed,
-    state: isVerified ? ('finished' as const) : ('failed' as const),
-    share: isVerified ? 1 : null,
-    notes: [isVerified ? 'verified' : 'not verified', counted(feed.pages, 'page')],
-  }));
+  const rows = feeds.map(({ is_verified: isVerified, chain_name, label, rows: stored, pages }) => [
+    `${signOf(look, isVerified)} ${chain_name}`,
+    label,
+    counted(stored, 'row'),
+    counted(pages, 'page'),
+    isVerified ? 'verified' : 'not verified',
+  ]);
   const budget = credits.limit === null ? '' : ` of a free day's ${whole(credits.limit)}`;
   const sums = [
     `${totals.rows === 0 ? 'no new rows' : counted(totals.rows, 'row')} in ${duration(totals.seconds)}`,
     counted(totals.requests, 'request'),
     `${whole(credits.spent)}${budget} credits`,
   ].join(' · ');
+  const steps = [
+    ['explorer-etl verify', 'what is missing'],
+    ['explorer-etl open', 'the page'],
+    ['explorer-etl query top-senders', 'a query; query --list has all'],
+    ['explorer-etl init', 'your chains, with your key'],
+    ['explorer-etl demo --stop', 'stops Postgres'],
+  ] as const;
+  const from = feeds.some(({ is_verified: isVerified }) => !isVerified) ? 0 : 1;
+  const next = steps.slice(from, database === 'embedded' ? steps.length : -1);
   const text = [
     headLine(look, chains, database === 'embedded'),
-    ...trackLines(look, tracks),
-    ...wrap(sums, look.columns - 2).map((line) => `  ${line}`),
-    ...(kill === null ? [] : killLines(kill, look)),
+    ...columns(look, { rows, aligns: ['left', 'left', 'right', 'right'], flexible: 1 }),
+    ...prose(look, sums, 2),
+    ...killLines(kill, look),
     '',
-    ...nextLines(result, look, commandLine),
+    ...nextLines(
+      look,
+      next.map(([bare, what]) => [commandLine(bare), what]),
+    ),
   ];
   return `${text.join('\n')}\n`;
 }
 
-function killLines(kill: Kill, look: Look): string[] {
-  const [first = '', ...more] = wrap(killText(kill), look.columns - 2, 2);
-  const sign = signOf(look, isKillClean(kill) ? 'finished' : 'failed');
-  const detail = `  SIGKILL to process ${kill.pid}, midway in ${kill.feed ?? 'no feed'}`;
-  return [
-    `${sign} ${paint(look, 'strong', first)}`,
-    ...more,
-    ...(kill.is_real ? [paint(look, 'quiet', fitted(look, detail))] : []),
-  ];
-}
+const signOf = (look: Look, isGood: boolean): string =>
+  isGood ? paint(look, 'good', '✓') : paint(look, 'bad', '✗');
 
-function killText(kill: Kill): string {
-  const { killed_at_page: killed, resumed_at_page: resumed, pages_lost: lost } = kill;
-  if (!kill.is_real) return 'The worker ended before it could be killed';
+function killLines(kill: Kill, look: Look): string[] {
+  const { pid, is_real: isReal, killed_at_page: killed, resumed_at_page: resumed } = kill;
+  if (!isReal) return [`${signOf(look, false)} The worker ended before it could be killed`];
+  const isClean = isKillClean(kill);
   const from = killed === null ? 'with nothing under way' : `at page ${whole(killed)}`;
   const to = resumed === null ? 'never resumed' : `resumed at ${whole(resumed)}`;
-  const pages = isKillClean(kill)
+  const pages = isClean
     ? 'no page lost, none stored twice'
-    : `${counted(lost, 'page')} lost, ${whole(kill.pages_stored_twice)} stored twice`;
-  return `Killed ${from}, ${to}: ${pages}`;
-}
-
-/** The next commands. A description is left out if it does not fit. */
-function nextLines(
-  { database, feeds }: DemoResult,
-  look: Look,
-  commandLine: CommandLine,
-): string[] {
-  const isOpen = feeds.some(({ is_verified: isVerified }) => !isVerified);
-  const next = [
-    ...(isOpen ? [['explorer-etl verify', 'what is missing']] : []),
-    ['explorer-etl open', 'the page'],
-    ['explorer-etl query top-senders', 'a query; query --list has all'],
-    ['explorer-etl init', 'your chains, with your key'],
-    ...(database === 'embedded' ? [['explorer-etl demo --stop', 'stops Postgres']] : []),
-  ].map(([bare = '', what = '']) => [commandLine(bare), what] as const);
-  const width = Math.max(...next.map(([command]) => widthOf(command)));
-  return next.map(([command, what], at) => {
-    const begin = at === 0 ? paint(look, 'strong', 'Next   ') : '       ';
-    const isFit = !look.isTerminal || 10 + width + widthOf(what) <= look.columns;
-    const end = isFit ? `${' '.repeat(width - widthOf(command))}   ${what}` : '';
-    return begin + paint(look, 'command', command) + end;
-  });
+    : `${counted(kill.pages_lost, 'page')} lost, ${whole(kill.pages_stored_twice)} stored twice`;
+  const detail = `  SIGKILL to process ${pid}, midway in ${kill.feed ?? 'no feed'}`;
+  return [
+    ...prose(look, `${signOf(look, isClean)} Killed ${from}, ${to}: ${pages}`),
+    paint(look, 'quiet', fitted(look, detail)),
+  ];
 }

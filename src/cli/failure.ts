@@ -13,35 +13,43 @@ import { OriginError } from '../sync/feeds.ts';
 import { StatementError, StatementTimeoutError } from '../query/failure.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import {
-  type CommandLine,
   exits,
   UsageError,
+  type CommandLine,
   type Context,
+  type Exit,
   type ExitCode,
   type GlobalOptions,
 } from './context.ts';
 import { writeJson } from './print.ts';
 
-/** For programs to branch on. */
-export const errorKinds = [
-  'usage',
-  'configuration',
-  'listen',
-  'database-unavailable',
-  'database',
-  'embedded-postgres',
-  'migration',
-  'pooler',
-  'standby',
-  'statement',
-  'statement-timeout',
-  'export',
-  'other-explorer',
-  'explorer',
-  'unexpected',
-  'interrupted',
-] as const;
-type ErrorKind = (typeof errorKinds)[number];
+type ErrorClass = new (...given: never[]) => Error;
+
+/**
+ * For programs to branch on: each kind's class, and its exit. Wrong use: the user can fix it first, and the message
+ * says how.
+ */
+const kinds = {
+  usage: [UsageError, exits.wrongUse],
+  configuration: [ConfigError, exits.wrongUse],
+  listen: [ListenError, exits.wrongUse],
+  'database-unavailable': [DatabaseUnavailableError, exits.wrongUse],
+  database: [null, exits.failed],
+  'embedded-postgres': [EmbeddedPostgresError, exits.wrongUse],
+  migration: [MigrationError, exits.wrongUse],
+  pooler: [PoolerError, exits.wrongUse],
+  standby: [StandbyError, exits.wrongUse],
+  statement: [StatementError, exits.wrongUse],
+  'statement-timeout': [StatementTimeoutError, exits.failed],
+  export: [ExportError, exits.wrongUse],
+  'other-explorer': [OriginError, exits.wrongUse],
+  explorer: [ExplorerError, exits.failed],
+  unexpected: [null, exits.failed],
+  interrupted: [null, exits.interrupted],
+} as const satisfies Readonly<Record<string, readonly [ErrorClass | null, Exit]>>;
+
+type ErrorKind = keyof typeof kinds;
+export const errorKinds = Object.keys(kinds) as ErrorKind[];
 
 /** The document of a `--json` command that failed before it wrote its own. */
 export const errorDocument = z.strictObject({
@@ -62,35 +70,25 @@ export const errorDocument = z.strictObject({
     .min(1),
 });
 
+type Message = z.infer<typeof errorDocument>['errors'][number];
+
 /** A failure's exit and messages. */
-export type Failure = Pick<z.infer<typeof errorDocument>, 'errors'> & {
-  readonly exit: typeof exits.failed | typeof exits.wrongUse | typeof exits.interrupted;
-};
-
-/** Error classes. Wrong use: the user can fix it first, and the message says how. */
-const classes: readonly (readonly [
-  of: new (...given: never[]) => Error,
-  kind: ErrorKind,
-  exit: Failure['exit'],
-])[] = [
-  [UsageError, 'usage', exits.wrongUse],
-  [ListenError, 'listen', exits.wrongUse],
-  [DatabaseUnavailableError, 'database-unavailable', exits.wrongUse],
-  [StatementError, 'statement', exits.wrongUse],
-  [StatementTimeoutError, 'statement-timeout', exits.failed],
-  [ExportError, 'export', exits.wrongUse],
-  [EmbeddedPostgresError, 'embedded-postgres', exits.wrongUse],
-  [MigrationError, 'migration', exits.wrongUse],
-  [PoolerError, 'pooler', exits.wrongUse],
-  [StandbyError, 'standby', exits.wrongUse],
-  [OriginError, 'other-explorer', exits.wrongUse],
-  [ExplorerError, 'explorer', exits.failed],
-];
-
-/** An error or problem with a bare command to try. */
-interface Hinting {
-  readonly command?: string | null;
+export interface Failure {
+  readonly exit: (typeof kinds)[ErrorKind][1];
+  readonly errors: Message[];
 }
+
+const failureOfKind = (kind: ErrorKind, ...messages: Partial<Message>[]): Failure => ({
+  exit: kinds[kind][1],
+  errors: messages.map((own) => ({
+    kind,
+    code: null,
+    where: null,
+    message: '',
+    hint: null,
+    ...own,
+  })),
+});
 
 interface FailureOptions extends Pick<GlobalOptions, 'databaseUrl'> {
   /** Formats the hint's command; absent: it stays bare. */
@@ -102,56 +100,47 @@ export function failureOf(
   error: unknown,
   { databaseUrl, commandLine = (command) => command }: FailureOptions,
 ): Failure {
-  const hintOf = ({ command = null }: Hinting) =>
-    command === null ? null : `Try: ${commandLine(command)}`;
+  const hintOf = (hinting: object) =>
+    'command' in hinting && typeof hinting.command === 'string'
+      ? `Try: ${commandLine(hinting.command)}`
+      : null;
   if (error instanceof ConfigError) {
-    const errors = error.problems.map((problem) => {
+    const problems = error.problems.map((problem) => {
       const { where, message } = problem;
-      return { ...one('configuration', message), where, hint: hintOf(problem) };
+      return { where, message, hint: hintOf(problem) };
     });
-    return { exit: exits.wrongUse, errors };
+    return failureOfKind('configuration', ...problems);
   }
   const code = error instanceof ExplorerError ? error.failure : codeOfFailure(error);
-  const [, kind, exit] = classes.find(([of]) => error instanceof of) ?? [];
-  if (kind === undefined || exit === undefined || !(error instanceof Error)) {
+  const kind = errorKinds.find((name) => {
+    const [of] = kinds[name];
+    return of !== null && error instanceof of;
+  });
+  if (kind === undefined || !(error instanceof Error)) {
     const unknown = isOfDatabase(error) ? 'database' : 'unexpected';
-    return { exit: exits.failed, errors: [one(unknown, describeDatabaseError(error), code)] };
+    return failureOfKind(unknown, { code, message: describeDatabaseError(error) });
   }
   // The flag takes precedence over the environment.
   const source = databaseUrl === undefined ? 'DATABASE_URL' : '--database-url';
-  const hint =
-    kind === 'database-unavailable' ? `Check ${source}.` : hintOf(error as Error & Hinting);
-  return { exit, errors: [{ ...one(kind, error.message, code), hint }] };
+  const hint = kind === 'database-unavailable' ? `Check ${source}.` : hintOf(error);
+  return failureOfKind(kind, { code, message: error.message, hint });
 }
-
-const one = (kind: ErrorKind, message: string, code: string | null = null) => ({
-  kind,
-  code,
-  where: null,
-  message,
-  hint: null as string | null,
-});
 
 /** Flags and arguments that the parser refused and has already reported on stderr. */
 export function wrongFlags({ code, message }: CommanderError, commandLine: CommandLine): Failure {
   if (code === 'commander.help') {
     const hint = `Try: ${commandLine('explorer-etl help')}`;
-    return {
-      exit: exits.wrongUse,
-      errors: [{ ...one('usage', 'no command is given.', 'help'), hint }],
-    };
+    return failureOfKind('usage', { code: 'help', message: 'no command is given.', hint });
   }
   const [what = '', suggestion] = message.replace(/^error: /u, '').split('\n');
   const hint = suggestion?.replaceAll(/^\(|\)$/gu, '') ?? null;
-  const error = { ...one('usage', what, code.replace('commander.', '')), hint };
-  return { exit: exits.wrongUse, errors: [error] };
+  return failureOfKind('usage', { code: code.replace('commander.', ''), message: what, hint });
 }
 
 /** A signal came while no work was active. */
-export const interruption: Failure = {
-  exit: exits.interrupted,
-  errors: [one('interrupted', 'A signal ended the command.')],
-};
+export const interruption = failureOfKind('interrupted', {
+  message: 'A signal ended the command.',
+});
 
 /** Prints errors on stderr. */
 export function printFailure({ stderr }: Pick<Context, 'stderr'>, { errors }: Failure): void {

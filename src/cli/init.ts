@@ -7,8 +7,8 @@ import { exampleConfig } from '../config/example.ts';
 import { configFileName } from '../config/load.ts';
 import { operationNames } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
-import { columns, prose } from '../terminal/layout.ts';
-import { type Look, paint } from '../terminal/look.ts';
+import { prose } from '../terminal/layout.ts';
+import type { Look } from '../terminal/look.ts';
 import {
   type CommandLine,
   commandLineOf,
@@ -18,7 +18,7 @@ import {
   UsageError,
 } from './context.ts';
 import { addExamples, addFeedOptions, chainOf, type ChosenFeeds } from './options.ts';
-import { printAnswer } from './print.ts';
+import { nextLines, printAnswer } from './print.ts';
 
 export const initDocument = z.strictObject({
   schema: z.literal('explorer-etl/init/1'),
@@ -68,8 +68,6 @@ async function init(context: Context, options: ChosenFeeds & GlobalOptions) {
   });
 }
 
-const indent = '      ';
-
 export function initText(
   { file, chains, unknown_chains: unknown }: Omit<z.infer<typeof initDocument>, 'schema'>,
   look: Look,
@@ -78,17 +76,14 @@ export function initText(
   const named = chains.map((id) =>
     unknown.includes(id) ? String(id) : `${chainName(id)} (${id})`,
   );
-  const steps = [
-    ...(hasKey ? [] : [['export EXPLORER_API_KEY=…', 'your key; not in the file']]),
-    [commandLine('explorer-etl check'), 'tests file, database and key'],
-    [commandLine('explorer-etl plan'), 'estimates the cost'],
-    [commandLine('explorer-etl sync'), 'reads what is there'],
-  ];
-  const rows = steps.map(([typed = '', what = '']) => [paint(look, 'command', typed), what]);
-  const next = columns({ ...look, columns: look.columns - indent.length }, { rows, flexible: 1 });
   return [
     ...prose(look, printable(`Wrote ${file}: ${named.join(', ')}.`)),
-    ...next.map((line, at) => `${at === 0 ? 'Next  ' : indent}${line}`),
+    ...nextLines(look, [
+      ...(hasKey ? [] : [['export EXPLORER_API_KEY=…', 'your key; not in the file'] as const]),
+      [commandLine('explorer-etl check'), 'tests file, database and key'],
+      [commandLine('explorer-etl plan'), 'estimates the cost'],
+      [commandLine('explorer-etl sync'), 'reads what is there'],
+    ]),
     '',
   ].join('\n');
 }

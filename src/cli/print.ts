@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { printableLines } from '../printable.ts';
+import { columns } from '../terminal/layout.ts';
+import { type Look, paint } from '../terminal/look.ts';
 import { exits, type Context, type Exit, type ExitCode, type GlobalOptions } from './context.ts';
 
 /** How a command ended: field `exit` of every document. */
@@ -41,4 +43,18 @@ export function printAnswer<Schema extends DocumentSchema>(
   if (json) return writeJson(context, schema, fields, exit);
   context.stdout(text());
   return exit.code;
+}
+
+const nextHead = 'Next  ';
+
+/** Commands to go on with, and what each does. */
+export function nextLines(
+  look: Look,
+  steps: readonly (readonly [command: string, what: string])[],
+): string[] {
+  const rows = steps.map(([command, what]) => [paint(look, 'command', command), what]);
+  const room = { ...look, columns: look.columns - nextHead.length };
+  return columns(room, { rows, flexible: 1 }).map(
+    (line, at) => (at === 0 ? nextHead : ' '.repeat(nextHead.length)) + line,
+  );
 }

@@ -128,7 +128,7 @@ export function statusText(
   const { feeds, reasons } = document;
   const lines = headline(document, look);
   if (isKnown(document)) lines.push(...summary(document, look));
-  if (feeds.length > 0) lines.push('', ...table(document, look));
+  if (feeds.length > 0) lines.push('', ...feedTable(document, look));
   const details = [
     ...reasons
       .filter(({ severity }, at) => at === 0 || severity !== 'info')
@@ -146,8 +146,7 @@ export function statusText(
 
 function headline({ overall, as_of }: StatusDocument, look: Look): string[] {
   const { state, since } = overall;
-  // The line already shows the state.
-  const sentence = printable(overall.sentence.replace(/^Stopped: /u, ''));
+  const sentence = printable(overall.sentence);
   const isDated = since === null || sentence.includes(' since ');
   const dated = isDated ? sentence : `${sentence} Since ${clock(since, new Date(as_of))}.`;
   const [style, name] = [overallStyles[state], state.replace('-', ' ')];
@@ -229,15 +228,19 @@ const tableColumns: readonly Column[] = [
   {
     head: 'verified',
     cell: (feed, look, _at, barWidth) =>
-      `${bar(look, feed.verified.share, barWidth)} ${share(feed)}`.trim(),
+      `${bar(look, feed.verified.share, barWidth)} ${shareText(feed)}`.trim(),
   },
-  { head: 'left', isRight: true, isWide: true, cell: leftCell },
+  { head: 'left', isRight: true, isWide: true, cell: leftText },
 ];
 
 /** Minimum and maximum width of a bar, in columns. */
 const bars = { least: 4, most: 24 };
 
-function table({ feeds, as_of }: StatusDocument, look: Look): string[] {
+/** A row for each feed. */
+export function feedTable(
+  { feeds, as_of }: Pick<StatusDocument, 'feeds' | 'as_of'>,
+  look: Look,
+): string[] {
   const isNarrow = look.columns < narrow;
   const shown = tableColumns.filter(({ isWide }) => !isNarrow || isWide !== true);
   const draw = (barWidth: number) =>
@@ -286,14 +289,14 @@ function polledCell({ poll: { age_s, is_met } }: FeedStatus, look: Look): string
 /** `~`: estimated from the rows so far; `≥`: the list may be shorter. */
 const basisSigns = { known: '', estimated: '~', 'at-least': '≥', unknown: '' } as const;
 
-const share = ({ verified: { share: part, basis } }: FeedStatus): string =>
+export const shareText = ({ verified: { share: part, basis } }: FeedStatus): string =>
   part === null ? '' : `${basisSigns[basis]}${percents(part)}`;
 
 /** An incomplete part is never shown as 100 %. */
 const percents = (part: number) => `${part < 1 ? Math.min(99, Math.floor(part * 100)) : 100} %`;
 
 /** The time left while history is read, otherwise its requests. */
-function leftCell({ left: { requests, ends_in_s } }: FeedStatus): string {
+export function leftText({ left: { requests, ends_in_s } }: FeedStatus): string {
   if (ends_in_s !== null) return `~${briefly(ends_in_s)}`;
   const { likely, most } = requests;
   if (most === null) return 'unknown';

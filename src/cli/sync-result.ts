@@ -5,7 +5,7 @@ import type { SyncResult } from '../sync/once.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { printable } from '../printable.ts';
 import { estimateFeeds } from '../status/estimate.ts';
-import { columns, feedNames, wrap } from '../terminal/layout.ts';
+import { columns, feedNames, prose } from '../terminal/layout.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import {
@@ -17,7 +17,6 @@ import {
   type GlobalOptions,
 } from './context.ts';
 import { printAnswer } from './print.ts';
-import { signOf, signs } from './progress.ts';
 
 const count = z.int().min(0);
 
@@ -147,8 +146,19 @@ const total = (parts: readonly Sums[]): Sums =>
     ]),
   ) as Sums;
 
-/** A command below a text; it is never cut. */
-type WithCommand = (text: string, command: string) => string[];
+/** The sign of a lane's state, most severe first. */
+const signs = {
+  failed: ['bad', '✗'],
+  unsupported: ['quiet', '–'],
+  superseded: ['quiet', '–'],
+  paused: ['warning', '‖'],
+  finished: ['good', '✓'],
+} as const;
+
+const signOf = (look: Look, state: Lane['state']): string => {
+  const [style, sign] = signs[state];
+  return paint(look, style, sign);
+};
 
 /** A line for each feed, cost, failures, notes, and work left. Pure. */
 export function syncText(
@@ -161,32 +171,32 @@ export function syncText(
   if (lanes.length === 0 && exit === exits.done) {
     return [`${signOf(look, 'finished')} Nothing to do: everything in range is downloaded.`];
   }
-  const withCommand: WithCommand = (text, command) => [
-    ...wrapped(look, text),
-    `  ${paint(look, 'command', commandLine(command))}`,
+  const notes = [
+    ...notesOf(look, lanes),
+    ...(exit === exits.failed ? [] : historyNotes(look, document)),
   ];
   return [
     ...(lanes.length === 0 ? [] : [...feedTable(look, lanes), '']),
-    ...wrapped(look, totalsText(document)),
+    ...prose(look, totalsText(document)),
     ...failureLines(look, lanes),
-    ...noteLines(look, lanes, withCommand),
-    ...(exit === exits.failed ? [] : historyLines(look, document, withCommand)),
+    ...notes.flatMap(([text, command]) => [
+      ...prose(look, text),
+      // A command is never cut.
+      `  ${paint(look, 'command', commandLine(command))}`,
+    ]),
     ...(exit === exits.interrupted
       ? ['Interrupted. Progress is saved: the same command resumes.']
       : []),
   ];
 }
 
-const byFeed = (lanes: readonly Lane[]) => Map.groupBy(lanes, ({ feed }) => feed);
-
-const severity = ({ state }: Lane) => Object.keys(signs).indexOf(state);
-
 function feedTable(look: Look, lanes: readonly Lane[]): string[] {
-  const rows = [...byFeed(lanes)].map(([feed, own]) => {
-    const [worst] = own.toSorted((one, other) => severity(one) - severity(other));
-    const { state, failure } = worst ?? { state: 'finished', failure: null };
+  const rows = [...Map.groupBy(lanes, ({ feed }) => feed)].map(([feed, own]) => {
+    const states = Object.keys(signs) as Lane['state'][];
+    const worst = states.find((name) => own.some(({ state }) => state === name)) ?? 'finished';
+    const failure = own.find(({ state }) => state === worst)?.failure;
     const { rows_added, pages } = total(own);
-    return [`${signOf(look, state)} ${feed}`, whole(rows_added), whole(pages), failure ?? state];
+    return [`${signOf(look, worst)} ${feed}`, whole(rows_added), whole(pages), failure ?? worst];
   });
   return columns(look, {
     head: ['  feed', 'rows', 'pages', 'result'],
@@ -208,10 +218,13 @@ function totalsText({ totals }: SyncDocument): string {
   ].join(' · ');
 }
 
-function namesOf(look: Look, some: readonly { readonly feed: string }[], most: number): string {
-  const feeds = some.map(({ feed }) => feed);
-  return feedNames(look, feeds, most);
-}
+type OfFeed = Pick<Lane, 'feed'>;
+
+const feedsOf = (some: readonly OfFeed[]) => [...new Set(some.map(({ feed }) => feed))];
+
+/** The names of some of all feeds. */
+const namesOf = (look: Look, some: readonly OfFeed[], all: readonly OfFeed[]): string =>
+  feedNames(look, feedsOf(some), feedsOf(all).length);
 
 /** Failure reasons, each once: a key's problem applies to all of its feeds. */
 function failureLines(look: Look, lanes: readonly Lane[]): string[] {
@@ -220,8 +233,8 @@ function failureLines(look: Look, lanes: readonly Lane[]): string[] {
     (group) => {
       const [first] = group;
       if (first === undefined) return [];
-      const whose = namesOf(look, group, byFeed(lanes).size);
-      return wrapped(look, `${signOf(look, first.state)} ${whose}: ${reasonOf(first)}`);
+      const whose = namesOf(look, group, lanes);
+      return prose(look, `${signOf(look, first.state)} ${whose}: ${reasonOf(first)}`);
     },
   );
 }
@@ -235,41 +248,33 @@ const reasonOf = ({ state, reason }: Lane): string =>
     ? 'superseded: replaced by a run with other bounds.'
     : printable(reason ?? 'the run did not end.');
 
-/** Notes, and the command that shows more. */
+/** A text, and the command that shows more. */
+type Note = readonly [text: string, command: string];
+
 const noted = [
   { of: 'quarantined', one: 'item', where: 'in quarantine', command: 'quarantine list' },
   { of: 'drift', one: 'new difference', where: 'from the specification', command: 'verify' },
 ] as const;
 
-function noteLines(look: Look, lanes: readonly Lane[], withCommand: WithCommand): string[] {
-  return noted.flatMap(({ of, one, where, command }) => {
+const notesOf = (look: Look, lanes: readonly Lane[]): Note[] =>
+  noted.flatMap(({ of, one, where, command }) => {
     const having = lanes.filter((lane) => lane[of] > 0);
     if (having.length === 0) return [];
-    const names = namesOf(look, having, byFeed(lanes).size);
-    const text = `${counted(total(having)[of], one)} ${where}: ${names}`;
-    return withCommand(`${paint(look, 'warning', '!')} ${text}`, `explorer-etl ${command}`);
+    const found = `${counted(total(having)[of], one)} ${where}: ${namesOf(look, having, lanes)}`;
+    return [[`${paint(look, 'warning', '!')} ${found}`, `explorer-etl ${command}`]];
   });
-}
 
-/** History left, and the command that shows its cost. */
-function historyLines(
-  look: Look,
-  { history, lanes }: SyncDocument,
-  withCommand: WithCommand,
-): string[] {
+function historyNotes(look: Look, { history, lanes }: SyncDocument): Note[] {
   if (history.length === 0) return [];
-  const all = new Set([...history, ...lanes].map(({ feed }) => feed)).size;
   const known = history.filter(({ requests }) => requests !== null);
+  const unknown = history.filter(({ requests }) => requests === null);
   const most = known.reduce((sum, { requests }) => sum + (requests ?? 0), 0);
   const parts = [
-    { feeds: known, what: `at most ${counted(most, 'request')}` },
-    { feeds: history.filter(({ requests }) => requests === null), what: 'an unknown number' },
-  ]
-    .filter(({ feeds }) => feeds.length > 0)
-    .map(({ feeds, what }) => `${what} for ${namesOf(look, feeds, all)}`);
-  return withCommand(`History left: ${parts.join('; ')}`, 'explorer-etl plan');
+    [known, `at most ${counted(most, 'request')}`],
+    [unknown, 'an unknown number'],
+  ] as const;
+  const texts = parts
+    .filter(([feeds]) => feeds.length > 0)
+    .map(([feeds, what]) => `${what} for ${namesOf(look, feeds, [...history, ...lanes])}`);
+  return [[`History left: ${texts.join('; ')}`, 'explorer-etl plan']];
 }
-
-/** Wrapped to the terminal; in a file a line stays whole for grep. */
-const wrapped = (look: Look, text: string): string[] =>
-  look.isTerminal ? wrap(text, look.columns, 2) : [text];

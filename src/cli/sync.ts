@@ -118,10 +118,9 @@ export async function syncTargets(
   });
   let endProgress: (() => Promise<void>) | null = null;
   try {
-    endProgress = await showProgress(context, options, screen, {
-      feeds: new Set(targets.map(({ lane }) => feedName(lane))),
-      read: () => readStatus(database.db, { pageSize, standby: null }),
-    });
+    const names = new Set(targets.map(({ lane }) => feedName(lane)));
+    const read = () => readStatus(database.db, { pageSize, standby: null });
+    endProgress = await showProgress(options, screen, names, read);
     const results = await whileCurrent(database.pool, context.signal, (signal) =>
       syncOnce(targets, engine, signal),
     );

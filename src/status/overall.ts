@@ -34,12 +34,13 @@ function stops({ code, feeds, severity }: Reason, facts: OverallFacts): boolean 
 /** The banner: the reason, with its feeds unless it concerns all. */
 function headline(state: Overall['state'], reason: Reason, { feeds: all }: OverallFacts): Overall {
   const { code, feeds, sentence, command } = reason;
-  const isOfAll = feeds.length === 0 || feeds.length === all.length || code === 'reading';
+  const isOfAll =
+    feeds.length === 0 ||
+    feeds.length === all.length ||
+    code === 'reading' ||
+    (code === 'no-worker' && state === 'stopped');
   const some = feeds.length === 1 ? feeds[0] : `${feeds.length} of ${all.length} feeds`;
-  const text =
-    code === 'no-worker' && state === 'stopped'
-      ? `Stopped: ${sentence.replace('No', 'no')}`
-      : `${isOfAll ? '' : `${some}: `}${sentence}`;
+  const text = isOfAll ? sentence : `${some}: ${sentence}`;
   return { state, sentence: text, since: sinceOf(reason, all), command };
 }
 

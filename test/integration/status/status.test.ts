@@ -105,7 +105,7 @@ test('a copy that sync made is healthy while it is a day old, without a worker',
   expect(await codes()).toEqual(['stopped', 'no-worker']);
   const late = await status();
   expect(late.overall.sentence).toMatch(
-    /^Stopped: no worker since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/u,
+    /^No worker since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/u,
   );
   expect(statesOf(late)[0]).toEqual(['user-operations', 'behind']);
 });

@@ -164,7 +164,7 @@ test('no worker: since the last page, and the command is the one that ran', () =
   const due = feedOf({ poll: late, lanes: [laneOf()] });
   expect(statusOf([due], { workers: nobody }).overall).toEqual({
     state: 'stopped',
-    sentence: 'Stopped: no worker since 11:22 UTC.',
+    sentence: 'No worker since 11:22 UTC.',
     since: '2026-11-22T11:22:01.000Z',
     command: 'explorer-etl start',
   });
