@@ -146,6 +146,12 @@ const progress = sql`
   )
 `;
 
+/** As SQL: by chain, then in the order of texts; lists of a newer version come first. */
+export const displayOrder = sql`
+  feeds.chain_id,
+  array_position(${sql.param(operationNames)}::text[], feeds.operation) nulls first
+`;
+
 /** Every feed in display order, with the totals of its lanes and the progress of its newest run. */
 export async function readFeeds(db: Database): Promise<FeedRecord[]> {
   const { rows } = await db.execute<{ record: FeedRecord }>(sql`/* feeds */
@@ -213,8 +219,7 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
     left join lateral (
       select ${byKind(({ status }) => status.progress)} as progress where latest.id is not null
     ) as reading on true
-    order by feeds.chain_id,
-             array_position(${sql.param(operationNames)}::text[], feeds.operation) nulls first
+    order by ${displayOrder}
   `);
   return rows.map(({ record }) => record);
 }

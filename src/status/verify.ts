@@ -7,7 +7,6 @@ import { feedName } from '../lists/feed.ts';
 import { byKind, kindOf, kinds } from '../lists/index.ts';
 import type { RequestCount, Target } from '../lists/list.ts';
 import type { ListUnit } from '../lists/operation.ts';
-import { operationNames } from '../lists/registry.ts';
 import { droppedNotes } from '../quarantine/list.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
 import {
@@ -17,6 +16,7 @@ import {
   type ForecastOptions,
   sumKnown,
 } from './estimate.ts';
+import { displayOrder } from './facts.ts';
 import { finding, type Finding, findingOf, type RawFinding, repairCommand } from './findings.ts';
 import { count, instant } from './schema.ts';
 
@@ -144,8 +144,7 @@ const everyFeed = () => sql`
       || coalesce((${driftNotes}), '[]')
   ) as feed
   from etl.feeds
-  order by feeds.chain_id,
-           array_position(${sql.param(operationNames)}::text[], feeds.operation) nulls first
+  order by ${displayOrder}
 `;
 
 /** Recomputes `etl.coverage` from every walk and page of the ledger. */
