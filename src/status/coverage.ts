@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import { byKind, isBoundedBy, kinds } from '../lists/index.ts';
 import { isOperation } from '../lists/registry.ts';
@@ -15,17 +15,23 @@ export interface Range {
   readonly to: number;
 }
 
-/** The drawable range of a list with positions. */
-export interface Extent extends Range {
+/** A feed as it can be drawn. */
+export interface Extent {
   readonly feed: string;
   readonly chain_id: number;
   readonly operation: string;
   readonly unit: CoverageDocument['unit'];
+  /** Null: no data, or no positions. */
+  readonly whole: Range | null;
   /** Whether the list may continue below the lowest position read. */
   readonly is_open_below: boolean;
   readonly last_success_at: string | null;
+  /** The end of its first backfill, or snapshot, in ms since 1970. */
+  readonly first_snapshot_at: number | null;
   /** Estimated pages per position; null: too few pages were read. */
   readonly pages_each: number | null;
+  /** In ms since 1970, by the database's clock. */
+  readonly now: number;
 }
 
 /** As SQL: the parts of all lists with positions, as `ListRibbon` describes them. */
@@ -55,14 +61,25 @@ const unit = byKind((kind) => {
   return sql`case feeds.unit when 'batches' then ${batches} else ${blocks} end`;
 });
 
-/** The range of each feed, from the lowest known or requested position to the newest. */
+/** As SQL: a time in ms since 1970. */
+const ms = (time: SQL) => sql`(1000 * extract(epoch from ${time}))::float8`;
+
+/** Each feed, with its range from the lowest known or requested position to the newest. */
 export async function readExtents(db: Database): Promise<Extent[]> {
   const { rows } = await db.execute<{ extent: Extent }>(sql`
     with parts as materialized (${parts})
     select json_build_object(
       'feed', feed, 'chain_id', chain_id, 'operation', operation, 'unit', ${unit},
-      'from', begins, 'to', ends - 1, 'is_open_below', not isempty(unknown),
+      'whole', case when ends is not null then json_build_object('from', begins, 'to', ends - 1) end,
+      'is_open_below', coalesce(not isempty(unknown), false),
       'last_success_at', last_success_at,
+      'first_snapshot_at', (
+        select ${ms(sql`closed_at`)} from etl.runs
+        where state = 'finished' and (feed, lane, id) >= (feeds.feed, 'backfill', 0)
+          and (feed, lane, id) < (feeds.feed, 'live', 0)
+        order by feed, lane, id
+        limit 1
+      ),
       'pages_each', coalesce(
         (
           select sum(spanned_items) / nullif(sum(spanned_blocks), 0)::float8
@@ -71,10 +88,11 @@ export async function readExtents(db: Database): Promise<Extent[]> {
         ),
         (select sum(pages) from etl.coverage where coverage.feed = feeds.feed)
           / nullif((select sum(upper(range) - lower(range)) from unnest(verified) as range), 0)::float8
-      )
+      ),
+      'now', ${ms(sql`now()`)}
     ) as extent
-    from parts
-    join etl.feeds using (feed)
+    from etl.feeds
+    left join parts using (feed)
     order by chain_id, operation
   `);
   return rows.map(({ extent }) => extent);
@@ -149,23 +167,19 @@ export async function readCoverage(
   db: Database,
   { feed, from, to, cells }: CoverageWindow,
 ): Promise<CoverageDocument | null> {
-  const { rows } = await db.execute<{ unit: CoverageDocument['unit'] }>(
-    sql`select ${unit} as unit from etl.feeds where feed = ${feed}`,
-  );
-  const [known] = rows;
-  if (known === undefined) return null;
   const extent = (await readExtents(db)).find((one) => one.feed === feed);
-  if (extent === undefined) {
-    return { feed, unit: known.unit, whole: null, window: null, segments: [], gaps: [] };
+  if (extent === undefined) return null;
+  const { unit: counts, whole } = extent;
+  if (whole === null) {
+    return { feed, unit: counts, whole, window: null, segments: [], gaps: [] };
   }
-  const whole = { from: extent.from, to: extent.to };
-  const within = (position: number) => Math.min(Math.max(position, 0), extent.to);
-  const lowest = within(from ?? extent.from);
-  const window = { from: lowest, to: Math.max(lowest, within(to ?? extent.to)) };
+  const within = (position: number) => Math.min(Math.max(position, 0), whole.to);
+  const lowest = within(from ?? whole.from);
+  const window = { from: lowest, to: Math.max(lowest, within(to ?? whole.to)) };
   const { segments: drawn, gaps } = await readWindow(db, feed, window, cells);
   const times = await timesNear(
     db,
-    [...drawn.map(inside), ...gaps.map((gap) => around(gap, extent))].flat().map((near) => ({
+    [...drawn.map(inside), ...gaps.map((gap) => around(gap, whole))].flat().map((near) => ({
       feed,
       ...near,
     })),
@@ -173,7 +187,7 @@ export async function readCoverage(
   const timeAt = (place: number) => times[place] ?? null;
   return {
     feed,
-    unit: known.unit,
+    unit: counts,
     whole,
     window,
     segments: drawn.map((segment, index) => ({

@@ -16,48 +16,48 @@ const times = sql.join(
   sql` union all `,
 );
 
-const itemsNear = (requested: readonly Near[]) => sql`
-  with requested as (
-    select * from jsonb_to_recordset(${JSON.stringify(requested)}::jsonb)
-      as requested(feed text, height bigint, "from" bigint, "to" bigint)
-  ), found(feed, "from", "to", height, timestamp) as (${times})
-`;
+/** The time of a position, in ms since 1970. */
+export interface Point {
+  readonly height: number;
+  readonly at: number;
+}
 
-/** As SQL: a future time is wrong. */
-const isPast = sql`timestamp <= now() + interval '1 day'`;
+/** Items at the positions or next to them in their windows, in order; without those of a wrong, future time. */
+async function itemsNear(
+  db: Database,
+  requested: readonly Near[],
+): Promise<readonly (Near & Point)[]> {
+  const { rows } = await db.execute<{ item: Near & Point }>(sql`
+    with requested as (
+      select * from jsonb_to_recordset(${JSON.stringify(requested)}::jsonb)
+        as requested(feed text, height bigint, "from" bigint, "to" bigint)
+    ), found(feed, "from", "to", height, timestamp) as (${times})
+    select json_build_object(
+      'feed', feed, 'from', "from", 'to', "to", 'height', height,
+      'at', (1000 * extract(epoch from timestamp))::float8
+    ) as item
+    from (select distinct * from found) as item
+    where height between "from" and "to" and timestamp <= now() + interval '1 day'
+    order by feed, height, timestamp
+  `);
+  return rows.map(({ item }) => item);
+}
 
 /** The time of the item at each position or next to it in its window, ISO 8601; null: unknown. */
 export async function timesNear(
   db: Database,
   requested: readonly Near[],
 ): Promise<readonly (string | null)[]> {
-  const { rows } = await db.execute<{ item: Near & { readonly at: string } }>(sql`
-    ${itemsNear(requested)}
-    select json_build_object(
-      'feed', feed, 'from', "from", 'to', "to", 'height', height, 'at', timestamp
-    ) as item
-    from found
-    where height between "from" and "to" and ${isPast}
-  `);
-  const byWindow = Map.groupBy(
-    rows.map(({ item }) => item),
-    windowOf,
-  );
+  const byWindow = Map.groupBy(await itemsNear(db, requested), windowOf);
   return requested.map((near) => {
-    const items = byWindow.get(windowOf(near)) ?? [];
     const distance = (item: Near) => Math.abs(item.height - near.height);
+    const items = byWindow.get(windowOf(near)) ?? [];
     const [nearest] = items.toSorted((one, other) => distance(one) - distance(other));
-    return nearest?.at ?? null;
+    return nearest === undefined ? null : new Date(nearest.at).toISOString();
   });
 }
 
 const windowOf = ({ feed, from, to }: Near): string => `${feed} ${from} ${to}`;
-
-/** The time of a position, in ms since 1970. */
-export interface Point {
-  readonly height: number;
-  readonly at: number;
-}
 
 /** Positions with a looked-up time; others are interpolated. */
 const samples = 24;
@@ -65,7 +65,7 @@ const samples = 24;
 /** Sample positions of each list with their times, in order. */
 export async function sampleTimes(
   db: Database,
-  extents: readonly { readonly feed: string; readonly from: number; readonly to: number }[],
+  extents: readonly Omit<Near, 'height'>[],
 ): Promise<ReadonlyMap<string, readonly Point[]>> {
   const requested = extents.flatMap(({ feed, from, to }) =>
     Array.from({ length: samples }, (_, place) => ({
@@ -75,15 +75,7 @@ export async function sampleTimes(
       to,
     })),
   );
-  const { rows } = await db.execute<{ feed: string; height: string; at: number }>(sql`
-    ${itemsNear(requested)}
-    select distinct feed, height, (1000 * extract(epoch from timestamp))::float8 as at
-    from found
-    where height between "from" and "to" and ${isPast}
-    order by feed, height, at
-  `);
-  const points = rows.map(({ feed, height, at }) => ({ feed, height: Number(height), at }));
-  const byFeed = Map.groupBy(points, ({ feed }) => feed);
+  const byFeed = Map.groupBy(await itemsNear(db, requested), ({ feed }) => feed);
   return new Map([...byFeed].map(([feed, own]) => [feed, inOrder(own)]));
 }
 

@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import { readCells, readExtents, type CellState, type Extent } from './coverage.ts';
 import type { StripsDocument } from './endpoints.ts';
@@ -18,22 +17,23 @@ export async function readStrips(
   db: Database,
   shares: ReadonlyMap<string, number>,
 ): Promise<StripsDocument> {
-  const extents = await readExtents(db);
-  const feeds = await readFeeds(db);
-  const points = await sampleTimes(db, extents);
+  const feeds = await readExtents(db);
+  const known = feeds.flatMap(({ feed, whole }) => (whole === null ? [] : [{ feed, ...whole }]));
+  const points = await sampleTimes(db, known);
   const now = feeds[0]?.now ?? Date.now();
   const scales = new Map(
-    extents.map((extent) => [extent.feed, scaleOf(points.get(extent.feed) ?? [], extent)]),
+    feeds.map((extent) => [extent.feed, scaleOf(points.get(extent.feed) ?? [], extent)]),
   );
-  const begins = [
-    ...extents.map((extent) => scales.get(extent.feed)?.timeAt(lowestOf(extent, shares)) ?? now),
-    ...feeds.flatMap(({ first_snapshot_at }) => first_snapshot_at ?? []),
-  ];
+  const begins = feeds.flatMap((extent) => {
+    const lowest = lowestOf(extent, shares);
+    const lowestAt = lowest === null ? null : scales.get(extent.feed)?.timeAt(lowest);
+    return [lowestAt ?? now, extent.first_snapshot_at ?? now];
+  });
   const from = Math.max(firstBlockMs, Math.min(now - leastMs, ...begins));
   const boundAt = (place: number) => from + ((now - from) * place) / cells;
-  const requested = extents.flatMap(({ feed, to }) => {
-    const scale = scales.get(feed);
-    if (scale === undefined || scale === null) return [];
+  const requested = known.flatMap(({ feed, to }) => {
+    const scale = scales.get(feed) ?? null;
+    if (scale === null) return [];
     const heightAt = (place: number) => clamp(scale.heightAt(boundAt(place)), 0, to + 1);
     return [{ feed, bounds: Array.from({ length: cells + 1 }, (_, place) => heightAt(place)) }];
   });
@@ -55,40 +55,13 @@ export async function readStrips(
   };
 }
 
-interface FeedRow {
-  readonly feed: string;
-  /** In ms, by the database's clock. */
-  readonly now: number;
-  /** The end of the first snapshot of a list without positions, in ms. */
-  readonly first_snapshot_at: number | null;
-}
-
-/** As SQL: a time in ms since 1970. */
-const ms = (time: ReturnType<typeof sql>) => sql`(1000 * extract(epoch from ${time}))::float8`;
-
-async function readFeeds(db: Database): Promise<FeedRow[]> {
-  const { rows } = await db.execute<{ feed: FeedRow }>(sql`
-    select json_build_object(
-      'feed', feed, 'now', ${ms(sql`now()`)}, 'first_snapshot_at', (
-        select ${ms(sql`closed_at`)} from etl.runs
-        where state = 'finished' and (feed, lane, id) >= (feeds.feed, 'backfill', 0)
-          and (feed, lane, id) < (feeds.feed, 'live', 0)
-        order by feed, lane, id
-        limit 1
-      )
-    ) as feed
-    from etl.feeds
-    order by chain_id, operation
-  `);
-  return rows.map(({ feed }) => feed);
-}
-
-/** The lowest drawn position; unread history is estimated from the read one. */
+/** The lowest drawn position; unread history is estimated from the read one. Null: no positions. */
 function lowestOf(
-  { feed, from, to, is_open_below }: Extent,
+  { feed, whole, is_open_below }: Extent,
   shares: ReadonlyMap<string, number>,
-): number {
-  if (!is_open_below) return from;
+): number | null {
+  if (whole === null || !is_open_below) return whole?.from ?? null;
+  const { from, to } = whole;
   const share = shares.get(feed) ?? 0;
   const below = share > 0 ? clamp(1 / share - 1, unknownBelow, mostBelow) : unknownBelow;
   return Math.max(0, from - (to - from) * below);

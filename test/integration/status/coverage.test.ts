@@ -227,7 +227,7 @@ test('a gap has the times of the items beside it, the requests that it takes, an
     {
       from: 1,
       to: 19,
-      from_at: '2025-12-31T00:00:00+00:00',
+      from_at: '2025-12-31T00:00:00.000Z',
       to_at: expect.stringMatching(/^20/u),
       requests: 1,
     },
