@@ -1,111 +1,69 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { FeedState } from '../../../src/lists/feed.ts';
 import { activityOf, laneState } from '../../../src/status/lanes.ts';
 import type { LaneStatus } from '../../../src/status/schema.ts';
 
-type LaneState = LaneStatus['state'];
+type State = LaneStatus['state'];
+type Job = [is: 'held' | 'queued' | 'resting' | 'lost', age_s: number] | null;
+const stopped = { last_page_age_s: 900, stopped_at: '2026-11-22T18:00:00+00:00' };
 
-const open = (last_page_age_s: number | null, stopped_at: string | null = null) =>
-  ({ run_state: 'open', last_page_age_s, stopped_at }) as const;
-/** A run that a process let go of when it was told to stop. */
-const stopped = open(900, '2026-11-22T18:00:00+00:00');
-
-type Seen = Parameters<typeof laneState>;
-const onPrimary = (record: Seen[0], job: Seen[1]) => laneState(record, job, 'attended');
-const deserted = (record: Seen[0], job: Seen[1]) => laneState(record, job, 'deserted');
-const onStandby = (record: Seen[0], job: Seen[1]) => laneState(record, job, 'standby');
-
-describe('a lane is', () => {
-  test.each<[state: LaneState, why: string, found: LaneState]>([
-    [
-      'idle',
-      'without an open run',
-      onPrimary({ run_state: 'finished', last_page_age_s: 3, stopped_at: null }, null),
-    ],
-    ['running', 'while a living worker has it', onPrimary(open(2), { is: 'held', age_s: 5 })],
-    ['running', 'before its first page', onPrimary(open(null), { is: 'held', age_s: 10 })],
-    [
-      'quiet',
-      'once a worker brings no page for some seconds',
-      onPrimary(open(20), { is: 'held', age_s: 100 }),
-    ],
-    ['quiet', 'of its first page too', onPrimary(open(null), { is: 'held', age_s: 20 })],
-    ['running', 'when it was just taken up', onPrimary(open(900), { is: 'held', age_s: 2 })],
-    ['running', 'between two slices', onPrimary(open(2), { is: 'queued', age_s: 0.2 })],
-    ['queued', 'while it waits for a worker', onPrimary(open(60), { is: 'queued', age_s: 20 })],
-    [
-      'no-worker',
-      'once no worker came for long',
-      onPrimary(open(900), { is: 'queued', age_s: 400 }),
-    ],
-    [
-      'no-worker',
-      'when the worker that had it is gone',
-      onPrimary(open(2), { is: 'lost', age_s: 2 }),
-    ],
-    ['no-worker', 'when there is no job for it', onPrimary(open(2), null)],
-    [
-      'unknown',
-      'on a standby, which does not see whose job it is',
-      onStandby(open(2), { is: 'lost', age_s: 2 }),
-    ],
-    ['unknown', 'on a standby when there is no job', onStandby(open(2), null)],
-    [
-      'unknown',
-      'on a standby once no worker came for long',
-      onStandby(open(900), { is: 'queued', age_s: 400 }),
-    ],
-    ['paused', 'when whoever had it was told to stop', deserted(stopped, null)],
-    [
-      'paused',
-      'when it waited for its turn as they stopped',
-      deserted(stopped, { is: 'queued', age_s: 1 }),
-    ],
-    [
-      'paused',
-      'when it rested after a failure as they stopped',
-      deserted(stopped, { is: 'resting', age_s: 1 }),
-    ],
-    ['queued', 'again once somebody is there', onPrimary(stopped, { is: 'queued', age_s: 20 })],
-    [
-      'no-worker',
-      'when whoever took it up after that is gone',
-      deserted(stopped, { is: 'lost', age_s: 1 }),
-    ],
-    [
-      'no-worker',
-      'when it rests after a failure and everybody is gone without a word',
-      deserted(open(2), { is: 'resting', age_s: 1 }),
-    ],
-    [
-      'no-worker',
-      'when it is queued and everybody is gone for some seconds',
-      deserted(open(20), { is: 'queued', age_s: 20 }),
-    ],
-    ['backing-off', 'after a failure', onPrimary(open(2), { is: 'resting', age_s: 2 })],
-  ])('%s %s', (state, _why, found) => {
-    expect(found).toBe(state);
-  });
+test.each<
+  [
+    state: State,
+    why: string,
+    run: number | null | typeof stopped,
+    job: Job,
+    view?: 'deserted' | 'standby',
+  ]
+>([
+  ['running', 'while a living worker has it', 2, ['held', 5]],
+  ['running', 'before its first page', null, ['held', 10]],
+  ['quiet', 'once a worker brings no page for some seconds', 20, ['held', 100]],
+  ['quiet', 'of its first page too', null, ['held', 20]],
+  ['running', 'when it was just taken up', 900, ['held', 2]],
+  ['running', 'between two slices', 2, ['queued', 0.2]],
+  ['queued', 'while it waits for a worker', 60, ['queued', 20]],
+  ['no-worker', 'once no worker came for long', 900, ['queued', 400]],
+  ['no-worker', 'when the worker that had it is gone', 2, ['lost', 2]],
+  ['no-worker', 'when there is no job for it', 2, null],
+  ['backing-off', 'after a failure', 2, ['resting', 2]],
+  ['queued', 'again once a worker is there', stopped, ['queued', 20]],
+  ['paused', 'when its worker was stopped', stopped, null, 'deserted'],
+  ['paused', 'when it was queued as its worker was stopped', stopped, ['queued', 1], 'deserted'],
+  ['paused', 'when it backed off as its worker was stopped', stopped, ['resting', 1], 'deserted'],
+  ['no-worker', 'when a later worker is gone', stopped, ['lost', 1], 'deserted'],
+  ['no-worker', 'when it backs off and no worker stopped', 2, ['resting', 1], 'deserted'],
+  ['no-worker', 'when it is queued without a worker', 20, ['queued', 20], 'deserted'],
+  ['unknown', 'on a standby, which sees no workers', 2, ['lost', 2], 'standby'],
+  ['unknown', 'on a standby without a job', 2, null, 'standby'],
+  ['unknown', 'on a standby once no worker came', 900, ['queued', 400], 'standby'],
+])('a lane is %s %s', (state, _why, run, job, view) => {
+  const times =
+    run !== null && typeof run === 'object' ? run : { last_page_age_s: run, stopped_at: null };
+  const holder = job === null ? null : { is: job[0], age_s: job[1] };
+  expect(laneState({ run_state: 'open', ...times }, holder, view ?? 'attended')).toBe(state);
+  expect(laneState({ run_state: 'finished', ...times }, holder, view ?? 'attended')).toBe('idle');
 });
 
-describe('a feed', () => {
-  const lane = (state: LaneState, quiet_s: number | null = null) => ({ state, quiet_s });
-  test.each<[what: string, stored: FeedState, lanes: ReturnType<typeof lane>[], shown: string]>([
-    ['whose worker was killed is not running', 'running', [lane('no-worker')], 'no-worker'],
-    ['of whose worker nothing is known says so', 'running', [lane('unknown')], 'unknown'],
-    ['that was left running without a run is idle', 'running', [lane('idle')], 'idle'],
-    ['runs while one of its lanes does', 'running', [lane('running'), lane('queued')], 'running'],
-    ['that failed before and begins again is queued', 'failed', [lane('queued')], 'queued'],
-    ['that failed stays so at rest', 'failed', [lane('idle')], 'failed'],
-    ['that backs off says why', 'degraded', [lane('backing-off'), lane('idle')], 'degraded'],
-    ['that waits for credits says so while read', 'waiting', [lane('running')], 'waiting'],
-    ['whose worker was stopped is paused', 'idle', [lane('paused'), lane('idle')], 'paused'],
-    ['that failed says so though it is paused', 'degraded', [lane('paused')], 'degraded'],
-    ['with one lane lost has no worker', 'idle', [lane('paused'), lane('no-worker')], 'no-worker'],
-    ['that waits for an answer is running', 'running', [lane('quiet', 20)], 'running'],
-    ['that is retried keeps its failure meanwhile', 'degraded', [lane('quiet', 20)], 'degraded'],
-    ['without a page for minutes is stalled', 'running', [lane('quiet', 300)], 'stalled'],
-  ])('%s', (_what, stored, lanes, shown) => {
-    expect(activityOf(stored, lanes)).toBe(shown);
+test.each<[what: string, stored: FeedState, lanes: (State | [State, number])[], shown: string]>([
+  ['whose worker was killed is not running', 'running', ['no-worker'], 'no-worker'],
+  ['of whose worker nothing is known says so', 'running', ['unknown'], 'unknown'],
+  ['that was left running without a run is idle', 'running', ['idle'], 'idle'],
+  ['runs while one of its lanes does', 'running', ['running', 'queued'], 'running'],
+  ['that failed before and begins again is queued', 'failed', ['queued'], 'queued'],
+  ['that failed stays so at rest', 'failed', ['idle'], 'failed'],
+  ['that backs off says why', 'degraded', ['backing-off', 'idle'], 'degraded'],
+  ['that waits for credits says so while read', 'waiting', ['running'], 'waiting'],
+  ['whose worker was stopped is paused', 'idle', ['paused', 'idle'], 'paused'],
+  ['that failed says so though it is paused', 'degraded', ['paused'], 'degraded'],
+  ['with one lane lost has no worker', 'idle', ['paused', 'no-worker'], 'no-worker'],
+  ['that waits for an answer is running', 'running', [['quiet', 20]], 'running'],
+  ['that is retried keeps its failure meanwhile', 'degraded', [['quiet', 20]], 'degraded'],
+  ['without a page for minutes is stalled', 'running', [['quiet', 300]], 'stalled'],
+])('a feed %s', (_what, stored, lanes, shown) => {
+  const states = lanes.map((lane) => {
+    const [state, quiet_s] = typeof lane === 'string' ? [lane, null] : lane;
+    return { state, quiet_s };
   });
+  expect(activityOf(stored, states)).toBe(shown);
 });

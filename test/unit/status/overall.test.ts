@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { statusDocument, type FeedStatus, type Reason } from '../../../src/status/schema.ts';
 import { feedOf, laneOf, readingFeed, sixFeeds, statusAt, statusOf } from '../../harness/status.ts';
 
@@ -11,115 +11,72 @@ const open = (state: FeedStatus['lanes'][number]['state'], quiet_s: number | nul
   laneOf({ lane: 'backfill', run_state: 'open', state, quiet_s }),
 ];
 
-describe('the overall state', () => {
-  test.each<[state: string, what: string, document: ReturnType<typeof statusOf>]>([
-    ['healthy', 'of whole and current feeds', statusOf([feedOf(), feedOf({ chain_id: 1 })])],
-    ['healthy', 'without a worker while nothing is due', statusOf([feedOf()], { workers: nobody })],
-    ['syncing', 'while a worker reads history', statusOf(sixFeeds())],
-    ['syncing', 'before the first page', statusOf([feedOf({ state: 'pending', pages: 0 })])],
-    ['stopped', 'of nothing, without a worker', statusOf([], { workers: nobody })],
-    [
-      'stopped',
-      'without a worker once a poll is due',
-      statusOf([feedOf({ poll: late })], { workers: nobody }),
-    ],
-    [
-      'stopped',
-      'after Ctrl-C',
-      statusOf([feedOf({ state: 'paused', lanes: open('paused') })], { workers: nobody }),
-    ],
-    [
-      'degraded',
-      'if another feed is paused while a worker runs',
-      statusOf([feedOf(), feedOf({ chain_id: 1, state: 'paused', lanes: open('paused') })]),
-    ],
-    ['degraded', 'with a late poll', statusOf([feedOf({ poll: late })])],
-    ['degraded', 'with a gap that no worker reads', statusOf([feedOf({ verified: gap })])],
-    [
-      'degraded',
-      'if the key is throttled',
-      statusOf([feedOf({ state: 'blocked', failure: 'throttled' })]),
-    ],
-    [
-      'degraded',
-      'on a standby that is far behind',
-      statusOf([feedOf()], { workers: null, standby: { behind_s: 90 } }),
-    ],
-    [
-      'degraded',
-      'on a standby that does not know',
-      statusOf([feedOf()], { workers: null, standby: { behind_s: null } }),
-    ],
-    [
-      'degraded',
-      'on a standby where no page comes',
-      statusOf(
-        [
-          feedOf({
-            lanes: [
-              laneOf({
-                lane: 'backfill',
-                run_state: 'open',
-                state: 'unknown',
-                last_page_at: '2026-11-22T11:00:00.000Z',
-              }),
-            ],
-          }),
-        ],
-        { workers: null, standby: { behind_s: 0 } },
-      ),
-    ],
-    [
-      'action-required',
-      'if the key is refused, whatever else',
-      statusOf(
-        [
-          feedOf({ poll: late }),
-          feedOf({ chain_id: 1, state: 'blocked', failure: 'unauthorized' }),
-        ],
-        { workers: nobody },
-      ),
-    ],
-    [
-      'action-required',
-      'if a request is rejected',
-      statusOf([feedOf({ state: 'blocked', failure: 'rejected' })]),
-    ],
-    [
-      'action-required',
-      'on a chain that the service does not know',
-      statusOf([feedOf({ state: 'unsupported', failure: 'unknown-chain' })]),
-    ],
-    ['action-required', 'with an item in quarantine', statusOf([feedOf({ quarantined: 3 })])],
-  ])('is %s %s', (state, _what, document) => {
-    expect(statusDocument.parse(document).overall.state).toBe(state);
-  });
+type Feeds = (Partial<FeedStatus> | FeedStatus)[];
+type World = Parameters<typeof statusOf>[1];
+const standby = (behind_s: number | null) => ({ workers: null, standby: { behind_s } });
+const paused = { state: 'paused', lanes: open('paused') } as const;
+const unseen = open('unknown').map((lane) => ({
+  ...lane,
+  last_page_at: '2026-11-22T11:00:00.000Z',
+}));
+
+test.each<[state: string, what: string, feeds: Feeds, world?: World]>([
+  ['healthy', 'of whole and current feeds', [{}, {}]],
+  ['healthy', 'without a worker while nothing is due', [{}], { workers: nobody }],
+  ['syncing', 'while a worker reads history', sixFeeds()],
+  ['syncing', 'before the first page', [{ state: 'pending', pages: 0 }]],
+  ['syncing', 'before the first feed', []],
+  ['stopped', 'of nothing, without a worker', [], { workers: nobody }],
+  ['stopped', 'without a worker once a poll is due', [{ poll: late }], { workers: nobody }],
+  ['stopped', 'after Ctrl-C', [paused], { workers: nobody }],
+  ['degraded', 'if another feed is paused while a worker runs', [{}, paused]],
+  ['degraded', 'with a late poll', [{ poll: late }]],
+  ['degraded', 'with a gap that no worker reads', [{ verified: gap }]],
+  ['degraded', 'if the key is throttled', [{ state: 'blocked', failure: 'throttled' }]],
+  ['degraded', 'on a standby that is far behind', [{}], standby(90)],
+  ['degraded', 'on a standby that does not know', [{}], standby(null)],
+  ['degraded', 'on a standby where no page comes', [{ lanes: unseen }], standby(0)],
+  [
+    'action-required',
+    'if the key is refused, whatever else',
+    [{ poll: late }, { state: 'blocked', failure: 'unauthorized' }],
+    { workers: nobody },
+  ],
+  ['action-required', 'if a request is rejected', [{ state: 'blocked', failure: 'rejected' }]],
+  [
+    'action-required',
+    'on a chain that the service does not know',
+    [{ state: 'unsupported', failure: 'unknown-chain' }],
+  ],
+  ['action-required', 'with an item in quarantine', [{ quarantined: 3 }]],
+])('the overall state is %s %s', (state, _what, feeds, world) => {
+  const document = statusOf(
+    feeds.map((feed, at) => feedOf({ chain_id: at + 1, ...feed })),
+    world,
+  );
+  expect(statusDocument.parse(document).overall.state).toBe(state);
 });
 
-test('only what stops progress makes it unready', () => {
-  const blocking = (feed: Partial<FeedStatus>) =>
-    statusOf([feedOf(feed)]).reasons.some((reason) => reason.blocks_readiness);
-  expect(
-    [
-      { quarantined: 1 },
-      { verified: gap },
-      { state: 'unsupported', failure: 'unsupported' },
-      { state: 'failing', failure: 'unreachable' },
-      readingFeed(),
-    ].map((feed) => blocking(feed as Partial<FeedStatus>)),
-  ).toEqual([false, false, false, false, false]);
-  expect(
-    [
-      { state: 'blocked', failure: 'key-missing' },
-      { state: 'blocked', failure: 'rejected' },
-      { state: 'blocked', failure: 'out-of-credits' },
-      { poll: late },
-      { state: 'paused', lanes: open('paused') },
-      { state: 'failing', lanes: open('quiet', 400) },
-      { lanes: open('no-worker') },
-      { newest_item: { at: statusAt, age_s: 9e4, usual_s: 60, limit_s: 21_600, is_met: false } },
-    ].map((feed) => blocking(feed as Partial<FeedStatus>)),
-  ).toEqual([true, true, true, true, true, true, true, true]);
+test.each<[blocks: boolean, feed: Partial<FeedStatus>]>([
+  [false, { quarantined: 1 }],
+  [false, { verified: gap }],
+  [false, { state: 'unsupported', failure: 'unsupported' }],
+  [false, { state: 'failing', failure: 'unreachable' }],
+  [false, readingFeed()],
+  [true, { state: 'blocked', failure: 'key-missing' }],
+  [true, { state: 'blocked', failure: 'rejected' }],
+  [true, { state: 'blocked', failure: 'out-of-credits' }],
+  [true, { poll: late }],
+  [true, paused],
+  [true, { state: 'failing', lanes: open('quiet', 400) }],
+  [true, { lanes: open('no-worker') }],
+  [
+    true,
+    { newest_item: { at: statusAt, age_s: 9e4, usual_s: 60, limit_s: 21_600, is_met: false } },
+  ],
+])('only what stops progress makes it unready: %j %j', (blocks, feed) => {
+  const { reasons } = statusOf([feedOf(feed)]);
+  expect(reasons.some((reason) => reason.blocks_readiness)).toBe(blocks);
 });
 
 /** What a person reads of each reason. */
