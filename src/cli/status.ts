@@ -47,7 +47,9 @@ async function status(context: Context, options: StatusOptions) {
     statusText(withCommands(document, commandLine), look, commandLine);
   return onDatabase(settings, place, 'reads', async ({ pool }) => {
     if (options.watch) {
-      await watch(place, async (look) => textOf(await statusOrOutage(pool, pageSize), look));
+      const draw = async (columns: number) =>
+        textOf(await statusOrOutage(pool, pageSize), { ...place.out, columns });
+      await watch(draw, { screen: process.stdout, rest: delay, signal: place.signal });
       return exitCodes.done;
     }
     const document = await statusNow(pool, pageSize);
@@ -73,24 +75,29 @@ const redrawMs = 2_000;
 /** Pause in multiples of a read's time: reading takes at most a twentieth of a core. */
 const restPerRead = 20;
 
+interface Watching {
+  readonly screen: NodeJS.WritableStream & Pick<NodeJS.WriteStream, 'columns' | 'rows'>;
+  readonly rest: (ms: number, value: undefined, options: { signal: AbortSignal }) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
 /** Redraws a text every two seconds until the signal aborts. */
-async function watch(
-  { signal, out }: Context,
-  draw: (look: Look) => Promise<string>,
+export async function watch(
+  draw: (columns: number) => Promise<string>,
+  { screen, rest, signal }: Watching,
 ): Promise<void> {
-  const { stdout } = process;
   const { createLogUpdate } = await import('log-update');
-  const update = createLogUpdate(stdout, { showCursor: true });
+  const update = createLogUpdate(screen, { showCursor: true });
   while (!signal.aborted) {
     const begun = performance.now();
     // The terminal may have been resized.
-    const text = await draw({ ...out, columns: stdout.columns });
+    const text = await draw(screen.columns);
     if (signal.aborted) break;
     // The overall state comes first: text that does not fit is cut at the bottom.
     const lines = text.trimEnd().split('\n');
-    update(lines.slice(0, Math.max(1, stdout.rows - 1)).join('\n'));
+    update(lines.slice(0, Math.max(1, screen.rows - 1)).join('\n'));
     const restMs = Math.max(redrawMs, restPerRead * (performance.now() - begun));
-    await delay(restMs, undefined, { signal }).catch(() => undefined);
+    await rest(restMs, undefined, { signal }).catch(() => undefined);
   }
   update.done();
 }
