@@ -1,7 +1,9 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type Fault, type SimulatedChain } from '../../../simulator/index.ts';
+import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { createPool } from '../../../src/db/pool.ts';
 import { statusDocument, type StatusDocument } from '../../../src/status/schema.ts';
-import { statusNow, statusOrOutage } from '../../../src/status/status.ts';
+import { readStatus, statusNow, statusOrOutage } from '../../../src/status/status.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
 import { hangMs } from '../../harness/hang.ts';
@@ -18,15 +20,14 @@ const chain: SimulatedChain = {
 };
 
 interface SceneOptions {
-  readonly fault?: Fault | null;
   readonly latencyMs?: number;
   readonly changes?: Partial<SimulatedChain>;
 }
 
 /** A database, an explorer that answers, and what `status` reports. */
-async function scene({ fault = null, latencyMs = 0, changes = {} }: SceneOptions = {}) {
+async function scene({ latencyMs = 0, changes = {} }: SceneOptions = {}) {
   const chains = [{ ...chain, ...changes }];
-  const simulator = await startSimulator({ seed: 6, chains, latencyMs, faults: () => fault });
+  const simulator = await startSimulator({ seed: 6, chains, latencyMs });
   onTestFinished(() => simulator.close());
   const database = await freshDatabase();
   return { chains, simulator, database, ...reports(database) };
@@ -55,21 +56,16 @@ async function copied(changes: Partial<SimulatedChain> = lately()) {
 const statesOf = ({ feeds }: StatusDocument) =>
   feeds.map(({ operation, state }) => [operation, state]);
 
-test('nothing was ever read', async () => {
-  const { status, codes } = await scene();
+test.each(['migrated', 'empty'] as const)('a %s database has a status', async (how) => {
+  const { pool } = await freshDatabase(how);
+  const { codes, status } = reports({ pool });
   expect(await codes()).toEqual(['stopped', 'pending']);
   expect((await status()).overall).toMatchObject({
     sentence: 'Nothing is stored yet.',
     command: 'explorer-etl sync',
   });
-});
-
-test('a database without tables has a status, and gets no tables', async () => {
-  const { pool } = await freshDatabase('empty');
-  const { codes } = reports({ pool });
-  expect(await codes()).toEqual(['stopped', 'pending']);
-  const { rows } = await pool.query(`select to_regnamespace('etl') as etl`);
-  expect(rows).toEqual([{ etl: null }]);
+  const { rows } = await pool.query(`select to_regclass('etl.feeds') is not null as has_tables`);
+  expect(rows).toEqual([{ has_tables: how === 'migrated' }]);
 });
 
 test('a database that refuses one statement is no outage', async () => {
@@ -175,28 +171,23 @@ test.each(['2099-01-01T00:00:00Z', '1970-01-01T00:00:00Z'])(
   },
 );
 
+const oldBatches = {
+  batches: { first: 1, count: 60, blocks: 20 },
+  userOperations: 0,
+  startsAtMs: Date.now() - 30 * 86_400_000,
+};
+
 test('a bounded range of old batches is not silent, even if one of them is missing', async () => {
-  const old = { batches: { first: 1, count: 60, blocks: 20 }, userOperations: 0 };
-  const { codes, database } = await copied({ ...old, startsAtMs: Date.now() - 30 * 86_400_000 });
+  const { codes, database } = await copied(oldBatches);
   await database.pool.query('delete from explorer.read_batches where batch_number = 30');
   expect(await codes()).toEqual(['degraded', 'gap']);
 });
 
 test('batches that are followed are silent if none comes', async () => {
-  const chains = [
-    {
-      ...chain,
-      userOperations: 0,
-      batches: { first: 1, count: 60, blocks: 20 },
-      startsAtMs: Date.now() - 30 * 86_400_000,
-    },
-  ];
-  const simulator = await startSimulator({ seed: 6, chains });
-  onTestFinished(() => simulator.close());
-  const database = await freshDatabase();
+  const { database, simulator, chains, status } = await scene({ changes: oldBatches });
   const operations = ['optimism-batches', 'optimism-batch-blocks'];
   await runSync(database, { url: simulator.url, chains, operations, isRangeGiven: false });
-  const { overall, reasons } = await reports(database).status();
+  const { overall, reasons } = await status();
   expect(overall.state).toBe('degraded');
   expect(reasons).toMatchObject([
     { code: 'source-silent', feeds: operations.map((operation) => `10/${operation}`) },
@@ -206,17 +197,14 @@ test('batches that are followed are silent if none comes', async () => {
 test('a chain whose row is gone hides none of its feeds', async () => {
   const { status, database } = await copied();
   await database.pool.query('delete from explorer.chains');
-  expect((await status()).feeds.map(({ chain_name }) => chain_name)).toEqual([
-    'chain-10',
-    'chain-10',
-    'chain-10',
-  ]);
+  const names = (await status()).feeds.map(({ chain_name }) => chain_name);
+  expect(names).toEqual(['chain-10', 'chain-10', 'chain-10']);
 });
 
-test.each<[what: string, statement: string, state: string, code: string]>([
-  ['a feed that nothing verifies', `delete from etl.rankings`, 'degraded', 'unverified'],
-  [
-    'a gap in a list',
+/** Faults in a whole copy, with the overall state and its reason. */
+const faults = {
+  'a feed that nothing verifies': ['delete from etl.rankings', 'degraded', 'unverified'],
+  'a gap in a list': [
     `update etl.coverage set verified = verified - (
        select int8multirange(int8range(min(block_number) + 2, max(block_number) - 2))
        from explorer.user_operations
@@ -224,69 +212,73 @@ test.each<[what: string, statement: string, state: string, code: string]>([
     'degraded',
     'gap',
   ],
-  [
-    'a batch that was not read',
+  'a batch that was not read': [
     `delete from explorer.read_batches where batch_number = 2`,
     'degraded',
     'gap',
   ],
-  [
-    'a batch that is not verified',
+  'a batch that is not verified': [
     `update explorer.read_batches set is_verified = false where batch_number = 1`,
     'degraded',
     'unverified',
   ],
-  [
-    'a batch that is listed, and of which a poll found no blocks,',
-    `update etl.feeds set target_numbers = '{[1,)}', latest_batch = 3 where kind = 'numbered';
-     insert into explorer.listed_batches (chain_id, batch_number, page_id) values (10, 4, 1);
+  'a listed batch of which a poll found no blocks': [
+    `with followed as (
+       update etl.feeds set target_numbers = '{[1,)}', latest_batch = 3 where kind = 'numbered'
+     ), listed as (
+       insert into explorer.listed_batches (chain_id, batch_number, page_id) values (10, 4, 1)
+     )
      insert into explorer.read_batches (chain_id, batch_number, state, blocks_count, is_verified, walked_at, page_id)
      values (10, 4, 'open', 0, false, now(), 1)`,
     'degraded',
     'unverified',
   ],
-  [
-    'an item in quarantine',
+  'an item in quarantine': [
     `insert into etl.quarantine (chain_id, operation, page_id, reason, raw, raw_hash, scope, position)
      select chain_id, operation, min(pages.id), 'hash: missing', '{}', 'x', '{}', 0
      from etl.pages join etl.walks on walks.id = walk_id group by 1, 2 limit 1`,
     'action-required',
     'quarantine',
   ],
-  [
-    'an order that was broken',
+  'an order that was broken': [
     `update etl.feeds set state = 'unordered', reason = 'unordered: page 3' where operation = 'factories'`,
     'degraded',
     'failing',
   ],
-  [
-    'a key that is refused',
+  'a key that is refused': [
     `update etl.feeds set state = 'unauthorized', failure = 'key-missing' where operation = 'factories'`,
     'action-required',
     'key-refused',
   ],
-  [
-    'a chain that the service does not know',
+  'a chain that the service does not know': [
     `update etl.feeds set state = 'unsupported', failure = 'unknown-chain' where operation = 'factories'`,
     'action-required',
     'unsupported',
   ],
-])('%s is not healthy', async (_what, statement, state, code) => {
-  const { codes, database } = await copied();
-  await database.pool.query(statement);
-  const found = await codes();
-  expect(found[0]).toBe(state);
-  expect(found).toContain(code);
+} as const;
+
+test('a copy with a fault is not healthy', async () => {
+  const { database } = await copied();
+  const pool = createPool({ url: database.url, max: 1, applicationName: 'test' });
+  onTestFinished(() => pool.end());
+  for (const [what, [statement, state, code]] of Object.entries(faults)) {
+    await pool.query('begin');
+    await pool.query(statement);
+    const { overall, reasons } = await readStatus(drizzle(pool), { pageSize: 50, standby: null });
+    await pool.query('rollback');
+    expect([overall.state, reasons.some((reason) => reason.code === code)], what).toEqual([
+      state,
+      true,
+    ]);
+  }
 });
 
 test('eight statements make the document, however many feeds there are', async () => {
-  const { database, simulator } = await copied();
-  const chains = [{ ...chain, ...lately(), id: 8453, name: 'base' }];
-  const other = await startSimulator({ seed: 7, chains });
-  onTestFinished(() => other.close());
-  await runSync(database, { url: other.url, chains });
-  expect(simulator.url).not.toBe(other.url);
-
+  const { database } = await copied();
+  await database.pool.query(
+    `insert into etl.feeds (chain_id, operation, kind, unit, settings)
+     select 8453, operation, kind, unit, settings from etl.feeds`,
+  );
   let statements = 0;
   const counting = new Proxy(database.pool, {
     get(pool, name) {
@@ -304,14 +296,14 @@ test('eight statements make the document, however many feeds there are', async (
 /** A chain whose user operations take a while. */
 const long = { userOperations: 20_000, batches: { first: 1, count: 0, blocks: 20 } };
 
-/** A command that reads history and is under way, by default a `sync`. */
-async function syncing(work: readonly string[] = ['sync', '--quiet'], explorer: object = {}) {
+/** A `sync` that reads history. */
+async function syncing() {
   const made = await scene({ latencyMs: 50, changes: long });
   const chains = [{ id: 10, operations: { 'user-operations': {} } }];
-  const program = startProgram(work, {
+  const program = startProgram(['sync', '--quiet'], {
     databaseUrl: made.database.url,
     explorerUrl: made.simulator.url,
-    cwd: await configFolder({ explorer, chains }),
+    cwd: await configFolder({ chains }),
   });
   await eventually('a page', hangMs, async () => {
     const { rows } = await made.database.pool.query<{ pages: string }>(
@@ -339,14 +331,6 @@ test('a sync is seen at work; after Ctrl-C its feed is paused', async () => {
     command: 'explorer-etl sync',
   });
   expect(overall.since).not.toBeNull();
-});
-
-test('a first read is no credit alarm, whatever its pace', async () => {
-  const { status } = await syncing(['start'], { daily_credits: 100_000 });
-  const forecast = async () => (await status()).credits.forecast;
-  // How far back the list goes is unknown, so it may end today.
-  await eventually('a forecast', hangMs, async () => (await forecast()).kind !== 'unknown');
-  expect(await forecast()).toMatchObject({ kind: 'history-takes-days', days: { least: 0 } });
 });
 
 test('after a kill its feed is behind, for lack of a worker', async () => {
