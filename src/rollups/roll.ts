@@ -9,8 +9,6 @@ const longest = '10 minutes';
 const turnMs = 100;
 /** How many keys it takes at most, however quick the last ones were. */
 const mostKeys = 5_000;
-/** How long one of the sums is worked on before it is the turn of the others, in ms. */
-const shareMs = 5_000;
 
 export interface RollUpOptions {
   readonly db: Database;
@@ -20,8 +18,8 @@ export interface RollUpOptions {
 
 /**
  * Finds what was written since the last time, and sums up again its days, senders and batches;
- * returns the number of keys. A long sum takes turns with others, and processes with each other.
- * After a kill, the rest is done the next time.
+ * returns the number of keys. Processes take turns with each other. After a kill, the rest is done
+ * the next time.
  *
  * @throws what Postgres threw of the first sum that failed; the others were summed up
  */
@@ -30,21 +28,12 @@ export async function rollUp(options: RollUpOptions, signal: AbortSignal): Promi
     sql`select name from etl.rollups order by name`,
   );
   const failures: unknown[] = [];
-  let names = rows.map(({ name }) => name);
   let keys = 0;
-  let isDone = false;
-  while (!isDone && !signal.aborted) {
-    isDone = true;
-    for (const name of names) {
-      if (signal.aborted) break;
-      try {
-        const share = await sumShare(name, options, signal);
-        keys += share.keys;
-        isDone &&= share.isDone;
-      } catch (error) {
-        failures.push(error);
-        names = names.filter((other) => other !== name);
-      }
+  for (const { name } of rows) {
+    try {
+      keys += await sumAll(name, options, signal);
+    } catch (error) {
+      failures.push(error);
     }
   }
   const [failure] = failures;
@@ -52,12 +41,12 @@ export async function rollUp(options: RollUpOptions, signal: AbortSignal): Promi
   return keys;
 }
 
-async function sumShare(
+async function sumAll(
   name: string,
   { db, now }: RollUpOptions,
   signal: AbortSignal,
-): Promise<{ readonly keys: number; readonly isDone: boolean }> {
-  const until = now() + shareMs;
+): Promise<number> {
+  if (signal.aborted) return 0;
   await transact(db, (tx) => noteStale(tx, name));
   let all = 0;
   let most = 1;
@@ -69,9 +58,8 @@ async function sumShare(
     // One key may be a year of a busy sender, or nothing.
     const inTime = Math.round((keys * turnMs) / Math.max(1, now() - begun));
     most = Math.min(Math.max(1, inTime), 2 * most, mostKeys);
-    if (now() > until) return { keys: all, isDone: false };
   }
-  return { keys: all, isDone: true };
+  return all;
 }
 
 /** Has everything summed up again the next time: rows were deleted, which leaves no trace to find it by. */
@@ -83,9 +71,7 @@ const named = (prefix: string, name: string) => sql.raw(`etl.${prefix}_${name}`)
 
 async function noteStale(tx: Transaction, name: string): Promise<void> {
   const { rows } = await tx.execute<{ since: string | null; horizon: string }>(sql`
-    -- Where the clock was set back, what was written since counts as older.
-    select case when begun_at > now() - ${recomputeEvery}::interval and read_to <= now() then read_to end::text
-             as since,
+    select case when begun_at > now() - ${recomputeEvery}::interval then read_to end::text as since,
            -- A row has the time at which its transaction began, and is seen when that has ended.
            least(
              now(),

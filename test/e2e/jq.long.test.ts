@@ -74,47 +74,33 @@ test('the page has a line for each of five jobs', () => {
   expect(oneLiners).toHaveLength(5);
 });
 
-test('alert where all is not well', async () => {
-  const { run, ask } = await scene();
+test('alert where all is not well, what today cost, and rows that the last sync added', async () => {
+  const { run, ask, number } = await scene();
   await run(['migrate']);
   expect(await ask(lineOf('.overall.state'))).toEqual({ told: 'false', exitCode: 1 });
-  await run(['sync']);
+  expect((await ask(lineOf('.rows_added'))).told).toBe('310');
+  expect((await ask(lineOf('.rows_added'))).told).toBe('0');
   expect(await ask(lineOf('.overall.state'))).toEqual({ told: 'true', exitCode: 0 });
-});
-
-test('what today cost', async () => {
-  const { run, ask, number } = await scene();
-  await run(['sync']);
   const spent = await number('select sum(credits)::int as n from etl.pages');
   expect(spent).toBeGreaterThan(0);
   expect(await ask(lineOf('.credits'))).toEqual({ told: String(spent), exitCode: 0 });
 });
 
-test('what is open, as commands', async () => {
+test('feeds that fail, with the class, and what is open, as commands', async () => {
   const { run, ask } = await scene();
+  await run(['sync'], { EXPLORER_API_KEY: 'wrong' });
+  const { told: failing } = await ask(lineOf('.failure'));
+  expect(failing.split('\n').toSorted()).toEqual([
+    '10/factories unauthorized',
+    '10/user-operations unauthorized',
+  ]);
   await run(['sync', '--max-pages', '2']);
+  expect((await ask(lineOf('.failure'))).told).toBe('');
+
   const { told } = await ask(lineOf('.open'));
   expect(told).toBe('explorer-etl repair --chain 10 --operation user-operations');
   const [, ...repair] = told.split(' ');
   // Two pages tell too little of how long the list is.
   expect((await run([...repair, '--yes'])).code).toBe(0);
   expect((await ask(lineOf('.open'))).told).toBe('');
-});
-
-test('feeds that fail, with the class', async () => {
-  const { run, ask } = await scene();
-  await run(['sync'], { EXPLORER_API_KEY: 'wrong' });
-  const { told } = await ask(lineOf('.failure'));
-  expect(told.split('\n').toSorted()).toEqual([
-    '10/factories unauthorized',
-    '10/user-operations unauthorized',
-  ]);
-  await run(['sync']);
-  expect((await ask(lineOf('.failure'))).told).toBe('');
-});
-
-test('rows that the last sync added', async () => {
-  const { ask } = await scene();
-  expect((await ask(lineOf('.rows_added'))).told).toBe('310');
-  expect((await ask(lineOf('.rows_added'))).told).toBe('0');
 });

@@ -142,24 +142,4 @@ describe.skipIf(installed === null)('behind PgBouncer (skipped where it is not i
     expect(await differences(pool, seed, chain)).toEqual({});
     expect((await run(['verify'])).code).toBe(0);
   });
-
-  test('a worker that is killed is taken over by the other', async () => {
-    const { url, pool, begin, run } = await openScene({ pool_mode: 'transaction' }, 50);
-    expect((await run(['migrate'])).code).toBe(0);
-    const killed = begin(['start'], url);
-    await eventually('pages', hangMs, async () => (await pages(pool)) > 10);
-    const other = begin(['start'], url);
-    await eventually('the other', hangMs, async () => other.stderr.includes('start.ready'));
-    killed.kill('SIGKILL');
-    await eventually('it to be taken over', hangMs, async () =>
-      other.stderr.includes('job.taken-over'),
-    );
-    await eventually('all to be copied', hangMs, async () => {
-      const { rows } = await pool.query(`select from etl.runs where state = 'open'`);
-      return rows.length === 0;
-    });
-    other.kill('SIGTERM');
-    expect(await other.ended(hangMs)).toEqual({ code: 0, signal: null });
-    expect(await differences(pool, seed, chain)).toEqual({});
-  });
 });

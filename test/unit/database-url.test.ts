@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { forLibpq } from '../../src/cli/db.ts';
 import { withName, withSettings } from '../../src/db/timeouts.ts';
 
 test.each([
@@ -19,4 +20,15 @@ test('the sessions of a URL are named, also where it names a socket', () => {
   expect(withName('postgres://u:p@/d?host=/run/pg', 'a worker')).toBe(
     'postgres://u:p@nowhere.invalid/d?host=%2Frun%2Fpg&application_name=a+worker',
   );
+});
+
+test.each([
+  ['postgres://a@b/c', 'postgres://a@b/c'],
+  ['postgres://a@b/c?sslmode=no-verify', 'postgres://a@b/c?sslmode=require'],
+  ['postgres://a@b/c?uselibpqcompat=true&sslmode=require', 'postgres://a@b/c?sslmode=require'],
+  ['postgres://a@b/c?ssl=true', 'postgres://a@b/c?sslmode=require'],
+  ['postgres://a@b/c?ssl=true&sslmode=verify-full', 'postgres://a@b/c?sslmode=verify-full'],
+  ['postgres://a@b/c?application_name=mine', 'postgres://a@b/c?application_name=mine'],
+])('psql is given %s as %s', (url, given) => {
+  expect(forLibpq(url)).toBe(given);
 });

@@ -37,7 +37,6 @@ const composeSchema = z.object({
 });
 
 const probeSchema = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) });
-const labelsSchema = z.record(z.string(), z.string());
 const podSchema = z.object({
   securityContext: z.object({ runAsNonRoot: z.literal(true), runAsUser: z.int().min(1) }),
   containers: z.tuple([
@@ -60,10 +59,10 @@ const deploymentSchema = z.object({
   spec: z.object({ replicas: z.int().min(2), template: z.object({ spec: podSchema }) }),
 });
 
-const compose = composeSchema.parse(parseDocument(read('docker-compose.yml')).toJS());
-const deployment = deploymentSchema.parse(
-  parseDocument(read('deploy/kubernetes/base/deployment.yaml')).toJS(),
-);
+const readYaml = <Schema extends z.ZodType>(file: string, schema: Schema) =>
+  schema.parse(parseDocument(read(file)).toJS());
+const compose = readYaml('docker-compose.yml', composeSchema);
+const deployment = readYaml('deploy/kubernetes/base/deployment.yaml', deploymentSchema);
 const pod = deployment.spec.template.spec;
 const [container] = pod.containers;
 const unit = read('deploy/systemd/explorer-etl.service');
@@ -118,13 +117,9 @@ test.each(Object.entries(environments))('%s sets variables that the program read
   expect(Object.keys(set).filter((name) => !knownVariables().has(name))).toEqual([]);
 });
 
-test('no secret stands in a variable, each comes from a file', () => {
-  for (const set of Object.values(environments)) {
-    const values = Object.entries(set).filter(([name]) => !name.endsWith('_FILE'));
-    expect(values.map(([name]) => name).filter((name) => name !== 'EXPLORER_ETL_CONFIG')).toEqual(
-      [],
-    );
-  }
+test.each(Object.entries(environments))('%s takes each secret from a file', (_, set) => {
+  const names = Object.keys(set).filter((name) => name !== 'EXPLORER_ETL_CONFIG');
+  expect(names.filter((name) => !name.endsWith('_FILE'))).toEqual([]);
 });
 
 test('each file of a secret is where it is put', () => {
@@ -164,24 +159,23 @@ test('images and actions are pinned by what they are, not by what they are calle
   }
 });
 
-test("the image's Node is the one that the tests run on", () => {
+test('the image has the Node that the tests run on, and runs as the user of the pods', () => {
   const { devDependencies } = z
     .object({ devDependencies: z.record(z.string(), z.string()) })
     .parse(JSON.parse(read('package.json')));
-  expect(read('deploy/Dockerfile')).toContain(`node:${devDependencies['node']}-`);
-});
-
-test('the image runs as the user that the pods run as, and not as root', () => {
-  const user = /^USER (?<user>\d+):\d+$/mu.exec(read('deploy/Dockerfile'))!.groups!['user'];
+  const dockerfile = read('deploy/Dockerfile');
+  expect(dockerfile).toContain(`node:${devDependencies['node']}-`);
+  const user = /^USER (?<user>\d+):\d+$/mu.exec(dockerfile)!.groups!['user'];
   expect(user).toBe(String(pod.securityContext.runAsUser));
 });
 
 test('ports are the same everywhere', () => {
   expect(read('deploy/Dockerfile')).toContain(`EXPOSE ${ports.page} ${ports.metrics}`);
   expect(read('deploy/Dockerfile')).toContain(`http://127.0.0.1:${ports.metrics}/healthz`);
-  expect(compose.services['explorer-etl']!.ports).toEqual([
-    `127.0.0.1:${ports.page}:${ports.page}`,
-  ]);
+  // To this machine alone.
+  const open = Object.values(compose.services).flatMap((service) => service.ports);
+  expect(open).toContain(`127.0.0.1:${ports.page}:${ports.page}`);
+  expect(open.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
   expect(container.ports).toEqual([
     { name: 'page', containerPort: ports.page },
     { name: 'metrics', containerPort: ports.metrics },
@@ -189,11 +183,6 @@ test('ports are the same everywhere', () => {
   expect(read('deploy/compose/prometheus.yaml')).toContain(`port: ${ports.metrics}`);
   const services = read('deploy/kubernetes/base/service.yaml');
   expect(services).toContain(`prometheus.io/port: '${ports.metrics}'`);
-});
-
-test('ports of containers are open to this machine alone', () => {
-  const open = Object.values(compose.services).flatMap((service) => service.ports);
-  expect(open.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
 });
 
 test('no probe restarts a pod, or takes it away, because data is late or a key is refused', () => {
@@ -205,14 +194,16 @@ test('no probe restarts a pod, or takes it away, because data is late or a key i
 
 test('what selects the pods selects those, and no others of the namespace', () => {
   const label = { 'app.kubernetes.io/name': 'explorer-etl' };
-  const budget = z
-    .object({ spec: z.object({ selector: z.object({ matchLabels: labelsSchema }) }) })
-    .parse(parseDocument(read('deploy/kubernetes/base/pod-disruption-budget.yaml')).toJS());
-  expect(budget.spec.selector.matchLabels).toEqual(label);
-  const policy = z
-    .object({ spec: z.object({ podSelector: z.object({ matchLabels: labelsSchema }) }) })
-    .parse(parseDocument(read('deploy/kubernetes/base/network-policy.yaml')).toJS());
-  expect(policy.spec.podSelector.matchLabels).toEqual(label);
+  const folder = 'deploy/kubernetes/base';
+  const matching = z.object({ matchLabels: z.record(z.string(), z.string()) });
+  const budget = z.object({ spec: z.object({ selector: matching }) });
+  const policy = z.object({ spec: z.object({ podSelector: matching }) });
+  expect(
+    readYaml(`${folder}/pod-disruption-budget.yaml`, budget).spec.selector.matchLabels,
+  ).toEqual(label);
+  expect(readYaml(`${folder}/network-policy.yaml`, policy).spec.podSelector.matchLabels).toEqual(
+    label,
+  );
 });
 
 test('what compose mounts is there, and Prometheus calls it as the alerts do', () => {

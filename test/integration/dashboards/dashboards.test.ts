@@ -99,7 +99,7 @@ describe.each(Object.entries(boards))('the Grafana dashboard %s', (name, board) 
         const expected = format === 'time_series' ? TIMESTAMPTZ : undefined;
         expect(time?.dataTypeID, title).toBe(expected);
         // A number has no text beside it; of several each has its own.
-        const texts = fields.filter(({ dataTypeID }) => dataTypeID === TEXT);
+        const texts = fields.filter(({ dataTypeID }) => typeNames.get(dataTypeID) === 'TEXT');
         expect(rows.length === 1 || type !== 'stat' || texts.length === 1, title).toBe(true);
       }
     }

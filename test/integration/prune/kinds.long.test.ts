@@ -76,20 +76,3 @@ test('polls whose bodies are archived stay, so that a replay finds all', async (
   expect(whole.pages).toBeGreaterThan(0);
   expect((await replayed(database)).pages).toBe(0);
 });
-
-test('an item that was dropped from quarantine is not reported of again', async () => {
-  const { sync, query, age, prune, reported } = await listWorld(60);
-  await sync(5);
-  await age(100);
-  await query(`
-    insert into etl.quarantine (
-      chain_id, operation, scope, raw, raw_hash, reason, page_id, position, from_block, to_block, dropped_at
-    )
-    select 10, 'user-operations', '{}', '{}', 'hash', 'bad', min(id), 0, 55, 56, now() from etl.pages
-  `);
-  const before = await reported();
-
-  await prune();
-
-  expect(await reported()).toEqual(before);
-});

@@ -4,12 +4,16 @@ import { ledgerFaults } from '../../harness/ledger.ts';
 import { hashOf } from '../../harness/listed-operations.ts';
 import { listWorld, oneEach } from './world.ts';
 
-test('polls that brought nothing leave the ledger, and all that is reported stays as it was', async () => {
+test('old polls that brought nothing leave the ledger, and all that is reported stays as it was', async () => {
   const { list, database, sync, prune, age, reported, walks } = await listWorld(200);
   await sync(6);
   list.operations.push(...oneEach(203).slice(200));
   await sync(6);
-  await age(100);
+  const none = { walks: 0, pages: 0, runs: 0 };
+  expect(await prune()).toEqual(none);
+  await age(20);
+  expect(await prune(30)).toEqual(none);
+  await age(80);
   const before = await reported();
   const { walks: all } = await walks();
 
@@ -21,17 +25,6 @@ test('polls that brought nothing leave the ledger, and all that is reported stay
   expect(await reported()).toEqual(before);
   expect(before.provenance.filter(({ page }) => page === null)).toEqual([]);
   expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
-});
-
-test('younger polls stay, and without an age all do', async () => {
-  const { sync, prune, age, walks } = await listWorld(50);
-  await sync(5);
-  const before = await walks();
-  expect(await prune()).toEqual({ walks: 0, pages: 0, runs: 0 });
-  await age(20);
-  expect(await prune(30)).toEqual({ walks: 0, pages: 0, runs: 0 });
-
-  expect(await walks()).toEqual(before);
 });
 
 test('a sync after it asks for as many pages as one without, and leaves the same rows', async () => {
@@ -57,30 +50,14 @@ test('a sync after it asks for as many pages as one without, and leaves the same
   expect((await pruned.walks()).walks).toBeLessThan((await kept.walks()).walks);
 });
 
-test('the poll that showed an item to have left the list stays, and the item stays removed', async () => {
+test('polls that brought a late item, another name, or showed that an item left, stay', async () => {
   const { list, sync, prune, age, reported, query } = await listWorld(200);
   await sync(3);
   const all = list.operations;
-  list.operations = all.filter(({ id }) => id !== 192);
-  await sync(4);
-  await age(100);
-  const before = await reported();
-
-  expect((await prune()).walks).toBeGreaterThan(0);
-
-  expect(await reported()).toEqual(before);
-  const removed = 'select hash from explorer.user_operations where removed_at is not null';
-  await sync(2);
-  expect(await query(removed)).toEqual([{ hash: hashOf(192) }]);
-  list.operations = all;
-  await sync();
-  expect(await query(removed)).toEqual([]);
-});
-
-test('polls that brought a late item, or another name of an address, stay', async () => {
-  const { list, sync, prune, age, reported, query } = await listWorld(200);
-  await sync(3);
-  list.operations.push({ block: 195, id: 7000, sender: 'first' });
+  list.operations = [
+    ...all.filter(({ id }) => id !== 192),
+    { block: 195, id: 7000, sender: 'first' },
+  ];
   await sync(3);
   list.operations = list.operations.map((item) =>
     item.id === 7000 ? { ...item, sender: 'second' } : item,
@@ -96,6 +73,12 @@ test('polls that brought a late item, or another name of an address, stay', asyn
     { name: 'second' },
   ]);
   expect(await query('select key from etl.late_arrivals')).toEqual([{ key: hashOf(7000) }]);
+  const removed = 'select hash from explorer.user_operations where removed_at is not null';
+  await sync(2);
+  expect(await query(removed)).toEqual([{ hash: hashOf(192) }]);
+  list.operations = [...all, ...list.operations.slice(-1)];
+  await sync();
+  expect(await query(removed)).toEqual([]);
 });
 
 test('what pruned walks alone verified stays verified', async () => {
@@ -113,14 +96,19 @@ test('what pruned walks alone verified stays verified', async () => {
   expect(await reported()).toEqual(before);
 });
 
-test('a poll of which an item waits in quarantine stays', async () => {
-  const { sync, prune, age, query } = await listWorld(50);
+test('a poll of which an item waits in quarantine stays, and a dropped item is reported once', async () => {
+  const { sync, prune, age, query, reported } = await listWorld(50);
   await sync(5);
   await age(100);
   await query(`
     insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
     select 10, 'user-operations', '{}', '{}', id::text, 'bad', id, 0 from etl.pages
   `);
-
   expect(await prune()).toEqual({ walks: 0, pages: 0, runs: 0 });
+
+  await query('delete from etl.quarantine where id > (select min(id) from etl.quarantine)');
+  await query('update etl.quarantine set dropped_at = now(), from_block = 45, to_block = 46');
+  const before = await reported();
+  expect((await prune()).walks).toBeGreaterThan(0);
+  expect(await reported()).toEqual(before);
 });

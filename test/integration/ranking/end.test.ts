@@ -91,83 +91,79 @@ async function judge({
   return factories.judgeEnd(drizzle(pool), claim);
 }
 
-const verdict = async (scene: Scene) => (await judge(scene)).is;
+/** Of a ranking of 230, the places that a list cut after the hundredth has met. */
+const cut = { ranked: places(1, 230), met: places(1, 100) };
+const small = places(1, 60);
+const nearlyAll = { met: places(1, 200), last: places(201, 229) };
 
-test('an end after all that the last ranking held is supported', async () => {
-  expect(
-    await verdict({ ranked: places(1, 230), met: places(1, 200), last: places(201, 230) }),
-  ).toBe('supported');
+test.each<[what: string, is: EndVerdict['is'], Scene]>([
+  [
+    'after all that the last ranking held',
+    'supported',
+    { ranked: places(1, 230), met: places(1, 200), last: places(201, 230) },
+  ],
+  ['on a short page that comes too early', 'contradicted', { ...cut, last: places(101, 137) }],
+  ['on a full page that comes too early', 'contradicted', { ...cut, last: places(101, 150) }],
+  [
+    'below some of the lower part that rose and were met',
+    'contradicted',
+    { ...cut, met: [229, ...places(1, 99), 180, 210] },
+  ],
+  ['of an empty list in which few were ranked', 'contradicted', { ranked: places(1, 3) }],
+  ['of a list that no one has read', 'unsupported', { met: places(1, 50), last: places(51, 60) }],
+  ['of an empty list that no one has read', 'unsupported', {}],
+  [
+    'after factories are missed here and there',
+    'unsupported',
+    {
+      ranked: places(1, 230),
+      met: places(1, 200).filter((place) => place % 5 !== 0),
+      last: places(201, 230),
+    },
+  ],
+  [
+    'from which the last few may have left',
+    'unsupported',
+    { ranked: places(1, 230), met: places(1, 200), last: places(201, 225) },
+  ],
+  [
+    'below a new factory at the bottom, which may have more below it',
+    'unsupported',
+    { ranked: small, met: places(1, 50), last: places(51, 61) },
+  ],
+  [
+    'on an empty page behind a cursor, though all were met',
+    'unsupported',
+    { ranked: places(1, 50), met: places(1, 50) },
+  ],
+  [
+    'with as many in quarantine as were not met',
+    'supported',
+    { ranked: small, met: places(1, 50), last: [60], quarantined: 9 },
+  ],
+  ['of a list that is all in quarantine', 'unsupported', { ranked: small, quarantined: 60 }],
+  [
+    'of a list that some left since its ranking',
+    'unsupported',
+    { ranked: [...places(1, 229), 500, 501], ...nearlyAll },
+  ],
+  [
+    'of a list that they had left in the walk before, too',
+    'supported',
+    { ranked: [...places(1, 229), 500, 501], before: places(1, 229), ...nearlyAll },
+  ],
+])('an end %s is %s', async (_what, is, scene) => {
+  expect((await judge(scene)).is).toBe(is);
 });
 
-test('an end that cuts the lower part of the last ranking off is contradicted, with the evidence', async () => {
-  expect(await judge({ ranked: places(1, 230), met: places(1, 100) })).toEqual({
+test('a contradicted end names its evidence: the last ranking, or the walk before', async () => {
+  expect(await judge(cut)).toEqual({
     is: 'contradicted',
     evidence:
       'ends after 100 factories, where the ranking of 2026-05-06T07:08:09Z held 230, 130 of them not met',
     question: null,
   });
-});
-
-test('a short and a full page that end the list too early are as empty ones', async () => {
-  const ranked = places(1, 230);
-  expect(await verdict({ ranked, met: places(1, 100), last: places(101, 137) })).toBe(
-    'contradicted',
-  );
-  expect(await verdict({ ranked, met: places(1, 100), last: places(101, 150) })).toBe(
-    'contradicted',
-  );
-});
-
-test('a list that is empty where somebody was ranked is contradicted, however few they were', async () => {
-  expect(await verdict({ ranked: places(1, 3) })).toBe('contradicted');
-});
-
-test('an end of a list that nobody has read before is unsupported', async () => {
-  expect(await verdict({ met: places(1, 50), last: places(51, 60) })).toBe('unsupported');
-  expect(await verdict({})).toBe('unsupported');
-});
-
-test('factories that are missed here and there, or leave, contradict nothing', async () => {
-  const ranked = places(1, 230);
-  const moved = places(1, 200).filter((place) => place % 5 !== 0);
-  expect(await verdict({ ranked, met: moved, last: places(201, 230) })).toBe('unsupported');
-  // The last few of a list may well have left it.
-  expect(await verdict({ ranked, met: places(1, 200), last: places(201, 225) })).toBe(
-    'unsupported',
-  );
-});
-
-test('one of the lower part that rose and was met does not hide that the others are missing', async () => {
-  const met = [229, ...places(1, 99), 180, 210];
-  expect(await verdict({ ranked: places(1, 230), met })).toBe('contradicted');
-});
-
-test('what is new at the bottom may have more below it, and is requested again', async () => {
-  const ranked = places(1, 60);
-  expect(await verdict({ ranked, met: places(1, 50), last: places(51, 61) })).toBe('unsupported');
-});
-
-test('an empty page behind a cursor supports no end, though all were met', async () => {
-  expect(await verdict({ ranked: places(1, 50), met: places(1, 50) })).toBe('unsupported');
-});
-
-test('as many as stand in quarantine may be those that were not met', async () => {
-  const ranked = places(1, 60);
-  expect(await verdict({ ranked, met: places(1, 50), last: [60], quarantined: 9 })).toBe(
-    'supported',
-  );
-  expect(await verdict({ ranked: places(1, 50), quarantined: 50 })).toBe('unsupported');
-});
-
-test('the walk before in the same run is evidence too', async () => {
-  const before = places(1, 230);
-  expect(await verdict({ before, met: places(1, 100) })).toBe('contradicted');
-  expect(await judge({ before, met: places(1, 100) })).toMatchObject({
+  expect(await judge({ before: places(1, 230), met: places(1, 100) })).toMatchObject({
     evidence: 'ends after 100 factories, where the walk before met 230, 130 of them not met',
   });
-  // Who left the list was not met by it either.
-  const ranked = [...places(1, 229), 500, 501];
-  const met = { met: places(1, 200), last: places(201, 229) };
-  expect(await verdict({ ranked, ...met })).toBe('unsupported');
-  expect(await verdict({ ranked, before: places(1, 229), ...met })).toBe('supported');
 });

@@ -37,24 +37,6 @@ test('a list whose rows moved during the walk is walked again, and then publishe
   expect(await world.count('etl.ranking_entries')).toBe(0);
 });
 
-test('a walk that ended because rows moved publishes neither rank nor history', async () => {
-  const world = await rankingWorld(motion, factories);
-  await world.sync({ pageSize });
-  const before = await world.query('select address_hash, rank from explorer.factories order by 1');
-  const stop = new AbortController();
-
-  await world.sync({ pageSize, signal: stop.signal }, (request) => {
-    world.clock.nowMs += stepMs;
-    if (request === pages + 2) stop.abort();
-  });
-
-  expect((await world.walks())[0]).toEqual(moved);
-  expect(await world.query('select address_hash, rank from explorer.factories order by 1')).toEqual(
-    before,
-  );
-  expect(await world.count('explorer.factory_history')).toBe(factories);
-});
-
 test('a list that never stands still is published after three walks, with a note', async () => {
   const world = await rankingWorld(motion, factories);
   await world.sync({ pageSize });
@@ -74,14 +56,8 @@ test('a list that never stands still is published after three walks, with a note
   // All of them were listed all the time, so each is in one of the walks.
   expect((await world.stored()).filter(({ is_missing }) => is_missing)).toEqual([]);
   expect(await world.count('etl.ranking_entries')).toBe(0);
-});
 
-test('once the list stands still, one more ranking is exact and has no note', async () => {
-  const world = await rankingWorld(motion, factories);
-  await world.sync({ pageSize }, () => {
-    world.clock.nowMs += stepMs;
-  });
-
+  // Once it stands still, one more ranking is exact.
   await world.sync({ pageSize });
 
   expect(await world.stored()).toEqual(world.expected());

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { runProgram } from '../../../src/cli/program.ts';
 import { startInstantMs } from '../../../simulator/index.ts';
 import { rankingWorld, minuteMs } from './world.ts';
-import { plainOutput } from '../../harness/plain-output.ts';
+import { call } from '../../harness/call.ts';
 
 const pageSize = 10;
 const factories = 60;
@@ -112,17 +111,9 @@ test('verify says how many factories the last ranking holds, and as of when', as
   expect(covered?.map(({ from, to, as_of }) => [from, to, Date.parse(as_of)])).toEqual([
     [1, factories, startInstantMs + 5 * minuteMs],
   ]);
-  const output: string[] = [];
-  await runProgram(['verify', '--database-url', world.url], {
-    env: {},
-    cwd: '/',
-    signal: new AbortController().signal,
-    stdout: (text) => void output.push(text),
-    stderr: (text) => void output.push(text),
-    ...plainOutput,
-  });
+  const { stdout } = await call(['verify', '--database-url', world.url]);
   // The simulated factories have fields that the specification does not name.
-  expect(output.join('')).toMatch(
+  expect(stdout).toMatch(
     /^● complete: 1 feed\n\n✓ \S+ \(10\) factories {2}full snapshot of 60 rows, as of .*\n\nNotes\n.* unknown fields? .*\n$/,
   );
 });
