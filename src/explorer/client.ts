@@ -44,7 +44,6 @@ const defaultTimeouts: Timeouts = {
 
 export interface Answer<Admission, Page> {
   readonly page: Page;
-  readonly status: number;
   /** On the wire. */
   readonly bytes: number;
   /** Requests sent, the successful one included. */
@@ -53,7 +52,6 @@ export interface Answer<Admission, Page> {
   readonly latencyMs: number;
   /** The successful attempt's result of `admit`. */
   readonly admission: Admission;
-  readonly limits: RateHeaders;
 }
 
 /** How a request is admitted and reported, and how its page is read. */
@@ -129,7 +127,7 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
   const dispatcher = options.connections ?? openConnections(timeouts, maxBodyBytes);
   // On a new connection, connecting comes before the head of the answer.
   const pace = { ...timeouts, headMs: timeouts.connectMs + timeouts.headersMs };
-  const limits = { dispatcher, pace, now, maxBodyBytes, redact };
+  const exchanging = { dispatcher, pace, now, maxBodyBytes, redact };
   return {
     async get(request, { admit, report, read, isRecheck = false, onAttempt, signal }) {
       const url = requestUrl(request, options);
@@ -141,17 +139,16 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
         let ended: Attempt | null = null;
         try {
           const answer = await (isRecheck
-            ? exchangeAlone(url, { ...limits, signal }, timeouts)
-            : exchange(url, { ...limits, signal }));
+            ? exchangeAlone(url, { ...exchanging, signal }, timeouts)
+            : exchange(url, { ...exchanging, signal }));
           const latencyMs = now() - startMs;
           const error = refusalOf(answer, url, redact);
           ended = { outcome: error?.failure ?? 'ok', ms: latencyMs };
-          const { status, body, bytes, headers } = answer;
-          const rate = rateHeaders(headers);
-          await report?.({ admission, error, limits: rate, serviceMs: serviceTime(headers.date) });
+          const { body, bytes, headers } = answer;
+          const limits = rateHeaders(headers);
+          await report?.({ admission, error, limits, serviceMs: serviceTime(headers.date) });
           if (error !== null) throw error;
-          const page = read(body);
-          return { page, status, bytes, attempts, latencyMs, admission, limits: rate };
+          return { page: read(body), bytes, attempts, latencyMs, admission };
         } catch (error) {
           const ms = ended?.ms ?? now() - startMs;
           if (error instanceof ExplorerError) ended = { outcome: error.failure, ms };

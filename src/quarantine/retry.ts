@@ -9,7 +9,7 @@ import { loadPages } from '../load/load.ts';
 import { addToCoverage, type WalkAdvance } from '../sync/checkpoint.ts';
 import { concludeWalk } from '../sync/commit.ts';
 import { heightsText } from '../sync/ledger.ts';
-import { normalisePage, type PageFacts } from '../sync/normalise.ts';
+import { type NormalisedPage, normalisePage, type PageFacts } from '../sync/normalise.ts';
 import { endAfter } from '../sync/judge.ts';
 import { matches, newestPage, type QuarantineFilter } from './list.ts';
 
@@ -18,12 +18,16 @@ export interface Retried {
   /** How many of the rows added or changed something; the others were known, or older. */
   readonly written: number;
   /** Those that are still no rows, and why by the present rules. */
-  readonly kept: readonly (RetriedItem & { readonly reason: string })[];
+  readonly kept: readonly KeptItem[];
 }
 
 interface RetriedItem {
   readonly id: number;
   readonly feed: string;
+}
+
+interface KeptItem extends RetriedItem {
+  readonly reason: string;
 }
 
 /**
@@ -55,6 +59,16 @@ interface Origin {
   readonly page: PageFacts;
 }
 
+/** Reads items of a page again by the declarations of this version, as of that page. */
+export function readAgain(
+  { walk: { operation, chain_id, scope }, page }: Origin,
+  items: readonly unknown[],
+  misplaced: readonly number[] = [],
+): NormalisedPage {
+  const place = { chain_id, scope, position: 0, order: null, misplaced };
+  return normalisePage(operations[operation], page, items, place);
+}
+
 async function retryPage(
   tx: Transaction,
   pageId: number,
@@ -70,59 +84,44 @@ async function retryPage(
       for update
     `,
   );
-  const tried = entries.map(({ id, feed, raw }) => ({
-    id: Number(id),
-    feed,
-    ...(origin === null ? noOrigin : tryItem(origin, parseExactly(raw))),
-  }));
-  const kept = tried.flatMap(({ id, feed, reason }) =>
-    reason === null ? [] : { id, feed, reason },
-  );
+  const items: ItemRows[] = [];
+  const rows: RetriedItem[] = [];
+  const kept: KeptItem[] = [];
+  for (const { id, feed, raw } of entries) {
+    const entry = { id: Number(id), feed };
+    const read = origin === null ? null : readAgain(origin, [parseExactly(raw)]);
+    const [item] = read?.rows ?? [];
+    if (item === undefined) {
+      const reason = 'the page that served it is not in the ledger';
+      kept.push({ ...entry, reason: read?.quarantined[0]?.reason ?? reason });
+    } else {
+      items.push(item);
+      rows.push(entry);
+    }
+  }
   await keepReasons(tx, kept);
-  const items = tried.flatMap(({ item }) => item ?? []);
-  if (origin === null || items.length === 0) return { rows: [], written: 0, kept };
+  if (origin === null || items.length === 0) return { rows, written: 0, kept };
   const { inserted, changed } = await writeItems(tx, origin, items);
-  const rows = tried.flatMap(({ id, feed, item }) => (item === null ? [] : { id, feed }));
-  await release(tx, rows);
+  const released = rows.map(({ id }) => id);
+  await tx.execute(
+    sql`delete from etl.quarantine where id = any(${sql.param(released)}::bigint[])`,
+  );
   await addToCoverage(tx, origin.walk, { inserted });
   return { rows, written: inserted + changed, kept };
 }
 
-const noOrigin = { item: null, reason: 'the page that served it is not in the ledger' };
-
 /** Locks as page commits do: the feed's ends, then the walk. Null: the ledger lacks the page. */
 async function lockOrigin(tx: Transaction, pageId: number): Promise<Origin | null> {
-  const { rows } = await tx.execute<Record<'origin', Origin>>(sql`
-    select json_build_object('walk', to_jsonb(walks), 'page', to_jsonb(pages.*)) as origin
+  const { rows } = await tx.execute<{ walk: WalkRow; page: PageFacts }>(sql`
+    select to_jsonb(walks) as walk, to_jsonb(pages.*) as page
     from etl.pages join etl.walks on walks.id = pages.walk_id
     where pages.id = ${pageId}
   `);
-  const origin = rows[0]?.origin;
+  const [origin] = rows;
   if (origin === undefined) return null;
   if (operations[origin.walk.operation].decidesMembership) await lockEnds(tx, origin.walk);
   await tx.execute(sql`select from etl.walks where id = ${origin.walk.id} for update`);
   return { walk: origin.walk, page: { ...origin.page, page_id: pageId } };
-}
-
-const operationOf = ({ walk }: Origin): Operation => operations[walk.operation];
-
-function tryItem(
-  origin: Origin,
-  raw: unknown,
-): { item: ItemRows; reason: null } | { item: null; reason: string } {
-  const { walk, page } = origin;
-  const place = {
-    chain_id: walk.chain_id,
-    scope: walk.scope,
-    position: 0,
-    order: null,
-    misplaced: [],
-  };
-  const { rows, quarantined } = normalisePage(operationOf(origin), page, [raw], place);
-  const [item] = rows;
-  return item === undefined
-    ? { item: null, reason: quarantined[0]?.reason ?? 'no row' }
-    : { item, reason: null };
 }
 
 async function writeItems(
@@ -130,7 +129,7 @@ async function writeItems(
   origin: Origin,
   items: readonly ItemRows[],
 ): Promise<Pick<WalkAdvance, 'inserted' | 'changed'>> {
-  const operation = operationOf(origin);
+  const operation = operations[origin.walk.operation];
   const { page_id } = origin.page;
   const counts = await loadPages(tx, operation, [{ page_id, rows: items }]);
   if (operation.decidesMembership) {
@@ -179,8 +178,8 @@ async function concludeAgain(
   operation: Operation,
   { walk: { feed, batch } }: Origin,
 ): Promise<void> {
-  const { rows } = await tx.execute<Record<'ended', Ended>>(sql`
-    select json_build_object('walk', to_jsonb(walks), 'page', to_jsonb(pages.*)) as ended
+  const { rows } = await tx.execute<{ walk: WalkRow; page: EndPage }>(sql`
+    select to_jsonb(walks) as walk, to_jsonb(pages.*) as page
     from etl.walks
     join etl.pages on pages.walk_id = walks.id and sequence = walks.pages - 1
     where walks.feed = ${feed}
@@ -190,7 +189,7 @@ async function concludeAgain(
     order by walks.id desc
     limit 1
   `);
-  const ended = rows[0]?.ended;
+  const [ended] = rows;
   if (ended === undefined) return;
   const { walk, page } = ended;
   await concludeWalk(tx, operation, walk, {
@@ -201,12 +200,9 @@ async function concludeAgain(
   });
 }
 
-interface Ended {
-  readonly walk: WalkRow;
-  readonly page: Pick<PageFacts, 'sequence' | 'cursor_in' | 'cursor_out'> & {
-    readonly id: number;
-    readonly is_ordered: boolean;
-  };
+interface EndPage extends Pick<PageFacts, 'sequence' | 'cursor_in' | 'cursor_out'> {
+  readonly id: number;
+  readonly is_ordered: boolean;
 }
 
 async function keepReasons(tx: Transaction, kept: Retried['kept']): Promise<void> {
@@ -217,9 +213,4 @@ async function keepReasons(tx: Transaction, kept: Retried['kept']): Promise<void
     from json_to_recordset(${JSON.stringify(kept)}::json) as kept(id bigint, reason text)
     where t.id = kept.id and t.reason <> kept.reason
   `);
-}
-
-async function release(tx: Transaction, rows: Retried['rows']): Promise<void> {
-  const ids = rows.map(({ id }) => id);
-  await tx.execute(sql`delete from etl.quarantine where id = any(${sql.param(ids)}::bigint[])`);
 }

@@ -5,15 +5,13 @@ import { parseBody } from '../explorer/response.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
-import { retryQuarantined } from '../quarantine/retry.ts';
+import type { QuarantineFilter } from '../quarantine/list.ts';
+import { readAgain, retryQuarantined } from '../quarantine/retry.ts';
 import { unpackBody } from '../sync/archive.ts';
-import { type NormalisedPage, normalisePage, type PageFacts } from '../sync/normalise.ts';
+import type { NormalisedPage, PageFacts } from '../sync/normalise.ts';
 
 /** Which archived pages are replayed; a list that is empty means all. */
-export interface ReplayFilter {
-  readonly chains: readonly number[];
-  readonly operations: readonly string[];
-}
+export type ReplayFilter = Pick<QuarantineFilter, 'chains' | 'operations'>;
 
 export interface Replayed {
   readonly pages: number;
@@ -171,11 +169,8 @@ async function upsertPages(
 /** All that is read of a body: whether it was a page was judged when it was fetched. */
 const servedPage = z.looseObject({ items: z.array(z.unknown()) });
 
-/** The page by the declarations of this version. What its neighbours contradict is in the ledger. */
+/** What its neighbours contradict is in the ledger. */
 function decode({ body, encoding, page, walk }: ArchivedPage): NormalisedPage {
-  const operation = operations[walk.operation];
   const { items } = servedPage.parse(parseBody(unpackBody(body, encoding)));
-  const place = { chain_id: walk.chain_id, scope: walk.scope, position: 0, order: null };
-  const misplaced = page.misplaced ?? [];
-  return normalisePage(operation, { ...page, page_id: page.id }, items, { ...place, misplaced });
+  return readAgain({ walk, page: { ...page, page_id: page.id } }, items, page.misplaced ?? []);
 }

@@ -5,24 +5,11 @@ import { failures, type FailureRule } from '../../src/failure.ts';
 import { failingStates } from '../../src/lists/feed.ts';
 import { shownAs } from '../../src/status/feeds.ts';
 import { feedStates, overallStates, reasonCodes } from '../../src/status/schema.ts';
+import { docsTable } from '../harness/docs-table.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
-
-/** The cells of each row of the table whose first column is headed so, without their code marks. */
-function table(head: string): string[][] {
-  const rows = page.split('\n').map((line) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim().replaceAll('`', '')),
-  );
-  const from = rows.findIndex(([first]) => first === head);
-  const body = rows.slice(from + 2);
-  return body.slice(
-    0,
-    body.findIndex((row) => row.length === 0),
-  );
-}
+/** The cells of a table of docs/operating.md, without their code marks. */
+const table = (head: string) =>
+  docsTable('operating.md', head).map((row) => row.map((cell) => cell.replaceAll('`', '')));
 
 /** How docs/operating.md words what the code says. */
 const comesBack: Readonly<Record<FailureRule['again'], string>> = {

@@ -1,26 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { events, fields as fieldKinds } from '../../src/events.ts';
+import { code, docsTable } from '../harness/docs-table.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/logs.md'), 'utf8');
-
-/** The cells of each row of the table whose first column is headed so. */
-function table(head: string): string[][] {
-  const rows = page.split('\n').map((line) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
-  const body = rows.slice(rows.findIndex(([first]) => first === head) + 2);
-  return body.slice(
-    0,
-    body.findIndex((row) => row.length === 0),
-  );
-}
-
-const code = (text: string) => `\`${text}\``;
+const table = (head: string) => docsTable('logs.md', head);
 
 test('the events of docs/logs.md are those of the code, with level and fields, and a meaning', () => {
   const known = Object.entries(events).map(([name, { level, fields, repeats, ends }]) => [

@@ -41,21 +41,13 @@ function runIn(cwd: string, program: string, ...args: readonly string[]) {
 const leaf = 'export const leaf = 1;\n';
 const imports = (path: string) => `import { leaf } from '${path}';\nexport const own = leaf;\n`;
 
-describe('the boundaries let pass', () => {
-  test('an import of a module in a layer below', () => {
-    const found = boundaries({
-      'src/sync/walk.ts': imports('../db/pool.ts'),
-      'src/db/pool.ts': leaf,
-    });
-    expect(found).toMatchObject({ status: 0, stderr: '' });
-  });
-
-  test('the simulator in the commands that run it', () => {
-    const found = boundaries({
-      'src/cli/demo-world.ts': imports('../../simulator/index.ts'),
-      'simulator/index.ts': leaf,
-    });
-    expect(found).toMatchObject({ status: 0, stderr: '' });
+test.each([
+  ['src/sync/walk.ts', 'src/db/pool.ts', '../db/pool.ts'],
+  ['src/cli/demo-world.ts', 'simulator/index.ts', '../../simulator/index.ts'],
+])('the boundaries let %s import %s', (from, to, path) => {
+  expect(boundaries({ [from]: imports(path), [to]: leaf })).toMatchObject({
+    status: 0,
+    stderr: '',
   });
 });
 
@@ -115,15 +107,11 @@ describe('the boundaries refuse', () => {
     expect(found).toMatchObject({ status: 1, stderr: expect.stringContaining('cannot be read') });
   });
 
-  test('a scan that found no file', () => {
-    expect(boundaries({})).toMatchObject({ status: 1, stderr: 'nothing was scanned\n' });
-  });
-
-  test('a scan that found files, and no import in them', () => {
-    expect(boundaries({ 'src/db/pool.ts': leaf })).toMatchObject({
-      status: 1,
-      stderr: 'nothing was scanned\n',
-    });
+  test.each([
+    ['no file', {}],
+    ['files, and no import in them', { 'src/db/pool.ts': leaf }],
+  ])('a scan that found %s', (_what, files) => {
+    expect(boundaries(files)).toMatchObject({ status: 1, stderr: 'nothing was scanned\n' });
   });
 });
 

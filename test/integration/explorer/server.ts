@@ -52,6 +52,7 @@ async function listen(server: Server): Promise<string> {
 export function start(baseUrl: string, options: Partial<ExplorerClientOptions> = {}) {
   const waits: number[] = [];
   const admissions: number[] = [];
+  const reports: unknown[] = [];
   const client = createExplorerClient({
     baseUrl,
     apiKey: canary,
@@ -69,7 +70,7 @@ export function start(baseUrl: string, options: Partial<ExplorerClientOptions> =
   const get = (signal: AbortSignal = new AbortController().signal) =>
     client.get(
       { chainId: 10, path: 'proxy/account-abstraction/operations', query: { page_size: 50 } },
-      { admit, read: (body) => body, signal },
+      { admit, report: async (reply) => void reports.push(reply), read: (body) => body, signal },
     );
   const fail = async (): Promise<ExplorerError> => {
     const error = await get().then(
@@ -79,5 +80,5 @@ export function start(baseUrl: string, options: Partial<ExplorerClientOptions> =
     if (error instanceof ExplorerError) return error;
     throw new Error(`expected an ExplorerError, got ${String(error)}`);
   };
-  return { client, get, fail, waits, admissions };
+  return { client, get, fail, waits, admissions, reports };
 }
