@@ -33,50 +33,30 @@ export const entryPoints = [
   { version: 'v0.9', hash: '0x433709009b8330fda32311df1c2afa402ed8d009' },
 ] as const;
 
-/** Who mines every block of an OP Stack chain, and the code behind it. */
-export const feeVault = '0x4200000000000000000000000000000000000011';
-const feeVaultCode = '0xc0d3c0d3c0d3c0d3c0d3c0d3c0d3c0d3c0d30011';
-
 /** A text as a list: what its commas part. */
 export const listOf = (text: string): readonly string[] => text.trim().split(/,\s+/u);
 
-/** Factories by name, the largest first; the others have none. */
+/** The largest factories of a chain in use, and those who send most. Companies are invented. */
 const factoryNames = listOf(`
   Safe Proxy Factory, Kernel Factory, LightAccount Factory, SimpleAccountFactory,
-  Smart Wallet Factory, Nexus Account Factory, Modular Account Factory, Harbor Wallet Factory,
-  Multi Owner LightAccount Factory, Passkey Account Factory, Kernel Factory Staker,
-  Lumen Account Factory, SimpleAccountFactory v0.8, Session Key Account Factory,
-  Arcade Games: Wallet Factory, Social Recovery Wallet Factory, Beacon Account Factory,
-  WebAuthn Account Factory, Postcard Wallet Factory, Tipjar Account Factory`);
-
-/** Companies are invented: what they are seen to do here is too. */
+  Smart Wallet Factory, Nexus Account Factory, Modular Account Factory, Harbor Wallet Factory`);
 const senderNames = listOf(`
   Basalt Exchange: Hot Wallet 2, Pelican: Bundler 1, Tollgate: Verifying Paymaster,
-  Arcade Games: Session Hub, Kiosk Exchange: Withdrawals, Pelican: Bundler 4,
-  Swiftbridge: Filler, Lumen Wallet: Relayer, Tollgate: ERC-20 Paymaster,
-  Mosaic DEX: Order Executor, Harbor: Paymaster, Basalt Exchange: Deposits`);
+  Arcade Games: Session Hub, Kiosk Exchange: Withdrawals, Pelican: Bundler 4, Swiftbridge: Filler`);
 
-/** The well-known addresses of a chain that lives by the calendar, with what is known of each. */
-export const directoryOf = perWorld(({ chain, draw }) => {
-  const address = (index: number) => draw('directory', index).hex(5);
-  /** Those who send most, the busiest first. */
-  const senders = senderNames.map((_, rank) => address(rank));
-  /** The factories, the one with the most accounts first. */
-  const factories = Array.from({ length: chain.factories }, (_, rank) =>
-    address(senders.length + rank),
-  );
-  const vaultCode = [{ hash: feeVaultCode, name: 'SequencerFeeVault' }];
-  const facts = [
-    ...entryPoints.map(({ hash, version }) => contract(hash, `EntryPoint ${version}`)),
-    contract(feeVault, 'SequencerFeeVault', { proxy_type: 'eip1967' }, vaultCode),
-    ...senders.map((hash, rank): AddressFacts => {
-      const { fields, ...account } = accountFacts(hash, draw);
-      const name = senderNames[rank] ?? null;
-      return { ...account, fields: { ...fields, name, is_contract: true, is_verified: true } };
-    }),
-    ...factories.map((hash, rank) => contract(hash, factoryNames[rank] ?? null)),
+/** Of a chain in use: the sender or factory at a rank, the busiest or largest first. */
+export const senderAt = ({ draw }: World, rank: number): string => draw('sender', rank).hex(5);
+export const factoryAt = ({ draw }: World, rank: number): string =>
+  draw('lived-factory', rank).hex(5);
+
+/** The names of a chain in use. */
+const namesOf = perWorld((world) => {
+  const named = [
+    ...entryPoints.map(({ hash, version }) => [hash, `EntryPoint ${version}`] as const),
+    ...senderNames.map((name, rank) => [senderAt(world, rank), name] as const),
+    ...factoryNames.map((name, rank) => [factoryAt(world, rank), name] as const),
   ];
-  return { factories, senders, facts: new Map(facts.map((fact) => [fact.hash, fact])) };
+  return new Map(world.chain.lived ? named : []);
 });
 
 /** A contract; what has a name has published its source. */
@@ -90,34 +70,6 @@ function contract(
   const usual = { name, is_contract, is_scam: false, is_verified, proxy_type: null } as const;
   const all = { ...usual, reputation: 'ok', ...fields } as const;
   return { hash, fields: all, hasNul: false, implementations, extra: null };
-}
-
-/** The kinds of smart accounts, by how many of them there are; code is that of their proxies. */
-const accounts = [
-  { proxy: 'SafeProxy', type: 'master_copy', code: 'SafeL2' },
-  { proxy: 'SafeProxy', type: 'master_copy', code: 'SafeL2' },
-  { proxy: 'ERC1967Proxy', type: 'eip1967', code: 'Kernel' },
-  { proxy: 'ERC1967Proxy', type: 'eip1967', code: 'Kernel' },
-  { proxy: 'ERC1967Proxy', type: 'eip1967', code: 'LightAccount' },
-  { proxy: 'ERC1967Proxy', type: 'eip1967', code: 'SimpleAccount' },
-  { proxy: null, type: 'erc7760', code: 'ModularAccount' },
-  { proxy: null, type: 'eip1167', code: 'Nexus' },
-  { proxy: null, type: 'eip7702', code: 'EIP7702StatelessDeleGator' },
-] as const;
-
-/** Every how many accounts one has sent operations, and is not deployed. */
-const undeployedEvery = 12;
-
-/** What is known of a user's account. Accounts of a kind share their code. */
-function accountFacts(hash: string, draw: Draw): AddressFacts {
-  const random = drawOf(draw, 'address-facts', hash);
-  const isDeployed = !random.oneIn(undeployedEvery);
-  const { proxy, type, code } = random.pick(accounts);
-  const name = isDeployed && proxy !== null && !random.oneIn(4) ? proxy : null;
-  if (!isDeployed) return contract(hash, name, { is_contract: false });
-  const kind = accounts.findIndex((account) => account.code === code);
-  const implementation = { hash: draw('address-facts', kind).hex(5), name: code };
-  return contract(hash, name, { proxy_type: type }, [implementation]);
 }
 
 const drawOf = (draw: Draw, name: string, hash: string) =>
@@ -134,9 +86,9 @@ const implementationPool = 48;
 /** Every how many addresses one has a NUL in its name. */
 const nulEvery = 13;
 
-/** Whether the explorer knows an address: seven in eight, by its last digit, and all of a directory. */
+/** Whether the explorer knows an address: seven in eight, by its last digit, and all with names. */
 export const isKnown = (world: World, hash: string): boolean =>
-  (world.timetable !== null && directoryOf(world).facts.has(hash)) || !/[8f]$/.test(hash);
+  namesOf(world).has(hash) || !/[8f]$/.test(hash);
 
 /** A miner of the chain: always known to the explorer. */
 export const minerOf = ({ draw }: World, index: number): string =>
@@ -145,9 +97,8 @@ export const minerOf = ({ draw }: World, index: number): string =>
 /** The facts of a known address. */
 export function addressFactsOf(world: World, hash: string): AddressFacts {
   const { draw, oddities, chain } = world;
-  if (world.timetable !== null) {
-    return directoryOf(world).facts.get(hash) ?? accountFacts(hash, draw);
-  }
+  const known = namesOf(world).get(hash);
+  if (known !== undefined) return contract(hash, known);
   const random = drawOf(draw, 'address-facts', hash);
   const hasNul = oddities.has('nul-in-name') && random.oneIn(nulEvery);
   const name = hasNul || random.oneIn(3) ? `${random.pick(names)} ${random.below(10_000)}` : null;
@@ -183,32 +134,8 @@ export interface Label {
 
 const tagTypes = ['name', 'generic', 'classifier', 'information', 'note', 'protocol'] as const;
 
-/** The fee vault's: with a calendar it is the only miner. */
-const feeVaultTags = [
-  {
-    slug: 'sequencer-fee-vault',
-    name: 'Sequencer Fee Vault',
-    tagType: 'name',
-    ordinal: 10,
-    meta: { tooltipDescription: 'Collects the fees of the sequencer' },
-  },
-  { slug: 'op-stack', name: 'OP Stack', tagType: 'protocol', ordinal: 5, meta: null },
-  {
-    slug: 'predeploy',
-    name: 'Predeploy',
-    tagType: 'generic',
-    ordinal: 0,
-    meta: { bgColor: '#ff0420', textColor: '#ffffff' },
-  },
-];
-
 /** What only a block shows of its miner; labels and watchlist names only to their owner's key. */
-export function minerFactsOf({ timetable, draw }: World, hash: string) {
-  if (timetable !== null) {
-    const none: Label[] = [];
-    const labels = { privateLabels: none, publicLabels: none, watchlistNames: none };
-    return { ensDomainName: null, tags: feeVaultTags, ...labels };
-  }
+export function minerFactsOf({ draw }: World, hash: string) {
   const random = drawOf(draw, 'miner-facts', hash);
   return {
     ensDomainName: random.oneIn(2) ? `miner-${random.below(1000)}.eth` : null,

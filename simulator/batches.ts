@@ -1,7 +1,7 @@
 import { listOf } from './addresses.ts';
 import { headAt, minedAtMs, type Course } from './motion.ts';
 import type { CountedList } from './pages.ts';
-import { blocksBefore, numberOf, slotAtPlace, slotOf, slotsBefore } from './places.ts';
+import { blocksBefore, slotAtPlace } from './places.ts';
 import { instantOf, printInstant, type World } from './world.ts';
 
 /** The heights of a batch, both ends included. */
@@ -14,7 +14,7 @@ export interface HeightRange {
 export function batchRange(world: World, number: number, atMs: number): HeightRange | null {
   const { first, count } = world.chain.batches;
   if (world.course === null && number >= first + count) return null;
-  const slot = slotOf(world.numbering, number);
+  const slot = world.numbering.slotOf(number);
   if (slot === null) return null;
   const range = rangeAt(world, slot, atMs);
   return range.highest < range.lowest ? null : range;
@@ -29,13 +29,13 @@ export function newestNumber(world: World, atMs: number): number {
   if (head < course.batchesFloor) return first - 1;
   const slot = slotAtPlace(blocks, head - course.batchesFloor);
   const shown = rangeAt(world, slot + 1, atMs);
-  return numberOf(numbering, shown.highest < shown.lowest ? slot : slot + 1);
+  return numbering.numberOf(shown.highest < shown.lowest ? slot : slot + 1);
 }
 
 /** The lowest height of the newest batch of a chain that rests. */
 export function newestBatchFloor(world: World): number {
   const { first, count } = world.chain.batches;
-  return rangeOfSlot(world, slotsBefore(world.numbering, first + count) - 1).lowest;
+  return rangeOfSlot(world, world.numbering.slotsBefore(first + count) - 1).lowest;
 }
 
 /** When the explorer came to list a block: when it was mined, or later in a half-imported batch. */
@@ -44,49 +44,24 @@ export function listedAtMs(world: World, course: Course, height: number): number
   if (height < course.batchesFloor) return mined;
   const slot = slotAtPlace(world.chain.batches.blocks, height - course.batchesFloor);
   const fate = fateOf(world, course, slot);
-  const isHeldBack =
-    fate?.kind === 'half-imported' &&
-    slot === lowerSlot(slot) &&
-    height > middleOf(rangeOfSlot(world, slot));
+  const isHeldBack = fate?.kind === 'half-imported' && slot === fate.lower && height > fate.oddTop;
   return isHeldBack ? Math.max(mined, fate.turnsAtMs) : mined;
 }
 
 function rangeAt(world: World, slot: number, atMs: number): HeightRange {
   const { course } = world;
-  const own = rangeOfSlot(world, slot);
-  if (course === null) return own;
-  const { lowest, highest } = fatedRange(world, course, slot, own, atMs);
-  return { lowest, highest: Math.min(highest, headAt(course, atMs)) };
-}
-
-function fatedRange(
-  world: World,
-  course: Course,
-  slot: number,
-  own: HeightRange,
-  atMs: number,
-): HeightRange {
+  const { lowest, highest } = rangeOfSlot(world, slot);
+  if (course === null) return { lowest, highest };
+  const head = headAt(course, atMs);
   const fate = fateOf(world, course, slot);
-  if (fate === null) return own;
-  const isLower = slot === lowerSlot(slot);
-  const hasTurned = atMs >= fate.turnsAtMs;
-  if (hasTurned === (fate.kind === 'half-imported' || fate.kind === 'reused')) return own;
-  switch (fate.kind) {
-    case 'half-imported':
-      return isLower ? { ...own, highest: middleOf(own) } : own;
-    case 'traded':
-      return isLower
-        ? { ...own, highest: own.highest - fate.blocks }
-        : { ...own, lowest: own.lowest - fate.blocks };
-    case 'vanished':
-    case 'reused':
-      return isLower
-        ? { ...own, highest: own.lowest - 1 }
-        : { ...own, lowest: rangeOfSlot(world, slot - 1).lowest };
-  }
+  const isOdd =
+    fate !== null &&
+    atMs >= fate.turnsAtMs === (fate.kind === 'traded' || fate.kind === 'vanished');
+  if (!isOdd) return { lowest, highest: Math.min(highest, head) };
+  if (slot === fate.lower) return { lowest, highest: Math.min(fate.oddTop, head) };
+  const isWhole = fate.kind === 'half-imported';
+  return { lowest: isWhole ? lowest : fate.oddTop + 1, highest: Math.min(highest, head) };
 }
-
-const middleOf = ({ lowest, highest }: HeightRange) => Math.floor((lowest + highest) / 2);
 
 function rangeOfSlot({ chain, batchesFloor }: World, slot: number): HeightRange {
   const { blocks } = chain.batches;
@@ -99,7 +74,7 @@ function rangeOfSlot({ chain, batchesFloor }: World, slot: number): HeightRange 
 /**
  * What happens to a pair of batches, an even slot and the one above, at its turning point:
  * - half-imported: the lower one shows only its lower half until then;
- * - traded: `blocks` blocks at their border go to the upper one, or, if negative, to the lower;
+ * - traded: some blocks at their border go to the upper one, or to the lower;
  * - vanished: the lower one's number holds nothing any more, and its blocks go to the upper one;
  * - reused: until then the upper number held the lower one's blocks, and the lower held nothing.
  */
@@ -108,21 +83,22 @@ const kinds = ['half-imported', 'traded', 'vanished', 'reused'] as const;
 /** Few, as when a border was drawn wrongly. */
 const mostTraded = 3;
 
-/** The slot below the border that a fate is about. */
-const lowerSlot = (slot: number) => slot - (slot % 2);
-
 /** The fate of the pair that a slot belongs to, or null if nothing is odd about it. */
 function fateOf(world: World, course: Course, slot: number) {
-  const lower = lowerSlot(slot);
+  const lower = slot - (slot % 2);
   const random = world.draw('batch-fate', lower);
   // Drawn for pairs, so twice as often for half as many.
   if (random.below(100_000) >= course.oddBatchesPercent * 2000) return null;
-  const top = course.batchesFloor + blocksBefore(world.chain.batches.blocks, lower + 1);
-  const blocks = (1 + random.below(mostTraded)) * (random.oneIn(2) ? 1 : -1);
+  const { lowest, highest } = rangeOfSlot(world, lower);
+  const traded = (1 + random.below(mostTraded)) * (random.oneIn(2) ? 1 : -1);
   // While the newest blocks below the border are pending: nothing odd happens to verified batches.
   const delay = 0.2 + random.below(600) / 1000;
-  const turnsAtMs = minedAtMs(course, top) + Math.floor(course.pendingMs * delay);
-  return { kind: random.pick(kinds), turnsAtMs, blocks };
+  const turnsAtMs = minedAtMs(course, highest + 1) + Math.floor(course.pendingMs * delay);
+  const kind = random.pick(kinds);
+  const tops = { 'half-imported': Math.floor((lowest + highest) / 2), traded: highest - traded };
+  /** Where the lower one ends while it is odd. */
+  const oddTop = kind === 'vanished' || kind === 'reused' ? lowest - 1 : tops[kind];
+  return { kind, lower, turnsAtMs, oddTop };
 }
 
 /** A batch as the list of batches shows it. */
@@ -143,38 +119,23 @@ function* batchesBelow(world: World, below: number, atMs: number, most: number) 
   let number = Math.min(below - 1, newest);
   for (; left > 0 && number >= world.chain.batches.first; number -= 1) {
     const batch = batchAt(world, number, atMs);
-    if (batch === null || batch.timestampMs > (world.timetable?.endMs ?? Infinity)) continue;
+    if (batch === null) continue;
     left -= 1;
     yield batch;
   }
 }
 
-/** A block of L1. */
-const slotMs = 12_000;
 const containers = listOf('in_blob4844, in_celestia, in_eigenda, in_alt_da, in_calldata');
 
 function batchAt(world: World, number: number, atMs: number) {
   const range = batchRange(world, number, atMs);
   if (range === null) return null;
   const random = world.draw('listed-batch', number);
-  const lastMs = instantOf(world, range.highest, random.below(1000));
+  const timestampMs = instantOf(world, range.highest, random.below(1000));
   const l1Transactions = Array.from({ length: 1 + random.below(3) }, () => random.hex(8));
-  const isLived = world.timetable !== null;
-  const isOther = random.oneIn(9);
-  // With a calendar nearly all go into blobs, and some elsewhere when blobs are dear.
-  const lived = isOther ? 'in_calldata' : 'in_blob4844';
-  const container = isLived ? lived : isOther ? null : random.pick(containers);
+  const container = random.oneIn(9) ? null : random.pick(containers);
   const transactions = (range.highest - range.lowest + 1) * (1 + random.below(20));
-  // With a calendar it is posted in some later slot of L1.
-  const delayMs = isLived ? slotMs * (1 + random.below(6)) : 0;
-  return {
-    number,
-    l1Transactions,
-    container,
-    ...range,
-    transactions,
-    timestampMs: lastMs + delayMs,
-  };
+  return { number, l1Transactions, container, ...range, transactions, timestampMs };
 }
 
 /** What older generations call the members of a batch. */

@@ -1,6 +1,5 @@
-import { checksumAddress, feeVault, listOf, minerOf, renderMiner } from './addresses.ts';
+import { checksumAddress, listOf, minerOf, renderMiner } from './addresses.ts';
 import { batchRange, listedAtMs, newestBatchFloor } from './batches.ts';
-import { activityAt, minedAt, type Timetable } from './calendar.ts';
 import { reorgsOf } from './motion.ts';
 import { addCopies, pageEventsAt, printMembers, printNothing, type CountedList } from './pages.ts';
 import type { Random } from './random.ts';
@@ -88,10 +87,7 @@ function drawBlock(world: World, height: number, edition: number, parentEdition:
   const random = world.draw('block', height, edition);
   const hash = random.hex(8);
   const wei = weiOf(world, height);
-  const { fields, rewards, ...contents } =
-    world.timetable === null
-      ? drawContents(world, height, random)
-      : drawLivedContents(world.timetable, height, random);
+  const { fields, rewards, ...contents } = drawContents(world, height, random);
   return {
     height,
     hash,
@@ -216,53 +212,6 @@ function drawArbitrum(world: World, height: number, random: Random) {
     },
     commitment: transaction(),
     confirmation: transaction(),
-  };
-}
-
-const gasLimit = 60_000_000;
-/** Blocks hold twice their target. */
-const elasticity = 2;
-/** Gas of a transaction, and bytes, on average. */
-const gasEach = 120_000;
-const bytesEach = 310;
-const emptyBytes = 900;
-/** Wei a gas: the base fee of a quiet hour, and what is paid on top. */
-const quietBaseFee = 900_000;
-const usualTip = 1_200_000;
-
-/** What a block holds on a chain that lives by the calendar, by how busy its hour is. */
-function drawLivedContents(timetable: Timetable, height: number, random: Random): Contents {
-  const timestampMs = minedAt(timetable, height);
-  const activity = activityAt(timetable, timestampMs);
-  const part = Math.min(0.97, 0.11 * activity * Math.exp(0.5 * random.bell()));
-  const used = Math.round(gasLimit * part);
-  const count = 1 + Math.round(used / (gasEach * (0.7 + 0.6 * random.part())));
-  const baseFee = Math.round(quietBaseFee * activity * (0.95 + 0.1 * random.part()));
-  const tip = Math.round(usualTip * Math.exp(0.6 * random.bell()));
-  const [burnt, paid] = [BigInt(baseFee) * BigInt(used), BigInt(tip) * BigInt(used)];
-  return {
-    timestampMs,
-    minerHash: feeVault,
-    fields: {
-      nonce: '0x0000000000000000',
-      size: emptyBytes + Math.round(count * bytesEach * (0.8 + 0.4 * random.part())),
-      transactions_count: count,
-      gas_limit: String(gasLimit),
-      gas_used: String(used),
-      gas_used_percentage: part * 100,
-      gas_target_percentage: (part * elasticity - 1) * 100,
-      difficulty: '0',
-      total_difficulty: '0',
-      base_fee_per_gas: String(baseFee),
-      burnt_fees: String(burnt),
-      burnt_fees_percentage: (100 * baseFee) / (baseFee + tip),
-      priority_fee: String(paid),
-      transaction_fees: String(burnt + paid),
-      is_pending_update: false,
-    },
-    rewards: [],
-    uncles: [],
-    arbitrum: null,
   };
 }
 

@@ -1,5 +1,4 @@
-import { checksumAddress, directoryOf, isKnown, renderAddress } from './addresses.ts';
-import { growthAt } from './calendar.ts';
+import { checksumAddress, factoryAt, isKnown, renderAddress } from './addresses.ts';
 import type { Course } from './motion.ts';
 import { isAbove, type Position, type RankedList } from './pages.ts';
 import { evenLadder, rankDigits, rungOf } from './places.ts';
@@ -83,24 +82,23 @@ function drawFactory(world: World, ordinal: number) {
 export const factoryAddressAt = (world: World, ordinal: number): string =>
   drawRank(world, ordinal, world.draw('factory', ordinal)).addressHash;
 
-/** Accounts of the largest factory at the start of a calendar, about. */
-const largest = 60_000;
-/** How fast counts fall with the rank: the second has a third, the hundredth has a few. */
-const steepness = 1.5;
+/** Accounts of the largest factory of a chain in use; the second has a third. */
+const largest = 150_000;
 
 function drawRank(world: World, ordinal: number, random: Random) {
-  const { timetable, draw, chain } = world;
-  if (timetable === null) {
+  const { draw, chain } = world;
+  const digits = random.hex(5);
+  if (!chain.lived) {
     const ladder = evenLadder(1, 29, (rung) => draw('factory-rung', rung));
-    const addressHash = rankDigits(random.hex(5), ordinal);
-    return { addressHash, totalAccounts: ladder.valueOf(rungOf(ordinal)) };
+    return {
+      addressHash: rankDigits(digits, ordinal),
+      totalAccounts: ladder.valueOf(rungOf(ordinal)),
+    };
   }
-  // Less than one rank, so that the order stays.
-  const rank = chain.factories - ordinal + random.part() * 0.9;
-  const growth = growthAt(timetable, timetable.endMs);
+  const rank = chain.factories - ordinal;
   // The ordinal keeps the smallest apart, so that no two share a count.
-  const totalAccounts = 1 + ordinal + Math.floor((largest * growth) / rank ** steepness);
-  return { addressHash: directoryOf(world).factories.at(-1 - ordinal) ?? '', totalAccounts };
+  const totalAccounts = 1 + ordinal + Math.floor(largest / (rank * Math.sqrt(rank)));
+  return { addressHash: factoryAt(world, rank - 1), totalAccounts };
 }
 
 /** How far a count rises above its least at most: three rungs, so about nine places up and down. */

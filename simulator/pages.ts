@@ -178,8 +178,6 @@ export interface RankedList<Item> {
   readonly below: (position: Position | null, length: number) => readonly Item[];
   /** The item just above one that is on the list. */
   readonly above: (item: Item) => Item | undefined;
-  /** What is served in the place of an item; itself if absent. */
-  readonly served?: (item: Item) => Item;
   /** The token of a page that begins with this item: its position. */
   readonly token: (item: Item) => string;
   /** How many hexadecimal digits the key of a position has. */
@@ -214,9 +212,8 @@ export function answerRanked<
     const page_token = `${list.token(first)}${resumedMark}`;
     return answerPage(world, query, [], { page_size, page_token });
   }
-  const served = (item: Item) => list.served?.(item) ?? item;
   const before = events.repeatsBefore ? list.above(first) : undefined;
-  const items = addCopies(own.slice(0, page_size).map(served), before && served(before), events);
+  const items = addCopies(own.slice(0, page_size), before, events);
   const following = own[page_size];
   const next = following && { page_size, page_token: list.token(following) };
   return answerPage(

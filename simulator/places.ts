@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { Draw, Random } from './random.ts';
 
 /** The lowest height of every chain, and of its user operations: as long as those of OP Mainnet. */
 export const firstHeight = 105_000_000;
@@ -29,6 +29,46 @@ export function evenLadder(first: number, step: number, draw: (rung: number) => 
   return { valueOf, rungsBelow };
 }
 
+/** Block time of a chain that rests. */
+export const blockTimeMs = 2000;
+const blocksPerDay = (24 * 60 * 60_000) / blockTimeMs;
+
+/** Days that a chain in use is described by. */
+export const storyDays = 90;
+
+/** A swing of so many days: its slope is 1 at the peak, and -1 between two. */
+const wave = (day: number, days: number, peak: number) =>
+  (days / (2 * Math.PI)) * Math.sin((2 * Math.PI * (day - peak)) / days);
+
+/** Days as people feel them; day 0 of 1970 was a Thursday, so day 6.5 is a Wednesday's noon. */
+const felt = (day: number) => day + 0.55 * wave(day, 1, 15 / 24) + 0.3 * wave(day, 7, 6.5);
+
+/**
+ * The heights of operations that people send: most in the afternoon, least at weekends, and after
+ * 90 days 2.6 times as many as at first.
+ *
+ * @param startsAtMs when the lowest height was mined, milliseconds since 1970
+ * @param operations how many the first 90 days hold
+ */
+export function livedLadder(startsAtMs: number, operations: number, draw: Draw): Ladder {
+  const start = startsAtMs / (blockTimeMs * blocksPerDay);
+  /** How much was going on until a block, in blocks of the first day. */
+  const flow = (place: number) => {
+    const days = felt(start + place / blocksPerDay) - felt(start);
+    return Math.floor((days + (0.8 * days * days) / storyDays) * blocksPerDay);
+  };
+  const perRung = Math.floor((flow(storyDays * blocksPerDay) * itemsPerRung) / operations);
+  const even = evenLadder(0, perRung, (rung) => draw('user-operation-rung', rung));
+  const placeOf = (value: number) => {
+    // A block of a quiet hour has a tenth of the flow of a usual one.
+    return 1 + lastWhere(10 * (value + blocksPerDay), (place) => flow(place) < value);
+  };
+  return {
+    valueOf: (rung) => firstHeight + placeOf(even.valueOf(rung)),
+    rungsBelow: (height) => even.rungsBelow(flow(height - firstHeight - 1) + 1),
+  };
+}
+
 /** The rung that an ordinal stands on. */
 export function rungOf(ordinal: number): number {
   const round = Math.floor(ordinal / itemsPerRound);
@@ -51,7 +91,7 @@ export function rankDigits(digits: string, ordinal: number): string {
 }
 
 /** The highest index below `count` for which something holds that holds up to there, or -1. */
-export function lastWhere(count: number, holds: (index: number) => boolean): number {
+function lastWhere(count: number, holds: (index: number) => boolean): number {
   let [below, above] = [-1, count];
   while (above - below > 1) {
     const middle = Math.floor((below + above) / 2);
@@ -61,66 +101,51 @@ export function lastWhere(count: number, holds: (index: number) => boolean): num
   return below;
 }
 
-/** Which batch numbers are in use: all from `first` on but the gaps. */
-export interface Numbering {
-  readonly first: number;
-  /** Numbers that are not used, ascending, once each. */
-  readonly gaps: readonly number[];
-  /** The places in a hundred numbers that are not used, ascending: each hundred has its own. */
-  readonly gapsOf: (round: number) => readonly number[];
-  readonly usedPerCycle: number;
-}
-
 /** Numbers with gaps of their own, so that those below a number are known at once. */
 const cycle = 100;
 
-/** The numbers from `first` on without these, and without `gapsPerCycle` of every hundred. */
+/**
+ * Which batch numbers are in use, from `first` on: slots count them, from 0. Without these gaps, and
+ * without so many of every hundred.
+ */
 export function planNumbering(
   first: number,
   gaps: readonly number[],
-  gapsPerCycle: number,
-  draw: (round: number) => Random,
-): Numbering {
-  return {
-    first,
-    gaps: [...new Set(gaps)].filter((gap) => gap >= first).sort((a, b) => a - b),
-    usedPerCycle: cycle - gapsPerCycle,
-    gapsOf(round) {
-      if (gapsPerCycle === 0) return [];
-      const random = draw(round);
-      const rests = Array.from({ length: cycle }, (_, rest) => rest);
-      return Array.from({ length: gapsPerCycle })
-        .flatMap(() => rests.splice(random.below(rests.length), 1))
-        .sort((left, right) => left - right);
-    },
+  gapsPercent: number,
+  draw: Draw,
+) {
+  const single = [...new Set(gaps)].filter((gap) => gap >= first).sort((a, b) => a - b);
+  const used = cycle - gapsPercent;
+  /** The places in a hundred numbers that are not used, ascending: each hundred has its own. */
+  const gapsOf = (round: number) => {
+    const random = draw('batch-hole', round);
+    const rests = Array.from({ length: cycle }, (_, rest) => rest);
+    return Array.from({ length: gapsPercent })
+      .flatMap(() => rests.splice(random.below(rests.length), 1))
+      .sort((left, right) => left - right);
   };
-}
-
-/** How many used numbers lie below a number, which must not lie below the first. */
-export function slotsBefore({ first, gaps, gapsOf, usedPerCycle }: Numbering, number: number) {
-  const place = number - first - gaps.filter((gap) => gap < number).length;
-  const [round, rest] = [Math.floor(place / cycle), place % cycle];
-  return round * usedPerCycle + rest - gapsOf(round).filter((gap) => gap < rest).length;
-}
-
-/** The slot of a number, counted from 0 over the used numbers; null if it is not used. */
-export function slotOf(numbering: Numbering, number: number): number | null {
-  if (number < numbering.first) return null;
-  const slot = slotsBefore(numbering, number);
-  return numberOf(numbering, slot) === number ? slot : null;
-}
-
-/** The number of a slot. */
-export function numberOf({ first, gaps, gapsOf, usedPerCycle }: Numbering, slot: number): number {
-  const round = Math.floor(slot / usedPerCycle);
-  const rest = skip(slot % usedPerCycle, gapsOf(round));
-  return skip(first + round * cycle + rest, gaps);
+  /** How many used numbers lie below a number, which must not lie below the first. */
+  const slotsBefore = (number: number) => {
+    const place = number - first - single.filter((gap) => gap < number).length;
+    const [round, rest] = [Math.floor(place / cycle), place % cycle];
+    return round * used + rest - gapsOf(round).filter((gap) => gap < rest).length;
+  };
+  const numberOf = (slot: number) => {
+    const round = Math.floor(slot / used);
+    return skip(first + round * cycle + skip(slot % used, gapsOf(round)), single);
+  };
+  /** Null for a number that is not used. */
+  const slotOf = (number: number) => {
+    if (number < first) return null;
+    const slot = slotsBefore(number);
+    return numberOf(slot) === number ? slot : null;
+  };
+  return { slotsBefore, numberOf, slotOf };
 }
 
 /** The value when ascending gaps are passed over. */
-function skip(value: number, gaps: readonly number[]): number {
-  return gaps.reduce((reached, gap) => (gap <= reached ? reached + 1 : reached), value);
-}
+const skip = (value: number, gaps: readonly number[]): number =>
+  gaps.reduce((reached, gap) => (gap <= reached ? reached + 1 : reached), value);
 
 /** How far sizes of batches differ from the average; they cancel out over one period of five. */
 function deviationsOf(average: number): readonly number[] {

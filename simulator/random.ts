@@ -62,11 +62,6 @@ export class Random {
     return this.next() / 2 ** 32;
   }
 
-  /** About as a normal distribution of deviation 1 has it, but never beyond 3.5. */
-  bell(): number {
-    return (this.part() + this.part() + this.part() + this.part() - 2) * Math.sqrt(3);
-  }
-
   /** True once in `count` draws. */
   oneIn(count: number): boolean {
     return this.below(count) === 0;

@@ -1,9 +1,8 @@
-import { directoryOf, entryPoints, isKnown, minerOf, renderAddress } from './addresses.ts';
-import { daysAt, isOutage, minedAt, type Timetable } from './calendar.ts';
+import { entryPoints, isKnown, minerOf, renderAddress, senderAt } from './addresses.ts';
 import { factoryAddressAt } from './factories.ts';
 import { headAt, isOrphaned, longestReturn, whereaboutsAt, type Whereabouts } from './motion.ts';
 import { isAbove, printNothing, type Position, type RankedList } from './pages.ts';
-import { itemsPerRung, rankDigits, rungOf, startOf } from './places.ts';
+import { blockTimeMs, firstHeight, itemsPerRung, rankDigits, rungOf, startOf } from './places.ts';
 import type { Random } from './random.ts';
 import { instantOf, lacksHash, printInstant, weiOf, type World } from './world.ts';
 
@@ -24,13 +23,6 @@ export function listUserOperations(world: World, atMs: number): RankedList<UserO
     above(operation) {
       const entry = entryAbove(world, atMs, positionOf(operation));
       return entry && operationOf(entry);
-    },
-    served(operation) {
-      const partner = partnerOf(world, operation.ordinal, atMs);
-      if (partner === operation.ordinal || operation.edition !== 0) return operation;
-      const other = entryAt(world, partner, atMs);
-      // Only what stands where it was made trades, so that the partner does the same.
-      return other?.leftAtMs === null && other.edition === 0 ? operationOf(other) : operation;
     },
     token: ({ blockNumber, hash }) => `${blockNumber},${hash}`,
     digits: 64,
@@ -125,36 +117,15 @@ function entryAt(world: World, ordinal: number, atMs: number): Entry | null {
   return whereabouts && { ...whereabouts, ordinal, hash: digits };
 }
 
-/** Operations of which some trade places: a power of two, and more than two of the largest pages. */
-const windowSize = 128;
-
-/**
- * The ordinal of the operation that stands in another's place: the same pair trades both ways, so
- * that a walk to the end still meets every item once.
- */
-function partnerOf({ chain: { disorder }, draw }: World, ordinal: number, atMs: number): number {
-  if (disorder === undefined) return ordinal;
-  const { percent, fromMs = -Infinity, untilMs = Infinity } = disorder;
-  if (atMs < fromMs || atMs >= untilMs) return ordinal;
-  const place = ordinal % windowSize;
-  const random = draw('disorder', (ordinal - place) / windowSize);
-  if (random.below(100_000) >= percent * 1000) return ordinal;
-  // Odd, so that neighbours trade order and every page of some items shows it.
-  return ordinal - place + (place ^ (random.below(windowSize) | 1));
-}
-
 /** Every how many operations one shows a known sender as its hash alone. */
 const bareSenderEvery = 17;
 
 function drawUserOperation(world: World, entry: Entry) {
   const { ordinal } = entry;
-  const random = world.draw('user-operation', ordinal);
-  // The draws of the hash come first.
-  random.hex(8);
-  const { senderHash, entryPoint, fee, ...traits } =
-    world.timetable === null
-      ? drawTraits(world, entry, random)
-      : drawLivedTraits(world, world.timetable, entry.blockNumber, random);
+  const { senderHash, entryPoint, fee, ...traits } = {
+    ...drawTraits(world, entry),
+    ...drawHabits(world, entry),
+  };
   const party = (hash: string, known: 'full' | 'bare') => ({
     hash,
     shown: isKnown(world, hash) ? known : ('unknown' as const),
@@ -192,20 +163,10 @@ function renderUserOperation(world: World, operation: UserOperation): unknown {
 const operationsPerSender = 4;
 
 /** What an operation does, wherever it stands. */
-interface Traits {
-  readonly senderHash: string;
-  readonly entryPoint: (typeof entryPoints)[number];
-  readonly transactionHash: string;
-  readonly fee: string;
-  readonly status: boolean;
-  readonly timestampMs: number | null;
-  /** Members of the object that the contract does not list. */
-  readonly extra: Readonly<Record<string, unknown>> | null;
-}
-
-/** @param random the draws of the operation, behind those of its hash */
-function drawTraits(world: World, entry: Entry, random: Random): Traits {
-  const { ordinal, blockNumber, edition } = entry;
+function drawTraits(world: World, { ordinal, blockNumber, edition }: Entry) {
+  const random = world.draw('user-operation', ordinal);
+  // The draws of the hash come first.
+  random.hex(8);
   const entryPoint = random.pick(entryPoints);
   const senderHash = drawSenderHash(world, random);
   // Each edition has its own draws; those of the first go on here.
@@ -217,12 +178,11 @@ function drawTraits(world: World, entry: Entry, random: Random): Traits {
     fee: own.decimal(1 + own.below(5)),
     status: !own.oneIn(12),
     timestampMs: own.oneIn(23) ? null : instantOf(world, blockNumber, blockNumber % 1000),
-    extra: drawExtra(world, own),
+    /** Members of the object that the contract does not list. */
+    extra:
+      world.chain.generation === 'v12' && own.oneIn(5) ? { bundle_index: own.below(30) } : null,
   };
 }
-
-const drawExtra = ({ chain }: World, random: Random): Traits['extra'] =>
-  chain.generation === 'v12' && random.oneIn(5) ? { bundle_index: random.below(30) } : null;
 
 /** Mostly of the chain's pool; sometimes a miner or a factory, seen in the other lists too. */
 function drawSenderHash(world: World, random: Random): string {
@@ -233,60 +193,27 @@ function drawSenderHash(world: World, random: Random): string {
   return world.draw('sender', random.below(pool)).hex(5);
 }
 
-/** On which day half of the operations have come to a version, and how many days that takes. */
-const arrivals = [null, 26, 61, 108] as const;
-const adoptionDays = 5;
-/** Failures in usual hours and in the outage, of all. */
-const failed = { usually: 0.03, inOutage: 0.8 };
-/** Senders at the start and new ones each day. */
+/** Senders of a chain in use, at the start and new ones each day. */
 const firstSenders = 900;
 const newSendersADay = 30;
-/** Gas of an operation and its price in wei: the middle, the spread (as logarithms), the bounds. */
-const gas = { middle: 190_000, spread: 0.45, least: 50_000, most: 1_600_000 };
-const price = { middle: 300_000_000, spread: 0.95, least: 20_000_000, most: 6_000_000_000 };
+/** Days until the next version of the entry point has taken over. */
+const adoptionDays = 45;
 
-/** An operation as it would be on a real chain at the time of its block. */
-function drawLivedTraits(
-  world: World,
-  timetable: Timetable,
-  blockNumber: number,
-  random: Random,
-): Traits {
-  const timestampMs = minedAt(timetable, blockNumber);
-  const days = daysAt(timetable, timestampMs);
-  const isInOutage = isOutage(timetable, timestampMs);
+/** What else people do on a chain in use: a few send most, and newer versions take over. */
+function drawHabits(world: World, { ordinal, blockNumber }: Entry) {
+  if (!world.chain.lived) return {};
+  const random = world.draw('user-operation-habit', ordinal);
+  const days = ((blockNumber - firstHeight) * blockTimeMs) / 86_400_000;
   // Zipf's law: the n-th sender sends an n-th of what the first one sends.
-  const pool = firstSenders + Math.floor(newSendersADay * days);
-  const rank = Math.floor(pool ** random.part()) - 1;
+  const pool = firstSenders + newSendersADay * days;
+  const version = Math.floor(days / adoptionDays + random.part());
+  const wei = 5e13 * Math.exp(random.part() + random.part() + 0.35 * Math.sin(days / 4));
   return {
-    senderHash: directoryOf(world).senders[rank] ?? world.draw('sender', rank).hex(5),
-    entryPoint: drawEntryPoint(days, random),
+    senderHash: senderAt(world, Math.floor(Math.exp(random.part() * Math.log(pool))) - 1),
+    entryPoint: entryPoints[Math.min(version, 3)] ?? entryPoints[0],
     transactionHash: world.draw('user-operation-bundle', blockNumber).hex(8),
-    fee: drawFee(days, isInOutage, random),
-    status: random.part() >= (isInOutage ? failed.inOutage : failed.usually),
-    timestampMs,
-    extra: drawExtra(world, random),
+    fee: String(Math.round(wei)),
+    status: !random.oneIn(30),
+    timestampMs: instantOf(world, blockNumber, 0),
   };
-}
-
-/** The newest version that has come to the operation: each is taken up as an S. */
-function drawEntryPoint(days: number, random: Random): Traits['entryPoint'] {
-  const part = random.part();
-  const newest = entryPoints.findLast((_, place) => {
-    const arrival = arrivals[place] ?? -Infinity;
-    return part < 1 / (1 + Math.exp((arrival - days) / adoptionDays));
-  });
-  return newest ?? entryPoints[0];
-}
-
-/** Gas times its price, which has good and bad weeks, and is bid up when little gets through. */
-function drawFee(days: number, isBidUp: boolean, random: Random): string {
-  const week = 0.35 * Math.sin(days / 4.1) + 0.2 * Math.sin(days / 1.7);
-  /** Log-normal, as costs are. */
-  const around = ({ middle, spread, least, most }: typeof gas, shift: number) => {
-    const drawn = middle * Math.exp(shift + spread * random.bell());
-    return BigInt(Math.round(Math.min(most, Math.max(least, drawn))));
-  };
-  const used = around(gas, 0);
-  return String(used * around(price, week + (isBidUp ? 1 : 0)));
 }

@@ -1,15 +1,14 @@
-import { blockTimeMs, minedAt, planTimetable, type Calendar, type Timetable } from './calendar.ts';
-import { courseLadder, planCourse, type Course, type Motion } from './motion.ts';
+import { courseLadder, planCourse, type Motion } from './motion.ts';
 import {
   blocksBefore,
+  blockTimeMs,
   evenLadder,
   firstHeight,
+  livedLadder,
   planNumbering,
-  slotsBefore,
-  type Ladder,
-  type Numbering,
+  startOf,
 } from './places.ts';
-import { drawsOf, type Draw } from './random.ts';
+import { drawsOf } from './random.ts';
 
 /** The shape of the answers: v10 has older names, v12 the newest cursor. */
 export type Generation = 'v10' | 'v11' | 'v12';
@@ -29,15 +28,6 @@ export type Oddity =
   | 'end-empty-object'
   | 'echo-key';
 
-/** Serves a part of a list in wrong order, at a time or always. Cursors stay in order. */
-export interface Disorder {
-  /** How much of the list is in wrong order. */
-  readonly percent: number;
-  /** Simulated milliseconds, the end exclusive; always if absent. */
-  readonly fromMs?: number;
-  readonly untilMs?: number;
-}
-
 /** A chain of the simulated explorer: how much it holds, and how it answers. */
 export interface SimulatedChain {
   readonly id: number;
@@ -45,8 +35,8 @@ export interface SimulatedChain {
   readonly family: Family;
   readonly generation: Generation;
   /**
-   * How many operations the list holds; with motion, about how many were made before the start; with
-   * a calendar, about how many its first 90 days hold.
+   * How many operations the list holds; with motion, about how many were made before the start; of a
+   * chain in use, about how many its first 90 days hold.
    */
   readonly userOperations: number;
   /**
@@ -61,55 +51,45 @@ export interface SimulatedChain {
   readonly gapsPercent?: number;
   readonly factories: number;
   readonly oddities?: readonly Oddity[];
-  /** Serves user operations in wrong order. */
-  readonly disorder?: Disorder;
   /** How the chain moves with the simulator's clock; without it nothing ever changes. */
   readonly motion?: Motion;
-  /** When it begins, milliseconds since 1970; `startInstantMs` if absent. A calendar has its own. */
+  /** When it begins, milliseconds since 1970; `startInstantMs` if absent. */
   readonly startsAtMs?: number;
-  /** Makes everything look lived in, up to a present; not together with motion. */
-  readonly calendar?: Calendar;
+  /**
+   * Makes a chain that rests look in use, up to so many blocks, with so many below its first batch.
+   * With more blocks all below is as it was.
+   */
+  readonly lived?: { readonly blocks: number; readonly belowBatches: number };
 }
 
 /** A chain under a seed: all that an item is a function of. */
-export interface World {
-  /** As described; with a calendar `userOperations` are those until its end. */
-  readonly chain: SimulatedChain;
-  readonly oddities: ReadonlySet<Oddity>;
-  readonly numbering: Numbering;
-  /** The lowest height that a batch holds. */
-  readonly batchesFloor: number;
-  /** The heights of the user operations. */
-  readonly ladder: Ladder;
-  /** Null if nothing moves. */
-  readonly course: Course | null;
-  /** Null without a calendar. */
-  readonly timetable: Timetable | null;
-  readonly draw: Draw;
-}
+export type World = ReturnType<typeof createWorld>;
 
-/** The world of a chain. Throws a RangeError if its motion or calendar makes no sense. */
-export function createWorld(seed: number, described: SimulatedChain): World {
+/** The world of a chain. Throws a RangeError if its motion makes no sense. */
+export function createWorld(seed: number, described: SimulatedChain) {
   const draw = drawsOf(seed, described.id);
-  const { batches, motion, calendar, gaps = [], gapsPercent = 0 } = described;
-  if (calendar && motion) throw new RangeError('a chain has a calendar or motion, not both');
-  const timetable = calendar ? planTimetable(calendar, described.userOperations, draw) : null;
-  const operations = timetable?.operations ?? described.userOperations;
-  const numbering = planNumbering(batches.first, gaps, gapsPercent, (round) =>
-    draw('batch-hole', round),
-  );
-  const slots = slotsBefore(numbering, batches.first + batches.count);
-  const batchBlocks = blocksBefore(batches.blocks, slots);
-  const course = motion ? planCourse(motion, { operations, batchBlocks }, draw) : null;
-  const still = () => evenLadder(firstHeight, 3, (rung) => draw('user-operation-rung', rung));
+  const { batches, motion, lived, userOperations, startsAtMs = startInstantMs } = described;
+  const { gaps = [], gapsPercent = 0 } = described;
+  const numbering = planNumbering(batches.first, gaps, gapsPercent, draw);
+  const slots = numbering.slotsBefore(batches.first + batches.count);
+  const history = { operations: userOperations, batchBlocks: blocksBefore(batches.blocks, slots) };
+  /** Null if nothing moves. */
+  const course = motion ? planCourse(motion, history, draw) : null;
+  const still = () =>
+    lived
+      ? livedLadder(startsAtMs, userOperations, draw)
+      : evenLadder(firstHeight, 3, (rung) => draw('user-operation-rung', rung));
+  const ladder = course ? courseLadder(course) : still();
+  const listed = lived ? startOf(ladder.rungsBelow(firstHeight + lived.blocks)) : userOperations;
   return {
-    chain: { ...described, userOperations: operations },
+    chain: { ...described, userOperations: listed },
     oddities: new Set(described.oddities),
     numbering,
-    batchesFloor: (course ?? timetable)?.batchesFloor ?? firstHeight,
-    ladder: course ? courseLadder(course) : (timetable?.ladder ?? still()),
+    /** The lowest height that a batch holds. */
+    batchesFloor: course?.batchesFloor ?? firstHeight + (lived?.belowBatches ?? 0),
+    /** The heights of the user operations. */
+    ladder,
     course,
-    timetable,
     draw,
   };
 }
@@ -122,16 +102,14 @@ export const startInstantMs = Date.UTC(2026, 9, 1);
 
 /**
  * When a height was mined, milliseconds since 1970; whole seconds in v10, which prints no decimals.
- * On a chain that moves it lies in the block time before the height appears, never in the future; on
- * one with a calendar it is the block's own time, in whole seconds as on real chains.
+ * On a chain that moves it lies in the block time before the height appears, never in the future.
  */
-export function instantOf(world: World, height: number, fractionMs: number): number {
-  const { chain, course, timetable } = world;
-  if (timetable !== null) return minedAt(timetable, height);
+export function instantOf({ chain, course }: World, height: number, fractionMs: number): number {
+  const { startsAtMs = startInstantMs, generation } = chain;
   const blockMs = course?.blockMs ?? blockTimeMs;
   const origin = course === null ? firstHeight : course.headAtStart + 1;
-  const instantMs = (chain.startsAtMs ?? startInstantMs) + (height - origin) * blockMs;
-  if (chain.generation === 'v10') return Math.floor(instantMs / 1000) * 1000;
+  const instantMs = startsAtMs + (height - origin) * blockMs;
+  if (generation === 'v10') return Math.floor(instantMs / 1000) * 1000;
   return instantMs + (fractionMs % blockMs);
 }
 

@@ -25,10 +25,10 @@ test('items that cannot become rows, one more with each poll', async () => {
 });
 
 test('a list that is served out of order', async () => {
-  const { setDisorder, expectFiring, expectHealthy } = await openAlertWorld({ motion });
+  const { setFault, expectFiring, expectHealthy } = await openAlertWorld({ motion });
   await expectHealthy();
-  setDisorder(true);
+  setFault('wrong-order');
   await expectFiring('ExplorerEtlFeedFails');
-  setDisorder(false);
+  setFault(null);
   await expectHealthy();
 });

@@ -51,8 +51,6 @@ export interface AlertWorld {
   readonly setFault: (next: FaultName | Fault | null) => void;
   /** What the key may do from now on. */
   readonly setLimits: (limits: Limits) => void;
-  /** Whether the list is served out of order from now on. */
-  readonly setDisorder: (isOn: boolean) => void;
   /** Waits until it fires. */
   readonly expectFiring: (alert: string) => Promise<void>;
   /** Waits until it does not fire, and does that meanwhile. */
@@ -70,10 +68,9 @@ export async function openAlertWorld(options: AlertWorldOptions = {}): Promise<A
   const { motion, serving = 'start' } = options;
   let fault: Fault | null = options.fault === undefined ? null : openFault(options.fault);
   let limits: Limits = {};
-  const disorder = { percent: 100, fromMs: Infinity, untilMs: Infinity };
   // Its newest items are of the last hours, as those of a live chain are.
   const startsAtMs = Date.now() - 3_600_000;
-  const described = { ...chain, startsAtMs, ...options.chain, disorder };
+  const described = { ...chain, startsAtMs, ...options.chain };
   const simulator = await startSimulator({
     seed: 5,
     chains: [motion === undefined ? described : { ...described, motion }],
@@ -121,10 +118,6 @@ export async function openAlertWorld(options: AlertWorldOptions = {}): Promise<A
     setLimits(next) {
       limits = next;
       tell(`the key may do ${JSON.stringify(next)}`);
-    },
-    setDisorder(isOn) {
-      disorder.fromMs = isOn ? clock() : Infinity;
-      tell(isOn ? 'the list is out of order' : 'the list is in order');
     },
     expectFiring,
     expectResolved,

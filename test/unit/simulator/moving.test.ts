@@ -206,36 +206,3 @@ test('a missing factory keeps the count that it was last listed with', () => {
     expect(last).toMatchObject({ missing_since: null, total_accounts: row['total_accounts'] });
   }
 });
-
-describe.each([
-  ['resting', { ...smallChain, userOperations: 700 }],
-  ['moving', lively],
-])('disorder on a %s chain', (_, chain) => {
-  const disorder = { percent: 100, fromMs: hourMs, untilMs: 2 * hourMs };
-  const read = async (atMs: number, size = 10) =>
-    walk(await startAt(atMs, { ...chain, disorder }), paths.operations, { page_size: `${size}` });
-  const isOrdered = (page: { items: Json[] }) => {
-    const keys = page.items.map(keyOf);
-    return JSON.stringify(keys) === JSON.stringify(keys.toSorted().toReversed());
-  };
-
-  test.each([3, 50])('serves every item once, in pages of %i', async (size) => {
-    const served = hashesOf(itemsOf(await read(hourMs, size)));
-    const listed = hashesOf(listedAt(hourMs, chain));
-    expect(served).not.toEqual(listed);
-    expect(new Set(served)).toEqual(new Set(listed));
-    expect(served).toHaveLength(listed.length);
-  });
-
-  test('shows on most pages, only in its window, and leaves the cursors alone', async () => {
-    const [before, first, after] = [
-      await read(hourMs - 1),
-      await read(hourMs),
-      await read(2 * hourMs),
-    ];
-    expect([before.every(isOrdered), after.every(isOrdered)]).toEqual([true, true]);
-    expect(first.filter((page) => !isOrdered(page)).length / first.length).toBeGreaterThan(0.8);
-    const plain = await walk(await startAt(hourMs, chain), paths.operations, { page_size: '10' });
-    expect(first.map(({ next }) => next)).toEqual(plain.map(({ next }) => next));
-  });
-});
