@@ -6,18 +6,7 @@ import type { Random } from './random.ts';
 import { instantOf, lacksHash, printInstant, weiOf, type World } from './world.ts';
 
 /** A block as the chain knows it, before any generation prints it. Wei as decimal strings. */
-export interface Block extends Contents {
-  readonly height: number;
-  readonly hash: string;
-  readonly lacksHash: boolean;
-  readonly parentHash: string;
-  /** Members of the object that the contract does not list. */
-  readonly extra: Readonly<Record<string, unknown>> | null;
-}
-
-/** What a block holds: all that does not identify it. */
-type Contents = ReturnType<typeof drawContents>;
-type Fields = Contents['fields'];
+export type Block = ReturnType<typeof drawBlock>;
 type Arbitrum = ReturnType<typeof drawArbitrum>;
 
 /** The blocks of a batch at a time, heights descending. */
@@ -74,7 +63,7 @@ export function blockAt(world: World, height: number, atMs: number): Block {
   });
 }
 
-const withFields = (block: Block, fields: Partial<Fields>): Block => ({
+const withFields = (block: Block, fields: Partial<Block['fields']>): Block => ({
   ...block,
   fields: { ...block.fields, ...fields },
 });
@@ -83,51 +72,31 @@ const withFields = (block: Block, fields: Partial<Fields>): Block => ({
 export const blockHash = ({ draw }: World, height: number, edition: number): string =>
   draw('block', height, edition).hex(8);
 
-function drawBlock(world: World, height: number, edition: number, parentEdition: number): Block {
-  const random = world.draw('block', height, edition);
-  const hash = random.hex(8);
-  const wei = weiOf(world, height);
-  const { fields, rewards, ...contents } = drawContents(world, height, random);
-  return {
-    height,
-    hash,
-    lacksHash: lacksHash(world, height),
-    parentHash: blockHash(world, height - 1, parentEdition),
-    ...contents,
-    fields: {
-      ...fields,
-      gas_limit: wei(fields.gas_limit),
-      gas_used: wei(fields.gas_used),
-      difficulty: wei(fields.difficulty),
-      total_difficulty: wei(fields.total_difficulty),
-      base_fee_per_gas: wei(fields.base_fee_per_gas),
-      burnt_fees: wei(fields.burnt_fees),
-      priority_fee: wei(fields.priority_fee),
-      transaction_fees: wei(fields.transaction_fees),
-    },
-    rewards: rewards.map((reward) => ({ ...reward, reward: wei(reward.reward) })),
-    extra: drawExtra(world, height, random),
-  };
-}
-
 /** Enough to show every kind of tag and label, few enough to repeat on every page. */
 const miners = 12;
 
-function drawContents(world: World, height: number, random: Random) {
+function drawBlock(world: World, height: number, edition: number, parentEdition: number) {
+  const random = world.draw('block', height, edition);
+  const hash = random.hex(8);
+  const wei = weiOf(world, height);
   const limit = 30_000_000 + random.below(30_000_000);
   const used = random.below(limit);
   const part = used / limit;
   const gas_target_percentage = random.oneIn(12) ? -100 : part * 200 - 100;
   const timestampMs = instantOf(world, height, random.below(1000));
   const minerHash = minerOf(world, random.below(miners));
-  const base_fee_per_gas = drawWei(random, 2);
-  const burnt_fees = drawWei(random, 4);
+  const base_fee_per_gas = wei(drawWei(random, 2));
+  const burnt_fees = wei(drawWei(random, 4));
   const burnt_fees_percentage = random.oneIn(8) ? null : random.below(1_300_000) / 10_000;
-  const difficulty = random.oneIn(2) ? '0' : drawWei(random, 3);
-  const total_difficulty = drawWei(random, 8);
-  const priority_fee = drawWei(random, 3);
-  const transaction_fees = random.decimal(1 + random.below(6));
+  const difficulty = wei(random.oneIn(2) ? '0' : drawWei(random, 3));
+  const total_difficulty = wei(drawWei(random, 8));
+  const priority_fee = wei(drawWei(random, 3));
+  const transaction_fees = wei(random.decimal(1 + random.below(6)));
   return {
+    height,
+    hash,
+    lacksHash: lacksHash(world, height),
+    parentHash: blockHash(world, height - 1, parentEdition),
     timestampMs,
     minerHash,
     // Under the contract's names, in the order in which the service prints them.
@@ -135,8 +104,8 @@ function drawContents(world: World, height: number, random: Random) {
       nonce: random.hex(2),
       size: random.oneIn(15) ? null : 600 + random.below(200_000),
       transactions_count: random.below(400),
-      gas_limit: String(limit),
-      gas_used: String(used),
+      gas_limit: wei(String(limit)),
+      gas_used: wei(String(used)),
       gas_used_percentage: part * 100,
       gas_target_percentage,
       difficulty,
@@ -148,9 +117,11 @@ function drawContents(world: World, height: number, random: Random) {
       transaction_fees,
       is_pending_update: (random.oneIn(10) ? null : false) as boolean | null,
     },
-    rewards: drawRewards(world, random),
+    rewards: drawRewards(world, random, wei),
     uncles: random.oneIn(9) ? [random.hex(8)] : [],
     arbitrum: world.chain.family === 'arbitrum' ? drawArbitrum(world, height, random) : null,
+    /** Members of the object that the contract does not list. */
+    extra: drawExtra(world, height, random),
   };
 }
 
@@ -160,17 +131,21 @@ const drawWei = (random: Random, groups: number): string | null =>
 const oldRewardTypes = ['Miner Reward', 'Emission Reward', 'Uncle Reward'] as const;
 const rewardTypes = ['emission_funds', 'uncle', 'validator'] as const;
 
-function drawRewards(world: World, random: Random) {
+function drawRewards(world: World, random: Random, wei: (drawn: string) => string) {
   const isOld = world.chain.generation === 'v10';
   return random.list(2, () => ({
-    reward: random.decimal(1 + random.below(4)),
+    reward: wei(random.decimal(1 + random.below(4))),
     type: random.pick(isOld ? oldRewardTypes : rewardTypes),
     // Known to v10 alone.
     addressHash: isOld ? minerOf(world, random.below(miners)) : null,
   }));
 }
 
-function drawExtra({ chain }: World, height: number, random: Random): Block['extra'] {
+function drawExtra(
+  { chain }: World,
+  height: number,
+  random: Random,
+): Readonly<Record<string, unknown>> | null {
   if (chain.family === 'celo') {
     const base_fee = { amount: random.decimal(3), token: { symbol: 'CELO', decimals: '18' } };
     const epoch_number = Math.floor(height / 17_280);
