@@ -125,12 +125,9 @@ export const commandLineOf =
     const [, ...words] = command.split(' ');
     const [name = '', inner = ''] = words;
     if (isDemo === true && explorerReaders.has(name)) return `${program} demo`;
-    const length = name === 'db' && demoReaders.has(`db ${inner}`) ? 2 : 1;
-    const takesDemo = demoReaders.has(words.slice(0, length).join(' '));
-    if (isDemo !== true || !takesDemo || words.includes('--demo')) {
-      return [program, ...words].join(' ');
-    }
-    return [program, ...words.slice(0, length), '--demo', ...words.slice(length)].join(' ');
+    const takesDemo = demoReaders.has(name) || demoReaders.has(`${name} ${inner}`);
+    const isAdded = isDemo === true && takesDemo && !words.includes('--demo');
+    return [program, ...words, ...(isAdded ? ['--demo'] : [])].join(' ');
   };
 
 /** A copy of a document with each field `command` as the user has to type it. */

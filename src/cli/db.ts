@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { z } from 'zod';
 import { parseUrl } from '../db/timeouts.ts';
 import {
@@ -179,11 +180,8 @@ async function psql(
   const place = await existing(context, settings, options);
   // `reads` accepts a standby: psql reports it, and users may write.
   return onDatabase(settings, place, 'reads', async (database) => {
-    const { url: address, password } = withoutPassword(forLibpq(database.url));
-    const code = await runPsql(context, [address, ...args], password);
-    if (code === null) {
-      throw new UsageError(notInstalled(database.embedded !== null, commandLineOf(place)));
-    }
+    const code = await runPsql(context, forLibpq(database.url), args);
+    if (code === null) throw new UsageError(notInstalled(commandLineOf(place)));
     return code === 0 ? exitCodes.done : exitCodes.failed;
   });
 }
@@ -212,41 +210,32 @@ function withoutPassword(given: string) {
   return { url: address.href, password };
 }
 
-/** The exit code; null if psql is not installed. */
-function runPsql(
+/** @returns the exit code; null if psql is not installed */
+async function runPsql(
   { env, cwd, signal, yieldTerminal }: Context,
+  database: string,
   args: readonly string[],
-  password: string | null,
 ): Promise<number | null> {
+  const { url, password } = withoutPassword(database);
   const own = Object.entries(env).filter(([name]) => handedOn.test(name));
-  const child = spawn('psql', [...args], {
+  const child = spawn('psql', [url, ...args], {
     cwd,
     stdio: 'inherit',
     env: { ...Object.fromEntries(own), ...(password !== null && { PGPASSWORD: password }) },
-    signal,
-    killSignal: 'SIGTERM',
   });
+  // psql restores the terminal before it ends.
+  signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
   // A Ctrl-C in psql cancels its statement.
   yieldTerminal?.();
-  return new Promise((resolve, reject) => {
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') resolve(null);
-      // After a signal, the exit event settles the promise.
-      else if (!signal.aborted) reject(error);
-    });
-    child.once('close', (code) => {
-      if (signal.aborted) reject(signal.reason as Error);
-      else resolve(code ?? 1);
-    });
-  });
+  try {
+    const [code] = (await once(child, 'close')) as [number | null];
+    signal.throwIfAborted();
+    return code ?? exitCodes.failed;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
 }
 
-function notInstalled(isEmbedded: boolean, line: CommandLine): string {
-  const address = isEmbedded
-    ? `${line('explorer-etl db start')}, then the address that ${line('explorer-etl db url')} prints`
-    : 'the address that you gave as DATABASE_URL or --database-url';
-  return `psql is not installed.
-  Install it:  apt install postgresql-client (Debian, Ubuntu), brew install libpq (macOS), https://www.postgresql.org/download/
-  Without it:  ${line('explorer-etl query --list')}, ${line('explorer-etl query "select …"')}
-  With another program:  ${address}`;
-}
+const notInstalled = (line: CommandLine): string =>
+  `psql is not installed: apt install postgresql-client (Debian, Ubuntu), brew install libpq (macOS), https://www.postgresql.org/download/. Without it: ${line('explorer-etl query "select …"')}; ${line('explorer-etl db url')} prints the address for other programs.`;

@@ -36,8 +36,8 @@ import { demoSettings, openDemoExplorer, openDemoWorld, readStagePages } from '.
 import { demoDatabase, embeddedDirectory } from './database.ts';
 import { servePage, urlOf } from './http.ts';
 import { nextLines, printAnswer } from './print.ts';
-import { progressLines, watchStatus } from './progress.ts';
-import { openScreen } from './screen.ts';
+import { progressLines } from './progress.ts';
+import { openScreen, watchStatus } from './screen.ts';
 
 const count = z.int().min(0);
 

@@ -1,40 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { printable } from '../printable.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import { fit } from '../terminal/layout.ts';
 import type { Look } from '../terminal/look.ts';
 import { counted } from '../terminal/numbers.ts';
 import type { GlobalOptions } from './context.ts';
-import type { Screen } from './screen.ts';
+import { type Screen, watchStatus } from './screen.ts';
 import { feedTable, leftText, shareText } from './status.ts';
-
-/** Reading the status takes at most an eleventh of the time; pauses last 0.5 to 5 s. */
-const restPerRead = 10;
-const leastRestMs = 500;
-const mostRestMs = 5_000;
-
-/** Passes the status on regularly. @returns a function that ends it after a last read */
-export function watchStatus(
-  read: () => Promise<StatusDocument>,
-  show: (status: StatusDocument) => void,
-): () => Promise<void> {
-  const ending = new AbortController();
-  const { signal } = ending;
-  const watching = (async () => {
-    for (let isLast = false; !isLast;) {
-      isLast = signal.aborted;
-      const begun = performance.now();
-      // The work itself reports a failure to read.
-      await read().then(show, () => undefined);
-      const restMs = Math.max(leastRestMs, restPerRead * (performance.now() - begun));
-      await delay(Math.min(mostRestMs, restMs), undefined, { signal }).catch(() => undefined);
-    }
-  })();
-  return async () => {
-    ending.abort();
-    await watching;
-  };
-}
 
 /**
  * Shows the progress of feeds: the table of `status`, redrawn on a terminal; elsewhere a line of a feed when its

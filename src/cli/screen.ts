@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createLogUpdate } from 'log-update';
 import type { LogFormat } from '../log-levels.ts';
 import { createLog, type Log } from '../log.ts';
+import type { StatusDocument } from '../status/schema.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import type { Context, GlobalOptions } from './context.ts';
 
@@ -19,19 +21,25 @@ export interface Screen {
 
 const nothing = () => undefined;
 
-export function openScreen({ err, stderr }: Pick<Context, 'err' | 'stderr'>): Screen {
+type Terminal = NodeJS.WritableStream & Pick<NodeJS.WriteStream, 'columns' | 'rows'>;
+
+export function openScreen(
+  { err, stderr }: Pick<Context, 'err' | 'stderr'>,
+  terminal: Terminal = process.stderr,
+): Screen {
   if (!err.isTerminal) {
     return { look: err, write: stderr, lines: nothing, step: nothing, clear: nothing };
   }
-  const update = createLogUpdate(process.stderr, { showCursor: true });
+  const update = createLogUpdate(terminal, { showCursor: true });
   let shown = '';
   const lines = (drawn: readonly string[]) => {
-    shown = drawn.join('\n');
+    // The most important comes first: what does not fit is cut at the bottom.
+    shown = drawn.slice(0, terminal.rows > 1 ? terminal.rows - 1 : undefined).join('\n');
     update(shown);
   };
   return {
     get look() {
-      return { ...err, columns: process.stderr.columns > 0 ? process.stderr.columns : err.columns };
+      return { ...err, columns: terminal.columns > 0 ? terminal.columns : err.columns };
     },
     write(text) {
       update.clear();
@@ -45,6 +53,34 @@ export function openScreen({ err, stderr }: Pick<Context, 'err' | 'stderr'>): Sc
       update.done();
       shown = '';
     },
+  };
+}
+
+/** Reading the status takes at most an eleventh of the time; pauses last 0.5 to 5 s. */
+const restPerRead = 10;
+const leastRestMs = 500;
+const mostRestMs = 5_000;
+
+/** Passes the status on regularly. @returns a function that ends it after a last read */
+export function watchStatus(
+  read: () => Promise<StatusDocument>,
+  show: (status: StatusDocument) => void,
+): () => Promise<void> {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const watching = (async () => {
+    for (let isLast = false; !isLast;) {
+      isLast = signal.aborted;
+      const begun = performance.now();
+      // The work itself reports a failure to read.
+      await read().then(show, () => undefined);
+      const restMs = Math.max(leastRestMs, restPerRead * (performance.now() - begun));
+      await delay(Math.min(mostRestMs, restMs), undefined, { signal }).catch(() => undefined);
+    }
+  })();
+  return async () => {
+    ending.abort();
+    await watching;
   };
 }
 

@@ -29,7 +29,7 @@ import {
   commandLineOf,
 } from './context.ts';
 import { writeJson } from './print.ts';
-import { failureOf, writeFailure } from './failure.ts';
+import { type Failure, failureOf, writeFailure } from './failure.ts';
 import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './http.ts';
 import { formatOf, logOf } from './screen.ts';
 import { settingsOf } from './database.ts';
@@ -59,20 +59,20 @@ SIGHUP makes it read its configuration again.`,
 async function start(context: Context, options: StartOptions): Promise<ExitCode> {
   const log = logOf(context, options);
   const isText = formatOf(context, options) === 'pretty' || options.logLevel === 'silent';
-  if (isText) return work(context, options, log);
   try {
     return await work(context, options, log);
   } catch (error) {
-    if (context.signal.aborted && error === context.signal.reason) throw error;
+    if (isText || (context.signal.aborted && error === context.signal.reason)) throw error;
     const failure = failureOf(error, { ...options, commandLine: commandLineOf(context) });
-    log.write('start.failed', {
-      problems: failure.errors.map(({ where, message, hint }) =>
-        [where === null ? message : `${where}: ${message}`, hint ?? ''].join(' ').trimEnd(),
-      ),
-    });
+    log.write('start.failed', { problems: problemsOf(failure) });
     return options.json ? writeFailure(context, failure) : failure.exit.code;
   }
 }
+
+const problemsOf = ({ errors }: Failure): string[] =>
+  errors.map(({ where, message, hint }) =>
+    [where === null ? message : `${where}: ${message}`, hint ?? ''].join(' ').trimEnd(),
+  );
 
 async function work(context: Context, options: StartOptions, log: Log): Promise<ExitCode> {
   const settings = settingsOf(context, options);
@@ -215,39 +215,29 @@ export function watchConfig(
   return (engine) => async () => {
     if (!isDue) return null;
     isDue = false;
-    const refuse = async (problems: string[]): Promise<null> => {
+    try {
+      const wanted = settingsOf(context, options);
+      // The key of a chain may be missing.
+      requireApiKey(wanted);
+      await engine.reconfigure(wanted);
+      if (!isDeepStrictEqual(wanted.http, http)) log.write('http.changed', {});
+      const lanes = configuredLanes(await withTargets(engine.db, wanted.chains));
+      const feeds = configuredFeeds(wanted.chains).length;
+      log.write('config.reloaded', { feeds });
+      const sentence = `The configuration was read again: ${counted(feeds, 'feed')}.`;
+      await noteEvent(engine.db, { kind: 'config-changed', sentence });
+      return lanes;
+    } catch (error) {
+      if (!(error instanceof ConfigError || error instanceof OriginError)) {
+        // The database is unreachable: retry this reload later.
+        isDue = true;
+        throw error;
+      }
+      const problems = problemsOf(failureOf(error, options));
       log.write('config.refused', { problems });
       const sentence = `The configuration is wrong, and the one before stays in force: ${problems.join('; ')}`;
       await noteEvent(engine.db, { kind: 'config-refused', sentence });
       return null;
-    };
-    let wanted: Settings;
-    try {
-      wanted = settingsOf(context, options);
-      // The key of a chain may be missing.
-      requireApiKey(wanted);
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      return refuse(
-        error.problems.map(({ where, message }) =>
-          where === null ? message : `${where}: ${message}`,
-        ),
-      );
     }
-    try {
-      await engine.reconfigure(wanted);
-    } catch (error) {
-      if (error instanceof OriginError) return refuse([error.message]);
-      // The database is unreachable: retry this reload later.
-      isDue = true;
-      throw error;
-    }
-    if (!isDeepStrictEqual(wanted.http, http)) log.write('http.changed', {});
-    const lanes = configuredLanes(await withTargets(engine.db, wanted.chains));
-    const feeds = configuredFeeds(wanted.chains).length;
-    log.write('config.reloaded', { feeds });
-    const sentence = `The configuration was read again: ${counted(feeds, 'feed')}.`;
-    await noteEvent(engine.db, { kind: 'config-changed', sentence });
-    return lanes;
   };
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { once } from 'node:events';
 import { printable } from '../printable.ts';
 import { clock } from '../status/reasons.ts';
 import {
@@ -24,6 +24,7 @@ import {
 } from './context.ts';
 import { placeOf, onDatabase, settingsOf } from './database.ts';
 import { printAnswer } from './print.ts';
+import { openScreen, watchStatus } from './screen.ts';
 
 interface StatusOptions extends DemoOption, GlobalOptions {
   readonly watch?: true;
@@ -31,9 +32,7 @@ interface StatusOptions extends DemoOption, GlobalOptions {
 
 /** `status`: the overall state, and each feed's state, freshness, completeness and work left. */
 export function register({ command, run }: Registry): void {
-  addDemo(command)
-    .option('--watch', 'redraw it every two seconds, until Ctrl-C')
-    .action(run(status));
+  addDemo(command).option('--watch', 'redraw it until Ctrl-C').action(run(status));
   addExamples(command, ['explorer-etl status', 'explorer-etl status --watch']);
 }
 
@@ -47,9 +46,13 @@ async function status(context: Context, options: StatusOptions) {
     statusText(withCommands(document, commandLine), look, commandLine);
   return onDatabase(settings, place, 'reads', async ({ pool }) => {
     if (options.watch) {
-      const draw = async (columns: number) =>
-        textOf(await statusOrOutage(pool, pageSize), { ...place.out, columns });
-      await watch(draw, { screen: process.stdout, rest: delay, signal: place.signal });
+      const screen = openScreen(context);
+      const end = watchStatus(
+        () => statusOrOutage(pool, pageSize),
+        (document) => screen.lines(textOf(document, screen.look).trimEnd().split('\n')),
+      );
+      if (!context.signal.aborted) await once(context.signal, 'abort');
+      await end();
       return exitCodes.done;
     }
     const document = await statusNow(pool, pageSize);
@@ -61,45 +64,13 @@ async function status(context: Context, options: StatusOptions) {
   });
 }
 
-function requireTerminal({ out }: Context, { json }: GlobalOptions): void {
+function requireTerminal({ err }: Context, { json }: GlobalOptions): void {
   if (json)
     throw new UsageError(
       '--watch draws a screen, --json prints one document: leave one of them out.',
     );
-  if (out.isTerminal) return;
+  if (err.isTerminal) return;
   throw new UsageError('--watch needs a terminal to draw on: leave it out, or use --json.');
-}
-
-/** Between two redraws, in ms. */
-const redrawMs = 2_000;
-/** Pause in multiples of a read's time: reading takes at most a twentieth of a core. */
-const restPerRead = 20;
-
-interface Watching {
-  readonly screen: NodeJS.WritableStream & Pick<NodeJS.WriteStream, 'columns' | 'rows'>;
-  readonly rest: (ms: number, value: undefined, options: { signal: AbortSignal }) => Promise<void>;
-  readonly signal: AbortSignal;
-}
-
-/** Redraws a text every two seconds until the signal aborts. */
-export async function watch(
-  draw: (columns: number) => Promise<string>,
-  { screen, rest, signal }: Watching,
-): Promise<void> {
-  const { createLogUpdate } = await import('log-update');
-  const update = createLogUpdate(screen, { showCursor: true });
-  while (!signal.aborted) {
-    const begun = performance.now();
-    // The terminal may have been resized.
-    const text = await draw(screen.columns);
-    if (signal.aborted) break;
-    // The overall state comes first: text that does not fit is cut at the bottom.
-    const lines = text.trimEnd().split('\n');
-    update(lines.slice(0, Math.max(1, screen.rows - 1)).join('\n'));
-    const restMs = Math.max(redrawMs, restPerRead * (performance.now() - begun));
-    await rest(restMs, undefined, { signal }).catch(() => undefined);
-  }
-  update.done();
 }
 
 const overallStyles: Readonly<Record<StatusDocument['overall']['state'], Style>> = {

@@ -1,6 +1,7 @@
 import type { RequestCount } from '../lists/list.ts';
 import { printable } from '../printable.ts';
 import { type Finding, findingText, placesText } from '../status/findings.ts';
+import { clock } from '../status/reasons.ts';
 import {
   mostUnrequested,
   verifyDocument,
@@ -9,7 +10,7 @@ import {
   verifyReport,
 } from '../status/verify.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
-import { columns, widthOf, wrap } from '../terminal/layout.ts';
+import { columns, prose, widthOf } from '../terminal/layout.ts';
 import { type Look, mark, paint } from '../terminal/look.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import {
@@ -61,7 +62,7 @@ export function verifyText(look: Look, document: VerifyDocument): string {
   const [head, notes] = [true, false].map((isHead) =>
     feeds.flatMap((feed) =>
       linesOf(feed.notes.filter(({ kind }) => (kind === 'pending-head') === isHead)).flatMap(
-        (line) => indented(look, `${printable(feed.feed)}: ${line}`),
+        (line) => prose(look, `${printable(feed.feed)}: ${line}`, 2),
       ),
     ),
   );
@@ -82,10 +83,6 @@ export function verifyText(look: Look, document: VerifyDocument): string {
 const quiet = (look: Look, head: string, lines: readonly string[] = []): string[] =>
   lines.length === 0 ? [] : [head, ...lines].map((line) => paint(look, 'quiet', line));
 
-/** A line below a heading, wrapped on a terminal; elsewhere whole, for grep. */
-const indented = (look: Look, line: string): string[] =>
-  (look.isTerminal ? wrap(line, look.columns - 2, 2) : [line]).map((part) => `  ${part}`);
-
 function verdict(look: Look, { counts }: VerifyDocument): string {
   const { feeds, open, findings } = counts;
   if (open > 0) {
@@ -104,7 +101,7 @@ function openLines(look: Look, feed: Feed): string[] {
   const commands = new Set(feed.open.flatMap(({ command }) => command ?? []));
   return [
     paint(look, 'strong', nameOf(feed)),
-    ...linesOf(feed.open).flatMap((line) => indented(look, line)),
+    ...linesOf(feed.open).flatMap((line) => prose(look, line, 2)),
     ...[...commands].flatMap((command) =>
       repairLines(look, command === feed.repair?.command ? feed.repair : { command }),
     ),
@@ -123,11 +120,11 @@ function repairLines(look: Look, repair: Repair, known = [knownRequests(repair)]
   const sum = known.reduce((total, part) => total + part, 0);
   const command = sum > mostUnrequested ? `${wanted} --yes` : wanted;
   const cost = costText({ likely: requests, requests: at_most });
-  const drawn = `  → ${paint(look, 'command', command)}`;
-  if (cost === '') return [drawn];
-  const [lead, rest] = [drawn, `   ${paint(look, 'quiet', cost)}`];
-  const isShort = !look.isTerminal || widthOf(lead + rest) <= look.columns;
-  return isShort ? [lead + rest] : [lead, ` ${rest}`];
+  // A command stays whole, to be copied.
+  const [lead, rest] = [`  → ${paint(look, 'command', command)}`, paint(look, 'quiet', cost)];
+  if (cost === '') return [lead];
+  const isShort = !look.isTerminal || widthOf(lead + rest) + 3 <= look.columns;
+  return isShort ? [`${lead}   ${rest}`] : [lead, `    ${rest}`];
 }
 
 /** `about 13 requests, 260 credits; at most 20`; empty: cost unknown. */
@@ -180,7 +177,7 @@ function coveredLines(look: Look, { feeds, at }: VerifyDocument): string[] {
     });
   const lines = columns(look, { rows });
   if (!look.isTerminal || lines.every((line) => widthOf(line) <= look.columns)) return lines;
-  return rows.flatMap(([name, what]) => [name, ...indented(look, what)]);
+  return rows.flatMap(([name, what]) => [name, ...prose(look, what, 2)]);
 }
 
 function coveredText({ covered, unit }: Feed, at: string): string {
@@ -188,17 +185,6 @@ function coveredText({ covered, unit }: Feed, at: string): string {
     unit === 'blocks' || unit === 'batches'
       ? placesText(unit, covered)
       : `full snapshot of ${counted(covered[0]?.to ?? 0, 'row')}`;
-  return `${what}, ${timeText(covered, at)}`;
+  const oldest = covered.map(({ as_of }) => new Date(as_of).toISOString()).toSorted()[0] ?? at;
+  return `${what}, as of ${clock(oldest, new Date(at))}`;
 }
-
-/** When the oldest and newest walk of these ranges began: two days, or one with a time in UTC. */
-function timeText(covered: Feed['covered'], at: string): string {
-  const times = covered.flatMap(({ as_of, newest_as_of }) => [as_of, newest_as_of]);
-  const sorted = times.map((time) => new Date(time).toISOString()).toSorted();
-  const [from = at, to = at] = [sorted[0], sorted.at(-1)];
-  const [first, last] = [from, to].map((time) => dayOf(time, at));
-  return first === last ? `as of ${from.slice(11, 16)} UTC ${first}` : `as of ${first} to ${last}`;
-}
-
-const dayOf = (iso: string, at: string) =>
-  iso.slice(0, 10) === at.slice(0, 10) ? 'today' : iso.slice(0, 10);

@@ -61,7 +61,7 @@ test.for(Object.values(looks))(
   'no line is wider than $columns columns, and no command is cut',
   (look) => {
     const lines = demoText(demo, look, inClone).split('\n').map(stripVTControlCharacters);
-    expect(lines.join('\n')).toContain('npx explorer-etl query --demo top-senders');
+    expect(lines.join('\n')).toContain('npx explorer-etl query top-senders --demo');
     const wide = lines.filter((line) => widthOf(line) > look.columns);
     expect(wide).toEqual([]);
   },

@@ -165,8 +165,8 @@ describe('a command as it is typed', () => {
 
   test.each([
     ['explorer-etl verify', 'npx explorer-etl verify --demo'],
-    ['explorer-etl query --list', 'npx explorer-etl query --demo --list'],
-    ['explorer-etl query "select  1"', 'npx explorer-etl query --demo "select  1"'],
+    ['explorer-etl query --list', 'npx explorer-etl query --list --demo'],
+    ['explorer-etl query "select  1"', 'npx explorer-etl query "select  1" --demo'],
     ['explorer-etl db shell', 'npx explorer-etl db shell --demo'],
     ['explorer-etl db stop', 'npx explorer-etl db stop'],
     ['explorer-etl open --demo', 'npx explorer-etl open --demo'],

@@ -120,16 +120,16 @@ function sceneOf(name: FailureClass): SyncDocument {
   return { ...done, lanes: [{ ...read, ...counted }], totals: { ...done.totals, ...counted } };
 }
 
-test('every class of failure, as sync tells it', async () => {
-  const drawn = Object.keys(failures).map((name) => {
+test.each(Object.keys(failures) as FailureClass[])(
+  'a failure of class %s, as sync says it',
+  (name) => {
     // Below the table and the totals.
-    const lines = drawnOn(usual, sceneOf(name as FailureClass)).slice(4);
-    expect(lines.length).toBeGreaterThan(0);
-    return `# ${name}\n${lines.join('\n')}`;
-  });
-  expect(drawn.flatMap((text) => text.split('\n')).filter((line) => line.length > 80)).toEqual([]);
-  await expect(`${drawn.join('\n\n')}\n`).toMatchFileSnapshot('snapshots/sync-failures.txt');
-});
+    const lines = drawnOn(usual, sceneOf(name)).slice(4);
+    const text = lines.join(' ').replaceAll(/\s+/gu, ' ');
+    expect(text).toContain(failures[name].stops === 'nothing' ? '! 1 ' : failures[name].advice);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  },
+);
 
 test('in a file no line is broken, so that a failure is found whole', () => {
   const line = drawnOn(plainLook, failed({ ...read, ...failure('rejected') })).at(-1);
