@@ -49,16 +49,16 @@ const hashesOf = (rows: readonly Json[]) => rows.map((row) => row['hash']);
 const byHash = (rows: readonly Json[]) => new Map(rows.map((row) => [row['hash'], row]));
 const keyOf = (row: Json) => `${String(row['block_number'])},${String(row['hash'])}`;
 
-describe.each([0, 47 * minuteMs, 5 * hourMs])('at %i ms', (atMs) => {
-  test.each([3, 50])('the user operations are those of the truth in pages of %i', async (size) => {
-    const pages = await walk(await startAt(atMs), paths.operations, { page_size: String(size) });
+describe.each([0, 5 * hourMs])('at %i ms', (atMs) => {
+  test('the user operations are those of the truth', async () => {
+    const pages = await walk(await startAt(atMs), paths.operations);
     const names = ['hash', 'transaction_hash', 'fee', 'status'];
     const keep = (row: Json) => [Number(row['block_number']), ...names.map((name) => row[name])];
     expect(itemsOf(pages).map(keep)).toEqual(listedAt(atMs).map(keep));
   });
 
-  test.each([7, 50])('the factories are those of the truth in pages of %i', async (size) => {
-    const pages = await walk(await startAt(atMs), paths.factories, { page_size: String(size) });
+  test('the factories are those of the truth', async () => {
+    const pages = await walk(await startAt(atMs), paths.factories, { page_size: '7' });
     const listed = factoriesAt(atMs).filter((row) => row['missing_since'] === null);
     expect(
       itemsOf(pages).map((item, place) => [

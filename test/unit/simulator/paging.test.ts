@@ -1,15 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startSimulator, type Simulator } from '../../../simulator/index.ts';
+import { checksumAddress } from '../../../simulator/addresses.ts';
+import {
+  startSimulator,
+  type Oddity,
+  type SimulatedChain,
+  type Simulator,
+} from '../../../simulator/index.ts';
 import { truth } from '../../harness/truth/truth.ts';
 import { addressHash, get, itemsOf, paths, smallChain, walk, type Json } from './walk.ts';
 
 const seed = 3;
-const chains = [
+const odd = (id: number, oddity: Oddity, changes: Partial<SimulatedChain> = {}) => ({
+  ...smallChain,
+  id,
+  oddities: [oddity],
+  ...changes,
+});
+const chains: SimulatedChain[] = [
   smallChain,
-  { ...smallChain, id: 11, generation: 'v11' as const },
+  { ...smallChain, id: 11, generation: 'v11' },
   { ...smallChain, id: 12, userOperations: 100, factories: 50, gaps: [9] },
   { ...smallChain, id: 13, userOperations: 0, factories: 0 },
-  { ...smallChain, id: 14, userOperations: 50_000_000, factories: 50_000_000 },
+  odd(20, 'end-absent', { userOperations: 0 }),
+  odd(21, 'end-empty-object', { userOperations: 0 }),
+  odd(22, 'echo-key'),
+  odd(23, 'nul-in-name'),
 ];
 let simulator: Simulator;
 const at = (chainId: number) => `${simulator.url}/${chainId}/api/v2`;
@@ -20,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => simulator.close());
 
 describe('a walk of user operations', () => {
-  test.each([1, 7, 23, 46, 50])('in pages of %i holds each once, in order', async (size) => {
+  test.each([1, 23, 50])('in pages of %i holds each once, in order', async (size) => {
     const pages = await walk(at(10), paths.operations, { page_size: String(size) });
     const expected = truth(seed, smallChain, { operations: ['user-operations'] }).user_operations;
     expect(itemsOf(pages).map((item) => item['hash'])).toEqual(expected.map((row) => row['hash']));
@@ -49,16 +64,12 @@ describe('a walk of user operations', () => {
 });
 
 describe('a walk of factories', () => {
-  test.each([1, 13, 50])('in pages of %i holds each once, in order', async (size) => {
+  test.each([13, 50])('in pages of %i holds each once, in order', async (size) => {
     const pages = await walk(at(10), paths.factories, { page_size: String(size) });
     const expected = truth(seed, smallChain, { operations: ['factories'] }).factories;
     const served = itemsOf(pages).map((item) => addressHash(item['address']));
     expect(served).toEqual(expected.map((row) => row['address_hash']));
     expect(pages).toHaveLength(Math.ceil(130 / size));
-  });
-
-  test('ends without an empty page at an exact multiple of the page size', async () => {
-    expect(await walk(at(12), paths.factories)).toHaveLength(1);
   });
 });
 
@@ -107,4 +118,33 @@ describe('a walk of batches', () => {
       expect(above.at(-1)?.['parent_hash']).toBe(below[0]?.['hash']);
     },
   );
+});
+
+test.each([
+  [20, { items: [] }],
+  [21, { items: [], next_page_params: {} }],
+] as const)('the oddity of chain %i ends a list so', async (chainId, expected) => {
+  const { body } = await get(at(chainId), paths.operations, { apikey: 'simulated-key' });
+  expect(body).toEqual(expected);
+});
+
+test('the secret key is echoed only under echo-key', async () => {
+  const query = { apikey: 'simulated-key', key: 'canary' };
+  const echoing = await get(at(22), paths.factories, query);
+  const silent = await get(at(10), paths.factories, query);
+  expect(echoing.body['next_page_params']).toMatchObject({ key: 'canary' });
+  expect(JSON.stringify(silent.body)).not.toContain('canary');
+});
+
+test('a NUL in a name is served', async () => {
+  expect(JSON.stringify(await walk(at(23), paths.operations))).toContain('\\u0000');
+});
+
+// Examples of https://eips.ethereum.org/EIPS/eip-55.
+test.each([
+  '0x52908400098527886E0F7030069857D2E4169EE7',
+  '0xde709f2102306220921060314715629080e2fb77',
+  '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+])('writes %s in the mixed case of EIP-55', (address) => {
+  expect(checksumAddress(address.toLowerCase())).toBe(address);
 });

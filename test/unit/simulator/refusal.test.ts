@@ -1,19 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSimulator, type Simulator } from '../../../simulator/index.ts';
+import { Limiter, type Limits } from '../../../simulator/limit.ts';
 import { get, paths, smallChain } from './walk.ts';
 import { hangMs } from '../../harness/hang.ts';
 
 let simulator: Simulator;
-const seen: string[] = [];
 
 beforeAll(async () => {
   simulator = await startSimulator({
     seed: 1,
     chains: [smallChain, { ...smallChain, id: 20, family: 'plain' }],
     apiKey: 'right',
-    onRequest: ({ chainId, operation, status, items }) => {
-      seen.push(`${chainId} ${operation} ${status} ${items}`);
-    },
   });
 });
 afterAll(() => simulator.close());
@@ -31,15 +28,16 @@ test.each([
   expect(await ask(chainId, path)).toMatchObject({ status, body });
 });
 
-test('asks for a key', async () => {
+test('asks for a key, and turns a wrong one away', async () => {
   const error = 'Proceed with API key or make a X402 payment to continue';
-  const { status, body } = await get(`${simulator.url}/10/api/v2`, paths.operations);
-  expect({ status, body }).toEqual({ status: 402, body: { error } });
-});
-
-test('turns a wrong key away', async () => {
-  const answer = await ask(10, paths.operations, { apikey: 'wrong' });
-  expect(answer).toMatchObject({ status: 401, body: { error: 'Unauthorized' } });
+  expect(await ask(10, paths.operations, { apikey: '' })).toMatchObject({
+    status: 402,
+    body: { error },
+  });
+  expect(await ask(10, paths.operations, { apikey: 'wrong' })).toMatchObject({
+    status: 401,
+    body: { error: 'Unauthorized' },
+  });
 });
 
 test.each([
@@ -88,4 +86,50 @@ test('closes while an answer waits, and frees its port', async () => {
   const port = Number(new URL(slow.url).port);
   const next = await startSimulator({ seed: 1, chains: [smallChain], port });
   await next.close();
+});
+
+const noon = Date.parse('2026-11-21T12:00:00Z');
+const nextDay = 12 * 3_600_000;
+
+test.each<[string, Limits, (readonly [number, string])[]]>([
+  [
+    'one more than the limit is let in within any second, the next is throttled',
+    { requestsPerSecond: 2 },
+    [
+      [0, 'let-in'],
+      [500, 'let-in'],
+      [900, 'let-in'],
+      [999, 'throttled'],
+      [1001, 'let-in'],
+    ],
+  ],
+  [
+    'credits are those of a day in UTC',
+    { dailyCredits: 40 },
+    [
+      [0, 'let-in'],
+      [1, 'let-in'],
+      [2, 'out-of-credits'],
+      [nextDay - 1, 'out-of-credits'],
+      [nextDay, 'let-in'],
+    ],
+  ],
+])('%s', (_, limits, requests) => {
+  const limiter = new Limiter();
+  for (const [ms, verdict] of requests) {
+    expect(limiter.admit(noon + ms, limits).verdict, `${ms} ms after noon`).toBe(verdict);
+  }
+});
+
+test('the headers say what is left, nothing, or that it is unknown', () => {
+  const headersOf = (headers: NonNullable<Limits['headers']>) =>
+    new Limiter().admit(noon, { requestsPerSecond: 5, dailyCredits: 100, headers }).headers;
+  expect(headersOf('stated')).toEqual({
+    'x-ratelimit-limit': 5,
+    'x-ratelimit-remaining': 4,
+    'x-ratelimit-reset': 1000,
+    'x-credits-remaining': 80,
+  });
+  expect(headersOf('absent')).toEqual({});
+  expect(new Set(Object.values(headersOf('unknown')))).toEqual(new Set([-1]));
 });

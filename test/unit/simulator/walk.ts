@@ -76,8 +76,3 @@ export function addressHash(address: unknown): string | undefined {
   const hash = typeof address === 'string' ? address : (address as Json)['hash'];
   return typeof hash === 'string' ? hash.toLowerCase() : undefined;
 }
-
-/** Values as one text, to compare sets of rows by. */
-export function keyOf(...values: readonly unknown[]): string {
-  return values.map(String).join(' ');
-}
