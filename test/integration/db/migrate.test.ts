@@ -1,52 +1,24 @@
-import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { withAdvisoryLock } from '../../../src/db/lock.ts';
-import { migrate, type Migrated } from '../../../src/db/migrate.ts';
+import { migrate, whileCurrent } from '../../../src/db/migrate.ts';
 import { MigrationError } from '../../../src/db/migration-error.ts';
 import { listNames } from '../../../src/lists/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { migrateUrl } from '../../harness/migrate.ts';
+import { migrateInProcess, packageFolder, release } from './release.ts';
 
-const migrator = new URL('../../harness/migrate.ts', import.meta.url).href;
+const table = (name: string) => `create table ${name} (n int)`;
+const [one, two, three] = [table('one'), table('two'), table('three')];
 
-async function freshFolder(): Promise<string> {
-  const folder = await mkdtemp(inject('directoryPrefix'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-/** Writes a folder `migrations` as drizzle-kit does, and an empty one of views: each migration creates the table of its name. */
-async function writeMigrations(folder: string, whens: Record<string, number>): Promise<void> {
-  const migrations = join(folder, 'migrations');
-  await mkdir(join(migrations, 'meta'), { recursive: true });
-  await mkdir(join(folder, 'sql'), { recursive: true });
-  const entries = Object.entries(whens).map(([tag, when], idx) => ({
-    idx,
-    version: '7',
-    when,
-    tag,
-    breakpoints: true,
-  }));
-  for (const { tag } of entries) {
-    await writeFile(join(migrations, `${tag}.sql`), `create table ${tag} (n int);\n`);
-  }
-  await writeFile(
-    join(migrations, 'meta', '_journal.json'),
-    JSON.stringify({ version: '7', dialect: 'postgresql', entries }),
-  );
-}
-
-async function migrateInProcess(url: string): Promise<Migrated> {
-  const code = `
-    import { migrateUrl } from ${JSON.stringify(migrator)};
-    console.log(JSON.stringify(await migrateUrl(${JSON.stringify(url)})));`;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return JSON.parse(await text(child.stdout)) as Migrated;
+/** Migrates an empty database to releases, one after the other. */
+async function upgrades() {
+  const { pool, url } = await freshDatabase('empty');
+  const folder = await packageFolder();
+  const upgrade = async (migrations: Readonly<Record<number, string>>) => {
+    await release(folder, migrations);
+    return migrate(pool, listNames(), folder);
+  };
+  return { pool, url, folder, upgrade };
 }
 
 describe('migrate', () => {
@@ -59,50 +31,42 @@ describe('migrate', () => {
 
   test('lets four processes start at once', async () => {
     const empty = await freshDatabase('empty');
-    const results = await Promise.all(Array.from({ length: 4 }, () => migrateInProcess(empty.url)));
+    const results = await Promise.all(
+      Array.from({ length: 4 }, () => migrateInProcess(empty.url).migrated),
+    );
     expect(results.filter(({ applied }) => applied > 0)).toHaveLength(1);
     expect(results).toHaveLength(4);
   });
 
   test('applies only what is new', async () => {
-    const empty = await freshDatabase('empty');
-    const folder = await freshFolder();
-    await writeMigrations(folder, { one: 1 });
-    expect(await migrate(empty.pool, listNames(), folder)).toEqual({ applied: 1, views: 0 });
-    await writeMigrations(folder, { one: 1, two: 2, three: 3 });
-    expect(await migrate(empty.pool, listNames(), folder)).toEqual({ applied: 2, views: 0 });
+    const { upgrade } = await upgrades();
+    expect(await upgrade({ 1: one })).toEqual({ applied: 1, views: 0 });
+    expect(await upgrade({ 1: one, 2: two, 3: three })).toEqual({ applied: 2, views: 0 });
   });
 
-  test('refuses a database that a newer version migrated', async () => {
-    const empty = await freshDatabase('empty');
-    const folder = await freshFolder();
-    await writeMigrations(folder, { one: 1, two: 2 });
-    await migrate(empty.pool, listNames(), folder);
-    await writeMigrations(folder, { one: 1 });
-    const older = migrate(empty.pool, listNames(), folder);
-    await expect(older).rejects.toThrow(MigrationError);
-    await expect(older).rejects.toThrow(/newer version of explorer-etl/);
-  });
-
-  test('says so when an older migration would be skipped', async () => {
-    const empty = await freshDatabase('empty');
-    const folder = await freshFolder();
-    await writeMigrations(folder, { one: 1, three: 3 });
-    await migrate(empty.pool, listNames(), folder);
-    await writeMigrations(folder, { one: 1, two: 2, three: 3 });
-    await expect(migrate(empty.pool, listNames(), folder)).rejects.toThrow(/came after two/);
+  test.each([
+    ['that a newer version migrated', { 1: one, 2: two }, { 1: one }, /newer version of explorer/],
+    [
+      'whose later migrations came first',
+      { 1: one, 3: three },
+      { 1: one, 2: two, 3: three },
+      /after step_2/,
+    ],
+  ])('refuses a database %s', async (_, before, after, message) => {
+    const { upgrade } = await upgrades();
+    await upgrade(before);
+    const refused = upgrade(after);
+    await expect(refused).rejects.toThrow(MigrationError);
+    await expect(refused).rejects.toThrow(message);
   });
 
   test('leaves nothing of a migration that fails, and frees its lock', async () => {
-    const empty = await freshDatabase('empty');
-    const folder = await freshFolder();
-    await writeMigrations(folder, { one: 1, two: 2 });
-    await writeFile(join(folder, 'migrations/two.sql'), 'create table two (n int); select 1 / 0;');
-    await expect(migrate(empty.pool, listNames(), folder)).rejects.toThrow(/Failed query/);
-    const { rows } = await empty.pool.query(`select to_regclass('public.one') as one`);
+    const { pool, url, folder, upgrade } = await upgrades();
+    await expect(upgrade({ 1: one, 2: 'select 1 / 0' })).rejects.toThrow(/Failed query/);
+    const { rows } = await pool.query(`select to_regclass('public.one') as one`);
     expect(rows).toEqual([{ one: null }]);
-    await writeMigrations(folder, { one: 1, two: 2 });
-    expect(await migrateUrl(empty.url, folder)).toEqual({ applied: 2, views: 0 });
+    await release(folder, { 1: one, 2: two });
+    expect(await migrateUrl(url, folder)).toEqual({ applied: 2, views: 0 });
   });
 
   test('needs no rights to create when there is nothing to do', async () => {
@@ -146,5 +110,42 @@ describe('an advisory lock', () => {
     });
     await expect(failing).rejects.toThrow('inside');
     expect(await withAdvisoryLock(empty.pool, seven, async () => 'entered')).toBe('entered');
+  });
+});
+
+describe('work on a database', () => {
+  const running = (signal: AbortSignal) =>
+    new Promise<string>((resolve) => signal.addEventListener('abort', () => resolve('stopped')));
+
+  test.each([
+    [
+      'tables',
+      'insert into etl.migrations (hash, created_at) select hash, created_at + 1000000 from etl.migrations',
+    ],
+    ['views', `update etl.view_migrations set program = '999.10.0', hash = 'another'`],
+  ])('stops once a newer version made its %s, which are not replaced', async (_, newer) => {
+    const { pool } = await freshDatabase();
+    const { signal } = new AbortController();
+    const stopped = whileCurrent(pool, signal, running).catch((error: unknown) => error);
+    await pool.query(newer);
+    await expect(migrate(pool, listNames())).rejects.toThrow(/newer version of explorer-etl/);
+    const error = await stopped;
+    expect(error).toBeInstanceOf(MigrationError);
+    expect(String(error)).toMatch(/by a newer version of explorer-etl: update this program/);
+  });
+
+  test('makes the views of an older version again', async () => {
+    const { pool } = await freshDatabase();
+    await pool.query(`update etl.view_migrations set program = '0.0.9', hash = 'another'`);
+    expect((await migrate(pool, listNames())).views).toBeGreaterThan(40);
+  });
+
+  test('ends by itself, or by its own signal, where the version stays', async () => {
+    const { pool } = await freshDatabase();
+    const stop = new AbortController();
+    expect(await whileCurrent(pool, stop.signal, async () => 'done')).toBe('done');
+    const work = whileCurrent(pool, stop.signal, running);
+    stop.abort();
+    expect(await work).toBe('stopped');
   });
 });

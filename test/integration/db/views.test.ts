@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import type { Pool } from 'pg';
-import { expect, inject, onTestFinished, test } from 'vitest';
-import { migrate, type Migrated, whileCurrent } from '../../../src/db/migrate.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { migrate, type Migrated } from '../../../src/db/migrate.ts';
 import { isPrepared } from '../../../src/db/prepared.ts';
 import { MigrationError } from '../../../src/db/migration-error.ts';
 import { listNames } from '../../../src/lists/index.ts';
@@ -13,8 +9,7 @@ import { freshDatabase } from '../../harness/database.ts';
 import { migrateUrl } from '../../harness/migrate.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
-
-const migrator = new URL('../../harness/migrate.ts', import.meta.url).href;
+import { migrateInProcess, packageFolder, release } from './release.ts';
 
 /** A small package: one table, and views upon views, in an order that is not the one of their names. */
 const items = `create or replace view etl.items as select id, name from etl.stock;
@@ -27,41 +22,16 @@ language sql immutable return id > 1;
 `;
 const first = { 'etl/items': items, 'etl/best': best, 'etl/is_good': isGood };
 
-type Views = Readonly<Record<string, string>>;
-
 const stock = `create table etl.stock (id int, name text); insert into etl.stock values (1, 'a'), (2, 'b');`;
-
-/** Writes a package's `migrations`, and its `sql` with these views alone. */
-async function release(folder: string, views: Views, migrations = [stock]): Promise<void> {
-  await rm(join(folder, 'sql'), { recursive: true, force: true });
-  await mkdir(join(folder, 'migrations/meta'), { recursive: true });
-  await mkdir(join(folder, 'sql/views/etl'), { recursive: true });
-  const entries = migrations.map((_, idx) => ({
-    idx,
-    version: '7',
-    when: idx + 1,
-    tag: `step_${idx}`,
-    breakpoints: true,
-  }));
-  for (const { idx, tag } of entries) {
-    await writeFile(join(folder, `migrations/${tag}.sql`), migrations[idx] ?? '');
-  }
-  const journal = { version: '7', dialect: 'postgresql', entries };
-  await writeFile(join(folder, 'migrations/meta/_journal.json'), JSON.stringify(journal));
-  for (const [name, sql] of Object.entries(views)) {
-    await writeFile(join(folder, 'sql/views', `${name}.sql`), sql);
-  }
-}
 
 /** A database that has the first release, and what brings it to another one. */
 async function firstRelease() {
   const { pool, url } = await freshDatabase('empty');
-  const folder = await mkdtemp(inject('directoryPrefix'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  await release(folder, first);
+  const folder = await packageFolder();
+  await release(folder, { 1: stock }, first);
   expect(await migrate(pool, {}, folder)).toEqual({ applied: 1, views: 3 });
-  const upgrade = async (views: Views): Promise<Migrated> => {
-    await release(folder, views);
+  const upgrade = async (views: Readonly<Record<string, string>>): Promise<Migrated> => {
+    await release(folder, { 1: stock }, views);
     return migrate(pool, {}, folder);
   };
   return { pool, url, folder, upgrade };
@@ -74,16 +44,6 @@ async function namesOf(pool: Pool, view: string): Promise<string[]> {
 
 const exists = async (pool: Pool, view: string): Promise<boolean> =>
   (await pool.query('select from pg_class where oid = to_regclass($1)', [view])).rows.length > 0;
-
-function startMigrate(url: string, folder: string) {
-  const code = `
-    import { migrateUrl } from ${JSON.stringify(migrator)};
-    const [url, folder] = ${JSON.stringify([url, folder])};
-    console.log(JSON.stringify(await migrateUrl(url, folder)));`;
-  return spawn(process.execPath, ['--input-type=module', '--eval', code], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-}
 
 test('a second migrate writes nothing', async () => {
   const { url } = await freshDatabase();
@@ -196,10 +156,10 @@ test('a migration of a table may drop views: they are made again, also where it 
   const { pool, folder } = await firstRelease();
   const wider = `drop view etl.best; drop view etl.items;
     alter table etl.stock alter column name type varchar(9);`;
-  await release(folder, { ...first, 'etl/wrong': 'select 1 / 0;\n' }, [stock, wider]);
+  await release(folder, { 1: stock, 2: wider }, { ...first, 'etl/wrong': 'select 1 / 0;\n' });
   await expect(migrate(pool, {}, folder)).rejects.toThrow(/division by zero/);
   expect(await exists(pool, 'etl.best')).toBe(false);
-  await release(folder, first, [stock, wider]);
+  await release(folder, { 1: stock, 2: wider }, first);
   expect(await migrate(pool, {}, folder)).toEqual({ applied: 0, views: 3 });
   expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
 });
@@ -207,8 +167,9 @@ test('a migration of a table may drop views: they are made again, also where it 
 test('killed in the middle, the views are those of before; the next one makes the new ones', async () => {
   const { pool, url, folder } = await firstRelease();
   const slow = `do $$ begin perform pg_sleep(${hangMs / 1000}); end $$;\n`;
-  await release(folder, { 'etl/items': items, 'etl/zzz': slow });
-  const child = startMigrate(url, folder);
+  await release(folder, { 1: stock }, { 'etl/items': items, 'etl/zzz': slow });
+  const { child, migrated } = migrateInProcess(url, folder);
+  migrated.catch(() => undefined);
   await eventually('the last file to run', hangMs, async () => {
     const { rows } = await pool.query(
       `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
@@ -222,17 +183,20 @@ test('killed in the middle, the views are those of before; the next one makes th
      where datname = current_database() and wait_event = 'PgSleep'`,
   );
   expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
-  await release(folder, { 'etl/items': items });
+  await release(folder, { 1: stock }, { 'etl/items': items });
   await migrate(pool, {}, folder);
   expect(await exists(pool, 'etl.best')).toBe(false);
 });
 
 test('of two migrates at once one makes the views', async () => {
   const { pool, url, folder } = await firstRelease();
-  await release(folder, { ...first, 'etl/best': best.replace('name from', '2 as n, name from') });
-  const children = [startMigrate(url, folder), startMigrate(url, folder)];
-  const said = await Promise.all(children.map(({ stdout }) => text(stdout)));
-  const results = said.map((line) => JSON.parse(line) as Migrated);
+  await release(
+    folder,
+    { 1: stock },
+    { ...first, 'etl/best': best.replace('name from', '2 as n, name from') },
+  );
+  const both = [migrateInProcess(url, folder), migrateInProcess(url, folder)];
+  const results = await Promise.all(both.map(({ migrated }) => migrated));
   expect(results).toContainEqual({ applied: 0, views: 3 });
   expect(results).toContainEqual({ applied: 0, views: 0 });
   expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
@@ -242,7 +206,7 @@ test('a long query on a view is waited for, and others read on meanwhile', async
   const { pool, folder } = await firstRelease();
   const reader = await pool.connect();
   await reader.query('begin; select from etl.best');
-  await release(folder, { 'etl/items': items });
+  await release(folder, { 1: stock }, { 'etl/items': items });
   const lines: string[] = [];
   const signal = new AbortController().signal;
   const migrated = migrate(pool, {}, folder, { signal, report: (line) => lines.push(line) });
@@ -252,22 +216,6 @@ test('a long query on a view is waited for, and others read on meanwhile', async
   reader.release();
   expect(await migrated).toEqual({ applied: 0, views: 1 });
   expect(lines[0]).toContain('Waiting for a session that uses a view');
-});
-
-test('views that a newer version made are not replaced, and an older one stops working on them', async () => {
-  const { pool } = await freshDatabase();
-  const { signal } = new AbortController();
-  const work = whileCurrent(
-    pool,
-    signal,
-    (current) => new Promise<void>((resolve) => current.addEventListener('abort', () => resolve())),
-  );
-  const stopped = work.catch(String);
-  await pool.query(`update etl.view_migrations set program = '999.10.0', hash = 'another'`);
-  await expect(migrate(pool, listNames())).rejects.toThrow(/newer version of explorer-etl/);
-  expect(await stopped).toMatch(/newer version of explorer-etl/);
-  await pool.query(`update etl.view_migrations set program = '0.0.9'`);
-  expect((await migrate(pool, listNames())).views).toBeGreaterThan(40);
 });
 
 test('tables whose views are not there yet are not ready for commands that only read', async () => {

@@ -22,12 +22,17 @@ describe('--chain means', () => {
     expect(findChain('optimism', listed)).toEqual({ id: 10 });
   });
 
-  test.each([
+  const noNumber = /: not a chain's number, such as 10; repeat --chain for several$/;
+
+  test.each<[flag: string, problem: RegExp]>([
     ['optimsm', /^--chain optimsm: no chain has this name; did you mean optimism \(10\)\?$/],
     ['nowhere', /no chain has this name; there are ethereum, optimism.* such as 10 for optimism$/],
-    ['0', /not a chain's number/],
-    ['10x', /not a chain's number/],
-    ['99999999999999999', /not a chain's number/],
+    ['0', noNumber],
+    ['10x', noNumber],
+    ['1e3', noNumber],
+    ['1.5', noNumber],
+    ['10,8453', noNumber],
+    ['99999999999999999', noNumber],
   ])('nothing where it is %s', (flag, problem) => {
     expect(findChain(flag, [])).toEqual({ problem: expect.stringMatching(problem) });
   });
