@@ -241,31 +241,32 @@ type Writer = (
   how: { readonly pool: Pool; readonly quiet: boolean },
 ) => Promise<boolean>;
 
-/** Waits until stdout has taken all text; a signal ends the wait. */
-async function drained({ drained: taken, signal }: Context): Promise<void> {
-  if (taken !== undefined) await unlessAborted(taken(), signal);
-}
-
-const writeCsv: Writer = async (context, answer) => {
+/** Writes a piece at a time, as fast as stdout takes it; a signal ends the wait. */
+async function writePieces(
+  { stdout, drained, signal }: Context,
+  answer: AsyncIterable<Piece>,
+  textOf: (piece: Piece, isFirst: boolean) => string | Promise<string>,
+): Promise<boolean> {
   let last: Piece | null = null;
   for await (const piece of answer) {
-    const { columns, rows } = piece;
-    const text = (last === null ? csvHead(columns) : '') + csvLines(columns, rows);
-    // Control characters in data could act on a terminal; a file keeps them.
-    context.stdout(context.out.isTerminal ? printableLines(text) : text);
-    await drained(context);
+    stdout(await textOf(piece, last === null));
+    if (drained !== undefined) await unlessAborted(drained(), signal);
     last = piece;
   }
   return last?.isCut ?? false;
-};
+}
+
+const writeCsv: Writer = (context, answer) =>
+  writePieces(context, answer, ({ columns, rows }, isFirst) => {
+    const text = (isFirst ? csvHead(columns) : '') + csvLines(columns, rows);
+    // Control characters in data could act on a terminal; a file keeps them.
+    return context.out.isTerminal ? printableLines(text) : text;
+  });
 
 /** Writes nothing before the first rows, so that an earlier failure has its own document. */
 const writeDocument: Writer = async (context, answer, { pool }) => {
-  let last: Piece | null = null;
   let count = 0;
-  for await (const piece of answer) {
-    const { columns, rows } = piece;
-    if (last === null) context.stdout(await documentHead(columns, pool));
+  const cut = await writePieces(context, answer, async ({ columns, rows }, isFirst) => {
     const keys = columns.map(({ name }) => JSON.stringify(name));
     const lines = rows.map((row) => {
       const members = columns.map(
@@ -273,17 +274,12 @@ const writeDocument: Writer = async (context, answer, { pool }) => {
       );
       return `${count++ === 0 ? '' : ','}\n    {${members.join(',')}}`;
     });
-    context.stdout(printableLines(lines.join('')));
-    await drained(context);
-    last = piece;
-  }
-  const cut = last?.isCut ?? false;
-  const rest = { row_count: count, cut, exit: exits.done };
-  const members = Object.entries(rest).map(
-    ([name, value]) => `"${name}": ${JSON.stringify(value)}`,
-  );
+    const head = isFirst ? await documentHead(columns, pool) : '';
+    return head + printableLines(lines.join(''));
+  });
+  const rest = Object.entries({ row_count: count, cut, exit: exits.done });
+  const members = rest.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`);
   context.stdout(`${count === 0 ? '' : '\n  '}],\n  ${members.join(',\n  ')}\n}\n`);
-  await drained(context);
   return cut;
 };
 
@@ -311,7 +307,6 @@ const writeTable: Writer = async (context, answer, { quiet }) => {
   const { isTerminal, columns: width } = context.out;
   const { text, isShortened } = answerTable(last.columns, read, isTerminal ? width : Infinity);
   context.stdout(text);
-  await drained(context);
   const note = isShortened ? '; long values are shortened, --format csv has them whole' : '';
   if (!quiet) context.stderr(`${counted(read.length, 'row')}${note}\n`);
   return last.isCut;

@@ -5,8 +5,7 @@ import { databaseUrlProblem, errorCode, readEnvironment, readSecret } from './en
 import { ConfigError, type Problem } from './error.ts';
 import { nearest } from './nearest.ts';
 import { type Config, configJsonSchema, configSchema, defaultListen, explorer } from './schema.ts';
-import { selectChains } from './select.ts';
-import type { NamedKey, Settings } from './settings.ts';
+import { type ChainSettings, selectChains } from './select.ts';
 
 /** The default file, in the working directory. */
 export const configFileName = 'explorer-etl.yaml';
@@ -32,7 +31,7 @@ export interface SettingsInput {
  * All settings, or one ConfigError with every problem. Flags override the environment, that the file, that the
  * defaults. `requireApiKey` checks the API key, because not every command makes requests.
  */
-export function loadSettings(input: SettingsInput): Settings {
+export function loadSettings(input: SettingsInput) {
   const problems: Problem[] = [];
   const report = (message: string): void => void problems.push({ message, where: null });
   const reportUrl = (name: string, url: string | null): void => {
@@ -59,7 +58,7 @@ export function loadSettings(input: SettingsInput): Settings {
   if (Array.isArray(config)) throw new ConfigError([...problems, ...config]);
   const selection = { chains: input.chains ?? [], operations: input.operations ?? [] };
   const listed = config.chains ?? [];
-  const chains = selectChains(listed, selection, report);
+  const chains: readonly ChainSettings[] = selectChains(listed, selection, report);
   const isEmpty = listed.length === 0 && selection.chains.length === 0;
   if (isEmpty && input.need !== 'database') problems.push(noChain(configFile, input.cwd));
   const limits = config.explorer ?? explorer.parse({});
@@ -69,10 +68,13 @@ export function loadSettings(input: SettingsInput): Settings {
     report(`chain ${id}: key ${key} is not among explorer.keys`);
   }
   if (problems.length > 0) throw new ConfigError(problems);
+  const { listen = defaultListen, metrics = null, hosts = [] } = config.http ?? {};
   return {
     explorer: {
+      /** Without a trailing slash. */
       baseUrl: (environment.baseUrl ?? limits.base_url ?? defaultBaseUrl).replace(/\/+$/u, ''),
       apiKey: environment.apiKey,
+      /** The optional `key` parameter. */
       secretKey: environment.secretKey,
       requestsPerSecond: limits.requests_per_second,
       dailyCredits: limits.daily_credits ?? null,
@@ -80,42 +82,47 @@ export function loadSettings(input: SettingsInput): Settings {
       archive: limits.archive,
       archiveDays: limits.archive_days ?? null,
       ledgerDays: limits.ledger_days ?? null,
+      /** By the names that chains refer to. */
       keys,
     },
+    /** Null: the embedded Postgres. */
     databaseUrl,
+    /** Bypasses the pooler of `databaseUrl`; null: there is none, or it keeps sessions. */
     directUrl,
     chains,
-    http: httpSettings(config.http, environment.httpToken),
+    http: {
+      /** Address of the page; null: none. The `http` key enables it. */
+      listen: config.http === undefined ? null : listen,
+      /** Additional address of health and metrics, without a token; null: none. */
+      metrics,
+      /** Further host names of the page. */
+      hosts: hosts as readonly string[],
+      /** Access token of the page; null: none is needed. */
+      token: environment.httpToken,
+    },
+    /** Absolute path; null: no file. */
     configFile,
   };
 }
 
-/** The `http` key enables the page; without `listen`, at its default address. */
-const httpSettings = (http: Config['http'], token: string | null): Settings['http'] => ({
-  listen: http === undefined ? null : (http?.listen ?? defaultListen),
-  metrics: http?.metrics ?? null,
-  hosts: http?.hosts ?? [],
-  token,
-});
-
 type Limits = NonNullable<Config['explorer']>;
+
+export type NamedKey = ReturnType<typeof namedKeys>[string];
 
 /** Further keys; their limits default to those of `explorer`. */
 function namedKeys(
   { keys = {}, requests_per_second, daily_credits }: Limits,
   read: (variable: string) => string | null,
-): Record<string, NamedKey> {
-  return Object.fromEntries(
-    Object.entries(keys).map(([name, key]) => [
-      name,
-      {
-        variable: key.env,
-        apiKey: read(key.env),
-        requestsPerSecond: key.requests_per_second ?? requests_per_second,
-        dailyCredits: key.daily_credits ?? daily_credits ?? null,
-      },
-    ]),
-  );
+) {
+  const settingsOf = (key: NonNullable<Limits['keys']>[string]) => ({
+    /** The environment variable of the key. */
+    variable: key.env,
+    apiKey: read(key.env),
+    requestsPerSecond: key.requests_per_second ?? requests_per_second,
+    /** Null: no limit of ours. */
+    dailyCredits: key.daily_credits ?? daily_credits ?? null,
+  });
+  return Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, settingsOf(key)]));
 }
 
 /** The file of the flag or the environment, else the default if it exists; absolute. */

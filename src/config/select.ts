@@ -4,7 +4,16 @@ import { type OperationName, operationNames, operations } from '../lists/registr
 import type { FeedSettings } from '../lists/settings.ts';
 import { nearest, plain } from './nearest.ts';
 import type { Config } from './schema.ts';
-import type { ChainSettings } from './settings.ts';
+
+/** Only the facts that the file states. */
+export interface ChainSettings extends Partial<ChainFacts> {
+  readonly id: number;
+  readonly name: string;
+  /** The name of its key; absent: EXPLORER_API_KEY. */
+  readonly key?: string;
+  /** The operations to copy. */
+  readonly operations: Readonly<Partial<Record<OperationName, FeedSettings>>>;
+}
 
 type ListedChain = NonNullable<Config['chains']>[number];
 type Report = (message: string) => void;

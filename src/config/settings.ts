@@ -1,69 +1,14 @@
-import type { ChainFacts } from '../chains.ts';
 import { parseUrl } from '../db/timeouts.ts';
-import type { OperationName } from '../lists/registry.ts';
-import type { FeedSettings } from '../lists/settings.ts';
 import { ConfigError, type Problem } from './error.ts';
+import type { loadSettings, NamedKey } from './load.ts';
 
-/** Port 0 is any free one. */
-export interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** Only the facts that the file states. */
-export interface ChainSettings extends Partial<ChainFacts> {
-  readonly id: number;
-  readonly name: string;
-  /** The name of its key; absent: EXPLORER_API_KEY. */
-  readonly key?: string;
-  /** The operations to copy. */
-  readonly operations: Readonly<Partial<Record<OperationName, FeedSettings>>>;
-}
-
-export interface NamedKey {
-  /** The environment variable of the key. */
-  readonly variable: string;
-  readonly apiKey: string | null;
-  readonly requestsPerSecond: number;
-  /** Null: no limit of ours. */
-  readonly dailyCredits: number | null;
-}
+export type { ChainSettings } from './select.ts';
 
 /** The user's validated settings: flag before environment before file before default. */
-export interface Settings {
-  readonly explorer: Omit<NamedKey, 'variable'> & {
-    /** Without a trailing slash. */
-    readonly baseUrl: string;
-    /** The optional `key` parameter. */
-    readonly secretKey: string | null;
-    readonly pageSize: number;
-    /** Whether page bodies are kept for a replay. */
-    readonly archive: 'off' | 'all';
-    /** Days that bodies are kept; null: for ever. */
-    readonly archiveDays: number | null;
-    /** Days that the ledger keeps walks without changes; null: for ever. */
-    readonly ledgerDays: number | null;
-    /** By the names that chains refer to. */
-    readonly keys: Readonly<Record<string, NamedKey>>;
-  };
-  /** Null: the embedded Postgres. */
-  readonly databaseUrl: string | null;
-  /** Bypasses the pooler of `databaseUrl`; null: there is none, or it keeps sessions. */
-  readonly directUrl: string | null;
-  readonly chains: readonly ChainSettings[];
-  readonly http: {
-    /** Address of the page; null: none. */
-    readonly listen: ListenAddress | null;
-    /** Additional address of health and metrics, without a token; null: none. */
-    readonly metrics: ListenAddress | null;
-    /** Further host names of the page. */
-    readonly hosts: readonly string[];
-    /** Access token of the page; null: none is needed. */
-    readonly token: string | null;
-  };
-  /** Absolute path; null: no file. */
-  readonly configFile: string | null;
-}
+export type Settings = Readonly<ReturnType<typeof loadSettings>>;
+
+/** Port 0 is any free one. */
+export type ListenAddress = NonNullable<Settings['http']['listen']>;
 
 export interface ApiKey extends NamedKey {
   readonly apiKey: string;

@@ -111,29 +111,20 @@ export async function whileCurrent<T>(
   }
 }
 
-/** A database's schema compared with this program's. */
-export interface SchemaState {
-  readonly of_program: number;
-  readonly applied: number;
-  /** This program's migrations that are not applied. */
-  readonly missing: number;
-  /** Migrations of a newer program; its views count as one. */
-  readonly ahead: number;
-  /** The newest applied migration, as in an export's manifest; null: none. */
-  readonly schema_version: string | null;
-}
-
-/** Only reads. */
-export async function readSchemaState(database: Pool): Promise<SchemaState> {
+/** A database's schema compared with this program's; only reads. */
+export async function readSchemaState(database: Pool) {
   const journal = await readJournal(packagedFolder);
   const [applied, made] = [await readApplied(database), await readMadeViews(database)];
   const newest = newestOf(journal);
   return {
     of_program: journal.length,
     applied: applied.size,
+    /** This program's migrations that are not applied. */
     missing: missing(journal, applied).length,
+    /** Migrations of a newer program; its views count as one. */
     ahead:
       [...applied].filter((when) => when > newest).length + (isNewerProgram(made?.program) ? 1 : 0),
+    /** The newest applied migration; null: none. */
     schema_version: applied.size === 0 ? null : String(Math.max(...applied)),
   };
 }
