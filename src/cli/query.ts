@@ -245,11 +245,11 @@ type Writer = (
 async function writePieces(
   { stdout, drained, signal }: Context,
   answer: AsyncIterable<Piece>,
-  textOf: (piece: Piece, isFirst: boolean) => string | Promise<string>,
+  format: (piece: Piece, isFirst: boolean) => string | Promise<string>,
 ): Promise<boolean> {
   let last: Piece | null = null;
   for await (const piece of answer) {
-    stdout(await textOf(piece, last === null));
+    stdout(await format(piece, last === null));
     if (drained !== undefined) await unlessAborted(drained(), signal);
     last = piece;
   }

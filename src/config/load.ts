@@ -68,7 +68,6 @@ export function loadSettings(input: SettingsInput) {
     report(`chain ${id}: key ${key} is not among explorer.keys`);
   }
   if (problems.length > 0) throw new ConfigError(problems);
-  const { listen = defaultListen, metrics = null, hosts = [] } = config.http ?? {};
   return {
     explorer: {
       /** Without a trailing slash. */
@@ -90,18 +89,23 @@ export function loadSettings(input: SettingsInput) {
     /** Bypasses the pooler of `databaseUrl`; null: there is none, or it keeps sessions. */
     directUrl,
     chains,
-    http: {
-      /** Address of the page; null: none. The `http` key enables it. */
-      listen: config.http === undefined ? null : listen,
-      /** Additional address of health and metrics, without a token; null: none. */
-      metrics,
-      /** Further host names of the page. */
-      hosts: hosts as readonly string[],
-      /** Access token of the page; null: none is needed. */
-      token: environment.httpToken,
-    },
+    http: httpSettings(config.http, environment.httpToken),
     /** Absolute path; null: no file. */
     configFile,
+  };
+}
+
+function httpSettings(http: Config['http'], token: string | null) {
+  const { listen = defaultListen, metrics = null, hosts = [] } = http ?? {};
+  return {
+    /** Address of the page; null: none. The `http` key enables it. */
+    listen: http === undefined ? null : listen,
+    /** Additional address of health and metrics, without a token; null: none. */
+    metrics,
+    /** Further host names of the page. */
+    hosts: hosts as readonly string[],
+    /** Access token of the page; null: none is needed. */
+    token,
   };
 }
 

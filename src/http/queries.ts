@@ -15,6 +15,7 @@ const timeoutMs = 4_500;
 
 /** First in the list: it shows stored data at a glance. */
 const firstQuery = 'operations-daily';
+const rank = ({ name }: { readonly name: string }): number => Number(name !== firstQuery);
 
 /** The named queries, and the documentation of every table, view and column of schema `explorer`. */
 export async function readQueries(db: Database): Promise<QueriesDocument> {
@@ -35,7 +36,6 @@ export async function readQueries(db: Database): Promise<QueriesDocument> {
     where column_name is null
     order by table_name
   `);
-  const rank = ({ name }: { readonly name: string }) => Number(name !== firstQuery);
   return { queries: queries.toSorted((a, b) => rank(a) - rank(b)), dictionary: rows };
 }
 

@@ -59,5 +59,3 @@ export async function openLake({ url }: Pick<TestDatabase, 'url'>) {
     beside: async () => (await readdir(dirname(folder))).filter((name) => name !== 'lake'),
   };
 }
-
-export type Lake = Awaited<ReturnType<typeof openLake>>;
