@@ -221,6 +221,7 @@ CREATE TABLE "etl"."rankings" (
 --> statement-breakpoint
 CREATE TABLE "etl"."batch_observations" (
 	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
 	"batch_number" bigint NOT NULL,
 	"top" bigint,
 	"bottom" bigint,
@@ -228,7 +229,7 @@ CREATE TABLE "etl"."batch_observations" (
 	"times_seen" integer DEFAULT 0 NOT NULL,
 	"walk_id" bigint NOT NULL,
 	"run_id" bigint NOT NULL,
-	CONSTRAINT "batch_observations_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
+	CONSTRAINT "batch_observations_chain_id_operation_batch_number_pk" PRIMARY KEY("chain_id","operation","batch_number")
 );
 --> statement-breakpoint
 CREATE TABLE "explorer"."block_arbitrum" (

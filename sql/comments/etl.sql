@@ -5,8 +5,9 @@ comment on column etl.always_present_fields.feed is 'Name of the feed, such as 1
 comment on column etl.always_present_fields.path is 'Where in an item.';
 comment on column etl.always_present_fields.page_id is 'etl.pages.id of the page that first had it on every item.';
 
-comment on table etl.batch_observations is 'Where the lists of Optimism batches were last seen to begin and to end: a batch is settled only where its stored blocks begin and end there too.';
+comment on table etl.batch_observations is 'Where the lists of batches were last seen to begin and to end: a batch is settled only where its stored blocks begin and end there too.';
 comment on column etl.batch_observations.chain_id is 'Number of the chain.';
+comment on column etl.batch_observations.operation is 'Name of the operation.';
 comment on column etl.batch_observations.batch_number is 'Number of the batch.';
 comment on column etl.batch_observations.top is 'Highest block that the newest walk from the list''s beginning was served. Null: it was served none, or was not conclusive.';
 comment on column etl.batch_observations.bottom is 'Lowest block that the newest walk to the list''s end was served. Null: it was served none, or was not conclusive.';

@@ -19,23 +19,31 @@ interface SqlFile {
 
 /**
  * The names that files of sql/ take from the declarations of lists, by kind: `-- for each ranked list` repeats
- * the lines up to `-- end` for each, with its names in the place of `{name}`.
+ * the lines up to `-- end` for each, with its names in the place of `{name}`. Lines that need a name that is null
+ * are left out.
  */
-export type ListNames = Readonly<Record<string, readonly Readonly<Record<string, string>>[]>>;
+export type ListNames = Readonly<
+  Record<string, readonly Readonly<Record<string, string | null>>[]>
+>;
 
 const repeated =
   /^ *-- for each (?<kind>[\w-]+) list(?<union>, union all)?\n(?<body>.*?)^ *-- end\n/gmsu;
 
+const placeOfName = /\{(?<name>\w+)\}/gu;
+
 /** @throws if a file names what no list of the kind has */
 function forEachList(text: string, lists: ListNames): string {
   return text.replaceAll(repeated, (_, kind: string, union: string | undefined, body: string) => {
-    const parts = (lists[kind] ?? []).map((names) =>
-      body.replaceAll(/\{(?<name>\w+)\}/gu, (place, name: string) => {
-        const given = names[name];
-        if (given === undefined) throw new Error(`no ${kind} list has ${place}`);
-        return given;
-      }),
-    );
+    const needed = [...body.matchAll(placeOfName)].flatMap(({ groups }) => groups?.['name'] ?? []);
+    const parts = (lists[kind] ?? [])
+      .filter((names) => needed.every((name) => names[name] !== null))
+      .map((names) =>
+        body.replaceAll(placeOfName, (place, name: string) => {
+          const given = names[name] ?? null;
+          if (given === null) throw new Error(`no ${kind} list has ${place}`);
+          return given;
+        }),
+      );
     return parts.join(union === undefined ? '' : 'union all\n');
   });
 }

@@ -1,6 +1,7 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import {
   type DeclaredItem,
+  hasColumn,
   isNumberColumn,
   type ItemLayout,
   layoutOfItem,
@@ -8,30 +9,23 @@ import {
   type RowOfKind,
 } from './item-rows.ts';
 import type { Paging } from './positions.ts';
-import { judgeListEnd, noteChanges, pagesWithChanges, removeBelow } from './evidence.ts';
 import type {
   ConfigDefaults,
   ListOrder,
   NewestFirstWalk,
+  NumberedColumns,
   NumberedWalk,
   Operation,
+  RankedColumns,
   RankedWalk,
   Scope,
 } from './operation.ts';
-
-import {
-  concludeRanking,
-  judgeRankingEnd,
-  noteRankingPage,
-  type RankedList,
-} from './ranked/ranking.ts';
 
 /** What a declaration says of itself, and no kind of list decides. */
 type Declared = 'name' | 'version' | 'isOffered' | 'guide';
 
 type KindOf<Walk extends Scope> = (
-  declared: Pick<Declaration<Walk>, 'name' | 'guide' | 'table' | 'key'> & {
-    readonly cursor: Paging;
+  declared: Pick<Declaration<Walk>, 'name' | 'table' | 'key' | 'cursor'> & {
     readonly orderBy: (
       columns: ListOrder['columns'],
       key: readonly string[],
@@ -62,7 +56,7 @@ export function operation<Walk extends Scope>(declared: Declaration<Walk>): Oper
   const layout = layoutOfItem(declared);
   const { columns, ...kind } = declared.list({
     ...declared,
-    orderBy: (by, key) => orderOf(declared, layout, by, key),
+    orderBy: (by, keys) => orderOf(declared, layout, by, keys),
   });
   return {
     name,
@@ -114,69 +108,60 @@ export const newestFirst =
     { height, time, unit }: ListOrder['columns'] & Pick<ListOrder, 'unit'>,
     defaults: ConfigDefaults,
   ): KindOf<NewestFirstWalk> =>
-  ({ name, table, key, orderBy }) => {
-    const order = { ...orderBy({ height, time }, key), unit, givesCoverage: true };
-    const list = { name, table, order };
-    return {
-      kind: 'newest-first',
-      order,
-      defaults,
-      decidesMembership: false,
-      isReplayable: true,
-      // Seen again: whatever was concluded from its absence is over.
-      columns: { removed_at: () => null },
-      judgeEnd: (db, claim) => judgeListEnd(list, db, claim),
-      informative: (tx, pages) => pagesWithChanges(list, tx, pages),
-      afterPage: (tx, walk, rows) => noteChanges(list, tx, walk, rows),
-      afterWalk: (tx, walk) => removeBelow(list, tx, walk),
-    };
-  };
+  ({ key, orderBy }) => ({
+    kind: 'newest-first',
+    order: { ...orderBy({ height, time }, key), unit, givesCoverage: true },
+    defaults,
+    batches: null,
+    ranking: null,
+    // Seen again: whatever was concluded from its absence is over.
+    columns: { removed_at: () => null },
+  });
 
-/** One list for each number, each highest first; no item reports the column `number`. */
+/** The columns of a block that a numbered list is verified by. */
+const linked = { height: 'height', hash: 'hash', time: 'timestamp' } as const;
+const linkingColumns = [...Object.values(linked), 'parent_hash', 'is_pending_update'];
+
+/** One list of blocks for each number, each highest first; no item reports the column `number`. */
 export const numbered =
   (
-    { number, hash, ...columns }: ListOrder['columns'] & Record<'number' | 'hash', string>,
+    batches: NumberedColumns,
     { schedule }: Pick<ConfigDefaults, 'schedule'>,
-    conclusions: Pick<Operation<NumberedWalk>, 'judgeEnd' | 'afterWalk'>,
   ): KindOf<NumberedWalk> =>
-  ({ orderBy }) => ({
-    kind: 'numbered',
-    // The cursor reports a height, and no key: the items alone are the evidence.
-    order: {
-      ...orderBy(columns, [hash]),
-      unit: 'blocks',
-      position: () => null,
-      givesCoverage: false,
-    },
-    defaults: { schedule, overlap: '0s', resweep: [] },
-    decidesMembership: true,
-    isReplayable: true,
-    columns: { [number]: ({ batch }) => batch },
-    // A page alone says nothing beyond its rows.
-    informative: () => Promise.resolve(new Set()),
-    afterPage: () => Promise.resolve(true),
-    ...conclusions,
-  });
+  ({ name, table, orderBy }) => {
+    const lacking = [batches.number, ...linkingColumns].find((one) => !hasColumn(table, one));
+    if (lacking !== undefined) throw new Error(`${name}: the table has no ${lacking}`);
+    const { height, time, hash } = linked;
+    return {
+      kind: 'numbered',
+      // The cursor reports a height, and no key: the items alone are the evidence.
+      order: {
+        ...orderBy({ height, time }, [hash]),
+        unit: 'blocks',
+        position: () => null,
+        givesCoverage: false,
+      },
+      defaults: { schedule, overlap: '0s', resweep: [] },
+      batches,
+      ranking: null,
+      columns: { [batches.number]: ({ batch }) => batch },
+    };
+  };
 
 /** A list whose order changes: only the whole list says something. */
 export const ranked =
   (
     { schedule }: Pick<ConfigDefaults, 'schedule'>,
-    columns: Pick<RankedList, 'total' | 'history'>,
+    columns: Pick<RankedColumns, 'total' | 'history'>,
   ): KindOf<RankedWalk> =>
-  ({ name, guide: { items }, table, key: [key, ...others], cursor }) => {
+  ({ name, cursor: { position }, key: [key, ...others] }) => {
     if (key === undefined || others.length > 0) throw new Error(`${name}: a rank has one key`);
-    const list = { items, table, key, ...columns, position: cursor.position };
     return {
       kind: 'ranked',
       order: null,
       defaults: { schedule, overlap: '0s', resweep: [] },
-      decidesMembership: false,
-      isReplayable: false,
+      batches: null,
+      ranking: { key, position, ...columns },
       columns: {},
-      judgeEnd: (db, claim) => judgeRankingEnd(list, db, claim),
-      informative: (_tx, pages) => Promise.resolve(new Set(pages.map(({ walk }) => walk.page_id))),
-      afterPage: (tx, walk, rows) => noteRankingPage(list, tx, walk, rows),
-      afterWalk: (tx, walk) => concludeRanking(list, tx, walk),
     };
   };

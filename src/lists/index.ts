@@ -1,4 +1,3 @@
-import { sql, type SQL } from 'drizzle-orm';
 import type { z } from 'zod';
 import type { ListNames } from '../db/views.ts';
 import type { ListKind, ScopeBounds } from './list.ts';
@@ -15,6 +14,8 @@ export const kinds: Readonly<Record<ListKindName, ListKind>> = {
   ranked,
 };
 
+export const kindOf = (operation: OperationName): ListKind => kinds[operations[operation].kind];
+
 export const settingsOf = (operation: OperationName): z.ZodType<FeedSettings> =>
   kindOf(operation).settings(operations[operation]);
 
@@ -30,21 +31,11 @@ export const boundsOn = (operation: OperationName, bounds: ScopeBounds): ScopeBo
     Object.entries(bounds).filter(([bound]) => isBoundedBy(operation, bound as keyof ScopeBounds)),
   );
 
-export const kindOf = (operation: OperationName): ListKind => kinds[operations[operation].kind];
-
 /** What files of sql/ take from the declarations. */
-export const listNames = (): ListNames =>
-  Object.fromEntries(
-    Object.values(kinds).map(({ name, sqlNames }) => [
-      name,
-      Object.values(operations)
-        .filter(({ kind }) => kind === name)
-        .map(sqlNames),
-    ]),
-  );
-
-/** As SQL: what each kind says of a feed, a row of `feeds`; null if its kind is unknown. */
-export function byKind(part: (kind: ListKind) => SQL): SQL {
-  const cases = Object.values(kinds).map((kind) => sql`when ${kind.name} then ${part(kind)}`);
-  return sql`case feeds.kind ${sql.join(cases, sql` `)} end`;
+export function listNames(): ListNames {
+  const names: Record<string, ListNames[string][number][]> = {};
+  for (const operation of Object.values(operations)) {
+    (names[operation.kind] ??= []).push(kinds[operation.kind].sqlNames(operation));
+  }
+  return names;
 }

@@ -1,8 +1,23 @@
 import type { SQL } from 'drizzle-orm';
 import type { z } from 'zod';
+import type { Queryable } from '../db/query.ts';
 import type { Database, Transaction } from '../db/transaction.ts';
+import type { ListNames } from '../db/views.ts';
 import type { Feed, FeedLane } from './feed.ts';
-import type { Configured, Cursor, ListKindName, ListUnit, Operation, Scope } from './operation.ts';
+import type {
+  Configured,
+  Cursor,
+  EndClaim,
+  EndVerdict,
+  ItemRows,
+  ListKindName,
+  ListUnit,
+  Operation,
+  PageInWalk,
+  Scope,
+  WalkContext,
+  WalkEndContext,
+} from './operation.ts';
 import type { FeedSettings } from './settings.ts';
 import type { Lane, RunRow, RunScope } from './tables.ts';
 
@@ -90,6 +105,38 @@ export interface ListReach {
   readonly newestTimes: SQL | null;
 }
 
+/** What the page draws of a list with positions: SQL of bounded cost, however long the history. */
+export interface ListRibbon {
+  /**
+   * A statement for `feed`, `begins`, `ends` (exclusive) and a multirange for each state, of all feeds
+   * of the kind: `verified`; `gap`: wanted, and missing or unconfirmed; `quarantined`: verified but for
+   * an item in quarantine; `reading`: a walk is under way there; `unverified`: read, and not verified
+   * yet; `unknown`: below all that was read, where the list may end; `out_of_range`: not wanted. The
+   * multiranges of a feed are disjoint and cover all below `ends`.
+   */
+  readonly parts: SQL;
+  /**
+   * A statement for `feed`, `from`, `to`, `height` and `timestamp` of stored items near the heights of
+   * rows `requested` (feed, height, from, to).
+   */
+  readonly times: SQL;
+}
+
+/** What reports read of a kind of list: SQL over rows of `feeds`. */
+export interface KindStatus {
+  readonly name: ListKindName;
+  readonly coverage: ListCoverage;
+  /** As SQL: whether the ledger can lose a walk that brought nothing, a row `later`. */
+  isPrunable(at: Date): SQL;
+  /** What the verified ranges count, in a list whose heights count `unit`. */
+  covers(unit: ListUnit): ListUnit | 'ranks';
+  readonly reach: ListReach;
+  /** Null: its items have no heights. */
+  readonly ribbon: ListRibbon | null;
+  /** With the settings to estimate by: JSON or null. */
+  readonly facts: SQL;
+}
+
 /** A kind of list. `Settings` configures a feed; a run covers `Wanted`, and a walk `Walk`. */
 export interface ListKind<
   Settings extends FeedSettings = FeedSettings,
@@ -97,7 +144,6 @@ export interface ListKind<
   Walk extends Scope = Scope,
   Facts = unknown,
 > {
-  readonly name: ListKindName;
   /** What the configuration may say of an operation's feed; parsing `{}` gives the defaults. */
   settings(operation: Configured): z.ZodType<Settings>;
   readonly bounds: readonly (keyof ScopeBounds)[];
@@ -123,18 +169,8 @@ export interface ListKind<
   /** Replaces the feed's target by what its lanes request. What was read stays. */
   reconcileTarget(db: Database, feed: Feed, scopes: readonly Wanted[]): Promise<void>;
   nextWalk(tx: Transaction, run: RunOf<Wanted>, at: Date): Promise<WalkPlan<Walk>>;
-  readonly coverage: ListCoverage;
-  /** As SQL: whether the ledger can lose a walk that brought nothing, a row `later`. */
-  isPrunable(at: Date): SQL;
-  /** What the verified ranges count, in a list whose heights count `unit`. */
-  covers(unit: ListUnit): ListUnit | 'ranks';
-  readonly status: ListReach;
-  /** What statements of sql/views take from the declaration of a list: its tables and columns. */
-  sqlNames(operation: Operation): Readonly<Record<string, string>>;
-  /** Null: its items have no heights. */
-  readonly ribbon: ListRibbon | null;
-  /** As SQL, over a row of `feeds` with the settings to estimate by: JSON or null. */
-  readonly facts: SQL;
+  /** What files of sql/ take from the declaration of a list: its tables and columns. */
+  sqlNames(operation: Operation): ListNames[string][number];
   /** `facts` is null if the feed is not registered yet. */
   estimate(facts: Facts | null, settings: Settings, how: EstimateOptions): Estimates;
   /** The scopes that close what is open of a lane, one after the other; none: it needs no walk. */
@@ -147,6 +183,34 @@ export interface ListKind<
   ): Promise<RequestCount>;
   /** Flags that bound it, as examples for help texts; null: it has none. */
   readonly examples: { readonly sync: string | null; readonly backfill: string | null };
+  /** Whether walks decide which rows a list has: pages keep heights, walks end one at a time. */
+  readonly decidesMembership: boolean;
+  /** Whether the rows of one archived page mean something by themselves. */
+  readonly isReplayable: boolean;
+  /** Judges the claim that the list ends here by what is stored. Changes nothing. */
+  judgeEnd(operation: Operation, db: Queryable, claim: EndClaim<Walk>): Promise<EndVerdict>;
+  /** The numbers of the pages that `afterPage` runs for. Runs while their rows are written. */
+  informative(
+    operation: Operation,
+    tx: Transaction,
+    pages: readonly PageInWalk<Walk>[],
+  ): Promise<ReadonlySet<number>>;
+  /** Runs after a page's rows; false: the stored rows do not confirm it, so it verifies nothing. */
+  afterPage(
+    operation: Operation,
+    tx: Transaction,
+    walk: WalkContext<Walk>,
+    rows: readonly ItemRows[],
+  ): Promise<boolean>;
+  /**
+   * Runs in the transaction of a walk's last page, at the list's end or a known block; a feed's
+   * walks end one at a time. Returns the reason why the walk says less than a whole list, or null.
+   */
+  afterWalk(
+    operation: Operation,
+    tx: Transaction,
+    walk: WalkEndContext<Walk>,
+  ): Promise<string | null>;
 }
 
 export const none: Estimate = { least: 0, likely: 0, requests: 0 };
@@ -177,20 +241,3 @@ export const dayMs = 86_400_000;
 
 /** Half of a list's last page is empty, on average. */
 export const halfPage = 0.5;
-
-/** What the page draws of a list with positions: SQL of bounded cost, however long the history. */
-export interface ListRibbon {
-  /**
-   * A statement for `feed`, `begins`, `ends` (exclusive) and a multirange for each state, of all feeds
-   * of the kind: `verified`; `gap`: wanted, and missing or unconfirmed; `quarantined`: verified but for
-   * an item in quarantine; `reading`: a walk is under way there; `unverified`: read, and not verified
-   * yet; `unknown`: below all that was read, where the list may end; `out_of_range`: not wanted. The
-   * multiranges of a feed are disjoint and cover all below `ends`.
-   */
-  readonly parts: SQL;
-  /**
-   * A statement for `feed`, `from`, `to`, `height` and `timestamp` of stored items near the heights of
-   * rows `requested` (feed, height, from, to).
-   */
-  readonly times: SQL;
-}

@@ -1,7 +1,5 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
-import type { Queryable } from '../db/query.ts';
-import type { Transaction } from '../db/transaction.ts';
 import type { ValidItem } from './decode.ts';
 import type { LoadedItem, Tables } from '../load/load.ts';
 
@@ -215,6 +213,33 @@ export interface Guide {
   example(chainId: number): string;
 }
 
+/** What a numbered list declares. Its table has the columns of a block that link it to its neighbours. */
+export interface NumberedColumns {
+  /** The column for the number of the list that a block came from. */
+  readonly number: string;
+  /** A table of `batchStates`. */
+  readonly states: PgTable;
+  /** A newest-first list of the numbers themselves; null: none is known. */
+  readonly listed: {
+    readonly operation: string;
+    /** Its columns for the lowest and the highest block of a number. */
+    readonly first: string;
+    readonly last: string;
+  } | null;
+}
+
+/** What a ranked list declares. Its table has `rank` and `missing_since`. */
+export interface RankedColumns {
+  /** The column that identifies a chain's items: an address. */
+  readonly key: string;
+  /** The column that ranks the items, highest first. */
+  readonly total: string;
+  /** Keeps each change of the total: `chain_id`, the key, `observed_at`, the total, `page_id`. */
+  readonly history: PgTable;
+  /** The total and the key that a cursor names. */
+  readonly position: ListOrder['position'];
+}
+
 /** All that is special about one list of the API. The walk and the loader know nothing else. */
 export interface Operation<Walk extends Scope = Scope> extends Tables {
   readonly name: string;
@@ -240,19 +265,8 @@ export interface Operation<Walk extends Scope = Scope> extends Tables {
   normalise(decoded: ValidItem, place: Place): ItemRows;
   /** Null: the list has no order. */
   readonly order: ListOrder | null;
-  /** Whether walks decide which rows a list has: pages keep heights, walks end one at a time. */
-  readonly decidesMembership: boolean;
-  /** Whether the rows of one archived page mean something by themselves. */
-  readonly isReplayable: boolean;
-  /** Judges the claim that the list ends here by what is stored. Changes nothing. */
-  judgeEnd(db: Queryable, claim: EndClaim<Walk>): Promise<EndVerdict>;
-  /** The numbers of the pages that `afterPage` runs for. Runs while their rows are written. */
-  informative(tx: Transaction, pages: readonly PageInWalk<Walk>[]): Promise<ReadonlySet<number>>;
-  /** Runs after a page's rows; false: the stored rows do not confirm it, so it verifies nothing. */
-  afterPage(tx: Transaction, walk: WalkContext<Walk>, rows: readonly ItemRows[]): Promise<boolean>;
-  /**
-   * Runs in the transaction of a walk's last page, at the list's end or a known block; a feed's
-   * walks end one at a time. Returns the reason why the walk says less than a whole list, or null.
-   */
-  afterWalk(tx: Transaction, walk: WalkEndContext<Walk>): Promise<string | null>;
+  /** Null: the list is not numbered. */
+  readonly batches: NumberedColumns | null;
+  /** Null: the list is not ranked. */
+  readonly ranking: RankedColumns | null;
 }

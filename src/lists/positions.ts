@@ -3,13 +3,19 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { tableName } from '../db/column-types.ts';
 import type { Queryable } from '../db/query.ts';
-import type { Cursor, ListOrder, OrderKey } from './operation.ts';
+import type { Cursor, ListOrder, Operation, OrderKey } from './operation.ts';
 
 /** A list that is highest first, and the table of its items, which has a column `removed_at`. */
 export interface PlacedList {
   readonly name: string;
   readonly table: PgTable;
   readonly order: ListOrder;
+}
+
+/** @throws if the list has no order */
+export function placedOf({ name: list, table, order }: Operation): PlacedList {
+  if (order === null) throw new Error(`the list of ${list} has no order`);
+  return { name: list, table, order };
 }
 
 const name = (column: string) => sql.raw(`"${column}"`);
@@ -95,6 +101,33 @@ export async function timedAbove(
     limit ${most}
   `);
   return rows.toReversed();
+}
+
+/** Pages of some items that are not in order: what they wrote is no evidence. */
+export async function disordered(
+  db: Queryable,
+  items: readonly { readonly page_id: string }[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.execute<{ id: string }>(sql`
+    select id from etl.pages
+    where id = any(${sql.param(items.map(({ page_id }) => page_id))}::bigint[]) and not is_ordered
+  `);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Whether one of some items is stored, and a page in order wrote it. */
+export async function sharesStored(
+  list: PlacedList,
+  db: Queryable,
+  chainId: number,
+  keys: readonly string[],
+): Promise<boolean> {
+  const { rows } = await db.execute<{ page_id: string }>(sql`
+    select page_id from ${columnsOf(list).table}
+    where chain_id = ${chainId} and ${hasKey(list, keys)}
+  `);
+  const unconfirmed = await disordered(db, rows);
+  return rows.some(({ page_id }) => !unconfirmed.has(page_id));
 }
 
 /** The cursor of a list. */

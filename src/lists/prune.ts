@@ -2,8 +2,8 @@ import { sql, type SQL } from 'drizzle-orm';
 import { tableName } from '../db/column-types.ts';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { addressTables } from '../load/tables.ts';
-import { kinds } from './index.ts';
-import type { ListKind } from './list.ts';
+import { kindStatus } from './kind-status.ts';
+import type { KindStatus } from './list.ts';
 import { type OperationName, operations } from './registry.ts';
 
 /** Walks that are looked at in one transaction: it takes some 100 ms, however many there are. */
@@ -31,13 +31,13 @@ export async function pruneLedger(
   const { rows: feeds } = await db.execute<{
     feed: string;
     operation: OperationName;
-    kind: ListKind['name'];
+    kind: KindStatus['name'];
   }>(sql`select feed, operation, kind from etl.feeds order by feed`);
   let total = nothing;
   for (const { feed, operation, kind } of feeds) {
     let after = 0;
     while (!signal.aborted) {
-      const batch = { feed, operation, kind: kinds[kind], days, at, after };
+      const batch = { feed, operation, kind: kindStatus[kind], days, at, after };
       const { pruned, last } = await transact(db, (tx) => pruneBatch(tx, batch));
       total = sum(total, pruned);
       if (last === null) break;
@@ -56,7 +56,7 @@ const sum = (a: Pruned, b: Pruned): Pruned => ({
 interface Batch {
   readonly feed: string;
   readonly operation: OperationName;
-  readonly kind: ListKind;
+  readonly kind: KindStatus;
   readonly days: number;
   readonly at: Date;
   readonly after: number;

@@ -14,6 +14,7 @@ import {
 import {
   etlSchema,
   explorerSchema,
+  hexText,
   instant,
   integer,
   integerRange,
@@ -256,6 +257,76 @@ export const pages = etlSchema.table(
     check('pages_nothing_dropped', sql`items = rows + quarantined + repeats`),
     check('pages_rows_counted', sql`inserted + changed <= rows`),
   ],
+);
+
+/** Items that appeared where a list had been verified complete without them. */
+export const lateArrivals = etlSchema.table(
+  'late_arrivals',
+  {
+    ...ofRegisteredFeed(),
+    key: text('key').notNull(),
+    height: integer('height').notNull(),
+    timestamp: instant('timestamp'),
+    seen_at: instant('seen_at').notNull(),
+    page_id: integer('page_id').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.feed, table.key, table.page_id] }),
+    // The newest are shown, however many there were.
+    index('late_arrivals_seen_at').on(table.seen_at),
+  ],
+);
+
+/** Where the lists of batches were last seen to begin and to end. */
+export const batchObservations = etlSchema.table(
+  'batch_observations',
+  {
+    chain_id: integer('chain_id').notNull(),
+    operation: text('operation').notNull(),
+    batch_number: integer('batch_number').notNull(),
+    top: integer('top'),
+    bottom: integer('bottom'),
+    /** The parent of the block at the bottom: if no batch below is read, nothing else names it. */
+    parent_hash: hexText('parent_hash'),
+    /** How many walks in a row have seen the list end there, on the same parent. */
+    times_seen: int4('times_seen').notNull().default(0),
+    walk_id: integer('walk_id').notNull(),
+    /** The run of the newest walk to the end. */
+    run_id: integer('run_id').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.operation, table.batch_number] })],
+);
+
+/** What the walks of a ranking met so far; read once, when it is published, and then deleted. */
+export const rankingEntries = etlSchema.table(
+  'ranking_entries',
+  {
+    walk_id: integer('walk_id').notNull(),
+    key: hexText('key').notNull(),
+    position: integer('position').notNull(),
+    total: integer('total'),
+    /** Whether it shows that rows moved during the walk. */
+    has_moved: boolean('has_moved').notNull().default(false),
+  },
+  (table) => [
+    primaryKey({ columns: [table.walk_id, table.key] }),
+    index('ranking_entries_place').on(table.walk_id, table.position),
+  ],
+);
+
+/** The rankings that were published. */
+export const rankings = etlSchema.table(
+  'rankings',
+  {
+    walk_id: integer('walk_id').primaryKey(),
+    feed: text('feed').notNull(),
+    as_of: instant('as_of').notNull(),
+    published_at: instant('published_at').notNull(),
+    items: integer('items').notNull(),
+    walks: int4('walks').notNull(),
+    still_moving: boolean('still_moving').notNull(),
+  },
+  (table) => [index('rankings_feed').on(table.feed, table.walk_id)],
 );
 
 /**

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
 import { lockEnds } from '../lists/feed.ts';
+import { kindOf, kinds } from '../lists/index.ts';
 import type { ItemRows, Operation } from '../lists/operation.ts';
 import { operations } from '../lists/registry.ts';
 import type { WalkRow } from '../lists/tables.ts';
@@ -119,7 +120,7 @@ async function lockOrigin(tx: Transaction, pageId: number): Promise<Origin | nul
   `);
   const [origin] = rows;
   if (origin === undefined) return null;
-  if (operations[origin.walk.operation].decidesMembership) await lockEnds(tx, origin.walk);
+  if (kindOf(origin.walk.operation).decidesMembership) await lockEnds(tx, origin.walk);
   await tx.execute(sql`select from etl.walks where id = ${origin.walk.id} for update`);
   return { walk: origin.walk, page: { ...origin.page, page_id: pageId } };
 }
@@ -132,7 +133,7 @@ async function writeItems(
   const operation = operations[origin.walk.operation];
   const { page_id } = origin.page;
   const counts = await loadPages(tx, operation, [{ page_id, rows: items }]);
-  if (operation.decidesMembership) {
+  if (kinds[operation.kind].decidesMembership) {
     await addHeights(tx, page_id, items);
     // Before the ledger says that the page had no bad item: what a walk may conclude from its pages
     // was concluded, or not, when it ended.

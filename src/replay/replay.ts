@@ -2,6 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, transact } from '../db/transaction.ts';
 import { parseBody } from '../explorer/response.ts';
+import { kindOf } from '../lists/index.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
@@ -86,7 +87,7 @@ const archived = sql`
   join etl.walks on walks.id = pages.walk_id
 `;
 
-const replayable = operationNames.filter((name) => operations[name].isReplayable);
+const replayable = operationNames.filter((name) => kindOf(name).isReplayable);
 
 function matches({ chains, operations: chosen }: ReplayFilter): SQL {
   const names = replayable.filter((name) => chosen.length === 0 || chosen.includes(name));

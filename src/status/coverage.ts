@@ -1,6 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { byKind, isBoundedBy, kinds } from '../lists/index.ts';
+import { isBoundedBy } from '../lists/index.ts';
+import { byKind, kindStatus } from '../lists/kind-status.ts';
 import { isOperation } from '../lists/registry.ts';
 import type { CoverageDocument } from './endpoints.ts';
 import { timesNear } from './item-times.ts';
@@ -36,7 +37,7 @@ export interface Extent {
 
 /** As SQL: the parts of all lists with positions, as `ListRibbon` describes them. */
 const parts = sql.join(
-  Object.values(kinds).flatMap(({ ribbon }) =>
+  Object.values(kindStatus).flatMap(({ ribbon }) =>
     ribbon === null
       ? []
       : [

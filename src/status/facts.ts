@@ -1,8 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import type { FeedState } from '../lists/feed.ts';
-import { byKind, kinds } from '../lists/index.ts';
-import type { ListKind } from '../lists/list.ts';
+import { byKind, kindStatus } from '../lists/kind-status.ts';
+import type { KindStatus } from '../lists/list.ts';
 import type { ListUnit } from '../lists/operation.ts';
 import { operationNames } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
@@ -76,9 +76,9 @@ const wrongTimes = 2;
 const leastTimes = 50;
 
 /** As SQL: a statement of each kind for its feeds, with `feed`; none of kinds without one. */
-const ofKinds = (part: (kind: ListKind) => SQL | null) =>
+const ofKinds = (part: (kind: KindStatus) => SQL | null) =>
   sql.join(
-    Object.values(kinds).flatMap((kind) => {
+    Object.values(kindStatus).flatMap((kind) => {
       const own = part(kind);
       return own === null
         ? []
@@ -96,7 +96,7 @@ const ofKinds = (part: (kind: ListKind) => SQL | null) =>
 /** As SQL: `feed` and its `ItemPace`, without future times. Feeds with too few times are absent. */
 const paces = sql`
   with item as materialized (
-    ${ofKinds(({ status }) => status.newestTimes)}
+    ${ofKinds(({ reach }) => reach.newestTimes)}
   ), ranked as (
     select feed, extract(epoch from timestamp)::float8 as at,
            extract(epoch from timestamp - lead(timestamp) over newest_first)::float8 as gap,
@@ -168,7 +168,7 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
              ${byKind(({ facts }) => sql`${facts}::json`)} as facts
       from etl.feeds
     ), extent as (
-      ${ofKinds(({ status }) => status.verified)}
+      ${ofKinds(({ reach }) => reach.verified)}
     ), paced as (
       ${paces}
     )
@@ -217,7 +217,7 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
     left join etl.batch_counts as counts using (feed)
     left join latest using (feed)
     left join lateral (
-      select ${byKind(({ status }) => status.progress)} as progress where latest.id is not null
+      select ${byKind(({ reach }) => reach.progress)} as progress where latest.id is not null
     ) as reading on true
     order by ${displayOrder}
   `);

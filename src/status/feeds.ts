@@ -1,4 +1,4 @@
-import { kinds } from '../lists/index.ts';
+import { kindStatus } from '../lists/kind-status.ts';
 import { type Estimate, type Estimates, none } from '../lists/list.ts';
 import { operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
@@ -45,7 +45,7 @@ export function describeFeed(facts: FeedFacts, reading: Reading): FeedStatus {
     ...shown,
     ...known,
     label: guides[shown.operation]?.guide.list ?? printable(shown.operation),
-    unit: kinds[shown.kind].covers(unit),
+    unit: kindStatus[shown.kind].covers(unit),
     state: stateOf(activityOf(state, lanes), record, { ...known, at: reading.at }),
     sentence: reason ?? quietSentence(lanes),
     rows_today: sum(facts.lanes.map(({ rows_today }) => rows_today)),
@@ -193,7 +193,7 @@ function verifiedShare(
     if (requested === waiting) return noShare;
     return { share: batches.verified / (requested - waiting), basis: 'known' };
   }
-  if (kinds[kind].coverage.by === 'snapshot') {
+  if (kindStatus[kind].coverage.by === 'snapshot') {
     return is_verified ? { share: quarantined > 0 ? 0 : 1, basis: 'known' } : noShare;
   }
   if (positions === null) return noShare;

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { kinds } from '../lists/index.ts';
+import { kindStatus } from '../lists/kind-status.ts';
 
 /** A position, and the window for an item with its time. */
 export interface Near {
@@ -12,7 +12,7 @@ export interface Near {
 
 /** As SQL: the times of the positions in `requested`. */
 const times = sql.join(
-  Object.values(kinds).flatMap(({ ribbon }) => (ribbon === null ? [] : [ribbon.times])),
+  Object.values(kindStatus).flatMap(({ ribbon }) => (ribbon === null ? [] : [ribbon.times])),
   sql` union all `,
 );
 

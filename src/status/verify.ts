@@ -4,7 +4,8 @@ import type { ChainSettings } from '../config/settings.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import { driftNotes } from '../drift/record.ts';
 import { feedName } from '../lists/feed.ts';
-import { byKind, kindOf, kinds } from '../lists/index.ts';
+import { kindOf } from '../lists/index.ts';
+import { byKind, kindStatus } from '../lists/kind-status.ts';
 import type { RequestCount, Target } from '../lists/list.ts';
 import type { ListUnit } from '../lists/operation.ts';
 import { droppedNotes } from '../quarantine/list.ts';
@@ -101,14 +102,14 @@ interface RawFeed extends Omit<VerifiedFeed, 'unit' | 'state' | 'open' | 'notes'
 
 /** Null: a newer version registered the feed. */
 const unitOf = (kind: string, unit: ListUnit): VerifiedFeed['unit'] =>
-  Object.values(kinds)
+  Object.values(kindStatus)
     .find(({ name }) => name === kind)
     ?.covers(unit) ?? null;
 
 const everyFeed = () => sql`
   with findings as (
     ${sql.join(
-      Object.values(kinds).map(({ coverage }) => coverage.findings),
+      Object.values(kindStatus).map(({ coverage }) => coverage.findings),
       sql` union all `,
     )}
     union all

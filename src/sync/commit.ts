@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type NewDrift, recordDrift } from '../drift/record.ts';
 import { lockEnds } from '../lists/feed.ts';
+import { kinds } from '../lists/index.ts';
 import type {
   Operation,
   PageEnd,
@@ -103,7 +104,7 @@ async function writePages(
     pages,
     known === 'unknown' ? await endAbove(tx, operation, walk) : known,
   );
-  const informative = await operation.informative(tx, contexts);
+  const informative = await kinds[operation.kind].informative(operation, tx, contexts);
   const counts = await loadPages(tx, operation, pages);
   await recordPages(tx, operation, walk, { pages, counts });
 
@@ -113,7 +114,9 @@ async function writePages(
     const { page_id } = context;
     if (!informative.has(page_id)) continue;
     const inserted = counts.get(page_id)?.inserted ?? 0;
-    if (!(await operation.afterPage(tx, { ...context, inserted }, rows))) jumping.add(page_id);
+    const written = { ...context, inserted };
+    if (!(await kinds[operation.kind].afterPage(operation, tx, written, rows)))
+      jumping.add(page_id);
   }
   const coverage = coverPages(operation.order, walk, { pages, jumping, end });
   const last = pages.at(-1);
@@ -203,7 +206,7 @@ export async function concludeWalk(
   if (down === null || last === undefined) return null;
   const isUnbroken = coverage.cuts === 0 && isConclusive(last);
   const context = { ...contextOf(walk, last, counts, null), readDownTo: down, isUnbroken };
-  return operation.afterWalk(tx, context satisfies WalkEndContext);
+  return kinds[operation.kind].afterWalk(operation, tx, context satisfies WalkEndContext);
 }
 
 /** What an operation gets to know of a page that is written as part of a walk. */

@@ -55,7 +55,7 @@ export async function registerFeeds(
       from json_to_recordset(${JSON.stringify(
         registered.map((feed) => ({
           ...feed,
-          kind: kindOf(feed.operation).name,
+          kind: operations[feed.operation].kind,
           unit: operations[feed.operation].order?.unit,
         })),
       )}::json) as feed(chain_id bigint, operation text, kind text, unit text, settings jsonb)

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
+import { kinds } from '../lists/index.ts';
 import type { Operation, PageEnd } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import type { CountsByPage } from '../load/upsert.ts';
@@ -10,7 +11,7 @@ export const creditsPerPage = creditsPerRequest;
 
 export async function recordPages(
   tx: Transaction,
-  { decidesMembership }: Pick<Operation, 'decidesMembership'>,
+  { kind }: Pick<Operation, 'kind'>,
   walk: WalkRow,
   { pages, counts }: { readonly pages: readonly NormalisedPage[]; readonly counts: CountsByPage },
 ): Promise<void> {
@@ -29,7 +30,7 @@ export async function recordPages(
     changed: counts.get(page.page_id)?.changed ?? 0,
     top: page.top,
     bottom: page.bottom,
-    heights: decidesMembership ? heightsText(page) : null,
+    heights: kinds[kind].decidesMembership ? heightsText(page) : null,
     is_ordered: page.isOrdered,
     is_joined: page.isJoined,
     is_end_reported: page.isEndReported,

@@ -1,6 +1,7 @@
 import { ExplorerError } from '../explorer/error.ts';
-import { sharesStored } from '../lists/evidence.ts';
+import { kinds } from '../lists/index.ts';
 import type { Cursor, EndQuestion, EndVerdict, ItemRows, ListOrder } from '../lists/operation.ts';
+import { sharesStored } from '../lists/positions.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { distrust, type JudgedPage, judgePage, namedBy } from './judge.ts';
 import { rowsOf } from './normalise.ts';
@@ -111,7 +112,7 @@ function judgeEnd(
   { walk, reader: { db, operation, pageSize }, step }: RecheckContext,
 ): Promise<EndVerdict> {
   const rows = rowsIn({ facts, envelope }, { walk, operation, step });
-  return operation.judgeEnd(db, {
+  return kinds[operation.kind].judgeEnd(operation, db, {
     walk_id: walk.id,
     run_id: walk.run_id,
     chain_id: walk.chain_id,

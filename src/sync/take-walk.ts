@@ -3,6 +3,7 @@ import { type Database, transact, type Transaction } from '../db/transaction.ts'
 import type { FailureClass, Why } from '../failure.ts';
 import { ofFeed } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
+import { operations } from '../lists/registry.ts';
 import type { PlannedWalk } from '../lists/list.ts';
 import type { HeldWalk, RunRow, WalkRow } from '../lists/tables.ts';
 import { isSourceMismatch } from './feeds.ts';
@@ -82,7 +83,7 @@ async function beginWalk(
   const { rows } = await tx.execute<{ walk: HeldWalk }>(sql`
     insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, floor, depth_ms, cursor, from_head, started_at)
     values (${run.chain_id}, ${run.operation}, ${run.lane}, ${run.id},
-            ${kindOf(run.operation).name},
+            ${operations[run.operation].kind},
             ${JSON.stringify(scope)}::jsonb, ${floor}::bigint, ${depthMs ?? null}::bigint,
             ${cursor === null ? null : JSON.stringify(cursor)}::jsonb, ${cursor === null}, ${at.toISOString()}::timestamptz)
     returning to_jsonb(walks) || jsonb_build_object('incarnation', etl.incarnation()) as walk

@@ -11,17 +11,19 @@ with number as (
              count(*) filter (where not is_verified and (batch_number <@ places) is not true)
                as unverified,
              count(*) filter (where batch_number <@ places) as quarantined
-      from explorer.read_batches as batch
+      from etl.batch_states as batch
       where batch.chain_id = target.chain_id
+        and batch.operation = target.operation
         and batch_number >= lower(numbers) and batch_number < upper(numbers)
     ) as range
     union all
     select feed, int8range(batch_number, batch_number + 1), 0, 0, 0, true
     from etl.listed_without_blocks
-    join etl.feeds using (feed)
+    join etl.feeds using (chain_id, operation, feed)
     -- Those that no poll requested yet are only new. Below the newest batch they are counted as read.
-    join explorer.read_batches as batch
+    join etl.batch_states as batch
       on batch.chain_id = feeds.chain_id
+      and batch.operation = feeds.operation
       and batch.batch_number >= greatest(lower(range), latest_batch + 1)
       and batch.batch_number < upper(range)
     where blocks_count = 0
@@ -33,8 +35,10 @@ with number as (
          count(*) filter (where blocks_count > 0) as batches
   from etl.batch_heads as heads
   join etl.feeds using (feed)
-  join explorer.read_batches as batch
-    on batch.chain_id = feeds.chain_id and batch.batch_number = heads.batch_number
+  join etl.batch_states as batch
+    on batch.chain_id = feeds.chain_id
+    and batch.operation = feeds.operation
+    and batch.batch_number = heads.batch_number
   left join etl.quarantined as held on held.feed = heads.feed
   group by heads.feed
 )
@@ -50,4 +54,4 @@ left join head using (feed), lateral (
   select case when head.batches <= 3 then head.numbers else 0 end as waiting
 ) as own;
 
-comment on view etl.batch_counts is 'Per feed of Optimism batches, the batches in its target that exist by now: verified, not read, waiting for what is to come, not verified though nothing is to come, listed without blocks, and those that hold an item in quarantine.';
+comment on view etl.batch_counts is 'Per feed of a numbered list, the batches in its target that exist by now: verified, not read, waiting for what is to come, not verified though nothing is to come, listed without blocks, and those that hold an item in quarantine.';

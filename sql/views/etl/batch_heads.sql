@@ -12,6 +12,7 @@ select target.feed, batch_number,
 from target
 join etl.unverified_batches as standing
   on standing.chain_id = target.chain_id
+  and standing.operation = target.operation
   and batch_number >= coalesce(settled_to, lower(target.numbers))
   and batch_number < upper(target.numbers)
 where not exists (

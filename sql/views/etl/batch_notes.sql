@@ -6,8 +6,9 @@ select target.feed,
        ) as note
 from etl.target_batches as target, lateral (
   select batch_number, first_height, state
-  from explorer.read_batches as batch
+  from etl.batch_states as batch
   where batch.chain_id = target.chain_id
+    and batch.operation = target.operation
     and batch_number >= lower(numbers)
     and batch_number < upper(numbers)
     and blocks_count > 0
@@ -18,11 +19,12 @@ where state = 'settled'
   -- Nothing is below block 0, and no cursor leads to it.
   and first_height > 1
   and not exists (
-    select from explorer.read_batches as below
+    select from etl.batch_states as below
     where below.chain_id = target.chain_id
+      and below.operation = target.operation
       and below.batch_number < lowest.batch_number
       and below.blocks_count > 0
-      and etl.batches_meet(target.chain_id, below.last_height, lowest.first_height)
+      and etl.batches_meet(target.chain_id, target.operation, below.last_height, lowest.first_height)
   );
 
 comment on view etl.batch_notes is 'What limits the completeness of batches: the lowest of a range has no neighbour below that confirms where it begins.';

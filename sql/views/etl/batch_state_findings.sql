@@ -13,8 +13,9 @@ with target as materialized (
              '{}'
            ) as missing
     from target
-    left join explorer.read_batches as batch
+    left join etl.batch_states as batch
       on batch.chain_id = target.chain_id
+      and batch.operation = target.operation
       and batch_number >= lower(target.numbers)
       and batch_number < upper(target.numbers)
     group by target.chain_id, target.feed, target.numbers
@@ -25,6 +26,7 @@ with target as materialized (
   from target
   join etl.unverified_batches as standing
     on standing.chain_id = target.chain_id
+    and standing.operation = target.operation
     and batch_number >= lower(target.numbers)
     and batch_number < upper(target.numbers)
 ), below as (
@@ -51,11 +53,16 @@ with target as materialized (
 ), borders as (
   select target.chain_id, feed, lower_batch, upper_batch
   from explorer.broken_borders as border
-  join target on target.chain_id = border.chain_id and lower_batch <@ target.numbers
+  join target
+    on target.chain_id = border.chain_id
+    and target.operation = border.operation
+    and lower_batch <@ target.numbers
   where upper_batch <= settled_to
     or exists (
       select from held_up
-      where held_up.chain_id = border.chain_id and held_up.batch_number = upper_batch
+      where held_up.chain_id = border.chain_id
+        and held_up.operation = border.operation
+        and held_up.batch_number = upper_batch
     )
 ), causes as (
   select chain_id, feed, batch_number,
@@ -74,17 +81,18 @@ with target as materialized (
          ], null)) as cause
   from (
     select *, (
-      select count(*) from explorer.blocks
-      where blocks.chain_id = suspect.chain_id
-        and optimism_batch_number = batch_number
+      select count(*) from etl.batch_blocks as block
+      where block.chain_id = suspect.chain_id
+        and block.operation = suspect.operation
+        and block.batch_number = suspect.batch_number
         and parent_hash is null
     ) as orphans
     from (
-      select chain_id, feed, batch_number, blocks_count, is_chain, pending, times_seen, bottom,
+      select chain_id, operation, feed, batch_number, blocks_count, is_chain, pending, times_seen, bottom,
              first_height
       from below
       union
-      select chain_id, feed, batch_number, blocks_count, is_chain, pending, times_seen, bottom,
+      select chain_id, operation, feed, batch_number, blocks_count, is_chain, pending, times_seen, bottom,
              first_height
       from held_up
     ) as suspect
@@ -155,12 +163,12 @@ from below as suspect
 where blocks_count > 0
   and not exists (
     select from causes
-    where causes.chain_id = suspect.chain_id and causes.batch_number = suspect.batch_number
+    where causes.feed = suspect.feed and causes.batch_number = suspect.batch_number
   )
-  and not exists (select from unread where unread.chain_id = suspect.chain_id)
+  and not exists (select from unread where unread.feed = suspect.feed)
   and not exists (
     select from borders
-    where borders.chain_id = suspect.chain_id
+    where borders.feed = suspect.feed
       and suspect.batch_number in (lower_batch, upper_batch)
   )
 union all

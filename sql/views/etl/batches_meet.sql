@@ -1,10 +1,16 @@
 create or replace function etl.batches_meet(
-  chain bigint, lower_height bigint, upper_height bigint
+  of_chain bigint, of_operation text, lower_height bigint, upper_height bigint
 ) returns boolean
 language sql stable
 return upper_height = lower_height + 1 and coalesce(
-  (select hash from explorer.blocks where chain_id = chain and height = lower_height)
-    = (select parent_hash from explorer.blocks where chain_id = chain and height = upper_height),
+  (
+    select hash from etl.batch_blocks
+    where chain_id = of_chain and operation = of_operation and height = lower_height
+  )
+    = (
+      select parent_hash from etl.batch_blocks
+      where chain_id = of_chain and operation = of_operation and height = upper_height
+    ),
   false
 );
 

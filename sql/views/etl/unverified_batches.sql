@@ -10,36 +10,40 @@ select *,
          else 'bottom'
        end as wants
 from (
-  select batch.chain_id, batch.batch_number, blocks_count, batch.first_height, batch.last_height,
+  select batch.chain_id, batch.operation, batch.batch_number, blocks_count, batch.first_height, batch.last_height,
          (is_contiguous and is_linked) is true as is_chain,
          coalesce(observation.times_seen, 0) as times_seen, observation.top, observation.bottom,
          target.floor, below.batch_number as below, above.batch_number as above,
-         etl.batches_meet(batch.chain_id, below.last_height, batch.first_height) is true as meets_below,
-         etl.batches_meet(batch.chain_id, batch.last_height, above.first_height) is true as meets_above,
+         etl.batches_meet(batch.chain_id, batch.operation, below.last_height, batch.first_height) is true as meets_below,
+         etl.batches_meet(batch.chain_id, batch.operation, batch.last_height, above.first_height) is true as meets_above,
          coalesce(observation_below.times_seen > 0 and observation_below.top is distinct from below.last_height, false)
            as is_contested_below,
          coalesce(observation_above.times_seen > 0 and observation_above.bottom is distinct from above.first_height, false)
            as is_contested_above,
          (
-           select count(*) from explorer.blocks
-           where blocks.chain_id = batch.chain_id
-             and optimism_batch_number = batch.batch_number
+           select count(*) from etl.batch_blocks as block
+           where block.chain_id = batch.chain_id
+             and block.operation = batch.operation
+             and block.batch_number = batch.batch_number
              and is_pending_update
          ) as pending
-  from explorer.read_batches as batch
+  from etl.batch_states as batch
   left join etl.batch_observations as observation
-    on observation.chain_id = batch.chain_id and observation.batch_number = batch.batch_number
+    on observation.chain_id = batch.chain_id
+    and observation.operation = batch.operation
+    and observation.batch_number = batch.batch_number
   left join lateral (
     select lower(range) as floor
     from etl.feeds, unnest(target_numbers) as range
     where feeds.chain_id = batch.chain_id
-      and feeds.kind = 'numbered'
+      and feeds.operation = batch.operation
       and batch.batch_number <@ range
   ) as target on true
   left join lateral (
     select other.batch_number, other.last_height
-    from explorer.read_batches as other
+    from etl.batch_states as other
     where other.chain_id = batch.chain_id
+      and other.operation = batch.operation
       and other.blocks_count > 0
       and other.batch_number < batch.batch_number
     order by other.batch_number desc
@@ -47,17 +51,22 @@ from (
   ) as below on true
   left join lateral (
     select other.batch_number, other.first_height
-    from explorer.read_batches as other
+    from etl.batch_states as other
     where other.chain_id = batch.chain_id
+      and other.operation = batch.operation
       and other.blocks_count > 0
       and other.batch_number > batch.batch_number
     order by other.batch_number
     limit 1
   ) as above on true
   left join etl.batch_observations as observation_below
-    on observation_below.chain_id = batch.chain_id and observation_below.batch_number = below.batch_number
+    on observation_below.chain_id = batch.chain_id
+    and observation_below.operation = batch.operation
+    and observation_below.batch_number = below.batch_number
   left join etl.batch_observations as observation_above
-    on observation_above.chain_id = batch.chain_id and observation_above.batch_number = above.batch_number
+    on observation_above.chain_id = batch.chain_id
+    and observation_above.operation = batch.operation
+    and observation_above.batch_number = above.batch_number
   where not is_verified
 ) as standing;
 

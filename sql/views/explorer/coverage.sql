@@ -15,17 +15,17 @@ join etl.feeds using (feed)
 union all
 select feeds.chain_id, operation, feed, from_batch, to_batch, as_of, newest_as_of, 'batches',
        (
-         select min(timestamp) from explorer.blocks
-         where blocks.chain_id = feeds.chain_id and optimism_batch_number = (
-           select min(batch_number) from explorer.read_batches as batch
-           where batch.chain_id = feeds.chain_id and blocks_count > 0 and batch_number >= from_batch
+         select min(timestamp) from etl.batch_blocks as block
+         where block.chain_id = feeds.chain_id and block.operation = feeds.operation and batch_number = (
+           select min(batch_number) from etl.batch_states as batch
+           where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation and blocks_count > 0 and batch_number >= from_batch
          )
        ),
        (
-         select max(timestamp) from explorer.blocks
-         where blocks.chain_id = feeds.chain_id and optimism_batch_number = (
-           select max(batch_number) from explorer.read_batches as batch
-           where batch.chain_id = feeds.chain_id and blocks_count > 0 and batch_number <= to_batch
+         select max(timestamp) from etl.batch_blocks as block
+         where block.chain_id = feeds.chain_id and block.operation = feeds.operation and batch_number = (
+           select max(batch_number) from etl.batch_states as batch
+           where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation and blocks_count > 0 and batch_number <= to_batch
          )
        )
 from etl.feeds
@@ -34,8 +34,8 @@ left join etl.quarantined using (feed), lateral (
          min(walked_at) as as_of, max(walked_at) as newest_as_of
   from (
     select batch_number, walked_at, batch_number - row_number() over (order by batch_number) as island
-    from explorer.read_batches as batch
-    where batch.chain_id = feeds.chain_id and is_verified
+    from etl.batch_states as batch
+    where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation and is_verified
       and not batch_number <@ coalesce(places, '{}')
   ) as verified
   group by island

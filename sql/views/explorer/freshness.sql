@@ -38,12 +38,12 @@ left join lateral (
   where kind = 'newest-first'
   union all
   select batch_number, (
-    select timestamp from explorer.blocks
-    where blocks.chain_id = feeds.chain_id and height = last_height
+    select timestamp from etl.batch_blocks as block
+    where block.chain_id = feeds.chain_id and block.operation = feeds.operation and height = last_height
   )
   from (
-    select batch_number, last_height from explorer.read_batches as batch
-    where batch.chain_id = feeds.chain_id and blocks_count > 0
+    select batch_number, last_height from etl.batch_states as batch
+    where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation and blocks_count > 0
     order by batch_number desc
     limit 1
   ) as newest_batch

@@ -7,37 +7,34 @@ join etl.feeds using (feed)
 union all
 select chain_id, operation, feed, lower(gap), upper(gap) - 1, 'batches',
        (
-         select max(timestamp) from explorer.blocks
-         where blocks.chain_id = target.chain_id and height = (
-           select last_height from explorer.read_batches as batch
-           where batch.chain_id = target.chain_id and blocks_count > 0 and batch_number < lower(gap)
+         select max(timestamp) from etl.batch_blocks as block
+         where block.chain_id = target.chain_id and block.operation = target.operation and height = (
+           select last_height from etl.batch_states as batch
+           where batch.chain_id = target.chain_id and batch.operation = target.operation and blocks_count > 0 and batch_number < lower(gap)
            order by batch_number desc limit 1
          )
        ),
        (
-         select min(timestamp) from explorer.blocks
-         where blocks.chain_id = target.chain_id and height = (
-           select first_height from explorer.read_batches as batch
-           where batch.chain_id = target.chain_id and blocks_count > 0 and batch_number >= upper(gap)
+         select min(timestamp) from etl.batch_blocks as block
+         where block.chain_id = target.chain_id and block.operation = target.operation and height = (
+           select first_height from etl.batch_states as batch
+           where batch.chain_id = target.chain_id and batch.operation = target.operation and blocks_count > 0 and batch_number >= upper(gap)
            order by batch_number limit 1
          )
        )
 from (
   select chain_id, operation, feed, range_agg(missing) as missing
   from (
-    select target.chain_id, operation, feed,
+    select target.chain_id, target.operation, feed,
            -- Above the highest settled one they wait for the next batch, and nothing is missing.
            int8multirange(int8range(lower(numbers), coalesce(settled_to + 1, upper(numbers)))) - coalesce((
              select range_agg(int8range(batch_number, batch_number + 1))
-             from explorer.read_batches as batch
-             where batch.chain_id = target.chain_id and is_verified
+             from etl.batch_states as batch
+             where batch.chain_id = target.chain_id and batch.operation = target.operation and is_verified
            ), '{}') as missing
     from etl.target_batches as target
-    join etl.feeds using (feed)
     union all
-    select listed.chain_id, operation, feed, int8multirange(range)
-    from etl.listed_without_blocks as listed
-    join etl.feeds using (feed)
+    select chain_id, operation, feed, int8multirange(range) from etl.listed_without_blocks
   ) as part
   group by chain_id, operation, feed
 ) as target, unnest(missing) as gap

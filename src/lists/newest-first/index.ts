@@ -6,12 +6,13 @@ import { type Feed, ofFeed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
 import type { NewestFirstWalk, Operation } from '../operation.ts';
 import { mostWalks } from '../pace.ts';
-import { facts, type ListFacts, listHistory, listUpkeep, nothingKnown } from './estimate.ts';
+import { placedOf } from '../positions.ts';
+import { type ListFacts, listHistory, listUpkeep, nothingKnown } from './estimate.ts';
+import { judgeListEnd, noteChanges, pagesWithChanges, removeBelow } from './evidence.ts';
 import { isDue, planBackfillWalk, planLiveWalk } from './plan.ts';
-import { isPrunable, listCoverage } from './list-coverage.ts';
 import type { NewestFirstScope } from './run.ts';
 import { newestFirstSettings, type NewestFirstSettings } from './settings.ts';
-import { ribbon, status } from './status.ts';
+import { newestFirstStatus } from './status.ts';
 
 /** A list that is newest block first: a head that grows, and history that is read once. */
 export const newestFirst: ListKind<
@@ -20,7 +21,6 @@ export const newestFirst: ListKind<
   NewestFirstWalk,
   ListFacts
 > = {
-  name: 'newest-first',
   settings: newestFirstSettings,
   bounds: ['since', 'maxPages', 'fromBlock', 'toBlock'],
   hasHistory: true,
@@ -39,13 +39,7 @@ export const newestFirst: ListKind<
   reconcileTarget: async () => undefined,
   nextWalk: (tx, run, at) =>
     run.lane === 'live' ? planLiveWalk(tx, run, at) : planBackfillWalk(tx, run, at),
-  coverage: listCoverage,
-  isPrunable,
-  covers: (unit) => unit,
   sqlNames,
-  status,
-  ribbon,
-  facts,
   estimate: (known, { since, overlapMs, resweep }, { unit, pageSize, pollsPerDay }) => ({
     history: listHistory(known ?? nothingKnown, { pageSize, since, unit }),
     upkeep: listUpkeep(known ?? nothingKnown, {
@@ -61,6 +55,12 @@ export const newestFirst: ListKind<
   },
   repairRequests: async (_db, _feed, history) => history,
   examples: { sync: '--since 2026-01-01', backfill: '--since 2023-01-01' },
+  decidesMembership: false,
+  isReplayable: true,
+  judgeEnd: (operation, db, claim) => judgeListEnd(placedOf(operation), db, claim),
+  informative: (operation, tx, pages) => pagesWithChanges(placedOf(operation), tx, pages),
+  afterPage: (operation, tx, walk, rows) => noteChanges(placedOf(operation), tx, walk, rows),
+  afterWalk: (operation, tx, walk) => removeBelow(placedOf(operation), tx, walk),
 };
 
 function lanes(
@@ -87,9 +87,12 @@ function lanes(
   ];
 }
 
-function sqlNames({ name, table, order }: Operation) {
-  if (order === null) throw new Error(`${name} has no order`);
-  const { columns, key } = order;
+function sqlNames(operation: Operation) {
+  const {
+    name,
+    table,
+    order: { columns, key },
+  } = placedOf(operation);
   const ascending = new Set([columns.height, ...key.map(({ column }) => column)]);
   return { name, table: tableName(table), ...columns, ascending: [...ascending].join(', ') };
 }
@@ -100,6 +103,6 @@ const needsWalk = (db: Database, feed: Feed): Promise<boolean> =>
     sql`
       select from etl.feed_gaps where ${ofFeed(feed)}
       union all
-      select from etl.feeds where ${ofFeed(feed)} and not coalesce(${listCoverage.shows}, false)
+      select from etl.feeds where ${ofFeed(feed)} and not coalesce(${newestFirstStatus.coverage.shows}, false)
     `,
   );

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
-import { type Feed, feedName } from '../feed.ts';
+import type { Feed } from '../feed.ts';
 import type { RunOf } from '../list.ts';
 import type { ListOrder, NewestFirstWalk } from '../operation.ts';
-import { columnsOf } from '../positions.ts';
+import { columnsOf, placedOf } from '../positions.ts';
 import { operations } from '../registry.ts';
 import type { Gap } from './coverage.ts';
 
@@ -35,16 +35,11 @@ export function boundsOf({ scope: { since, max_pages } }: NewestFirstRun): Newes
 export const isRange = ({ from_block, to_block }: NewestFirstScope): boolean =>
   from_block !== undefined || to_block !== undefined;
 
-export function orderOf(feed: Feed): ListOrder {
-  const { order } = operations[feed.operation];
-  if (order === null) throw new Error(`the list of ${feedName(feed)} has no order`);
-  return order;
-}
+export const orderOf = ({ operation }: Feed): ListOrder => placedOf(operations[operation]).order;
 
 /** As SQL, after `from`: stored items. Of one table, as Citus copies a union before it filters. */
 export function itemsOf(feed: Feed) {
-  const { table: own } = operations[feed.operation];
-  const { table, height, key, time } = columnsOf({ table: own, order: orderOf(feed) });
+  const { table, height, key, time } = columnsOf(placedOf(operations[feed.operation]));
   return sql`
     (
       select chain_id, ${height} as height, ${key} as key, ${time} as timestamp from ${table}

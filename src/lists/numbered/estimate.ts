@@ -93,8 +93,10 @@ const recentBatches = 200;
 /** The point of a batch in the wanted range `high` and below: the first one in an order, with its block's time. */
 const pointOf = (order: 'asc' | 'desc', below: SQL = sql`true`) => sql`(
   select json_build_object('batch', batch, 'height', height, 'at', (
-    select 1000 * extract(epoch from timestamp) from explorer.blocks
-    where blocks.chain_id = feeds.chain_id and blocks.height = point.height
+    select 1000 * extract(epoch from timestamp) from etl.batch_blocks as block
+    where block.chain_id = feeds.chain_id
+      and block.operation = feeds.operation
+      and block.height = point.height
   ))
   from (
     select batch, top as height
@@ -121,8 +123,10 @@ export const facts = sql`(
            coalesce((feeds.settings ->> 'toBatch')::bigint, feeds.latest_batch) as high
   ) as range, lateral (
     select count(*) as read, coalesce(sum(blocks_count), 0) as blocks
-    from explorer.read_batches as batch
-    where batch.chain_id = feeds.chain_id and batch_number between low and high
+    from etl.batch_states as batch
+    where batch.chain_id = feeds.chain_id
+      and batch.operation = feeds.operation
+      and batch_number between low and high
   ) as done, lateral (
     select coalesce(sum(items), 0) as blocks from etl.walks
     where walks.feed = feeds.feed and state = 'running'

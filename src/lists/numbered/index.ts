@@ -1,16 +1,19 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { tableName } from '../../db/column-types.ts';
 import { hasRows, valueOf } from '../../db/query.ts';
 import { type Database, transact, type Transaction } from '../../db/transaction.ts';
 import { type Feed, type FeedLane, feedName, lockEnds, ofFeed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
-import type { Configured, NumberedWalk } from '../operation.ts';
+import type { Configured, NumberedWalk, Operation } from '../operation.ts';
 import { parallelOf } from '../pace.ts';
+import { operations } from '../registry.ts';
 import { polling } from '../settings.ts';
-import { type BatchFacts, batchHistory, batchUpkeep, facts, nothingKnown } from './estimate.ts';
+import { judgeBatchEnd } from './ends.ts';
+import { type BatchFacts, batchHistory, batchUpkeep, nothingKnown } from './estimate.ts';
+import { listOf, tablesOfFeed } from './list.ts';
 import { isDue, planBackfillBatch, planLiveBatch } from './plan.ts';
-import { isPrunable, listCoverage } from './list-coverage.ts';
-import { ribbon, status } from './status.ts';
+import { concludeBatch } from './settle.ts';
 import type { NumberedScope } from './walks.ts';
 
 function lanes(settings: NumberedSettings, { fromBatch, toBatch }: ScopeBounds) {
@@ -77,7 +80,6 @@ type NumberedSettings = z.output<ReturnType<typeof numberedSettings>>;
 
 /** Lists by number, one for each: the newest numbers are found, and followed. */
 export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, BatchFacts> = {
-  name: 'numbered',
   settings: numberedSettings,
   bounds: ['fromBatch', 'toBatch'],
   hasHistory: true,
@@ -96,13 +98,7 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
   reconcileTarget,
   nextWalk: (tx, run, at) =>
     run.lane === 'live' ? planLiveBatch(tx, run, at) : planBackfillBatch(tx, run, at),
-  coverage: listCoverage,
-  isPrunable,
-  covers: () => 'batches',
-  sqlNames: ({ name }) => ({ name }),
-  status,
-  ribbon,
-  facts,
+  sqlNames,
   estimate(known, { fromBatch, toBatch: to, reread }, { pageSize, pollsPerDay }) {
     const found = known ?? nothingKnown;
     return {
@@ -111,12 +107,33 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
     };
   },
   repairs: (db, { lane }) => batchesToRead(db, lane),
-  async repairRequests(db, { chain_id }, _history, { pageSize }) {
-    const requests = await batchRequests(db, chain_id, pageSize);
+  async repairRequests(db, feed, _history, { pageSize }) {
+    const requests = await batchRequests(db, feed, pageSize);
     return { likely: requests, requests };
   },
   examples: { sync: '--from-batch 1 --to-batch 20', backfill: '--from-batch 1' },
+  decidesMembership: true,
+  isReplayable: true,
+  judgeEnd: (operation, db, claim) => judgeBatchEnd(listOf(operation), db, claim),
+  // A page alone says nothing beyond its rows.
+  informative: () => Promise.resolve(new Set()),
+  afterPage: () => Promise.resolve(true),
+  afterWalk: (operation, tx, walk) => concludeBatch(listOf(operation), tx, walk),
 };
+
+function sqlNames(operation: Operation) {
+  const { name, table, states, number, listed } = listOf(operation);
+  const names = { name, blocks: tableName(table), states: tableName(states), number };
+  const other =
+    listed === null ? null : Object.values(operations).find((one) => one.name === listed.operation);
+  return {
+    ...names,
+    listed: other === undefined || other === null ? null : tableName(other.table),
+    listed_number: other?.order?.columns.height ?? null,
+    listed_first: listed?.first ?? null,
+    listed_last: listed?.last ?? null,
+  };
+}
 
 async function noteTarget(tx: Transaction, lane: FeedLane, scope: NumberedScope): Promise<void> {
   const range = rangeOf(scope);
@@ -137,6 +154,7 @@ async function reconcileTarget(
   const ranges = scopes.flatMap((scope) => rangeOf(scope) ?? []);
   if (ranges.length === 0) return;
   const { chain_id: chainId } = feed;
+  const { states } = tablesOfFeed(feed);
   await db.execute(sql`
     with wanted as (
       select range_agg(range) as numbers from unnest(${sql.param(ranges)}::int8range[]) as range
@@ -144,13 +162,13 @@ async function reconcileTarget(
       select target_numbers - numbers as numbers from etl.feeds, wanted where ${ofFeed(feed)}
     ), fragment as (
       select unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
-      from other, explorer.read_batches
+      from other, ${states}
       where not isempty(numbers) and chain_id = ${chainId} and batch_number <@ numbers
     ), kept as (
       select range_agg(int8range(lowest, upper(range))) as numbers
       from fragment, lateral (
         select min(batch_number) as lowest
-        from explorer.read_batches
+        from ${states}
         where chain_id = ${chainId}
           and batch_number >= lower(range)
           and batch_number < upper(range)
@@ -175,18 +193,20 @@ function rangeOf({ from_batch, to_batch }: NumberedScope): string | null {
 const unreadPages = 16;
 
 /** About how many requests the repairs take: batches by their stored pages, or by the average. */
-async function batchRequests(db: Database, chainId: number, pageSize: number): Promise<number> {
+async function batchRequests(db: Database, feed: Feed, pageSize: number): Promise<number> {
+  const { states } = tablesOfFeed(feed);
+  const { chain_id: chainId } = feed;
   const requests = sql`
     with wanted as (
-      select range_agg(numbers) as numbers from etl.batch_findings where chain_id = ${chainId}
+      select range_agg(numbers) as numbers from etl.batch_findings where ${ofFeed(feed)}
     ), size as (
       select coalesce(avg(ceil(blocks_count::numeric / ${pageSize}::bigint)), ${unreadPages}::bigint) as pages
-      from explorer.read_batches
+      from ${states}
       where chain_id = ${chainId} and blocks_count > 0
     ), known as (
       select count(*) as numbers,
              coalesce(sum(greatest(1, ceil(blocks_count::numeric / ${pageSize}::bigint))), 0) as pages
-      from wanted, explorer.read_batches
+      from wanted, ${states}
       where chain_id = ${chainId} and batch_number <@ wanted.numbers
     ), unread as (
       select coalesce(sum(upper(range) - lower(range)), 0) - known.numbers as numbers
@@ -201,11 +221,11 @@ async function batchRequests(db: Database, chainId: number, pageSize: number): P
 
 /** The batches that the coverage finds open, as ranges, newest first. */
 async function batchesToRead(db: Database, feed: Feed): Promise<readonly NumberedScope[]> {
-  await forgetBrokenBatches(db, feed.chain_id);
+  await forgetBrokenBatches(db, feed);
   const { rows } = await db.execute<{ from_batch: number; to_batch: number }>(sql`
     select lower(range)::float8 as from_batch, (upper(range) - 1)::float8 as to_batch
     from (
-      select range_agg(numbers) as numbers from etl.batch_findings where chain_id = ${feed.chain_id}
+      select range_agg(numbers) as numbers from etl.batch_findings where ${ofFeed(feed)}
     ) as wanted, unnest(numbers) as range
     order by range desc
   `);
@@ -218,29 +238,29 @@ async function withdraw(db: Database, feed: Feed): Promise<void> {
   await transact(db, async (tx) => {
     await lockEnds(tx, { feed: feedName(feed) });
     await tx.execute(sql`
-      update explorer.read_batches as batch
+      update ${tablesOfFeed(feed).states} as batch
       set state = 'open', is_verified = false, updated_at = now()
       where chain_id = ${feed.chain_id}
         and state = 'settled'
         and exists (
           select from etl.batch_findings as finding
-          where finding.chain_id = ${feed.chain_id} and batch_number <@ numbers
+          where finding.feed = ${feedName(feed)} and batch_number <@ numbers
         )
     `);
   });
 }
 
 /** Makes batches with broken blocks unread: the next walk would stop at a block that it knows. */
-async function forgetBrokenBatches(db: Database, chainId: number): Promise<void> {
+async function forgetBrokenBatches(db: Database, feed: Feed): Promise<void> {
   await transact(db, async (tx) => {
-    const found = sql`select from etl.block_findings where chain_id = ${chainId} limit 1`;
+    const found = sql`select from etl.block_findings where ${ofFeed(feed)} limit 1`;
     if (!(await hasRows(tx, found))) return;
     await tx.execute(sql`lock table etl.walks in exclusive mode`);
     await tx.execute(sql`
-      delete from explorer.read_batches as batch
+      delete from ${tablesOfFeed(feed).states} as batch
       using etl.block_findings as finding
-      where batch.chain_id = ${chainId}
-        and finding.chain_id = batch.chain_id
+      where batch.chain_id = ${feed.chain_id}
+        and finding.feed = ${feedName(feed)}
         and batch_number <@ numbers
     `);
   });

@@ -5,6 +5,7 @@ import { type Feed, type FeedLane, ofLane } from '../feed.ts';
 import type { Occasion, Target, WalkPlan } from '../list.ts';
 import type { NumberedWalk } from '../operation.ts';
 import { hasRested } from '../pace.ts';
+import { tablesOfFeed } from './list.ts';
 import { hasReread, isHeadLong, planLastRead, planReread, type RereadRange } from './reread.ts';
 import {
   begunBy,
@@ -82,7 +83,7 @@ async function nextPassed(
   newest: number,
 ): Promise<WalkPlan<NumberedWalk>> {
   const { rows } = await tx.execute<{ number: number; is_gap: boolean }>(sql`
-    select number::float8 as number, ${isSupposedGap(run.chain_id, sql`number`)} as is_gap
+    select number::float8 as number, ${isSupposedGap(run, sql`number`)} as is_gap
     from (${unreadNumbers(run, base + 1, sql`${newest}::bigint`)}) as unread
     where not ${isUnderWay(run, sql`number`)} and not ${isBegun(run, sql`number`)}
     order by is_gap, number desc
@@ -95,7 +96,7 @@ async function nextPassed(
  * As SQL: the unread numbers, highest first. Ranges, since a test of each number took seconds at a
  * hundred thousand; a series in the select list is lazy.
  */
-const unreadNumbers = ({ chain_id }: NumberedRun, from: number, top: SQL) => sql`
+const unreadNumbers = (run: NumberedRun, from: number, top: SQL) => sql`
   select generate_series(upper(range) - 1, lower(range), -1) as number
   from (
     select range
@@ -103,8 +104,8 @@ const unreadNumbers = ({ chain_id }: NumberedRun, from: number, top: SQL) => sql
       int8multirange(int8range(${from}::bigint, greatest(${top} + 1, ${from}::bigint))) - coalesce(
         (
           select range_agg(int8range(batch_number, batch_number + 1))
-          from explorer.read_batches
-          where chain_id = ${chain_id} and batch_number between ${from} and ${top}
+          from ${tablesOfFeed(run).states}
+          where chain_id = ${run.chain_id} and batch_number between ${from} and ${top}
         ),
         '{}'
       )
@@ -154,7 +155,7 @@ const nextUnread = (tx: Transaction, run: NumberedRun, from: number) =>
     ), next as (
       select number
       from (${unreadNumbers(run, from, sql`(select top from pointer)`)}) as unread
-      where not ${isUnderWay(run, sql`number`)} and not ${isSupposedGap(run.chain_id, sql`number`)}
+      where not ${isUnderWay(run, sql`number`)} and not ${isSupposedGap(run, sql`number`)}
       limit 1
     )
     update etl.runs

@@ -5,6 +5,7 @@ import { type Feed, feedName } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { Cursor, KnownBlock, NumberedWalk } from '../operation.ts';
 import { hasRested } from '../pace.ts';
+import { tablesOfFeed } from './list.ts';
 import { isBegun, isUnderWay, type NumberedRun, walkOf } from './walks.ts';
 
 /** Which batches that were read and are not verified are to be read again. */
@@ -17,35 +18,37 @@ export interface RereadRange extends Feed {
 const headLimit = 3;
 
 /** As SQL: the highest number to refetch; if many wait, the lowest few, which the others need. */
-const readUpTo = ({ chain_id, from, to }: RereadRange) => sql`coalesce(
+const readUpTo = (range: RereadRange) => sql`coalesce(
   (
     select max(batch_number)
     from (
       select batch_number,
              count(*) over () as waiting, row_number() over (order by batch_number) as place
-      from explorer.read_batches
-      where chain_id = ${chain_id}
+      from ${tablesOfFeed(range).states}
+      where chain_id = ${range.chain_id}
         and not is_verified
         and blocks_count > 0
-        and batch_number between ${from} and ${to}
-        and batch_number > ${highestSettled({ chain_id, from, to })}
+        and batch_number between ${range.from} and ${range.to}
+        and batch_number > ${highestSettled(range)}
     ) as head
     where place <= ${headLimit} and waiting > ${headLimit}
   ),
-  ${to}::bigint
+  ${range.to}::bigint
 )`;
 
-const highestSettled = ({ chain_id, from, to }: Omit<RereadRange, 'operation'>) => sql`coalesce(
+const highestSettled = (range: RereadRange) => sql`coalesce(
   (
-    select max(batch_number) from explorer.read_batches
-    where chain_id = ${chain_id} and state = 'settled' and batch_number between ${from} and ${to}
+    select max(batch_number) from ${tablesOfFeed(range).states}
+    where chain_id = ${range.chain_id}
+      and state = 'settled'
+      and batch_number between ${range.from} and ${range.to}
   ),
   -1
 )`;
 
 export async function isHeadLong(db: Queryable, range: RereadRange): Promise<boolean> {
   const { rows } = await db.execute(sql`
-    select from explorer.read_batches
+    select from ${tablesOfFeed(range).states}
     where chain_id = ${range.chain_id}
       and not is_verified
       and blocks_count > 0
@@ -91,7 +94,10 @@ const isDue = (range: RereadRange, at: RereadTime) => sql`
 
 /** Whether a batch of the range is to be read again. */
 export const hasReread = (db: Queryable, range: RereadRange, at: Date | 'at-once') =>
-  hasRows(db, sql`select from explorer.read_batches as batch where ${isDue(range, at)} limit 1`);
+  hasRows(
+    db,
+    sql`select from ${tablesOfFeed(range).states} as batch where ${isDue(range, at)} limit 1`,
+  );
 
 /** The newest batch of the range that is to be read again and that this run has not begun. */
 export async function planReread(
@@ -102,7 +108,7 @@ export async function planReread(
 ): Promise<PlannedWalk<NumberedWalk> | null> {
   const next = sql`
     select batch_number::float8
-    from explorer.read_batches as batch
+    from ${tablesOfFeed(range).states} as batch
     where ${isDue(range, at)}
       and not ${isBegun(run, sql`batch_number`)}
       and not ${isUnderWay(run, sql`batch_number`)}
@@ -125,16 +131,18 @@ export async function planLastRead(
   run: NumberedRun,
   range: RereadRange,
 ): Promise<PlannedWalk<NumberedWalk> | null> {
-  const { chain_id, from, to } = range;
+  const { chain_id, operation, from, to } = range;
+  const { states } = tablesOfFeed(range);
   const next = sql`
     select batch_number::float8
     from etl.unverified_batches as batch
     where chain_id = ${chain_id}
+      and operation = ${operation}
       and floor is not null
       and batch_number <= ${to}
       and batch_number >= coalesce(
         (
-          select max(batch_number) from explorer.read_batches
+          select max(batch_number) from ${states}
           where chain_id = ${chain_id} and blocks_count > 0 and batch_number < ${from}
         ),
         ${from}
@@ -148,7 +156,7 @@ export async function planLastRead(
       and (
         not is_lowest
         or batch_number - floor = (
-          select count(*) from explorer.read_batches as read
+          select count(*) from ${states} as read
           where read.chain_id = ${chain_id}
             and read.batch_number >= floor
             and read.batch_number < batch.batch_number
@@ -178,13 +186,15 @@ async function walkAgain(
     tx,
     sql`
       select wants from etl.unverified_batches
-      where chain_id = ${feed.chain_id} and batch_number = ${batch}
+      where chain_id = ${feed.chain_id}
+        and operation = ${feed.operation}
+        and batch_number = ${batch}
     `,
   );
   if (wants === 'bottom') {
     return { ...walkOf(batch), cursor: await lastEntry(tx, feed, batch) };
   }
-  const known = wants === 'top' ? await knownBlock(tx, feed.chain_id, batch) : null;
+  const known = wants === 'top' ? await knownBlock(tx, feed, batch) : null;
   return walkOf(batch, known === null ? {} : { known });
 }
 
@@ -207,22 +217,20 @@ const lastEntry = (tx: Transaction, feed: Feed, batch: number) =>
   );
 
 /** A batch's highest block, or the one below its lowest pending one; null: it is read whole. */
-async function knownBlock(
-  tx: Transaction,
-  chainId: number,
-  batch: number,
-): Promise<KnownBlock | null> {
+async function knownBlock(tx: Transaction, feed: Feed, batch: number): Promise<KnownBlock | null> {
+  const { chain_id: chainId } = feed;
+  const { blocks, states, number } = tablesOfFeed(feed);
   const { rows } = await tx.execute<{ height: number; hash: string }>(sql`
     select block.height::float8 as height, block.hash
-    from explorer.read_batches as batch
+    from ${states} as batch
     left join lateral (
       select min(height) as height
-      from explorer.blocks
-      where chain_id = ${chainId} and optimism_batch_number = ${batch} and is_pending_update
+      from ${blocks}
+      where chain_id = ${chainId} and ${number} = ${batch} and is_pending_update
     ) as pending on true
-    join explorer.blocks as block
+    join ${blocks} as block
       on block.chain_id = ${chainId}
-      and block.optimism_batch_number = ${batch}
+      and block.${number} = ${batch}
       and block.height = coalesce(pending.height - 1, batch.last_height)
     where batch.chain_id = ${chainId} and batch.batch_number = ${batch}
   `);

@@ -4,6 +4,7 @@ import type { Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
 import type { PlannedWalk, RunOf, WalkPlan } from '../list.ts';
 import type { NumberedWalk } from '../operation.ts';
+import { listingOf, tablesOfFeed } from './list.ts';
 
 /** A walk of one batch, whole unless its scope says otherwise. */
 export const walkOf = (
@@ -61,7 +62,7 @@ const moveLatestBatch = (tx: Transaction, run: NumberedRun, latest: number) =>
 /** Whether a number of the range was never read to its end. */
 export async function hasUnread(
   db: Queryable,
-  { chain_id }: Feed,
+  feed: Feed,
   from: number,
   to: number,
 ): Promise<boolean> {
@@ -69,8 +70,8 @@ export async function hasUnread(
     db,
     sql`
       select count(*)::float8
-      from explorer.read_batches
-      where chain_id = ${chain_id} and batch_number between ${from} and ${to}
+      from ${tablesOfFeed(feed).states}
+      where chain_id = ${feed.chain_id} and batch_number between ${from} and ${to}
     `,
   );
   return to - from + 1 > (read ?? 0);
@@ -102,7 +103,7 @@ export async function planSearch(
   const hit = hits.length === 0 ? null : Math.max(...hits);
   // A poll that failed would be requested again at once; the next run searches again.
   if (hasFailed) return null;
-  const listed = await newestListed(tx, run.chain_id, Math.max(from, hit ?? 0));
+  const listed = await newestListed(tx, run, Math.max(from, hit ?? 0));
   const isNew = listed !== null && listed !== hit && !misses.includes(listed);
   const found = { from, hit, misses: new Set(misses) };
   // The number that the list ends with, and which has blocks, needs no run of empty ones above it.
@@ -136,7 +137,7 @@ export async function follow(
   if (newest > latest) await moveLatestBatch(tx, run, newest);
   if (hasFailed) return { base, newest, poll: null };
   const polled = new Set(polls.map(({ batch }) => batch));
-  const listed = await listedFrom(tx, run.chain_id, newest);
+  const listed = await listedFrom(tx, run, newest);
   const next = nextListed(listed, newest, polled);
   if (next !== undefined) return { base, newest, poll: walkOf(next, { probe: true }) };
   // What is new came by the list, which has no more: no other number is requested.
@@ -257,11 +258,14 @@ function offsetOf(poll: number): number {
 /** Most listed numbers that a run requests. The list shows where to read; it verifies nothing. */
 const mostAbove = 1_000;
 
-async function listedFrom(tx: Queryable, chainId: number, from: number) {
+const isOf = ({ chain_id, operation }: Feed) =>
+  sql`chain_id = ${chain_id} and operation = ${operation}`;
+
+async function listedFrom(tx: Queryable, feed: Feed, from: number) {
   const { rows } = await tx.execute<{ number: number }>(sql`
     select batch_number::float8 as number
-    from explorer.listed_batches
-    where chain_id = ${chainId} and batch_number >= ${from} and removed_at is null
+    from etl.batch_listings
+    where ${isOf(feed)} and batch_number >= ${from}
     order by batch_number
     limit ${mostAbove}
   `);
@@ -269,27 +273,27 @@ async function listedFrom(tx: Queryable, chainId: number, from: number) {
 }
 
 /** The newest listed number that is not below another; null: none is. */
-const newestListed = (tx: Queryable, chainId: number, from: number) =>
+const newestListed = (tx: Queryable, feed: Feed, from: number) =>
   valueOf<number>(
     tx,
     sql`
       select max(batch_number)::float8
-      from explorer.listed_batches
-      where chain_id = ${chainId} and batch_number >= ${from} and removed_at is null
+      from etl.batch_listings
+      where ${isOf(feed)} and batch_number >= ${from}
     `,
   );
 
 /** As SQL: a number that a complete part of the list lacks: likely a gap, so it is read last. */
-export const isSupposedGap = (chainId: number, number: SQL) => sql`(
+export const isSupposedGap = (feed: Feed, number: SQL) => sql`(
   ${number} <@ coalesce(
     (
       select covered from etl.feed_coverage
-      where feed = ${feedName({ chain_id: chainId, operation: 'optimism-batches' })}
+      where feed = ${listingOf(feed)}
     ),
     '{}'
   )
   and not exists (
-    select from explorer.listed_batches
-    where chain_id = ${chainId} and batch_number = ${number} and removed_at is null
+    select from etl.batch_listings
+    where ${isOf(feed)} and batch_number = ${number}
   )
 )`;

@@ -5,8 +5,6 @@ import { addressHash, embeddedAddress } from '../../load/address.ts';
 import { numbered, operation } from '../define.ts';
 import { bigInteger, count, flag, hash, height, percentage, text, time } from '../item-rows.ts';
 import { belowNumber } from '../positions.ts';
-import { judgeBatchEnd } from './ends.ts';
-import { concludeBatch } from './settle.ts';
 import {
   blockArbitrum,
   blockReorgs,
@@ -109,9 +107,16 @@ export const optimismBatchBlocks = operation({
   children: { rewards: blockRewards, uncles_hashes: blockUncles, arbitrum: blockArbitrum },
   concludes: [blockReorgs, readBatches],
   list: numbered(
-    { number: 'optimism_batch_number', height: 'height', hash: 'hash', time: 'timestamp' },
+    {
+      number: 'optimism_batch_number',
+      states: readBatches,
+      listed: {
+        operation: 'optimism-batches',
+        first: 'l2_start_block_number',
+        last: 'l2_end_block_number',
+      },
+    },
     { schedule: '*/10 * * * *' },
-    { judgeEnd: judgeBatchEnd, afterWalk: concludeBatch },
   ),
   isOffered: () => true,
   guide: {

@@ -4,7 +4,6 @@ import {
   doublePrecision,
   foreignKey,
   index,
-  integer as int4,
   jsonb,
   type PgColumn,
   primaryKey,
@@ -12,13 +11,13 @@ import {
 } from 'drizzle-orm/pg-core';
 import {
   bigNumber,
-  etlSchema,
   explorerSchema,
   hexText,
   instant,
   integer,
   provenance,
 } from '../../db/column-types.ts';
+import { batchStates } from '../batch-states.ts';
 
 export const blocks = explorerSchema.table(
   'blocks',
@@ -131,52 +130,7 @@ export const blockArbitrum = explorerSchema.table(
   (table) => [primaryKey({ columns: [table.chain_id, table.block_height] }), livesWithBlock(table)],
 );
 
-export const readBatches = explorerSchema.table(
-  'read_batches',
-  {
-    chain_id: integer('chain_id').notNull(),
-    batch_number: integer('batch_number').notNull(),
-    state: text('state', { enum: ['open', 'settled', 'empty'] }).notNull(),
-    blocks_count: integer('blocks_count').notNull(),
-    first_height: integer('first_height'),
-    last_height: integer('last_height'),
-    is_contiguous: boolean('is_contiguous'),
-    is_linked: boolean('is_linked'),
-    is_verified: boolean('is_verified').notNull().default(false),
-    walked_at: instant('walked_at').notNull(),
-    ...provenance(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.chain_id, table.batch_number] }),
-    // What is read again: a few among hundreds of thousands.
-    index('read_batches_unverified')
-      .on(table.batch_number, table.chain_id)
-      .where(sql`not is_verified`),
-    // Who may have lost a block to a batch that was read.
-    index('read_batches_heights')
-      .using('gist', sql`int8range(${table.first_height}, ${table.last_height}, '[]')`)
-      .where(sql`blocks_count > 0`),
-  ],
-);
-
-/** Where the lists of batches were last seen to begin and to end. */
-export const batchObservations = etlSchema.table(
-  'batch_observations',
-  {
-    chain_id: integer('chain_id').notNull(),
-    batch_number: integer('batch_number').notNull(),
-    top: integer('top'),
-    bottom: integer('bottom'),
-    /** The parent of the block at the bottom: if no batch below is read, nothing else names it. */
-    parent_hash: hexText('parent_hash'),
-    /** How many walks in a row have seen the list end there, on the same parent. */
-    times_seen: int4('times_seen').notNull().default(0),
-    walk_id: integer('walk_id').notNull(),
-    /** The run of the newest walk to the end. */
-    run_id: integer('run_id').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.chain_id, table.batch_number] })],
-);
+export const readBatches = batchStates('read_batches');
 
 export const blockReorgs = explorerSchema.table(
   'block_reorgs',

@@ -3,20 +3,24 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import { tableName } from '../../db/column-types.ts';
 import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import type { EndClaim, EndVerdict, ItemRows, ListOrder, WalkContext } from '../operation.ts';
+import type {
+  EndClaim,
+  EndVerdict,
+  ItemRows,
+  Operation,
+  RankedColumns,
+  WalkContext,
+} from '../operation.ts';
 
-/** A ranked list. Its table has `rank` and `missing_since` beside these columns. */
-export interface RankedList {
+interface RankedList extends RankedColumns {
   readonly items: string;
   readonly table: PgTable;
-  /** The column that identifies a chain's items: an address. */
-  readonly key: string;
-  /** The column that ranks them, highest first. */
-  readonly total: string;
-  /** Keeps each change of the total: `chain_id`, the key, `observed_at`, the total, `page_id`. */
-  readonly history: PgTable;
-  /** The total and the key that a cursor names. */
-  readonly position: ListOrder['position'];
+}
+
+/** @throws if the list is of another kind */
+export function listOf({ name, guide: { items }, table, ranking }: Operation): RankedList {
+  if (ranking === null) throw new Error(`the list of ${name} is not ranked`);
+  return { items, table, ...ranking };
 }
 
 const namesOf = ({ table, key, total, history }: RankedList) => ({

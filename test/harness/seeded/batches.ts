@@ -31,9 +31,9 @@ export function growBatches(
     ...followLatestBatch(size, list, numbers, lanes),
     ...blockRows(size, chain, lost, first.page),
     `insert into etl.batch_observations (
-       chain_id, batch_number, top, bottom, parent_hash, times_seen, walk_id, run_id
+       chain_id, operation, batch_number, top, bottom, parent_hash, times_seen, walk_id, run_id
      )
-     select ${id}, n, n * ${blocksPerBatch}, (n - 1) * ${blocksPerBatch} + 1,
+     select ${id}, '${lanes.live.operation}', n, n * ${blocksPerBatch}, (n - 1) * ${blocksPerBatch} + 1,
             ${hashSql('block', id, `(n - 1) * ${blocksPerBatch}`)}, 1, ${first.walk} + n, ${first.run}
      from generate_series(1, ${list.top}) as n
      where n <> ${lost}`,

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import type { ChainSettings } from '../../../src/config/settings.ts';
-import { kindOf } from '../../../src/lists/index.ts';
+import { operations } from '../../../src/lists/registry.ts';
 import type { OperationName } from '../../../src/lists/registry.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
@@ -68,7 +68,7 @@ function lanesOf(chains: readonly ChainSettings[], operation: OperationName): La
     return {
       chain: configured.lane.chain_id,
       operation,
-      kind: kindOf(operation).name,
+      kind: operations[operation].kind,
       lane: configured.lane.lane,
       scope: configured.scope,
     };

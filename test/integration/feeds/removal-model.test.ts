@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { noteChanges } from '../../../src/lists/evidence.ts';
+import { noteChanges } from '../../../src/lists/newest-first/evidence.ts';
 import type { ItemRows, PageEnd } from '../../../src/lists/operation.ts';
 import { userOperations } from '../../../src/lists/user-operations/index.ts';
 import { freshDatabase } from '../../harness/database.ts';

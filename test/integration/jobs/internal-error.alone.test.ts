@@ -12,13 +12,16 @@ const defect = vi.hoisted(() => ({ isThere: true }));
 
 /** A list whose items the program cannot read, because of a defect of its own. */
 vi.mock('../../../src/lists/registry.ts', async (original) => {
-  const { operations, operationNames } = await original<typeof registry>();
-  const { factories } = operations;
+  const actual = await original<typeof registry>();
+  const { factories } = actual.operations;
   const normalise: Operation['normalise'] = (...item) => {
     if (defect.isThere) Reflect.get(Object(undefined), 'accounts').toString();
     return factories.normalise(...item);
   };
-  return { operations: { ...operations, factories: { ...factories, normalise } }, operationNames };
+  return {
+    ...actual,
+    operations: { ...actual.operations, factories: { ...factories, normalise } },
+  };
 });
 
 const chosen = ['--operation', 'factories', '--operation', 'user-operations'];

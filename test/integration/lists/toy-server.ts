@@ -14,6 +14,7 @@ export interface Bundler {
 const hex = (digits: number, value: number) => `0x${value.toString(16).padStart(digits, '0')}`;
 export const hashOf = (transaction: number) => hex(64, transaction);
 export const addressOf = (id: number) => hex(40, id);
+export const blocksOfNumber = 25;
 /** A block every two seconds. */
 const timeOf = (block: number) =>
   new Date(Date.UTC(2026, 0, 1) + 2_000 * block).toISOString().replace('Z', '000Z');
@@ -68,14 +69,49 @@ function page(list: readonly Placed[], query: URLSearchParams): Answer {
   };
 }
 
-/** Serves the toy lists of any chain; a test changes what they hold. */
+/** A page of the blocks of a number: each has as many, and none is above the newest number. */
+function pageOfNumber(number: number, newest: number, query: URLSearchParams): Answer {
+  const [size, below] = ['items_count', 'block_number'].map((name) => Number(query.get(name)));
+  const blocks = Array.from({ length: number > newest ? 0 : blocksOfNumber }, (_, index) => {
+    const height = number * blocksOfNumber - index;
+    return {
+      height,
+      hash: hashOf(height),
+      parent_hash: hashOf(height - 1),
+      timestamp: timeOf(height),
+      is_pending_update: false,
+    };
+  }).filter(({ height }) => !query.has('block_number') || height < (below ?? 0));
+  const items = blocks.slice(0, size);
+  const last = items.at(-1);
+  const isLast = last === undefined || items.length === blocks.length;
+  return {
+    body: {
+      items,
+      next_page_params: isLast ? null : { block_number: last.height, items_count: items.length },
+    },
+  };
+}
+
+/** Serves the toy lists of any chain, and the blocks of Optimism batches beside those of the toy numbers; a test changes what they hold. */
 export async function serveToys() {
-  const lists = { bundles: [] as Bundle[], bundlers: [] as Bundler[] };
+  const lists = {
+    bundles: [] as Bundle[],
+    bundlers: [] as Bundler[],
+    newestNumber: 0,
+    newestBatch: 0,
+  };
   const service = await answering(({ pathname, searchParams }) => {
     if (pathname.endsWith('/toy/bundles'))
       return page(lists.bundles.map(placedBundle), searchParams);
     if (pathname.endsWith('/toy/bundlers')) {
       return page(lists.bundlers.map(placedBundler), searchParams);
+    }
+    const [, path, number] =
+      /\/(toy\/numbers|blocks\/optimism-batch)\/(\d+)$/u.exec(pathname) ?? [];
+    if (number !== undefined) {
+      const newest = path === 'toy/numbers' ? lists.newestNumber : lists.newestBatch;
+      return pageOfNumber(Number(number), newest, searchParams);
     }
     return { status: 404, body: { message: 'Not found' } };
   });

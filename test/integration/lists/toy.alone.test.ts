@@ -12,16 +12,19 @@ import { freshDatabase } from '../../harness/database.ts';
 import { openInWords } from '../../harness/findings.ts';
 import { listedChain, runSync, settingsFor, testKey } from '../../harness/sync.ts';
 import { openLake } from '../export/lake.ts';
-import { addressOf, type Bundle, hashOf, serveToys } from './toy-server.ts';
+import { addressOf, blocksOfNumber, type Bundle, hashOf, serveToys } from './toy-server.ts';
 import { createToyTables, toyNames } from './toys.ts';
 
 vi.mock('../../../src/lists/registry.ts', async (original) => {
-  const { operations, operationNames, dataTables } = await original<typeof registry>();
+  const actual = await original<typeof registry>();
   const { toys } = await import('./toys.ts');
+  const operations = { ...actual.operations, ...toys };
   return {
-    operations: { ...operations, ...toys },
-    operationNames: [...operationNames, ...Object.keys(toys)],
-    dataTables: [...dataTables, ...Object.values(toys).flatMap(({ tables }) => tables)],
+    ...actual,
+    operations,
+    operationNames: Object.keys(operations),
+    isOperation: (name: string) => Object.hasOwn(operations, name),
+    dataTables: [...actual.dataTables, ...Object.values(toys).flatMap(({ tables }) => tables)],
   };
 });
 
@@ -47,9 +50,17 @@ async function world() {
     id: id + 1,
     total_ops: 9 * id,
   }));
+  service.lists.newestNumber = 6;
+  service.lists.newestBatch = 4;
   const database = await freshDatabase();
   await createToyTables(database.pool);
-  const run = { url: service.url, chains: [listedChain], operations: toyNames, pageSize: 10 };
+  const run = {
+    url: service.url,
+    chains: [listedChain],
+    operations: toyNames,
+    pageSize: 10,
+    isRangeGiven: false,
+  };
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
   const env = {
     DATABASE_URL: database.url,
@@ -62,7 +73,8 @@ async function world() {
     lists: service.lists,
     settings: () => settingsFor(run),
     sync: async () => {
-      const results = await runSync(database, run);
+      const operations = [...toyNames, 'optimism-batch-blocks'];
+      const results = await runSync(database, { ...run, operations });
       expect(results.map(({ state, reason }) => ({ state, reason }))).toEqual(
         results.map(() => ({ state: 'finished', reason: null })),
       );
@@ -94,6 +106,17 @@ const ranks = `
   from explorer.toy_bundlers order by rank nulls last, address_hash
 `;
 
+const numbers = (table: string) => `
+  select batch_number::int, blocks_count::int, is_verified from explorer.${table} order by 1
+`;
+/** All but the newest, which has no neighbour above. */
+const verifiedUpTo = (newest: number) =>
+  Array.from({ length: newest }, (_, index) => ({
+    batch_number: index + 1,
+    blocks_count: blocksOfNumber,
+    is_verified: index + 1 < newest,
+  }));
+
 test('before it is read it is in the configuration, in verify, status, plan and repair', async () => {
   const { db, settings } = await world();
   const { chains } = settings();
@@ -116,7 +139,10 @@ test('before it is read it is in the configuration, in verify, status, plan and 
     feeds.map((feed) => [feed, null]),
   );
   const rounds = await repairsOf(db, reports, configuredLanes(chains));
-  expect(new Set(rounds.flat().map(({ lane }) => lane.operation))).toEqual(new Set(toyNames));
+  expect(new Set(rounds.flat().map(({ lane }) => lane.operation))).toEqual(
+    // A number is searched before it can be repaired.
+    new Set(toyNames.filter((name) => name !== 'toy-numbers')),
+  );
 });
 
 test('its rows are those of the service, complete, and in each view of all lists', async () => {
@@ -133,21 +159,28 @@ test('its rows are those of the service, complete, and in each view of all lists
       is_missing: false,
     })),
   );
+  expect(await query(numbers('toy_numbers'))).toEqual(verifiedUpTo(6));
+  expect(await query(numbers('read_batches'))).toEqual(verifiedUpTo(4));
   expect(openInWords(await verifyFeeds(db))).toEqual([]);
   expect(await query('select feed from explorer.gaps')).toEqual([]);
   expect(
     await query(`select operation, to_block::int, to_at is not null as is_timed
-                 from explorer.coverage order by operation desc`),
+                 from explorer.coverage
+                 order by operation collate "C"`),
   ).toEqual([
-    { operation: 'toy-bundles', to_block: 119, is_timed: true },
+    { operation: 'optimism-batch-blocks', to_block: 3, is_timed: true },
     { operation: 'toy-bundlers', to_block: null, is_timed: false },
+    { operation: 'toy-bundles', to_block: 119, is_timed: true },
+    { operation: 'toy-numbers', to_block: 5, is_timed: true },
   ]);
   expect(
     await query(`select operation, newest_block::int from explorer.freshness
-                 order by operation desc`),
+                 order by operation collate "C"`),
   ).toEqual([
-    { operation: 'toy-bundles', newest_block: 120 },
+    { operation: 'optimism-batch-blocks', newest_block: 4 },
     { operation: 'toy-bundlers', newest_block: null },
+    { operation: 'toy-bundles', newest_block: 120 },
+    { operation: 'toy-numbers', newest_block: 6 },
   ]);
 });
 
@@ -161,6 +194,7 @@ test('what comes late, leaves and moves is noted', async () => {
   lists.bundles = [...lists.bundles, ...bundlesOf(121, 130), late].filter(
     (bundle) => byPlace(bundle, gone) !== 0,
   );
+  lists.newestNumber = 8;
   lists.bundlers = lists.bundlers
     .filter(({ id }) => id !== 7)
     .map((bundler) => (bundler.id === 2 ? { ...bundler, total_ops: 10_000 } : bundler));
@@ -176,6 +210,7 @@ test('what comes late, leaves and moves is noted', async () => {
   expect(await query(`select block_number::int, key from explorer.late_arrivals`)).toEqual([
     { block_number: 112, key: `${hashOf(999)},${'3'.padStart(15, '0')}` },
   ]);
+  expect(await query(numbers('toy_numbers'))).toEqual(verifiedUpTo(8));
   const [first] = await query(ranks);
   expect(first).toEqual({
     address_hash: addressOf(2),
@@ -197,11 +232,15 @@ test('what is open is repaired, and what is stored exported', async () => {
   await sync();
   await query(`delete from explorer.toy_bundles where block_number between 40 and 59`);
   await query(`delete from etl.rankings`);
+  await query(`delete from explorer.toy_blocks where toy_number = 3`);
   for (const table of ['walks', 'coverage']) {
     await query(`update etl.${table} set verified = verified - '{[40,60)}'
                  where feed = '10/toy-bundles'`);
   }
-  expect(new Set((await verifyFeeds(db)).map(({ open }) => open.length))).toEqual(new Set([1]));
+  expect((await verifyFeeds(db)).map(({ feed, open }) => [feed, open.length > 0])).toEqual([
+    ['10/optimism-batch-blocks', false],
+    ...feeds.map((feed) => [feed, true]),
+  ]);
 
   expect(await command('repair')).toMatchObject({ code: 0 });
 
@@ -210,5 +249,6 @@ test('what is open is repaired, and what is stored exported', async () => {
   const lake = await openLake(database);
   const exported = await lake.exported();
   expect(exported.get('toy_bundles')?.rows).toBe(lists.bundles.length);
+  expect(exported.get('toy_blocks')?.rows).toBe(6 * blocksOfNumber);
   expect(exported.get('toy_bundlers')?.rows).toBe(lists.bundlers.length);
 });

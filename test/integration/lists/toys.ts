@@ -1,5 +1,5 @@
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api';
-import { foreignKey, index, jsonb, primaryKey } from 'drizzle-orm/pg-core';
+import { boolean, foreignKey, index, jsonb, primaryKey } from 'drizzle-orm/pg-core';
 import type { Pool } from 'pg';
 import { z } from 'zod';
 import {
@@ -9,9 +9,10 @@ import {
   integer,
   provenance,
 } from '../../../src/db/column-types.ts';
-import { newestFirst, operation, ranked } from '../../../src/lists/define.ts';
-import { count, hash, height, time } from '../../../src/lists/item-rows.ts';
-import { pageToken } from '../../../src/lists/positions.ts';
+import { batchStates } from '../../../src/lists/batch-states.ts';
+import { newestFirst, numbered, operation, ranked } from '../../../src/lists/define.ts';
+import { count, flag, hash, height, time } from '../../../src/lists/item-rows.ts';
+import { belowNumber, pageToken } from '../../../src/lists/positions.ts';
 import { embeddedAddress } from '../../../src/load/address.ts';
 
 /**
@@ -71,6 +72,27 @@ const toyBundlerHistory = explorerSchema.table(
   ],
 );
 
+const toyBlocks = explorerSchema.table(
+  'toy_blocks',
+  {
+    chain_id: integer('chain_id').notNull(),
+    height: integer('height').notNull(),
+    hash: hexText('hash').notNull(),
+    parent_hash: hexText('parent_hash'),
+    timestamp: instant('timestamp'),
+    is_pending_update: boolean('is_pending_update'),
+    toy_number: integer('toy_number'),
+    extra: jsonb('extra'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.height] }),
+    index('toy_blocks_toy_number').on(table.toy_number, table.chain_id),
+  ],
+);
+
+const toyNumbers = batchStates('toy_numbers');
+
 const guide = (items: string) => ({
   list: items,
   items,
@@ -120,13 +142,37 @@ export const toys = {
     isOffered: () => true,
     guide: guide('bundlers'),
   }),
+  'toy-numbers': operation({
+    name: 'toy-numbers',
+    path: ({ batch }) => `toy/numbers/${batch}`,
+    cursor: belowNumber('block_number', 1),
+    item: z.looseObject({
+      height,
+      hash,
+      parent_hash: hash.nullish(),
+      timestamp: time,
+      is_pending_update: flag,
+    }),
+    table: toyBlocks,
+    key: ['height'],
+    version: ['hash'],
+    columns: {},
+    children: {},
+    concludes: [toyNumbers],
+    list: numbered(
+      { number: 'toy_number', states: toyNumbers, listed: null },
+      { schedule: '*/10 * * * *' },
+    ),
+    isOffered: () => true,
+    guide: guide('toy blocks'),
+  }),
 } as const;
 
 export const toyNames = Object.keys(toys);
 
 /** Makes their tables, as the migration of a contributor does. */
 export async function createToyTables(pool: Pool): Promise<void> {
-  const tables = { toyBundles, toyBundlers, toyBundlerHistory };
+  const tables = { toyBundles, toyBundlers, toyBundlerHistory, toyBlocks, toyNumbers };
   const statements = await generateMigration(generateDrizzleJson({}), generateDrizzleJson(tables));
   for (const statement of statements) await pool.query(statement);
 }

@@ -2,6 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Database } from '../../../src/db/transaction.ts';
+import { kinds } from '../../../src/lists/index.ts';
 import { optimismBatchBlocks } from '../../../src/lists/optimism-batch-blocks/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { type Requested, heights, Model, numbers, type Walk } from './settle-model.ts';
@@ -111,7 +112,7 @@ async function endWalk(
            is_pending_update = excluded.is_pending_update,
            optimism_batch_number = excluded.optimism_batch_number`,
     );
-    await optimismBatchBlocks.afterWalk(tx, {
+    await kinds.numbered.afterWalk(optimismBatchBlocks, tx, {
       walk_id,
       run_id,
       chain_id,

@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { factories } from '../../../src/lists/factories/index.ts';
+import { kinds } from '../../../src/lists/index.ts';
 import type { EndClaim, EndVerdict } from '../../../src/lists/operation.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
@@ -88,7 +89,7 @@ async function judge({
       missing: { columns: [], children: [] },
     })),
   };
-  return factories.judgeEnd(drizzle(pool), claim);
+  return kinds.ranked.judgeEnd(factories, drizzle(pool), claim);
 }
 
 /** Of a ranking of 230, the places that a list cut after the hundredth has met. */

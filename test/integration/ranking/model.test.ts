@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Database } from '../../../src/db/transaction.ts';
 import { factories } from '../../../src/lists/factories/index.ts';
+import { kinds } from '../../../src/lists/index.ts';
 import type { ItemRows, WalkEndContext } from '../../../src/lists/operation.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { type ModelPage, RankingModel } from './model.ts';
@@ -133,9 +134,9 @@ async function walkOnce(
            set total_accounts = excluded.total_accounts`,
         );
       }
-      await factories.afterPage(tx, context, rows);
+      await kinds.ranked.afterPage(factories, tx, context, rows);
     }
-    const said = await factories.afterWalk(tx, context);
+    const said = await kinds.ranked.afterWalk(factories, tx, context);
     await tx.execute(`update etl.walks set state = 'finished' where id = ${id}`);
     return said;
   });

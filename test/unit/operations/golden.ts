@@ -1,8 +1,10 @@
 import { getTableColumns } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
+import { vi } from 'vitest';
 import type { Row } from '../../../src/db/row.ts';
 import type { Database } from '../../../src/db/transaction.ts';
 import { parseBody } from '../../../src/explorer/response.ts';
+import { kinds } from '../../../src/lists/index.ts';
 import type { ItemRows, Operation } from '../../../src/lists/operation.ts';
 import type { WalkRow } from '../../../src/lists/tables.ts';
 import { addressListNames, type AddressObservation } from '../../../src/load/address.ts';
@@ -54,9 +56,10 @@ async function walkOnePage(
   const queue = new PageQueue<ReadPage>(1);
   const taken = queue.takeAll();
   let pages = 1;
+  vi.spyOn(kinds[operation.kind], 'judgeEnd').mockResolvedValue({ is: 'supported' });
   const reader = {
     db: {} as Database,
-    operation: { ...operation, judgeEnd: () => Promise.resolve({ is: 'supported' } as const) },
+    operation,
     fetchPage: () =>
       Promise.resolve({ ...answer, body, json: parseBody(body), bytes: body.length }),
     pageSize: 50,

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Queryable } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type { EndClaim, EndVerdict, NumberedWalk, WalkEndContext } from '../operation.ts';
+import { type NumberedList, tablesOf } from './list.ts';
 
 interface Standing extends Record<string, unknown> {
   /** The lowest block that the walk was served; null: none. */
@@ -22,14 +23,13 @@ interface Standing extends Record<string, unknown> {
  * unless stored blocks are missing, the batch below does not meet it, or the end is odd.
  */
 export async function judgeBatchEnd(
+  list: NumberedList,
   db: Queryable,
   claim: EndClaim<NumberedWalk>,
 ): Promise<EndVerdict> {
   const batch = claim.scope.batch;
-  const { lowest, stored_below, is_verified, stands_on, below, is_next } = await standing(
-    db,
-    claim,
-  );
+  const found = await standing(list, db, claim);
+  const { lowest, stored_below, is_verified, stands_on, below, is_next } = found;
   const from = lowest === null ? 'no block' : `no block below ${lowest}`;
   if (is_verified && stored_below > 0) {
     return {
@@ -51,12 +51,14 @@ const isOdd = ({ rows, quarantined, entry, isFull }: EndClaim) =>
   isFull || (rows.length + quarantined === 0 && entry !== 'head');
 
 async function standing(
+  list: NumberedList,
   db: Queryable,
   { walk_id, chain_id, scope: { batch }, rows: served }: EndClaim<NumberedWalk>,
 ): Promise<Standing> {
   const page = served
     .flatMap(({ height, row }) => (height === null ? [] : [{ height, parent: row['parent_hash'] }]))
     .toSorted((a, b) => a.height - b.height)[0];
+  const { blocks, states, number } = tablesOf(list);
   const { rows } = await db.execute<Standing>(sql`
     with walked as (
       select least(min(bottom), ${page?.height ?? null}::bigint) as lowest
@@ -66,33 +68,33 @@ async function standing(
       select case
                when lowest = ${page?.height ?? null}::bigint then ${page?.parent ?? null}::text
                else (
-                 select parent_hash from explorer.blocks where chain_id = ${chain_id} and height = lowest
+                 select parent_hash from ${blocks} where chain_id = ${chain_id} and height = lowest
                )
              end as hash
       from walked
     ), below as (
       select max(batch_number) as number
-      from explorer.read_batches
+      from ${states}
       where chain_id = ${chain_id} and blocks_count > 0 and batch_number < ${batch}
     )
     select lowest::float8 as lowest,
            (
-             select count(*) from explorer.blocks
+             select count(*) from ${blocks}
              where chain_id = ${chain_id}
-               and optimism_batch_number = ${batch}
+               and ${number} = ${batch}
                and height < coalesce(lowest, ${Number.MAX_SAFE_INTEGER}::bigint)
            )::float8 as stored_below,
            exists (
-             select from explorer.read_batches
+             select from ${states}
              where chain_id = ${chain_id} and batch_number = ${batch} and is_verified
            ) as is_verified,
            (
-             select optimism_batch_number from explorer.blocks
-             where chain_id = ${chain_id} and height = lowest - 1 and blocks.hash = parent.hash
+             select ${number} from ${blocks} as stored
+             where chain_id = ${chain_id} and height = lowest - 1 and stored.hash = parent.hash
            )::float8 as stands_on,
            below.number::float8 as below,
            (
-             select count(*) from explorer.read_batches
+             select count(*) from ${states}
              where chain_id = ${chain_id} and batch_number > below.number and batch_number < ${batch}
            ) = ${batch}::bigint - below.number - 1 as is_next
     from walked, parent, below
@@ -109,9 +111,11 @@ async function standing(
  * page is writing are skipped: waiting could deadlock.
  */
 export async function releaseBlocks(
+  list: NumberedList,
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,
 ): Promise<void> {
+  const { blocks, number } = tablesOf(list);
   await tx.execute(sql`
     with walked as (
       select range_agg(heights) as served,
@@ -124,10 +128,10 @@ export async function releaseBlocks(
       where walk_id = ${walk.walk_id}
     ), gone as (
       select height
-      from explorer.blocks as block, walked
+      from ${blocks} as block, walked
       where is_conclusive
         and chain_id = ${walk.chain_id}
-        and optimism_batch_number = ${walk.scope.batch}
+        and ${number} = ${walk.scope.batch}
         and height >= ${walk.readDownTo}
         and (entered_at is null or height < entered_at)
         and not height <@ served
@@ -136,27 +140,27 @@ export async function releaseBlocks(
           height > lowest
           -- One hash has one height: the other was a wrong number.
           or exists (
-            select from explorer.blocks as same
+            select from ${blocks} as same
             where same.hash = block.hash
               and same.chain_id = ${walk.chain_id}
               and same.height <> block.height
               and same.height <@ served
           )
           or exists (
-            select from explorer.blocks as bottom
-            join explorer.blocks as below
+            select from ${blocks} as bottom
+            join ${blocks} as below
               on below.chain_id = bottom.chain_id
               and below.height = bottom.height - 1
               and below.hash = bottom.parent_hash
             where bottom.chain_id = ${walk.chain_id}
               and bottom.height = lowest
-              and below.optimism_batch_number < ${walk.scope.batch}
+              and below.${number} < ${walk.scope.batch}
           )
         )
       for update of block skip locked
     )
-    update explorer.blocks as t
-    set optimism_batch_number = null, updated_at = now(), page_id = ${walk.page_id}
+    update ${blocks} as t
+    set ${number} = null, updated_at = now(), page_id = ${walk.page_id}
     from gone
     where t.chain_id = ${walk.chain_id} and t.height = gone.height
   `);
@@ -164,6 +168,7 @@ export async function releaseBlocks(
 
 /** The batch, and those that had blocks among the served heights: it may have taken some of them. */
 export async function touchedBatches(
+  list: NumberedList,
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,
 ): Promise<number[]> {
@@ -176,7 +181,7 @@ export async function touchedBatches(
     select ${walk.scope.batch}::float8 as number
     union
     select batch_number::float8
-    from explorer.read_batches, served
+    from ${tablesOf(list).states}, served
     where chain_id = ${walk.chain_id}
       and blocks_count > 0
       and int8range(first_height, last_height, '[]') && heights
@@ -190,6 +195,7 @@ export async function touchedBatches(
  * that entered at the last page and was served no block.
  */
 export async function noteObservation(
+  list: NumberedList,
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,
 ): Promise<void> {
@@ -211,22 +217,22 @@ export async function noteObservation(
       select upper(range_merge(served)) - 1 as top, lower(range_merge(served)) as bottom, from_head,
              is_orderly and (from_head or not isempty(served)) as is_conclusive,
              (
-               select parent_hash from explorer.blocks
+               select parent_hash from ${tablesOf(list).blocks}
                where chain_id = ${walk.chain_id} and height = lower(range_merge(served))
              ) as parent_hash
       from walked
     )
     insert into etl.batch_observations as t (
-      chain_id, batch_number, top, bottom, parent_hash, times_seen, walk_id, run_id
+      chain_id, operation, batch_number, top, bottom, parent_hash, times_seen, walk_id, run_id
     )
-    select ${walk.chain_id}::bigint, ${walk.scope.batch}::bigint,
+    select ${walk.chain_id}::bigint, ${list.name}, ${walk.scope.batch}::bigint,
            case when is_conclusive and from_head then top end,
            case when is_conclusive and ${readsEnd} then bottom end,
            case when is_conclusive and ${readsEnd} then parent_hash end,
            case when is_conclusive and ${readsEnd} then 1 else 0 end,
            ${walk.walk_id}::bigint, ${walk.run_id}::bigint
     from seen
-    on conflict (chain_id, batch_number) do update
+    on conflict (chain_id, operation, batch_number) do update
     set top = case
           when excluded.top is not null then excluded.top
           -- A walk of the last page alone has not seen where the list begins.

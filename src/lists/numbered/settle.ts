@@ -2,6 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import type { NumberedWalk, WalkEndContext } from '../operation.ts';
 import { noteObservation, releaseBlocks, touchedBatches } from './ends.ts';
+import { type NumberedList, tablesOf } from './list.ts';
 
 /** Widest gap of numbers noted as empty without a request: beyond it the numbering has jumped. */
 const widestGap = 1_000;
@@ -11,21 +12,22 @@ const highestNumber = Number.MAX_SAFE_INTEGER;
 
 /** Concludes which blocks a batch has, and which batches the chain verifies; one walk at a time. */
 export async function concludeBatch(
+  list: NumberedList,
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,
 ): Promise<null> {
-  await releaseBlocks(tx, walk);
-  const touched = await touchedBatches(tx, walk);
-  await describeBatches(tx, walk, touched);
-  await noteObservation(tx, walk);
-  await settleBatches(tx, walk, touched);
+  await releaseBlocks(list, tx, walk);
+  const touched = await touchedBatches(list, tx, walk);
+  await describeBatches(list, tx, walk, touched);
+  await noteObservation(list, tx, walk);
+  await settleBatches(list, tx, walk, touched);
   return null;
 }
 
 /** The nearest batch with blocks on one side of a number, as a lateral subquery. */
-const nearest = (side: 'below' | 'above', chainId: number, number: SQL) => sql`
+const nearest = (list: NumberedList, side: 'below' | 'above', chainId: number, number: SQL) => sql`
   select batch_number, first_height, last_height
-  from explorer.read_batches
+  from ${tablesOf(list).states}
   where chain_id = ${chainId}
     and blocks_count > 0
     and batch_number ${sql.raw(side === 'below' ? '<' : '>')} ${number}
@@ -39,9 +41,9 @@ const isAgreed = (observation: SQL, end: 'top' | 'bottom', stored: SQL) => sql`
 `;
 
 /** As SQL: whether a number from one up to below another was never read to its end. */
-const hasUnread = (chainId: number, from: SQL, to: SQL) => sql`coalesce(
+const hasUnread = (list: NumberedList, chainId: number, from: SQL, to: SQL) => sql`coalesce(
   (${to}) - (${from}) > (
-    select count(*) from explorer.read_batches as read
+    select count(*) from ${tablesOf(list).states} as read
     where read.chain_id = ${chainId}
       and read.batch_number >= (${from})
       and read.batch_number < (${to})
@@ -50,44 +52,55 @@ const hasUnread = (chainId: number, from: SQL, to: SQL) => sql`coalesce(
 )`;
 
 /** CTEs up to `placed`: batches with blocks, the nearest on both sides, and whether they meet. */
-const placed = (chainId: number, feed: string, batches: readonly number[]) => sql`
+const placed = (
+  list: NumberedList,
+  chainId: number,
+  feed: string,
+  batches: readonly number[],
+) => sql`
   touched as (
     select number from unnest(${sql.param(batches)}::bigint[]) as number
   ), near as (
     select number from touched
     union
-    select batch_number from touched, lateral (${nearest('below', chainId, sql`number`)}) as below
+    select batch_number from touched, lateral (${nearest(list, 'below', chainId, sql`number`)}) as below
     union
-    select batch_number from touched, lateral (${nearest('above', chainId, sql`number`)}) as above
+    select batch_number from touched, lateral (${nearest(list, 'above', chainId, sql`number`)}) as above
   ), placed as (
     select batch.batch_number, batch.state, batch.is_contiguous and batch.is_linked as is_chain,
            batch.first_height, below.batch_number as below, above.batch_number as above,
            lower(target.range) as floor,
            case when target.range is null then batch.batch_number + 1
                 else upper(target.range) end as ceiling,
-           etl.batches_meet(${chainId}, batch.last_height, above.first_height) is true
+           etl.batches_meet(${chainId}, ${list.name}, batch.last_height, above.first_height) is true
              and ${isAgreed(sql`observation`, 'top', sql`batch.last_height`)}
              and ${isAgreed(sql`observation_above`, 'bottom', sql`above.first_height`)} as meets_above,
-           etl.batches_meet(${chainId}, below.last_height, batch.first_height) is true
+           etl.batches_meet(${chainId}, ${list.name}, below.last_height, batch.first_height) is true
              and ${isAgreed(sql`observation`, 'bottom', sql`batch.first_height`)}
              and ${isAgreed(sql`observation_below`, 'top', sql`below.last_height`)} as meets_below,
            (observation.top, observation.bottom) = (batch.last_height, batch.first_height) as is_seen,
            observation.times_seen, observation.run_id,
-           ${hasUnread(chainId, sql`greatest(below.batch_number + 1, lower(target.range))`, sql`batch.batch_number`)}
+           ${hasUnread(list, chainId, sql`greatest(below.batch_number + 1, lower(target.range))`, sql`batch.batch_number`)}
              as has_unread_below,
-           ${hasUnread(chainId, sql`batch.batch_number + 1`, sql`coalesce(above.batch_number, batch.batch_number + 2)`)}
+           ${hasUnread(list, chainId, sql`batch.batch_number + 1`, sql`coalesce(above.batch_number, batch.batch_number + 2)`)}
              as has_unread_above
     from near
-    join explorer.read_batches as batch
+    join ${tablesOf(list).states} as batch
       on batch.chain_id = ${chainId} and batch.batch_number = number and blocks_count > 0
-    left join lateral (${nearest('below', chainId, sql`number`)}) as below on true
-    left join lateral (${nearest('above', chainId, sql`number`)}) as above on true
+    left join lateral (${nearest(list, 'below', chainId, sql`number`)}) as below on true
+    left join lateral (${nearest(list, 'above', chainId, sql`number`)}) as above on true
     left join etl.batch_observations as observation
-      on observation.chain_id = ${chainId} and observation.batch_number = number
+      on observation.chain_id = ${chainId}
+      and observation.operation = ${list.name}
+      and observation.batch_number = number
     left join etl.batch_observations as observation_below
-      on observation_below.chain_id = ${chainId} and observation_below.batch_number = below.batch_number
+      on observation_below.chain_id = ${chainId}
+      and observation_below.operation = ${list.name}
+      and observation_below.batch_number = below.batch_number
     left join etl.batch_observations as observation_above
-      on observation_above.chain_id = ${chainId} and observation_above.batch_number = above.batch_number
+      on observation_above.chain_id = ${chainId}
+      and observation_above.operation = ${list.name}
+      and observation_above.batch_number = above.batch_number
     left join lateral (
       select range
       from etl.feeds, unnest(target_numbers) as range
@@ -102,7 +115,9 @@ const placed = (chainId: number, feed: string, batches: readonly number[]) => sq
  * verifies it. It stays so beside unread numbers. The lowest has no neighbour below: two walks must
  * have seen its end, and that each number below is empty.
  */
-const isSettled = (chainId: number, runId: number) => sql`(
+function isSettled(list: NumberedList, chainId: number, runId: number) {
+  const { blocks, states, number } = tablesOf(list);
+  return sql`(
   is_chain and is_seen
   and (meets_above or state = 'settled' and has_unread_above)
   and (state = 'settled' or run_id = ${runId})
@@ -112,14 +127,15 @@ const isSettled = (chainId: number, runId: number) => sql`(
     or (below >= floor) is not true
       and times_seen > 1
       and exists (
-        select from explorer.blocks
+        select from ${blocks}
         where chain_id = ${chainId} and height = first_height and parent_hash is not null
       )
       and batch_number - floor = (
         select count(*)
-        from explorer.read_batches as read
+        from ${states} as read
         join etl.batch_observations as observation
           on observation.chain_id = read.chain_id
+          and observation.operation = ${list.name}
           and observation.batch_number = read.batch_number
           and observation.times_seen > 1
           and observation.bottom is null
@@ -129,24 +145,27 @@ const isSettled = (chainId: number, runId: number) => sql`(
       )
   )
   and not exists (
-    select from explorer.blocks
-    where blocks.chain_id = ${chainId}
-      and optimism_batch_number = placed.batch_number
+    select from ${blocks} as block
+    where block.chain_id = ${chainId}
+      and block.${number} = placed.batch_number
       and is_pending_update
   )
 ) is true`;
+}
 
 /** Judges batches and those around; verifies gaps between two that meet, or below the lowest. */
 async function settleBatches(
+  list: NumberedList,
   tx: Transaction,
   { chain_id, feed, page_id, run_id }: WalkEndContext<NumberedWalk>,
   batches: readonly number[],
 ): Promise<void> {
+  const { states } = tablesOf(list);
   await tx.execute(sql`
-    with ${placed(chain_id, feed, batches)}, judged as (
-      select *, ${isSettled(chain_id, run_id)} as is_settled from placed
+    with ${placed(list, chain_id, feed, batches)}, judged as (
+      select *, ${isSettled(list, chain_id, run_id)} as is_settled from placed
     ), full_ones as (
-      update explorer.read_batches as t
+      update ${states} as t
       set state = case when is_settled then 'settled' else 'open' end,
           is_verified = is_settled,
           updated_at = now(),
@@ -168,7 +187,7 @@ async function settleBatches(
       select wrong.batch_number, gaps.is_verified
       from gaps, lateral (
         select batch_number
-        from explorer.read_batches as batch
+        from ${states} as batch
         where chain_id = ${chain_id}
           and batch_number > low
           and batch_number < coalesce(high, ${highestNumber}::bigint)
@@ -178,14 +197,14 @@ async function settleBatches(
         offset 0
       ) as wrong
     ), empty_ones as (
-      update explorer.read_batches as t
+      update ${states} as t
       set is_verified = wrong_ones.is_verified,
           updated_at = now(),
           page_id = greatest(page_id, ${page_id}::bigint)
       from wrong_ones
       where chain_id = ${chain_id} and t.batch_number = wrong_ones.batch_number
     )
-    insert into explorer.read_batches (
+    insert into ${states} (
       chain_id, batch_number, state, blocks_count, is_verified, walked_at, page_id
     )
     select ${chain_id}::bigint, number, 'empty', 0, true, now(), ${page_id}::bigint
@@ -198,17 +217,19 @@ async function settleBatches(
 
 /** Describes batches by their blocks. A probe that finds none leaves no row: the batch may come. */
 async function describeBatches(
+  list: NumberedList,
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,
   batches: readonly number[],
 ): Promise<void> {
+  const { blocks, states, number } = tablesOf(list);
   await tx.execute(sql`
     with members as (
-      select optimism_batch_number as batch_number, height, parent_hash,
-             lag(hash) over (partition by optimism_batch_number order by height) as hash_below
-      from explorer.blocks
+      select ${number} as batch_number, height, parent_hash,
+             lag(hash) over (partition by ${number} order by height) as hash_below
+      from ${blocks}
       where chain_id = ${walk.chain_id}
-        and optimism_batch_number = any(${sql.param(batches)}::bigint[])
+        and ${number} = any(${sql.param(batches)}::bigint[])
     ), summary as (
       select number as batch_number,
              count(height) as blocks_count,
@@ -221,7 +242,7 @@ async function describeBatches(
       left join members on members.batch_number = number
       group by number
     )
-    insert into explorer.read_batches as t (
+    insert into ${states} as t (
       chain_id, batch_number, state, blocks_count, first_height, last_height,
       is_contiguous, is_linked, is_verified, walked_at, page_id
     )
@@ -233,7 +254,7 @@ async function describeBatches(
     where blocks_count > 0
       or not ${walk.scope.probe ?? false}
       or exists (
-        select from explorer.read_batches as known
+        select from ${states} as known
         where known.chain_id = ${walk.chain_id} and known.batch_number = summary.batch_number
       )
     order by batch_number

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { hasRows, type Queryable } from '../db/query.ts';
-import type { Transaction } from '../db/transaction.ts';
+import { hasRows, type Queryable } from '../../db/query.ts';
+import type { Transaction } from '../../db/transaction.ts';
 import type {
   EndClaim,
   EndVerdict,
@@ -12,9 +12,10 @@ import type {
   PageInWalk,
   WalkContext,
   WalkEndContext,
-} from './operation.ts';
+} from '../operation.ts';
 import {
   columnsOf,
+  disordered,
   hasKey,
   inOrder,
   isBelow,
@@ -22,7 +23,7 @@ import {
   type PlacedList,
   present,
   presentTime,
-} from './positions.ts';
+} from '../positions.ts';
 
 /** Items that one page may remove: a reorganisation takes a few, a wrong page skips more. */
 const mostGone = (rows: number) => Math.max(3, Math.floor(rows / 5));
@@ -302,32 +303,6 @@ async function evidenceBelow(
 }
 
 type StoredItem = { readonly height: number; readonly key: string; readonly page_id: string };
-
-async function disordered(
-  db: Queryable,
-  items: readonly Pick<StoredItem, 'page_id'>[],
-): Promise<ReadonlySet<string>> {
-  const { rows } = await db.execute<{ id: string }>(sql`
-    select id from etl.pages
-    where id = any(${sql.param(items.map(({ page_id }) => page_id))}::bigint[]) and not is_ordered
-  `);
-  return new Set(rows.map(({ id }) => id));
-}
-
-/** Whether one of some items is stored, and a page in order wrote it. */
-export async function sharesStored(
-  list: PlacedList,
-  db: Queryable,
-  chainId: number,
-  keys: readonly string[],
-): Promise<boolean> {
-  const { rows } = await db.execute<{ page_id: string }>(sql`
-    select page_id from ${columnsOf(list).table}
-    where chain_id = ${chainId} and ${hasKey(list, keys)}
-  `);
-  const unconfirmed = await disordered(db, rows);
-  return rows.some(({ page_id }) => !unconfirmed.has(page_id));
-}
 
 const wasEnd = async (db: Queryable, { walk_id, feed }: EndClaim, last: OrderKey | null) =>
   last !== null &&
