@@ -1,11 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { isCancel, multiselect } from '@clack/prompts';
 import { z } from 'zod';
-import { chainName, isKnownChain } from '../chains.ts';
+import { chainName, isKnownChain, knownChainNames } from '../chains.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { exampleConfig } from '../config/example.ts';
 import { configFileName } from '../config/load.ts';
-import { operationNames } from '../lists/registry.ts';
+import { operationNames, operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
 import { prose } from '../terminal/layout.ts';
 import type { Look } from '../terminal/look.ts';
@@ -36,7 +38,7 @@ export function register({ command, run }: Registry): void {
   addExamples(
     addFeedOptions(command).action(run(init)),
     ['explorer-etl init --chain optimism', 'explorer-etl init --chain 10 --chain base'],
-    `Without flags, it takes ${chainName(usualChain)} and all operations.`,
+    `Without flags, it asks in a terminal; elsewhere it takes ${chainName(usualChain)} and all operations.`,
   );
 }
 
@@ -46,16 +48,23 @@ async function init(context: Context, options: ChosenFeeds & GlobalOptions) {
   if (existsSync(path)) {
     throw new UsageError(`${file} exists already and was left as it is. Edit or remove it.`);
   }
-  const named = options.chain?.map((flag) => chainOf(flag, { chains: [] })) ?? [usualChain];
-  const chains = [...new Set(named)];
+  const { chain, operation, json } = options;
+  const isAsking = (chain ?? operation) === undefined && json !== true && context.out.isTerminal;
+  const { chains, lists } =
+    isAsking && process.stdin.isTTY
+      ? await askForChoice(process, context.signal)
+      : {
+          chains: [...new Set(chain?.map((flag) => chainOf(flag, { chains: [] })) ?? [usualChain])],
+          lists: operation ?? operationNames,
+        };
   const unknown = chains.filter((id) => !isKnownChain(id));
-  writeFileSync(path, exampleConfig(chains, options.operation ?? operationNames), { flag: 'wx' });
+  writeFileSync(path, exampleConfig(chains, lists), { flag: 'wx' });
   const commandLine = commandLineOf(context);
   if (unknown.length > 0) {
-    const [chain, them] = unknown.length === 1 ? ['chain', 'it'] : ['chains', 'them'];
+    const [what, them] = unknown.length === 1 ? ['chain', 'it'] : ['chains', 'them'];
     const check = commandLine('explorer-etl check');
     context.stderr(
-      `Not known to explorer-etl: ${chain} ${unknown.join(', ')}. The explorer may not serve ${them}. To test it: ${check}\n`,
+      `Not known to explorer-etl: ${what} ${unknown.join(', ')}. The explorer may not serve ${them}. To test it: ${check}\n`,
     );
   }
   const fields = { file, chains, unknown_chains: unknown };
@@ -67,6 +76,37 @@ async function init(context: Context, options: ChosenFeeds & GlobalOptions) {
     text: () => initText(fields, context.out, { hasKey, commandLine }),
   });
 }
+
+interface Terminal {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+}
+
+/** Asks which chains and lists to mirror. @throws UsageError if a person cancels */
+export async function askForChoice({ stdin, stdout }: Terminal, signal: AbortSignal) {
+  const how = { input: stdin, output: stdout, signal, maxItems: 10 };
+  const chains = await multiselect({
+    message: 'Chains',
+    options: knownChainNames.map(({ id, name }) => ({ value: id, label: name, hint: String(id) })),
+    initialValues: [usualChain],
+    cursorAt: usualChain,
+    ...how,
+  });
+  if (isCancel(chains)) throw cancelled();
+  const served = operationNames.filter((name) =>
+    chains.some((id) => operations[name].isOffered(id)),
+  );
+  const lists = await multiselect({
+    message: 'Lists',
+    options: served.map((value) => ({ value, hint: operations[value].guide.about })),
+    initialValues: served,
+    ...how,
+  });
+  if (isCancel(lists)) throw cancelled();
+  return { chains, lists };
+}
+
+const cancelled = () => new UsageError('nothing was chosen, and nothing was written.');
 
 export function initText(
   { file, chains, unknown_chains: unknown }: Omit<z.infer<typeof initDocument>, 'schema'>,

@@ -1,6 +1,9 @@
+import { PassThrough } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { looks, usual } from './looks.ts';
-import { initText } from '../../../src/cli/init.ts';
+import { askForChoice, initText } from '../../../src/cli/init.ts';
+import { operationNames } from '../../../src/lists/registry.ts';
 import { widthOf } from '../../../src/terminal/layout.ts';
 
 const commandLine = (command: string) => `npx ${command}`;
@@ -22,4 +25,31 @@ test.each(Object.values(looks))('fits $columns columns, coloured: $isColoured', 
 test('a key that is there is not requested', () => {
   const look = { isTerminal: false, columns: 100, isColoured: false };
   expect(initText(written, look, { hasKey: true, commandLine })).not.toContain('EXPLORER_API_KEY');
+});
+
+/** What a person chooses by these keys, each pressed when a prompt waits for one. */
+async function answering(...keys: readonly string[]) {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough().resume()];
+  const choice = askForChoice({ stdin, stdout }, new AbortController().signal);
+  void (async () => {
+    for (const key of keys) {
+      await setImmediate();
+      stdin.write(key);
+    }
+  })();
+  return choice;
+}
+
+const [mark, down, enter, cancel] = [' ', '\u001b[B', '\r', '\u0003'];
+
+test('init takes Optimism and its lists, unless a person marks others', async () => {
+  expect(await answering(enter, enter)).toEqual({ chains: [10], lists: operationNames });
+  expect(await answering(mark, down, mark, enter, mark, enter)).toEqual({
+    chains: [30],
+    lists: ['optimism-batch-blocks', 'factories'],
+  });
+});
+
+test('init writes nothing after Ctrl-C', async () => {
+  await expect(answering(enter, cancel)).rejects.toThrow('nothing was written');
 });
