@@ -14,7 +14,7 @@ const mostBytes = { packed: 700_000, unpacked: 2_700_000 };
 /** All that is in the package, each of them at least once. */
 const shipped = [
   /^package\.json$/u,
-  /^(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md$/u,
+  /^(?:README|CHANGELOG|CONTRIBUTING)\.md$/u,
   /^LICENSE$/u,
   /^bin\/explorer-etl\.js$/u,
   /^dist\/[\w-]+\.js$/u,

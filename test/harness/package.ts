@@ -21,7 +21,6 @@ const sources = [
   'README.md',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
-  'SECURITY.md',
   'package.json',
   'rolldown.config.js',
   'tsconfig.json',
