@@ -74,7 +74,7 @@ interface Slice {
   pages: number;
   /** Of how many pages that was known when something to begin was last looked for. */
   checkedAt: number;
-  readonly notifier: ChangeNotifier;
+  readonly notifier: ReturnType<typeof openNotifier>;
 }
 
 /** How many more pages must be read before they may leave something to begin: looking costs as much as a page. */
@@ -291,22 +291,7 @@ async function stateAtRest(tx: Transaction, run: RunRow): Promise<FeedState> {
 }
 
 /** Wakes the walkers of one slice when something was read that may leave a walk to begin. */
-export interface ChangeNotifier {
-  /** Whether a walker waits for changes. */
-  readonly isAwaited: boolean;
-  /** Notes that a walk is worked on, until it is disposed of; who waits may find another one to begin. */
-  work(): Disposable;
-  /** Wakes one of those that wait; it wakes the next if it found something to do. */
-  wake(): void;
-  /**
-   * Waits for changes.
-   *
-   * @returns false if no walker is at work that could bring any, or the signal aborts
-   */
-  wait(signal: AbortSignal): Promise<boolean>;
-}
-
-function openNotifier(): ChangeNotifier {
+function openNotifier() {
   const waiting = new Set<PromiseWithResolvers<boolean>>();
   let working = 0;
   const wake = (all: boolean) => {
@@ -317,10 +302,12 @@ function openNotifier(): ChangeNotifier {
     }
   };
   return {
+    /** Whether a walker waits for changes. */
     get isAwaited() {
       return waiting.size > 0;
     },
-    work() {
+    /** Notes that a walk is worked on, until it is disposed of; who waits may find another one to begin. */
+    work(): Disposable {
       working += 1;
       wake(false);
       return {
@@ -330,8 +317,10 @@ function openNotifier(): ChangeNotifier {
         },
       };
     },
+    /** Wakes one of those that wait; it wakes the next if it found something to do. */
     wake: () => wake(false),
-    async wait(signal) {
+    /** @returns false if no walker is at work that could bring changes, or the signal aborts */
+    async wait(signal: AbortSignal) {
       if (working === 0 || signal.aborted) return false;
       const waiter = Promise.withResolvers<boolean>();
       waiting.add(waiter);

@@ -43,15 +43,10 @@ export async function recordPages(
     credits: page.attempts * creditsPerPage,
     fetched_at: page.fetched_at,
   }));
+  const columns = sql.raw(Object.keys(entries[0] ?? {}).join(', '));
   await tx.execute(sql`/* ledger */
-    insert into etl.pages (
-      id, walk_id, feed, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
-      changed, top, bottom, heights, is_ordered, is_joined, is_end_reported, misplaced, last_key, bytes, body_hash, attempts, latency_ms, credits,
-      fetched_at
-    )
-    select id, walk_id, feed, sequence, cursor_in, cursor_out, items, rows, repeats, quarantined, inserted,
-           changed, top, bottom, heights, is_ordered, is_joined, is_end_reported, misplaced, last_key, bytes, body_hash, attempts, latency_ms, credits,
-           fetched_at
+    insert into etl.pages (${columns})
+    select ${columns}
     from json_populate_recordset(null::etl.pages, ${JSON.stringify(entries)}::json)
   `);
 }

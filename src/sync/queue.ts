@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
-import { type ConstructorOptions, fromDrizzle, PgBoss } from 'pg-boss';
+import { fromDrizzle, PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import {
   type DatabaseTimeouts,
@@ -107,21 +107,15 @@ export async function installQueues(databaseUrl: string): Promise<void> {
  * pg-boss hands these to its pool. It runs each statement on a connection taken for it alone, which
  * is closed when `query_timeout` passes.
  */
-const connection = (
-  databaseUrl: string,
-  isPooled: boolean,
-  dbTimeouts = workTimeouts,
-): ConstructorOptions => {
-  const pool = {
-    connectionString: isPooled ? databaseUrl : withSettings(databaseUrl, settingsFor(dbTimeouts)),
-    application_name: 'explorer-etl jobs',
-    max: bossConnections,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: keepAliveDelayMs,
-    query_timeout: dbTimeouts.answerMs,
-  };
-  return { ...pool, schema: 'pgboss' };
-};
+const connection = (databaseUrl: string, isPooled: boolean, dbTimeouts = workTimeouts) => ({
+  connectionString: isPooled ? databaseUrl : withSettings(databaseUrl, settingsFor(dbTimeouts)),
+  application_name: 'explorer-etl jobs',
+  max: bossConnections,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: keepAliveDelayMs,
+  query_timeout: dbTimeouts.answerMs,
+  schema: 'pgboss',
+});
 
 /** How often runs are looked for, in seconds. Notified, a worker would leave it at 30 s by itself. */
 const pollSeconds = 1;
@@ -154,11 +148,7 @@ export async function setSchedules(
     }
     // What it has sent and no worker has taken yet.
     const waiting = await boss.findJobs(runQueue, { key, queued: true });
-    if (waiting.length > 0)
-      await boss.deleteJob(
-        runQueue,
-        waiting.map(({ id }) => id),
-      );
+    for (const { id } of waiting) await boss.deleteJob(runQueue, id);
     await dropRun(db, lane, scope);
     if (!wanted.has(key)) await boss.unschedule(runQueue, key);
   }
@@ -188,19 +178,25 @@ export async function openLane(
 ): Promise<OpenedRun | null> {
   const run = await openRun(db, lane, scope, onOther);
   if (run === null) return null;
-  await bringForward(db, boss, lane);
+  // A waiting job starts at once, where it rests after a failure or was put back.
+  await db.execute(sql`
+    update etl.runs set due_at = clock_timestamp() where ${ofLane(lane)} and state = 'open'
+  `);
+  await boss.update(sliceQueue, undefined, { singletonKey: keyOf(lane), startAfter: 0 });
   await sendSlice(boss, lane);
   return run;
 }
 
-interface RunDependencies {
+/** Opens the runs that schedules ask for, until the boss stops. */
+export async function workOnRuns({
+  db,
+  boss,
+  clock,
+}: {
   readonly db: Database;
   readonly boss: PgBoss;
   readonly clock: () => Date;
-}
-
-/** Opens the runs that schedules ask for, until the boss stops. */
-export async function workOnRuns({ db, boss, clock }: RunDependencies): Promise<void> {
+}): Promise<void> {
   const options = {
     pollingIntervalSeconds: pollSeconds,
     notifyPollingIntervalSeconds: pollSeconds,
@@ -208,14 +204,12 @@ export async function workOnRuns({ db, boss, clock }: RunDependencies): Promise<
     burstWhenBatchFull: true,
   };
   await boss.work<Target>(runQueue, options, async (jobs) => {
-    for (const { data } of jobs) await answerRun(db, boss, data, clock());
+    for (const { data } of jobs) {
+      for (const { lane, scope } of await dueLanes(db, [data], 'schedule', clock())) {
+        if ((await openRun(db, lane, scope, 'yield')) !== null) await sendSlice(boss, lane);
+      }
+    }
   });
-}
-
-async function answerRun(db: Database, boss: PgBoss, job: Target, at: Date): Promise<void> {
-  for (const { lane, scope } of await dueLanes(db, [job], 'schedule', at)) {
-    if ((await openRun(db, lane, scope, 'yield')) !== null) await sendSlice(boss, lane);
-  }
 }
 
 /** A lane's job: its key makes sure that there is one at most. */
@@ -224,16 +218,11 @@ export const keyOf = (lane: FeedLane) => `${feedName(lane)}/${lane.lane}`;
 /** What is new is taken up before what is old, where both wait for a worker. */
 const priorities: Readonly<Record<Lane, number>> = { live: 1, backfill: 0 };
 
-interface SendOptions {
-  readonly tx?: Transaction;
-  readonly afterMs?: number;
-}
-
 /** Queues a slice of a lane, unless one is queued or active already. */
 export async function sendSlice(
   boss: PgBoss,
   { chain_id, operation, lane }: FeedLane,
-  { tx, afterMs = 0 }: SendOptions = {},
+  { tx, afterMs = 0 }: { readonly tx?: Transaction; readonly afterMs?: number } = {},
 ): Promise<void> {
   const data: FeedLane = { chain_id, operation, lane };
   await boss.send(sliceQueue, data, {
@@ -242,14 +231,6 @@ export async function sendSlice(
     ...(afterMs > 0 && { startAfter: Math.ceil(afterMs / 1000) }),
     ...(tx && { db: fromDrizzle(tx, sql) }),
   });
-}
-
-/** Lets a lane's waiting job start at once, where it rests after a failure or was put back. */
-async function bringForward(db: Database, boss: PgBoss, lane: FeedLane): Promise<void> {
-  await db.execute(sql`
-    update etl.runs set due_at = clock_timestamp() where ${ofLane(lane)} and state = 'open'
-  `);
-  await boss.update(sliceQueue, undefined, { singletonKey: keyOf(lane), startAfter: 0 });
 }
 
 /**

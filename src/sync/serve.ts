@@ -51,12 +51,10 @@ export async function serve(
   await noteEvent(db, { kind: 'stopped', sentence: 'A start was stopped. What was read is kept.' });
   // Those too that waited for their turn, where no other process works: they are its own. Where the database is
   // away, this stop looks like a kill.
-  await noteLastStop(db).catch(() => undefined);
-}
-
-async function noteLastStop(db: Database): Promise<void> {
-  const { start, once } = await presentWorkers(db);
-  if (start + once === 0) await noteStopped(db, 'all');
+  const workers = await presentWorkers(db).catch(() => null);
+  if (workers?.start === 0 && workers.once === 0) {
+    await noteStopped(db, 'all').catch(() => undefined);
+  }
 }
 
 /** Starts what has no schedule to wait for. */
@@ -199,6 +197,9 @@ function maintain(options: MaintenanceOptions, signal: AbortSignal): Promise<voi
   );
 }
 
+/** How long events are kept; as SQL. */
+const keptFor = sql`interval '31 days'`;
+
 /**
  * Tidies up once: archived bodies that are older than they are to be kept, notes of what was to be read
  * again and has been, events of the timeline, and old walks that brought nothing.
@@ -207,15 +208,12 @@ export async function tidyUp(
   { db, log, clock, archiveDays, ledgerDays }: MaintenanceOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  await expireEvents(db);
+  await db.execute(sql`delete from etl.events where at < now() - ${keptFor}`);
   const pages = await expireArchive(db, archiveDays(), clock(), signal);
   if (pages > 0) log.write('archive.expired', { pages });
   const pruned = await pruneLedger(db, ledgerDays(), clock(), signal);
   if (pruned.walks > 0) log.write('ledger.pruned', { ...pruned });
 }
-
-/** How long events are kept; as SQL. */
-const keptFor = sql`interval '31 days'`;
 
 /**
  * Notes for the timeline what happened beside the runs. A database that is away notes nothing: the log has the
@@ -229,9 +227,4 @@ export async function noteEvent(
     .insert(events)
     .values(event)
     .catch(() => undefined);
-}
-
-/** Deletes the oldest events. */
-async function expireEvents(db: Pick<Database, 'execute'>): Promise<void> {
-  await db.execute(sql`delete from etl.events where at < now() - ${keptFor}`);
 }

@@ -9,15 +9,10 @@ import type { Log } from '../log.ts';
 import { keyOf, sliceQueue } from './queue.ts';
 import { locks, posts } from './workers.ts';
 
-// Workers hold locks in a session of their own, which Postgres drops with the process: another
-// worker continues a lane within 3 s, not after the 30 s of pg-boss's heartbeats.
-
-/** Workers look for lost lanes as often. */
-const watchIntervalMs = 500;
 /** The server ends a silent session: a frozen process would keep its locks for hours. */
-const [beatMs, silenceMs] = [500, 2_000];
+const [watchMs, beatMs, silenceMs] = [500, 500, 2_000];
 
-/** Opens a process's lock session; the next beat reopens a lost one. */
+/** A process's locks. Postgres drops them with its session: others go on within 3 s, not 30 s as with pg-boss. */
 export async function openPresence({ url, isPooled }: Ways['session'], post: keyof typeof posts) {
   const session = createPool({
     url,
@@ -32,25 +27,20 @@ export async function openPresence({ url, isPooled }: Ways['session'], post: key
   const beat = async () => void (await session.query(lock, [locks.process, posts[post]]));
   await beat().catch(() => undefined);
   const beats = every(beatMs, closing.signal, beat, () => undefined);
+  const take = `update etl.runs set taken_up_at = clock_timestamp()
+    where feed || '/' || lane = $1 and state = 'open'`;
+  const ofLane = (lock: 'lock' | 'unlock', key: string) =>
+    session.query(`select pg_advisory_${lock}_shared($1, hashtext($2))`, [locks.lane, key]);
   return {
     async hold(lane: FeedLane) {
-      const key = keyOf(lane);
-      await session.query('select pg_advisory_lock_shared($1, hashtext($2))', [locks.lane, key]);
+      await ofLane('lock', keyOf(lane));
       // Only after the lock: otherwise the lane would look lost.
-      await session.query(
-        `update etl.runs set taken_up_at = clock_timestamp()
-         where feed || '/' || lane = $1 and state = 'open'`,
-        [key],
-      );
+      await session.query(take, [keyOf(lane)]);
     },
-    async release(lane: FeedLane) {
-      const unlock = 'select pg_advisory_unlock_shared($1, hashtext($2))';
-      await session.query(unlock, [locks.lane, keyOf(lane)]);
-    },
-    async close() {
+    release: (lane: FeedLane) => ofLane('unlock', keyOf(lane)),
+    close() {
       closing.abort();
-      await beats;
-      await session.end();
+      return beats.then(() => session.end());
     },
   };
 }
@@ -77,14 +67,14 @@ export function watchForLostLanes(pool: Pool, boss: PgBoss, log: Log, signal: Ab
   const watch = async () => {
     const { rows } = await pool.query<{ key: string }>(takeBack, [locks.lane]);
     for (const { key } of rows) {
-      const jobs = await boss.findJobs(sliceQueue, { key });
-      for (const { id, retryCount } of jobs.filter(({ state }) => state === 'active')) {
+      for (const { id, retryCount, state } of await boss.findJobs(sliceQueue, { key })) {
+        if (state !== 'active') continue;
         await boss.fail(sliceQueue, { id, retryCount }, { reason: 'its worker is gone' });
       }
       log.write('job.taken-over', { queue: sliceQueue, key });
     }
   };
-  return every(watchIntervalMs, signal, watch, (error) => {
+  return every(watchMs, signal, watch, (error) => {
     if (!signal.aborted) log.write('watch.failure', { error: describeDatabaseError(error) });
   });
 }

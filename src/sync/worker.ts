@@ -21,32 +21,20 @@ export interface WorkerOptions extends SliceDependencies {
   readonly concurrency: number;
 }
 
-export interface Worker {
-  /** Stops the slices, returns their jobs, and ends. */
-  stop(): Promise<void>;
-}
-
-/** A long-running worker logs its progress; a command draws its own. */
-function withReadingLog({ log, now, onCommit }: WorkerOptions): WorkerOptions['onCommit'] {
-  const write = readingLog(log, now);
-  return (lane, progress) => {
-    write(lane, progress);
-    onCommit(lane, progress);
-  };
-}
-
 /** Works on slices until stopped, and takes over those of lost workers. */
-export async function startWorker(options: WorkerOptions): Promise<Worker> {
+export async function startWorker(options: WorkerOptions) {
   const { pool, boss, log, session, concurrency } = options;
-  const presence = await openPresence(
-    session,
-    options.onFailure === 'come-back' ? 'start' : 'once',
-  );
+  const isLasting = options.onFailure === 'come-back';
+  const presence = await openPresence(session, isLasting ? 'start' : 'once');
   const stopping = new AbortController();
   const abort = new AbortController();
   const running = new Set<Promise<void>>();
-  const watched =
-    options.onFailure === 'come-back' ? { ...options, onCommit: withReadingLog(options) } : options;
+  // A long-running worker logs its progress; a command draws its own.
+  const logReading = isLasting ? readingLog(log, options.now) : () => undefined;
+  const onCommit: WorkerOptions['onCommit'] = (lane, progress) => {
+    logReading(lane, progress);
+    options.onCommit(lane, progress);
+  };
   const watching = watchForLostLanes(pool, boss, log, stopping.signal);
   await boss.work(
     sliceQueue,
@@ -60,10 +48,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       if (job === undefined) return;
       await presence.hold(job.data);
       using either = linkAbort(job.signal, abort.signal);
-      const slice = runSlice(job, watched, {
-        stopping: stopping.signal,
-        abort: either.signal,
-      });
+      const signals = { stopping: stopping.signal, abort: either.signal };
+      const slice = runSlice(job, { ...options, onCommit }, signals);
       running.add(slice);
       try {
         await slice;
@@ -74,7 +60,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     },
   );
   return {
-    async stop() {
+    /** Stops the slices, returns their jobs, and ends. */
+    async stop(): Promise<void> {
       stopping.abort(new Error('stopping'));
       const grace = setTimeout(() => abort.abort(new Error('stopped')), stopGraceMs);
       await Promise.allSettled(running);
@@ -90,43 +77,26 @@ const everyMs = 60_000;
 /** In ms: after such a pause the count restarts, since polls are no long reading. */
 const pauseMs = 30_000;
 
-interface Read {
-  readonly pages: number;
-  readonly items: number;
-  readonly sinceMs: number;
-  readonly lastMs: number;
-}
-
 /** Logs once a minute what a lane has read: a history takes days. `now` is monotonic, in ms. */
 export function readingLog(
   log: Log,
   now: () => number,
 ): (lane: FeedLane, progress: Pick<WalkProgress, 'pages' | 'items'>) => void {
-  const lanes = new Map<string, Read>();
+  const lanes = new Map<string, Record<'pages' | 'items' | 'sinceMs' | 'lastMs', number>>();
   return (lane, { pages, items }) => {
     const key = `${feedName(lane)} ${lane.lane}`;
     const at = now();
     const known = lanes.get(key);
     const isNew = known === undefined || at - known.lastMs > pauseMs;
     const before = isNew ? { pages: 0, items: 0, sinceMs: at } : known;
-    const read = {
-      pages: before.pages + pages,
-      items: before.items + items,
-      sinceMs: before.sinceMs,
-      lastMs: at,
-    };
-    const ms = at - read.sinceMs;
+    const read = { items: before.items + items, pages: before.pages + pages };
+    const ms = at - before.sinceMs;
     if (ms < everyMs) {
-      lanes.set(key, read);
+      lanes.set(key, { ...read, sinceMs: before.sinceMs, lastMs: at });
       return;
     }
-    log.write('feed.reading', {
-      feed: feedName(lane),
-      lane: lane.lane,
-      items: read.items,
-      pages: read.pages,
-      seconds: Math.round(ms / 1000),
-    });
+    const seconds = Math.round(ms / 1000);
+    log.write('feed.reading', { feed: feedName(lane), lane: lane.lane, ...read, seconds });
     lanes.set(key, { pages: 0, items: 0, sinceMs: at, lastMs: at });
   };
 }

@@ -35,23 +35,20 @@ async function takenTwice() {
   return { db, pool, stale, held, states };
 }
 
-test('a worker that was taken over ends no walk', async () => {
-  const { db, stale, held, states } = await takenTwice();
-
-  expect(await endWalk(db, stale, 'abandoned', why)).toBe(false);
-  expect(await states()).toEqual(['running']);
-
-  expect(await endWalk(db, held, 'abandoned', why)).toBe(true);
-  expect(await states()).toEqual(['abandoned']);
-});
-
-test('nor does it give up a synthetic cursor for the one that is on its way there', async () => {
+test.each([
+  ['ends no walk', '{}', undefined],
+  [
+    'gives up no synthetic cursor for the one that is on its way there',
+    '{"entry": {"height": 1, "key": "0x"}}',
+    'entering',
+  ],
+] as const)('a worker that was taken over %s', async (_, scope, which) => {
   const { db, pool, stale, held, states } = await takenTwice();
-  await pool.query(`update etl.walks set scope = '{"entry": {"height": 1, "key": "0x"}}'`);
+  await pool.query(`update etl.walks set scope = '${scope}'`);
 
-  expect(await endWalk(db, stale, 'abandoned', why, 'entering')).toBe(false);
+  expect(await endWalk(db, stale, 'abandoned', why, which)).toBe(false);
   expect(await states()).toEqual(['running']);
 
-  expect(await endWalk(db, held, 'abandoned', why, 'entering')).toBe(true);
+  expect(await endWalk(db, held, 'abandoned', why, which)).toBe(true);
   expect(await states()).toEqual(['abandoned']);
 });

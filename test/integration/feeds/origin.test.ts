@@ -1,30 +1,22 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
+import { startSimulator } from '../../../simulator/index.ts';
 import { openEngine, prepareDatabase } from '../../../src/app.ts';
-import { runProgram } from '../../../src/cli/program.ts';
 import { watchConfig } from '../../../src/cli/start.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { createLog } from '../../../src/log.ts';
 import { advance } from '../../../src/sync/advance.ts';
 import { originOf } from '../../../src/sync/feeds.ts';
 import { openRun } from '../../../src/sync/runs.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { call } from '../../harness/call.ts';
+import { freshDatabase, opened } from '../../harness/database.ts';
 import { testKey } from '../../harness/key.ts';
 import { plainOutput } from '../../harness/plain-output.ts';
 import { configFolder } from '../../harness/process.ts';
+import { listedChain } from '../../harness/sync.ts';
 
-const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 120,
-  batches: { first: 1, count: 3, blocks: 20 },
-  factories: 30,
-};
+const chain = { ...listedChain, userOperations: 120, factories: 30 };
 /** Nobody listens there. */
 const nobody = 'http://127.0.0.1:1';
 const lane = { chain_id: 10, operation: 'factories', lane: 'backfill' } as const;
@@ -41,34 +33,16 @@ async function world(seeds: readonly [number, number] = [1, 2]) {
   const [first, second] = [await explorerOf(seeds[0]), await explorerOf(seeds[1])];
   const database = await freshDatabase();
   const run = async (url: string, ...args: readonly string[]) => {
-    const output = { stdout: '', stderr: '' };
     const before = first.requests + second.requests;
-    const code = await runProgram([...args, '--quiet', '--log-level', 'silent'], {
-      env: {
-        DATABASE_URL: database.url,
-        EXPLORER_BASE_URL: url,
-        EXPLORER_API_KEY: testKey,
-      },
-      cwd: '/',
-      signal: new AbortController().signal,
-      stdout: (text) => void (output.stdout += text),
-      stderr: (text) => void (output.stderr += text),
-      ...plainOutput,
+    const ended = await call([...args, '--quiet', '--log-level', 'silent'], {
+      env: { DATABASE_URL: database.url, EXPLORER_BASE_URL: url, EXPLORER_API_KEY: testKey },
     });
-    return { code, ...output, requests: first.requests + second.requests - before };
+    return { ...ended, requests: first.requests + second.requests - before };
   };
-  const rows = async () =>
-    (await database.pool.query('select * from explorer.factories order by 1, 2')).rows;
-  const origins = async () =>
-    (
-      await database.pool.query<{ feed: string; origin: string }>(
-        'select feed, origin from etl.feeds order by 1',
-      )
-    ).rows;
+  const query = async (sql: string) => (await database.pool.query(sql)).rows;
   /** What a process has open on the database, with an explorer of its own. */
   const engineOn = async (baseUrl: string, source = {}) => {
-    const close = async () => 'left-running' as const;
-    const open = { ...database, db: drizzle(database.pool), embedded: null, close };
+    const open = opened(database);
     await prepareDatabase(open);
     const env = { EXPLORER_BASE_URL: baseUrl, EXPLORER_API_KEY: testKey };
     const settings = loadSettings({ cwd: '/', env, chains: ['10'], operations: ['factories'] });
@@ -77,15 +51,16 @@ async function world(seeds: readonly [number, number] = [1, 2]) {
     onTestFinished(() => engine.close());
     return { engine, settings };
   };
-  return { first, second, run, rows, origins, engineOn };
+  return { first, second, run, query, engineOn };
 }
 
 const factories = ['--chain', '10', '--operation', 'factories'];
 
 test('data of another explorer is refused before any request, with what to do', async () => {
-  const { first, second, run, rows } = await world();
+  const { first, second, run, query } = await world();
   expect((await run(first.url, 'sync', ...factories)).code).toBe(0);
-  const before = await rows();
+  const rows = 'select * from explorer.factories order by 1, 2';
+  const before = await query(rows);
 
   const refused = await run(second.url, 'sync', '--chain', '10');
 
@@ -95,22 +70,14 @@ test('data of another explorer is refused before any request, with what to do', 
     stderr: `explorer-etl: the data of 10/factories came from ${first.url}; the explorer is now ${second.url}. Set EXPLORER_BASE_URL or explorer.base_url as it was, use another database, or say with --same-data, once, that both serve the same chains.\n`,
     requests: 0,
   });
-  expect(await rows()).toEqual(before);
+  expect(await query(rows)).toEqual(before);
   expect((await run(first.url, 'verify')).code).toBe(0);
 });
 
 test.each([['backfill'], ['repair'], ['start']])('%s %s is refused too', async (...command) => {
   const { first, second, run } = await world();
-  await run(
-    first.url,
-    'sync',
-    '--chain',
-    '10',
-    '--operation',
-    'user-operations',
-    '--max-pages',
-    '1',
-  );
+  const operations = ['--operation', 'user-operations', '--max-pages', '1'];
+  await run(first.url, 'sync', '--chain', '10', ...operations);
   const chosen = command[0] === 'start' ? [] : ['--chain', '10'];
   const config = await configFolder({ chains: [{ id: 10 }] });
   const args = [...command, ...chosen, '--config', join(config, 'explorer-etl.yaml')];
@@ -123,28 +90,22 @@ test.each([['backfill'], ['repair'], ['start']])('%s %s is refused too', async (
 });
 
 test('where a person says that both serve the same chains, the other one is remembered', async () => {
-  const { first, second, run, origins } = await world([1, 1]);
+  const { first, second, run, query } = await world([1, 1]);
   await run(first.url, 'sync', ...factories);
 
   const accepted = await run(second.url, 'sync', ...factories, '--same-data');
 
   expect(accepted.code).toBe(0);
   expect(accepted.requests).toBeGreaterThan(0);
-  expect(await origins()).toEqual([{ feed: '10/factories', origin: second.url }]);
+  expect(await query('select origin from etl.feeds')).toEqual([{ origin: second.url }]);
   expect((await run(second.url, 'sync', ...factories)).code).toBe(0);
   expect((await run(first.url, 'sync', ...factories)).code).toBe(2);
 });
 
-test('an explorer that never answered is no origin', async () => {
-  const { first, run } = await world();
-  expect((await run(nobody, 'sync', ...factories)).code).toBe(1);
-
-  expect((await run(first.url, 'sync', ...factories)).code).toBe(0);
-});
-
-test('another chain may have another explorer', async () => {
+test('an explorer that never answered is no origin, and another chain may have another explorer', async () => {
   const { first, second, run } = await world();
-  await run(first.url, 'sync', ...factories);
+  expect((await run(nobody, 'sync', ...factories)).code).toBe(1);
+  expect((await run(first.url, 'sync', ...factories)).code).toBe(0);
 
   const other = ['--chain', '20', '--operation', 'factories'];
   expect((await run(second.url, 'sync', ...other)).code).toBe(0);

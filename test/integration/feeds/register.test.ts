@@ -13,26 +13,17 @@ const listed = (settings: Record<string, unknown>) => [
 
 const source = { origin: 'http://127.0.0.1', isSameData: false };
 
-async function register(...calls: Parameters<typeof registerFeeds>[1][]) {
+test.each([
+  ['do not replace what a file said of a feed', { since: '2026-01-01' }],
+  ['make a feed known that no file named', null],
+])('flags %s', async (_, ofFile) => {
   const { pool } = await freshDatabase();
   const db = drizzle(pool);
-  const [first, second] = calls;
-  if (first !== undefined) await registerFeeds(db, first, 'file', source);
-  if (second !== undefined) await registerFeeds(db, second, 'flags', source);
-  const { rows } = await pool.query('select feed, settings from etl.feeds order by feed');
-  return rows;
-}
+  await registerFeeds(db, ofFile === null ? [] : listed(ofFile), 'file', source);
+  await registerFeeds(db, listed({ since: null }), 'flags', source);
 
-test('flags do not replace what a file said of a feed', async () => {
-  expect(await register(listed({ since: '2026-01-01' }), listed({ since: null }))).toEqual([
-    { feed: '10/user-operations', settings: { since: '2026-01-01' } },
-  ]);
-});
-
-test('flags make a feed known that no file named', async () => {
-  expect(await register([], listed({ since: null }))).toEqual([
-    { feed: '10/user-operations', settings: { since: null } },
-  ]);
+  const { rows } = await pool.query('select feed, settings from etl.feeds');
+  expect(rows).toEqual([{ feed: '10/user-operations', settings: ofFile ?? { since: null } }]);
 });
 
 const storedChains = async (pool: Pool) =>

@@ -1,18 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
+import { startSimulator } from '../../../simulator/index.ts';
 import { advance } from '../../../src/sync/advance.ts';
 import { freshDatabase, untilLocked } from '../../harness/database.ts';
 import { beginRun, openContender, pageBudget } from '../../harness/runner.ts';
+import { listedChain } from '../../harness/sync.ts';
 
-const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 20,
-  batches: { first: 1, count: 0, blocks: 60 },
-  factories: 0,
-};
+const chain = { ...listedChain, userOperations: 20 };
 
 test('a feed whose two lanes end at the same moment is at rest', async () => {
   const simulator = await startSimulator({ seed: 1, chains: [chain] });

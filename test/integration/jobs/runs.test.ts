@@ -7,7 +7,7 @@ import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 import { openContender } from '../../harness/runner.ts';
-import { settingsFor } from '../../harness/sync.ts';
+import { listedChain, settingsFor } from '../../harness/sync.ts';
 
 /**
  * So many, that were a run left to the 30 s at which a notified queue is looked at by itself, in each
@@ -16,12 +16,9 @@ import { settingsFor } from '../../harness/sync.ts';
 const rounds = 15;
 
 const chain = (id: number): SimulatedChain => ({
+  ...listedChain,
   id,
   name: `chain-${id}`,
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 20,
-  batches: { first: 1, count: 0, blocks: 0 },
   factories: 20,
 });
 

@@ -1,6 +1,6 @@
 import type { JobWithMetadata } from 'pg-boss';
 import { expect, onTestFinished, test } from 'vitest';
-import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
+import { startSimulator } from '../../../simulator/index.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { createLog } from '../../../src/log.ts';
 import { openLane, sliceQueue } from '../../../src/sync/queue.ts';
@@ -9,16 +9,9 @@ import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 import { openContender } from '../../harness/runner.ts';
+import { listedChain } from '../../harness/sync.ts';
 
-const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 600,
-  batches: { first: 1, count: 0, blocks: 0 },
-  factories: 0,
-};
+const chain = { ...listedChain, userOperations: 600 };
 const lane: FeedLane = { chain_id: chain.id, operation: 'user-operations', lane: 'backfill' };
 
 type Replaced = Pick<SliceDependencies, 'now' | 'reading'> &

@@ -5,16 +5,8 @@ import { serve } from '../../../src/sync/serve.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listOperations } from '../../harness/listed-operations.ts';
 import { beginRun, openContender } from '../../harness/runner.ts';
+import { listedChain } from '../../harness/sync.ts';
 
-const chain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 0,
-  batches: { first: 1, count: 0, blocks: 60 },
-  factories: 0,
-} as const;
 const lane: FeedLane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' };
 
 test('a worker that starts leaves the run alone that a person began with other bounds', async () => {
@@ -22,7 +14,7 @@ test('a worker that starts leaves the run alone that a person began with other b
   const database = await freshDatabase();
   const engine = await openContender(database, {
     url: list.url,
-    chains: [chain],
+    chains: [listedChain],
     operations: ['user-operations'],
   });
   await registerFeeds(engine.db, [{ ...lane, chain_name: 'optimism', settings: {} }], 'file', {

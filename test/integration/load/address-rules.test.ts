@@ -65,11 +65,11 @@ describe.each(['operation', 'factory'] as const)('an address seen in a user %s',
 
   test('erases nothing that it does not report', async () => {
     const reported = { ens_domain_name: 'vault.eth', is_scam: true, reputation: 'scam' };
-    const stored = await seen(
+    const kept = await seen(
       ['block', { ...known, ...reported, metadata: tags('a', 'b'), ...lists }],
       [place, { ...known, ...silent }],
     );
-    expect(stored).toMatchObject({
+    expect(kept).toMatchObject({
       address: reported,
       tags: ['a', 'b'],
       labels: ['private', 'public'],

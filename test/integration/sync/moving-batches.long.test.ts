@@ -12,7 +12,7 @@ import { freshDatabase } from '../../harness/database.ts';
 import { openInWords } from '../../harness/findings.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { openRunner } from '../../harness/runner.ts';
-import { settingsFor } from '../../harness/sync.ts';
+import { listedChain, settingsFor } from '../../harness/sync.ts';
 import { differencesFrom } from '../../harness/tables.ts';
 import { truthAt } from '../../harness/truth/truth.ts';
 
@@ -21,14 +21,9 @@ const operations = ['optimism-batch-blocks'] as const;
 
 /** Batches of 60 blocks, one in ten minutes. */
 const chainWith = (motion: Partial<Motion>): SimulatedChain => ({
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 0,
+  ...listedChain,
   batches: { first: 1, count: 6, blocks: 60 },
   gapsPercent: 10,
-  factories: 0,
   motion: { operationsPerMinute: 1, blockSeconds: 10, ...motion },
 });
 

@@ -95,6 +95,7 @@ export async function openProgram(options: ProgramOptions = {}) {
   return {
     run,
     env,
+    ...folder,
     pool: database.pool,
     db: drizzle(database.pool),
     query: async (sql: string) => (await database.pool.query(sql)).rows,

@@ -1,24 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { SimulatedChain } from '../../../simulator/index.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { answered } from '../../harness/explorer.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { eventually } from '../../harness/process.ts';
-import { runSync } from '../../harness/sync.ts';
+import { listedChain, runSync } from '../../harness/sync.ts';
 import { hangMs } from '../../harness/hang.ts';
 
 /** So many empty pages in a row end a walk. */
 const emptyPagesLimit = 100;
-
-const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 0,
-  batches: { first: 1, count: 0, blocks: 0 },
-  factories: 0,
-};
 
 /**
  * How far reading may be ahead of the commit that finds the loop: a queue of 16 pages in that
@@ -45,11 +34,8 @@ async function serveList(itemsPerPage: number, next: (page: number) => number) {
 /** Copies such a list; what became of it. */
 async function copy(database: TestDatabase, url: string) {
   const { pool } = database;
-  const results = await runSync(database, {
-    url,
-    chains: [chain],
-    operations: ['user-operations'],
-  });
+  const run = { url, chains: [listedChain], operations: ['user-operations'] };
+  const results = await runSync(database, run);
   const count = async (table: string) =>
     Number((await pool.query(`select count(*) from ${table}`)).rows[0].count);
   return {
@@ -62,32 +48,32 @@ async function copy(database: TestDatabase, url: string) {
   };
 }
 
-const loop = { state: 'failed', failure: 'cursor-loop', reason: 'cursor loop' };
+/** What is left of a walk that leads into a circle of so many pages. */
+const looped = (length: number) => {
+  const loop = { state: 'failed', failure: 'cursor-loop', reason: 'cursor loop' };
+  const read = { pages: length + 1, rows: 2 * (length + 1) };
+  return { results: [loop], walks: [loop], ...read, faults: {}, retried: 0 };
+};
+
+/** 0 leads into the circle 1, 2, … length, 1. */
+const serveCircle = (length: number) => serveList(2, (page) => (page === length ? 1 : page + 1));
 
 test.each([
   ['at once', 1],
   ['after three pages', 3],
   ['after many pages', 120],
 ])('a list that begins again %s ends the walk as a loop, its rows kept', async (_, length) => {
-  // 0 leads into the circle 1, 2, … length, 1.
-  const list = await serveList(2, (page) => (page === length ? 1 : page + 1));
+  const list = await serveCircle(length);
 
   const copied = await copy(await freshDatabase(), list.url);
 
-  expect(copied).toEqual({
-    results: [loop],
-    walks: [loop],
-    pages: length + 1,
-    rows: 2 * (length + 1),
-    faults: {},
-    retried: 0,
-  });
+  expect(copied).toEqual(looped(length));
   expect(list.requests()).toBeLessThanOrEqual(length + 1 + readAheadPages);
 });
 
 test('a loop whose pages all wait for one transaction ends the walk the same', async () => {
   const length = 3;
-  const list = await serveList(2, (page) => (page === length ? 1 : page + 1));
+  const list = await serveCircle(length);
   const database = await freshDatabase();
   const gate = await database.pool.connect();
   onTestFinished(() => gate.release(true));
@@ -99,14 +85,7 @@ test('a loop whose pages all wait for one transaction ends the walk the same', a
 
   await gate.query('commit');
 
-  expect(await copying).toEqual({
-    results: [loop],
-    walks: [loop],
-    pages: length + 1,
-    rows: 2 * (length + 1),
-    faults: {},
-    retried: 0,
-  });
+  expect(await copying).toEqual(looped(length));
 });
 
 test('a list that stands still costs no request beyond the one that shows it', async () => {
