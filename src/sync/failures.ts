@@ -36,15 +36,11 @@ export function failureOf(error: unknown): FeedFailure | null {
   return null;
 }
 
-/** A defect of the program, as a failure of the feed. */
-export interface Defect {
-  readonly feedFailure: FeedFailure;
-  /** One call a line, innermost first. */
-  readonly stack: string;
-}
-
-/** @returns null if Postgres or the system reported the error: a later attempt may succeed */
-export function defectOf(error: unknown): Defect | null {
+/**
+ * A defect of the program, as a failure of the feed, and its stack: one call a line, innermost first.
+ * @returns null if Postgres or the system reported the error: a later attempt may succeed
+ */
+export function defectOf(error: unknown) {
   const root = rootOf(error);
   const isOfLanguage = root instanceof TypeError || root instanceof RangeError;
   if (isOfDatabase(error) || (codeOfFailure(error) !== null && !isOfLanguage)) return null;

@@ -25,14 +25,12 @@ export interface SyncResult extends SyncTarget, Omit<RunResult, 'id'>, RunSums, 
   readonly feed: string;
 }
 
-interface OwnWork {
-  readonly rows_added: number;
+/** What this process did in a lane; refused and repeated requests count too. */
+const nothing = { rows_added: 0, rows_changed: 0, pages: 0, requests: 0, credits: 0 };
+type LaneCounts = Readonly<typeof nothing>;
+
+interface OwnWork extends LaneCounts {
   readonly rows_added_by_others: number;
-  readonly rows_changed: number;
-  readonly pages: number;
-  /** Refused and repeated requests included. */
-  readonly requests: number;
-  readonly credits: number;
 }
 
 const pollIntervalMs = 200;
@@ -101,12 +99,10 @@ function ownWork(
   return new Map(
     [...opened.keys()].map((id) => {
       const ids = runs.get(laneOf(id)) ?? [];
-      const own = ids[0] === id ? counted.get(laneOf(id)) : undefined;
-      const { inserted, changed, ...cost } = own ?? nothing;
+      if (ids[0] !== id) return [id, { ...nothing, rows_added_by_others: 0 }];
+      const own = counted.get(laneOf(id)) ?? nothing;
       const all = ids.reduce((sum, one) => sum + (since.get(one)?.rows_added ?? 0), 0);
-      const rows_added_by_others = ids[0] === id ? Math.max(0, all - inserted) : 0;
-      const rows = { rows_added: inserted, rows_added_by_others, rows_changed: changed };
-      return [id, { ...rows, ...cost }];
+      return [id, { ...own, rows_added_by_others: Math.max(0, all - own.rows_added) }];
     }),
   );
 }
@@ -157,20 +153,15 @@ async function untilClosed(
 function countLanes(by: object) {
   const lanes = new Map<string, LaneCounts>();
   const add = (key: string, more: Partial<LaneCounts>) => {
-    const known = lanes.get(key) ?? nothing;
-    lanes.set(key, {
-      inserted: known.inserted + (more.inserted ?? 0),
-      changed: known.changed + (more.changed ?? 0),
-      pages: known.pages + (more.pages ?? 0),
-      requests: known.requests + (more.requests ?? 0),
-      credits: known.credits + (more.credits ?? 0),
-    });
+    const counts = { ...(lanes.get(key) ?? nothing) };
+    for (const name of countNames) counts[name] += more[name] ?? 0;
+    lanes.set(key, counts);
   };
   const ends = [
     signals.commit.subscribe((commit) => {
       if (commit.by !== by) return;
-      const { feed, lane, inserted, changed, pages } = commit;
-      add(`${feed}/${lane}`, { inserted, changed, pages });
+      const { feed, lane, inserted: rows_added, changed: rows_changed, pages } = commit;
+      add(`${feed}/${lane}`, { rows_added, rows_changed, pages });
     }),
     signals.request.subscribe((request) => {
       if (request.by !== by) return;
@@ -186,7 +177,4 @@ function countLanes(by: object) {
   };
 }
 
-type LaneCounts = Readonly<
-  Record<'inserted' | 'changed' | 'pages' | 'requests' | 'credits', number>
->;
-const nothing: LaneCounts = { inserted: 0, changed: 0, pages: 0, requests: 0, credits: 0 };
+const countNames = Object.keys(nothing) as readonly (keyof LaneCounts)[];

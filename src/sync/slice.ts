@@ -57,12 +57,10 @@ export async function runSlice(
   if (!works(lane)) return chain(job, dependencies, notMineMs);
   const started = now();
   const before = reading();
-  const budget = openSliceBudget({
-    now,
-    stopping,
-    // The next one's walks are read as the configuration says by then.
-    givesWay: async () => !isDeepStrictEqual(reading(), before) || (await isOtherAwaited(db, lane)),
-  });
+  // The next one's walks are read as the configuration says by then.
+  const givesWay = async () =>
+    !isDeepStrictEqual(reading(), before) || (await isOtherAwaited(db, lane));
+  const budget = openSliceBudget(now, stopping, givesWay);
   const drift: NewDrift[] = [];
   const onCommit: SliceDependencies['onCommit'] = (of, progress) => {
     drift.push(...progress.drift);
@@ -273,24 +271,19 @@ const sliceMs = 10_000;
 /** How long a slice may run at most, in ms: then a worker that has nothing to do may get it. */
 const longestMs = 60_000;
 
-export interface SliceTimes {
-  /** Monotonic, in ms. */
-  readonly now: () => number;
-  readonly stopping: AbortSignal;
-  /** Whether another slice is to take its place. */
-  readonly givesWay: () => Promise<boolean>;
-}
-
 /**
  * What a slice may read: at least one page, however late it starts, unless it is to stop. Where its time is
  * over it gives way, if it has to. Else it goes on: to end it would cost the round trip in which its walks
  * come to rest, 2.5 % of the time at one of 250 ms.
+ *
+ * @param now monotonic, in ms
+ * @param givesWay whether another slice is to take its place
  */
-export function openSliceBudget({
-  now,
-  stopping,
-  givesWay,
-}: SliceTimes): SliceBudget & { readonly spent: boolean } {
+export function openSliceBudget(
+  now: () => number,
+  stopping: AbortSignal,
+  givesWay: () => Promise<boolean>,
+): SliceBudget & { readonly spent: boolean } {
   const started = now();
   let pages = 0;
   let dueMs = started + sliceMs;

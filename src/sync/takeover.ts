@@ -29,8 +29,8 @@ export async function openPresence({ url, isPooled }: Ways['session'], post: key
   const beats = every(beatMs, closing.signal, beat, () => undefined);
   const take = `update etl.runs set taken_up_at = clock_timestamp()
     where feed || '/' || lane = $1 and state = 'open'`;
-  const ofLane = (lock: 'lock' | 'unlock', key: string) =>
-    session.query(`select pg_advisory_${lock}_shared($1, hashtext($2))`, [locks.lane, key]);
+  const ofLane = (act: 'lock' | 'unlock', key: string) =>
+    session.query(`select pg_advisory_${act}_shared($1, hashtext($2))`, [locks.lane, key]);
   return {
     async hold(lane: FeedLane) {
       await ofLane('lock', keyOf(lane));

@@ -6,7 +6,7 @@ import { openSliceBudget } from '../../../src/sync/slice.ts';
 function slice(givesWay: () => Promise<boolean>) {
   const at = { ms: 0 };
   const stopping = new AbortController();
-  const budget = openSliceBudget({ now: () => at.ms, stopping: stopping.signal, givesWay });
+  const budget = openSliceBudget(() => at.ms, stopping.signal, givesWay);
   /** Whether it may read a page after a time, and another one when it is known whether others wait. */
   const pagesAfter = async (ms: number) => {
     at.ms += ms;
