@@ -34,19 +34,13 @@ interface Seen {
   readonly present: number[];
 }
 
-export interface DriftCounter {
-  note(kind: DriftKind, path: string, detail: string): void;
-  seenOf(place: Outline): Seen;
-  /** A value that the item was read without. */
-  noteUnread(value: UnreadValue): void;
-  report(): DriftReport;
-}
+export type DriftCounter = ReturnType<typeof openDriftCounter>;
 
 /** Counts the fields of items that `schema` describes. */
-export function openDriftCounter(schema: z.ZodType): DriftCounter {
+export function openDriftCounter(schema: z.ZodType) {
   const seen = new Map<Outline, Seen>();
-  const drift = new Map<string, { kind: DriftKind; path: string; detail: string; count: number }>();
-  const note: DriftCounter['note'] = (kind, path, whole) => {
+  const drift = new Map<string, Drift & { count: number }>();
+  const note = (kind: DriftKind, path: string, whole: string): void => {
     const detail = cut(whole);
     const key = `${kind} ${path} ${detail}`;
     const known = drift.get(key);
@@ -55,15 +49,16 @@ export function openDriftCounter(schema: z.ZodType): DriftCounter {
   };
   return {
     note,
-    seenOf(place) {
+    seenOf(place: Outline): Seen {
       const known = seen.get(place);
       if (known !== undefined) return known;
       const none = { objects: 0, present: Array.from(place.fields ?? [], () => 0) };
       seen.set(place, none);
       return none;
     },
-    noteUnread: ({ path, kind, detail }) => note(kind, formatPath(path), detail),
-    report() {
+    /** A value that the item was read without. */
+    noteUnread: ({ path, kind, detail }: UnreadValue) => note(kind, formatPath(path), detail),
+    report(): DriftReport {
       const [everywhere, nowhere]: [string[], string[]] = [[], []];
       collect(outlineOf(schema), seen, everywhere, nowhere);
       return { drift: [...drift.values()], everywhere, nowhere };

@@ -16,10 +16,6 @@ interface CountedFeed {
   readonly feed: string;
 }
 
-interface Entry extends NewDrift {
-  readonly occurrences: number;
-}
-
 /**
  * Counts how a transaction's pages differ from the specification and from earlier pages, and
  * returns what is new. A field has vanished if it was on every item of a page once (`alwaysPresent`) and
@@ -32,7 +28,7 @@ export async function recordDrift(
   alwaysPresent: ReadonlySet<string>,
 ): Promise<readonly NewDrift[]> {
   const known = new Set(alwaysPresent);
-  const entries: Entry[] = [];
+  const entries: (NewDrift & { occurrences: number })[] = [];
   const newlyPresent: { path: string; page_id: number }[] = [];
   for (const { page_id, driftReport } of pages) {
     for (const { count, ...drift } of driftReport.drift) {
@@ -68,9 +64,9 @@ async function keepAlwaysPresent(
 async function countDrift(
   tx: Transaction,
   { chain_id, operation, feed }: CountedFeed,
-  entries: readonly Entry[],
+  entries: readonly NewDrift[],
 ): Promise<readonly NewDrift[]> {
-  const { rows } = await tx.execute<{ drift: NewDrift }>(sql`/* drift */
+  const { rows } = await tx.execute<NewDrift & Record<string, unknown>>(sql`/* drift */
     with reported as (
       select kind, path, detail, sum(occurrences) as occurrences, min(page_id) as page_id
       from json_to_recordset(${JSON.stringify(entries)}::json)
@@ -99,13 +95,9 @@ async function countDrift(
       set occurrences = t.occurrences + excluded.occurrences
       returning kind, path, detail, first_page_id, xmax = 0 as is_new
     )
-    select json_build_object(
-             'kind', kind, 'path', path, 'detail', detail, 'page_id', first_page_id
-           ) as drift
-    from counted
-    where is_new
+    select kind, path, detail, first_page_id::float8 as page_id from counted where is_new
   `);
-  return rows.map(({ drift }) => drift);
+  return rows;
 }
 
 /** As SQL, over a row of `feeds`: how its items differ, raw findings with four examples each. */

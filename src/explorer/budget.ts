@@ -38,8 +38,6 @@ export interface BudgetOptions {
   readonly requestsPerSecond: number;
   /** Daily limit (UTC); null: none of ours. */
   readonly dailyCredits: number | null;
-  /** Time until a refused key is polled again, in ms. */
-  readonly pollAgainMs?: number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Monotonic, in ms. */
   readonly now: () => number;
@@ -66,8 +64,11 @@ const pausedMs = 500;
 /** Pause after a 429 without a stated wait, in ms: limits are counted by the second. */
 const unstatedPauseMs = 1_000;
 
-/** A person fixes a key within minutes; one refused request in five minutes is no burden. */
-const defaultPollAgainMs = 5 * 60_000;
+/**
+ * Time until a refused key is polled again, in ms. A person fixes a key within minutes; one refused request in five
+ * minutes is no burden.
+ */
+const pollAgainMs = 5 * 60_000;
 
 function fingerprintKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex').slice(0, fingerprintDigits);
@@ -97,7 +98,6 @@ export async function readSpending(pool: Pool, apiKey: string): Promise<Spending
  */
 export async function openBudget(options: BudgetOptions): Promise<Budget> {
   const { pool, apiKey, requestsPerSecond, dailyCredits, sleep, now } = options;
-  const { pollAgainMs = defaultPollAgainMs } = options;
   const fingerprint = fingerprintKey(apiKey);
   await pool.query(openKey, [fingerprint, requestsPerSecond, dailyCredits]);
   let reported: Pick<RateHeaders, 'limit' | 'creditsRemaining'> = nothingReported;
@@ -159,7 +159,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
       }
       const { failure } = error;
       if (failures[failure].stops !== 'key') return;
-      const paused = await pause(pauseMs(error, pollAgainMs), failure, said(error));
+      const paused = await pause(pauseMs(error), failure, said(error));
       if (paused !== null && paused.wait_ms > longestWaitMs) throw new KeyPausedError(paused);
     },
   };
@@ -180,7 +180,7 @@ const said = ({ status, detail }: ExplorerError) =>
   status === null ? detail : `HTTP ${status}, ${detail}`;
 
 /** How long an answer pauses its key, in ms; null: until the credits are reset. */
-function pauseMs({ failure, retryAfterMs }: ExplorerError, pollAgainMs: number): number | null {
+function pauseMs({ failure, retryAfterMs }: ExplorerError): number | null {
   if (failure === 'throttled') return retryAfterMs ?? unstatedPauseMs;
   return failure === 'out-of-credits' ? null : pollAgainMs;
 }

@@ -171,10 +171,9 @@ test.each(['401', '402-key'] as const)(
     let isRefused = true;
     const faults: Faults = () => (isRefused ? statusFaults[name] : null);
     const { simulator, database } = await openScene({ faults, latencyMs: 50 });
-    const pollAgainMs = 10 * hangMs;
     const workers = [
-      await openWorker(database, simulator.url, { pollAgainMs }),
-      await openWorker(database, simulator.url, { pollAgainMs }),
+      await openWorker(database, simulator.url),
+      await openWorker(database, simulator.url),
     ];
     const all = () =>
       Promise.all(

@@ -41,7 +41,6 @@ export async function openScene(options: Partial<SimulatorOptions> = {}) {
 interface WorkerOptions {
   readonly requestsPerSecond?: number;
   readonly dailyCredits?: number;
-  readonly pollAgainMs?: number;
 }
 
 /** A worker as each process has one: `fetch` gets a page for a lane and gives the status of it. */

@@ -23,7 +23,7 @@ test('old polls that brought nothing leave the ledger, and all that is reported 
   expect(pruned).toEqual({ walks: all - 3, pages: expect.any(Number), runs: all - 3 });
   expect(await walks()).toEqual({ walks: 3 });
   expect(await reported()).toEqual(before);
-  expect(before.provenance.filter(({ page }) => page === null)).toEqual([]);
+  expect(before.lost).toEqual([]);
   expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
 });
 

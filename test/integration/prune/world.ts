@@ -66,7 +66,7 @@ export function ledgerOf(database: TestDatabase) {
         'select feed, lane, pages, inserted, credits, spanned_items, spanned_blocks from etl.coverage order by 1, 2',
       ),
       late: await query('select * from etl.late_arrivals order by feed, key'),
-      provenance: await provenance(query),
+      lost: await lostPages(query),
     }),
   };
 }
@@ -77,35 +77,19 @@ const untimed = (values: object) =>
     Object.entries(values).filter(([name]) => !/_age_s$|^lag_s$|^facts$/u.test(name)),
   );
 
-/** Where each row came from: table, key, and the page with its walk; a page that is gone is null. */
-async function provenance(query: (sql: string) => Promise<unknown[]>) {
-  const tables = [
-    'user_operations',
-    'addresses',
-    'address_implementations',
-    'address_metadata_tags',
-    'address_labels',
-    'blocks',
-    'block_rewards',
-    'read_batches',
-    'listed_batches',
-  ];
-  const rows = await query(`
-    select row, page_id, (select to_jsonb(pages.*) from etl.pages where id = page_id) as page
-    from (
-      ${tables
-        .map(
-          (table) =>
-            `select '${table}' as "table", to_jsonb(t) as row, page_id from explorer.${table} as t`,
-        )
-        .join(' union all ')}
-      union all select 'late', to_jsonb(t), page_id from etl.late_arrivals as t
-      union all select 'quarantine', to_jsonb(t), coalesce(last_page_id, page_id) from etl.quarantine as t
-      union all select 'drift', to_jsonb(t), first_page_id from etl.drift as t
-      union all select 'always present', to_jsonb(t), page_id from etl.always_present_fields as t
-    ) as held
-    where page_id is not null
-    order by "table", row::text
-  `);
-  return rows as { row: object; page_id: string; page: object | null }[];
+/** Of each column that names a page: how many rows name one that is gone. */
+async function lostPages(query: (sql: string) => Promise<unknown[]>) {
+  const columns = (await query(`
+    select format('%I.%I', table_schema, table_name) as "table", column_name as "column"
+    from information_schema.columns
+    join information_schema.tables using (table_catalog, table_schema, table_name)
+    where table_type = 'BASE TABLE' and table_schema in ('explorer', 'etl')
+      and column_name like '%page\\_id'
+  `)) as { table: string; column: string }[];
+  const lost = columns.map(
+    ({ table, column }) =>
+      `select '${table}' as "table", '${column}' as "column" from ${table}
+       where ${column} is not null and ${column} not in (select id from etl.pages)`,
+  );
+  return query(lost.join(' union all '));
 }
