@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { StatusDocument } from '../../src/status/schema.ts';
 import { emptyStatus } from '../../src/status/status.ts';
+import { code } from '../harness/docs-table.ts';
 import { observing } from '../harness/http.ts';
 import { feedOf } from '../harness/status.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8');
-const code = (text: string) => `\`${text}\``;
 
 /** One of which everything is known. */
 const status: StatusDocument = {

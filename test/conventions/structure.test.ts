@@ -115,20 +115,13 @@ describe('the boundaries refuse', () => {
   });
 });
 
-describe('the linter refuses', () => {
-  const statements = (count: number) => 'process.title = "x";\n'.repeat(count);
+const statements = (count: number) => 'process.title = "x";\n'.repeat(count);
+const functionOf = (count: number) => `export function long(): void {\n${statements(count)}}\n`;
 
-  test('a file of more than 400 lines', () => {
-    expect(lint('src/walk/long.ts', statements(401))).toEqual(['eslint(max-lines)']);
-  });
-
-  test('a function of more than 70 lines', () => {
-    const text = `export function long(): void {\n${statements(69)}}\n`;
-    expect(lint('src/walk/long.ts', text)).toEqual(['eslint(max-lines-per-function)']);
-  });
-
-  test('neither at its limit', () => {
-    const text = `export function whole(): void {\n${statements(68)}}\n${statements(230)}`;
-    expect(lint('src/walk/whole.ts', text)).toEqual([]);
-  });
+test.each([
+  ['a file of more than 400 lines', statements(401), ['eslint(max-lines)']],
+  ['a function of more than 70 lines', functionOf(69), ['eslint(max-lines-per-function)']],
+  ['neither at its limit', functionOf(68) + statements(230), []],
+])('the linter refuses %s', (_what, text, rules) => {
+  expect(lint('src/walk/long.ts', text)).toEqual(rules);
 });

@@ -54,38 +54,39 @@ async function world(
     });
 }
 
-test('an end is supported where its lowest block stands on a block of a lower batch', async () => {
-  const judge = await world([{ batch: 3, from: 100, to: 109 }]);
-  expect(await judge([112, 111, 110])).toEqual({ is: 'supported' });
-});
+const below = { from: 100, to: 109 };
+const own = { batch: 4, from: 110, to: 119 };
 
-test('an end is let pass while the batch below is unread: it will verify it', async () => {
-  const judge = await world([{ batch: 2, from: 100, to: 109 }]);
-  expect(await judge([120])).toEqual({ is: 'supported' });
-  expect(await judge([])).toEqual({ is: 'supported' });
-});
-
-test('an end is requested again where the batch below is read and does not meet', async () => {
-  const judge = await world([{ batch: 3, from: 100, to: 109 }]);
-  expect(await judge([112])).toEqual({ is: 'unsupported' });
-});
-
-test('an end that a list hardly has is requested again, unless the batch below meets it', async () => {
-  const judge = await world([{ batch: 2, from: 100, to: 109 }]);
-  expect(await judge([], { entry: 'unknown' })).toEqual({ is: 'unsupported' });
-  expect(await judge([120], { isFull: true })).toEqual({ is: 'unsupported' });
-  expect(await judge([110], { isFull: true })).toEqual({ is: 'supported' });
-});
-
-test('an end above stored blocks of the batch is requested again, and so is an empty list', async () => {
-  const judge = await world([{ batch: 4, from: 110, to: 119 }]);
-  expect(await judge([119, 118])).toEqual({ is: 'unsupported' });
-  expect(await judge([])).toEqual({ is: 'unsupported' });
-  expect(await judge([111, 110])).toEqual({ is: 'supported' });
+test.each<[string, Parameters<typeof world>[0], readonly number[], Partial<EndClaim>, string]>([
+  ['on a block of a lower batch', [{ batch: 3, ...below }], [112, 111, 110], {}, 'supported'],
+  ['above an unread batch, which will verify it', [{ batch: 2, ...below }], [120], {}, 'supported'],
+  ['of no block above an unread batch', [{ batch: 2, ...below }], [], {}, 'supported'],
+  ['that does not meet the batch below', [{ batch: 3, ...below }], [112], {}, 'unsupported'],
+  [
+    'of no block behind a cursor',
+    [{ batch: 2, ...below }],
+    [],
+    { entry: 'unknown' },
+    'unsupported',
+  ],
+  ['on a full page', [{ batch: 2, ...below }], [120], { isFull: true }, 'unsupported'],
+  [
+    'on a full page that meets the batch below',
+    [{ batch: 2, ...below }],
+    [110],
+    { isFull: true },
+    'supported',
+  ],
+  ['above stored blocks of its batch', [own], [119, 118], {}, 'unsupported'],
+  ['of no block where some are stored', [own], [], {}, 'unsupported'],
+  ['on the lowest stored block', [own], [111, 110], {}, 'supported'],
+])('an end %s', async (_where, stored, heights, claim, is) => {
+  const judge = await world(stored);
+  expect(await judge(heights, claim)).toEqual({ is });
 });
 
 test('an end above blocks that are verified is contradicted, with the evidence', async () => {
-  const judge = await world([{ batch: 4, from: 110, to: 119, verified: true }]);
+  const judge = await world([{ ...own, verified: true }]);
   expect(await judge([119, 118])).toMatchObject({
     is: 'contradicted',
     evidence: 'batch 4 lists no block below 118, and 8 are verified',
