@@ -107,7 +107,7 @@ async function check(context: Context, options: CheckOptions) {
     const keys: Key[] = [];
     // The demo's explorer ends with the demo.
     if (options.requests && !isDemo) {
-      const { answers, credits } = await askExplorer(settings, database, context.signal);
+      const { answers, credits } = await requestSamples(settings, database, context.signal);
       keys.push(...credits);
       checks.push(...checkAnswers(answers, settings), ...credits.flatMap(checkCredits));
     } else checks.push(checkOf('explorer', 'not tested'));
@@ -242,7 +242,7 @@ interface FeedAnswer {
 }
 
 /** Requests each feed's smallest page, and each key's credits. @throws ConfigError if a key is not set */
-async function askExplorer(settings: Settings, { pool }: OpenDatabase, signal: AbortSignal) {
+async function requestSamples(settings: Settings, { pool }: OpenDatabase, signal: AbortSignal) {
   const answers: FeedAnswer[] = [];
   const credits: Key[] = [];
   // Every feed has a backfill lane: one request covers both of its lanes.
@@ -254,7 +254,7 @@ async function askExplorer(settings: Settings, { pool }: OpenDatabase, signal: A
     try {
       for (const lane of lanes.filter((one) => chains.includes(one.lane.chain_id))) {
         await delay(1000 / key.requestsPerSecond, undefined, { signal });
-        const answer = await askFeed(client, lane, signal);
+        const answer = await requestSample(client, lane, signal);
         answers.push(answer);
         reported = answer.creditsLeft ?? reported;
       }
@@ -269,7 +269,7 @@ async function askExplorer(settings: Settings, { pool }: OpenDatabase, signal: A
 /** The service rounds its time down to a second: adding half of one halves the error. */
 const halfSecondMs = 500;
 
-async function askFeed(
+async function requestSample(
   client: ExplorerClient,
   { lane, scope }: ConfiguredLane,
   signal: AbortSignal,

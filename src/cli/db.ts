@@ -84,11 +84,8 @@ const status = async (context: Context, options: GlobalOptions) =>
 
 async function stop(context: Context, options: GlobalOptions) {
   const stopped = await stopEmbeddedPostgres(embeddedOf(context, options));
-  return printAnswer(context, options, {
-    schema: dbStopDocument,
-    fields: { stopped },
-    text: () => (stopped ? 'Stopped.\n' : 'It was not running.\n'),
-  });
+  const text = () => (stopped ? 'Stopped.\n' : 'It was not running.\n');
+  return printAnswer(context, options, { schema: dbStopDocument, fields: { stopped }, text });
 }
 
 async function printState(

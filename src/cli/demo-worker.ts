@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
-import { openEngine, type Engine } from '../app.ts';
+import { openEngine } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { withName } from '../db/timeouts.ts';
 import { whileCurrent } from '../db/migrate.ts';
@@ -47,11 +47,11 @@ export function startDemoWorker({ env, cwd }: Pick<Context, 'env' | 'cwd'>) {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
   });
-  const ended = new Promise<NodeJS.Signals | null>((resolve) => {
-    child.once('exit', (_code, signal) => resolve(signal));
-    // The process did not start.
-    child.once('error', () => resolve(null));
-  });
+  // Null: the process did not start.
+  const ended = once(child, 'exit').then(
+    ([, signal]: unknown[]) => signal,
+    () => null,
+  );
   const isRunning = () =>
     child.pid !== undefined && child.exitCode === null && child.signalCode === null;
   return {
@@ -93,14 +93,10 @@ export async function workForDemo({ signal, cwd }: Context): Promise<ExitCode> {
   }
 }
 
-const openDemoEngine = (
-  settings: Settings,
-  database: OpenDatabase,
-  origin: string,
-): Promise<Engine> => {
+function openDemoEngine(settings: Settings, database: OpenDatabase, origin: string) {
   const log = createLog('silent', () => undefined);
   return openEngine({ settings, database, log, supervise: false, source: { origin } });
-};
+}
 
 const count = z.int().min(0);
 

@@ -5,7 +5,6 @@ import { directUrlOf, prepareDatabase } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { feedName } from '../lists/feed.ts';
 import { openDatabase, type OpenDatabase } from '../open-database.ts';
-import { stopEmbeddedPostgres } from '../postgres/postgres.ts';
 import type { FeedStatus, StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { type Look, paint } from '../terminal/look.ts';
@@ -68,13 +67,7 @@ export const demoDocument = z.strictObject({
 });
 export type DemoResult = Omit<z.infer<typeof demoDocument>, 'schema'>;
 
-export const demoStopDocument = z.strictObject({
-  schema: z.literal('explorer-etl/demo-stop/1'),
-  stopped: z.boolean(),
-});
-
 interface DemoOptions {
-  readonly stop: boolean;
   readonly exit: boolean;
   readonly asWorker: boolean;
 }
@@ -82,25 +75,17 @@ interface DemoOptions {
 /** `demo`: runs the program against a simulated explorer, and kills its worker halfway. */
 export function register({ command, run }: Registry): void {
   command
-    .option('--stop', 'only stop the Postgres that an earlier demo left running', false)
     .option('--exit', 'end when all is read; in a terminal the page stays until Ctrl-C', false)
     .addOption(command.createOption('--as-worker').default(false).hideHelp());
-  addExamples(command, ['explorer-etl demo', 'explorer-etl demo --stop']);
-  command.action(
-    run<DemoOptions>((context, options) => {
-      if (options.asWorker) return workForDemo(context);
-      return options.stop ? stopDemo(context, options) : demo(context, options);
-    }),
+  addExamples(
+    command.action(
+      run<DemoOptions>((context, options) =>
+        options.asWorker ? workForDemo(context) : demo(context, options),
+      ),
+    ),
+    ['explorer-etl demo', 'explorer-etl demo --exit'],
+    'Its Postgres runs until explorer-etl db stop.',
   );
-}
-
-async function stopDemo(context: Context, options: GlobalOptions): Promise<ExitCode> {
-  const stopped = await stopEmbeddedPostgres(embeddedDirectory(context));
-  return printAnswer(context, options, {
-    schema: demoStopDocument,
-    fields: { stopped },
-    text: () => (stopped ? 'Stopped.\n' : 'Nothing was running.\n'),
-  });
 }
 
 async function demo(outer: Context, options: DemoOptions & GlobalOptions): Promise<ExitCode> {
@@ -285,7 +270,7 @@ export function demoText(result: DemoResult, look: Look, commandLine: CommandLin
     ['explorer-etl open', 'the page'],
     ['explorer-etl query top-senders', 'a query; query --list has all'],
     ['explorer-etl init', 'your chains, with your key'],
-    ['explorer-etl demo --stop', 'stops Postgres'],
+    ['explorer-etl db stop', 'stops Postgres'],
   ] as const;
   const from = feeds.some(({ is_verified: isVerified }) => !isVerified) ? 0 : 1;
   const next = steps.slice(from, database === 'embedded' ? steps.length : -1);

@@ -93,11 +93,10 @@ export function register({ command, run }: Registry): void {
 
 const addFilters = (command: Command): Command =>
   addFeedOptions(command)
-    .option(
-      '--id <n>',
-      'only this one (repeatable)',
-      (value, before: readonly number[] | undefined) => [...(before ?? []), wholeNumber(1)(value)],
-    )
+    .option('--id <n...>', 'only these', (value, before: readonly number[] = []) => [
+      ...before,
+      wholeNumber(1)(value),
+    ])
     .option('--reason <text>', 'only those whose reason contains this text');
 
 /** The text counts further items: more would scroll away. */
@@ -127,15 +126,11 @@ const list: Work = async (db, filter, context, options) => {
 };
 
 function listing(entries: readonly QuarantinedEntry[], look: Look): string {
-  const rows = entries.map(({ id, feed, batch, page_id, first_seen_at, reason, raw }) => [
-    String(id),
-    feed,
-    String(batch ?? ''),
-    String(page_id),
-    first_seen_at.slice(0, 19),
-    printable(reason),
-    fit(printable(JSON.stringify(raw)), rawWidth),
-  ]);
+  const rows = entries.map(({ id, feed, batch, page_id, first_seen_at, reason, raw }) => {
+    const [seen, text] = [first_seen_at.slice(0, 19), JSON.stringify(raw)];
+    const cells = [id, feed, batch ?? '', page_id, seen, reason, fit(printable(text), rawWidth)];
+    return cells.map((cell) => printable(String(cell)));
+  });
   const head = ['id', 'feed', 'batch', 'page', 'first seen', 'reason', 'item'];
   return columns(look, { head, rows, aligns: ['right'], flexible: head.length - 1 }).join('\n');
 }
@@ -178,9 +173,10 @@ const drop: Work = async (db, filter, context, options) => {
     throw new UsageError('say which to drop: --chain, --operation, --id, --reason, or --all.');
   }
   const dropped = await dropQuarantined(db, filter);
+  const text = () => `Dropped ${dropped} items.\n`;
   return printAnswer(context, options, {
     schema: quarantineDropDocument,
     fields: { dropped },
-    text: () => `Dropped ${dropped} items.\n`,
+    text,
   });
 };

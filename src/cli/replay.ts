@@ -24,13 +24,9 @@ const progressMs = 5_000;
 
 /** `replay`: decodes archived pages again with this version. Makes no request. */
 export function register({ command, run }: Registry): void {
-  const examples = [
-    'explorer-etl replay',
-    'explorer-etl replay --chain 10 --operation user-operations',
-  ];
   addExamples(
     addFeedOptions(command).action(run(replay)),
-    examples,
+    ['explorer-etl replay', 'explorer-etl replay --chain 10 --operation user-operations'],
     `Decodes the pages that explorer.archive keeps, oldest first, and upserts their rows. A row that a newer
 page wrote stays. Workers may run meanwhile. Ranked lists are left out: each ranking reads them whole.
 Interrupted or killed, the same command starts again, and ends with the same rows.`,
@@ -50,11 +46,8 @@ async function replay(context: Context, options: ChosenFeeds & GlobalOptions) {
       context.stderr(`${whole(pages)} of ${whole(total)} pages\n`);
     };
     const replayed = await replayArchive(database.db, filter, onProgress, context.signal);
-    return printAnswer(context, options, {
-      schema: replayDocument,
-      fields: replayed,
-      text: () => summary(replayed),
-    });
+    const text = () => summary(replayed);
+    return printAnswer(context, options, { schema: replayDocument, fields: replayed, text });
   });
 }
 

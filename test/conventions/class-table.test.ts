@@ -50,7 +50,7 @@ test('the overall states, reasons and feed states of docs/operating.md are those
 test('the screen of docs/getting-started.md is one that is tested', () => {
   const [docs, screen] = [
     '../../docs/getting-started.md',
-    '../unit/terminal/snapshots/status/six-feeds.txt',
+    '../unit/terminal/snapshots/status.txt',
   ].map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'));
   expect(docs).toContain(screen);
 });

@@ -114,11 +114,11 @@ test('the installed package tells how to use it, and brings the questions', asyn
 
 test('the installed package runs the demo', async () => {
   onTestFinished(async () => {
-    await run('npx', ['explorer-etl', 'demo', '--stop'], folder);
+    await run('npx', ['explorer-etl', 'db', 'stop'], folder);
   });
   const { stdout } = await run('npx', ['explorer-etl', 'demo'], folder);
   expect(stdout).toMatch(/✓ Killed at page \d+, resumed at \d+: no page lost, none stored twice/u);
-  expect(stdout).toContain('npx explorer-etl demo --stop');
+  expect(stdout).toContain('npx explorer-etl db stop');
   const url = await run('npx', ['explorer-etl', 'db', 'url', '--demo'], folder);
   const client = new Client({ connectionString: url.stdout.trim() });
   await client.connect();
@@ -137,7 +137,7 @@ test('the installed package serves the page, with all that the page loads, and m
   );
   onTestFinished(async () => {
     child.kill('SIGKILL');
-    await run('npx', ['explorer-etl', 'demo', '--stop'], folder);
+    await run('npx', ['explorer-etl', 'db', 'stop'], folder);
   });
   const [said] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
   const url = /http:\/\/\S+/u.exec(said)![0];

@@ -6,107 +6,79 @@ import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { commands } from '../../src/cli/program.ts';
 import { call, expectOneMessage } from '../harness/call.ts';
-import { command, emptyFolder } from '../harness/process.ts';
+import { hangMs } from '../harness/hang.ts';
+import { command, emptyFolder, eventually } from '../harness/process.ts';
 
 const key = { EXPLORER_API_KEY: 'a-key' };
 /** Nothing listens on port 1. */
 const refused = 'postgres://someone:hidden-password@127.0.0.1:1/chains';
 
-describe('wrong flags end with exit code 2 and one message', () => {
-  test.each<[name: string, args: string[], message: RegExp]>([
-    ['an unknown command', ['snyc'], /^error: unknown command 'snyc'/],
-    ['an unknown option', ['sync', '--chian', '10'], /^error: unknown option '--chian'/],
-    ['an unknown log level', ['sync', '--log-level', 'loud'], /'loud' is invalid.*debug, info/],
+describe('wrong use ends with exit code 2 and one message', () => {
+  test.each<[line: string, message: RegExp]>([
+    ['snyc', /^error: unknown command 'snyc'/],
+    ['sync --chian 10', /^error: unknown option '--chian'/],
+    ['sync --log-level loud', /'loud' is invalid.*debug, info/],
+    ['sync --chain abc', /--chain abc: no chain has this name; .*such as 10/],
+    ['init --chain optimsm', /no chain has this name; did you mean optimism \(10\)\?/],
     [
-      'a chain that nobody knows',
-      ['sync', '--chain', 'abc'],
-      /--chain abc: no chain has this name; .*such as 10/,
-    ],
-    [
-      'a chain to init with a slip',
-      ['init', '--chain', 'optimsm'],
-      /--chain optimsm: no chain has this name; did you mean optimism \(10\)\?/,
-    ],
-    [
-      'a reversed range',
-      ['sync', '--chain', '10', '--from-batch', '9', '--to-batch', '3'],
+      'sync --chain 10 --from-batch 9 --to-batch 3',
       /--from-batch 9 is above --to-batch 3: the range is reversed/,
     ],
+    ['backfill --chain 10 --from-block 9 --to-block 3', /--from-block 9 is above --to-block 3/],
+    ['backfill --chain 10 --again --from-block 9', /--again reads all known history/],
     [
-      'a reversed range of blocks',
-      ['backfill', '--chain', '10', '--from-block', '9', '--to-block', '3'],
-      /--from-block 9 is above --to-block 3: the range is reversed/,
-    ],
-    [
-      'a range of blocks that is to be read again',
-      ['backfill', '--chain', '10', '--again', '--from-block', '9'],
-      /--again reads all known history/,
-    ],
-    [
-      'a block of a list without history',
-      ['backfill', '--chain', '10', '--operation', 'factories', '--to-block', '9'],
+      'backfill --chain 10 --operation factories --to-block 9',
       /--to-block is about user-operations, and none of that is chosen/,
     ],
     [
-      'a time that is none',
-      ['sync', '--chain', '10', '--operation', 'factories', '--since', 'yesterday'],
+      'backfill --chain 10 --operation factories',
+      /factories have no history: choose user-operations, optimism-batches, or optimism-batch-blocks/,
+    ],
+    [
+      'backfill --chain 10 --again --operation optimism-batch-blocks',
+      /--again is about user-operations and optimism-batches/,
+    ],
+    ['backfill --chain 10 --to-batch 9', /^error: unknown option '--to-batch'/],
+    [
+      'sync --chain 10 --since yesterday',
       /--since yesterday: not a date or time such as 2026-11-01, or how long ago, such as 7d/,
     ],
+    ['sync --chain 10 --since 2999-01-01', /--since 2999-01-01 is in the future/],
     [
-      'a time that is still to come',
-      ['sync', '--chain', '10', '--since', '2999-01-01'],
-      /--since 2999-01-01 is in the future/,
-    ],
-    [
-      'a time for operations that are not chosen',
-      ['sync', '--chain', '10', '--operation', 'factories', '--since', '2026-01-01'],
+      'sync --chain 10 --operation factories --since 2026-01-01',
       /--since is about user-operations and optimism-batches, and none of that is chosen/,
     ],
     [
-      'a first batch where no batches are chosen',
-      ['sync', '--chain', '10', '--operation', 'factories', '--from-batch', '1'],
-      /--from-batch is about optimism-batch-blocks, and none of that is chosen/,
-    ],
-    [
-      'a last batch where no batches are chosen',
-      ['sync', '--chain', '10', '--operation', 'user-operations', '--to-batch', '9'],
+      'sync --chain 10 --operation user-operations --to-batch 9',
       /--to-batch is about optimism-batch-blocks, .* add --operation optimism-batch-blocks/,
     ],
     [
-      'an operation that does not exist',
-      ['sync', '--chain', '10', '--operation', 'blocks'],
+      'sync --chain 10 --operation blocks',
       /--operation.*'blocks' is invalid.*user-operations, optimism-batches, optimism-batch-blocks, factories/,
     ],
+    ['sync --chain 10 --max-pages 0', /--max-pages.*'0' is invalid.*at least 1/],
     [
-      'no page at all',
-      ['sync', '--chain', '10', '--max-pages', '0'],
-      /--max-pages.*'0' is invalid.*at least 1/,
-    ],
-    [
-      'a config file that is not there',
-      ['sync', '--config', 'gone.yaml'],
+      'sync --config gone.yaml',
       /cannot read gone\.yaml \(ENOENT\): no such file; check --config .*explorer-etl init/,
     ],
-    ['no chain', ['sync'], /no chain to copy: .*--chain 10.*explorer-etl init/],
+    ['sync', /no chain to copy: .*--chain 10.*explorer-etl init/],
+    ['start --log-format pretty', /no chain to copy: .*--chain 10.*explorer-etl init/],
+    ['plan', /no chain to copy: .*--chain 10.*explorer-etl init/],
     [
-      'no chain to start',
-      ['start', '--log-format', 'pretty'],
-      /no chain to copy: .*--chain 10.*explorer-etl init/,
-    ],
-    [
-      'a simulated chain without a number',
-      ['simulate', '--chains', 'foo'],
+      'simulate --chains foo',
       /"foo" does not begin with a chain's number, as 10:optimism:v12 does\. Families are optimism, .*v12/,
     ],
-    [
-      'a port that is none',
-      ['simulate', '--port', '65536'],
-      /--port.*'65536' is invalid.*from 0 to 65535/,
-    ],
-    ['a simulated family that is none', ['simulate', '--chains', '10:moon'], /one of optimism, /],
-  ])('%s', async (_name, args, message) => {
-    const ended = await call(args, { env: key });
-    expectOneMessage(ended, message, ended.stderr.includes('Did you mean') ? 2 : 1);
+    ['simulate --chains 10:moon', /one of optimism, /],
+    ['simulate --port 65536', /--port.*'65536' is invalid.*from 0 to 65535/],
+    ['simulate --fault mischief', /'mischief' is invalid.*no such fault.*"--fault list"/],
+    ['simulate --fault cut-in-itm', /Did you mean cut-in-item\?/],
+    ['simulate --fault reset=2', /'reset=2' is invalid.*above 0 and at most 1/],
+    ['simulate --fault reset=0', /above 0 and at most 1/],
+    ['simulate --fault reset=often', /above 0 and at most 1/],
+    ['simulate --fault reset=0.1=0.2', /more than one rate/],
+  ])('%s', async (line, message) => {
+    const ended = await call(line.split(' '), { env: key });
+    expectOneMessage(ended, message, ended.stderr.includes('\n(Did you mean') ? 2 : 1);
   });
 
   test('a command that is no command leads to the nearest one', async () => {
@@ -125,58 +97,26 @@ describe('wrong flags end with exit code 2 and one message', () => {
   });
 });
 
-describe('a wrong configuration ends with exit code 2 and its line', () => {
-  test.each<[name: string, yaml: string, message: RegExp]>([
-    [
-      'an unknown key',
-      'chains:\n  - id: 10\n    operations:\n      factories:\n        shedule: "* * * * *"\n',
-      /explorer-etl\.yaml:5: .*shedule: unknown key; did you mean schedule\?/,
-    ],
-    [
-      'a reversed range',
-      'chains:\n  - id: 10\n    operations:\n      optimism-batch-blocks:\n        from_batch: 9\n        to_batch: 3\n',
-      /explorer-etl\.yaml:6: .*to_batch: is below from_batch: the range is reversed/,
-    ],
-    ['a chain that is no number', 'chains:\n  - id: abc\n', /explorer-etl\.yaml:2: .*id/],
-    ['no chain', 'chains: []\n', /no chain to copy: list one under chains in explorer-etl\.yaml/],
-    ['broken YAML', 'chains:\n  - id: [10\n', /explorer-etl\.yaml:\d+: not valid YAML/],
-  ])('%s', async (_name, yaml, message) => {
-    const cwd = await emptyFolder();
-    await writeFile(join(cwd, 'explorer-etl.yaml'), yaml);
-    expectOneMessage(await call(['sync'], { cwd, env: key }), message);
-  });
+test('a wrong configuration ends with exit code 2 and its line', async () => {
+  const cwd = await emptyFolder();
+  const yaml = 'chains:\n  - id: 10\n    operations:\n      factories:\n        shedule: 1\n';
+  await writeFile(join(cwd, 'explorer-etl.yaml'), yaml);
+  expectOneMessage(
+    await call(['sync'], { cwd, env: key }),
+    /explorer-etl\.yaml:5: .*shedule: unknown key; did you mean schedule\?/,
+  );
 });
 
 describe('a wrong database ends with exit code 2 and without its password', () => {
-  const withoutDatabase = () => {
-    const url = new URL(inject('databaseServer').url);
-    url.pathname = '/no_such_database';
-    return url.href;
-  };
-  const args = ['sync', '--chain', '10', '--operation', 'factories'];
+  const missing = () => new URL('/no_such_database', inject('databaseServer').url).href;
 
-  test.each<[name: string, url: () => string, message: RegExp]>([
-    [
-      'a malformed URL',
-      () => 'postgres//hidden-password@host',
-      /DATABASE_URL: not a URL: it should read postgres:\/\//,
-    ],
-    [
-      'another scheme',
-      () => 'mysql://u:hidden-password@host/db',
-      /DATABASE_URL: the scheme is mysql, not postgres/,
-    ],
-    [
-      'a refused port',
-      () => refused,
-      /the database can't be used: connection refused .*127\.0\.0\.1:1\. Check DATABASE_URL/,
-    ],
-    [
-      'a name that is none',
-      withoutDatabase,
-      /the database can't be used: database "no_such_database" does not exist/,
-    ],
-  ])('%s', async (_name, url, message) => {
+  test.each<[url: () => string, message: RegExp]>([
+    [() => 'postgres//hidden-password@host', /DATABASE_URL: not a URL: it should read postgres/],
+    [() => 'mysql://u:hidden-password@host/db', /DATABASE_URL: the scheme is mysql, not postgres/],
+    [() => refused, /connection refused .*127\.0\.0\.1:1\. Check DATABASE_URL/],
+    [missing, /the database can't be used: database "no_such_database" does not exist/],
+  ])('%s', async (url, message) => {
+    const args = ['sync', '--chain', '10', '--operation', 'factories'];
     const ended = await command(args, { env: { ...key, DATABASE_URL: url() } });
     expectOneMessage(ended, message);
     expect(ended.stderr).not.toContain('hidden-password');
@@ -190,16 +130,10 @@ describe('a wrong database ends with exit code 2 and without its password', () =
   });
 
   test('for a flag, which is named instead of the variable', async () => {
-    const ended = await call(['migrate', '--database-url', 'nonsense']);
-    expectOneMessage(ended, /--database-url: not a URL/);
-  });
-
-  test('for a flag that leads nowhere, which is to be checked and not the variable', async () => {
-    const ended = await call(['migrate', '--database-url', refused]);
-    expectOneMessage(
-      ended,
-      /the database can't be used: connection refused .*Check --database-url\.$/m,
-    );
+    const wrong = await call(['migrate', '--database-url', 'nonsense']);
+    expectOneMessage(wrong, /--database-url: not a URL/);
+    const away = await call(['migrate', '--database-url', refused]);
+    expectOneMessage(away, /connection refused .*Check --database-url\.$/m);
   });
 });
 
@@ -256,6 +190,27 @@ test('a folder where a file should be is told by its name', async () => {
   await mkdir(join(cwd, 'folder'));
   const ended = await call(['sync', '--config', 'folder'], { cwd, env: key });
   expectOneMessage(ended, /cannot read folder \(EISDIR\): it is a folder; name the file in it/);
+});
+
+test('--fault list names every fault, and ends', async () => {
+  const { code, stdout } = await call(['simulate', '--fault', 'list', '--json']);
+  expect(code).toBe(0);
+  const { faults } = JSON.parse(stdout) as { faults: string[] };
+  expect(faults).toEqual(
+    expect.arrayContaining(['429-bare', 'cut-in-escape', 'gzip-bomb', 'proto-key']),
+  );
+});
+
+test('simulate answers as --fault says', async () => {
+  const statuses: number[] = [];
+  await command(['simulate', '--port', '0', '--fault', '503', '--json'], {
+    until: async (output) => {
+      await eventually('its address', hangMs, async () => output().includes('\n}\n'));
+      const { url } = JSON.parse(output()) as { url: string };
+      statuses.push((await fetch(`${url}/10/api/v2/blocks/optimism-batch/1`)).status);
+    },
+  });
+  expect(statuses).toEqual([503]);
 });
 
 describe('help', () => {

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { failures, type FailureClass } from '../../../src/failure.ts';
 import {
   feedStates,
@@ -91,7 +91,6 @@ const silent = {
 };
 
 const scenes: Readonly<Record<string, StatusDocument>> = {
-  'six feeds': statusOf(sixFeeds()),
   'all is well': statusOf([feedOf(), feedOf(celo)]),
   'nothing is there': statusOf([], nobody),
   'one of two was never read': statusOf([feedOf(), feedOf({ ...celo, ...unread })], nobody),
@@ -166,14 +165,22 @@ test('every state and every reason is drawn', () => {
   );
 });
 
-describe.each(Object.entries(scenes))('%s', (name, document) => {
-  test('on 80 columns', async () => {
-    expect(statusDocument.parse(document)).toEqual(document);
-    const file = name.replaceAll(/[^a-z]+/gu, '-');
-    await expect(statusText(document, usual)).toMatchFileSnapshot(`snapshots/status/${file}.txt`);
-  });
+test('six feeds on 80 columns', async () => {
+  const text = statusText(statusOf(sixFeeds()), usual);
+  await expect(text).toMatchFileSnapshot('snapshots/status.txt');
+});
 
-  test.each(Object.values(looks))('fits $columns columns, coloured: $isColoured', (look) => {
+test('each scene has its headline and its advice', async () => {
+  const drawn = Object.entries(scenes).map(([name, document]) => {
+    expect(statusDocument.parse(document)).toEqual(document);
+    const [head = '', , advice = ''] = statusText(document, usual).trimEnd().split('\n\n');
+    return [`# ${name}`, head, advice].filter((part) => part !== '').join('\n');
+  });
+  await expect(`${drawn.join('\n\n')}\n`).toMatchFileSnapshot('snapshots/status-scenes.txt');
+});
+
+test.each(Object.values(looks))('all fit $columns columns, coloured: $isColoured', (look) => {
+  for (const document of Object.values(scenes)) {
     const text = statusText(document, look);
     const lines = text.trimEnd().split('\n');
     // A command stays whole, so that it can be copied.
@@ -184,5 +191,5 @@ describe.each(Object.entries(scenes))('%s', (name, document) => {
     expect(drawn.filter((line) => widthOf(line) > look.columns)).toEqual([]);
     expect(lines.length).toBeLessThan(rows);
     expect(text.includes('\u001b')).toBe(look.isColoured);
-  });
+  }
 });
