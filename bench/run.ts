@@ -8,7 +8,7 @@ const benches: Readonly<Record<string, () => Promise<unknown>>> = {
   growth: () => import('./growth.ts'),
   page: () => import('./page.ts'),
   start: () => import('./start.ts'),
-  chaos: () => import('../test/chaos/run.ts'),
+  chaos: () => import('../test/harness/chaos-run.ts'),
   adversarial: () => import('../test/adversarial/run.ts'),
 };
 

@@ -1,9 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
-import type { Limits } from '../../simulator/index.ts';
-import type { DatabaseProxy } from '../harness/servers.ts';
-import type { Worker } from '../harness/process.ts';
-import { requestsPerSecond } from './world.ts';
+import {
+  faultNames,
+  openFault,
+  type Fault,
+  type FaultName,
+  type Faults,
+  type Limits,
+} from '../../simulator/index.ts';
+import type { Crew } from './crew.ts';
+import type { Worker } from './process.ts';
+import type { DatabaseProxy } from './servers.ts';
+
+/** What the key is allowed and configured for, in requests a second. */
+export const requestsPerSecond = 20;
 
 /** How long a worker is stopped, the database away, and the key's limit another, in ms, at most. */
 const mostStoppedMs = 6_000;
@@ -13,12 +23,11 @@ const mostLimitedMs = 5_000;
 
 /** What a fault works on. */
 export interface Scene {
-  readonly workers: Worker[];
+  readonly crew: Crew<Worker>;
   readonly proxy: DatabaseProxy;
   /** To the database itself, not through the proxy. */
   readonly pool: Pool;
   readonly random: () => number;
-  readonly start: () => Worker;
   /** Stops the database's server and starts it again; null where it is others' too, and is left alone. */
   readonly restartServer: (() => Promise<void>) | null;
   readonly setLimits: (limits: Limits) => void;
@@ -29,8 +38,6 @@ interface DrawnFault {
   readonly weight: number;
   readonly inject: (scene: Scene) => Promise<void>;
 }
-
-const drawWorker = ({ workers, random }: Scene) => workers[Math.floor(random() * workers.length)];
 
 /** The explorer allows so much of the usual for a while, and says so in its headers, or does not. */
 const limit = (share: number, headers: Limits['headers'] = 'stated') => ({
@@ -48,29 +55,19 @@ const restart: DrawnFault = { weight: 1, inject: async ({ restartServer }) => re
 const faults: Readonly<Record<string, DrawnFault>> = {
   kill: {
     weight: 6,
-    async inject(scene) {
-      const victim = drawWorker(scene);
-      if (victim === undefined) return;
-      victim.kill('SIGKILL');
-      await victim.exit;
-      scene.workers[scene.workers.indexOf(victim)] = scene.start();
-    },
+    inject: async ({ crew, random }) => void (await crew.kill(crew.draw(random))),
   },
   'kill all': {
     weight: 1,
-    async inject({ workers, start }) {
-      for (const worker of workers) worker.kill('SIGKILL');
-      await Promise.all(workers.map(({ exit }) => exit));
-      for (const place of workers.keys()) workers[place] = start();
-    },
+    inject: async ({ crew }) => void (await crew.kill(crew.members)),
   },
   stop: {
     weight: 3,
-    async inject(scene) {
-      const victim = drawWorker(scene);
-      victim?.kill('SIGSTOP');
-      await delay(scene.random() * mostStoppedMs);
-      victim?.kill('SIGCONT');
+    async inject({ crew, random }) {
+      const victims = crew.draw(random);
+      for (const victim of victims) victim.kill('SIGSTOP');
+      await delay(random() * mostStoppedMs);
+      for (const victim of victims) victim.kill('SIGCONT');
     },
   },
   'cut the database': {
@@ -203,4 +200,80 @@ async function hasTables(session: PoolClient): Promise<boolean> {
     "select to_regclass('etl.runs') is not null as there",
   );
   return rows[0]?.there ?? false;
+}
+
+/** Of all requests, those that a bad day of the service answers with a fault. */
+const usualShare = 0.02;
+/** A short run has as many of them as minutes of such a day. */
+const shortShare = 0.08;
+
+/** So that a limit of the key is met as often as all else together that a service says. */
+const throttlingWeight = 3;
+/** Each takes half a minute or two: a whole run has some, and still gets on. */
+const slowWeight = 0.2;
+
+const throttling: ReadonlySet<FaultName> = new Set([
+  '429-bare',
+  '429-seconds',
+  '429-date',
+  '429-reset',
+]);
+const slow: ReadonlySet<FaultName> = new Set(['byte-a-second', 'slow-headers', 'no-answer']);
+
+/**
+ * Left out. By these the explorer says that it does not serve a list, and the feed is looked at again
+ * a day later; or that the key is worth nothing, and all feeds rest for five minutes, or until the
+ * day's credits come. `test/fault/classes.test.ts` and `test/timed/` have them.
+ */
+const lasting: ReadonlySet<FaultName> = new Set([
+  '400-action',
+  '401',
+  '402-credits',
+  '402-key',
+  '404-network',
+  '501',
+  '501-disabled',
+]);
+
+/**
+ * What an item says in fields that nothing can check is believed, and a batch that is verified is never
+ * read again: among blocks it would stay.
+ */
+const believed: ReadonlySet<FaultName> = new Set([
+  'string-of-1-mb',
+  'lone-surrogate',
+  'proto-key',
+  'constructor-key',
+  'nested-1000',
+  'nested-100000',
+]);
+
+interface ExplorerFaults {
+  /** Whether there is no time for answers that take minutes. */
+  readonly isShort: boolean;
+  readonly isCalm: () => boolean;
+  readonly note: (name: FaultName) => void;
+}
+
+/** All faults that have a name and pass, drawn by weight. */
+export function explorerFaults({ isShort, isCalm, note }: ExplorerFaults): Faults {
+  const share = isShort ? shortShare : usualShare;
+  const drawn = faultNames
+    .filter((name) => !lasting.has(name) && !(isShort && slow.has(name)))
+    .map((name) => ({ name, weight: weightOf(name), fault: openFault(name) }));
+  const total = drawn.reduce((sum, { weight }) => sum + weight, 0);
+  return ({ operation }, random): Fault | null => {
+    if (isCalm() || random() >= share) return null;
+    let left = random() * total;
+    const chosen = drawn.find(({ weight }) => (left -= weight) < 0);
+    if (chosen === undefined) return null;
+    if (operation === 'optimism-batch-blocks' && believed.has(chosen.name)) return null;
+    note(chosen.name);
+    return chosen.fault;
+  };
+}
+
+function weightOf(name: FaultName): number {
+  if (slow.has(name)) return slowWeight;
+  return throttling.has(name) ? throttlingWeight : 1;
 }

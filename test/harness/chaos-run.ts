@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { interruptSignal } from '../../bench/child.ts';
 import { withServer } from '../../bench/server.ts';
-import { endAll } from '../harness/ending.ts';
+import { endAll } from './ending.ts';
 import { runChaos } from './chaos.ts';
 
 const { values } = parseArgs({
@@ -30,7 +30,7 @@ try {
         workers: Number(values.workers),
         restartServer: () => server.restart(),
         signal,
-      });
+      }).finally(endAll);
       console.log(JSON.stringify(seen, null, 2));
       const { busiestSecond, limit } = seen;
       const isExceeded = busiestSecond > limit + 1;
@@ -50,6 +50,4 @@ try {
     throw error;
   }
   process.exitCode = 130;
-} finally {
-  await endAll();
 }

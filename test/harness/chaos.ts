@@ -1,32 +1,21 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { type Limits, startSimulator } from '../../simulator/index.ts';
+import type { Limits, SimulatedChain } from '../../simulator/index.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
-import { injectFault } from '../harness/faults.ts';
-import { testKey } from '../harness/key.ts';
-import { Worker, type ProgramEnvironment } from '../harness/process.ts';
-import type { WorkerSettings } from '../harness/worker-process.ts';
-import { seededRandom } from '../harness/random.ts';
-import { openDatabaseProxy } from '../harness/servers.ts';
-import { injectOne, type Scene } from './faults.ts';
-import { WorldClock } from './clock.ts';
-import { openCron } from './cron.ts';
-import { endAsPerson, openRunsAfter } from './ending.ts';
-import { chaosFaults } from './explorer-faults.ts';
-import {
-  chainOf,
-  clockRate,
-  configOf,
-  latencyMs,
-  leashMs,
-  longFromMs,
-  requestsPerSecond,
-} from './world.ts';
+import { openChaosCron, WorldClock } from './chaos-cron.ts';
+import { endAsPerson } from './chaos-ending.ts';
+import { explorerFaults, injectOne, requestsPerSecond, type Scene } from './chaos-faults.ts';
+import { Crew } from './crew.ts';
+import { areCopied, runsUnderWay } from './cron.ts';
+import { atEnd } from './ending.ts';
+import { playFaults, type Fault } from './faults.ts';
+import { testKey } from './key.ts';
+import { Worker } from './process.ts';
+import { seededRandom } from './random.ts';
+import type { WorkerSettings } from './worker-process.ts';
+import { chainOfSeed, openWorld } from './world.ts';
 
 export interface ChaosPlan {
   readonly databaseUrl: string;
@@ -77,6 +66,56 @@ const dbTimeouts = { statementMs: 8_000, answerMs: 10_000, idleTransactionMs: 5_
 /** How long before the real time of day the workers' begins: it never reaches the commands', in ms. */
 const daysBeforeMs = 5 * 86_400_000;
 
+/** Simulated ms in a real one: a minute passes in a second. */
+const clockRate = 60;
+const latencyMs = 20;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** How soon an operation may leave the list again: far longer than a poll of its head takes. */
+const soonestOrphanedMs = hourMs;
+/** How far the world may be ahead of whoever looks at it, so that he sees what leaves again. */
+const leashMs = soonestOrphanedMs / 2;
+
+/** Below it a run is short: no more history than is read in seconds, and no answers of minutes, in ms. */
+const longFromMs = 60_000;
+
+/** Half of what the key may ask for is needed to follow all that moves; what is left is for failures. */
+const chainOf = (seed: number, isShort: boolean): SimulatedChain => ({
+  ...chainOfSeed(seed),
+  userOperations: isShort ? 250 : 900,
+  batches: { first: 1, count: isShort ? 4 : 8, blocks: 30 },
+  gapsPercent: 3,
+  factories: 60,
+  oddities: ['duplicates-across-pages', 'empty-page-with-cursor'],
+  motion: {
+    operationsPerMinute: 15,
+    blockSeconds: 12,
+    latePercent: 3,
+    latestLateMs: 3 * hourMs,
+    orphanedPercent: 2,
+    orphanedAfterMs: [soonestOrphanedMs, 3 * hourMs],
+    reorgsPerDay: 288,
+    pendingMs: 10 * minuteMs,
+    oddBatchesPercent: 10,
+    factoryChangeMs: 2 * hourMs,
+    absentFactoriesPercent: 10,
+    newFactoriesPercent: 10,
+  },
+});
+
+const resweep = [
+  { depth: '20m', every: '20m' },
+  { depth: '2h', every: '2h' },
+  { depth: '6h', every: '6h' },
+];
+const operations = {
+  'user-operations': { overlap: '2m', resweep },
+  'optimism-batch-blocks': {},
+  factories: {},
+};
+const feeds = Object.keys(operations).length;
+
 /**
  * Workers follow a chain that moves while they are killed and stopped, their database is cut off and
  * broken, and the explorer fails and changes its limits. What is done follows from the seed, when it
@@ -84,29 +123,32 @@ const daysBeforeMs = 5 * 86_400_000;
  * is held against the truth.
  */
 export async function runChaos(plan: ChaosPlan): Promise<ChaosResult> {
-  await using stack = new AsyncDisposableStack();
-  const world = await openChaos(plan, stack);
-  const { cron, clock, simulator, pool, counts } = world;
-  await beChaotic(plan, world);
-  world.calm();
+  const chaos = await openChaos(plan);
+  const { cron, clock, simulator, pool, counts, place, chain, note, seed } = chaos;
+  await playFaults(faultsOf(plan, chaos), {
+    pool,
+    requests: () => simulator.requests,
+    isOver: async () => false,
+  });
+  chaos.calm();
   const calmMs = performance.now();
   const pagesInChaos = await pagesOf(pool);
   const atMs = clock.freeze();
   await cron.stop();
-  const faults: Record<string, unknown> = await comeToRest(world, plan.signal);
+  const faults: Record<string, unknown> = await comeToRest(chaos, plan.signal);
   if (atMs === 0) faults['the world was not copied in time'] = true;
   const restedMs = performance.now();
-  const { place, chain, note } = world;
-  const rest = { pool, seed: plan.seed, chain, atMs, place, note, signal: plan.signal };
-  Object.assign(faults, await endAsPerson(rest), badOutput(world.all));
+  const rest = { pool, seed, chain, atMs, place, note, signal: plan.signal };
+  Object.assign(faults, await endAsPerson(rest), badOutput(chaos.all));
+  const missed = cron.missed();
   return {
-    injected: { ...counts.injected, ...(cron.missed > 0 && { 'runs not sent': cron.missed }) },
+    injected: { ...counts.injected, ...(missed > 0 && { 'runs not sent': missed }) },
     explorerFaults: counts.faults,
     deadlocks: await deadlocksOf(pool),
     requests: simulator.requests,
     pages: await pagesOf(pool),
     pagesInChaos,
-    minutesOfWorld: Math.round(atMs / 60_000),
+    minutesOfWorld: Math.round(atMs / minuteMs),
     restMs: Math.round(restedMs - calmMs),
     endingMs: Math.round(performance.now() - restedMs),
     busiestSecond: simulator.busiestSecond,
@@ -117,10 +159,8 @@ export async function runChaos(plan: ChaosPlan): Promise<ChaosResult> {
 
 type Chaos = Awaited<ReturnType<typeof openChaos>>;
 
-async function openChaos(plan: ChaosPlan, stack: AsyncDisposableStack) {
-  const { databaseUrl, seed } = plan;
-  const random = seededRandom(seed);
-  const chain = chainOf(seed, plan.lengthMs);
+async function openChaos({ databaseUrl, seed, lengthMs, workers, restartServer }: ChaosPlan) {
+  const isShort = lengthMs < longFromMs;
   const clock = new WorldClock({ rate: clockRate, leashMs });
   const counts = { injected: {} as Record<string, number>, faults: {} as Record<string, number> };
   const count = (kind: keyof typeof counts) => (name: string) => {
@@ -128,119 +168,109 @@ async function openChaos(plan: ChaosPlan, stack: AsyncDisposableStack) {
   };
   let isCalm = false;
   let limits: Limits = { requestsPerSecond };
-  const simulator = await startSimulator({
+  const pool = createPool({ url: databaseUrl, max: 4, applicationName: 'watch' });
+  atEnd(() => pool.end());
+  const world = await openWorld({
     seed,
-    chains: [chain],
-    latencyMs,
+    chain: chainOf(seed, isShort),
+    database: { url: databaseUrl, pool },
+    operations,
+    explorer: { requests_per_second: requestsPerSecond, page_size: 10 },
+    latency: () => latencyMs,
     clock: () => clock.nowMs,
     limits: () => limits,
-    faults: chaosFaults({
-      isShort: plan.lengthMs < longFromMs,
-      isCalm: () => isCalm,
-      note: count('faults'),
-    }),
+    faults: explorerFaults({ isShort, isCalm: () => isCalm, note: count('faults') }),
   });
-  stack.defer(() => simulator.close());
-  const proxy = await openDatabaseProxy(databaseUrl);
-  stack.defer(() => proxy.close());
-  const cwd = await mkdtemp(join(tmpdir(), 'explorer-etl-chaos-'));
-  stack.defer(() => rm(cwd, { recursive: true }));
-  await writeFile(join(cwd, 'explorer-etl.yaml'), JSON.stringify(configOf(chain)));
-  const pool = createPool({ url: databaseUrl, max: 4, applicationName: 'watch' });
-  stack.defer(() => pool.end());
-  const { chains } = loadSettings({ env: { EXPLORER_API_KEY: testKey }, cwd });
+  const { place, proxy, database } = world;
+  const { chains } = loadSettings({ env: { EXPLORER_API_KEY: testKey }, cwd: place.cwd });
   const lanes = configuredLanes(chains);
-  const cron = await openCron({ databaseUrl, pool, lanes, clock });
-  stack.defer(() => cron.close());
-  const place: ProgramEnvironment = { databaseUrl, explorerUrl: simulator.url, cwd };
-  const all: Worker[] = [];
-  stack.defer(async () => {
-    for (const worker of all) worker.kill('SIGKILL');
-    await Promise.all(all.map(({ exit }) => exit));
-  });
+  const cron = await openChaosCron({ database, lanes, clock });
   const sinceMs = Date.now();
-  const length = plan.lengthMs * clockRate;
-  const clocked: WorkerSettings = {
-    clock: { sinceMs, instantMs: sinceMs - length - daysBeforeMs, rate: clockRate },
-    dbTimeouts,
-  };
-  let started = 0;
-  const start = () => {
-    const name = `chaos-${(started += 1)}`;
+  const instantMs = sinceMs - lengthMs * clockRate - daysBeforeMs;
+  const clocked: WorkerSettings = { clock: { sinceMs, instantMs, rate: clockRate }, dbTimeouts };
+  const all: Worker[] = [];
+  const crew = new Crew(workers, () => {
+    const name = `chaos-${all.length + 1}`;
     const worker = new Worker({ ...place, databaseUrl: proxy.url, name }, clocked);
     all.push(worker);
     return worker;
-  };
+  });
+  await crew.fill();
   const scene: Scene = {
-    workers: Array.from({ length: plan.workers }, start),
+    crew,
     proxy,
     pool,
-    random,
-    start,
-    restartServer: plan.restartServer ?? null,
+    random: seededRandom(seed),
+    restartServer: restartServer ?? null,
     setLimits: (wanted) => (limits = wanted),
   };
-  const calm = () => {
-    isCalm = true;
+  const calm = () => void (isCalm = true);
+  return {
+    ...world,
+    pool,
+    scene,
+    crew,
+    clock,
+    cron,
+    lanes,
+    all,
+    counts,
+    calm,
+    note: count('injected'),
   };
-  const note = count('injected');
-  return { scene, simulator, pool, clock, cron, lanes, chain, place, all, counts, note, calm };
 }
 
-async function beChaotic(plan: ChaosPlan, chaos: Chaos): Promise<void> {
-  const { scene, pool, clock, note, simulator } = chaos;
-  const { signal } = plan;
-  const work = { pool, requests: () => simulator.requests, isOver: async () => false };
-  let endMs = performance.now() + copyBoundMs + plan.lengthMs;
+/** Faults for as long as the plan says, once all has been copied; drawn as they come. */
+function* faultsOf(plan: ChaosPlan, chaos: Chaos): Generator<Fault<void>> {
+  const { scene, pool, clock, note } = chaos;
   const calmMs = plan.lengthMs < longFromMs ? mostCalmMs.short : mostCalmMs.long;
-  while (performance.now() < endMs) {
-    signal?.throwIfAborted();
-    const afterMs = Math.max(0, Math.min(scene.random() * calmMs, endMs - performance.now()));
+  let endMs = performance.now() + copyBoundMs + plan.lengthMs;
+  const inject = async () => {
     // A fault that hits the kit's own session as well has been injected.
-    const inject = () => injectOne(scene).catch(() => 'fault that missed');
-    note((await injectFault({ when: { at: 'start', afterMs }, inject }, work)) ?? 'none');
-    superviseWorkers(scene, note);
+    note(await injectOne(scene).catch(() => 'fault that missed'));
+    await superviseWorkers(chaos);
     // The world begins to move when it has been copied once: until then nobody watches it.
-    if (clock.isRunning || !(await isCopied(pool))) continue;
+    if (clock.isRunning || !(await areCopied(pool, feeds).catch(() => false))) return;
     clock.run();
     endMs = performance.now() + plan.lengthMs;
+  };
+  while (performance.now() < endMs) {
+    plan.signal?.throwIfAborted();
+    const afterMs = Math.max(0, Math.min(scene.random() * calmMs, endMs - performance.now()));
+    yield { when: { at: 'start', afterMs }, inject };
   }
 }
 
 /** A worker that can't reach the database when it starts says so and ends; a supervisor's part. */
-function superviseWorkers({ workers, start }: Scene, note: (event: string) => void): void {
-  for (const [place, worker] of workers.entries()) {
-    if (worker.isRunning && !worker.isReady && worker.ageMs > startBoundMs) {
-      note('worker hung at its start, and was killed');
-      worker.kill('SIGKILL');
-    } else if (!worker.isRunning) {
-      note('worker ended by itself, and was started again');
-      workers[place] = start();
-    }
+async function superviseWorkers({ crew, note }: Pick<Chaos, 'crew' | 'note'>): Promise<void> {
+  for (const worker of crew.members) {
+    if (worker.isReady || worker.ageMs <= startBoundMs || !worker.isRunning) continue;
+    note('worker hung at its start, and was killed');
+    worker.kill('SIGKILL');
   }
+  const started = await crew.fill();
+  for (let _ = 0; _ < started; _ += 1) note('worker ended by itself, and was started again');
 }
 
 /** What is under way ends, a last run of each lane comes, and the workers are asked to stop. */
 async function comeToRest(chaos: Chaos, signal?: AbortSignal): Promise<Record<string, unknown>> {
-  const { scene, pool, cron, lanes, note } = chaos;
+  const { crew, cron, lanes } = chaos;
   const faults: Record<string, unknown> = {};
-  const supervise = () => superviseWorkers(scene, note);
   for (const lane of [null, 'live', 'backfill'] as const) {
     await cron.send(lanes.filter((configured) => configured.lane.lane === lane));
-    const open = await openRunsAfter(pool, { boundMs: restBoundMs, signal, onPoll: supervise });
-    if (open === null) continue;
+    const open = await untilAtRest(chaos, signal);
+    if (open.length === 0) continue;
     faults['did not come to rest'] = open;
     break;
   }
   // One that was started a moment ago would not know yet how to stop.
-  while (scene.workers.some(({ isReady }) => !isReady)) {
-    supervise();
+  while (crew.members.some(({ isReady }) => !isReady)) {
+    await superviseWorkers(chaos);
     await delay(pollMs, undefined, { signal });
   }
-  for (const worker of scene.workers) worker.kill('SIGTERM');
-  const late = delay(stopBoundMs, 'late' as const);
-  for (const [place, worker] of scene.workers.entries()) {
-    const exit = await Promise.race([worker.exit, late]);
+  for (const worker of crew.members) worker.kill('SIGTERM');
+  for (const [place, worker] of crew.members.entries()) {
+    const exit = await worker.ended(stopBoundMs).catch(() => 'late' as const);
     if (exit !== 'late' && exit.code === 0) continue;
     faults[`worker ${place} did not stop cleanly: ${JSON.stringify(exit)}`] =
       worker.output.slice(-tailLength);
@@ -248,13 +278,16 @@ async function comeToRest(chaos: Chaos, signal?: AbortSignal): Promise<Record<st
   return faults;
 }
 
-async function isCopied(pool: Pool): Promise<boolean> {
-  const { rows } = await pool
-    .query<{ copied: boolean | null }>(
-      'select bool_and(last_success_at is not null) and count(*) = 3 as copied from etl.feeds',
-    )
-    .catch(() => ({ rows: [] }));
-  return rows[0]?.copied ?? false;
+/** @returns the runs that are still under way when the bound has passed */
+async function untilAtRest(chaos: Chaos, signal?: AbortSignal): Promise<object[]> {
+  const endMs = performance.now() + restBoundMs;
+  for (;;) {
+    signal?.throwIfAborted();
+    await superviseWorkers(chaos);
+    const open = await runsUnderWay(chaos.pool);
+    if (open.length === 0 || performance.now() > endMs) return open;
+    await delay(pollMs);
+  }
 }
 
 async function pagesOf(pool: Pool): Promise<number> {

@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { SimulatedChain } from '../../simulator/index.ts';
-import { truthAt } from '../harness/truth/truth.ts';
-import { ledgerFaults } from '../harness/ledger.ts';
-import { watchedDifferences } from '../harness/tables.ts';
-import { startProgram, type ProgramEnvironment } from '../harness/process.ts';
+import { truthAt } from './truth/truth.ts';
+import { ledgerFaults } from './ledger.ts';
+import { watchedDifferences } from './tables.ts';
+import { startProgram, type ProgramEnvironment } from './process.ts';
 
 /** A world that has come to stand, and who has copied it. */
 export interface Rest {
@@ -29,27 +28,6 @@ const mostRounds = 8;
 /** A command that has not ended by then hangs, in ms: the longest reads a whole list again. */
 const longestMs = 600_000;
 
-/** Runs `explorer-etl` with these arguments to its end, by the real time of day. */
-async function runCommand(
-  args: readonly string[],
-  place: ProgramEnvironment,
-  signal?: AbortSignal,
-) {
-  const child = startProgram(args, place);
-  const kill = () => child.kill('SIGKILL');
-  signal?.addEventListener('abort', kill, { once: true });
-  try {
-    const { code } = await child.ended(longestMs);
-    return { code, stdout: child.stdout, stderr: child.stderr };
-  } finally {
-    kill();
-    signal?.removeEventListener('abort', kill);
-  }
-}
-
-/** How often a condition is looked at, in ms. */
-const pollMs = 100;
-
 /**
  * Days later a person has the lists read to their present end, and does what `verify` asks for.
  *
@@ -58,10 +36,11 @@ const pollMs = 100;
 export async function endAsPerson(rest: Rest): Promise<Record<string, unknown>> {
   const faults: Record<string, unknown> = {};
   const run = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runCommand(args, rest.place, rest.signal);
+    const program = startProgram(args, rest.place);
+    const { code } = await program.ended(longestMs);
     rest.signal?.throwIfAborted();
-    if (code !== 0) faults[`${args.join(' ')}: exit code ${code}`] = (stdout + stderr).slice(-2000);
-    return stdout;
+    if (code !== 0) faults[`${args.join(' ')}: exit code ${code}`] = program.output.slice(-2000);
+    return program.stdout;
   };
   let found = await tableFaults(rest);
   for (let round = 0; round < mostRounds && (round === 0 || found !== null); round += 1) {
@@ -81,10 +60,10 @@ export async function endAsPerson(rest: Rest): Promise<Record<string, unknown>> 
  * one already, as the tables show: a person who has looked at it drops it.
  */
 async function clearQuarantine(
-  { place, note, signal }: Rest,
+  { place, note }: Rest,
   run: (...args: string[]) => Promise<string>,
 ): Promise<void> {
-  await runCommand(['quarantine', 'retry'], place, signal);
+  await startProgram(['quarantine', 'retry'], place).ended(longestMs);
   const { items: kept } = JSON.parse(await run('quarantine', 'list', '--json')) as {
     readonly items: readonly { id: number }[];
   };
@@ -154,37 +133,4 @@ async function lasting(pool: Pool): Promise<Record<string, unknown>> {
     if (rows.length > 0) found[fault] = rows.slice(0, 3);
   }
   return found;
-}
-
-interface Waiting {
-  readonly boundMs: number;
-  readonly signal: AbortSignal | undefined;
-  readonly onPoll: () => void;
-}
-
-/** Waits until no run is open; null when that is so in time, or else those that are. */
-export async function openRunsAfter(
-  pool: Pool,
-  { boundMs, signal, onPoll }: Waiting,
-): Promise<unknown[] | null> {
-  const endMs = performance.now() + boundMs;
-  for (;;) {
-    signal?.throwIfAborted();
-    onPoll();
-    const { rows } = await pool.query(`
-      select operation, lane, failures_in_a_row, opened_at,
-             (select json_agg(job) from (
-               select state, start_after, started_on from pgboss.job
-               where name = 'slices' and data ->> 'operation' = runs.operation
-                 and data ->> 'lane' = runs.lane and state in ('created', 'active', 'retry')
-             ) as job) as jobs
-      from etl.runs where state = 'open'
-      union all
-      select singleton_key, 'sent', 0, created_on, null from pgboss.job
-      where name = 'runs' and state in ('created', 'active', 'retry')
-    `);
-    if (rows.length === 0) return null;
-    if (performance.now() > endMs) return rows;
-    await delay(pollMs);
-  }
 }
