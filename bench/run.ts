@@ -9,7 +9,7 @@ const benches: Readonly<Record<string, () => Promise<unknown>>> = {
   page: () => import('./page.ts'),
   start: () => import('./start.ts'),
   chaos: () => import('../test/harness/chaos-run.ts'),
-  adversarial: () => import('../test/adversarial/run.ts'),
+  adversarial: () => import('../test/harness/story-run.ts'),
 };
 
 // What follows the name are options of that bench.

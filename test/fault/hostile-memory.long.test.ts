@@ -1,32 +1,27 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   faultNames,
   openFault,
-  startSimulator,
   statusFaults,
   type FaultName,
   type SimulatedChain,
 } from '../../simulator/index.ts';
-import { freshDatabase } from '../harness/database.ts';
-import type { MeasuredGet, MeasuredGetInput } from '../harness/measured-get.ts';
-import type { Measured, MeasuredInput } from '../harness/measured-sync.ts';
+import type { Measured, MeasuredInput } from '../harness/measured-process.ts';
+import { firstId } from '../harness/struck-world.ts';
 import { differences } from '../harness/tables.ts';
+import { openWorld, plainChain } from '../harness/world.ts';
 
 const seed = 23;
-const programs = join(import.meta.dirname, '..', 'harness');
-const run = promisify(execFile);
+const program = join(import.meta.dirname, '../harness/measured-process.ts');
 
 /** The most that a process may grow by, whatever it is served, in bytes. */
 const mostGrowth = 256 * 1024 * 1024;
 
-/** No known chain has such an id, so that all are named after it. */
-const firstId = 900_000;
-
 /** Short, so that what is slow is given up while one looks. */
-const timeouts = { connectMs: 8000, headersMs: 3000, bodyMs: 8000, totalMs: 6000 };
+const shortTimeouts = { connectMs: 8000, headersMs: 3000, bodyMs: 8000, totalMs: 6000 };
 
 /** Enough that what piles up is seen: more pages than are in memory at once, or one of all items. */
 const operationsOf: Partial<Record<FaultName, number>> = {
@@ -36,53 +31,46 @@ const operationsOf: Partial<Record<FaultName, number>> = {
 const someOperations = 100;
 
 const chainOf = (name: FaultName, index: number): SimulatedChain => ({
+  ...plainChain,
   id: firstId + index,
   name: `chain-${firstId + index}`,
-  family: 'optimism',
-  generation: 'v12',
   userOperations: operationsOf[name] ?? someOperations,
   batches: { first: 1, count: 2, blocks: 60 },
   factories: 60,
 });
 
-/** A program of `test/support`, in a process of its own. */
-async function measure<Output>(program: string, input: unknown): Promise<Output> {
-  const { stdout } = await run(process.execPath, [join(programs, program), JSON.stringify(input)]);
-  return JSON.parse(stdout) as Output;
+async function measure(input: MeasuredInput): Promise<Measured> {
+  const args = [program, JSON.stringify(input)];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  return JSON.parse(stdout) as Measured;
 }
 
-/** An explorer with a chain for each fault, which meets it all the time. */
-async function openExplorer(names: readonly FaultName[]) {
+/** An explorer with a chain for each fault, which meets it all the time, and a sync of it in a process. */
+async function openScene(
+  names: readonly FaultName[],
+  {
+    operations = ['user-operations'],
+    timeouts = {},
+  }: Partial<Extract<MeasuredInput, { databaseUrl: string }>> = {},
+) {
   const chains = names.map(chainOf);
   const faults = names.map((name) => openFault(name));
-  const simulator = await startSimulator({
+  const { simulator, database, chain } = await openWorld({
     seed,
+    chain: chains[0] ?? plainChain,
     chains,
     faults: ({ chainId }) => faults[chainId - firstId] ?? null,
   });
-  onTestFinished(() => simulator.close());
-  return { url: simulator.url, chains };
-}
-
-/** A sync of such an explorer in a process of its own. */
-async function openScene(
-  names: readonly FaultName[],
-  how: Pick<MeasuredInput, 'operations' | 'timeouts'> = {},
-) {
-  const { url, chains } = await openExplorer(names);
-  const database = await freshDatabase();
-  const input: MeasuredInput = { url, databaseUrl: database.url, chains, ...how };
-  const sync = () => measure<Measured>('measured-sync.ts', input);
-  const [chain] = chains;
-  if (chain === undefined) throw new Error('no fault was named');
-  return { pool: database.pool, chain, sync };
+  const { url } = simulator;
+  const input = { url, databaseUrl: database.url, chains, operations, timeouts };
+  return { url, pool: database.pool, chain, sync: () => measure(input) };
 }
 
 test.each(['user-operations', 'optimism-batch-blocks', 'factories'])(
   'every hostile answer there is, to %s of a chain each, in one process',
   async (operation) => {
     const names = faultNames.filter((name) => !(name in statusFaults));
-    const { sync } = await openScene(names, { operations: [operation], timeouts });
+    const { sync } = await openScene(names, { operations: [operation], timeouts: shortTimeouts });
     const { states, grownBytes } = await sync();
     expect(states.length).toBe(names.length);
     // Whether each does what it should is told elsewhere: here, that they came to pass.
@@ -107,14 +95,13 @@ test.each<[FaultName, RegExp]>([
 test.each<FaultName>(['gzip-bomb', 'body-of-100-mb'])(
   '%s does fill the memory of a client that has no limit, and the measure shows it',
   async (name) => {
-    const { url } = await openExplorer([name]);
-    const requested: MeasuredGetInput = { url, chainId: firstId };
-    const limited = await measure<MeasuredGet>('measured-get.ts', requested);
-    expect(limited.refused).toMatch(/the body exceeds/u);
+    const { url } = await openScene([name]);
+    const limited = await measure({ url, chainId: firstId });
+    expect(limited.reasons[0]).toMatch(/the body exceeds/u);
     expect(limited.grownBytes).toBeLessThan(mostGrowth);
     const maxBodyBytes = Number.MAX_SAFE_INTEGER;
-    const lifted = await measure<MeasuredGet>('measured-get.ts', { ...requested, maxBodyBytes });
-    expect(lifted.refused).toBeNull();
+    const lifted = await measure({ url, chainId: firstId, maxBodyBytes });
+    expect(lifted.states).toEqual(['finished']);
     expect(lifted.grownBytes).toBeGreaterThan(mostGrowth);
   },
 );

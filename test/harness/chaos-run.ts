@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { interruptSignal } from '../../bench/child.ts';
 import { withServer } from '../../bench/server.ts';
-import { endAll } from './ending.ts';
+import { withEnds } from './ending.ts';
 import { runChaos } from './chaos.ts';
 
 const { values } = parseArgs({
@@ -23,14 +23,15 @@ const repeat = `npm run bench chaos -- --minutes ${values.minutes} --seed ${valu
 try {
   await withServer((server) =>
     server.withDatabase(async (databaseUrl) => {
-      const { faults: found, ...seen } = await runChaos({
+      const plan = {
         databaseUrl,
         seed: Number(values.seed),
         lengthMs: Number(values.minutes) * 60_000,
         workers: Number(values.workers),
         restartServer: () => server.restart(),
         signal,
-      }).finally(endAll);
+      };
+      const { faults: found, ...seen } = await withEnds(() => runChaos(plan));
       console.log(JSON.stringify(seen, null, 2));
       const { busiestSecond, limit } = seen;
       const isExceeded = busiestSecond > limit + 1;

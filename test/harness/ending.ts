@@ -5,13 +5,17 @@ export const isInTest = process.env['VITEST'] !== undefined;
 
 const ends: (() => unknown)[] = [];
 
-/** Has something end with the running test, what was opened last first; in a bench, by `endAll`. */
+/** Has something end with the running test, what was opened last first; in a bench, with `withEnds`. */
 export function atEnd(end: () => unknown): void {
   if (isInTest) onTestFinished(async () => void (await end()));
   else ends.push(end);
 }
 
-/** The end of a bench. */
-export async function endAll(): Promise<void> {
-  for (const end of ends.splice(0).toReversed()) await end();
+/** Runs a bench, and ends what it has opened. */
+export async function withEnds<Result>(run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } finally {
+    for (const end of ends.splice(0).toReversed()) await end();
+  }
 }

@@ -1,14 +1,27 @@
 import type { Pool } from 'pg';
+import { prepareDatabase } from '../../src/app.ts';
+import { createPool } from '../../src/db/pool.ts';
 import type { OperationName } from '../../src/lists/registry.ts';
-import { inWords } from '../harness/findings.ts';
-import { type Chance, chanceOf } from '../harness/random.ts';
-import { chainId, type Copier, deathsBy, openCopier, overlapMs, type Task } from './copier.ts';
-import type { ListLie } from './lies.ts';
-import { blocksWithin, type ListName, listNames, timeOf } from './pages.ts';
-import type { AdversarialServer, ToldLie } from './service.ts';
-import { cutOff, cutWhileAgain } from './standing-lies.ts';
-import { differencesFrom, falseClaims, lateAndMissed, type Moment } from './truth.ts';
-import { World } from './world.ts';
+import { opened } from './database.ts';
+import { inWords } from './findings.ts';
+import { type Chance, chanceOf } from './random.ts';
+import {
+  chainId,
+  type Copier,
+  deathsBy,
+  openCopier,
+  overlapMs,
+  type Task,
+} from './story-program.ts';
+import { cutOff, cutWhileAgain, type ListLie } from './story-lies.ts';
+import {
+  Liar,
+  startAdversarialServer,
+  type AdversarialServer,
+  type ToldLie,
+} from './story-service.ts';
+import { differencesFrom, falseClaims, lateAndMissed, type Moment } from './story-truth.ts';
+import { blocksWithin, type ListName, listNames, timeOf, World } from './story-world.ts';
 
 /** A feed that was said to be complete, and was not. */
 export interface FalseComplete {
@@ -32,13 +45,13 @@ export interface Ending {
   readonly ms: number;
 }
 
-export interface Stage {
+interface Stage {
   readonly databaseUrl: string;
   readonly pool: Pool;
   readonly service: AdversarialServer;
 }
 
-export interface Part {
+interface Part {
   readonly seed: number;
   readonly lies: readonly ListLie[];
   readonly insists: boolean;
@@ -69,22 +82,22 @@ const honestRounds = 20;
  * rounds and dies on the way, a world that moves in between; then the service is honest. After each
  * round what is said to be complete is held against the truth.
  */
-export async function playStory(stage: Stage, { seed, lies, insists }: Part): Promise<Ending> {
+async function playStory(stage: Stage, { seed, lies, insists }: Part): Promise<Ending> {
   const begunMs = performance.now();
   const { service } = stage;
   const chance = chanceOf(seed, 'story');
   const world = new World(seed);
   // A lie that is the only one is told often, or many a story would go by without it.
   const percent = chance.pick(lies.length === 1 ? [15, 30, 50] : [3, 8, 15, 30]);
-  service.begin({ seed, lies, percent, insists });
-  service.truth = world.truth();
+  const liar = new Liar({ seed, lies, percent, insists }, world.truth());
+  service.liar = liar;
   const lists = listsOf(lies, chance);
   const operations = [...new Set(lists.flatMap((list) => withBlocks[list] ?? operationOf[list]))];
   const lowestWanted = lowestOf(seed, world);
   const since = lowestWanted === 0 ? {} : { since: timeOf(lowestWanted) };
   const copier = await openCopier({ ...stage, explorerUrl: service.url, operations, ...since });
-  service.onRequest = () => copier.noteRequest();
-  const play = new Play(world, service, copier, lowestWanted);
+  liar.onRequest = () => copier.noteRequest();
+  const play = new Play(world, liar, copier, lowestWanted);
   try {
     const rounds = chance.whole(2, 4);
     const isCut = lies.some(({ lie }) => lie.name === cutWhileAgain);
@@ -98,8 +111,8 @@ export async function playStory(stage: Stage, { seed, lies, insists }: Part): Pr
       seed,
       falselyComplete: play.found,
       unhealed,
-      told: service.told,
-      requests: service.requests,
+      told: liar.told,
+      requests: liar.requests,
       ms: Math.round(performance.now() - begunMs),
     };
   } finally {
@@ -124,15 +137,15 @@ function lowestOf(seed: number, world: World): number {
 class Play {
   readonly found: FalseComplete[] = [];
   readonly #world: World;
-  readonly #service: AdversarialServer;
+  readonly #liar: Liar;
   readonly #copier: Copier;
   readonly #moments: Moment[] = [];
   readonly #lowestWanted: number;
   #nowMs = beginningMs;
 
-  constructor(world: World, service: AdversarialServer, copier: Copier, lowestWanted: number) {
+  constructor(world: World, liar: Liar, copier: Copier, lowestWanted: number) {
     this.#world = world;
-    this.#service = service;
+    this.#liar = liar;
     this.#copier = copier;
     this.#lowestWanted = lowestWanted;
   }
@@ -166,15 +179,15 @@ class Play {
     if ((await differencesFrom(this.#copier.pool, operation, truth, wanted)).length > 0) return;
     const cut = cutOff(truth, this.#lowestWanted);
     if (cut === null) return;
-    this.#service.cut = cut;
-    await this.#copier.work('again', new Date(this.#nowMs), deathsBy(chance, 20));
-    this.#service.cut = null;
+    await this.#liar.whileCut(cut, () =>
+      this.#copier.work('again', new Date(this.#nowMs), deathsBy(chance, 20)),
+    );
     await this.#verify(round);
   }
 
   /** @returns what is not well in the end */
   async honestRounds(from: number): Promise<string[]> {
-    this.#service.isHonest = true;
+    this.#liar.isHonest = true;
     this.#world.grow();
     if (this.#copier.operations.includes('optimism-batches')) this.#world.addBatches();
     await this.#copier.dropQuarantine();
@@ -196,8 +209,7 @@ class Play {
   #begin(round: number, pauseMs: number): void {
     this.#nowMs += pauseMs;
     const truth = this.#world.truth();
-    this.#service.truth = truth;
-    this.#service.round = round;
+    this.#liar.begin(round, truth);
     this.#moments.push({ truth, drivenMs: this.#nowMs, realMs: Date.now() });
   }
 
@@ -208,7 +220,7 @@ class Play {
       const wrong = await falseClaims(this.#copier.pool, report, this.#moments, this.#lowestWanted);
       if (report.operation === 'user-operations') wrong.push(...(await this.#missed(top)));
       if (wrong.length === 0) continue;
-      const told = this.#service.told.filter(({ list }) => operationOf[list] === report.operation);
+      const told = this.#liar.told.filter(({ list }) => operationOf[list] === report.operation);
       const covered = report.covered.map(({ from, to }) => ({ from, to }));
       this.found.push({ feed: report.feed, round, covered, wrong, told: [...told] });
     }
@@ -252,4 +264,78 @@ class Play {
     }
     return said;
   }
+}
+
+export interface PlayOptions {
+  /** Databases to use, whatever they hold: it is lost. One for each story that is played at the same time. */
+  readonly databaseUrls: readonly string[];
+  readonly seeds: readonly number[];
+  readonly lies: readonly ListLie[];
+  readonly insists?: boolean;
+  /** Told of each story as it ends. */
+  readonly onEnding?: (ending: Ending) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Plays the story of each seed, as many at once as there are databases. */
+export async function playStories(options: PlayOptions): Promise<Ending[]> {
+  const { databaseUrls, seeds, lies, insists = false, onEnding, signal } = options;
+  const left = [...seeds];
+  const endings: Ending[] = [];
+  await Promise.all(
+    databaseUrls.map(async (databaseUrl) => {
+      const pool = createPool({
+        url: databaseUrl,
+        max: 2,
+        applicationName: 'explorer-etl adversarial',
+      });
+      const service = await startAdversarialServer();
+      try {
+        await prepareDatabase(opened({ url: databaseUrl, pool }));
+        for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
+          if (signal?.aborted === true) return;
+          const ending = await playStory({ databaseUrl, pool, service }, { seed, lies, insists });
+          endings.push(ending);
+          onEnding?.(ending);
+        }
+      } finally {
+        await service.close();
+        await pool.end();
+      }
+    }),
+  );
+  return endings.sort((a, b) => a.seed - b.seed);
+}
+
+/** Whether a story ended as it should: nothing false was said, and all is well in the end. */
+export const isWell = ({ falselyComplete, unhealed }: Ending) =>
+  falselyComplete.length + unhealed.length === 0;
+
+/** How many lies are shown of a story. */
+const shownLies = 12;
+
+/** What was wrong in a story, with the command that plays it again. */
+export function describeEnding(ending: Ending, lie: string | null, insists = false): string {
+  const flags = [...(lie === null ? [] : [`--lie ${lie}`]), ...(insists ? ['--insist'] : [])];
+  const repeat = ['npm run bench adversarial -- --runs 1 --seed', ending.seed, ...flags].join(' ');
+  const seen = new Set<string>();
+  // What is wrong once is mostly wrong in the rounds after it too.
+  const first = ending.falselyComplete.filter(({ feed, wrong }) => {
+    const isNew = !seen.has(feed + wrong.join());
+    seen.add(feed + wrong.join());
+    return isNew;
+  });
+  const claims = first.map(({ feed, round, covered, wrong, told }) => {
+    const ranges = covered.map(({ from, to }) => `${from} to ${to}`).join(', ') || 'nothing';
+    const heard = told
+      .slice(-shownLies)
+      .map(({ lie: name, request, round: at }) => `    round ${at}: ${name}, requested ${request}`);
+    return [
+      `  round ${round}: verify says that ${feed} is complete, and covers ${ranges}`,
+      ...wrong.map((what) => `    wrong: ${what}`),
+      ...heard,
+    ].join('\n');
+  });
+  const unhealed = ending.unhealed.map((what) => `  after the honest rounds: ${what}`);
+  return [`seed ${ending.seed}; repeat with: ${repeat}`, ...claims, ...unhealed].join('\n');
 }

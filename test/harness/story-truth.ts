@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { VerifiedFeed } from '../../src/status/verify.ts';
-import { chainId } from './copier.ts';
-import { blockHash, factoryAddress, operationHash, type Truth } from './world.ts';
+import { chainId } from './story-program.ts';
+import { blockHash, factoryAddress, operationHash, type Truth } from './story-world.ts';
 
 /** The truth in a round, and when the round began, by both clocks. */
 export interface Moment {
@@ -91,9 +91,6 @@ function since(moments: readonly Moment[], asOf: string | Date): readonly Moment
   return moments.slice(Math.max(0, begun));
 }
 
-/** What is wrong where a feed is complete without a range. */
-export const nothingRead = 'nothing was read';
-
 /** How many wrong facts are shown. */
 const shown = 3;
 
@@ -155,7 +152,7 @@ export async function falseClaims(
   });
   if (feed === 'optimism-batch-blocks') claims.push(...(await listedAlone(pool)));
   const everListed = moments.every(({ truth }) => trueFacts[feed](truth).size > 0);
-  if (covered.length + head.length === 0 && everListed) claims.push(nothingRead);
+  if (covered.length + head.length === 0 && everListed) claims.push('nothing was read');
   if (feed === 'user-operations') {
     const lowest = Math.min(
       ...moments

@@ -1,10 +1,140 @@
-import {
-  blockHash,
-  factoryAddress,
-  operationHash,
-  type Truth,
-  type TrueOperation,
-} from './world.ts';
+import { chanceOf, type Chance } from './random.ts';
+
+/** What the service would list if it told the truth. */
+export interface Truth {
+  readonly operations: ReadonlyMap<number, TrueOperation>;
+  readonly batches: ReadonlyMap<number, readonly TrueBlock[]>;
+  /** Accounts by factory. */
+  readonly factories: ReadonlyMap<number, number>;
+}
+
+export interface TrueOperation {
+  readonly block: number;
+  readonly id: number;
+  readonly fee: number;
+}
+
+export interface TrueBlock {
+  readonly height: number;
+  readonly isPending: boolean;
+}
+
+const padded = (value: number, digits: number) => value.toString(16).padStart(digits, '0');
+
+/** Not in the order of ids, so that the order within a block is one of its own. */
+export const operationHash = (id: number) =>
+  `0x${padded((id * 2_654_435_761) % 2 ** 32, 8)}${padded(id, 56)}`;
+export const blockHash = (height: number) => `0x${padded(height, 64)}`;
+export const factoryAddress = (id: number) =>
+  `0x${padded((id * 2_654_435_761) % 2 ** 32, 8)}${padded(id, 32)}`;
+
+/** Above every number that a lie puts too low. */
+const firstBlock = 200;
+const firstHeight = 10_000;
+
+/** A small chain that stands still, and moves a little when it is told to; the same for a seed. */
+export class World {
+  /** Operations that the last move put behind the head. */
+  arrivedLate: readonly number[] = [];
+  readonly #seed: number;
+  #moves = 0;
+  #nextId = 1;
+  #head = firstBlock;
+  #nextHeight = firstHeight;
+  #newestBatch = 0;
+  readonly #operations = new Map<number, TrueOperation>();
+  readonly #batches = new Map<number, TrueBlock[]>();
+  readonly #factories = new Map<number, number>();
+
+  constructor(seed: number) {
+    this.#seed = seed;
+    const chance = chanceOf(seed, 'world');
+    this.#addOperations(chance, chance.whole(60, 160));
+    const batches = chance.whole(2, 5);
+    for (let count = 0; count < batches; count += 1) this.#addBatch(chance);
+    for (let id = 1; id <= 60; id += 1) this.#factories.set(id, chance.whole(1, 60));
+  }
+
+  /** As it is now; later moves leave it as it is. */
+  truth(): Truth {
+    return {
+      operations: new Map(this.#operations),
+      batches: new Map(this.#batches),
+      factories: new Map(this.#factories),
+    };
+  }
+
+  /** Something happens on the chain. */
+  move(): void {
+    this.#moves += 1;
+    this.arrivedLate = [];
+    const chance = chanceOf(this.#seed, `move ${this.#moves}`);
+    this.#addOperations(chance, chance.pick([0, 0, 1, 4, 25]));
+    if (chance.percent(30)) this.#arriveLate(chance);
+    if (chance.percent(30)) this.#operations.delete(chance.pick([...this.#operations.keys()]));
+    if (chance.percent(50)) this.#growNewest(chance);
+    if (chance.percent(50)) this.#addBatch(chance);
+    if (chance.percent(50)) {
+      this.#factories.set(chance.pick([...this.#factories.keys()]), chance.whole(1, 60));
+    }
+    if (chance.percent(30)) this.#factories.set(1000 + this.#moves, chance.whole(1, 60));
+    if (chance.percent(20)) this.#factories.delete(chance.pick([...this.#factories.keys()]));
+  }
+
+  /** The list of operations goes on: what left at its very head is known to be gone only then. */
+  grow(): void {
+    const chance = chanceOf(this.#seed, 'growth');
+    for (let added = 0; added < 2; added += 1) {
+      this.#head += 1;
+      this.#add(this.#head, chance);
+    }
+  }
+
+  /** Batches up to above every number that the list of batches named too early. */
+  addBatches(): void {
+    const chance = chanceOf(this.#seed, 'batches');
+    for (let added = 0; added < 7; added += 1) this.#addBatch(chance);
+  }
+
+  #addOperations(chance: Chance, count: number): void {
+    for (let added = 0; added < count; added += 1) {
+      // Some blocks have several.
+      if (!chance.percent(25)) this.#head += chance.whole(1, 4);
+      this.#add(this.#head, chance);
+    }
+  }
+
+  #arriveLate(chance: Chance): void {
+    this.arrivedLate = [this.#nextId];
+    this.#add(chance.whole(Math.max(firstBlock, this.#head - 40), this.#head), chance);
+  }
+
+  #add(block: number, chance: Chance): void {
+    const id = this.#nextId;
+    this.#nextId += 1;
+    this.#operations.set(id, { block, id, fee: chance.whole(1, 1_000_000) });
+  }
+
+  #addBatch(chance: Chance): void {
+    // Numbering has gaps.
+    this.#newestBatch += this.#newestBatch > 0 && chance.percent(10) ? 2 : 1;
+    this.#batches.set(this.#newestBatch, this.#newBlocks(chance.whole(8, 35)));
+  }
+
+  /** The newest batch can be seen while it fills. */
+  #growNewest(chance: Chance): void {
+    const blocks = this.#batches.get(this.#newestBatch) ?? [];
+    const grown = [...blocks, ...this.#newBlocks(chance.whole(1, 12))];
+    this.#batches.set(this.#newestBatch, grown);
+  }
+
+  #newBlocks(count: number): TrueBlock[] {
+    return Array.from({ length: count }, () => {
+      this.#nextHeight += 1;
+      return { height: this.#nextHeight, isPending: false };
+    });
+  }
+}
 
 export type Item = Record<string, unknown>;
 type Cursor = Record<string, string | number>;

@@ -1,20 +1,19 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Target } from '../../src/lists/list.ts';
 import type { Pool } from 'pg';
 import { type Engine, openEngine } from '../../src/app.ts';
 import type { Occasion } from '../../src/lists/list.ts';
 import type { OperationName } from '../../src/lists/registry.ts';
 import { createLog } from '../../src/log.ts';
-import type { OpenDatabase } from '../../src/open-database.ts';
 import { dropQuarantined } from '../../src/quarantine/list.ts';
 import { repairsOf, type VerifiedFeed, verifyFeeds } from '../../src/status/verify.ts';
 import { advance, type AdvanceOutcome } from '../../src/sync/advance.ts';
 import { setFeedState } from '../../src/sync/feeds.ts';
 import { closeRun, openRun } from '../../src/sync/runs.ts';
 import { atOnce, configuredLanes, dueLanes } from '../../src/sync/targets.ts';
-import type { Chance } from '../harness/random.ts';
-import { listedChain, settingsFor } from '../harness/sync.ts';
-import { pageSize } from './pages.ts';
+import { opened } from './database.ts';
+import type { Chance } from './random.ts';
+import { listedChain, settingsFor } from './sync.ts';
+import { pageSize } from './story-world.ts';
 
 export const chainId = listedChain.id;
 
@@ -62,13 +61,6 @@ const tries = 2;
 export async function openCopier(options: CopierOptions): Promise<Copier> {
   const { databaseUrl, pool, explorerUrl, operations, since } = options;
   await empty(pool);
-  const open: OpenDatabase = {
-    url: databaseUrl,
-    pool,
-    db: drizzle(pool),
-    embedded: null,
-    close: async () => 'left-running',
-  };
   const wanted = { url: explorerUrl, chains: [listedChain], operations, pageSize };
   const settings = oneByOne(
     settingsFor({
@@ -79,7 +71,12 @@ export async function openCopier(options: CopierOptions): Promise<Copier> {
     }),
   );
   const log = createLog('silent', () => undefined);
-  const engine = await openEngine({ settings, database: open, log, supervise: false });
+  const engine = await openEngine({
+    settings,
+    database: opened({ url: databaseUrl, pool }),
+    log,
+    supervise: false,
+  });
   const lanes: Target[] = configuredLanes(settings.chains);
   let noteRequest: () => void = () => undefined;
   const run = async (target: Target, at: Date, death: Death | null) => {

@@ -1,16 +1,14 @@
 /**
- * `npm run bench adversarial -- --runs N --seed S [--lie NAME] [--insist] [--workers K] [--table]`: so many stories
+ * `npm run bench adversarial -- --runs N --seed S [--lie NAME] [--insist] [--workers K]`: so many stories
  * of a service that lies, from this seed on. Whatever `verify` calls complete must be true, and when the
  * service is honest again all must come right. Each story that fails is printed with the command that
- * repeats it; `--table` plays the seeds with each lie alone instead, and counts.
+ * repeats it.
  */
 import { parseArgs } from 'node:util';
 import { interruptSignal } from '../../bench/child.ts';
 import { withClient, withServer, type Server } from '../../bench/server.ts';
-import { chosenLies, listLies } from './lies.ts';
-import { describeEnding, isWell, playStories } from './play.ts';
-import type { Ending, FalseComplete } from './story.ts';
-import { nothingRead } from './truth.ts';
+import { chosenLies } from './story-lies.ts';
+import { describeEnding, isWell, playStories, type Ending } from './story.ts';
 
 const { values } = parseArgs({
   options: {
@@ -19,7 +17,6 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '2' },
     lie: { type: 'string' },
     insist: { type: 'boolean', default: false },
-    table: { type: 'boolean', default: false },
   },
 });
 
@@ -31,14 +28,9 @@ const seeds = Array.from({ length: runs }, (_, index) => first + index);
 
 await withServer(async (server) => {
   await forgetful(server.url);
-  await withDatabases(server, Number(values.workers), play);
+  await withDatabases(server, Number(values.workers), printStories);
 });
 if (signal.aborted) process.exitCode = 130;
-
-async function play(databaseUrls: readonly string[]): Promise<void> {
-  if (values.table) await printTable(databaseUrls);
-  else await printStories(databaseUrls);
-}
 
 async function printStories(databaseUrls: readonly string[]): Promise<void> {
   const endings = await playStories({
@@ -53,37 +45,6 @@ async function printStories(databaseUrls: readonly string[]): Promise<void> {
   });
   console.log(summary(endings));
   if (!endings.every(isWell)) process.exitCode = 1;
-}
-
-/** One line for each lie of each list, told alone. */
-async function printTable(databaseUrls: readonly string[]): Promise<void> {
-  console.log('lie | told in | false complete | nothing read | not healed | requests | ms a story');
-  for (const { name } of lie === null ? listLies : chosenLies(lie)) {
-    if (signal.aborted) return;
-    const endings = await playStories({
-      databaseUrls,
-      seeds,
-      lies: chosenLies(name),
-      insists: values.insist,
-      signal,
-    });
-    const count = (is: (ending: Ending) => boolean) => endings.filter(is).length;
-    console.log(
-      [
-        name,
-        count(({ told }) => told.length > 0),
-        count(({ falselyComplete }) => falselyComplete.some((claim) => !isOfNothing(claim))),
-        count(({ falselyComplete }) => falselyComplete.some(isOfNothing)),
-        count(({ unhealed }) => unhealed.length > 0),
-        mean(endings, ({ requests }) => requests),
-        mean(endings, ({ ms }) => ms),
-      ].join(' | '),
-    );
-  }
-}
-
-function isOfNothing({ wrong }: FalseComplete): boolean {
-  return wrong.includes(nothingRead);
 }
 
 function summary(endings: readonly Ending[]): string {

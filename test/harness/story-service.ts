@@ -1,0 +1,164 @@
+import { answering } from './answers.ts';
+import { chanceOf } from './random.ts';
+import { cutWhileAgain, type ListLie } from './story-lies.ts';
+import {
+  honestPage,
+  keyOf,
+  type ListName,
+  type Page,
+  type Requested,
+  type Truth,
+} from './story-world.ts';
+
+/** A lie that was told. */
+export interface ToldLie {
+  readonly lie: string;
+  readonly list: ListName;
+  readonly request: string;
+  readonly round: number;
+}
+
+/** How a service lies. */
+export interface Manner {
+  readonly seed: number;
+  readonly lies: readonly ListLie[];
+  /** Of a hundred answers that could be false, how many are. */
+  readonly percent: number;
+  /** Whether the same request may be answered falsely twice in a row. */
+  readonly insists: boolean;
+}
+
+/** How many pages of a list are remembered, to be repeated later. */
+const remembered = 6;
+
+const listOf = ({ list, batch }: Requested) => `${list} ${batch ?? ''}`;
+
+/** What a service says of one world, and knows of what it said. */
+export class Liar {
+  readonly told: ToldLie[] = [];
+  round = 0;
+  isHonest = false;
+  requests = 0;
+  /** Called before each answer. */
+  onRequest: () => void = () => undefined;
+  readonly #manner: Manner;
+  #truth: Truth;
+  /** What is listed instead, for a while. */
+  #cut: Truth | null = null;
+  /** What is said again in a round, by what was requested. */
+  readonly #repeated = new Map<string, Page>();
+  readonly #times = new Map<string, number>();
+  readonly #justLied = new Set<string>();
+  readonly #owed = new Map<string, Page>();
+  readonly #before = new Map<string, Requested[]>();
+
+  constructor(manner: Manner, truth: Truth) {
+    this.#manner = manner;
+    this.#truth = truth;
+  }
+
+  /** Another round begins, with what is true from now on. */
+  begin(round: number, truth: Truth): void {
+    this.round = round;
+    this.#truth = truth;
+  }
+
+  /** Lists something else while `work` lasts. */
+  async whileCut(cut: Truth, work: () => Promise<void>): Promise<void> {
+    this.#cut = cut;
+    this.#tell(`operations/${cutWhileAgain}`, 'operations', 'operations below 60 %');
+    await work();
+    this.#cut = null;
+  }
+
+  answer(request: Requested): Page {
+    this.onRequest();
+    const key = keyOf(request);
+    this.requests += 1;
+    const honest = this.#honestly(request);
+    const page = this.isHonest ? null : this.#lie(request, key, honest);
+    this.#remember(request);
+    if (page === null) this.#justLied.delete(key);
+    else this.#justLied.add(key);
+    return page ?? honest;
+  }
+
+  #honestly(request: Requested): Page {
+    return honestPage(this.#cut ?? this.#truth, request);
+  }
+
+  #tell(lie: string, list: ListName, request: string): void {
+    this.told.push({ lie, list, request, round: this.round });
+  }
+
+  #lie(request: Requested, key: string, honest: Page): Page | null {
+    const times = (this.#times.get(key) ?? 0) + 1;
+    this.#times.set(key, times);
+    const { seed, lies, percent, insists } = this.#manner;
+    const repeated = this.#repeated.get(`${this.round} ${key}`);
+    if (repeated !== undefined) return repeated;
+    if (this.#justLied.has(key) && !insists) return null;
+    const owed = this.#owed.get(key);
+    this.#owed.delete(key);
+    if (owed !== undefined) return owed;
+    // One who insists says the same whenever requested.
+    const chance = chanceOf(seed, insists ? key : `${key} ${times}`);
+    if (!chance.percent(percent)) return null;
+    const honestly = (other: Requested) => this.#honestly(other);
+    const scene = { request, honest, honestly, before: this.#beforeOf(request), chance };
+    const possible = lies.filter(({ list }) => list === request.list);
+    while (possible.length > 0) {
+      const chosen = chance.pick(possible);
+      possible.splice(possible.indexOf(chosen), 1);
+      const { page, owed: other } = chosen.lie.tell(scene) ?? {};
+      if (page === undefined) continue;
+      if (chosen.lie.isRepeated) this.#repeated.set(`${this.round} ${key}`, page);
+      if (other !== undefined) this.#owed.set(keyOf(other.request), other.page);
+      this.#tell(chosen.name, request.list, key);
+      return page;
+    }
+    return null;
+  }
+
+  #beforeOf(request: Requested): readonly Requested[] {
+    if (request.cursor === null) return [];
+    const own = keyOf(request);
+    return (this.#before.get(listOf(request)) ?? []).filter((before) => keyOf(before) !== own);
+  }
+
+  /** The pages above this one; a list that begins again has none. */
+  #remember(request: Requested): void {
+    const before = request.cursor === null ? [] : (this.#before.get(listOf(request)) ?? []);
+    this.#before.set(listOf(request), [request, ...before].slice(0, remembered));
+  }
+}
+
+/** A service on a socket of its own, which answers as one liar after the other does. */
+export interface AdversarialServer {
+  readonly url: string;
+  /** Who answers from now on. */
+  liar: Liar | null;
+  close(): Promise<void>;
+}
+
+export async function startAdversarialServer(): Promise<AdversarialServer> {
+  const server = { liar: null as Liar | null };
+  const service = await answering((url) => ({
+    status: server.liar === null ? 503 : 200,
+    body: server.liar?.answer(requestedBy(url)),
+  }));
+  return Object.assign(server, service);
+}
+
+const lists: Readonly<Record<string, { readonly list: ListName; readonly cursor: string }>> = {
+  operations: { list: 'operations', cursor: 'page_token' },
+  factories: { list: 'ranking', cursor: 'page_token' },
+  batches: { list: 'listed', cursor: 'id' },
+};
+
+function requestedBy({ pathname, searchParams }: URL): Requested {
+  const last = pathname.split('/').at(-1) ?? '';
+  const { list, cursor } = lists[last] ?? { list: 'batch' as const, cursor: 'block_number' };
+  const batch = list === 'batch' ? Number(last) : null;
+  return { list, batch, cursor: searchParams.get(cursor) };
+}
