@@ -1,16 +1,18 @@
+import { sql } from 'drizzle-orm';
 import { Hono, type Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { codeOfFailure, describeDatabaseError, isCancelled } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
+import { answerAsJson, answerQuestion } from '../query/answer.ts';
 import { StatementTimeoutError } from '../query/failure.ts';
 import { questions } from '../query/question.ts';
 import { csvHead, csvLines } from '../query/value.ts';
 import { readCoverage } from '../status/coverage.ts';
+import type { QueriesDocument } from '../status/endpoints.ts';
 import { readRuns, readThroughput } from '../status/ledger.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import { readStrips } from '../status/strips.ts';
 import { traceTerm } from '../status/trace.ts';
-import { answerAsJson, answerQuestion, readQueries } from './queries.ts';
 import { BusyError, type Reader } from './reader.ts';
 
 export interface ApiSources {
@@ -67,6 +69,31 @@ export function createApi({ reader, status, commandLine }: ApiSources): Hono {
     });
   });
   return app;
+}
+
+/** First in the list: it shows stored data at a glance. */
+const firstQuery = 'operations-daily';
+const rank = ({ name }: { readonly name: string }): number => Number(name !== firstQuery);
+
+/** The named queries, and the documentation of every table, view and column of schema `explorer`. */
+async function readQueries(db: Database): Promise<QueriesDocument> {
+  const queries = questions().map(({ name, topic, question: title, text, chart }) => {
+    return { name, topic, title, sql: text, chart };
+  });
+  const { rows } = await db.execute<Record<'relation' | 'name' | 'type' | 'comment', string>>(sql`
+    select 'explorer.' || table_name as relation, column_name as name, type,
+           coalesce(description, '') as comment
+    from explorer.dictionary order by table_name, position
+  `);
+  const relations = Map.groupBy(rows, ({ relation }) => relation);
+  return {
+    queries: queries.toSorted((a, b) => rank(a) - rank(b)),
+    dictionary: [...relations].map(([relation, [own, ...columns]]) => ({
+      relation,
+      comment: own?.comment ?? '',
+      columns: columns.map(({ name, type, comment }) => ({ name, type, comment })),
+    })),
+  };
 }
 
 const isTooSlow = (error: unknown): boolean =>

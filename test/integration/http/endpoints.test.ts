@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { answerAsJson } from '../../../src/http/queries.ts';
 import { createPulse, type HttpServer } from '../../../src/http/server.ts';
 import { createReader } from '../../../src/http/reader.ts';
+import { answerAsJson } from '../../../src/query/answer.ts';
 import { readQuestion } from '../../../src/query/question.ts';
 import * as documents from '../../../src/status/endpoints.ts';
 import { statusDocument } from '../../../src/status/schema.ts';
