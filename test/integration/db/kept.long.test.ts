@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
+import { stopEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
 import { call, expectOneMessage } from '../../harness/call.ts';
 import { emptyFolder } from '../../harness/process.ts';
 import { freshDirectory } from '../../harness/database.ts';
@@ -84,14 +84,6 @@ test("status, verify, plan and check look at the demo's data, whatever file is t
   expect(plan.stdout).toMatch(/"feed": "10\/user-operations"/u);
   expect(plan.stdout).not.toMatch(/8453/u);
   expect(check.stdout).toMatch(/database: demo on .*, embedded/u);
-});
-
-test('two commands at once start one server', async () => {
-  const place = await project();
-  const started = await Promise.all([place.run(['db', 'start']), place.run(['migrate'])]);
-  expect(started.map(({ code }) => code)).toEqual([0, 0]);
-  const { url } = await startEmbeddedPostgres({ directory: place.directory });
-  expect((await place.run(['db', 'url'])).stdout).toBe(`${url}\n`);
 });
 
 describe('db url', () => {
