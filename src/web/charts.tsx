@@ -65,7 +65,7 @@ const coverage = {
   gap: ['gap', ['var(--act)', 0, 10]],
   quarantined: ['quarantined', ['var(--act)', 0, 5]],
   reading: ['reading', ['var(--busy)', 2, 6]],
-  unverified: ['not verified', ['var(--unverified)', 3.5, 3]],
+  unverified: ['not verified yet', ['var(--unverified)', 3.5, 3]],
   verified: ['verified', ['var(--verified)', 2, 6]],
   'out-of-range': ['out of range', ['var(--faint)', 4.4, 1.2]],
   unknown: ['unknown', ['var(--faint)', 4.4, 1.2]],

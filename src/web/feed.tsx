@@ -4,27 +4,19 @@ import type { FeedStatus } from '../status/schema.ts';
 import { paceOf, useJson } from './api.ts';
 import { CoverageLegend, CoverageStrip, Ends, stateWord, TimeChart } from './charts.tsx';
 import { age, compact, count, counted, dateTime, duration, moment } from './format.ts';
-import { gapsText, Reasons, verifiedShare } from './overview.tsx';
+import { openText, Reasons, verifiedShare } from './overview.tsx';
 import { AdviceList, Card, Chip, Facts, Loaded, type Fact, type ViewProps } from './parts.tsx';
 import { RunTable } from './runs.tsx';
 
 function factsOf(feed: FeedStatus, now: string): readonly Fact[] {
-  const {
-    newest_item: newest,
-    poll,
-    progress,
-    left,
-    unit,
-    quarantined,
-    schema_drift: drift,
-  } = feed;
-  const { top = null, bottom = null } = progress.reached ?? {};
+  const { newest_item: newest, poll, left, unit, quarantined, schema_drift: drift } = feed;
+  const { top = null, bottom = null } = feed.progress.reached ?? {};
   const requests = left.requests.likely ?? left.requests.least;
   const hasReached = top !== null && bottom !== null;
   return [
     ['Rows', count(feed.rows), `${count(feed.rows_today)} of them today`],
     ['Pages read', count(feed.pages)],
-    ['Verified', verifiedShare(feed), gapsText(feed.verified.gaps)],
+    ['Verified', verifiedShare(feed), openText(feed) || 'no gaps'],
     [
       'Left',
       requests && `about ${counted(requests, 'request')}`,

@@ -73,7 +73,7 @@ function forecastText(of: Forecast, now: string): string {
   return `history takes ${of.days.least} to ${counted(of.days.most, 'day')}`;
 }
 
-export const gapsText = (gaps: number): string => (gaps === 0 ? 'no gaps' : counted(gaps, 'gap'));
+const gapsText = (gaps: number): string => (gaps === 0 ? 'no gaps' : counted(gaps, 'gap'));
 
 function Numbers({ totals, credits, as_of: now, feeds }: StatusDocument) {
   const { newest_item_at: newest, verified_share: share } = totals;
@@ -164,8 +164,11 @@ export const verifiedShare = ({ verified: { share, basis } }: FeedStatus): strin
 const rowsCell = ({ rows, rows_today: today }: FeedStatus) =>
   cell(count(rows), today === 0 ? '' : `+${compact(today)} today`);
 
-const verifiedCell = (feed: FeedStatus) =>
-  cell(verifiedShare(feed), feed.verified.gaps === 0 ? '' : gapsText(feed.verified.gaps));
+/** Gaps, or the newest batches: they are not verified, but their share counts without them. */
+export function openText({ verified: { gaps, batches } }: FeedStatus): string {
+  if (gaps > 0) return gapsText(gaps);
+  return batches?.waiting ? `${count(batches.waiting)} to verify` : '';
+}
 
 function columnsOf(now: string, strips: StripsDocument | null): Column<FeedStatus>[] {
   const newestCell = ({ newest_item: item }: FeedStatus) =>
@@ -184,7 +187,7 @@ function columnsOf(now: string, strips: StripsDocument | null): Column<FeedStatu
     ['Rate', rateCell, 'number'],
     ['Newest item', newestCell, 'number'],
     ['Last poll', pollCell, 'number'],
-    ['Verified', verifiedCell, 'number'],
+    ['Verified', (feed) => cell(verifiedShare(feed), openText(feed)), 'number'],
     ['Coverage', strip, 'long', strips === null ? 'Coverage' : <Axis {...strips} />],
   ];
 }

@@ -3,15 +3,6 @@ import { once, useJson } from './api.ts';
 import { cell, count, moment } from './format.ts';
 import { Card, Facts, Loaded, type ViewProps } from './parts.tsx';
 
-/** An archived body; indented if it is JSON. */
-function laidOut(body: string): string {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2);
-  } catch {
-    return body;
-  }
-}
-
 interface FoundProps {
   readonly row: TraceDocument['rows'][number];
   readonly now: string;
@@ -31,7 +22,7 @@ const Found = ({ row: { relation, key, page, columns, changes }, now }: FoundPro
     {page?.body && (
       <details>
         <summary>Archived body</summary>
-        <pre>{laidOut(page.body)}</pre>
+        <pre>{page.body}</pre>
       </details>
     )}
     <Facts

@@ -119,6 +119,14 @@ const shifts = (page: Page) =>
      ).observe({ type: 'layout-shift', buffered: true }) || setTimeout(() => resolve(0), 300))`,
   );
 
+// A strip that ends amber beside a bare 100 %.
+test('a share without the newest batches says so beside it', async () => {
+  const { page } = await openScene('well');
+  const row = page.locator('.feeds tbody tr').nth(2);
+  await row.getByText('2 to verify').waitFor();
+  expect(await row.locator('svg').getAttribute('aria-label')).toContain('not verified yet 1.1 %');
+});
+
 // A table that stands still while it is read, or jumps as its numbers grow.
 test('the table follows a first read, and nothing moves', async () => {
   const { page, server } = await openScene('reading', '/', {

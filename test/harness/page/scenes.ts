@@ -100,10 +100,13 @@ const [optimism, celo] = [[10, 'optimism'] as const, [42_220, 'celo'] as const];
 
 function feeds(): FeedStatus[] {
   const operations = feedOf(optimism, 'user-operations', 'user operations');
+  const blocks = feedOf(optimism, 'optimism-batch-blocks', 'batch blocks');
+  const counts = { unread: 0, unverified: 0, without_blocks: 0, quarantined: 0 };
+  const batches = { ...counts, requested: 18_204, verified: 18_202, waiting: 2, is_bounded: false };
   return [
     operations,
     { ...feedOf(optimism, 'optimism-batches', 'batches'), rows: 18_204, rows_today: 41 },
-    { ...feedOf(optimism, 'optimism-batch-blocks', 'batch blocks'), rows: 3_120_455 },
+    { ...blocks, rows: 3_120_455, verified: { ...blocks.verified, batches } },
     { ...feedOf(optimism, 'factories', 'factories'), rows: 312, rows_today: 0, newest_item: null },
     { ...feedOf(celo, 'user-operations', 'user operations'), rows: 90_621, rows_today: 812 },
     { ...feedOf(celo, 'factories', 'factories'), rows: 88, rows_today: 0, newest_item: null },
@@ -287,7 +290,7 @@ function cellsOf(name: SceneName, feed: string): Cell[] {
   return Array.from({ length: 90 }, (_, index): Cell => {
     if (isRanked) return index < 86 ? 'out-of-range' : 'verified';
     if (index < 12) return 'out-of-range';
-    if (!isFirst) return 'verified';
+    if (!isFirst) return feed.endsWith('blocks') && index === 89 ? 'unverified' : 'verified';
     if (name === 'reading') return index < 60 ? (index < 55 ? 'unknown' : 'reading') : 'verified';
     if (name === 'gap' && [31, 32, 33, 70].includes(index)) return 'gap';
     return name === 'quarantine' && index === 77 ? 'quarantined' : 'verified';
