@@ -3,7 +3,7 @@ import { addressProblem, defaultListen, parseAddress } from '../config/schema.ts
 import type { ListenAddress, Settings } from '../config/settings.ts';
 import { addressText } from '../http/access.ts';
 import { isAddressInUse, startHttp, type HttpServer } from '../http/server.ts';
-import { outageStatus, statusNow } from '../status/status.ts';
+import { statusOrOutage } from '../status/status.ts';
 import { webAssets } from '../web/bundle.ts';
 import { packageVersion } from '../package-file.ts';
 import { commandLineOf, type Context } from './context.ts';
@@ -50,13 +50,7 @@ export async function servePage(
       metricsAddress,
       token: settings.http.token,
       hosts: settings.http.hosts,
-      status: async (pool) => {
-        try {
-          return await statusNow(await pool(), settings.explorer.pageSize);
-        } catch (error) {
-          return outageStatus(new Date(), error);
-        }
-      },
+      status: (pool) => statusOrOutage(pool, settings.explorer.pageSize),
       assets: webAssets,
       works,
       version: packageVersion(),

@@ -48,7 +48,7 @@ async function status(context: Context, options: StatusOptions) {
     if (options.watch) {
       const screen = openScreen(context);
       const end = watchStatus(
-        () => statusOrOutage(pool, pageSize),
+        () => statusOrOutage(async () => pool, pageSize),
         (document) => screen.lines(textOf(document, screen.look).trimEnd().split('\n')),
       );
       if (!context.signal.aborted) await once(context.signal, 'abort');

@@ -11,6 +11,13 @@ export const kindStatus: Readonly<Record<ListKindName, KindStatus>> = {
   ranked: rankedStatus,
 };
 
+/** As SQL: a statement of each kind, one after the other; null: this kind has none. */
+export const allKinds = (part: (kind: KindStatus) => SQL | null): SQL =>
+  sql.join(
+    Object.values(kindStatus).flatMap((kind) => part(kind) ?? []),
+    sql` union all `,
+  );
+
 /** As SQL: what each kind says of a feed, a row of `feeds`; null if its kind is unknown. */
 export function byKind(part: (kind: KindStatus) => SQL): SQL {
   const cases = Object.values(kindStatus).map((kind) => sql`when ${kind.name} then ${part(kind)}`);

@@ -1,9 +1,10 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import { isBoundedBy } from '../lists/index.ts';
-import { byKind, kindStatus } from '../lists/kind-status.ts';
+import { allKinds, byKind } from '../lists/kind-status.ts';
 import { isOperation } from '../lists/registry.ts';
 import type { CoverageDocument } from './endpoints.ts';
+import { commandFor, repairCommand } from './findings.ts';
 import { timesNear } from './item-times.ts';
 
 type Segment = CoverageDocument['segments'][number];
@@ -36,18 +37,13 @@ export interface Extent {
 }
 
 /** As SQL: the parts of all lists with positions, as `ListRibbon` describes them. */
-const parts = sql.join(
-  Object.values(kindStatus).flatMap(({ ribbon }) =>
-    ribbon === null
-      ? []
-      : [
-          sql`
-            select feed, begins, ends, verified, gap, quarantined, reading, unverified, unknown, out_of_range
-            from (${ribbon.parts}) as parts
-          `,
-        ],
-  ),
-  sql` union all `,
+const parts = allKinds(({ ribbon }) =>
+  ribbon === null
+    ? null
+    : sql`
+        select feed, begins, ends, verified, gap, quarantined, reading, unverified, unknown, out_of_range
+        from (${ribbon.parts}) as parts
+      `,
 );
 
 /** As SQL: whether a first read or a backfill is active. Failed and stopped runs are not. */
@@ -201,7 +197,7 @@ export async function readCoverage(
       from_at: timeAt(2 * (drawn.length + index)),
       to_at: timeAt(2 * (drawn.length + index) + 1),
       requests: requestsOf(gap, extent),
-      command: commandFor(gap, extent),
+      command: commandOf(gap, extent),
     })),
   };
 }
@@ -241,13 +237,7 @@ const requestsOf = ({ from, to }: Range, { pages_each }: Extent): number | null 
   pages_each === null ? null : Math.max(1, Math.ceil((to - from + 1) * pages_each));
 
 /** A list by block refetches the missing blocks; one by batch refetches whole batches. */
-function commandFor(
-  { from, to }: Pick<Gap, 'from' | 'to'>,
-  { chain_id, operation }: Extent,
-): string {
-  const flags = `--chain ${chain_id} --operation ${operation}`;
-  const isByBlock = isOperation(operation) && isBoundedBy(operation, 'fromBlock');
-  return isByBlock
-    ? `explorer-etl backfill ${flags} --from-block ${from} --to-block ${to}`
-    : `explorer-etl repair ${flags}`;
-}
+const commandOf = ({ from, to }: Pick<Gap, 'from' | 'to'>, extent: Extent): string =>
+  isOperation(extent.operation) && isBoundedBy(extent.operation, 'fromBlock')
+    ? `${commandFor('backfill', extent)} --from-block ${from} --to-block ${to}`
+    : repairCommand(extent);

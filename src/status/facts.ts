@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import type { FeedState } from '../lists/feed.ts';
-import { byKind, kindStatus } from '../lists/kind-status.ts';
+import { allKinds, byKind } from '../lists/kind-status.ts';
 import type { KindStatus } from '../lists/list.ts';
 import type { ListUnit } from '../lists/operation.ts';
 import { operationNames } from '../lists/registry.ts';
@@ -17,24 +17,18 @@ import type { FeedStatus, LaneStatus } from './schema.ts';
 /** A feed in the tables. Times are ISO 8601. */
 export interface FeedRecord {
   /** Fields of the document. */
-  readonly shown: Pick<
+  readonly shown: Omit<
     FeedStatus,
-    | 'feed'
-    | 'chain_id'
-    | 'chain_name'
-    | 'operation'
-    | 'kind'
-    | 'failure'
-    | 'rows'
-    | 'pages'
-    | 'quarantined'
-    | 'schema_drift'
-    | 'archived_bytes'
-    | 'running_walks'
-    | 'last_page_at'
-    | 'last_success_at'
-    | 'lag_s'
-    | 'progress'
+    | 'label'
+    | 'unit'
+    | 'state'
+    | 'sentence'
+    | 'rows_today'
+    | 'newest_item'
+    | 'poll'
+    | 'verified'
+    | 'left'
+    | 'lanes'
   >;
   readonly unit: ListUnit;
   readonly state: FeedState;
@@ -75,28 +69,23 @@ const wrongTimes = 2;
 /** A page or less shows no interval. */
 const leastTimes = 50;
 
-/** As SQL: a statement of each kind for its feeds, with `feed`; none of kinds without one. */
-const ofKinds = (part: (kind: KindStatus) => SQL | null) =>
-  sql.join(
-    Object.values(kindStatus).flatMap((kind) => {
-      const own = part(kind);
-      return own === null
-        ? []
-        : [
-            sql`
-              select feeds.feed, own.*
-              from etl.feeds, lateral (${own}) as own
-              where feeds.kind = ${kind.name}
-            `,
-          ];
-    }),
-    sql` union all `,
-  );
+/** As SQL: a statement of each kind for its feeds, with `feed`. */
+const ofFeeds = (part: (kind: KindStatus) => SQL | null) =>
+  allKinds((kind) => {
+    const own = part(kind);
+    return own === null
+      ? null
+      : sql`
+          select feeds.feed, own.*
+          from etl.feeds, lateral (${own}) as own
+          where feeds.kind = ${kind.name}
+        `;
+  });
 
 /** As SQL: `feed` and its `ItemPace`, without future times. Feeds with too few times are absent. */
 const paces = sql`
   with item as materialized (
-    ${ofKinds(({ reach }) => reach.newestTimes)}
+    ${ofFeeds(({ reach }) => reach.newestTimes)}
   ), ranked as (
     select feed, extract(epoch from timestamp)::float8 as at,
            extract(epoch from timestamp - lead(timestamp) over newest_first)::float8 as gap,
@@ -168,7 +157,7 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
              ${byKind(({ facts }) => sql`${facts}::json`)} as facts
       from etl.feeds
     ), extent as (
-      ${ofKinds(({ reach }) => reach.verified)}
+      ${ofFeeds(({ reach }) => reach.verified)}
     ), paced as (
       ${paces}
     )

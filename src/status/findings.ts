@@ -173,8 +173,11 @@ export function findingOf(raw: RawFinding, feed: FindingSource, unknownKind: Kin
   return { kind, place, sentence, command: commandOf(remedy, feed), count };
 }
 
-const commandFor = (what: string, { chain_id, operation }: Omit<FindingSource, 'unit'>): string =>
-  `explorer-etl ${what} --chain ${chain_id} --operation ${operation}`;
+/** A command with the flags of a feed. */
+export const commandFor = (
+  what: string,
+  { chain_id, operation }: Omit<FindingSource, 'unit'>,
+): string => `explorer-etl ${what} --chain ${chain_id} --operation ${operation}`;
 
 /** Null: this version has no command for the list. */
 const commandOf = (remedy: Remedy, feed: FindingSource): string | null =>

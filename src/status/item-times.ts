@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { kindStatus } from '../lists/kind-status.ts';
+import { allKinds } from '../lists/kind-status.ts';
 
 /** A position, and the window for an item with its time. */
 export interface Near {
@@ -11,10 +11,7 @@ export interface Near {
 }
 
 /** As SQL: the times of the positions in `requested`. */
-const times = sql.join(
-  Object.values(kindStatus).flatMap(({ ribbon }) => (ribbon === null ? [] : [ribbon.times])),
-  sql` union all `,
-);
+const times = allKinds(({ ribbon }) => ribbon?.times ?? null);
 
 /** The time of a position, in ms since 1970. */
 export interface Point {

@@ -5,6 +5,7 @@ import { creditsPerRequest } from '../explorer/slot.ts';
 import { kindOf } from '../lists/index.ts';
 import type { Estimate } from '../lists/list.ts';
 import { withTargets } from '../sync/targets.ts';
+import { amount, amountOrNull, instant, range } from './schema.ts';
 import {
   estimateFeeds,
   type FeedEstimate,
@@ -12,15 +13,6 @@ import {
   sum,
   sumKnown,
 } from './estimate.ts';
-
-const amount = z.number().min(0);
-const amountOrNull = amount.nullable();
-
-const range = z.strictObject({
-  least: amount,
-  likely: amountOrNull.describe('At the density read so far. Null: unknown.'),
-  most: amountOrNull.describe('The upper bound. Null: unknown.'),
-});
 
 const cost = { requests: range, credits: range };
 
@@ -39,7 +31,7 @@ const target = z
 
 export const planDocument = z.strictObject({
   schema: z.literal('explorer-etl/plan/2'),
-  as_of: z.iso.datetime({ offset: true }),
+  as_of: instant,
   rate: z.strictObject({
     requests_per_second: amount,
     daily_credits: amountOrNull.describe('Null: no limit is configured.'),

@@ -73,11 +73,13 @@ const reason = z.strictObject({
   command: z.string().nullable(),
 });
 
-/** A minimum and a maximum; null: unknown. */
-const range = z.strictObject({
-  least: z.number().min(0),
-  likely: z.number().min(0).nullable(),
-  most: z.number().min(0).nullable(),
+export const amount = z.number().min(0);
+export const amountOrNull = amount.nullable();
+
+export const range = z.strictObject({
+  least: amount,
+  likely: amountOrNull.describe('At the density read so far. Null: unknown.'),
+  most: amountOrNull.describe('The upper bound. Null: unknown.'),
 });
 
 export const laneName = z.enum(['live', 'backfill']);

@@ -115,5 +115,10 @@ export async function statusNow(pool: Pool, pageSize: number): Promise<StatusDoc
 }
 
 /** The status; an outage is a status too. */
-export const statusOrOutage = (pool: Pool, pageSize: number): Promise<StatusDocument> =>
-  statusNow(pool, pageSize).catch((error: unknown) => outageStatus(new Date(), error));
+export const statusOrOutage = (
+  pool: () => Promise<Pool>,
+  pageSize: number,
+): Promise<StatusDocument> =>
+  pool()
+    .then((ready) => statusNow(ready, pageSize))
+    .catch((error: unknown) => outageStatus(new Date(), error));

@@ -5,7 +5,7 @@ import { type Database, transact } from '../db/transaction.ts';
 import { driftNotes } from '../drift/record.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
-import { byKind, kindStatus } from '../lists/kind-status.ts';
+import { allKinds, byKind, kindStatus } from '../lists/kind-status.ts';
 import type { RequestCount, Target } from '../lists/list.ts';
 import type { ListUnit } from '../lists/operation.ts';
 import { droppedNotes } from '../quarantine/list.ts';
@@ -108,10 +108,7 @@ const unitOf = (kind: string, unit: ListUnit): VerifiedFeed['unit'] =>
 
 const everyFeed = () => sql`
   with findings as (
-    ${sql.join(
-      Object.values(kindStatus).map(({ coverage }) => coverage.findings),
-      sql` union all `,
-    )}
+    ${allKinds(({ coverage }) => coverage.findings)}
     union all
     select feed, finding from etl.coverage_findings
     union all

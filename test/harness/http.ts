@@ -5,7 +5,7 @@ import { Hono } from 'hono';
 import { createMetrics } from '../../src/http/metrics.ts';
 import { startHttp, type HttpOptions, type HttpServer } from '../../src/http/server.ts';
 import type { StatusDocument } from '../../src/status/schema.ts';
-import { outageStatus, statusNow } from '../../src/status/status.ts';
+import { statusOrOutage } from '../../src/status/status.ts';
 
 /** A page over a database, or over none, for whoever is on this machine. */
 export async function startPage(
@@ -17,10 +17,7 @@ export async function startPage(
     metricsAddress: null,
     token: null,
     hosts: [],
-    status: (pool) =>
-      pool()
-        .then((ready) => statusNow(ready, 50))
-        .catch((error: unknown) => outageStatus(new Date(), error)),
+    status: (pool) => statusOrOutage(pool, 50),
     assets: async () =>
       new Map([
         ['/', { type: 'text/html; charset=utf-8', body: '<!doctype html><title>page</title>' }],

@@ -73,39 +73,19 @@ test.each(['migrated', 'empty'] as const)(
   },
 );
 
-test('healthy', async () => {
-  expect(await answers(await servedPage(copied.url))).toEqual({
-    healthz: 200,
-    readyz: 200,
-    reasons: [],
-    state: 'healthy',
-  });
-});
-
 test.each([
+  ['healthy', '', { readyz: 200, reasons: [], state: 'healthy' }],
   [
     'the key is refused',
     `update etl.feeds set state = 'unauthorized', failure = 'key-missing' where operation = 'factories'`,
-    `update etl.feeds set state = 'idle', failure = null where operation = 'factories'`,
     { readyz: 503, reasons: ['key-refused'], state: 'action-required' },
   ],
-  [
-    'what is in quarantine needs a person, and stops nothing',
-    `insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
-     select 10, 'factories', '{}', '{}', 'x', 'reason', min(id), 0 from etl.pages`,
-    `delete from etl.quarantine`,
-    { readyz: 200, reasons: [], state: 'action-required' },
-  ],
-])('%s', async (_what, breaks, fixes, expected) => {
+])('%s', async (_what, breaks, expected) => {
   await copied.pool.query(breaks);
-  try {
-    expect(await answers(await servedPage(copied.url))).toMatchObject({
-      healthz: 200,
-      ...expected,
-    });
-  } finally {
-    await copied.pool.query(fixes);
-  }
+  onTestFinished(async () => {
+    await copied.pool.query(`update etl.feeds set state = 'idle', failure = null`);
+  });
+  expect(await answers(await servedPage(copied.url))).toEqual({ healthz: 200, ...expected });
 });
 
 test('a database that answers too slowly keeps no client waiting for ever', async () => {
@@ -184,13 +164,6 @@ test('the page reads on two connections of its own, and cannot write', async () 
   // The tests' own user is a superuser, as that of an embedded Postgres is.
   expect(rows).toEqual([{ role: 'pg_read_all_data', sessions: 2 }]);
   await expect(pool.query('delete from etl.quarantine')).rejects.toThrow(/read-only transaction/);
-});
-
-test('one reading of the status serves all who ask within a second', async () => {
-  const database = await freshDatabase();
-  const page = await servedPage(database.url);
-  const bodies = await Promise.all(Array.from({ length: 20 }, () => ask(page, '/status.json')));
-  expect(new Set(bodies.map(({ body }) => body)).size).toBe(1);
 });
 
 const served: readonly (readonly [string, z.ZodType])[] = [

@@ -71,7 +71,7 @@ test.each(['migrated', 'empty'] as const)('a %s database has a status', async (h
 test('a database that refuses one statement is no outage', async () => {
   const { database } = await copied();
   await database.pool.query('alter table etl.budget rename to budget_away');
-  const refused = statusDocument.parse(await statusOrOutage(database.pool, 50));
+  const refused = statusDocument.parse(await statusOrOutage(async () => database.pool, 50));
   expect(refused.overall.state).toBe('degraded');
   expect(refused.overall.sentence).toContain('does not exist (42P01)');
   expect(refused.reasons).toMatchObject([{ code: 'database-unreachable', blocks_readiness: true }]);
@@ -100,9 +100,7 @@ test('a copy that sync made is healthy while it is a day old, without a worker',
   );
   expect(await codes()).toEqual(['stopped', 'no-worker']);
   const late = await status();
-  expect(late.overall.sentence).toMatch(
-    /^No worker since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/u,
-  );
+  expect(late.overall.sentence).toMatch(/^No worker since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/u);
   expect(statesOf(late)[0]).toEqual(['user-operations', 'behind']);
 });
 
