@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -131,7 +131,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const limiter = new Limiter();
   const closing = new AbortController();
   const { signal } = closing;
-  const judge = createJudge(options, limiter);
+  const judge = createService(options, limiter);
   let requests = 0;
   const counts = Object.fromEntries(
     [...operationNames, 'unknown'].map((name) => [name, 0]),
@@ -139,16 +139,26 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const server = createServer((request, response) => {
     const number = requests;
     requests += 1;
-    const judgement = judge(request, number);
-    const { seen, answer, fault } = judgement;
+    const { seen, fault, ...judged } = judge(request, number);
     counts[seen.operation] += 1;
     onRequest?.(seen);
-    const held = hold?.(seen) ?? null;
+    const held = hold?.(seen);
     const send = async () => {
       await held;
-      const body = bytesOf(answer.body);
-      if (fault !== null && 'wire' in fault) await fault.wire({ response, body, number, signal });
-      else await sendAnswer(request, response, judgement, { latencyMs: options.latencyMs, signal });
+      const body = bytesOf(judged.answer.body);
+      if (fault !== null && 'wire' in fault) return fault.wire({ response, body, number, signal });
+      const isZipped = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
+      const sent = isZipped && body.length > gzipFromBytes ? await compress(body, fast) : body;
+      const { latencyMs = 0 } = options;
+      if (latencyMs > 0) await delay(latencyMs, undefined, { signal });
+      const type = typeof judged.answer.body === 'string' ? 'text/html' : 'application/json';
+      response.writeHead(judged.answer.status, {
+        'content-type': `${type}; charset=utf-8`,
+        'content-length': sent.length,
+        ...(sent === body ? {} : { 'content-encoding': 'gzip' }),
+        ...judged.headers,
+      });
+      return response.end(sent);
     };
     send().catch(() => response.destroy());
   });
@@ -179,6 +189,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 /** A smaller body is not worth a compressor's set-up, bytes. */
 const gzipFromBytes = 1024;
 const compress = promisify(gzip);
+const fast = { level: constants.Z_BEST_SPEED };
 
 /** A body as bytes: text and bytes as they are, anything else as JSON. */
 function bytesOf(body: unknown): Buffer {
@@ -186,36 +197,51 @@ function bytesOf(body: unknown): Buffer {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** Sends an answer after its latency: text as HTML, anything else as JSON. */
-async function sendAnswer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { answer, headers }: ReturnType<ReturnType<typeof createJudge>>,
-  { latencyMs = 0, signal }: { latencyMs: number | undefined; signal: AbortSignal },
-): Promise<void> {
-  const plain = bytesOf(answer.body);
-  const accepts = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
-  const isCompressed = accepts && plain.length > gzipFromBytes;
-  const body = isCompressed ? await compress(plain, { level: constants.Z_BEST_SPEED }) : plain;
-  if (latencyMs > 0) await delay(latencyMs, undefined, { signal });
-  const type = typeof answer.body === 'string' ? 'text/html' : 'application/json';
-  response.writeHead(answer.status, {
-    'content-type': `${type}; charset=utf-8`,
-    'content-length': body.length,
-    ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
-    ...headers,
-  });
-  response.end(body);
-}
-
 /** performance.now counts fractions of a ms from a start that does not jump. */
 const unixNow = () => performance.timeOrigin + performance.now();
 
+const refusals = {
+  'let-in': null,
+  throttled: refuse(429, { message: 'Too many requests.' }),
+  'out-of-credits': refuse(402, { error: 'Out of credits' }),
+};
+
+/** Where a path leads: null if the service has nothing there. */
+function findRoute(path: string) {
+  const [, chainId, rest = ''] = /^\/(\d{1,15})\/api\/v2\/(.+)$/.exec(path) ?? [];
+  const operation = operationNames.find((name) => operations[name].path.test(rest));
+  if (operation === undefined) return null;
+  const [, batch = ''] = operations[operation].path.exec(rest) ?? [];
+  return { chainId: Number(chainId), operation, batch };
+}
+
 /** Decides on each request: the limits first, then its fault, then the service itself. */
-function createJudge(options: SimulatorOptions, limiter: Limiter) {
-  const { seed, limits, now: readNow = unixNow, faults } = options;
-  const answerRoute = createService(options);
+function createService(options: SimulatorOptions, limiter: Limiter) {
+  const { seed, chains, apiKey: accepted = 'simulated-key', secretKey, clock = () => 0 } = options;
+  const { limits, faults, now: readNow = unixNow } = options;
+  const worlds = new Map(chains.map((chain) => [chain.id, createWorld(seed, chain)]));
+  const apiKeys = new Set([accepted].flat());
   const draw = drawsOf(seed);
+  /** The true answer: the key first, as a gateway does, then the chain, then the query. */
+  const answerRoute = (route: ReturnType<typeof findRoute>, query: URLSearchParams): Answer => {
+    if (route === null) return refuse(404, { message: 'Not found' });
+    const apiKey = query.get('apikey');
+    if (!apiKey) {
+      const error = 'Proceed with API key or make a X402 payment to continue';
+      return refuse(402, { error });
+    }
+    if (!apiKeys.has(apiKey)) return refuse(401, { error: 'Unauthorized' });
+    const { chainId, operation, batch } = route;
+    const world = worlds.get(chainId);
+    if (!world) return refuse(404, { error: 'Network not supported', source: 'internal' });
+    if (world.chain.family === 'plain') {
+      return operation.startsWith('optimism-')
+        ? refuse(400, { message: 'Unknown API v2 action' })
+        : refuse(501, { error: 'Not implemented', source: 'upstream' });
+    }
+    const withSecretKey = secretKey !== undefined && query.get('key') === secretKey;
+    return operations[operation].serve({ world, query, atMs: clock(), batch, withSecretKey });
+  };
   return (request: IncomingMessage, number: number) => {
     const url = new URL(`http://simulator${request.url ?? '/'}`);
     const route = request.method === 'GET' ? findRoute(url.pathname) : null;
@@ -236,52 +262,10 @@ function createJudge(options: SimulatorOptions, limiter: Limiter) {
   };
 }
 
-const refusals = {
-  'let-in': null,
-  throttled: refuse(429, { message: 'Too many requests.' }),
-  'out-of-credits': refuse(402, { error: 'Out of credits' }),
-};
-
 /** The one place that applies a fault to an answer, but for what happens on the wire. */
 function answerWith(fault: Fault | null, url: URL, serve: (at: URL) => Answer): Answer {
   if (fault === null || 'wire' in fault) return serve(url);
   return 'page' in fault ? fault.page({ url, serve }) : refuse(fault.status, fault.body);
-}
-
-/** Where a path leads: null if the service has nothing there. */
-function findRoute(path: string) {
-  const [, chainId, rest = ''] = /^\/(\d{1,15})\/api\/v2\/(.+)$/.exec(path) ?? [];
-  const operation = operationNames.find((name) => operations[name].path.test(rest));
-  if (operation === undefined) return null;
-  const [, batch = ''] = operations[operation].path.exec(rest) ?? [];
-  return { chainId: Number(chainId), operation, batch };
-}
-
-/** Answers requests: the key first, as a gateway does, then the chain, then the query. */
-function createService(options: SimulatorOptions) {
-  // Taken one by one: a caller's `latencyMs` may be a getter that is read with each answer only.
-  const { seed, chains, apiKey: accepted = 'simulated-key', secretKey, clock = () => 0 } = options;
-  const worlds = new Map(chains.map((chain) => [chain.id, createWorld(seed, chain)]));
-  const apiKeys = new Set([accepted].flat());
-  return (route: ReturnType<typeof findRoute>, query: URLSearchParams): Answer => {
-    if (route === null) return refuse(404, { message: 'Not found' });
-    const apiKey = query.get('apikey');
-    if (!apiKey) {
-      const error = 'Proceed with API key or make a X402 payment to continue';
-      return refuse(402, { error });
-    }
-    if (!apiKeys.has(apiKey)) return refuse(401, { error: 'Unauthorized' });
-    const { chainId, operation, batch } = route;
-    const world = worlds.get(chainId);
-    if (!world) return refuse(404, { error: 'Network not supported', source: 'internal' });
-    if (world.chain.family === 'plain') {
-      return operation.startsWith('optimism-')
-        ? refuse(400, { message: 'Unknown API v2 action' })
-        : refuse(501, { error: 'Not implemented', source: 'upstream' });
-    }
-    const withSecretKey = secretKey !== undefined && query.get('key') === secretKey;
-    return operations[operation].serve({ world, query, atMs: clock(), batch, withSecretKey });
-  };
 }
 
 const dayMs = 86_400_000;

@@ -1,7 +1,41 @@
-import { addressFactsOf, minerFactsOf, type Label } from '../../../simulator/addresses.ts';
+import {
+  addressFactsOf,
+  minerFactsOf,
+  type Appearance,
+  type Label,
+} from '../../../simulator/addresses.ts';
 import type { World } from '../../../simulator/world.ts';
-import type { Row } from './row.ts';
-import type { Observation, Observations } from './observations.ts';
+
+/** A row by its columns: absent values null, big integers as decimal strings, times as ISO text. */
+export type Row = Record<string, unknown>;
+
+/** How an address was seen within a scope. */
+export interface Observation {
+  /** At least once as an object with its facts. */
+  isFull: boolean;
+  /** At least once as the miner of a block. */
+  isMiner: boolean;
+}
+
+/** Which addresses were seen, and how. */
+export interface Observations {
+  readonly all: ReadonlyMap<string, Readonly<Observation>>;
+  readonly see: (hash: string, shown: Appearance | 'miner') => void;
+}
+
+/** No address seen yet. */
+export function createObservations(): Observations {
+  const all = new Map<string, Observation>();
+  return {
+    all,
+    see(hash, shown) {
+      const observation = all.get(hash) ?? { isFull: false, isMiner: false };
+      if (shown === 'full' || shown === 'miner') observation.isFull = true;
+      if (shown === 'miner') observation.isMiner = true;
+      all.set(hash, observation);
+    },
+  };
+}
 
 /** Tables that embedded addresses fill. */
 export type AddressTable =

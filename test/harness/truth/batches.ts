@@ -1,9 +1,12 @@
-import { batchRange } from '../../../simulator/batches.ts';
-import { blockAt, type Block } from '../../../simulator/blocks.ts';
-import type { World } from '../../../simulator/world.ts';
-import { isoOf, type Row } from './row.ts';
-import type { Observations } from './observations.ts';
-import { verifiedGaps, settledNumbers } from './settled.ts';
+import { batchRange, listedAtMs } from '../../../simulator/batches.ts';
+import { blockAt, blockHash, type Block } from '../../../simulator/blocks.ts';
+import { reorgsBetween, reorgsOf } from '../../../simulator/motion.ts';
+import { lacksHash, type World } from '../../../simulator/world.ts';
+import type { Observations, Row } from './addresses.ts';
+
+/** An instant as rows hold it; null for none. */
+export const isoOf = (instantMs: number | null): string | null =>
+  instantMs === null ? null : new Date(instantMs).toISOString();
 
 /** Tables that the blocks of batches fill. */
 export type BatchTable =
@@ -120,4 +123,83 @@ function arbitrumRows({ height, arbitrum }: Block): Row[] {
       confirmation_transaction_timestamp: isoOf(confirmation.timestampMs),
     },
   ];
+}
+
+/** A row for each hash that was replaced while the explorer listed it. */
+export function reorgRows(world: World, batches: readonly ScopedBatch[], atMs: number): Row[] {
+  const { course } = world;
+  if (course === null) return [];
+  const listed = new Set(batches.flatMap(({ blocks }) => blocks.map(({ height }) => height)));
+  return reorgsBetween(course, 0, atMs).flatMap((reorg) => {
+    const heights = Array.from(
+      { length: reorg.highest - reorg.lowest + 1 },
+      (_, place) => reorg.lowest + place,
+    );
+    return heights
+      .filter((height) => listed.has(height) && !lacksHash(world, height))
+      .filter((height) => listedAtMs(world, course, height) < reorg.atMs)
+      .map((height) => {
+        const edition = reorgsOf(course, height, reorg.atMs).length;
+        return {
+          height,
+          old_hash: blockHash(world, height, edition - 1),
+          new_hash: blockHash(world, height, edition),
+        };
+      });
+  });
+}
+
+/**
+ * The numbers of the batches that the chain verifies whole: heights contiguous and linked by hash,
+ * within and to the nearest batches that are not empty, and no block pending. The lowest batch has
+ * none below to meet; the highest waits for one above.
+ */
+function settledNumbers(batches: readonly ScopedBatch[]): ReadonlySet<number> {
+  const full = fullBatches(batches);
+  const settled = full.filter(({ blocks }, place) => {
+    const [below, above] = [full[place - 1], full[place + 1]];
+    return (
+      above !== undefined &&
+      isChained([
+        ...above.blocks.slice(-1),
+        ...blocks,
+        ...(below === undefined ? [] : below.blocks.slice(0, 1)),
+      ]) &&
+      blocks.every(({ fields }) => fields.is_pending_update !== true)
+    );
+  });
+  return new Set(settled.map(({ number }) => number));
+}
+
+/** The empty numbers between batches that meet, and those below a lowest one that is settled. */
+function verifiedGaps(
+  batches: readonly ScopedBatch[],
+  settled: ReadonlySet<number>,
+): ReadonlySet<number> {
+  const full = fullBatches(batches);
+  const gaps = batches.filter(({ number }) => !full.some((other) => other.number === number));
+  const verified = gaps.filter(({ number }) => {
+    const below = full.findLast((other) => other.number < number);
+    const above = full.find((other) => other.number > number);
+    if (above === undefined) return false;
+    if (below === undefined) return settled.has(above.number);
+    return isChained([...above.blocks.slice(-1), ...below.blocks.slice(0, 1)]);
+  });
+  return new Set(verified.map(({ number }) => number));
+}
+
+/** Batches with the blocks that can be rows. */
+function fullBatches(batches: readonly ScopedBatch[]): ScopedBatch[] {
+  return batches
+    .map(({ number, blocks }) => ({ number, blocks: blocks.filter((block) => !block.lacksHash) }))
+    .filter(({ blocks }) => blocks.length > 0);
+}
+
+/** Whether each block, heights descending, stands on the next. */
+function isChained(blocks: readonly Block[]): boolean {
+  return blocks.every((block, place) => {
+    const below = blocks[place + 1];
+    if (below === undefined) return true;
+    return block.height === below.height + 1 && block.parentHash === below.hash;
+  });
 }

@@ -1,22 +1,29 @@
-import { listBatches, newestNumber } from '../../../simulator/batches.ts';
-import { factoriesSeen } from '../../../simulator/factories.ts';
+import { listBatches, newestNumber, type ListedBatch } from '../../../simulator/batches.ts';
+import { factoriesSeen, type SeenFactory } from '../../../simulator/factories.ts';
 import type { OperationName } from '../../../simulator/index.ts';
-import { operationsSeen } from '../../../simulator/user-operations.ts';
-import { createWorld, type SimulatedChain, type World } from '../../../simulator/world.ts';
-import type { Row } from './row.ts';
-import { createObservations } from './observations.ts';
-import { addressRows, type AddressTable } from './addresses.ts';
+import { operationsSeen, type UserOperation } from '../../../simulator/user-operations.ts';
+import {
+  createWorld,
+  startInstantMs,
+  type SimulatedChain,
+  type World,
+} from '../../../simulator/world.ts';
+import {
+  addressRows,
+  createObservations,
+  type AddressTable,
+  type Observations,
+  type Row,
+} from './addresses.ts';
 import {
   batchRows,
   blockRows,
   blocksInScope,
+  isoOf,
+  reorgRows,
   type BatchTable,
   type ScopedBatch,
 } from './batches.ts';
-import { factoryRows, historyRows } from './factories.ts';
-import { listedBatchRows, type ListedBatchTable } from './listed-batches.ts';
-import { reorgRows } from './reorgs.ts';
-import { operationRows } from './user-operations.ts';
 
 /** The tables of schema `explorer` that follow from what is listed at one time. */
 type ListedTable =
@@ -149,3 +156,67 @@ function ofChain<Table extends string>(
   }
   return tables;
 }
+
+/** Rows of the operations; notes their senders and entry points. */
+function operationRows(seen: readonly UserOperation[], observations: Observations): Row[] {
+  const kept = seen.filter((operation) => !operation.lacksHash);
+  for (const operation of kept) {
+    observations.see(operation.sender.hash, operation.sender.shown);
+    observations.see(operation.entryPoint.hash, operation.entryPoint.shown);
+  }
+  return kept.map(({ leftAtMs, ...operation }) => ({
+    hash: operation.hash,
+    address_hash: operation.sender.hash,
+    entry_point_hash: operation.entryPoint.hash,
+    entry_point_version: operation.entryPointVersion,
+    block_number: operation.blockNumber,
+    transaction_hash: operation.transactionHash,
+    fee: operation.fee,
+    status: operation.status,
+    timestamp: isoOf(operation.timestampMs),
+    removed_at: isoOf(leftAtMs === null ? null : startInstantMs + leftAtMs),
+    extra: operation.extra,
+  }));
+}
+
+/** Rows of the factories, ranked among those that are listed with a hash; notes their addresses. */
+function factoryRows(seen: readonly SeenFactory[], observations: Observations): Row[] {
+  const kept = seen.filter((factory) => !factory.lacksHash);
+  for (const factory of kept) observations.see(factory.addressHash, factory.shown);
+  let listed = 0;
+  return kept.map(({ missingSinceMs, ...factory }) => {
+    if (missingSinceMs === null) listed += 1;
+    return {
+      address_hash: factory.addressHash,
+      total_accounts: factory.totalAccounts,
+      rank: missingSinceMs === null ? listed : null,
+      missing_since: isoOf(missingSinceMs === null ? null : startInstantMs + missingSinceMs),
+      extra: factory.extra,
+    };
+  });
+}
+
+/** The history of factories whose counts were read once. */
+function historyRows(factories: readonly Row[]): Row[] {
+  return factories.map(({ address_hash, total_accounts }) => ({ address_hash, total_accounts }));
+}
+
+/** Tables that the list of batches fills. */
+type ListedBatchTable = 'listed_batches' | 'optimism_batch_l1_transactions';
+
+/** Rows of what the list of batches tells. */
+const listedBatchRows = (batches: readonly ListedBatch[]): Record<ListedBatchTable, Row[]> => ({
+  listed_batches: batches.map((batch) => ({
+    batch_number: batch.number,
+    l1_timestamp: isoOf(batch.timestampMs),
+    transactions_count: batch.transactions,
+    l2_start_block_number: batch.lowest,
+    l2_end_block_number: batch.highest,
+    batch_data_container: batch.container,
+    removed_at: null,
+    extra: null,
+  })),
+  optimism_batch_l1_transactions: batches.flatMap(({ number, l1Transactions }) =>
+    l1Transactions.map((hash, position) => ({ batch_number: number, position, hash })),
+  ),
+});
