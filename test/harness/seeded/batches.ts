@@ -1,5 +1,5 @@
 import { blocks, readBatches } from '../../../src/lists/optimism-batch-blocks/tables.ts';
-import { feedOf, type Numbers, pages, pollTime, pollTop, runs, walks } from './ledger.ts';
+import { type Numbers, pollTime, pollTop, series } from './ledger.ts';
 import { type Lanes, lostBatchOf } from './lists.ts';
 import { fill } from './rows.ts';
 import {
@@ -77,34 +77,14 @@ function readHistory(
   lost: number,
 ): string[] {
   const begun = beforeNow(size, `${polls + 1} * ${size.pollMs}::bigint`);
-  const at = `(${begun} + n * interval '1 second')`;
-  const but = `n = ${lost}`;
-  const statements = [
-    runs(backfill, { first: numbers.run, count: 1, at: begun }),
-    walks({
-      of: backfill,
-      first: numbers.walk,
-      count: base,
-      run: String(numbers.run + 1),
-      at,
-      but,
-      columns: wholeWalk('n'),
-    }),
-    pages({
-      feed: feedOf(backfill),
-      firstWalk: numbers.walk,
-      firstPage: numbers.page,
-      walks: base,
-      pages: pagesPerBatch,
-      at,
-      but,
-      columns: pagesOf('n'),
-    }),
-  ];
-  numbers.run += 1;
-  numbers.walk += base;
-  numbers.page += base * pagesPerBatch;
-  return statements;
+  return series(numbers, {
+    of: backfill,
+    runs: { count: 1, at: begun },
+    walks: base,
+    pages: pagesPerBatch,
+    at: `(${begun} + n * interval '1 second')`,
+    says: [{ walk: wholeWalk('n'), page: pagesOf('n'), but: `n = ${lost}` }],
+  });
 }
 
 /** A run for each poll: it finds the next batch, or nothing right above the newest. */
@@ -114,46 +94,26 @@ function followLatestBatch(
   numbers: Numbers,
   { live }: Lanes,
 ): string[] {
-  const at = pollTime(size, list);
   const newest = pollTop(list, batchesPerPoll);
   const before = pollTop(list, batchesPerPoll, '(n - 1)');
   const isMiss = `${newest} = ${before}`;
-  const hit = wholeWalk(newest);
   const probe = (number: string) => `jsonb_build_object('batch', ${number}, 'probe', true)`;
-  const series = {
+  return series(numbers, {
     of: live,
-    first: numbers.walk,
-    count: list.polls,
-    run: `${numbers.run} + n`,
-    at,
-  };
-  const paged = {
-    feed: feedOf(live),
-    firstWalk: numbers.walk,
-    firstPage: numbers.page,
+    runs: { count: list.polls, latestBatchBefore: before },
     walks: list.polls,
-    at,
-  };
-  const statements = [
-    runs(live, { first: numbers.run, count: list.polls, at, latestBatchBefore: before }),
-    walks({ ...series, but: isMiss, columns: { ...hit, scope: probe(newest) } }),
-    walks({
-      ...series,
-      but: `not (${isMiss})`,
-      columns: { scope: probe(`${newest} + 1`), pages: '1' },
-    }),
-    pages({ ...paged, pages: pagesPerBatch, but: isMiss, columns: pagesOf(newest) }),
-    pages({
-      ...paged,
-      pages: pagesPerBatch,
-      but: `not (${isMiss}) or s > 0`,
-      columns: { items: '0', rows: '0' },
-    }),
-  ];
-  numbers.run += list.polls;
-  numbers.walk += list.polls;
-  numbers.page += list.polls * pagesPerBatch;
-  return statements;
+    pages: pagesPerBatch,
+    at: pollTime(size, list),
+    says: [
+      { walk: { ...wholeWalk(newest), scope: probe(newest) }, page: pagesOf(newest), but: isMiss },
+      {
+        walk: { scope: probe(`${newest} + 1`), pages: '1' },
+        page: { items: '0', rows: '0' },
+        but: `not (${isMiss})`,
+        pagesBut: `not (${isMiss}) or s > 0`,
+      },
+    ],
+  });
 }
 
 function blockRows(

@@ -1,6 +1,6 @@
 import { factories, factoryHistory } from '../../../src/lists/factories/tables.ts';
 import { addresses } from '../../../src/load/tables.ts';
-import { feedOf, type Numbers, pages, runs, walks } from './ledger.ts';
+import { type Numbers, series } from './ledger.ts';
 import type { Lanes } from './lists.ts';
 import { fill } from './rows.ts';
 import { pageItems, pollsPerRanking, type SeededChain, type SeededSize } from './size.ts';
@@ -23,30 +23,26 @@ export function growFactories(
   const accounts = `((${count} - n + 1) * 10)::bigint`;
   const token = (rank: string) =>
     `jsonb_build_object('page_token', '1,' || ${hashSql('factory', id, rank, short)})`;
-  const statements = [
-    runs(live, { first: numbers.run, count: rankings, at }),
-    walks({
+  const first = numbers.walk;
+  return [
+    ...series(numbers, {
       of: live,
-      first: numbers.walk,
-      count: rankings,
-      run: `${numbers.run} + n`,
-      at,
-      columns: { pages: String(each), items: String(count) },
-    }),
-    pages({
-      feed: feedOf(live),
-      firstWalk: numbers.walk,
-      firstPage: numbers.page,
+      runs: { count: rankings },
       walks: rankings,
       pages: each,
       at,
-      columns: {
-        cursor_in: `case when s > 0 then ${token(`s * ${pageItems} + 1`)} end`,
-        cursor_out: `case when s < ${each - 1} then ${token(`(s + 1) * ${pageItems} + 1`)} end`,
-      },
+      says: [
+        {
+          walk: { pages: String(each), items: String(count) },
+          page: {
+            cursor_in: `case when s > 0 then ${token(`s * ${pageItems} + 1`)} end`,
+            cursor_out: `case when s < ${each - 1} then ${token(`(s + 1) * ${pageItems} + 1`)} end`,
+          },
+        },
+      ],
     }),
     `insert into etl.rankings (walk_id, feed, as_of, published_at, items, walks, still_moving)
-     select ${numbers.walk} + n, '${id}/factories', ${at}, ${at}, ${count}, 1, false
+     select ${first} + n, '${id}/factories', ${at}, ${at}, ${count}, 1, false
      from generate_series(1, ${rankings}) as n`,
     fill({
       table: addresses,
@@ -74,8 +70,4 @@ export function growFactories(
       stored: { at: `${begun} + n * interval '1 second'`, page: '1' },
     }),
   ];
-  numbers.run += rankings;
-  numbers.walk += rankings;
-  numbers.page += rankings * each;
-  return statements;
 }
