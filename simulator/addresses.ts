@@ -6,25 +6,6 @@ import { perWorld, type World } from './world.ts';
 /** How an address appears: with its facts, as the explorer's "unknown", or as its hash alone. */
 export type Appearance = 'full' | 'unknown' | 'bare';
 
-/** What the explorer knows of an address, fixed by its hash. */
-interface AddressFacts {
-  readonly hash: string;
-  /** Scalars under the contract's names, in the order in which the service prints them. */
-  readonly fields: {
-    readonly name: string | null;
-    readonly is_contract: boolean | null;
-    readonly is_scam: false;
-    readonly is_verified: boolean | null;
-    readonly proxy_type: string | null;
-    readonly reputation: 'ok';
-  };
-  /** The service prints a NUL character inside the name. */
-  readonly hasNul: boolean;
-  readonly implementations: readonly { readonly hash: string; readonly name: string | null }[];
-  /** Members of the object that the contract does not list. */
-  readonly extra: Readonly<Record<string, unknown>> | null;
-}
-
 /** The singleton contracts of ERC-4337, from the releases of eth-infinitism/account-abstraction. */
 export const entryPoints = [
   { version: 'v0.6', hash: '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789' },
@@ -59,17 +40,28 @@ const namesOf = perWorld((world) => {
   return new Map(world.chain.lived ? named : []);
 });
 
+/** What the explorer knows of an address, fixed by its hash. */
+type AddressFacts = ReturnType<typeof contract>;
+
 /** A contract; what has a name has published its source. */
-function contract(
-  hash: string,
-  name: string | null,
-  fields: Partial<AddressFacts['fields']> = {},
-  implementations: AddressFacts['implementations'] = [],
-): AddressFacts {
-  const [is_contract, is_verified] = [true, name !== null];
-  const usual = { name, is_contract, is_scam: false, is_verified, proxy_type: null } as const;
-  const all = { ...usual, reputation: 'ok', ...fields } as const;
-  return { hash, fields: all, hasNul: false, implementations, extra: null };
+function contract(hash: string, name: string | null) {
+  return {
+    hash,
+    // Under the contract's names, in the order in which the service prints them.
+    fields: {
+      name,
+      is_contract: true as boolean | null,
+      is_scam: false,
+      is_verified: (name !== null) as boolean | null,
+      proxy_type: null as string | null,
+      reputation: 'ok',
+    },
+    /** The service prints a NUL character inside the name. */
+    hasNul: false,
+    implementations: [] as readonly { readonly hash: string; readonly name: string | null }[],
+    /** Members of the object that the contract does not list. */
+    extra: null as Readonly<Record<string, unknown>> | null,
+  };
 }
 
 const drawOf = (draw: Draw, name: string, hash: string) =>
@@ -107,15 +99,16 @@ export function addressFactsOf(world: World, hash: string): AddressFacts {
   // Null only beside a name: an object with neither would be the explorer's "unknown".
   const hidesContract = name !== null && random.oneIn(9);
   const hidesVerified = name !== null && random.oneIn(7);
+  const usual = contract(hash, name);
   const fields = {
-    name,
+    ...usual.fields,
     is_contract: hidesContract ? null : isContract,
     is_verified: hidesVerified ? null : isContract && random.oneIn(2),
     proxy_type: implementations.length > 0 ? random.pick(proxyTypes) : null,
   };
   const hasExtra = chain.generation === 'v12' && random.oneIn(6);
   const extra = hasExtra ? { creator_address_hash: random.hex(5) } : null;
-  return { ...contract(hash, name, fields, implementations), hasNul, extra };
+  return { ...usual, fields, hasNul, implementations, extra };
 }
 
 function drawImplementations(draw: Draw, random: Random): AddressFacts['implementations'] {

@@ -45,16 +45,7 @@ export interface Motion extends Partial<Readonly<typeof resting>> {
 }
 
 /** A motion with nothing left open, and where on the chain it began. */
-export interface Course extends Required<Motion> {
-  readonly draw: Draw;
-  readonly blockMs: number;
-  /** The newest height at the start. */
-  readonly headAtStart: number;
-  /** The lowest height that holds operations. */
-  readonly operationsFloor: number;
-  /** The lowest height that a batch holds. */
-  readonly batchesFloor: number;
-}
+export type Course = ReturnType<typeof planCourse>;
 
 /** When they return, at least and at most, after they left. */
 const reincludedAfterMs = [10_000, 4 * minuteMs] as const;
@@ -67,8 +58,8 @@ export function planCourse(
   motion: Motion,
   history: { readonly operations: number; readonly batchBlocks: number },
   draw: Draw,
-): Course {
-  const complete = { ...resting, ...motion };
+) {
+  const complete: Required<Motion> = { ...resting, ...motion };
   const { operationsPerMinute, blockSeconds } = complete;
   if (!(operationsPerMinute > 0)) throw new RangeError('operationsPerMinute must be above 0');
   const blockMs = Math.round(blockSeconds * 1000);
@@ -79,7 +70,9 @@ export function planCourse(
     ...complete,
     draw,
     blockMs,
+    /** The newest height at the start. */
     headAtStart: above - 1,
+    /** The lowest heights that hold operations, and batches. */
     operationsFloor: above - operationBlocks,
     batchesFloor: above - history.batchBlocks,
   };

@@ -35,7 +35,7 @@ export interface Followed {
 }
 
 /** The feed's name. */
-export const feedOf = ({ chain, operation }: SeededLane) => `${chain}/${operation}`;
+const feedOf = ({ chain, operation }: SeededLane) => `${chain}/${operation}`;
 
 const text = (value: unknown) => `'${JSON.stringify(value)}'`;
 
