@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import type { ExplorerError } from '../../../src/explorer/error.ts';
+import { createFetcher } from '../../../src/explorer/fetcher.ts';
 import { canary, secondCanary, serve, serveBytes, start } from './server.ts';
 
 /** Every text that a value holds: own properties (hidden ones too), causes, prototypes' getters. */
@@ -23,10 +23,10 @@ const forms = [canary, secondCanary].flatMap((secret) => [
   JSON.stringify(secret).slice(1, -1),
 ]);
 
-/** The forms of a secret that an error shows. */
-function leaks(error: ExplorerError): string[] {
+/** The forms of a secret that a value shows. */
+function leaks(value: unknown): string[] {
   // Stacks name files, whose folder may be called anything.
-  const all = [...texts(error), String(error)].join('\n').replaceAll(process.cwd(), '');
+  const all = [...texts(value), String(value)].join('\n').replaceAll(process.cwd(), '');
   return ['canary', ...forms].filter((form) => all.includes(form));
 }
 
@@ -74,4 +74,26 @@ test('a time limit and a refused connection leave no secret in the error', async
   const refused = await start('http://127.0.0.1:1').fail();
   expect(refused.detail).toContain('ECONNREFUSED');
   expect([late, refused].flatMap(leaks)).toEqual([]);
+});
+
+test('a page that repeats the keys loses them before it is parsed', async () => {
+  const { baseUrl } = await serve((request, response) => {
+    const item = { self: echo(request.url), keys: [canary, secondCanary] };
+    response.end(JSON.stringify({ items: [item], next_page_params: null }));
+  });
+  const fetchPage = createFetcher({
+    client: start(baseUrl).client,
+    budget: {
+      take: async () => ({ page_id: 1, at: '', isPoll: false }),
+      report: async () => undefined,
+    },
+    secrets: [canary, secondCanary],
+    by: {},
+  });
+  const request = { chainId: 10, path: 'x', query: {}, operation: 'x', lane: 'live' } as const;
+
+  const { json, body } = await fetchPage(request, new AbortController().signal);
+
+  expect(json).toMatchObject({ items: [{ keys: ['***', '***'] }] });
+  expect([json, body.toString()].flatMap(leaks)).toEqual([]);
 });

@@ -106,3 +106,19 @@ test('what arrives below the overlap is found when a resweep is due, once in its
   expect(await lost()).toBe(0);
   expect(await syncAt(30)).toBe(shallow);
 });
+
+test('a page with an item in quarantine marks nothing as removed: the item may be any of its block', async () => {
+  const { leave, service, sync, removed } = await copied();
+  leave(192);
+  service.lie = ({ items, ...page }) => ({
+    ...page,
+    items: items.map((item) => (item['hash'] === hashOf(193) ? { ...item, hash: '0x' } : item)),
+  });
+
+  await sync();
+
+  expect(await removed()).toEqual([]);
+  service.lie = () => null;
+  await sync();
+  expect(await removed()).toEqual([hashOf(192)]);
+});
