@@ -156,10 +156,10 @@ function summary(document: StatusDocument, look: Look): string[] {
 
 function workersText(workers: StatusDocument['workers']): string {
   if (workers === null) return 'workers are not seen from here';
-  const { start, once } = workers;
+  const { start, once: syncs } = workers;
   const parts = [
     ...(start === 0 ? [] : [counted(start, 'worker')]),
-    ...(once === 0 ? [] : [counted(once, 'sync')]),
+    ...(syncs === 0 ? [] : [counted(syncs, 'sync')]),
   ];
   return parts.length === 0 ? 'no worker' : parts.join(', ');
 }
