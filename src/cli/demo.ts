@@ -32,7 +32,7 @@ import {
   type Kill,
 } from './demo-worker.ts';
 import { demoSettings, openDemoExplorer, openDemoWorld, readStagePages } from './demo-world.ts';
-import { demoDatabase, embeddedDirectory } from './database.ts';
+import { demoDatabase } from './database.ts';
 import { servePage, urlOf } from './http.ts';
 import { nextLines, printAnswer } from './print.ts';
 import { progressLines } from './progress.ts';

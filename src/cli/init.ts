@@ -49,7 +49,7 @@ async function init(context: Context, options: ChosenFeeds & GlobalOptions) {
     throw new UsageError(`${file} exists already and was left as it is. Edit or remove it.`);
   }
   const { chain, operation, json } = options;
-  const isAsking = (chain ?? operation) === undefined && json !== true && context.out.isTerminal;
+  const isAsking = (chain ?? operation) === undefined && !json && context.out.isTerminal;
   const { chains, lists } =
     isAsking && process.stdin.isTTY
       ? await askForChoice(process, context.signal)

@@ -93,8 +93,8 @@ export function register({ command, run }: Registry): void {
 
 const addFilters = (command: Command): Command =>
   addFeedOptions(command)
-    .option('--id <n...>', 'only these', (value, before: readonly number[] = []) => [
-      ...before,
+    .option('--id <n...>', 'only these', (value, before: readonly number[] | undefined) => [
+      ...(before ?? []),
       wholeNumber(1)(value),
     ])
     .option('--reason <text>', 'only those whose reason contains this text');
