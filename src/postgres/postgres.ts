@@ -38,7 +38,6 @@ const initdbTimeoutMs = 120_000;
 const draftPrefix = 'data.new-';
 /** In the data directory, which only its owner can enter. */
 const passwordName = 'explorer-etl.password';
-
 /** Lines of the log in an error. */
 const quotedLines = 5;
 
@@ -243,15 +242,17 @@ async function launch(directory: string, settings: Means['settings']): Promise<S
   await disownPid(dataDirectory);
   // It holds the arguments of the last start.
   const last = unlessMissing(files.readFile(join(dataDirectory, 'postmaster.opts'), 'utf8'));
-  let port = /"port=(\d+)"/u.exec((await last) ?? '')?.[1] ?? somePort();
+  let port = /"port=(\d+)"/u.exec((await last) ?? '')?.[1];
   for (const deadlineMs = performance.now() + retryTimeoutMs; ;) {
-    const failure = await tryStart(dataDirectory, { ...means, settings: { ...settings, port } });
+    // Without a free one of the last start, a random dynamic port.
+    const given = { ...settings, port: port ?? String(randomInt(49_152, 65_536)) };
+    const failure = await tryStart(dataDirectory, { ...means, settings: given });
     if (failure === null) break;
     const isTaken = failure.message.includes('Address already in use');
     // Busy processes of a killed server end when they notice.
     const isLeaving = failure.message.includes('pre-existing shared memory block');
     if (!(isTaken || isLeaving) || performance.now() > deadlineMs) throw failure;
-    if (isTaken) port = somePort();
+    if (isTaken) port = undefined;
     else await sleep(retryPollMs);
   }
   const server = await findServer(dataDirectory);
@@ -300,6 +301,3 @@ async function tryStart(
     return new EmbeddedPostgresError(`Postgres did not start. ${log} ends with:\n${tail}\n`);
   }
 }
-
-/** A random dynamic port; the start detects a taken one. */
-const somePort = (): string => String(randomInt(49_152, 65_536));
