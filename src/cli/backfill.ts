@@ -1,6 +1,7 @@
 import type { SourceOptions } from '../app.ts';
 import { type ChainSettings, requireApiKey, type Settings } from '../config/settings.ts';
-import { isBoundedBy, kindOf } from '../lists/index.ts';
+import { kindOf } from '../lists/index.ts';
+import { isBoundedBy } from '../lists/kind-status.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import { operationNames } from '../lists/registry.ts';
 import type { SyncTarget } from '../sync/once.ts';

@@ -1,12 +1,10 @@
-import type { z } from 'zod';
 import type { ListNames } from '../db/views.ts';
-import type { ListKind, ScopeBounds } from './list.ts';
+import type { ListKind } from './list.ts';
 import { newestFirst } from './newest-first/index.ts';
 import { numbered } from './numbered/index.ts';
 import type { ListKindName } from './operation.ts';
 import { ranked } from './ranked/index.ts';
 import { type OperationName, operations } from './registry.ts';
-import type { FeedSettings } from './settings.ts';
 
 export const kinds: Readonly<Record<ListKindName, ListKind>> = {
   'newest-first': newestFirst,
@@ -15,21 +13,6 @@ export const kinds: Readonly<Record<ListKindName, ListKind>> = {
 };
 
 export const kindOf = (operation: OperationName): ListKind => kinds[operations[operation].kind];
-
-export const settingsOf = (operation: OperationName): z.ZodType<FeedSettings> =>
-  kindOf(operation).settings(operations[operation]);
-
-/** Whether an operation's list has a bound, and counts what the bound counts. */
-export const isBoundedBy = (operation: OperationName, bound: keyof ScopeBounds): boolean =>
-  kindOf(operation).bounds.includes(bound) &&
-  (!countedInBlocks.has(bound) || operations[operation].order?.unit === 'blocks');
-
-const countedInBlocks: ReadonlySet<keyof ScopeBounds> = new Set(['fromBlock', 'toBlock']);
-
-export const boundsOn = (operation: OperationName, bounds: ScopeBounds): ScopeBounds =>
-  Object.fromEntries(
-    Object.entries(bounds).filter(([bound]) => isBoundedBy(operation, bound as keyof ScopeBounds)),
-  );
 
 /** What files of sql/ take from the declarations. */
 export function listNames(): ListNames {

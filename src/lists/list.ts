@@ -122,9 +122,15 @@ export interface ListRibbon {
   readonly times: SQL;
 }
 
-/** What reports read of a kind of list: SQL over rows of `feeds`. */
-export interface KindStatus {
+/** What configuration and reports know of a kind of list. SQL is over rows of `feeds`. */
+export interface KindStatus<Settings extends FeedSettings = FeedSettings, Facts = unknown> {
   readonly name: ListKindName;
+  /** What the configuration may say of an operation's feed; parsing `{}` gives the defaults. */
+  settings(operation: Configured): z.ZodType<Settings>;
+  readonly bounds: readonly (keyof ScopeBounds)[];
+  isBounded(settings: Settings): boolean;
+  /** Flags that bound it, as examples for help texts; null: it has none. */
+  readonly examples: { readonly sync: string | null; readonly backfill: string | null };
   readonly coverage: ListCoverage;
   /** As SQL: whether the ledger can lose a walk that brought nothing, a row `later`. */
   isPrunable(at: Date): SQL;
@@ -135,6 +141,8 @@ export interface KindStatus {
   readonly ribbon: ListRibbon | null;
   /** With the settings to estimate by: JSON or null. */
   readonly facts: SQL;
+  /** `facts` is null if the feed is not registered yet. */
+  estimate(facts: Facts | null, settings: Settings, how: EstimateOptions): Estimates;
 }
 
 /** A kind of list. `Settings` configures a feed; a run covers `Wanted`, and a walk `Walk`. */
@@ -142,11 +150,7 @@ export interface ListKind<
   Settings extends FeedSettings = FeedSettings,
   Wanted extends RunScope = RunScope,
   Walk extends Scope = Scope,
-  Facts = unknown,
 > {
-  /** What the configuration may say of an operation's feed; parsing `{}` gives the defaults. */
-  settings(operation: Configured): z.ZodType<Settings>;
-  readonly bounds: readonly (keyof ScopeBounds)[];
   /** Without it, every walk reads the whole list, and one that found it truncated is given up. */
   readonly hasHistory: boolean;
   /** Whether verified history can be read again, for late arrivals. */
@@ -157,7 +161,6 @@ export interface ListKind<
   ): readonly { readonly lane: Lane; readonly scope: Wanted }[];
   /** The settings, with bounds that reach further: coverage is judged by them. */
   extended(settings: Settings, bounds: ScopeBounds): Settings;
-  isBounded(settings: Settings): boolean;
   /** The settings that a command's bounds replace: the feed's target from now on. Null: none. */
   target(settings: Settings, bounds: ScopeBounds): Partial<Settings> | null;
   /** The scope of a request that only checks whether the service answers. */
@@ -171,8 +174,6 @@ export interface ListKind<
   nextWalk(tx: Transaction, run: RunOf<Wanted>, at: Date): Promise<WalkPlan<Walk>>;
   /** What files of sql/ take from the declaration of a list: its tables and columns. */
   sqlNames(operation: Operation): ListNames[string][number];
-  /** `facts` is null if the feed is not registered yet. */
-  estimate(facts: Facts | null, settings: Settings, how: EstimateOptions): Estimates;
   /** The scopes that close what is open of a lane, one after the other; none: it needs no walk. */
   repairs(db: Database, target: Target<Wanted>): Promise<readonly Wanted[]>;
   repairRequests(
@@ -181,8 +182,6 @@ export interface ListKind<
     history: Estimate,
     how: { readonly pageSize: number },
   ): Promise<RequestCount>;
-  /** Flags that bound it, as examples for help texts; null: it has none. */
-  readonly examples: { readonly sync: string | null; readonly backfill: string | null };
   /** Whether walks decide which rows a list has: pages keep heights, walks end one at a time. */
   readonly decidesMembership: boolean;
   /** Whether the rows of one archived page mean something by themselves. */

@@ -1,7 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { isBoundedBy } from '../lists/index.ts';
-import { allKinds, byKind } from '../lists/kind-status.ts';
+import { allKinds, byKind, isBoundedBy } from '../lists/kind-status.ts';
 import { isOperation } from '../lists/registry.ts';
 import type { CoverageDocument } from './endpoints.ts';
 import { commandFor, repairCommand } from './findings.ts';

@@ -4,7 +4,8 @@ import { chainFacts } from '../chains.ts';
 import type { ChainSettings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import { feedName } from '../lists/feed.ts';
-import { boundsOn, kindOf } from '../lists/index.ts';
+import { kindOf } from '../lists/index.ts';
+import { boundsOn, statusOf } from '../lists/kind-status.ts';
 import type { Occasion, ScopeBounds, Target } from '../lists/list.ts';
 import { type OperationName, operationNames } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
@@ -22,9 +23,8 @@ function targetOf(
   settings: FeedSettings,
   bounds: ScopeBounds,
 ): FeedTarget | null {
-  const kind = kindOf(operation);
-  if (kind.isBounded(settings)) return null;
-  const target = kind.target(settings, boundsOn(operation, bounds));
+  if (statusOf(operation).isBounded(settings)) return null;
+  const target = kindOf(operation).target(settings, boundsOn(operation, bounds));
   return target === null ? null : { ...target };
 }
 
@@ -42,7 +42,7 @@ export async function withTargets(
         const settings = operations[operation];
         if (settings === undefined) return [];
         const feed = feedName({ chain_id: chain.id, operation });
-        const earlier = kindOf(operation).isBounded(settings) ? undefined : stored.get(feed);
+        const earlier = statusOf(operation).isBounded(settings) ? undefined : stored.get(feed);
         const target = targetOf(operation, settings, bounds) ?? earlier;
         return [[operation, { ...settings, ...target }]];
       }),

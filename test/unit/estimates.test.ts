@@ -12,7 +12,7 @@ import {
   batchUpkeep,
   nothingKnown as noBatchKnown,
 } from '../../src/lists/numbered/estimate.ts';
-import { ranked } from '../../src/lists/ranked/index.ts';
+import { rankedStatus } from '../../src/lists/ranked/status.ts';
 
 const dayMs = 86_400_000;
 const list: ListFacts = {
@@ -95,11 +95,11 @@ test('a day of batches is a range, because they are read again only until they a
 test('the length of a ranking is known at its end', () => {
   const how = { unit: 'blocks', pageSize: 50, pollsPerDay: 4 } as const;
   const settings = { schedule: '0 */6 * * *', timezone: 'UTC', freshness: null };
-  expect(ranked.estimate({ requests: null }, settings, how)).toEqual({
+  expect(rankedStatus.estimate({ requests: null }, settings, how)).toEqual({
     history: { least: 1, likely: null, requests: null },
     upkeep: { least: 4, likely: null, requests: null },
   });
-  expect(ranked.estimate({ requests: 6 }, settings, how)).toEqual({
+  expect(rankedStatus.estimate({ requests: 6 }, settings, how)).toEqual({
     history: none,
     upkeep: { least: 24, likely: 24, requests: 24 },
   });

@@ -7,22 +7,14 @@ import type { ListKind, ScopeBounds } from '../list.ts';
 import type { NewestFirstWalk, Operation } from '../operation.ts';
 import { mostWalks } from '../pace.ts';
 import { placedOf } from '../positions.ts';
-import { type ListFacts, listHistory, listUpkeep, nothingKnown } from './estimate.ts';
 import { judgeListEnd, noteChanges, pagesWithChanges, removeBelow } from './evidence.ts';
 import { isDue, planBackfillWalk, planLiveWalk } from './plan.ts';
 import type { NewestFirstScope } from './run.ts';
-import { newestFirstSettings, type NewestFirstSettings } from './settings.ts';
+import type { NewestFirstSettings } from './settings.ts';
 import { newestFirstStatus } from './status.ts';
 
 /** A list that is newest block first: a head that grows, and history that is read once. */
-export const newestFirst: ListKind<
-  NewestFirstSettings,
-  NewestFirstScope,
-  NewestFirstWalk,
-  ListFacts
-> = {
-  settings: newestFirstSettings,
-  bounds: ['since', 'maxPages', 'fromBlock', 'toBlock'],
+export const newestFirst: ListKind<NewestFirstSettings, NewestFirstScope, NewestFirstWalk> = {
   hasHistory: true,
   canReadAgain: true,
   lanes,
@@ -30,7 +22,6 @@ export const newestFirst: ListKind<
     if (since === undefined || settings.since === null) return settings;
     return since === null || since < settings.since ? { ...settings, since } : settings;
   },
-  isBounded: ({ since }) => typeof since === 'string',
   target: (_settings, { since }) => (since === undefined ? null : { since }),
   walkScope: () => ({}),
   isDue,
@@ -40,21 +31,11 @@ export const newestFirst: ListKind<
   nextWalk: (tx, run, at) =>
     run.lane === 'live' ? planLiveWalk(tx, run, at) : planBackfillWalk(tx, run, at),
   sqlNames,
-  estimate: (known, { since, overlapMs, resweep }, { unit, pageSize, pollsPerDay }) => ({
-    history: listHistory(known ?? nothingKnown, { pageSize, since, unit }),
-    upkeep: listUpkeep(known ?? nothingKnown, {
-      pageSize,
-      overlapMs,
-      pollsPerDay,
-      resweeps: resweep,
-    }),
-  }),
   // A repair closes gaps; what is only to be read again has its own time.
   async repairs(db, { lane, scope }) {
     return (await needsWalk(db, lane)) ? [{ ...scope, resweep: [] }] : [];
   },
   repairRequests: async (_db, _feed, history) => history,
-  examples: { sync: '--since 2026-01-01', backfill: '--since 2023-01-01' },
   decidesMembership: false,
   isReplayable: true,
   judgeEnd: (operation, db, claim) => judgeListEnd(placedOf(operation), db, claim),

@@ -1,7 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { KindStatus, ListCoverage, ListReach } from '../list.ts';
 import { isOpen } from './coverage.ts';
-import { facts } from './estimate.ts';
+import { facts, type ListFacts, listHistory, listUpkeep, nothingKnown } from './estimate.ts';
+import { newestFirstSettings, type NewestFirstSettings } from './settings.ts';
 
 const shows = sql`exists (
   select from etl.feed_coverage
@@ -173,7 +174,7 @@ const times = sql`
   where kind = 'newest-first'
 `;
 
-export const newestFirstStatus: KindStatus = {
+export const newestFirstStatus: KindStatus<NewestFirstSettings, ListFacts> = {
   name: 'newest-first',
   coverage,
   isPrunable,
@@ -181,4 +182,17 @@ export const newestFirstStatus: KindStatus = {
   reach,
   ribbon: { parts, times },
   facts,
+  settings: newestFirstSettings,
+  bounds: ['since', 'maxPages', 'fromBlock', 'toBlock'],
+  isBounded: ({ since }) => typeof since === 'string',
+  estimate: (known, { since, overlapMs, resweep }, { unit, pageSize, pollsPerDay }) => ({
+    history: listHistory(known ?? nothingKnown, { pageSize, since, unit }),
+    upkeep: listUpkeep(known ?? nothingKnown, {
+      pageSize,
+      overlapMs,
+      pollsPerDay,
+      resweeps: resweep,
+    }),
+  }),
+  examples: { sync: '--since 2026-01-01', backfill: '--since 2023-01-01' },
 };

@@ -1,19 +1,17 @@
 import { sql } from 'drizzle-orm';
-import { z } from 'zod';
 import { tableName } from '../../db/column-types.ts';
 import { hasRows, valueOf } from '../../db/query.ts';
 import { type Database, transact, type Transaction } from '../../db/transaction.ts';
 import { type Feed, type FeedLane, feedName, lockEnds, ofFeed } from '../feed.ts';
 import type { ListKind, ScopeBounds } from '../list.ts';
-import type { Configured, NumberedWalk, Operation } from '../operation.ts';
+import type { NumberedWalk, Operation } from '../operation.ts';
 import { parallelOf } from '../pace.ts';
 import { operations } from '../registry.ts';
-import { polling } from '../settings.ts';
 import { judgeBatchEnd } from './ends.ts';
-import { type BatchFacts, batchHistory, batchUpkeep, nothingKnown } from './estimate.ts';
 import { listOf, tablesOfFeed } from './list.ts';
 import { isDue, planBackfillBatch, planLiveBatch } from './plan.ts';
 import { concludeBatch } from './settle.ts';
+import type { NumberedSettings } from './status.ts';
 import type { NumberedScope } from './walks.ts';
 
 function lanes(settings: NumberedSettings, { fromBatch, toBatch }: ScopeBounds) {
@@ -29,64 +27,12 @@ function lanes(settings: NumberedSettings, { fromBatch, toBatch }: ScopeBounds) 
   ];
 }
 
-const batchNumber = z.int().min(0);
-
-/** Keys of numbered lists; parsing `{}` gives the defaults. */
-const numberedSettings = ({ guide, defaults }: Configured) =>
-  z
-    .strictObject({
-      ...polling(
-        defaults,
-        'Each time costs one page (20 credits) to look above the newest batch, three where one is new, 3 to 29 pages for each batch that is new, and one or more for each that is read again.',
-      ),
-      from_batch: batchNumber
-        .default(1)
-        .describe('First batch to read. Each batch costs 3 to 29 pages of 20 credits.'),
-      to_batch: batchNumber
-        .nullish()
-        .describe(
-          'Last batch to read. Without it the newest is searched, once, for under 100 pages of 20 credits, and followed.',
-        ),
-      reread: z
-        .int()
-        .min(0)
-        .max(100)
-        .default(2)
-        .describe(
-          'How many of the newest numbers are read again each time until they are verified, because a batch can be seen half imported. Each costs one page of 20 credits where nothing is new. Without effect beside to_batch.',
-        ),
-      parallel: z
-        .int()
-        .min(1)
-        .max(64)
-        .default(4)
-        .describe('How many batches are read at once. Costs nothing: the rate limit is shared.'),
-    })
-    .refine(({ from_batch: from, to_batch: to }) => !(typeof to === 'number' && to < from), {
-      path: ['to_batch'],
-      message: 'is below from_batch: the range is reversed',
-      // Also where another key is wrong, so that all problems are shown at once.
-      when: ({ value }) => typeof value === 'object' && value !== null,
-    })
-    .transform(({ from_batch: fromBatch, to_batch, ...rest }) => ({
-      ...rest,
-      fromBatch,
-      /** Last batch to read; null: the newest there is. */
-      toBatch: to_batch ?? null,
-    }))
-    .describe(guide.about);
-
-type NumberedSettings = z.output<ReturnType<typeof numberedSettings>>;
-
 /** Lists by number, one for each: the newest numbers are found, and followed. */
-export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, BatchFacts> = {
-  settings: numberedSettings,
-  bounds: ['fromBatch', 'toBatch'],
+export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk> = {
   hasHistory: true,
   canReadAgain: false,
   lanes,
   extended: (settings) => settings,
-  isBounded: ({ fromBatch, toBatch }) => fromBatch !== 1 || toBatch !== null,
   target: (settings, { fromBatch, toBatch }) =>
     fromBatch === undefined && toBatch === undefined
       ? null
@@ -99,19 +45,11 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
   nextWalk: (tx, run, at) =>
     run.lane === 'live' ? planLiveBatch(tx, run, at) : planBackfillBatch(tx, run, at),
   sqlNames,
-  estimate(known, { fromBatch, toBatch: to, reread }, { pageSize, pollsPerDay }) {
-    const found = known ?? nothingKnown;
-    return {
-      history: batchHistory(found, { from: fromBatch, to, pageSize }),
-      upkeep: batchUpkeep(found, { pollsPerDay, reread, to, pageSize }),
-    };
-  },
   repairs: (db, { lane }) => batchesToRead(db, lane),
   async repairRequests(db, feed, _history, { pageSize }) {
     const requests = await batchRequests(db, feed, pageSize);
     return { likely: requests, requests };
   },
-  examples: { sync: '--from-batch 1 --to-batch 20', backfill: '--from-batch 1' },
   decidesMembership: true,
   isReplayable: true,
   judgeEnd: (operation, db, claim) => judgeBatchEnd(listOf(operation), db, claim),

@@ -1,13 +1,11 @@
 import { sql } from 'drizzle-orm';
-import { z } from 'zod';
 import { hasRows, valueOf } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { ofFeed } from '../feed.ts';
-import { about, atLeast, type ListKind, none, type PlannedWalk, type RunOf } from '../list.ts';
-import type { Configured, RankedWalk } from '../operation.ts';
+import type { ListKind, PlannedWalk, RunOf } from '../list.ts';
+import type { RankedWalk } from '../operation.ts';
 import { concludeRanking, judgeRankingEnd, listOf, noteRankingPage, rowsMoved } from './ranking.ts';
-import { rankedStatus } from './status.ts';
-import { polling } from '../settings.ts';
+import { rankedStatus, type RankedSettings } from './status.ts';
 
 /** A run and its walks read the whole list, or so many of its pages. */
 type RankedScope = { readonly max_pages?: number };
@@ -39,32 +37,14 @@ async function planRankedWalk(
   return { scope: run.scope, floor: null, cursor: null };
 }
 
-const rankedSettings = ({ guide, defaults }: Configured) =>
-  z
-    .strictObject({
-      ...polling(
-        defaults,
-        `Each time reads the whole list: one page of 20 credits for every 50 ${guide.items}.`,
-      ),
-    })
-    .describe(guide.about);
-
-type RankedSettings = z.output<ReturnType<typeof rankedSettings>>;
-
-/** `requests` is what the last finished rankings took, on average; null before the first. */
-type RankingFacts = { readonly requests: number | null };
-
 /** A list whose order changes: every walk reads all of it. */
-export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFacts> = {
-  settings: rankedSettings,
-  bounds: ['maxPages'],
+export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk> = {
   hasHistory: false,
   canReadAgain: false,
   lanes: (_settings, { maxPages }) => [
     { lane: 'backfill', scope: maxPages === undefined ? {} : { max_pages: maxPages } },
   ],
   extended: (settings) => settings,
-  isBounded: () => false,
   target: () => null,
   walkScope: () => ({}),
   // On start it waits for its schedule, unless it never succeeded.
@@ -78,19 +58,11 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   reconcileTarget: async () => undefined,
   nextWalk: planRankedWalk,
   sqlNames: ({ name }) => ({ name }),
-  estimate(known, _settings, { pollsPerDay }) {
-    const requests = known?.requests ?? null;
-    // How long a ranking is shows at its end.
-    return requests === null
-      ? { history: atLeast(1), upkeep: atLeast(pollsPerDay) }
-      : { history: none, upkeep: about(pollsPerDay * requests) };
-  },
   async repairs(db, { lane, scope }) {
     const unverified = sql`select from etl.feeds where ${ofFeed(lane)} and not ${rankedStatus.coverage.shows}`;
     return (await hasRows(db, unverified)) ? [scope] : [];
   },
   repairRequests: async (_db, _feed, history) => history,
-  examples: { sync: null, backfill: null },
   decidesMembership: false,
   isReplayable: false,
   judgeEnd: (operation, db, claim) => judgeRankingEnd(listOf(operation), db, claim),

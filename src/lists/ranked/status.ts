@@ -1,5 +1,15 @@
 import { sql } from 'drizzle-orm';
-import type { KindStatus, ListCoverage, ListReach } from '../list.ts';
+import { z } from 'zod';
+import {
+  about,
+  atLeast,
+  type KindStatus,
+  type ListCoverage,
+  type ListReach,
+  none,
+} from '../list.ts';
+import type { Configured } from '../operation.ts';
+import { polling } from '../settings.ts';
 import { listEmpty, partSkipped } from './ranking.ts';
 
 const lastRankings = 10;
@@ -88,7 +98,22 @@ const reach: ListReach = {
   newestTimes: null,
 };
 
-export const rankedStatus: KindStatus = {
+const rankedSettings = ({ guide, defaults }: Configured) =>
+  z
+    .strictObject({
+      ...polling(
+        defaults,
+        `Each time reads the whole list: one page of 20 credits for every 50 ${guide.items}.`,
+      ),
+    })
+    .describe(guide.about);
+
+export type RankedSettings = z.output<ReturnType<typeof rankedSettings>>;
+
+/** `requests` is what the last finished rankings took, on average; null before the first. */
+type RankingFacts = { readonly requests: number | null };
+
+export const rankedStatus: KindStatus<RankedSettings, RankingFacts> = {
   name: 'ranked',
   coverage,
   // Each is an observation of the whole list, and there are few.
@@ -97,4 +122,15 @@ export const rankedStatus: KindStatus = {
   reach,
   ribbon: null,
   facts,
+  settings: rankedSettings,
+  bounds: ['maxPages'],
+  isBounded: () => false,
+  estimate(known, _settings, { pollsPerDay }) {
+    const requests = known?.requests ?? null;
+    // How long a ranking is shows at its end.
+    return requests === null
+      ? { history: atLeast(1), upkeep: atLeast(pollsPerDay) }
+      : { history: none, upkeep: about(pollsPerDay * requests) };
+  },
+  examples: { sync: null, backfill: null },
 };

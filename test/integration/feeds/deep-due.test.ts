@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { deepResweep } from '../../../src/lists/newest-first/resweep.ts';
+import { deepResweep } from '../../../src/lists/newest-first/plan.ts';
 import { recount } from '../../harness/coverage.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
