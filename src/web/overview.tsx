@@ -32,15 +32,13 @@ function bannerOf({ data, problem }: StatusAnswer) {
   }
   const { overall, reasons, as_of: now } = data;
   const { state, sentence, since, command } = overall;
-  const [word, tone] = looks[state];
+  const [, tone] = looks[state];
   // A person who paused it knows; a missing worker needs a person.
   const isGone = state === 'stopped' && reasons.some(({ code }) => code === 'no-worker');
-  // The sentence may begin with the label.
-  const rest = sentence.replace(new RegExp(`^${word}\\W*`, 'iu'), '');
   const note = since
     ? `since ${moment(since, now)} (${age(since, now)})`
     : `as of ${moment(now, now)}`;
-  return { tone: isGone ? 'act' : tone, rest: rest && `: ${rest}`, note, command };
+  return { tone: isGone ? 'act' : tone, rest: `: ${sentence}`, note, command };
 }
 
 /** The overall status in one sentence, since when, and the command that helps. */

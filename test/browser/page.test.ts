@@ -75,7 +75,7 @@ test.each([
   ['well', 'good', 'Healthy: All 6 feeds', null],
   ['reading', 'busy', 'Syncing: Reading history', null],
   ['gap', 'wait', 'Degraded: History of 1 feed', 'explorer-etl backfill'],
-  ['no-worker', 'act', 'Stopped: no worker.', 'explorer-etl start'],
+  ['no-worker', 'act', 'Stopped: No worker is running.', 'explorer-etl start'],
   ['key-refused', 'act', 'Action needed: The explorer refuses', 'explorer-etl check'],
 ] as const)('the banner of %s is %s', async (name, tone, sentence, command) => {
   const { page } = await openScene(name);

@@ -226,7 +226,7 @@ const statuses: Readonly<Record<SceneName, () => StatusDocument>> = {
     ),
   'no-worker': () =>
     statusOf(
-      { state: 'stopped', sentence: 'Stopped: no worker.', command: 'explorer-etl start' },
+      { state: 'stopped', sentence: 'No worker is running.', command: 'explorer-etl start' },
       [
         reasonOf('no-worker', 'warning', {
           sentence: 'No worker is running.',
@@ -384,14 +384,10 @@ function runsOf(name: SceneName): RunsDocument {
 /** Everything that the page reads in one state. */
 export function sceneOf(name: SceneName): Scene {
   const status = statuses[name]();
+  const cellsOfFeeds = status.feeds.map(({ feed }) => ({ feed, cells: cellsOf(name, feed) }));
   return {
     status,
-    strips: {
-      from: '2024-01-01T00:00:00Z',
-      to: now,
-      cells: 90,
-      feeds: status.feeds.map(({ feed }) => ({ feed, cells: cellsOf(name, feed) })),
-    },
+    strips: { from: '2024-01-01T00:00:00Z', to: now, cells: 90, feeds: cellsOfFeeds },
     coverage: coverageOf(name),
     throughput,
     runs: runsOf(name),
