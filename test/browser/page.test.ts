@@ -124,7 +124,7 @@ test('a share without the newest batches says so beside it', async () => {
   const { page } = await openScene('well');
   const row = page.locator('.feeds tbody tr').nth(2);
   await row.getByText('2 to verify').waitFor();
-  expect(await row.locator('svg').getAttribute('aria-label')).toContain('not verified yet 1.1 %');
+  await row.locator('svg[aria-label*="not verified yet 1.1 %"]').waitFor();
 });
 
 // A table that stands still while it is read, or jumps as its numbers grow.
