@@ -16,7 +16,7 @@ export interface NewestFirstWalk {
   readonly again?: boolean;
   /** Where it enters the list, if at a synthetic cursor: only what is served there confirms it. */
   readonly entry?: OrderKey;
-  /** The walk whose rest it shares with others that entered below it: see `sync/hand-off.ts`. */
+  /** The walk whose rest it shares with others that entered below it: see `sync/checkpoint.ts`. */
   readonly above?: number;
 }
 
@@ -174,7 +174,7 @@ export interface EndClaim<Walk extends Scope = Scope> {
   readonly isResumed: boolean;
 }
 
-/** Unsupported: the end is requested once more. Contradicted: the walk fails as `truncated`. */
+/** Unsupported: the end is requested once more. Contradicted: the run fails as `truncated`. */
 export type EndVerdict =
   | { readonly is: 'supported' }
   | { readonly is: 'unsupported' }

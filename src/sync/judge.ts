@@ -58,7 +58,7 @@ export interface Progress {
   readonly pages: number;
   /** Empty pages in a row, this one included. */
   readonly emptyRun: number;
-  /** The time to which the page certainly goes back, Unix time in ms; null: not known (`back-to.ts`). */
+  /** The time to which the page certainly goes back, Unix time in ms; null: not known. */
   readonly oldestMs: number | null;
   /** The block that the page certainly reaches. */
   readonly lowest: number | null;

@@ -54,7 +54,7 @@ interface Boundary {
 }
 
 /**
- * A part of another walk's rest, for a walk that enters at a synthetic cursor (`sync/hand-off.ts`).
+ * A part of another walk's rest, for a walk that enters at a synthetic cursor (`sync/checkpoint.ts`).
  * Parts are about equal; while the list's depth is unknown, positions go ever farther down. Null:
  * one more walk would not pay, or the service serves no synthetic cursors.
  */

@@ -45,7 +45,7 @@ export async function goldenRows(operation: Operation, body: Buffer, requested: 
   };
 }
 
-/** A walk that begins with this page, as `src/walk/fetch.ts` reads it; what is stored contradicts no end. */
+/** A walk that begins with this page, as a walk reads it; what is stored contradicts no end. */
 async function walkOnePage(
   operation: Operation,
   body: Buffer,
