@@ -173,7 +173,7 @@ function serveGrowing({ url, serve }: RequestedPage): Answer {
   }).page({ url: at, serve });
 }
 
-/** Stands for JSON that no value is written as. */
+/** Replaced by JSON that no value is written as. */
 const placeholder = '@written by hand@';
 
 /** Makes one item of each page wrong, that in its middle; `json` takes the place of a placeholder. */

@@ -70,7 +70,7 @@ export interface ItemRows extends LoadedItem {
   readonly height: number | null;
 }
 
-/** Where an item stands in a list that is highest first, then highest `keyText` first. */
+/** The place of an item in a list that is highest first, then highest `keyText` first. */
 export interface OrderKey {
   readonly height: number;
   readonly key: string;

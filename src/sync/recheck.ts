@@ -18,8 +18,7 @@ interface RecheckContext {
 }
 
 /**
- * Answers to one request that are held against each other, at most: an end that stored rows contradict
- * is requested as often as any request that fails.
+ * The most answers to one request that are compared: an end that stored rows contradict is requested again.
  */
 const mostAnswers = 4;
 

@@ -59,9 +59,9 @@ async function scene() {
     run,
     ask: async ({ args, flags, filter }: OneLiner) => {
       const { stdout } = await run(args);
-      const { stdout: told, exitCode, stderr } = await raw(stdout, filter, [...flags]);
+      const { stdout: answered, exitCode, stderr } = await raw(stdout, filter, [...flags]);
       expect(stderr).toBe('');
-      return { told: told.trimEnd(), exitCode };
+      return { answered: answered.trimEnd(), exitCode };
     },
     number: async (statement: string): Promise<number> => {
       const { rows } = await pool.query<{ n: number }>(statement);
@@ -77,30 +77,30 @@ test('the page has a line for each of five jobs', () => {
 test('alert where all is not well, what today cost, and rows that the last sync added', async () => {
   const { run, ask, number } = await scene();
   await run(['migrate']);
-  expect(await ask(lineOf('.overall.state'))).toEqual({ told: 'false', exitCode: 1 });
-  expect((await ask(lineOf('.rows_added'))).told).toBe('310');
-  expect((await ask(lineOf('.rows_added'))).told).toBe('0');
-  expect(await ask(lineOf('.overall.state'))).toEqual({ told: 'true', exitCode: 0 });
+  expect(await ask(lineOf('.overall.state'))).toEqual({ answered: 'false', exitCode: 1 });
+  expect((await ask(lineOf('.rows_added'))).answered).toBe('310');
+  expect((await ask(lineOf('.rows_added'))).answered).toBe('0');
+  expect(await ask(lineOf('.overall.state'))).toEqual({ answered: 'true', exitCode: 0 });
   const spent = await number('select sum(credits)::int as n from etl.pages');
   expect(spent).toBeGreaterThan(0);
-  expect(await ask(lineOf('.credits'))).toEqual({ told: String(spent), exitCode: 0 });
+  expect(await ask(lineOf('.credits'))).toEqual({ answered: String(spent), exitCode: 0 });
 });
 
 test('feeds that fail, with the class, and what is open, as commands', async () => {
   const { run, ask } = await scene();
   await run(['sync'], { EXPLORER_API_KEY: 'wrong' });
-  const { told: failing } = await ask(lineOf('.failure'));
+  const { answered: failing } = await ask(lineOf('.failure'));
   expect(failing.split('\n').toSorted()).toEqual([
     '10/factories unauthorized',
     '10/user-operations unauthorized',
   ]);
   await run(['sync', '--max-pages', '2']);
-  expect((await ask(lineOf('.failure'))).told).toBe('');
+  expect((await ask(lineOf('.failure'))).answered).toBe('');
 
-  const { told } = await ask(lineOf('.open'));
-  expect(told).toBe('explorer-etl repair --chain 10 --operation user-operations');
-  const [, ...repair] = told.split(' ');
+  const { answered } = await ask(lineOf('.open'));
+  expect(answered).toBe('explorer-etl repair --chain 10 --operation user-operations');
+  const [, ...repair] = answered.split(' ');
   // Two pages tell too little of how long the list is.
   expect((await run([...repair, '--yes'])).code).toBe(0);
-  expect((await ask(lineOf('.open'))).told).toBe('');
+  expect((await ask(lineOf('.open'))).answered).toBe('');
 });

@@ -105,7 +105,7 @@ test('the package holds our code only, and all that it imports is declared at an
   expect(imported.filter((name) => !Object.hasOwn(dependencies, name))).toEqual(['rolldown']);
 });
 
-test('the installed package tells how to use it, and brings the questions', async () => {
+test('the installed package says how to use it, and brings the questions', async () => {
   const help = await run('npx', ['explorer-etl', '--help'], folder);
   expect(help.stdout).toContain('Usage: npx explorer-etl');
   const questions = await run('npx', ['explorer-etl', 'query', '--list'], folder);

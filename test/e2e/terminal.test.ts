@@ -3,17 +3,9 @@ import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { call as run } from '../harness/call.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { runSync, testKey } from '../harness/sync.ts';
+import { plainChain } from '../harness/world.ts';
 
-const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 60,
-  batches: { first: 1, count: 0, blocks: 0 },
-  factories: 20,
-  oddities: ['missing-hash'],
-};
+const chain: SimulatedChain = { ...plainChain, factories: 20, oddities: ['missing-hash'] };
 
 /** Clears a screen in 7 and 8 bits, turns text around, ends lines, and hides in plain sight. */
 const hostile = 'x\u001b[2J\u009b2J\u202e\u2028\u007f\u{e0041}\r\n2026 INFO: all is well';

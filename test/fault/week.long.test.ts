@@ -46,7 +46,7 @@ const chain: SimulatedChain = {
     latePercent: 2,
     latestLateMs: 20 * hourMs,
     orphanedPercent: 0.5,
-    // An operation that comes and goes between two runs is seen by nobody.
+    // An operation that comes and goes between two runs is not seen.
     orphanedAfterMs: [2.2 * runMs, 6 * runMs],
     reincludedPercent: 50,
     reorgsPerDay: 96,
@@ -217,7 +217,7 @@ async function reportWeek(
 }
 
 /**
- * What an observer knows of the factories who reads the ranking now and then, of a list that stands
+ * What an observer knows of the factories who reads the ranking now and then, of a list that is still
  * still meanwhile. Between two readings a count moves, and a factory may leave, unseen.
  */
 class RankingModel {
@@ -235,7 +235,7 @@ class RankingModel {
     }
   }
 
-  /** The table, at the time of the last ranking: whoever is missing keeps the count last seen. */
+  /** The table, at the time of the last ranking: an absent one keeps the count last seen. */
   factories(atMs: number): Record<string, unknown>[] {
     return this.#rows(atMs)
       .filter((row) => this.#counts.has(String(row['address_hash'])))

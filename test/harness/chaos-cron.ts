@@ -5,8 +5,8 @@ import { openCron, type SendRuns } from './cron.ts';
 import { atEnd } from './ending.ts';
 
 /**
- * The clock of a simulated world: it runs at a rate, and waits for whoever watches the world where he
- * falls back by more than the leash. What comes and goes while nobody looks is seen by nobody, and
+ * The clock of a simulated world: it runs at a rate, and waits for those who watch the world where he
+ * falls back by more than the leash. What comes and goes unobserved is not seen, and
  * could not be held against the truth.
  */
 export class WorldClock {
@@ -37,13 +37,13 @@ export class WorldClock {
     return this.#isRunning;
   }
 
-  /** Goes on from where it stands. */
+  /** Goes on from where it is. */
   run(): void {
     this.#seenMs = this.nowMs;
     this.#isRunning = true;
   }
 
-  /** Stands from now on. @returns the time at which it does */
+  /** Stops now. @returns the time at which it does */
   freeze(): number {
     const atMs = this.nowMs;
     this.#isRunning = false;
@@ -75,7 +75,7 @@ interface Poll {
   readonly sinceMs: number;
 }
 
-/** Sends runs from now on, while the world's clock runs, and tells the clock what has been seen. */
+/** Sends runs from now on, while the world's clock runs, and reports to the clock what has been seen. */
 export async function openChaosCron({ database: { url, pool }, lanes, clock }: ChaosCronOptions) {
   const send: SendRuns = await openCron(url);
   const done = new AbortController();

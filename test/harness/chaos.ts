@@ -74,7 +74,7 @@ const hourMs = 60 * minuteMs;
 
 /** How soon an operation may leave the list again: far longer than a poll of its head takes. */
 const soonestOrphanedMs = hourMs;
-/** How far the world may be ahead of whoever looks at it, so that he sees what leaves again. */
+/** how far the world may be ahead of its observer, so that it sees what leaves again. */
 const leashMs = soonestOrphanedMs / 2;
 
 /** Below it a run is short: no more history than is read in seconds, and no answers of minutes, in ms. */

@@ -8,7 +8,7 @@ import { atEnd } from './ending.ts';
 /** Plays the part of the cron: sends what a schedule sends for lanes. */
 export type SendRuns = (lanes: readonly ConfiguredLane[]) => Promise<void>;
 
-/** Opens a cron that sends only what it is told to, until the running test ends. */
+/** Opens a cron that sends only what is requested, until the running test ends. */
 export async function openCron(databaseUrl: string): Promise<SendRuns> {
   await installQueues(databaseUrl);
   const log = createLog('silent', () => undefined);

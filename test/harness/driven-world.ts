@@ -16,7 +16,7 @@ const pollMs = 4;
 export interface DrivenOptions extends WorldOptions {
   readonly operations: Readonly<Record<string, object>>;
   readonly workers: number;
-  /** Simulated ms that pass with a request, whoever makes it; none if absent. */
+  /** Simulated ms that pass with a request, from any process; none if absent. */
   readonly passMs?: () => number;
 }
 

@@ -211,7 +211,7 @@ export class Worker extends Child {
   }
 }
 
-/** The part of a clock that stands. */
+/** The part of a stopped clock. */
 export const standing = { sinceMs: 0, rate: 0 };
 
 /** An empty folder that is removed when the running test ends. */

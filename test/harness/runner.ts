@@ -36,7 +36,7 @@ export interface Runner {
 /** What a slice may still do. */
 export type SliceWork = Parameters<typeof advance>[1];
 
-/** As much as any run of a test needs. */
+/** No limit: a test stops its runs by other means. */
 const unlimited: SliceWork = { spent: false, takePage: () => true };
 
 /** A runner of the product's own composition; closed when the running test ends. */

@@ -24,7 +24,7 @@ export interface Scene {
 }
 
 /** A false answer; `owed` is what the next request for another page is answered with. */
-interface Told {
+interface Spoilt {
   readonly page: Page;
   readonly owed?: { readonly request: Requested; readonly page: Page };
 }
@@ -36,8 +36,8 @@ export interface Lie {
   readonly findable: boolean;
   /** Whether the same request is answered so for as long as the round lasts. */
   readonly isRepeated: boolean;
-  /** Null where it cannot be told of this page. */
-  tell(scene: Scene): Told | null;
+  /** Null where this page gives no room for it. */
+  tell(scene: Scene): Spoilt | null;
 }
 
 type Manner = Partial<Pick<Lie, 'findable' | 'isRepeated'>>;
@@ -50,7 +50,7 @@ const unfindable = { findable: false } as const;
 const lie = (
   name: string,
   lists: readonly ListName[],
-  tell: (scene: Scene) => Told | null,
+  tell: (scene: Scene) => Spoilt | null,
   manner: Manner = {},
 ): Lie => ({ name, lists, findable: true, isRepeated: false, ...manner, tell });
 
@@ -149,7 +149,7 @@ const misnumber = (
 const tooLow = ({ list }: Requested) => (list === 'ranking' ? 0 : 5);
 const tooHigh = 999_999_999_999;
 
-/** The first item of the page that follows, which a page's last item stands above. */
+/** The first item of the page that follows, which a page's last item is above. */
 function itemBelow({ request, honest, honestly }: Scene): Item | undefined {
   const next = nextOf(request, honest);
   return next === null ? undefined : honestly(next).items[0];
@@ -283,7 +283,7 @@ const foreign = (name: string, isHead: boolean, manner: Manner = {}): Lie =>
     manner,
   );
 
-/** The name of the lie that a story tells as a whole: `cutOff` says what the service lists then. */
+/** The name of the lie of a whole story: `cutOff` says what the service lists then. */
 export const cutWhileAgain = 'end-insists';
 
 /** Lies about which pages are, and those that stay for a round, however often they are requested. */
@@ -324,10 +324,10 @@ const listed: readonly Lie[] = [
   }),
 ];
 
-/** Every lie by its name; docs/guarantees.md names those that nobody could find. */
+/** Every lie by its name; docs/guarantees.md names those that no reader can detect. */
 const lies = [ends, edges, order, losses, times, standing, listed].flat();
 
-/** A lie as it is told of one list. */
+/** A lie as it is played on one list. */
 export interface ListLie {
   readonly name: string;
   readonly list: ListName;

@@ -49,9 +49,9 @@ async function printStories(databaseUrls: readonly string[]): Promise<void> {
 
 function summary(endings: readonly Ending[]): string {
   const count = (is: (ending: Ending) => boolean) => endings.filter(is).length;
-  const told = endings.reduce((sum, ending) => sum + ending.told.length, 0);
+  const played = endings.reduce((sum, ending) => sum + ending.played.length, 0);
   return [
-    `${endings.length} stories, ${told} lies told,`,
+    `${endings.length} stories, ${played} lies played,`,
     `${mean(endings, ({ requests }) => requests)} requests and ${mean(endings, ({ ms }) => ms)} ms each:`,
     `${count(({ falselyComplete }) => falselyComplete.length > 0)} with a false complete,`,
     `${count(({ unhealed }) => unhealed.length > 0)} not well in the end`,

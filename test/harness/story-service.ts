@@ -10,8 +10,8 @@ import {
   type Truth,
 } from './story-world.ts';
 
-/** A lie that was told. */
-export interface ToldLie {
+/** A lie that was played. */
+export interface PlayedLie {
   readonly lie: string;
   readonly list: ListName;
   readonly request: string;
@@ -35,7 +35,7 @@ const listOf = ({ list, batch }: Requested) => `${list} ${batch ?? ''}`;
 
 /** What a service says of one world, and knows of what it said. */
 export class Liar {
-  readonly told: ToldLie[] = [];
+  readonly played: PlayedLie[] = [];
   round = 0;
   isHonest = false;
   requests = 0;
@@ -88,7 +88,7 @@ export class Liar {
   }
 
   #tell(lie: string, list: ListName, request: string): void {
-    this.told.push({ lie, list, request, round: this.round });
+    this.played.push({ lie, list, request, round: this.round });
   }
 
   #lie(request: Requested, key: string, honest: Page): Page | null {

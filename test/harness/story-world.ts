@@ -1,6 +1,6 @@
 import { chanceOf, type Chance } from './random.ts';
 
-/** What the service would list if it told the truth. */
+/** What the service would list if it were honest. */
 export interface Truth {
   readonly operations: ReadonlyMap<number, TrueOperation>;
   readonly batches: ReadonlyMap<number, readonly TrueBlock[]>;
@@ -32,7 +32,7 @@ export const factoryAddress = (id: number) =>
 const firstBlock = 200;
 const firstHeight = 10_000;
 
-/** A small chain that stands still, and moves a little when it is told to; the same for a seed. */
+/** A small chain that moves a little on request; the same for a seed. */
 export class World {
   /** Operations that the last move put behind the head. */
   arrivedLate: readonly number[] = [];
@@ -148,7 +148,7 @@ export interface Page {
 export const listNames = ['operations', 'batch', 'ranking', 'listed'] as const;
 export type ListName = (typeof listNames)[number];
 
-/** A request for a page, told apart by what it asks for and by nothing else. */
+/** A request for a page, played apart by what it asks for and by nothing else. */
 export interface Requested {
   readonly list: ListName;
   /** Null for the other lists. */

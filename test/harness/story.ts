@@ -18,7 +18,7 @@ import {
   Liar,
   startAdversarialServer,
   type AdversarialServer,
-  type ToldLie,
+  type PlayedLie,
 } from './story-service.ts';
 import { differencesFrom, falseClaims, lateAndMissed, type Moment } from './story-truth.ts';
 import { blocksWithin, type ListName, listNames, timeOf, World } from './story-world.ts';
@@ -31,7 +31,7 @@ export interface FalseComplete {
   readonly covered: readonly { readonly from: number; readonly to: number }[];
   readonly wrong: readonly string[];
   /** Of this feed's list, until then. */
-  readonly told: readonly ToldLie[];
+  readonly played: readonly PlayedLie[];
 }
 
 /** How a run of the story ended. */
@@ -40,7 +40,7 @@ export interface Ending {
   readonly falselyComplete: readonly FalseComplete[];
   /** What is open or differs after the honest rounds; empty when all is well. */
   readonly unhealed: readonly string[];
-  readonly told: readonly ToldLie[];
+  readonly played: readonly PlayedLie[];
   readonly requests: number;
   readonly ms: number;
 }
@@ -87,7 +87,7 @@ async function playStory(stage: Stage, { seed, lies, insists }: Part): Promise<E
   const { service } = stage;
   const chance = chanceOf(seed, 'story');
   const world = new World(seed);
-  // A lie that is the only one is told often, or many a story would go by without it.
+  // A lie that is the only one is played often, or many a story would go by without it.
   const percent = chance.pick(lies.length === 1 ? [15, 30, 50] : [3, 8, 15, 30]);
   const liar = new Liar({ seed, lies, percent, insists }, world.truth());
   service.liar = liar;
@@ -111,7 +111,7 @@ async function playStory(stage: Stage, { seed, lies, insists }: Part): Promise<E
       seed,
       falselyComplete: play.found,
       unhealed,
-      told: liar.told,
+      played: liar.played,
       requests: liar.requests,
       ms: Math.round(performance.now() - begunMs),
     };
@@ -122,8 +122,8 @@ async function playStory(stage: Stage, { seed, lies, insists }: Part): Promise<E
 
 /** One list of those that there are lies of, mostly, so that a story is short; else all of them. */
 function listsOf(lies: readonly ListLie[], chance: Chance): readonly ListName[] {
-  const told = listNames.filter((list) => lies.some((lie) => lie.list === list));
-  const lists = told.length === 0 ? listNames : told;
+  const played = listNames.filter((list) => lies.some((lie) => lie.list === list));
+  const lists = played.length === 0 ? listNames : played;
   return chance.percent(20) ? lists : [chance.pick(lists)];
 }
 
@@ -220,9 +220,9 @@ class Play {
       const wrong = await falseClaims(this.#copier.pool, report, this.#moments, this.#lowestWanted);
       if (report.operation === 'user-operations') wrong.push(...(await this.#missed(top)));
       if (wrong.length === 0) continue;
-      const told = this.#liar.told.filter(({ list }) => operationOf[list] === report.operation);
+      const played = this.#liar.played.filter(({ list }) => operationOf[list] === report.operation);
       const covered = report.covered.map(({ from, to }) => ({ from, to }));
-      this.found.push({ feed: report.feed, round, covered, wrong, told: [...told] });
+      this.found.push({ feed: report.feed, round, covered, wrong, played: [...played] });
     }
   }
 
@@ -272,7 +272,7 @@ export interface PlayOptions {
   readonly seeds: readonly number[];
   readonly lies: readonly ListLie[];
   readonly insists?: boolean;
-  /** Told of each story as it ends. */
+  /** Called with each story as it ends. */
   readonly onEnding?: (ending: Ending) => void;
   readonly signal?: AbortSignal;
 }
@@ -325,9 +325,9 @@ export function describeEnding(ending: Ending, lie: string | null, insists = fal
     seen.add(feed + wrong.join());
     return isNew;
   });
-  const claims = first.map(({ feed, round, covered, wrong, told }) => {
+  const claims = first.map(({ feed, round, covered, wrong, played }) => {
     const ranges = covered.map(({ from, to }) => `${from} to ${to}`).join(', ') || 'nothing';
-    const heard = told
+    const heard = played
       .slice(-shownLies)
       .map(({ lie: name, request, round: at }) => `    round ${at}: ${name}, requested ${request}`);
     return [

@@ -110,7 +110,7 @@ function withDepths(
   return { ...chain, operations: { ...chain.operations, 'user-operations': own } };
 }
 
-/** The product's own composition on a test database, in this process; whoever opens it closes it. */
+/** The product's own composition on a test database, in this process; the caller closes it. */
 export async function openComposed(
   database: UsedDatabase,
   settings: Settings,

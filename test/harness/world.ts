@@ -58,7 +58,7 @@ export interface World {
   readonly chain: SimulatedChain;
   readonly simulator: Simulator;
   readonly database: UsedDatabase;
-  /** In front of the database, for whoever is to be cut off. */
+  /** In front of the database, for those to be cut off. */
   readonly proxy: DatabaseProxy;
   /** With the database itself, not through the proxy. */
   readonly place: ProgramEnvironment;

@@ -12,13 +12,13 @@ function world() {
 
 test('what fails each ten seconds for a day is told at growing intervals, with its count', () => {
   const { repeats, pass } = world();
-  const told: [minute: number, times: number][] = [];
+  const logged: [minute: number, times: number][] = [];
   for (let second = 0; second < 24 * 3600; second += 10) {
     const { isLogged, times } = repeats.count('feed 10/factories', 'HTTP 503');
-    if (isLogged) told.push([Math.round(second / 60), times]);
+    if (isLogged) logged.push([Math.round(second / 60), times]);
     pass(10_000);
   }
-  expect(told.slice(0, 8)).toEqual([
+  expect(logged.slice(0, 8)).toEqual([
     [0, 1],
     [1, 7],
     [3, 19],
@@ -28,7 +28,7 @@ test('what fails each ten seconds for a day is told at growing intervals, with i
     [63, 379],
     [123, 739],
   ]);
-  expect(told.length).toBeLessThan(32);
+  expect(logged.length).toBeLessThan(32);
 });
 
 test('two reasons are told each, and two feeds with the same reason too', () => {
@@ -73,17 +73,17 @@ test('that another process saw it fail keeps nobody from telling that it is over
   expect(repeats.end('a')).toEqual({ isLogged: true, times: 0 });
 });
 
-test('a feed that fails and recovers each minute is told now and then, and a lasting failure again', () => {
+test('a feed that fails and recovers each minute is logged now and then, and a lasting failure again', () => {
   const { repeats, pass } = world();
-  const told: string[] = [];
+  const logged: string[] = [];
   for (let minute = 0; minute < 100; minute += 1) {
-    if (repeats.count('a', 'cursor loop').isLogged) told.push('failed');
-    if (repeats.end('a').isLogged) told.push('recovered');
+    if (repeats.count('a', 'cursor loop').isLogged) logged.push('failed');
+    if (repeats.end('a').isLogged) logged.push('recovered');
     pass(minuteMs);
   }
-  expect(told.length).toBeLessThan(20);
-  expect(told).toEqual(told.map((_, index) => (index % 2 === 0 ? 'failed' : 'recovered')));
-  expect(told.at(-1)).toBe('recovered');
+  expect(logged.length).toBeLessThan(20);
+  expect(logged).toEqual(logged.map((_, index) => (index % 2 === 0 ? 'failed' : 'recovered')));
+  expect(logged.at(-1)).toBe('recovered');
 
   const seconds: number[] = [];
   for (let second = 0; second <= 100; second += 10) {
@@ -105,11 +105,11 @@ test('of too many reasons those of another class are told all the same', () => {
 test('a service that invents reasons without end is told twenty times, and counted from then on', () => {
   const { repeats } = world();
   const letters = (count: number) => 'x'.repeat(count + 1);
-  const told = Array.from(
+  const logged = Array.from(
     { length: 5_000 },
     (_, index) => repeats.count('a', letters(index)).isLogged,
   ).filter(Boolean);
-  expect(told).toHaveLength(21);
+  expect(logged).toHaveLength(21);
 });
 
 test('of very many feeds the one that failed longest ago is forgotten', () => {

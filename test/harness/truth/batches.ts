@@ -195,7 +195,7 @@ function fullBatches(batches: readonly ScopedBatch[]): ScopedBatch[] {
     .filter(({ blocks }) => blocks.length > 0);
 }
 
-/** Whether each block, heights descending, stands on the next. */
+/** Whether each block, heights descending, follows the next. */
 function isChained(blocks: readonly Block[]): boolean {
   return blocks.every((block, place) => {
     const below = blocks[place + 1];

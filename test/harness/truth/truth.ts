@@ -204,7 +204,7 @@ function historyRows(factories: readonly Row[]): Row[] {
 /** Tables that the list of batches fills. */
 type ListedBatchTable = 'listed_batches' | 'optimism_batch_l1_transactions';
 
-/** Rows of what the list of batches tells. */
+/** Rows of what the list of batches reports. */
 const listedBatchRows = (batches: readonly ListedBatch[]): Record<ListedBatchTable, Row[]> => ({
   listed_batches: batches.map((batch) => ({
     batch_number: batch.number,

@@ -29,13 +29,13 @@ async function world() {
     );
     return rows[0];
   };
-  const told = async () =>
+  const reported = async () =>
     (await readFeeds(db)).reduce((sum, { shown }) => sum + shown.archived_bytes, 0);
-  return { database, db, stored, told };
+  return { database, db, stored, reported };
 }
 
 test('a body is kept as it was served, in less than a third of its size, until it is too old', async () => {
-  const { database, db, stored, told } = await world();
+  const { database, db, stored, reported } = await world();
   const { rows } = await database.pool.query<{ body: Buffer; encoding: string; hash: string }>(
     `select body, encoding, body_hash as hash from etl.raw_pages join etl.pages on id = page_id`,
   );
@@ -44,7 +44,7 @@ test('a body is kept as it was served, in less than a third of its size, until i
   const archive = await stored();
   expect(archive?.pages).toBe(7);
   expect(archive?.bytes).toBeLessThan(Buffer.concat(bodies).length / 3);
-  expect(await told()).toBe(archive?.bytes);
+  expect(await reported()).toBe(archive?.bytes);
 
   await database.pool.query(
     `update etl.raw_pages set stored_at = now() - interval '3 days'
@@ -53,7 +53,7 @@ test('a body is kept as it was served, in less than a third of its size, until i
   expect(await expireArchive(db, 2, new Date(), never)).toBe(4);
   const left = await stored();
   expect(left?.pages).toBe(3);
-  expect(await told()).toBe(left?.bytes);
+  expect(await reported()).toBe(left?.bytes);
 });
 
 test('more than one batch is deleted, and nothing where no age is configured', async () => {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { inject, onTestFinished } from 'vitest';
 import type { Migrated } from '../../../src/db/migrate.ts';
 
-/** A folder that stands for a package, for the running test. */
+/** A folder in place of a package, for the running test. */
 export async function packageFolder(): Promise<string> {
   const folder = await mkdtemp(inject('directoryPrefix'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -9,7 +9,7 @@ const plainText = (text: string) =>
     .replace(/^(\d{4}-\d\d-\d\d)[T ](\d\d:[\d:.]+)(?:\+00(?::00)?|Z)$/u, '$1 $2')
     .replace(/^(-?\d+)\.0$/u, '$1');
 
-/** Rows in one order; days, which only paths have, and documents, which Postgres spells anew, are left out. */
+/** Rows in one order; days, which only paths have, and documents, which Postgres formats again, are left out. */
 const plain = (rows: readonly DuckRow[]) =>
   rows
     .map(({ day: _day, extra: _extra, ...row }) =>

@@ -51,7 +51,7 @@ test('the facts of the database are those of status', async () => {
   const { url } = await simulate();
   await runSync(database, { url, chains: [chain] });
   const { scrape, snapshot } = observed(database);
-  const told = await scrape();
+  const shown = await scrape();
   const status = await snapshot();
   for (const { operation, unit, state, verified, newest_item, poll, ...own } of status.feeds) {
     const feed = { chain: '10', list: operation };
@@ -66,16 +66,16 @@ test('the facts of the database are those of status', async () => {
       archive_bytes: own.archived_bytes,
     };
     for (const [name, value] of Object.entries(facts)) {
-      expect(told.of(`explorer_etl_${name}`, feed), name).toBe(value ?? undefined);
+      expect(shown.of(`explorer_etl_${name}`, feed), name).toBe(value ?? undefined);
     }
-    expect(told.of('explorer_etl_feed_state', { ...feed, state })).toBe(1);
+    expect(shown.of('explorer_etl_feed_state', { ...feed, state })).toBe(1);
   }
-  expect(told.of('explorer_etl_overall_state', { state: status.overall.state })).toBe(1);
-  expect(sumOf(told, 'overall_state')).toBe(1);
-  expect(told.of('explorer_etl_budget_credits_spent')).toBe(status.credits.spent);
-  expect(told.of('explorer_etl_database_up')).toBe(1);
-  expect(told.of('explorer_etl_budget_credits_remaining')).toBe(status.credits.left ?? undefined);
-  expect(sumOf(told, 'lanes')).toBe(status.feeds.flatMap(({ lanes }) => lanes).length);
+  expect(shown.of('explorer_etl_overall_state', { state: status.overall.state })).toBe(1);
+  expect(sumOf(shown, 'overall_state')).toBe(1);
+  expect(shown.of('explorer_etl_budget_credits_spent')).toBe(status.credits.spent);
+  expect(shown.of('explorer_etl_database_up')).toBe(1);
+  expect(shown.of('explorer_etl_budget_credits_remaining')).toBe(status.credits.left ?? undefined);
+  expect(sumOf(shown, 'lanes')).toBe(status.feeds.flatMap(({ lanes }) => lanes).length);
 });
 
 test('requests that fail are counted by class, and a page that did not come by its lane', async () => {
@@ -85,18 +85,18 @@ test('requests that fail are counted by class, and a page that did not come by i
     operation === 'factories' ? statusFaults['422'] : null,
   );
   await runSync(database, { url, chains: [chain] });
-  const told = await scrape();
-  expect(told.of('explorer_etl_requests_total', { class: 'rejected' })).toBe(1);
-  expect(told.of('explorer_etl_pages_total', { lane: 'backfill', outcome: 'failed' })).toBe(1);
+  const shown = await scrape();
+  expect(shown.of('explorer_etl_requests_total', { class: 'rejected' })).toBe(1);
+  expect(shown.of('explorer_etl_pages_total', { lane: 'backfill', outcome: 'failed' })).toBe(1);
   expect(
-    told.of('explorer_etl_feed_reason', {
+    shown.of('explorer_etl_feed_reason', {
       chain: '10',
       list: 'factories',
       code: 'request-rejected',
     }),
   ).toBe(1);
-  expect(told.of('explorer_etl_reasons', { code: 'request-rejected' })).toBe(1);
-  expect(told.of('explorer_etl_reasons', { code: 'key-refused' })).toBe(0);
+  expect(shown.of('explorer_etl_reasons', { code: 'request-rejected' })).toBe(1);
+  expect(shown.of('explorer_etl_reasons', { code: 'key-refused' })).toBe(0);
 });
 
 test('each metric is of the format, and named by its conventions', async () => {
@@ -138,13 +138,13 @@ function observed(database: TestDatabase, change = (status: StatusDocument) => s
   return { snapshot, ...observing(snapshot) };
 }
 
-type Told = Awaited<ReturnType<ReturnType<typeof observing>['scrape']>>;
+type Shown = Awaited<ReturnType<ReturnType<typeof observing>['scrape']>>;
 
-const sumOf = (told: Told, name: string): number =>
-  told.all(`explorer_etl_${name}`).reduce((sum, { value }) => sum + value, 0);
+const sumOf = (shown: Shown, name: string): number =>
+  shown.all(`explorer_etl_${name}`).reduce((sum, { value }) => sum + value, 0);
 
 /** The counters of a process that did all the work are what the ledger has. */
-async function expectTables({ pool }: TestDatabase, told: Told): Promise<void> {
+async function expectTables({ pool }: TestDatabase, shown: Shown): Promise<void> {
   const { rows: pages } = await pool.query<{ lane: string; outcome: string; pages: number }>(
     `select lane, case when pages.inserted + pages.changed > 0 then 'changed' else 'unchanged' end as outcome,
             count(*)::int as pages
@@ -152,7 +152,7 @@ async function expectTables({ pool }: TestDatabase, told: Told): Promise<void> {
      group by 1, 2`,
   );
   for (const { lane, outcome, pages: number } of pages) {
-    expect(told.of('explorer_etl_pages_total', { lane, outcome }), lane + outcome).toBe(number);
+    expect(shown.of('explorer_etl_pages_total', { lane, outcome }), lane + outcome).toBe(number);
   }
   const { rows } = await pool.query<{ operation: string; inserted: number; changed: number }>(
     `select operation, sum(inserted)::int as inserted, sum(changed)::int as changed
@@ -165,7 +165,7 @@ async function expectTables({ pool }: TestDatabase, told: Told): Promise<void> {
   };
   for (const { operation, inserted, changed } of rows) {
     const of = (change: string) =>
-      told.of('explorer_etl_rows_total', { table: tables[operation] ?? '', change });
+      shown.of('explorer_etl_rows_total', { table: tables[operation] ?? '', change });
     expect([operation, of('inserted'), of('changed')]).toEqual([operation, inserted, changed]);
   }
 }

@@ -57,7 +57,7 @@ test('a list that never stands still is published after three walks, with a note
   expect((await world.stored()).filter(({ is_missing }) => is_missing)).toEqual([]);
   expect(await world.count('etl.ranking_entries')).toBe(0);
 
-  // Once it stands still, one more ranking is exact.
+  // Once it is still, one more ranking is exact.
   await world.sync({ pageSize });
 
   expect(await world.stored()).toEqual(world.expected());

@@ -25,7 +25,7 @@ export const chain: SimulatedChain = {
 
 const operations = truth(seed, chain, { operations: ['user-operations'] }).user_operations;
 
-/** What stands at a share of the list in order, 0 at its lowest. */
+/** What is at a share of the list in order, 0 at its lowest. */
 function at(values: readonly number[], share: number): number {
   const known = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
   return known[Math.floor(known.length * share)] ?? 0;
@@ -100,9 +100,9 @@ export async function openProgram(options: ProgramOptions = {}) {
     db: drizzle(database.pool),
     query: async (sql: string) => (await database.pool.query(sql)).rows,
     /** What a command says as a document. */
-    documentOf: async <Told>(...args: readonly string[]) =>
-      JSON.parse((await run(...args, '--json')).stdout) as Told,
-    /** A command that is told to stop after so many requests. */
+    documentOf: async <Document>(...args: readonly string[]) =>
+      JSON.parse((await run(...args, '--json')).stdout) as Document,
+    /** A command that stops after so many requests. */
     interrupted: async (after: number, ...args: readonly string[]) => {
       stop = { after: requests + after, by: new AbortController() };
       const ended = await run(...args);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { statusDocument, type FeedStatus, type Reason } from '../../../src/status/schema.ts';
 import { feedOf, laneOf, readingFeed, sixFeeds, statusAt, statusOf } from '../../harness/status.ts';
 
-const nobody = { start: 0, once: 0 };
+const noWorker = { start: 0, once: 0 };
 const met = feedOf().poll;
 const late = { ...met, is_met: false };
 const unread = { is_verified: false, share: null, basis: 'unknown', positions: 0 } as const;
@@ -22,13 +22,13 @@ const unseen = open('unknown').map((lane) => ({
 
 test.each<[state: string, what: string, feeds: Feeds, world?: World]>([
   ['healthy', 'of whole and current feeds', [{}, {}]],
-  ['healthy', 'without a worker while nothing is due', [{}], { workers: nobody }],
+  ['healthy', 'without a worker while nothing is due', [{}], { workers: noWorker }],
   ['syncing', 'while a worker reads history', sixFeeds()],
   ['syncing', 'before the first page', [{ state: 'pending', pages: 0 }]],
   ['syncing', 'before the first feed', []],
-  ['stopped', 'of nothing, without a worker', [], { workers: nobody }],
-  ['stopped', 'without a worker once a poll is due', [{ poll: late }], { workers: nobody }],
-  ['stopped', 'after Ctrl-C', [paused], { workers: nobody }],
+  ['stopped', 'of nothing, without a worker', [], { workers: noWorker }],
+  ['stopped', 'without a worker once a poll is due', [{ poll: late }], { workers: noWorker }],
+  ['stopped', 'after Ctrl-C', [paused], { workers: noWorker }],
   ['degraded', 'if another feed is paused while a worker runs', [{}, paused]],
   ['degraded', 'with a late poll', [{ poll: late }]],
   ['degraded', 'with a gap that no worker reads', [{ verified: gap }]],
@@ -40,7 +40,7 @@ test.each<[state: string, what: string, feeds: Feeds, world?: World]>([
     'action-required',
     'if the key is refused, whatever else',
     [{ poll: late }, { state: 'blocked', failure: 'unauthorized' }],
-    { workers: nobody },
+    { workers: noWorker },
   ],
   ['action-required', 'if a request is rejected', [{ state: 'blocked', failure: 'rejected' }]],
   [
@@ -119,21 +119,21 @@ test('each feed says why it is in its state, without what to do', () => {
 
 test('no worker: since the last page, and the command is the one that ran', () => {
   const due = feedOf({ poll: late, lanes: [laneOf()] });
-  expect(statusOf([due], { workers: nobody }).overall).toEqual({
+  expect(statusOf([due], { workers: noWorker }).overall).toEqual({
     state: 'stopped',
     sentence: 'No worker since 11:22 UTC.',
     since: '2026-11-22T11:22:01.000Z',
     command: 'explorer-etl start',
   });
   const daily = { ...late, target: { seconds: 93_600, from: 'daily' as const } };
-  expect(statusOf([feedOf({ poll: daily })], { workers: nobody }).overall.command).toBe(
+  expect(statusOf([feedOf({ poll: daily })], { workers: noWorker }).overall.command).toBe(
     'explorer-etl sync',
   );
 });
 
 test('what is unread for lack of a worker is no gap beside it', () => {
   const feed = readingFeed({ state: 'behind', lanes: open('no-worker') });
-  const codes = statusOf([feed], { workers: nobody }).reasons.map(({ code }) => code);
+  const codes = statusOf([feed], { workers: noWorker }).reasons.map(({ code }) => code);
   expect(codes).toEqual(['no-worker']);
   expect(
     statusOf([{ ...feed, verified: { ...feed.verified, ...unread } }]).reasons.map(
