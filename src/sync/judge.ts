@@ -240,7 +240,7 @@ async function oldestOf(
  * How low a page certainly reaches. One item does not say it: its number must be confirmed by the next
  * page's position or by the item above it.
  */
-function lowestOf(
+export function lowestOf(
   judged: PageOrder | null,
   order: ListOrder | null,
   next: Cursor | null,

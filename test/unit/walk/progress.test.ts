@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { cursorLoop, judgeProgress, type Progress, cursorText } from '../../../src/sync/judge.ts';
+import { userOperations } from '../../../src/lists/user-operations/index.ts';
+import {
+  cursorLoop,
+  cursorText,
+  judgeProgress,
+  lowestOf,
+  type Progress,
+} from '../../../src/sync/judge.ts';
+import { judgeOrder } from '../../../src/sync/order.ts';
 
 /** So many empty pages in a row end a walk. */
 const emptyPagesLimit = 100;
@@ -89,4 +97,31 @@ describe('a walk', () => {
 test('a cursor is formatted apart from one with another value, whatever the order of its fields', () => {
   expect(cursorText({ b: 1, a: 'x' })).toBe(cursorText({ a: 'x', b: 1 }));
   expect(cursorText({ a: 1 })).not.toBe(cursorText({ a: '1' }));
+});
+
+describe('how low a page reaches', () => {
+  const key = (block: number) => `0x${block.toString(16).padStart(64, '0')}`;
+  const cursor = (block: number) => ({ page_token: `${block},${key(block)}` });
+  const reached = (heights: readonly number[], next: number | null) => {
+    const places = heights.map((height) => ({ height, key: key(height), timeMs: null }));
+    const next_at = next === null ? null : { height: next, key: key(next) };
+    const borders = { above: null, entry: null, isEntryAbove: false, next: next_at };
+    return lowestOf(
+      judgeOrder(places, borders),
+      userOperations.order,
+      next === null ? null : cursor(next),
+    );
+  };
+
+  test('is its last item where the next page goes on below it', () => {
+    expect(reached([1003, 1002, 1001], 1000)).toBe(1001);
+  });
+
+  test.each([
+    ['no next page confirms it', null],
+    ['the next page goes on above it', 1001],
+  ])('is not the number that only its last item reports: %s', (_, next) => {
+    const reach = reached([1008, 1007, 1006, 1005, 1004, 1003, 1002, 1], next);
+    expect(reach).toBeGreaterThanOrEqual(1002);
+  });
 });
