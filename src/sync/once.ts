@@ -53,6 +53,8 @@ export async function syncOnce(
   const counter = countLanes(options.pool);
   const worker = await startWorker({
     ...options,
+    // Each one asks the queue twice a second.
+    concurrency: Math.min(options.concurrency, mine.size),
     works: (lane) => mine.has(keyOf(lane)),
     onFailure: 'give-up',
   });
