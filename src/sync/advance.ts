@@ -78,8 +78,7 @@ interface Slice {
 }
 
 /** How many more pages must be read before they may leave something to begin: looking costs as much as a page. */
-const pagesUntilCheck = ({ checkedAt: lookedAt }: Slice) =>
-  Math.min(100, Math.max(5, lookedAt / 20));
+const pagesUntilCheck = ({ checkedAt }: Slice) => Math.min(100, Math.max(5, checkedAt / 4));
 
 /** Whether a commit may leave something to begin: a walk's first one shows where it has arrived. */
 const isWorthChecking = (slice: Slice, { walk, pages }: WalkProgress) =>
