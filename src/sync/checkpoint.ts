@@ -23,7 +23,8 @@ export interface LockedWalk {
 
 /**
  * Locks the walk for this transaction if this worker still holds it, and finds which of `cursors`
- * were used in the walk before.
+ * were used in the walk before. A crash of the server may take back pages, with their checkpoint and all
+ * that holds the walk: of what concludes nothing, the commit does not wait for the disk.
  *
  * @throws FencedError when the walk's revision is no longer the worker's (promise 2), or the server has
  *   crashed since the walk was taken
@@ -32,6 +33,7 @@ export async function lockWalk(
   tx: Transaction,
   walk: HeldWalk,
   cursors: readonly (Cursor | null)[],
+  concludes: boolean,
 ): Promise<LockedWalk> {
   const { rows } = await tx.execute<{
     used: string[];
@@ -49,7 +51,8 @@ export async function lockWalk(
         )
     ) as used, array(
       select path from etl.always_present_fields where always_present_fields.feed = walks.feed
-    ) as always_present, floor
+    ) as always_present, floor,
+      case when ${!concludes} then set_config('synchronous_commit', 'off', true) end
     from etl.walks
     where id = ${walk.id} and revision = ${walk.revision} and state = 'running'
       -- A crash may have taken back revisions and numbers of pages, which others have been given since.

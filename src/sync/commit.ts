@@ -92,11 +92,13 @@ async function writePages(
   const arriving = arrivingWalk(walk);
   if (arriving !== null) await lockAbove(tx, arriving);
   const cursors = read.map(({ page }) => page.cursor_out);
-  const { used, alwaysPresent, floor } = await lockWalk(tx, walk, cursors);
+  const concludes = (read.at(-1)?.end ?? null) !== null;
+  const { used, alwaysPresent, floor } = await lockWalk(tx, walk, cursors, concludes);
   const { kept, end } = untilLoop(read, used);
-  // A crash of the server may take back pages, with their checkpoint and all that holds the walk. What
-  // concludes something is on the disk before anything else relies on it.
-  if (end === null) await tx.execute(sql`set local synchronous_commit = off`);
+  // What concludes something is on the disk before anything else relies on it.
+  if (end !== null && !concludes) {
+    await tx.execute(sql`set local synchronous_commit to default`);
+  }
 
   const pages = kept.map(({ page }) => page);
   const contexts = contextsOf(
