@@ -38,7 +38,7 @@ export function register({ command, run }: Registry): void {
   addExamples(
     addFeedOptions(command).action(run(init)),
     ['explorer-etl init --chain optimism', 'explorer-etl init --chain 10 --chain base'],
-    `Without flags, it asks in a terminal; elsewhere it takes ${chainName(usualChain)} and all operations.`,
+    `Without flags, it asks in a terminal; elsewhere it takes ${chainName(usualChain)} and the usual operations.`,
   );
 }
 
@@ -55,7 +55,7 @@ async function init(context: Context, options: ChosenFeeds & GlobalOptions) {
       ? await askForChoice(process, context.signal)
       : {
           chains: [...new Set(chain?.map((flag) => chainOf(flag, { chains: [] })) ?? [usualChain])],
-          lists: operation ?? operationNames,
+          lists: operation ?? null,
         };
   const unknown = chains.filter((id) => !isKnownChain(id));
   writeFileSync(path, exampleConfig(chains, lists), { flag: 'wx' });
@@ -93,13 +93,17 @@ export async function askForChoice({ stdin, stdout }: Terminal, signal: AbortSig
     ...how,
   });
   if (isCancel(chains)) throw cancelled();
-  const served = operationNames.filter((name) =>
-    chains.some((id) => operations[name].isOffered(id)),
-  );
+  const offered = (...offers: readonly string[]) =>
+    operationNames.filter((name) =>
+      chains.some((id) => offers.includes(operations[name].offer(id))),
+    );
   const lists = await multiselect({
     message: 'Lists',
-    options: served.map((value) => ({ value, hint: operations[value].guide.about })),
-    initialValues: served,
+    options: offered('usual', 'if-named').map((value) => ({
+      value,
+      hint: operations[value].guide.about,
+    })),
+    initialValues: offered('usual'),
     ...how,
   });
   if (isCancel(lists)) throw cancelled();

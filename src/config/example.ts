@@ -1,10 +1,13 @@
 import { chainName } from '../chains.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 
-/** The text of a first explorer-etl.yaml: the defaults with their cost, for distinct ids. */
+/**
+ * The text of a first explorer-etl.yaml: the defaults with their cost, for distinct ids. Null: the usual
+ * lists, and as comments those that are mirrored only if they are named.
+ */
 export function exampleConfig(
   chains: readonly number[],
-  lists: readonly string[] = operationNames,
+  lists: readonly string[] | null = null,
 ): string {
   return `# yaml-language-server: $schema=./node_modules/explorer-etl/explorer-etl.schema.json
 #
@@ -23,10 +26,14 @@ explorer:
 ${chains.length === 0 ? 'chains: []\n' : `chains:\n${chains.map((id) => chain(id, lists)).join('\n')}`}`;
 }
 
-const chain = (id: number, lists: readonly string[]): string => `  - id: ${id}
+const chain = (id: number, lists: readonly string[] | null): string => `  - id: ${id}
     name: ${chainName(id)}
     operations:
 ${operationNames
-  .filter((name) => lists.includes(name))
-  .map((name) => operations[name].guide.example(id))
+  .filter((name) => lists?.includes(name) ?? true)
+  .map((name) => {
+    const { guide, offer } = operations[name];
+    const isOff = lists === null && offer(id) === 'if-named';
+    return isOff ? guide.example(id).replaceAll(/^ {6}(?!#)/gmu, '      # ') : guide.example(id);
+  })
   .join('')}`;

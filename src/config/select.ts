@@ -95,7 +95,7 @@ function settings(
   const chosen: Readonly<Record<string, FeedSettings | null | undefined>> | undefined =
     chain.operations;
   const isUsual = (name: OperationName) =>
-    named.length > 0 ? named.includes(name) : operations[name].isOffered(chain.id);
+    named.length > 0 ? named.includes(name) : operations[name].offer(chain.id) === 'usual';
   const present = operationNames.filter((name) =>
     chosen === undefined ? isUsual(name) : name in chosen,
   );

@@ -22,7 +22,7 @@ import type {
 } from './operation.ts';
 
 /** What a declaration says of itself, and no kind of list decides. */
-type Declared = 'name' | 'version' | 'isOffered' | 'guide';
+type Declared = 'name' | 'version' | 'offer' | 'guide';
 
 type KindOf<Walk extends Scope> = (
   declared: Pick<Declaration<Walk>, 'name' | 'table' | 'key' | 'cursor'> & {
@@ -52,7 +52,10 @@ interface Declaration<Walk extends Scope> extends DeclaredItem, Pick<Operation, 
  * address is `<field>_hash` and a row of its own; a list or an object is a table of `children`.
  */
 export function operation<Walk extends Scope>(declared: Declaration<Walk>): Operation<Walk> {
-  const { name, table, item, path, cursor, version, isOffered, guide } = declared;
+  const { name, table, item, path, cursor, key, version, offer, guide } = declared;
+  if (cursor.topOf(0).key.split(',').length !== key.length) {
+    throw new Error(`${name}: the cursor has other parts than the key, which is ${key.join()}`);
+  }
   const layout = layoutOfItem(declared);
   const { columns, ...kind } = declared.list({
     ...declared,
@@ -65,7 +68,7 @@ export function operation<Walk extends Scope>(declared: Declaration<Walk>): Oper
     tables: [...layout.parts.map((part) => part.table), ...declared.concludes, table],
     addressColumns: layout.columns.flatMap(({ column, isAddress }) => (isAddress ? column : [])),
     version,
-    isOffered,
+    offer,
     guide,
     ...kind,
     request: (scope, after, pageSize) => ({

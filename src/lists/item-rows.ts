@@ -268,10 +268,19 @@ const digits = z
   );
 
 /** A JSON number in the place of digits, which loses none of them. */
-export const digitsOfNumber = z.unknown().transform((value) => integerText(value) ?? value);
+const digitsOfNumber = z.unknown().transform((value) => integerText(value) ?? value);
 
 /** Wei and other big integers, from 0 to 2^256 - 1: base-10 text, or a number. */
 export const bigInteger = z.union([digits, digitsOfNumber.pipe(digits)]).nullish();
+
+const shortDigits = z
+  .string()
+  .regex(/^[0-9]{1,15}$/, 'expected a number: base 10, not negative, at most 15 digits');
+
+/** A height or count in base-10 text, as account abstraction prints heights; a number is as good. */
+export const numberText = z
+  .union([shortDigits, digitsOfNumber.pipe(shortDigits)])
+  .transform(Number);
 
 /** ISO 8601 to the second or finer; a time without a zone is UTC, as the service's are. */
 export const time = z.iso

@@ -250,8 +250,8 @@ export interface Operation<Walk extends Scope = Scope> extends Tables {
   readonly addressColumns: readonly string[];
   readonly guide: Guide;
   readonly defaults: ConfigDefaults;
-  /** Whether a chain's feed is wanted if its operations are not named. */
-  readonly isOffered: (chainId: number) => boolean;
+  /** Whether a chain has the list, and is mirrored without being named: what costs more is not. */
+  readonly offer: (chainId: number) => 'usual' | 'if-named' | 'absent';
   /** The path below `/{chain_id}/api/v2/` and the declared query parameters of one page. */
   request(
     scope: Walk,

@@ -19,7 +19,7 @@ export const factories = operation({
   children: {},
   concludes: [factoryHistory],
   list: ranked({ schedule: '0 */6 * * *' }, { total: 'total_accounts', history: factoryHistory }),
-  isOffered: () => true,
+  offer: () => 'usual',
   guide: {
     list: 'factories',
     items: 'factories',

@@ -118,7 +118,7 @@ export const optimismBatchBlocks = operation({
     },
     { schedule: '*/10 * * * *' },
   ),
-  isOffered: () => true,
+  offer: () => 'usual',
   guide: {
     list: 'batch blocks',
     items: 'blocks',

@@ -47,7 +47,7 @@ export const optimismBatches = operation({
     // A batch's counts change while its blocks are indexed.
     { schedule: '*/10 * * * *', overlap: '1h', resweep: [{ depth: '1d', every: '1d' }] },
   ),
-  isOffered: hasOptimismBatches,
+  offer: (chainId) => (hasOptimismBatches(chainId) ? 'usual' : 'absent'),
   guide: {
     list: 'batches',
     items: 'batches',

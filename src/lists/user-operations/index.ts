@@ -2,15 +2,9 @@ import { z } from 'zod';
 import { textOf } from '../../drift/fields.ts';
 import { embeddedAddress } from '../../load/address.ts';
 import { newestFirst, operation } from '../define.ts';
-import { bigInteger, digitsOfNumber, flag, hash, time } from '../item-rows.ts';
+import { bigInteger, flag, hash, numberText, time } from '../item-rows.ts';
 import { pageToken } from '../positions.ts';
 import { userOperations as table } from './tables.ts';
-
-/** A height, but as base-10 text: the spec's own type for this one. A number is as good. */
-const heightText = z
-  .string()
-  .regex(/^[0-9]{1,15}$/, 'expected a block number: base 10, not negative, at most 15 digits');
-const blockNumber = z.union([heightText, digitsOfNumber.pipe(heightText)]).transform(Number);
 
 /** The chain's ERC-4337 user operations, newest block first (spec 4.2 and table 2.4). */
 export const userOperations = operation({
@@ -20,7 +14,7 @@ export const userOperations = operation({
   item: z.looseObject({
     hash,
     address: embeddedAddress.nullish(),
-    block_number: blockNumber.nullish(),
+    block_number: numberText.nullish(),
     entry_point: embeddedAddress.nullish(),
     entry_point_version: textOf('v0.6', 'v0.7', 'v0.8', 'v0.9'),
     fee: bigInteger,
@@ -46,7 +40,7 @@ export const userOperations = operation({
       ],
     },
   ),
-  isOffered: () => true,
+  offer: () => 'usual',
   guide: {
     list: 'user operations',
     items: 'operations',

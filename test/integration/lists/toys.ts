@@ -124,7 +124,7 @@ export const toys = {
       { height: 'block_number', time: 'timestamp', unit: 'blocks' },
       { schedule: '*/5 * * * *', overlap: '5m', resweep: [] },
     ),
-    isOffered: () => true,
+    offer: () => 'usual',
     guide: guide('bundles'),
   }),
   'toy-bundlers': operation({
@@ -139,7 +139,7 @@ export const toys = {
     children: {},
     concludes: [toyBundlerHistory],
     list: ranked({ schedule: '0 0 * * *' }, { total: 'total_ops', history: toyBundlerHistory }),
-    isOffered: () => true,
+    offer: () => 'usual',
     guide: guide('bundlers'),
   }),
   'toy-numbers': operation({
@@ -163,7 +163,7 @@ export const toys = {
       { number: 'toy_number', states: toyNumbers, listed: null },
       { schedule: '*/10 * * * *' },
     ),
-    isOffered: () => true,
+    offer: () => 'usual',
     guide: guide('toy blocks'),
   }),
 } as const;

@@ -18,11 +18,15 @@ const table = pgTable(
 );
 const strange = pgTable('strange', { chain_id: integer(), toy: integer(), hash: text() });
 
-function declare(fields: z.ZodRawShape, children: Record<string, typeof strange> = {}) {
+function declare(
+  fields: z.ZodRawShape,
+  children: Record<string, typeof strange> = {},
+  cursor = pageToken('hash'),
+) {
   return operation({
     name: 'toys',
     path: () => 'toys',
-    cursor: pageToken('hash'),
+    cursor,
     item: z.looseObject({ id: z.int(), height: z.int().nullish(), ...fields }),
     table,
     key: ['id'],
@@ -34,7 +38,7 @@ function declare(fields: z.ZodRawShape, children: Record<string, typeof strange>
       { height: 'height', time: 'time', unit: 'blocks' },
       { schedule: '* * * * *', overlap: '0s', resweep: [] },
     ),
-    isOffered: () => true,
+    offer: () => 'usual',
     guide: { list: 'toys', items: 'toys', about: '', example: () => '' },
   });
 }
@@ -56,5 +60,10 @@ describe('a declaration', () => {
     ['an order that no field reports', {}, {}, 'no field reports time'],
   ])('with %s is refused', (_, fields, children, message) => {
     expect(() => declare(fields, children)).toThrow(message);
+  });
+
+  test('whose cursor names more than its key is refused', () => {
+    const cursor = pageToken('hash', 'number');
+    expect(() => declare({ time }, {}, cursor)).toThrow('other parts than the key, which is id');
   });
 });

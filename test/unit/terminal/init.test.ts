@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { looks, usual } from './looks.ts';
 import { askForChoice, initText } from '../../../src/cli/init.ts';
-import { operationNames } from '../../../src/lists/registry.ts';
+import { operationNames, operations } from '../../../src/lists/registry.ts';
 import { widthOf } from '../../../src/terminal/layout.ts';
 
 const commandLine = (command: string) => `npx ${command}`;
@@ -42,8 +42,9 @@ async function answering(...keys: readonly string[]) {
 
 const [mark, down, enter, cancel] = [' ', '\u001b[B', '\r', '\u0003'];
 
-test('init takes Optimism and its lists, unless a person marks others', async () => {
-  expect(await answering(enter, enter)).toEqual({ chains: [10], lists: operationNames });
+test('init takes Optimism and its usual lists, unless a person marks others', async () => {
+  const lists = operationNames.filter((name) => operations[name].offer(10) === 'usual');
+  expect(await answering(enter, enter)).toEqual({ chains: [10], lists });
   expect(await answering(mark, down, mark, enter, mark, enter)).toEqual({
     chains: [30],
     lists: ['optimism-batch-blocks', 'factories'],
