@@ -576,6 +576,22 @@ CREATE TABLE "etl"."walks" (
 	"finished_at" timestamp with time zone
 );
 --> statement-breakpoint
+CREATE TABLE "explorer"."bundles" (
+	"chain_id" bigint NOT NULL,
+	"transaction_hash" text collate "C" NOT NULL,
+	"bundle_index" bigint NOT NULL,
+	"block_number" bigint,
+	"timestamp" timestamp with time zone,
+	"bundler_hash" text collate "C",
+	"total_ops" bigint,
+	"removed_at" timestamp with time zone,
+	"extra" jsonb,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "bundles_chain_id_transaction_hash_bundle_index_pk" PRIMARY KEY("chain_id","transaction_hash","bundle_index")
+);
+--> statement-breakpoint
 ALTER TABLE "explorer"."address_implementations" ADD CONSTRAINT "address_implementations_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."address_labels" ADD CONSTRAINT "address_labels_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."address_metadata_tags" ADD CONSTRAINT "address_metadata_tags_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -643,7 +659,10 @@ CREATE INDEX "walks_finished" ON "etl"."walks" USING btree ("finished_at");--> s
 CREATE INDEX "walks_to_end" ON "etl"."walks" USING btree ("feed","bottom","id") WHERE state = 'finished' and reason is null;--> statement-breakpoint
 CREATE INDEX "walks_backfill" ON "etl"."walks" USING btree ("feed","id") WHERE lane = 'backfill';--> statement-breakpoint
 CREATE INDEX "walks_entered" ON "etl"."walks" USING btree ("feed") WHERE not from_head;--> statement-breakpoint
-CREATE INDEX "walks_since" ON "etl"."walks" USING btree ("feed") WHERE reason = 'since';
+CREATE INDEX "walks_since" ON "etl"."walks" USING btree ("feed") WHERE reason = 'since';--> statement-breakpoint
+CREATE INDEX "bundles_block_number" ON "explorer"."bundles" USING btree ("chain_id","block_number","transaction_hash","bundle_index");--> statement-breakpoint
+CREATE INDEX "bundles_bundler_hash" ON "explorer"."bundles" USING btree ("bundler_hash","chain_id");--> statement-breakpoint
+CREATE INDEX "bundles_timestamp" ON "explorer"."bundles" USING btree ("timestamp" DESC NULLS FIRST,"chain_id");
 --> statement-breakpoint
 -- Below: what tables.ts cannot declare.
 alter table etl.incarnations set unlogged;
@@ -678,10 +697,12 @@ begin
       ('blocks', 'optimism_batch_number', 'read_batches', 'batch_number'),
       ('block_rewards', 'address_hash', 'addresses', 'hash'),
       ('factories', 'address_hash', 'addresses', 'hash'),
+      ('bundles', 'bundler_hash', 'addresses', 'hash'),
       ('listed_batches', 'batch_number', 'read_batches', 'batch_number'),
       ('user_operations', null, 'chains', null),
       ('blocks', null, 'chains', null),
       ('factories', null, 'chains', null),
+      ('bundles', null, 'chains', null),
       ('listed_batches', null, 'chains', null),
       ('read_batches', null, 'chains', null),
       ('addresses', null, 'chains', null)

@@ -42,7 +42,7 @@ comment on column explorer.address_watchlist_names.first_seen_at is 'When the ro
 comment on column explorer.address_watchlist_names.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.address_watchlist_names.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 
-comment on table explorer.addresses is 'Every address that was seen in an item, merged from all observations of it. Source: miner of a block, address and entry_point of a user operation, address of a factory.';
+comment on table explorer.addresses is 'Every address that was seen in an item, merged from all observations of it. Source: miner of a block, address and entry_point of a user operation, address of a factory, a bundler or a paymaster.';
 comment on column explorer.addresses.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.addresses.hash is 'The address, its identity; API field hash. Lower-case hex with 0x, 20 bytes.';
 comment on column explorer.addresses.name is 'Name of the contract or address; API field name. Newest informed observation. Null: it has none, or none was reported.';
@@ -137,6 +137,20 @@ comment on column explorer.blocks.extra is 'Fields of the block that no column o
 comment on column explorer.blocks.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.blocks.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.blocks.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+
+comment on table explorer.bundles is 'Bundles of user operations (ERC-4337), one row for each bundle of a transaction. Source: /proxy/account-abstraction/bundles.';
+comment on column explorer.bundles.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.bundles.transaction_hash is 'Transaction that brought the bundle; API field transaction_hash. Lower-case hex with 0x, 32 bytes.';
+comment on column explorer.bundles.bundle_index is 'Place among the bundles of the transaction; API field bundle_index.';
+comment on column explorer.bundles.block_number is 'Height of the block that includes it; API field block_number. Null: not reported.';
+comment on column explorer.bundles.timestamp is 'Time of that block, UTC; API field timestamp. Null: not reported.';
+comment on column explorer.bundles.bundler_hash is 'Address that sent the bundle, see explorer.addresses; API field bundler. Lower-case hex with 0x, 20 bytes. Null: not reported.';
+comment on column explorer.bundles.total_ops is 'Number of its user operations in blocks that are canonical, as of the page that last changed the row; API field total_ops. Null: not reported.';
+comment on column explorer.bundles.removed_at is 'When it was found to have left the list. Null: it has not, as far as pages that were read since say.';
+comment on column explorer.bundles.extra is 'Fields of the bundle that no column holds, as served, and values of another type or format under their field''s name and what is off (total_ops (malformed)). Null: none.';
+comment on column explorer.bundles.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.bundles.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.bundles.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 
 comment on table explorer.chains is 'The chains of the configuration, one row each.';
 comment on column explorer.chains.chain_id is 'Number of the chain: the chain_id in the API''s path.';

@@ -28,11 +28,11 @@ describe('wrong use ends with exit code 2 and one message', () => {
     ['backfill --chain 10 --again --from-block 9', /--again reads all known history/],
     [
       'backfill --chain 10 --operation factories --to-block 9',
-      /--to-block is about user-operations, and none of that is chosen/,
+      /--to-block is about user-operations and bundles, and none of that is chosen/,
     ],
     [
       'backfill --chain 10 --operation factories',
-      /factories have no history: choose user-operations, optimism-batches, or optimism-batch-blocks/,
+      /factories have no history: choose user-operations, optimism-batches, optimism-batch-blocks, or bundles/,
     ],
     [
       'backfill --chain 10 --again --operation optimism-batch-blocks',
@@ -46,7 +46,7 @@ describe('wrong use ends with exit code 2 and one message', () => {
     ['sync --chain 10 --since 2999-01-01', /--since 2999-01-01 is in the future/],
     [
       'sync --chain 10 --operation factories --since 2026-01-01',
-      /--since is about user-operations and optimism-batches, and none of that is chosen/,
+      /--since is about user-operations and optimism-batches and bundles, and none of that is chosen/,
     ],
     [
       'sync --chain 10 --operation user-operations --to-batch 9',

@@ -49,6 +49,14 @@ describe('the example', () => {
     expect(fromFile.explorer).toEqual(fromFlags.explorer);
   });
 
+  test('has what is mirrored only if named as comments that are valid', () => {
+    const chosen = exampleConfig([10], ['bundles']);
+    const commented = exampleConfig([10]).replaceAll(/^ {6}# (?=(?:  )*[\w-]+:)/gmu, '      ');
+    for (const text of [chosen, commented]) {
+      expect(load(text).chains[0]?.operations.bundles).toMatchObject({ overlapMs: 300_000 });
+    }
+  });
+
   test('for no chain is valid, and begins with the line that editors look for', () => {
     expect(load(exampleConfig([]), { need: 'database' }).chains).toEqual([]);
     expect(exampleConfig([])).toMatch(/^# yaml-language-server: \$schema=\S+\n/u);
