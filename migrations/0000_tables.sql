@@ -592,6 +592,31 @@ CREATE TABLE "explorer"."bundles" (
 	CONSTRAINT "bundles_chain_id_transaction_hash_bundle_index_pk" PRIMARY KEY("chain_id","transaction_hash","bundle_index")
 );
 --> statement-breakpoint
+CREATE TABLE "explorer"."bundler_history" (
+	"chain_id" bigint NOT NULL,
+	"address_hash" text collate "C" NOT NULL,
+	"observed_at" timestamp with time zone NOT NULL,
+	"total_ops" bigint,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "bundler_history_chain_id_address_hash_observed_at_pk" PRIMARY KEY("chain_id","address_hash","observed_at")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."bundlers" (
+	"chain_id" bigint NOT NULL,
+	"address_hash" text collate "C" NOT NULL,
+	"total_bundles" bigint,
+	"total_ops" bigint,
+	"rank" bigint,
+	"missing_since" timestamp with time zone,
+	"extra" jsonb,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "bundlers_chain_id_address_hash_pk" PRIMARY KEY("chain_id","address_hash")
+);
+--> statement-breakpoint
 ALTER TABLE "explorer"."address_implementations" ADD CONSTRAINT "address_implementations_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."address_labels" ADD CONSTRAINT "address_labels_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."address_metadata_tags" ADD CONSTRAINT "address_metadata_tags_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -612,6 +637,7 @@ ALTER TABLE "etl"."coverage" ADD CONSTRAINT "coverage_feed_feeds_feed_fk" FOREIG
 ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY ("walk_id") REFERENCES "etl"."walks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."pruned" ADD CONSTRAINT "pruned_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."walks" ADD CONSTRAINT "walks_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "explorer"."bundler_history" ADD CONSTRAINT "bundler_history_chain_id_address_hash_bundlers_chain_id_address_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."bundlers"("chain_id","address_hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "events_at" ON "etl"."events" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "late_arrivals_seen_at" ON "etl"."late_arrivals" USING btree ("seen_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "runs_one_open" ON "etl"."runs" USING btree ("feed","lane") WHERE state = 'open';--> statement-breakpoint
@@ -698,11 +724,13 @@ begin
       ('block_rewards', 'address_hash', 'addresses', 'hash'),
       ('factories', 'address_hash', 'addresses', 'hash'),
       ('bundles', 'bundler_hash', 'addresses', 'hash'),
+      ('bundlers', 'address_hash', 'addresses', 'hash'),
       ('listed_batches', 'batch_number', 'read_batches', 'batch_number'),
       ('user_operations', null, 'chains', null),
       ('blocks', null, 'chains', null),
       ('factories', null, 'chains', null),
       ('bundles', null, 'chains', null),
+      ('bundlers', null, 'chains', null),
       ('listed_batches', null, 'chains', null),
       ('read_batches', null, 'chains', null),
       ('addresses', null, 'chains', null)

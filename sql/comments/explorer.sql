@@ -138,6 +138,27 @@ comment on column explorer.blocks.first_seen_at is 'When the row was first writt
 comment on column explorer.blocks.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.blocks.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 
+comment on table explorer.bundlers is 'Bundlers: the addresses that sent bundles of user operations to the chain, with their counts. Source: /proxy/account-abstraction/bundlers.';
+comment on column explorer.bundlers.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.bundlers.address_hash is 'The bundler''s address, its identity, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes.';
+comment on column explorer.bundlers.total_bundles is 'Bundles that the bundler sent, as last read; may fall; API field total_bundles. Null: not reported.';
+comment on column explorer.bundlers.total_ops is 'User operations in these bundles, as last read; may fall; API field total_ops. Null: not reported.';
+comment on column explorer.bundlers.rank is 'Place in the newest complete ranking, 1 has the most operations; from the order served, no field. Null: not in that ranking, or none is complete.';
+comment on column explorer.bundlers.missing_since is 'When a complete ranking first lacked the bundler, by the database''s clock. Null: it is in the newest one, or none is complete since it was seen.';
+comment on column explorer.bundlers.extra is 'Fields of the bundler that no column holds, as served, and values of another type or format under their field''s name and what is off (total_ops (string)). Null: none.';
+comment on column explorer.bundlers.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.bundlers.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.bundlers.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+
+comment on table explorer.bundler_history is 'One row for each change of a bundler''s number of operations from one complete ranking to the next.';
+comment on column explorer.bundler_history.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.bundler_history.address_hash is 'The bundler: explorer.bundlers.address_hash.';
+comment on column explorer.bundler_history.observed_at is 'When the ranking was published that found the change, by the database''s clock.';
+comment on column explorer.bundler_history.total_ops is 'User operations in that ranking; API field total_ops. Null: not reported.';
+comment on column explorer.bundler_history.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.bundler_history.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.bundler_history.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+
 comment on table explorer.bundles is 'Bundles of user operations (ERC-4337), one row for each bundle of a transaction. Source: /proxy/account-abstraction/bundles.';
 comment on column explorer.bundles.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.bundles.transaction_hash is 'Transaction that brought the bundle; API field transaction_hash. Lower-case hex with 0x, 32 bytes.';

@@ -2,6 +2,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import { tableName } from '../db/column-types.ts';
 import { addressTables } from '../load/tables.ts';
 import { bundles } from './bundles/index.ts';
+import { bundlers } from './bundlers/index.ts';
 import { factories } from './factories/index.ts';
 import type { Operation } from './operation.ts';
 import { optimismBatchBlocks } from './optimism-batch-blocks/index.ts';
@@ -15,6 +16,7 @@ const all = {
   'optimism-batch-blocks': optimismBatchBlocks,
   factories,
   bundles,
+  bundlers,
 } as const;
 
 /** The public name of an operation: what configuration, flags and tables say. */
