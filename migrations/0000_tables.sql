@@ -617,6 +617,30 @@ CREATE TABLE "explorer"."bundlers" (
 	CONSTRAINT "bundlers_chain_id_address_hash_pk" PRIMARY KEY("chain_id","address_hash")
 );
 --> statement-breakpoint
+CREATE TABLE "explorer"."paymaster_history" (
+	"chain_id" bigint NOT NULL,
+	"address_hash" text collate "C" NOT NULL,
+	"observed_at" timestamp with time zone NOT NULL,
+	"total_ops" bigint,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "paymaster_history_chain_id_address_hash_observed_at_pk" PRIMARY KEY("chain_id","address_hash","observed_at")
+);
+--> statement-breakpoint
+CREATE TABLE "explorer"."paymasters" (
+	"chain_id" bigint NOT NULL,
+	"address_hash" text collate "C" NOT NULL,
+	"total_ops" bigint,
+	"rank" bigint,
+	"missing_since" timestamp with time zone,
+	"extra" jsonb,
+	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"page_id" bigint NOT NULL,
+	CONSTRAINT "paymasters_chain_id_address_hash_pk" PRIMARY KEY("chain_id","address_hash")
+);
+--> statement-breakpoint
 ALTER TABLE "explorer"."address_implementations" ADD CONSTRAINT "address_implementations_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."address_labels" ADD CONSTRAINT "address_labels_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."address_metadata_tags" ADD CONSTRAINT "address_metadata_tags_chain_id_address_hash_addresses_chain_id_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."addresses"("chain_id","hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -638,6 +662,7 @@ ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY
 ALTER TABLE "etl"."pruned" ADD CONSTRAINT "pruned_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."walks" ADD CONSTRAINT "walks_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "explorer"."bundler_history" ADD CONSTRAINT "bundler_history_chain_id_address_hash_bundlers_chain_id_address_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."bundlers"("chain_id","address_hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "explorer"."paymaster_history" ADD CONSTRAINT "paymaster_history_chain_id_address_hash_paymasters_chain_id_address_hash_fk" FOREIGN KEY ("chain_id","address_hash") REFERENCES "explorer"."paymasters"("chain_id","address_hash") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "events_at" ON "etl"."events" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "late_arrivals_seen_at" ON "etl"."late_arrivals" USING btree ("seen_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "runs_one_open" ON "etl"."runs" USING btree ("feed","lane") WHERE state = 'open';--> statement-breakpoint
@@ -725,12 +750,14 @@ begin
       ('factories', 'address_hash', 'addresses', 'hash'),
       ('bundles', 'bundler_hash', 'addresses', 'hash'),
       ('bundlers', 'address_hash', 'addresses', 'hash'),
+      ('paymasters', 'address_hash', 'addresses', 'hash'),
       ('listed_batches', 'batch_number', 'read_batches', 'batch_number'),
       ('user_operations', null, 'chains', null),
       ('blocks', null, 'chains', null),
       ('factories', null, 'chains', null),
       ('bundles', null, 'chains', null),
       ('bundlers', null, 'chains', null),
+      ('paymasters', null, 'chains', null),
       ('listed_batches', null, 'chains', null),
       ('read_batches', null, 'chains', null),
       ('addresses', null, 'chains', null)

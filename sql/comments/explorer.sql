@@ -223,6 +223,26 @@ comment on column explorer.optimism_batch_l1_transactions.first_seen_at is 'When
 comment on column explorer.optimism_batch_l1_transactions.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.optimism_batch_l1_transactions.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 
+comment on table explorer.paymasters is 'Paymasters: contracts that paid for user operations of others, with their counts. Source: /proxy/account-abstraction/paymasters.';
+comment on column explorer.paymasters.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.paymasters.address_hash is 'The paymaster''s address, its identity, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes.';
+comment on column explorer.paymasters.total_ops is 'User operations that the paymaster paid for, as last read; may fall; API field total_ops. Null: not reported.';
+comment on column explorer.paymasters.rank is 'Place in the newest complete ranking, 1 has the most operations; from the order served, no field. Null: not in that ranking, or none is complete.';
+comment on column explorer.paymasters.missing_since is 'When a complete ranking first lacked the paymaster, by the database''s clock. Null: it is in the newest one, or none is complete since it was seen.';
+comment on column explorer.paymasters.extra is 'Fields of the paymaster that no column holds, as served, and values of another type or format under their field''s name and what is off (total_ops (string)). Null: none.';
+comment on column explorer.paymasters.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.paymasters.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.paymasters.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+
+comment on table explorer.paymaster_history is 'One row for each change of a paymaster''s number of operations from one complete ranking to the next.';
+comment on column explorer.paymaster_history.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column explorer.paymaster_history.address_hash is 'The paymaster: explorer.paymasters.address_hash.';
+comment on column explorer.paymaster_history.observed_at is 'When the ranking was published that found the change, by the database''s clock.';
+comment on column explorer.paymaster_history.total_ops is 'User operations in that ranking; API field total_ops. Null: not reported.';
+comment on column explorer.paymaster_history.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column explorer.paymaster_history.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column explorer.paymaster_history.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+
 comment on table explorer.read_batches is 'One row for each Optimism batch that was walked to its end: what its blocks verify together. Derived from explorer.blocks, not served. Queries go to explorer.optimism_batches.';
 comment on column explorer.read_batches.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.read_batches.batch_number is 'Number of the batch as the explorer counts, from 1, with gaps: the number in the request''s path.';

@@ -7,6 +7,7 @@ import { factories } from './factories/index.ts';
 import type { Operation } from './operation.ts';
 import { optimismBatchBlocks } from './optimism-batch-blocks/index.ts';
 import { optimismBatches } from './optimism-batches/index.ts';
+import { paymasters } from './paymasters/index.ts';
 import { userOperations } from './user-operations/index.ts';
 
 /** Every operation, in the order of texts; a new one is one line here. */
@@ -17,6 +18,7 @@ const all = {
   factories,
   bundles,
   bundlers,
+  paymasters,
 } as const;
 
 /** The public name of an operation: what configuration, flags and tables say. */

@@ -31,6 +31,8 @@ select * from (values
   ('operations_enriched', array['Which operations cost most yesterday?', 'Which entry points does a sender use?']),
   ('optimism_batch_l1_transactions', array['Which L1 transactions posted a batch?', 'Which batches needed more than one?']),
   ('optimism_batches', array['Which batches are not settled yet, and why?', 'How far behind L1 are the blocks of a batch?']),
+  ('paymaster_history', array['When did the operations of a paymaster change?', 'When was a paymaster first seen?']),
+  ('paymasters', array['Which paymasters paid for most operations?', 'Which paymasters have left the list?']),
   ('provenance', array['Why is this row here?', 'Which request brought it, and when?']),
   ('quarantine', array['What could not become rows, and why?', 'Which blocks lack an item?']),
   ('read_batches', array['Which batches are verified whole?', 'Which batches are empty?']),

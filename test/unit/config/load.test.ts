@@ -71,7 +71,7 @@ describe('without a file', () => {
     ['10', 'factories', standard.factories],
     ['1', 'optimism-batches', listed],
     ['10', 'bundlers', { schedule: '0 0 * * *', ...common }],
-    ['10', { schedule: '0 0 * * *', ...common }],
+    ['10', 'paymasters', { schedule: '0 0 * * *', ...common }],
   ])('of chain %s, --operation %s selects, also what is not usual there', (id, name, expected) => {
     const { chains } = load(null, { chains: [id], operations: [name] });
     expect(chains[0]?.operations).toEqual({ [name]: expected });
@@ -88,7 +88,7 @@ describe('without a file', () => {
     const input = { chains: ['10'], operations: ['user-operation', 'blocks'] };
     expect(complaints(() => load(null, input))).toEqual([
       '--operation user-operation: no such operation; did you mean user-operations?',
-      '--operation blocks: no such operation; there are user-operations, optimism-batches, optimism-batch-blocks, factories, bundles, bundlers',
+      '--operation blocks: no such operation; there are user-operations, optimism-batches, optimism-batch-blocks, factories, bundles, bundlers, paymasters',
     ]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
 
-const byToken = ['user-operations', 'factories', 'bundlers'] as const;
+const byToken = ['user-operations', 'factories', 'bundlers', 'paymasters'] as const;
 const byBlock = ['optimism-batch-blocks'] as const;
 type Fields = Readonly<Record<string, string | number>>;
 const rows = <Value>(names: readonly OperationName[], values: readonly Value[]) =>
