@@ -187,7 +187,7 @@ const alterItem = (alter: (item: Item) => Item, json?: string): PageFault =>
   });
 
 /** A whole number and a text that each list has; the first that an item has is made wrong. */
-const numbers = ['block_number', 'total_accounts', 'height'];
+const numbers = ['block_number', 'total_accounts', 'total_ops', 'height'];
 const texts = ['entry_point_version', 'type'];
 
 const fieldOf = (item: Item, names: readonly string[], otherwise: string) =>

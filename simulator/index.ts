@@ -5,11 +5,14 @@ import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import { listBatches } from './batches.ts';
 import { listBlocks } from './blocks.ts';
+import { listBundlers } from './bundlers.ts';
+import { listBundles } from './bundles.ts';
 import { listFactories } from './factories.ts';
 import type { Fault, Faults } from './faults.ts';
 import { Limiter, type Limits } from './limit.ts';
 import { answerCounted, answerRanked, refuse, type Answer } from './pages.ts';
 import { drawsOf } from './random.ts';
+import { listPaymasters } from './paymasters.ts';
 import { blockTimeMs, slotAtPlace, storyDays } from './places.ts';
 import { listUserOperations } from './user-operations.ts';
 import { createWorld, type SimulatedChain, type World } from './world.ts';
@@ -118,6 +121,19 @@ const operations = {
   factories: {
     path: /^proxy\/account-abstraction\/factories$/,
     serve: ({ world, query, atMs }: Call) => answerRanked(world, query, listFactories(world, atMs)),
+  },
+  bundles: {
+    path: /^proxy\/account-abstraction\/bundles$/,
+    serve: ({ world, query, atMs }: Call) => answerRanked(world, query, listBundles(world, atMs)),
+  },
+  bundlers: {
+    path: /^proxy\/account-abstraction\/bundlers$/,
+    serve: ({ world, query, atMs }: Call) => answerRanked(world, query, listBundlers(world, atMs)),
+  },
+  paymasters: {
+    path: /^proxy\/account-abstraction\/paymasters$/,
+    serve: ({ world, query, atMs }: Call) =>
+      answerRanked(world, query, listPaymasters(world, atMs)),
   },
 };
 
@@ -282,7 +298,7 @@ export const demoStart = (nowMs: number): number => (Math.floor(nowMs / dayMs) -
 
 /**
  * Two chains in use, as they stand at a time: in their first 90 days about 21,000 user operations,
- * and 560 factories.
+ * 560 factories, 70 bundlers and 160 paymasters.
  */
 export function demoChains(startMs: number, nowMs: number): readonly SimulatedChain[] {
   const blocks = Math.floor((nowMs - startMs) / blockTimeMs);
@@ -293,7 +309,7 @@ export function demoChains(startMs: number, nowMs: number): readonly SimulatedCh
   const optimism = { id: 10, name: 'optimism', family: 'optimism', generation: 'v12' } as const;
   const celo = { id: 42_220, name: 'celo', family: 'celo', generation: 'v11' } as const;
   return [
-    { ...both, ...optimism, userOperations: 12_000, factories: 300 },
-    { ...both, ...celo, userOperations: 9000, factories: 260 },
+    { ...both, ...optimism, userOperations: 12_000, factories: 300, bundlers: 40, paymasters: 90 },
+    { ...both, ...celo, userOperations: 9000, factories: 260, bundlers: 30, paymasters: 70 },
   ];
 }

@@ -30,11 +30,11 @@ const resting = {
    * reusing a number. Each is over before the newest of its blocks stops to be pending.
    */
   oddBatchesPercent: 0,
-  /** How often the count of a factory changes, so that ranks change. */
+  /** How often the count of a ranked item changes, so that ranks change. */
   factoryChangeMs: Infinity,
-  /** Factories that are not listed for 12 hours of every 48. */
+  /** Ranked items that are not listed for 12 hours of every 48. */
   absentFactoriesPercent: 0,
-  /** Factories that enter the list at some time of the first week. */
+  /** Ranked items that enter the list at some time of the first week. */
   newFactoriesPercent: 0,
 };
 

@@ -164,7 +164,7 @@ export function answerCounted<Item>(
 /** Where an item stands in a list in descending order. */
 export interface Position {
   readonly value: number;
-  /** Distinguishes items of one value: lower-case hexadecimal with 0x. */
+  /** Distinguishes items of one value: lower-case hexadecimal with 0x, and an index if there is one. */
   readonly key: string;
 }
 
@@ -182,6 +182,8 @@ export interface RankedList<Item> {
   readonly token: (item: Item) => string;
   /** How many hexadecimal digits the key of a position has. */
   readonly digits: number;
+  /** Whether an index follows them: 15 digits in a position, as many as it has in a token. */
+  readonly hasIndex?: boolean;
   readonly render: (item: Item) => unknown;
 }
 
@@ -199,7 +201,7 @@ export function answerRanked<
   const isResumed =
     world.oddities.has('empty-page-with-cursor') && token?.endsWith(resumedMark) === true;
   const start = isResumed ? token.slice(0, -resumedMark.length) : token;
-  const position = start === null ? null : parseToken(start, list.digits);
+  const position = start === null ? null : parseToken(start, list);
   if (position === undefined) {
     return refuse(400, { code: 3, message: 'invalid format for page_token' });
   }
@@ -225,9 +227,15 @@ export function answerRanked<
 }
 
 /** The position that a token names; undefined if it is no token. */
-function parseToken(token: string, digits: number): Position | undefined {
-  const [, value, key = ''] = /^(\d{1,15}),(0x[0-9a-f]+)$/i.exec(token) ?? [];
-  if (value === undefined || key.length !== digits + '0x'.length) return undefined;
+function parseToken(
+  token: string,
+  { digits, hasIndex = false }: Pick<RankedList<never>, 'digits' | 'hasIndex'>,
+): Position | undefined {
+  const [, value, hash = '', index] =
+    /^(\d{1,15}),(0x[0-9a-f]+)(?:,(\d{1,15}))?$/i.exec(token) ?? [];
+  if (value === undefined || hash.length !== digits + '0x'.length) return undefined;
+  if ((index !== undefined) !== hasIndex) return undefined;
+  const key = index === undefined ? hash : `${hash},${index.padStart(15, '0')}`;
   return { value: Number(value), key: key.toLowerCase() };
 }
 

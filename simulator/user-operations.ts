@@ -162,6 +162,9 @@ function renderUserOperation(world: World, operation: UserOperation): unknown {
 /** Operations to one sender, on average. */
 const operationsPerSender = 4;
 
+const transactionOf = ({ draw }: World, blockNumber: number) =>
+  draw('user-operation-bundle', blockNumber).hex(8);
+
 /** What an operation does, wherever it stands. */
 function drawTraits(world: World, { ordinal, blockNumber, edition }: Entry) {
   const random = world.draw('user-operation', ordinal);
@@ -171,10 +174,12 @@ function drawTraits(world: World, { ordinal, blockNumber, edition }: Entry) {
   const senderHash = drawSenderHash(world, random);
   // Each edition has its own draws; those of the first go on here.
   const own = edition === 0 ? random : world.draw('user-operation', ordinal, edition);
+  const alone = own.hex(8);
   return {
     entryPoint,
     senderHash,
-    transactionHash: own.hex(8),
+    // Those of a block went through one transaction, but for what returned.
+    transactionHash: edition === 0 ? transactionOf(world, blockNumber) : alone,
     fee: own.decimal(1 + own.below(5)),
     status: !own.oneIn(12),
     timestampMs: own.oneIn(23) ? null : instantOf(world, blockNumber, blockNumber % 1000),
@@ -211,7 +216,7 @@ function drawHabits(world: World, { ordinal, blockNumber }: Entry) {
   return {
     senderHash: senderAt(world, Math.floor(Math.exp(random.part() * Math.log(pool))) - 1),
     entryPoint: entryPoints[Math.min(version, 3)] ?? entryPoints[0],
-    transactionHash: world.draw('user-operation-bundle', blockNumber).hex(8),
+    transactionHash: transactionOf(world, blockNumber),
     fee: String(Math.round(wei)),
     status: !random.oneIn(30),
     timestampMs: instantOf(world, blockNumber, 0),

@@ -50,6 +50,9 @@ export interface SimulatedChain {
   /** A whole number below 100: so many more of every hundred numbers hold nothing. */
   readonly gapsPercent?: number;
   readonly factories: number;
+  /** None if absent. */
+  readonly bundlers?: number;
+  readonly paymasters?: number;
   readonly oddities?: readonly Oddity[];
   /** How the chain moves with the simulator's clock; without it nothing ever changes. */
   readonly motion?: Motion;

@@ -55,7 +55,14 @@ const highestPort = 65_535;
 const defaultChains = '10:optimism:v12,42220:celo:v11';
 
 /** The default sizes of a chain. */
-const size = { userOperations: 10_000, batches: 100, blocks: 200, factories: 500 };
+const size = {
+  userOperations: 10_000,
+  batches: 100,
+  blocks: 200,
+  factories: 500,
+  bundlers: 80,
+  paymasters: 160,
+};
 
 const faultHelp =
   'what goes wrong, with part =RATE of the requests (0.01; all if absent); several times; "list" names all';
@@ -163,6 +170,8 @@ function parseChains(list: string): SimulatedChain[] {
       userOperations: sized(operations, size.userOperations),
       batches: { first: 1, count: sized(batches, size.batches), blocks: size.blocks },
       factories: size.factories,
+      bundlers: size.bundlers,
+      paymasters: size.paymasters,
     };
   });
 }

@@ -43,6 +43,8 @@ const faults = {
       select page_id from operations
       union all select page_id from explorer.blocks
       union all select page_id from explorer.factories
+      union all select page_id from explorer.bundlers
+      union all select page_id from explorer.paymasters
       union all select page_id from explorer.addresses
       union all select page_id from explorer.read_batches
       union all select page_id from explorer.listed_batches
@@ -57,6 +59,8 @@ const faults = {
       union select chain_id, entry_point_hash from operations
       union select chain_id, miner_hash from explorer.blocks
       union select chain_id, address_hash from explorer.factories
+      union select chain_id, address_hash from explorer.bundlers
+      union select chain_id, address_hash from explorer.paymasters
     ) as named
     where hash is not null and (chain_id, hash) not in (select chain_id, hash from explorer.addresses)`,
   'a feed has inserted more or fewer rows than its table holds': `
@@ -66,12 +70,16 @@ const faults = {
              (select count(*) from operations t where t.chain_id = w.chain_id) as operations,
              (select count(*) from explorer.blocks t where t.chain_id = w.chain_id) as blocks,
              (select count(*) from explorer.factories t where t.chain_id = w.chain_id) as factories,
+             (select count(*) from explorer.bundlers t where t.chain_id = w.chain_id) as bundlers,
+             (select count(*) from explorer.paymasters t where t.chain_id = w.chain_id) as paymasters,
              (select count(*) from explorer.listed_batches t where t.chain_id = w.chain_id) as listed
       from etl.walks w
       group by chain_id, operation
     ) as held
     where inserted <> case operation when 'user-operations' then operations
                                      when 'factories' then factories
+                                     when 'bundlers' then bundlers
+                                     when 'paymasters' then paymasters
                                      when 'optimism-batches' then listed
                                      else blocks end`,
 } as const;

@@ -111,6 +111,9 @@ const tableOf: Readonly<Record<OperationName, string>> = {
   'optimism-batch-blocks': 'blocks',
   'optimism-batches': 'listed_batches',
   factories: 'factories',
+  bundles: 'bundles',
+  bundlers: 'bundlers',
+  paymasters: 'paymasters',
 };
 
 async function readFacts(pool: Pool, names: readonly string[], operation: OperationName) {

@@ -124,6 +124,8 @@ export async function differencesFrom(
 const unwatched: Readonly<Record<string, string>> = {
   user_operations: 'removed_at',
   factories: 'missing_since',
+  bundlers: 'missing_since',
+  paymasters: 'missing_since',
 };
 
 /**

@@ -1,6 +1,10 @@
 import { listBatches, newestNumber, type ListedBatch } from '../../../simulator/batches.ts';
-import { factoriesSeen, type SeenFactory } from '../../../simulator/factories.ts';
+import { bundlersSeen, bundlesOf } from '../../../simulator/bundlers.ts';
+import { listBundles, type Bundle } from '../../../simulator/bundles.ts';
+import { factoriesSeen } from '../../../simulator/factories.ts';
 import type { OperationName } from '../../../simulator/index.ts';
+import { paymastersSeen } from '../../../simulator/paymasters.ts';
+import type { Seen } from '../../../simulator/ranking.ts';
 import { operationsSeen, type UserOperation } from '../../../simulator/user-operations.ts';
 import {
   createWorld,
@@ -27,10 +31,15 @@ import {
 
 /** The tables of schema `explorer` that follow from what is listed at one time. */
 type ListedTable =
-  AddressTable | Exclude<BatchTable, 'read_batches'> | 'user_operations' | 'factories' | 'chains';
+  AddressTable | Exclude<BatchTable, 'read_batches'> | 'user_operations' | RankedTable | 'chains';
+
+/** The tables of ranked lists. */
+type RankedTable = 'factories' | 'bundlers' | 'paymasters';
 
 /** The tables of schema `explorer` that the truth of one reading knows. */
-export type TruthTable = ListedTable | ListedBatchTable | 'read_batches' | 'factory_history';
+export type TruthTable = ListedTable | ListedBatchTable | 'read_batches' | HistoryTable | 'bundles';
+
+type HistoryTable = 'factory_history' | 'bundler_history' | 'paymaster_history';
 
 /** The tables that the truth of one who watches knows; all but the times of changes. */
 type WatchedTable = ListedTable | 'read_batches' | 'block_reorgs';
@@ -58,7 +67,8 @@ export function truth(
   scope: TruthScope = {},
 ): Record<TruthTable, Row[]> {
   const world = createWorld(seed, chain);
-  const { tables, batches } = listedRows(world, scope, 0);
+  const listed = reads(world, scope, 'bundles') ? listBundles(world, 0).below(null, Infinity) : [];
+  const { tables, batches, bundles } = listedRows(world, scope, 0, listed);
   return ofChain(chain, {
     ...tables,
     ...listedBatchRows(
@@ -66,16 +76,19 @@ export function truth(
         ? listBatches(world, 0).below(Infinity, Infinity)
         : [],
     ),
+    bundles,
     read_batches: batchRows(batches),
-    factory_history: historyRows(tables.factories),
+    factory_history: historyRows(tables.factories, 'total_accounts'),
+    bundler_history: historyRows(tables.bundlers, 'total_ops'),
+    paymaster_history: historyRows(tables.paymasters, 'total_ops'),
   });
 }
 
 /**
  * The rows that each table must hold of a scope at a simulated time (milliseconds since the start)
  * for one who has watched without a blink since then:
- * - operations that left the list, with `removed_at`; missing factories with `missing_since`, the
- *   last count and no rank;
+ * - operations that left the list, with `removed_at`; missing items of ranked lists with
+ *   `missing_since`, the last count and no rank;
  * - a row of `block_reorgs` for every hash that was replaced: who looks now and then has seen some;
  * - all blocks that the batches of the scope show now; a scope that ends among batches which still
  *   trade blocks knows nothing of those that went beyond its end.
@@ -102,27 +115,45 @@ export function quarantined(
   scope: TruthScope = {},
   atMs = 0,
 ): number {
-  const { batches, operations, factories } = readScope(createWorld(seed, chain), scope, atMs);
-  return [...batches.flatMap(({ blocks }) => blocks), ...operations, ...factories].filter(
-    ({ lacksHash }) => lacksHash,
-  ).length;
+  const { batches, ...lists } = readScope(createWorld(seed, chain), scope, atMs);
+  return [batches.flatMap(({ blocks }) => blocks), ...Object.values(lists)]
+    .flat()
+    .filter(({ lacksHash }) => lacksHash).length;
 }
 
 function listedRows(
   world: World,
   scope: TruthScope,
   atMs: number,
-): { readonly tables: Record<ListedTable, Row[]>; readonly batches: readonly ScopedBatch[] } {
+  listed: readonly Bundle[] = [],
+): {
+  readonly tables: Record<ListedTable, Row[]>;
+  readonly batches: readonly ScopedBatch[];
+  readonly bundles: Row[];
+} {
   const observations = createObservations();
-  const { batches, operations, factories } = readScope(world, scope, atMs);
+  const bundles = bundleRows(listed, observations);
+  const { batches, operations, factories, bundlers, paymasters } = readScope(world, scope, atMs);
   const tables = {
     ...blockRows(batches, observations),
     user_operations: operationRows(operations, observations),
-    factories: factoryRows(factories, observations),
+    factories: rankedRows(factories, observations, ({ count, extra }) => ({
+      total_accounts: count,
+      extra,
+    })),
+    bundlers: rankedRows(bundlers, observations, (bundler) => ({
+      total_bundles: bundlesOf(bundler),
+      total_ops: bundler.count,
+      extra: null,
+    })),
+    paymasters: rankedRows(paymasters, observations, ({ count }) => ({
+      total_ops: count,
+      extra: null,
+    })),
     ...addressRows(world, observations, scope.withSecretKey ?? false),
     chains: [{ name: world.chain.name }],
   };
-  return { tables, batches };
+  return { tables, batches, bundles };
 }
 
 function readScope(world: World, scope: TruthScope, atMs: number) {
@@ -135,6 +166,8 @@ function readScope(world: World, scope: TruthScope, atMs: number) {
       ? operationsSeen(world, atMs, scope.userOperations?.newest ?? Infinity)
       : [],
     factories: reads(world, scope, 'factories') ? factoriesSeen(world, atMs) : [],
+    bundlers: reads(world, scope, 'bundlers') ? bundlersSeen(world, atMs) : [],
+    paymasters: reads(world, scope, 'paymasters') ? paymastersSeen(world, atMs) : [],
   };
 }
 
@@ -179,26 +212,45 @@ function operationRows(seen: readonly UserOperation[], observations: Observation
   }));
 }
 
-/** Rows of the factories, ranked among those that are listed with a hash; notes their addresses. */
-function factoryRows(seen: readonly SeenFactory[], observations: Observations): Row[] {
-  const kept = seen.filter((factory) => !factory.lacksHash);
-  for (const factory of kept) observations.see(factory.addressHash, factory.shown);
+/** Rows of the bundles; notes their bundlers. */
+function bundleRows(listed: readonly Bundle[], observations: Observations): Row[] {
+  for (const { bundler } of listed) observations.see(bundler.hash, bundler.shown);
+  return listed.map((bundle) => ({
+    transaction_hash: bundle.transactionHash,
+    bundle_index: bundle.index,
+    block_number: bundle.blockNumber,
+    timestamp: isoOf(bundle.timestampMs),
+    bundler_hash: bundle.bundler.hash,
+    total_ops: bundle.totalOps,
+    removed_at: null,
+    extra: bundle.extra,
+  }));
+}
+
+/** Rows of a ranked list, ranked among those that are listed with a hash; notes their addresses. */
+function rankedRows<Item extends Seen>(
+  seen: readonly Item[],
+  observations: Observations,
+  facts: (item: Item) => Row,
+): Row[] {
+  const kept = seen.filter((item) => !item.lacksHash);
+  for (const item of kept) observations.see(item.addressHash, item.shown);
   let listed = 0;
-  return kept.map(({ missingSinceMs, ...factory }) => {
+  return kept.map((item) => {
+    const { addressHash, missingSinceMs } = item;
     if (missingSinceMs === null) listed += 1;
     return {
-      address_hash: factory.addressHash,
-      total_accounts: factory.totalAccounts,
+      address_hash: addressHash,
       rank: missingSinceMs === null ? listed : null,
       missing_since: isoOf(missingSinceMs === null ? null : startInstantMs + missingSinceMs),
-      extra: factory.extra,
+      ...facts(item),
     };
   });
 }
 
-/** The history of factories whose counts were read once. */
-function historyRows(factories: readonly Row[]): Row[] {
-  return factories.map(({ address_hash, total_accounts }) => ({ address_hash, total_accounts }));
+/** The history of items whose counts were read once. */
+function historyRows(items: readonly Row[], total: string): Row[] {
+  return items.map((row) => ({ address_hash: row['address_hash'], [total]: row[total] }));
 }
 
 /** Tables that the list of batches fills. */

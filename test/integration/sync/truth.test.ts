@@ -22,6 +22,8 @@ describe.each<Family>(['optimism', 'arbitrum', 'celo'])('a chain of the %s famil
           batches: { first: 1, count: 27, blocks: 24 },
           gaps: [4],
           factories: 70,
+          bundlers: 50,
+          paymasters: 45,
         },
         { secretKey },
       );

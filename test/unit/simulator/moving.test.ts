@@ -57,16 +57,27 @@ describe.each([0, 5 * hourMs])('at %i ms', (atMs) => {
     expect(itemsOf(pages).map(keep)).toEqual(listedAt(atMs).map(keep));
   });
 
-  test('the factories are those of the truth', async () => {
-    const pages = await walk(await startAt(atMs), paths.factories, { page_size: '7' });
-    const listed = factoriesAt(atMs).filter((row) => row['missing_since'] === null);
+  test('the bundles hold the user operations of blocks that are canonical', async () => {
+    const pages = await walk(await startAt(atMs), paths.bundles, { page_size: '7' });
+    const counted = new Map<unknown, number>();
+    for (const item of itemsOf(pages)) {
+      const transaction = item['transaction_hash'];
+      counted.set(transaction, (counted.get(transaction) ?? 0) + Number(item['total_ops']));
+    }
+    const listed = Map.groupBy(listedAt(atMs), (row) => row['transaction_hash']);
+    expect(counted).toEqual(new Map([...listed].map(([hash, rows]) => [hash, rows.length])));
+  });
+
+  test.each([
+    ['factories', 'total_accounts'],
+    ['bundlers', 'total_ops'],
+    ['paymasters', 'total_ops'],
+  ] as const)('the %s are those of the truth', async (list, total) => {
+    const pages = await walk(await startAt(atMs), paths[list], { page_size: '7' });
+    const listed = truthOf(list, atMs)[list].filter((row) => row['missing_since'] === null);
     expect(
-      itemsOf(pages).map((item, place) => [
-        addressHash(item['address']),
-        item['total_accounts'],
-        place + 1,
-      ]),
-    ).toEqual(listed.map((row) => [row['address_hash'], row['total_accounts'], row['rank']]));
+      itemsOf(pages).map((item, place) => [addressHash(item['address']), item[total], place + 1]),
+    ).toEqual(listed.map((row) => [row['address_hash'], row[total], row['rank']]));
   });
 
   test('the batches serve exactly the blocks of the truth', async () => {

@@ -73,6 +73,25 @@ describe('a walk of factories', () => {
   });
 });
 
+describe('a walk of bundles', () => {
+  test.each([1, 23, 50])('in pages of %i holds each once, in order', async (size) => {
+    const pages = await walk(at(10), paths.bundles, { page_size: String(size) });
+    const expected = truth(seed, smallChain, { operations: ['bundles'] }).bundles;
+    const keysOf = (rows: readonly Json[]) =>
+      rows.map((row) => [row['transaction_hash'], row['bundle_index']]);
+    expect(keysOf(itemsOf(pages))).toEqual(keysOf(expected));
+    expect(pages).toHaveLength(Math.ceil(expected.length / size));
+  });
+
+  test('has every operation once, and several bundles of some transactions', () => {
+    const { bundles } = truth(seed, smallChain, { operations: ['bundles'] });
+    expect(bundles.reduce((sum, row) => sum + Number(row['total_ops']), 0)).toBe(230);
+    expect(new Set(bundles.map((row) => row['transaction_hash'])).size).toBeLessThan(
+      bundles.length,
+    );
+  });
+});
+
 describe('a walk of batches', () => {
   test('holds every height once, linked by hash over batch borders', async () => {
     const blocks: Json[] = [];

@@ -68,7 +68,8 @@ test('refuses a batch that is no number', async () => {
   expect(await ask(10, paths.batch('last'))).toMatchObject({ status: 422 });
 });
 
-test.each([paths.operations, paths.factories])('refuses a broken token of %s', async (path) => {
+const ranked = [paths.operations, paths.factories, paths.bundlers, paths.paymasters];
+test.each(ranked)('refuses a broken token of %s', async (path) => {
   const answer = await ask(10, path, { page_token: '12,34' });
   expect(answer).toMatchObject({ status: 400, body: { code: 3 } });
 });

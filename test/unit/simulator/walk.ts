@@ -14,6 +14,9 @@ const pageBound = 2000;
 export const paths = {
   operations: 'proxy/account-abstraction/operations',
   factories: 'proxy/account-abstraction/factories',
+  bundles: 'proxy/account-abstraction/bundles',
+  bundlers: 'proxy/account-abstraction/bundlers',
+  paymasters: 'proxy/account-abstraction/paymasters',
   batch: (number: number | string) => `blocks/optimism-batch/${number}`,
 };
 
@@ -26,6 +29,8 @@ export const smallChain: SimulatedChain = {
   userOperations: 230,
   batches: { first: 7, count: 10, blocks: 50 },
   factories: 130,
+  bundlers: 90,
+  paymasters: 60,
 };
 
 export async function get(

@@ -1,0 +1,141 @@
+import { isKnown, renderAddress } from './addresses.ts';
+import { isAbove, printNothing, type Position, type RankedList } from './pages.ts';
+import { listUserOperations, type UserOperation } from './user-operations.ts';
+import { instantOf, printInstant, type World } from './world.ts';
+
+/** Operations that went through the entry point together. */
+export type Bundle = ReturnType<typeof drawBundle>;
+
+/** The bundles of the operations that are listed at a time, newest first. */
+export function listBundles(world: World, atMs: number): RankedList<Bundle> {
+  const operations = listUserOperations(world, atMs);
+  return {
+    below(position, length) {
+      const found: Bundle[] = [];
+      for (const bundle of bundlesFrom(world, operations, position?.value ?? null)) {
+        if (found.length === length) break;
+        if (position === null || !isAbove(positionOf(bundle), position)) found.push(bundle);
+      }
+      return found;
+    },
+    above(bundle) {
+      const { blockNumber } = bundle;
+      const higher = inBlock(world, operations, blockNumber).findLast((other) =>
+        isAbove(positionOf(other), positionOf(bundle)),
+      );
+      if (higher !== undefined) return higher;
+      const [first] = operations.below(topOf(blockNumber), 1);
+      const next = first && operations.above(first);
+      return next && inBlock(world, operations, next.blockNumber).at(-1);
+    },
+    token: ({ blockNumber, transactionHash, index }) =>
+      `${blockNumber},${transactionHash},${index}`,
+    digits: 64,
+    hasIndex: true,
+    render: (bundle) => renderBundle(world, bundle),
+  };
+}
+
+/** Above all operations of a block. */
+const topOf = (blockNumber: number): Position => ({ value: blockNumber, key: '~' });
+
+const positionOf = ({ blockNumber, transactionHash, index }: Bundle): Position => ({
+  value: blockNumber,
+  key: keyOf(transactionHash, index),
+});
+
+/** Indexes are compared as numbers: as text they need the same length. */
+const keyOf = (hash: string, index: number) => `${hash},${String(index).padStart(15, '0')}`;
+
+/** Operations that are read at once, at first; blocks at the border are read again. */
+const readAtOnce = 128;
+
+/** The bundles of a block and of all below it, newest first; those of the whole list if null. */
+function* bundlesFrom(
+  world: World,
+  operations: RankedList<UserOperation>,
+  block: number | null,
+): Generator<Bundle> {
+  let length = readAtOnce;
+  let start = block === null ? null : topOf(block);
+  for (;;) {
+    const read = operations.below(start, length);
+    const blocks = [...Map.groupBy(read, ({ blockNumber }) => blockNumber)];
+    const cut = read.length < length ? undefined : blocks.pop();
+    for (const [, own] of blocks) yield* bundlesOf(world, own);
+    if (cut === undefined) return;
+    if (blocks.length === 0) length *= 2;
+    start = topOf(cut[0]);
+  }
+}
+
+function inBlock(world: World, operations: RankedList<UserOperation>, block: number): Bundle[] {
+  const found: Bundle[] = [];
+  for (const bundle of bundlesFrom(world, operations, block)) {
+    if (bundle.blockNumber !== block) break;
+    found.push(bundle);
+  }
+  return found;
+}
+
+/** The bundles of the operations of a block, in the order of the list. */
+function bundlesOf(world: World, operations: readonly UserOperation[]): Bundle[] {
+  const bundled = Map.groupBy(operations, (operation) =>
+    keyOf(operation.transactionHash, indexOf(world, operation)),
+  );
+  return [...bundled.values()]
+    .map((own) => drawBundle(world, own))
+    .sort((left, right) => (isAbove(positionOf(left), positionOf(right)) ? -1 : 1));
+}
+
+/** Bundles of one transaction, at most. */
+const mostInTransaction = 3;
+
+/** In which bundle of its transaction an operation is. */
+const indexOf = ({ draw }: World, { ordinal }: UserOperation) =>
+  draw('bundle-index', ordinal).below(mostInTransaction);
+
+/** Bundlers of a chain. */
+const bundlers = 12;
+/** Every how many transactions one shows a known bundler as its hash alone. */
+const bareBundlerEvery = 17;
+
+/** What the operations of a bundle, one at least, make of it. */
+function drawBundle(world: World, operations: readonly UserOperation[]) {
+  const [first] = operations;
+  if (first === undefined) throw new RangeError('a bundle holds one operation at least');
+  const { transactionHash, blockNumber } = first;
+  const index = indexOf(world, first);
+  const transaction = Number.parseInt(transactionHash.slice(2, 9), 16);
+  const random = world.draw('bundle', transaction);
+  const hash = world.draw('bundler', random.below(bundlers)).hex(5);
+  const known = random.oneIn(bareBundlerEvery) ? ('bare' as const) : ('full' as const);
+  const own = world.draw('bundle', transaction, 1 + index);
+  return {
+    ordinal: transaction + index,
+    lacksHash: false,
+    transactionHash,
+    index,
+    blockNumber,
+    bundler: { hash, shown: isKnown(world, hash) ? known : ('unknown' as const) },
+    timestampMs: own.oneIn(23) ? null : instantOf(world, blockNumber, blockNumber % 1000),
+    totalOps: operations.length,
+    /** Members of the object that no contract lists. */
+    extra: world.chain.generation === 'v12' && own.oneIn(5) ? { is_private: own.oneIn(2) } : null,
+  };
+}
+
+/** A bundle as the chain's generation prints it. */
+function renderBundle(world: World, bundle: Bundle): unknown {
+  const { bundler, timestampMs } = bundle;
+  const shape = world.draw('bundle-shape', bundle.ordinal);
+  return {
+    transaction_hash: bundle.transactionHash,
+    bundle_index: bundle.index,
+    block_number: String(bundle.blockNumber),
+    bundler: renderAddress(world, bundler.hash, bundler.shown, shape),
+    timestamp: timestampMs === null ? printNothing(shape) : printInstant(world, timestampMs),
+    total_ops: bundle.totalOps,
+    ...bundle.extra,
+  };
+}
