@@ -97,9 +97,9 @@ export interface ListCoverage {
 
 /** What `status` shows: SQL over a row of `feeds`. */
 export interface ListReach {
-  /** The progress of a run, a row `latest`: JSON. */
+  /** The `progress` of a run, a row `latest`, as the status document has it: JSON, or null. */
   readonly progress: SQL;
-  /** A statement for what is verified: `positions`, `gaps`, the `missing` positions in them, `snapshot_at`. */
+  /** A statement for what is verified: `positions`, `gaps`, the `missing` ones in them, `batches` (JSON, or null). */
   readonly verified: SQL;
   /** A statement for `timestamp` of the newest items, in order; null: they have no times. */
   readonly newestTimes: SQL | null;

@@ -1,9 +1,10 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { allKinds, byKind, isBoundedBy } from '../lists/kind-status.ts';
+import { allKinds, isBoundedBy } from '../lists/kind-status.ts';
 import { isOperation } from '../lists/registry.ts';
 import type { CoverageDocument } from './endpoints.ts';
-import { commandFor, repairCommand } from './findings.ts';
+import { unitOf } from './facts.ts';
+import { commandFor } from './findings.ts';
 import { timesNear } from './item-times.ts';
 
 type Segment = CoverageDocument['segments'][number];
@@ -52,11 +53,6 @@ const isReading = sql`exists (
     and (lane = 'backfill' or feeds.last_success_at is null)
 )`;
 
-const unit = byKind((kind) => {
-  const [blocks, batches] = [kind.covers('blocks'), kind.covers('batches')];
-  return sql`case feeds.unit when 'batches' then ${batches} else ${blocks} end`;
-});
-
 /** As SQL: a time in ms since 1970. */
 const ms = (time: SQL) => sql`(1000 * extract(epoch from ${time}))::float8`;
 
@@ -65,7 +61,7 @@ export async function readExtents(db: Database): Promise<Extent[]> {
   const { rows } = await db.execute<{ extent: Extent }>(sql`
     with parts as materialized (${parts})
     select json_build_object(
-      'feed', feed, 'chain_id', chain_id, 'operation', operation, 'unit', ${unit},
+      'feed', feed, 'chain_id', chain_id, 'operation', operation, 'unit', ${unitOf},
       'whole', case when ends is not null then json_build_object('from', begins, 'to', ends - 1) end,
       'is_open_below', coalesce(not isempty(unknown), false),
       'last_success_at', last_success_at,
@@ -239,4 +235,4 @@ const requestsOf = ({ from, to }: Range, { pages_each }: Extent): number | null 
 const commandOf = ({ from, to }: Pick<Gap, 'from' | 'to'>, extent: Extent): string =>
   isOperation(extent.operation) && isBoundedBy(extent.operation, 'fromBlock')
     ? `${commandFor('backfill', extent)} --from-block ${from} --to-block ${to}`
-    : repairCommand(extent);
+    : commandFor('repair', extent);

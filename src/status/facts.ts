@@ -3,7 +3,6 @@ import type { Database } from '../db/transaction.ts';
 import type { FeedState } from '../lists/feed.ts';
 import { allKinds, byKind } from '../lists/kind-status.ts';
 import type { KindStatus } from '../lists/list.ts';
-import type { ListUnit } from '../lists/operation.ts';
 import { operationNames } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import { laneHolder, type LaneHolder } from '../sync/workers.ts';
@@ -14,45 +13,27 @@ import type { FeedStatus, LaneStatus } from './schema.ts';
  * batches, not to stored pages or items.
  */
 
-/** A feed in the tables. Times are ISO 8601. */
+/** A feed in the tables: fields of the document, and what the others follow from. Times are ISO 8601. */
 export interface FeedRecord {
-  /** Fields of the document. */
   readonly shown: Omit<
     FeedStatus,
-    | 'label'
-    | 'unit'
-    | 'state'
-    | 'sentence'
-    | 'rows_today'
-    | 'newest_item'
-    | 'poll'
-    | 'verified'
-    | 'left'
-    | 'lanes'
+    'label' | 'state' | 'rows_today' | 'newest_item' | 'poll' | 'verified' | 'left' | 'lanes'
   >;
-  readonly unit: ListUnit;
+  readonly poll: Pick<FeedStatus['poll'], 'last_at' | 'age_s'>;
+  readonly verified: Omit<FeedStatus['verified'], 'share' | 'basis'>;
+  /** Whether `verified` counts positions: a numbered list has none before its target is known. */
+  readonly has_positions: boolean;
+  /** Blocks that can contain a quarantined item; 0: it can be anywhere. */
+  readonly quarantined_positions: number;
   readonly state: FeedState;
-  readonly reason: string | null;
   readonly settings: FeedSettings;
-  /** When the last finished poll of the head began. */
-  readonly polled_at: string | null;
-  readonly poll_age_s: number | null;
   /** As configured; null: not configured. */
   readonly freshness_s: number | null;
   /** When to poll a list next that the explorer does not serve. */
   readonly poll_again_at: string | null;
-  readonly verified: Verified;
   readonly pace: ItemPace | null;
   /** What its kind estimates by. */
   readonly facts: unknown;
-}
-
-/** What is known to be verified without a `verify`. */
-interface Verified extends Omit<FeedStatus['verified'], 'share' | 'basis' | 'positions'> {
-  /** Null: this kind of list counts batches. */
-  readonly positions: number | null;
-  /** Blocks or batches that can contain a quarantined item; 0: it can be anywhere. */
-  readonly quarantined_positions: number;
 }
 
 /** The pace of a list by its newest items; times are seconds since 1970. */
@@ -107,38 +88,39 @@ const paces = sql`
   having count(*) >= ${leastTimes}::int
 `;
 
-/** As SQL: a feed's `Verified`. */
-const verified = sql`
-  json_build_object(
-    'is_verified', is_verified,
-    'positions', positions,
-    'gaps', coalesce(gaps, 0),
-    'missing', coalesce(missing, 0),
-    'snapshot_at', snapshot_at,
-    'quarantined_positions', coalesce(
-      (select sum(upper(range) - lower(range)) from unnest(places) as range), 0
-    ),
-    'batches', case when counts.feed is not null then
-      to_jsonb(counts) - 'feed' || jsonb_build_object('is_bounded', not upper_inf(feeds.target_numbers))
-    end
-  )
-`;
-
-/** As SQL: the progress of a feed's newest run, from what its kind says of it. */
-const progress = sql`
-  json_build_object(
-    'reached', case when progress #>> '{reached}' is not null then json_build_object(
-      'top', progress #> '{reached,top}', 'bottom', progress #> '{reached,bottom}'
-    ) end,
-    'reached_at', progress -> 'reached_at',
-    'batches', progress -> 'batches'
-  )
-`;
+/** As SQL: what the verified ranges of a feed count; null if its kind is unknown. */
+export const unitOf = byKind((kind) => {
+  const [blocks, batches] = [kind.covers('blocks'), kind.covers('batches')];
+  return sql`case feeds.unit when 'batches' then ${batches} else ${blocks} end`;
+});
 
 /** As SQL: by chain, then in the order of texts; lists of a newer version come first. */
 export const displayOrder = sql`
   feeds.chain_id,
   array_position(${sql.param(operationNames)}::text[], feeds.operation) nulls first
+`;
+
+/** As SQL: the fields of the document that need no estimate. */
+const shown = sql`
+  json_build_object(
+    'feed', feeds.feed,
+    'chain_id', feeds.chain_id,
+    'chain_name', coalesce(chains.name, 'chain-' || feeds.chain_id),
+    'operation', feeds.operation,
+    'kind', feeds.kind,
+    'unit', ${unitOf},
+    'sentence', feeds.reason,
+    'failure', feeds.failure,
+    'rows', coalesce(total.rows, 0),
+    'pages', coalesce(total.pages, 0),
+    'quarantined', coalesce(quarantined.items, 0),
+    'schema_drift', (select count(*) from etl.drift where drift.feed = feeds.feed),
+    'archived_bytes', coalesce(total.archived_bytes, 0),
+    'last_page_at', total.last_page_at,
+    'last_success_at', feeds.last_success_at,
+    'lag_s', round(extract(epoch from lag)),
+    'progress', coalesce(progress, '{"reached": null, "reached_at": null}')
+  )
 `;
 
 /** Every feed in display order, with the totals of its lanes and the progress of its newest run. */
@@ -162,35 +144,25 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
       ${paces}
     )
     select json_build_object(
-      'shown', json_build_object(
-        'feed', feeds.feed,
-        'chain_id', feeds.chain_id,
-        'chain_name', coalesce(chains.name, 'chain-' || feeds.chain_id),
-        'operation', feeds.operation,
-        'kind', feeds.kind,
-        'failure', feeds.failure,
-        'rows', coalesce(total.rows, 0),
-        'pages', coalesce(total.pages, 0),
-        'quarantined', coalesce(quarantined.items, 0),
-        'schema_drift', (select count(*) from etl.drift where drift.feed = feeds.feed),
-        'archived_bytes', coalesce(total.archived_bytes, 0),
-        'running_walks', (
-          select count(*) from etl.walks where walks.feed = feeds.feed and walks.state = 'running'
-        ),
-        'last_page_at', total.last_page_at,
-        'last_success_at', feeds.last_success_at,
-        'lag_s', round(extract(epoch from lag)),
-        'progress', ${progress}
+      'shown', ${shown},
+      'poll', json_build_object(
+        'last_at', looked_at, 'age_s', round(extract(epoch from clock_timestamp() - looked_at))
       ),
-      'unit', feeds.unit,
+      'verified', json_build_object(
+        'is_verified', is_verified,
+        'positions', coalesce(positions, 0),
+        'gaps', coalesce(gaps, 0),
+        'missing', coalesce(missing, 0),
+        'batches', batches
+      ),
+      'has_positions', positions is not null,
+      'quarantined_positions', coalesce(
+        (select sum(upper(range) - lower(range)) from unnest(places) as range), 0
+      ),
       'state', feeds.state,
-      'reason', feeds.reason,
       'settings', feeds.settings,
-      'polled_at', looked_at,
-      'poll_age_s', round(extract(epoch from clock_timestamp() - looked_at)),
       'freshness_s', extract(epoch from objective),
       'poll_again_at', poll_again_at,
-      'verified', ${verified},
       'pace', pace,
       'facts', facts
     ) as record
@@ -203,7 +175,6 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
     left join etl.quarantined using (feed)
     left join extent using (feed)
     left join paced using (feed)
-    left join etl.batch_counts as counts using (feed)
     left join latest using (feed)
     left join lateral (
       select ${byKind(({ reach }) => reach.progress)} as progress where latest.id is not null

@@ -4,15 +4,13 @@ import { operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
 import type { Workers } from '../sync/workers.ts';
 import type { WorkLeft } from './credits.ts';
-import { sum } from './estimate.ts';
+import { estimateOf, type ForecastOptions, sum } from './estimate.ts';
 import type { FeedRecord, ItemPace, LaneRecord } from './facts.ts';
-import { type Activity, activityOf, isUnseen, laneStatus, quietSentence, viewOf } from './lanes.ts';
+import { laneStatus, quietSentence, stateOfWork, viewOf } from './lanes.ts';
 import { type Cron, nextFiring, pollTarget } from './schedule.ts';
 import type { FeedStatus, LaneStatus } from './schema.ts';
 
-export interface Reading {
-  readonly pageSize: number;
-  readonly at: Date;
+interface Reading extends ForecastOptions {
   /** Null: this is a standby. */
   readonly workers: Workers | null;
 }
@@ -20,86 +18,72 @@ export interface Reading {
 interface FeedFacts {
   readonly record: FeedRecord;
   readonly lanes: readonly LaneRecord[];
-  readonly estimate: Estimates | null;
   /** The schedule that `start` set for the head lane; null: none. */
   readonly set: Cron | null;
+}
+
+/** A feed, and what a day of its polls takes. */
+interface Described {
+  readonly feed: FeedStatus;
+  readonly upkeep: Estimate;
 }
 
 /** Display names of lists; a list unknown to this version keeps its operation as name. */
 const guides: Readonly<Record<string, { readonly guide: { readonly list: string } }>> = operations;
 
-const unknown: Estimate = { least: 0, likely: null, requests: null };
+const unknowable: Estimate = { least: 0, likely: null, requests: null };
+const unknown: Estimates = { history: unknowable, upkeep: unknowable };
 
-/** A feed's state and figures; the reasons add why. Pure. */
-export function describeFeed(facts: FeedFacts, reading: Reading): FeedStatus {
-  const { record, estimate, set } = facts;
-  const { shown, unit, state, reason, verified } = record;
-  const history = isDone(verified) ? none : (estimate?.history ?? unknown);
+/** A feed's state and figures, by the settings of its last registration; the reasons add why. Pure. */
+export function describeFeed({ record, set, ...facts }: FeedFacts, reading: Reading): Described {
+  const { shown, verified, pace, poll: polled } = record;
+  const { history, upkeep } = estimateOf({ ...shown, ...record }, reading) ?? unknown;
+  const left = isDone(verified) ? none : history;
   const lanes = facts.lanes.map((lane) => laneStatus(lane, viewOf(reading.workers)));
-  const known = {
-    lanes,
-    poll: pollOf(record, lanes, set, reading),
-    newest_item: newestItemOf(record),
-  };
-  return {
+  const poll = pollOf(record, lanes, set, reading);
+  // Unknown before the first read has ended.
+  const newest_item =
+    pace === null || polled.last_at === null || isBounded(verified)
+      ? null
+      : newestItem(pace, polled.last_at);
+  const feed: FeedStatus = {
     ...shown,
-    ...known,
     label: guides[shown.operation]?.guide.list ?? printable(shown.operation),
-    unit: kindStatus[shown.kind].covers(unit),
-    state: stateOf(activityOf(state, lanes), record, { ...known, at: reading.at }),
-    sentence: reason ?? quietSentence(lanes),
+    state:
+      stateOfWork({ ...shown, ...record }, lanes, reading.at) ??
+      stateOfData(record, { lanes, poll, newest_item }),
+    sentence: shown.sentence ?? quietSentence(lanes),
     rows_today: sum(facts.lanes.map(({ rows_today }) => rows_today)),
-    verified: verifiedOf(record, history, reading.pageSize),
-    left: leftOf(history, lanes, reading.at),
+    newest_item,
+    poll,
+    verified: { ...verified, ...verifiedShare(record, left, reading.pageSize) },
+    left: leftOf(left, lanes, reading.at),
+    lanes,
   };
+  return { feed, upkeep };
 }
 
 /** The target is read and verified, and has an upper bound. */
 const isDone = (verified: FeedRecord['verified']): boolean =>
-  isBounded(verified) && verified.is_verified && !isPartial(verified);
+  isBounded(verified) && !isPartial(verified);
 
 const isBounded = ({ batches }: FeedRecord['verified']): boolean => batches?.is_bounded === true;
 
 /** Existing data of the target is missing or unverified. */
-function isPartial({ is_verified, batches, gaps }: FeedRecord['verified']): boolean {
-  if (!is_verified) return true;
-  if (batches === null) return gaps > 0;
-  return batches.unread + batches.unverified + batches.without_blocks > 0;
-}
+const isPartial = ({ is_verified, batches, gaps }: FeedRecord['verified']): boolean =>
+  !is_verified || gaps > 0 || (batches !== null && batches.unverified + batches.without_blocks > 0);
 
-/** The state of an activity that does not depend on stored data. */
-export const shownAs: Readonly<Partial<Record<Activity, FeedStatus['state']>>> = {
-  running: 'running',
-  queued: 'running',
-  stalled: 'failing',
-  degraded: 'failing',
-  unordered: 'failing',
-  failed: 'failing',
-  waiting: 'blocked',
-  unauthorized: 'blocked',
-  unsupported: 'unsupported',
-  paused: 'paused',
-  'no-worker': 'behind',
-};
-
-function stateOf(
-  activity: Activity,
-  { verified, shown: { failure, pages, quarantined } }: FeedRecord,
-  known: Pick<FeedStatus, 'lanes' | 'poll' | 'newest_item'> & { readonly at: Date },
+/** The state of a feed that nothing works on, fails or waits for. */
+function stateOfData(
+  { verified, shown: { pages, quarantined } }: FeedRecord,
+  { lanes, poll, newest_item }: Pick<FeedStatus, 'lanes' | 'poll' | 'newest_item'>,
 ): FeedStatus['state'] {
-  const { lanes, poll, newest_item, at } = known;
-  if (activity === 'failed' && failure === 'rejected') return 'blocked';
-  // A standby shows no workers, only pages.
-  if (activity === 'unknown')
-    return lanes.some((lane) => isUnseen(lane, at)) ? 'behind' : 'running';
-  const shown = shownAs[activity];
-  if (shown !== undefined) return shown;
   if (pages === 0 && lanes.every(({ last_success_at }) => last_success_at === null)) {
     return 'pending';
   }
-  const isPart = isPartial(verified) || quarantined > 0;
-  if (isDone(verified) && !isPart) return 'current';
-  return isPart || poll.is_met === false || newest_item?.is_met === false ? 'behind' : 'current';
+  // The target of a bounded list is never late: no new item can come.
+  const isLate = poll.is_met === false || newest_item?.is_met === false;
+  return isPartial(verified) || quarantined > 0 || isLate ? 'behind' : 'current';
 }
 
 /** How current the head is. A list without new items is never late. */
@@ -109,7 +93,7 @@ function pollOf(
   set: Cron | null,
   { at, workers }: Reading,
 ): FeedStatus['poll'] {
-  const { polled_at: last_at, poll_age_s: age_s } = record;
+  const { last_at, age_s } = record.poll;
   const polled =
     set !== null && (workers?.start ?? 0) > 0 ? nextFiring(set, at).toISOString() : null;
   const next_at = later(polled, record.poll_again_at);
@@ -127,10 +111,6 @@ const later = (polled: string | null, notBefore: string | null): string | null =
   polled === null || notBefore === null || Date.parse(notBefore) <= Date.parse(polled)
     ? polled
     : new Date(notBefore).toISOString();
-
-/** As of the last poll; null before the first read has ended. */
-const newestItemOf = ({ pace, polled_at, verified }: FeedRecord): FeedStatus['newest_item'] =>
-  pace === null || polled_at === null || isBounded(verified) ? null : newestItem(pace, polled_at);
 
 /** A silence this many times the longest usual one is not normal. */
 const silences = 3;
@@ -158,22 +138,6 @@ export function newestItem(
   };
 }
 
-function verifiedOf(
-  record: FeedRecord,
-  history: Estimate,
-  pageSize: number,
-): FeedStatus['verified'] {
-  const { quarantined_positions: _, ...verified } = record.verified;
-  const { batches } = verified;
-  return {
-    ...verified,
-    ...verifiedShare(record, history, pageSize),
-    positions: batches?.verified ?? verified.positions ?? 0,
-    gaps: batches === null ? verified.gaps : Math.min(1, batches.unread),
-    missing: batches?.unread ?? verified.missing,
-  };
-}
-
 type Share = Pick<FeedStatus['verified'], 'share' | 'basis'>;
 const noShare: Share = { share: null, basis: 'unknown' };
 
@@ -183,11 +147,11 @@ const noShare: Share = { share: null, basis: 'unknown' };
  * blocks contain few items. Pure.
  */
 function verifiedShare(
-  { shown: { kind, rows, quarantined }, verified }: FeedRecord,
+  { shown: { kind, rows, quarantined }, verified, ...record }: FeedRecord,
   history: Estimate,
   pageSize: number,
 ): Share {
-  const { is_verified, batches, positions, gaps, quarantined_positions: held } = verified;
+  const { is_verified, batches, positions, gaps } = verified;
   if (batches !== null) {
     const { requested, waiting } = batches;
     if (requested === waiting) return noShare;
@@ -196,9 +160,9 @@ function verifiedShare(
   if (kindStatus[kind].coverage.by === 'snapshot') {
     return is_verified ? { share: quarantined > 0 ? 0 : 1, basis: 'known' } : noShare;
   }
-  if (positions === null) return noShare;
+  if (!record.has_positions) return noShare;
   if (is_verified && gaps === 0) {
-    const open = quarantined === 0 ? 0 : Math.max(1, held);
+    const open = quarantined === 0 ? 0 : Math.max(1, record.quarantined_positions);
     return { share: open === 0 ? 1 : positions / (positions + open), basis: 'known' };
   }
   if (history.requests === null) return noShare;
@@ -224,20 +188,16 @@ function leftOf(history: Estimate, lanes: readonly LaneStatus[], at: Date): Feed
 }
 
 /** Requests left: none for a list that is not served, no polls without a `start`. Pure. */
-export function workLeft(
-  feeds: readonly FeedStatus[],
-  estimates: ReadonlyMap<string, Estimates | null>,
-  workers: Workers | null,
-): WorkLeft {
+export function workLeft(described: readonly Described[], workers: Workers | null): WorkLeft {
   const arePolled = workers?.start !== 0;
   let [pollsPerDay, least, most, isKnown] = [0, 0, 0, true];
-  for (const { feed, state, left } of feeds) {
-    if (state === 'unsupported') continue;
-    const upkeep = estimates.get(feed)?.upkeep ?? unknown;
+  for (const { feed, upkeep } of described) {
+    if (feed.state === 'unsupported') continue;
+    const { requests } = feed.left;
     if (arePolled) pollsPerDay += upkeep.requests ?? upkeep.least;
-    least += left.requests.least;
-    most += left.requests.most ?? 0;
-    isKnown &&= left.requests.most !== null && (!arePolled || upkeep.requests !== null);
+    least += requests.least;
+    most += requests.most ?? 0;
+    isKnown &&= requests.most !== null && (!arePolled || upkeep.requests !== null);
   }
   return { pollsPerDay, history: isKnown ? { least, most } : null };
 }

@@ -31,27 +31,15 @@ export type Finding = z.infer<typeof finding>;
 type Kind = Finding['kind'];
 type Place = NonNullable<Finding['place']>;
 
-/** A finding from the database: a code, a place, and parts of the sentence. */
+/** A finding from the database: a code, a place, and parts of the sentence by name. */
 export interface RawFinding {
   readonly detail: string;
   readonly from?: number;
   readonly to?: number;
   readonly count?: number;
-  /** Number of blocks downloaded. */
-  readonly downloaded?: number;
-  /** Ranges of blocks that differ. */
-  readonly stored?: Range | null;
-  readonly read?: Range | null;
-  readonly listed?: Range | null;
-  /** The highest verified batch below. */
-  readonly verified_to?: number | null;
-  readonly state?: string;
-  readonly reason?: string | null;
-  /** The first differing fields or values. */
-  readonly items?: readonly string[];
+  readonly [part: string]: unknown;
 }
 
-type Range = readonly [from: number, to: number];
 /** The command that fixes or lists a finding. */
 type Remedy = 'repair' | 'sync' | 'quarantine list' | null;
 /** `{part}` stands for a part of the raw finding, `{# noun}` for its count. */
@@ -112,38 +100,37 @@ const details: Readonly<Record<Kind, Readonly<Record<string, readonly [Remedy, S
     'lower-edge': [null, lowerEdge],
   },
   'schema-drift': {
-    'new-field': [null, '{# unknown field} stored in extra: {names}'],
-    'vanished-field': [null, '{# field} missing from every item: {names}'],
-    'mistyped-field': [null, '{# field} of another type, stored in extra unless null: {names}'],
-    'malformed-field': [null, '{# field} of another format, stored in extra: {names}'],
-    'new-value': [null, '{# unknown value} stored as it is: {names}'],
+    'new-field': [null, '{# unknown field} stored in extra: {items}'],
+    'vanished-field': [null, '{# field} missing from every item: {items}'],
+    'mistyped-field': [null, '{# field} of another type, stored in extra unless null: {items}'],
+    'malformed-field': [null, '{# field} of another format, stored in extra: {items}'],
+    'new-value': [null, '{# unknown value} stored as it is: {items}'],
   },
 };
 
-const rangeText = (range: Range | null | undefined): string =>
-  range ? `${whole(range[0])} to ${whole(range[1])}` : 'none';
-
-/** Values for the braces. */
-const parts: Readonly<Record<string, (raw: RawFinding) => string>> = {
-  names: ({ count = 0, items = [] }) =>
-    `${items.join(', ')}${count > items.length ? ` and ${whole(count - items.length)} more` : ''}`,
-  downloaded: ({ downloaded = 0 }) => whole(downloaded),
-  stored: ({ stored }) => rangeText(stored),
-  read: ({ read }) => rangeText(read),
-  listed: ({ listed }) => rangeText(listed),
-  state: ({ state, reason }) => `${state}${reason === null ? '' : `: ${reason}`}`,
-};
+const codes = new Map(
+  finding.shape.kind.options.flatMap((kind) =>
+    Object.entries(details[kind]).map(([code, [remedy, says]]) => [code, { kind, remedy, says }]),
+  ),
+);
 
 const filled = (template: string, raw: RawFinding): string =>
-  template.replaceAll(/\{(?:# (?<noun>[^}]+)|(?<part>\w+))\}/gu, (...match) => {
-    const { noun, part = '' } = match.at(-1) as { noun?: string; part?: string };
-    return noun === undefined ? (parts[part]?.(raw) ?? '') : counted(raw.count ?? 0, noun);
-  });
+  template.replaceAll(/\{(# )?([^}]+)\}/gu, (_, isCount: string | undefined, name: string) =>
+    isCount === undefined ? partText(raw[name], raw) : counted(raw.count ?? 0, name),
+  );
 
-function headTooLong({ count = 0, verified_to }: RawFinding): string {
-  return verified_to === null
-    ? 'none of them is verified'
-    : `${whole(count)} not verified above the highest verified one`;
+/** A number, a range or none, the first of `count` names, or a text. */
+function partText(part: unknown, { count = 0 }: RawFinding): string {
+  if (typeof part === 'number') return whole(part);
+  if (typeof part === 'string') return part;
+  if (!Array.isArray(part)) return 'none';
+  if (part.every((end) => typeof end === 'number')) return part.map(whole).join(' to ');
+  return `${part.join(', ')}${count > part.length ? ` and ${whole(count - part.length)} more` : ''}`;
+}
+
+function headTooLong({ count = 0, verified_to: highest }: RawFinding): string {
+  if (highest === null) return 'none of them is verified';
+  return `${whole(count)} not verified above the highest verified one`;
 }
 
 function lowerEdge({ count = 0 }: RawFinding): string {
@@ -165,12 +152,13 @@ export function findingOf(raw: RawFinding, feed: FindingSource, unknownKind: Kin
     from === undefined || to === undefined || feed.unit === null
       ? null
       : { unit: feed.unit, from, to };
-  const kind =
-    finding.shape.kind.options.find((one) => Object.hasOwn(details[one], detail)) ?? unknownKind;
-  const known = Object.hasOwn(details[kind], detail) ? details[kind][detail] : undefined;
-  const [remedy, says] = known ?? [null, () => JSON.stringify(raw)];
+  const unknown = { kind: unknownKind, remedy: null, says: () => JSON.stringify(raw) };
+  const { kind, remedy, says } = codes.get(detail) ?? unknown;
   const sentence = typeof says === 'string' ? filled(says, raw) : says(raw);
-  return { kind, place, sentence, command: commandOf(remedy, feed), count };
+  // This version has no command for an unknown list.
+  const hasCommand = remedy !== null && isOperation(feed.operation);
+  const command = hasCommand ? commandFor(remedy, feed) : null;
+  return { kind, place, sentence, command, count };
 }
 
 /** A command with the flags of a feed. */
@@ -178,14 +166,6 @@ export const commandFor = (
   what: string,
   { chain_id, operation }: Omit<FindingSource, 'unit'>,
 ): string => `explorer-etl ${what} --chain ${chain_id} --operation ${operation}`;
-
-/** Null: this version has no command for the list. */
-const commandOf = (remedy: Remedy, feed: FindingSource): string | null =>
-  remedy === null || !isOperation(feed.operation) ? null : commandFor(remedy, feed);
-
-/** The command that downloads the missing data of a feed. */
-export const repairCommand = (feed: Omit<FindingSource, 'unit'>): string =>
-  commandFor('repair', feed);
 
 /** A finding as one line for people. */
 export const findingText = ({ place, sentence }: Finding): string =>

@@ -1,7 +1,7 @@
 import type { LaneHolder, Workers } from '../sync/workers.ts';
 import type { FeedState } from '../lists/feed.ts';
 import type { LaneRecord } from './facts.ts';
-import type { LaneStatus } from './schema.ts';
+import type { FeedStatus, LaneStatus } from './schema.ts';
 
 type LaneState = LaneStatus['state'];
 
@@ -77,25 +77,39 @@ export function quietSentence(lanes: readonly LaneStatus[]): string | null {
     : `No page for ${Math.max(...quiet)} s: waits for an answer, for a retry, or for its turn at the key.`;
 }
 
+/** How a stored state is shown; absent: as the stored data says. */
+export const shownAs: Readonly<Partial<Record<FeedState, FeedStatus['state']>>> = {
+  degraded: 'failing',
+  unordered: 'failing',
+  failed: 'failing',
+  waiting: 'blocked',
+  unauthorized: 'blocked',
+  unsupported: 'unsupported',
+};
+
 /** Stored states of a worker that waits or retries and still has the lane. */
 const retryingStates: ReadonlySet<string> = new Set(['degraded', 'waiting', 'unauthorized']);
 
-/** A feed's activity: the state a worker stored, or one visible in its lanes. */
-export type Activity = FeedState | 'queued' | 'stalled' | 'paused' | 'no-worker' | 'unknown';
-
-/** A feed's activity; lanes correct the stored state of dead and starting workers. Pure. */
-export function activityOf(
-  stored: FeedState,
-  lanes: readonly Pick<LaneStatus, 'state' | 'quiet_s'>[],
-): Activity {
-  const isQuiet = stored === 'running' || stored === 'idle';
+/**
+ * A feed's state by what a worker stored and by its lanes, which correct the state of dead and starting workers; null:
+ * the stored data decides. Pure.
+ */
+export function stateOfWork(
+  { state: stored, failure }: { readonly state: FeedState } & Pick<FeedStatus, 'failure'>,
+  lanes: readonly LaneStatus[],
+  at: Date,
+): FeedStatus['state'] | null {
   const has = (wanted: LaneState) => lanes.some(({ state }) => state === wanted);
-  if (lanes.every(({ state }) => state === 'idle')) return isQuiet ? 'idle' : stored;
-  if (has('running')) return retryingStates.has(stored) ? stored : 'running';
-  if (lanes.some(isStalled)) return 'stalled';
-  if (has('quiet')) return retryingStates.has(stored) ? stored : 'running';
-  if (has('backing-off')) return isQuiet ? 'queued' : stored;
-  if (has('queued')) return 'queued';
-  if (has('paused') && !has('no-worker')) return isQuiet ? 'paused' : stored;
-  return has('no-worker') ? 'no-worker' : 'unknown';
+  const isRejected = stored === 'failed' && failure === 'rejected';
+  const own = isRejected ? 'blocked' : (shownAs[stored] ?? null);
+  const working = retryingStates.has(stored) ? own : 'running';
+  if (lanes.every(({ state }) => state === 'idle')) return own;
+  if (has('running')) return working;
+  if (lanes.some(isStalled)) return 'failing';
+  if (has('quiet')) return working;
+  if (has('backing-off')) return own ?? 'running';
+  if (has('queued')) return 'running';
+  if (has('paused') && !has('no-worker')) return own ?? 'paused';
+  // A standby shows no workers, only pages.
+  return has('no-worker') || lanes.some((lane) => isUnseen(lane, at)) ? 'behind' : 'running';
 }

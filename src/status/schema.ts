@@ -148,7 +148,6 @@ const feed = z.strictObject({
   /** Fields or values unknown to this version. */
   schema_drift: count,
   archived_bytes: count,
-  running_walks: count,
   last_page_at: instantOrNull,
   last_success_at: instantOrNull,
   /** The newest item, against the list's usual interval; null: unknown. */
@@ -184,8 +183,6 @@ const feed = z.strictObject({
     gaps: count,
     missing: count,
     batches: batches.nullable(),
-    /** When the newest full snapshot of a ranked list began. */
-    snapshot_at: instantOrNull,
   }),
   left: z.strictObject({ requests: range, ends_in_s: seconds.nullable(), ends_at: instantOrNull }),
   progress: z.strictObject({
@@ -193,7 +190,6 @@ const feed = z.strictObject({
     reached: z.strictObject({ top: count.nullable(), bottom: count.nullable() }).nullable(),
     /** Time of the oldest item above which nothing is missing; null: no such item, or no times. */
     reached_at: instantOrNull,
-    batches: z.strictObject({ total: count, done: count }).nullable(),
   }),
   lanes: z.array(lane),
 });

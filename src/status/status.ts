@@ -6,13 +6,12 @@ import { readStandby, type Standby } from '../db/standby.ts';
 import type { Database } from '../db/transaction.ts';
 import { presentWorkers, schedulesSet } from '../sync/workers.ts';
 import { creditsOf, readCredits } from './credits.ts';
-import { estimateOf, sum } from './estimate.ts';
+import { sum } from './estimate.ts';
 import { readFeeds, readLanes } from './facts.ts';
-import { describeFeed, type Reading, workLeft } from './feeds.ts';
-import { explained, overallOf } from './overall.ts';
-import { earliest, latest, type OverallFacts, reasonsOf } from './reasons.ts';
+import { describeFeed, workLeft } from './feeds.ts';
+import { earliest, isAtWork, lastPageAt, latest, type OverallFacts, reasonsOf } from './reasons.ts';
 import { headSchedule } from './schedule.ts';
-import type { FeedStatus, StatusDocument } from './schema.ts';
+import type { FeedStatus, Reason, StatusDocument } from './schema.ts';
 
 /** Reads the status in six statements, for any number of feeds. */
 export async function readStatus(
@@ -21,32 +20,16 @@ export async function readStatus(
 ): Promise<StatusDocument> {
   const workers = standby === null ? await presentWorkers(db) : null;
   const { at, keys } = await readCredits(db);
-  const { feeds, estimates } = await feedsNow(db, { pageSize, at, workers });
-  const credits = creditsOf(keys, workLeft(feeds, estimates, workers), at);
-  return documentOf({ at, standby, workers, credits, feeds });
-}
-
-/** Every feed, without the reasons for its state. */
-async function feedsNow(db: Database, reading: Reading) {
   const records = await readFeeds(db);
   const lanes = Map.groupBy(await readLanes(db), ({ feed }) => feed);
   const schedules = await schedulesSet(db);
-  // By the settings of the feeds' last registration.
-  const estimates = new Map(
-    records.map(({ shown: { feed, operation }, settings, facts }) => [
-      feed,
-      estimateOf({ operation, settings, facts }, reading),
-    ]),
-  );
-  const feeds = records.map((record) => {
+  const described = records.map((record) => {
     const { feed } = record.shown;
-    const [own = [], set] = [lanes.get(feed), headSchedule(schedules, feed)];
-    return describeFeed(
-      { record, lanes: own, estimate: estimates.get(feed) ?? null, set },
-      reading,
-    );
+    const own = { record, lanes: lanes.get(feed) ?? [], set: headSchedule(schedules, feed) };
+    return describeFeed(own, { pageSize, at, workers });
   });
-  return { feeds, estimates };
+  const credits = creditsOf(keys, workLeft(described, workers), at);
+  return documentOf({ at, standby, workers, credits, feeds: described.map(({ feed }) => feed) });
 }
 
 export function documentOf(facts: OverallFacts): StatusDocument {
@@ -66,6 +49,65 @@ export function documentOf(facts: OverallFacts): StatusDocument {
     feeds,
   };
 }
+
+type Overall = StatusDocument['overall'];
+
+/** The overall state, by the reasons, the most severe first. Pure. */
+function overallOf(reasons: readonly Reason[], facts: OverallFacts): Overall {
+  const of = (severity: Reason['severity']) => reasons.find((one) => one.severity === severity);
+  const action = of('action');
+  if (action !== undefined) return headline('action-required', action, facts);
+  const stopped = reasons.find((one) => stops(one, facts));
+  if (stopped !== undefined) return headline('stopped', stopped, facts);
+  const warning = of('warning');
+  if (warning !== undefined) return headline('degraded', warning, facts);
+  const info = reasons.find(({ code }) => code === 'reading') ?? of('info');
+  if (info !== undefined) return headline('syncing', info, facts);
+  const sentence = 'All feeds are current and complete.';
+  return { state: 'healthy', sentence, since: null, command: null };
+}
+
+/** Whether no page comes until a worker starts. */
+function stops({ code, feeds, severity }: Reason, facts: OverallFacts): boolean {
+  if (isAtWork(facts)) return false;
+  if (code === 'paused') return true;
+  if (facts.workers === null) return false;
+  return (
+    code === 'no-worker' ||
+    (code === 'pending' &&
+      severity !== 'info' &&
+      (feeds.length === 0 || feeds.length === facts.feeds.length))
+  );
+}
+
+/** The banner: the reason, with its feeds unless it concerns all. */
+function headline(state: Overall['state'], reason: Reason, { feeds: all }: OverallFacts): Overall {
+  const { code, feeds, sentence, command } = reason;
+  const isOfAll =
+    feeds.length === 0 ||
+    feeds.length === all.length ||
+    code === 'reading' ||
+    (code === 'no-worker' && state === 'stopped');
+  const some = feeds.length === 1 ? feeds[0] : `${feeds.length} of ${all.length} feeds`;
+  const text = isOfAll ? sentence : `${some}: ${sentence}`;
+  return { state, sentence: text, since: sinceOf(reason, all), command };
+}
+
+/** Since when; null: unknown. */
+function sinceOf({ code, feeds: concerned }: Reason, feeds: readonly FeedStatus[]): string | null {
+  if (code === 'no-worker' || code === 'paused') return lastPageAt(feeds);
+  if (code !== 'source-silent') return null;
+  const those = feeds.filter(({ feed }) => concerned.includes(feed));
+  return latest(those.map(({ newest_item }) => newest_item?.at ?? null));
+}
+
+/** Each feed with the sentence of its most severe reason, or its own. Pure. */
+const explained = (facts: OverallFacts): FeedStatus[] =>
+  facts.feeds.map((feed) => {
+    const own = reasonsOf({ ...facts, feeds: [feed] });
+    const first = own.find(({ severity, feeds }) => severity !== 'info' && feeds.length > 0);
+    return { ...feed, sentence: first?.sentence ?? feed.sentence };
+  });
 
 function totalsOf(feeds: readonly FeedStatus[]): StatusDocument['totals'] {
   const shares = feeds.flatMap(({ verified: { share } }) => share ?? []);

@@ -5,9 +5,8 @@ import { type Database, transact } from '../db/transaction.ts';
 import { driftNotes } from '../drift/record.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
-import { allKinds, byKind, kindStatus } from '../lists/kind-status.ts';
+import { allKinds, byKind } from '../lists/kind-status.ts';
 import type { RequestCount, Target } from '../lists/list.ts';
-import type { ListUnit } from '../lists/operation.ts';
 import { droppedNotes } from '../quarantine/list.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
 import {
@@ -17,8 +16,8 @@ import {
   type ForecastOptions,
   sumKnown,
 } from './estimate.ts';
-import { displayOrder } from './facts.ts';
-import { finding, type Finding, findingOf, type RawFinding, repairCommand } from './findings.ts';
+import { displayOrder, unitOf } from './facts.ts';
+import { commandFor, finding, type Finding, findingOf, type RawFinding } from './findings.ts';
 import { count, instant } from './schema.ts';
 
 const verifiedFeed = z.strictObject({
@@ -84,27 +83,18 @@ export async function verifyFeeds(db: Database): Promise<VerifiedFeed[]> {
     await tx.execute(sql`set local jit = off`);
     return tx.execute<{ feed: RawFeed }>(everyFeed());
   });
-  return rows.map(({ feed: { open: rawOpen, notes: rawNotes, unit: counts, ...feed } }) => {
-    const unit = unitOf(feed.kind, counts);
-    const source = { ...feed, unit: unit === 'ranks' ? null : unit };
-    const open = rawOpen.map((raw) => findingOf(raw, source, 'unverified'));
-    const notes = rawNotes.map((raw) => findingOf(raw, source, 'caveat'));
-    return { ...feed, unit, state: open.length === 0 ? 'complete' : 'open', open, notes };
+  return rows.map(({ feed }) => {
+    const source = { ...feed, unit: feed.unit === 'ranks' ? null : feed.unit };
+    const open = feed.open.map((raw) => findingOf(raw, source, 'unverified'));
+    const notes = feed.notes.map((raw) => findingOf(raw, source, 'caveat'));
+    return { ...feed, state: open.length === 0 ? 'complete' : 'open', open, notes };
   });
 }
 
-interface RawFeed extends Omit<VerifiedFeed, 'unit' | 'state' | 'open' | 'notes'> {
-  /** The unit of the list's heights. */
-  readonly unit: ListUnit;
+interface RawFeed extends Omit<VerifiedFeed, 'state' | 'open' | 'notes'> {
   readonly open: readonly RawFinding[];
   readonly notes: readonly RawFinding[];
 }
-
-/** Null: a newer version registered the feed. */
-const unitOf = (kind: string, unit: ListUnit): VerifiedFeed['unit'] =>
-  Object.values(kindStatus)
-    .find(({ name }) => name === kind)
-    ?.covers(unit) ?? null;
 
 const everyFeed = () => sql`
   with findings as (
@@ -114,7 +104,7 @@ const everyFeed = () => sql`
     union all
     select feed, jsonb_build_object('detail', 'quarantine', 'count', items) from etl.quarantined
     union all
-    select feed, jsonb_build_object('detail', 'feed-state', 'state', state, 'reason', reason)
+    select feed, jsonb_build_object('detail', 'feed-state', 'state', concat_ws(': ', state, reason))
     from etl.feeds
     where state not in ('idle', 'running')
   )
@@ -124,7 +114,7 @@ const everyFeed = () => sql`
     'chain', (select name from explorer.chains where chains.chain_id = feeds.chain_id),
     'operation', feeds.operation,
     'kind', feeds.kind,
-    'unit', feeds.unit,
+    'unit', ${unitOf},
     'covered', coalesce(${byKind(({ coverage }) => sql`(${coverage.covered})`)}, '[]'),
     'open', coalesce(
       (
@@ -172,7 +162,7 @@ export async function verifyReport(
   const costOf = ({ feed }: Pick<VerifiedFeed, 'feed'>) => costs.get(feed) ?? unknown;
   const feeds = verified.map((feed) => ({
     ...feed,
-    repair: isRepairable(feed) ? withCost(repairCommand(feed), costOf(feed)) : null,
+    repair: isRepairable(feed) ? withCost(commandFor('repair', feed), costOf(feed)) : null,
   }));
   const open = feeds.filter(({ state }) => state === 'open').length;
   return {
@@ -194,7 +184,7 @@ export async function verifyReport(
 }
 
 const isRepairable = (feed: VerifiedFeed): boolean =>
-  feed.open.some(({ command }: Finding) => command === repairCommand(feed));
+  feed.open.some(({ command }: Finding) => command === commandFor('repair', feed));
 
 const unknown: RequestCount = { likely: null, requests: null };
 

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { Client, Pool } from 'pg';
+import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { createPool } from '../../src/db/pool.ts';
-import { transact } from '../../src/db/transaction.ts';
 import { userOperations } from '../../src/lists/user-operations/tables.ts';
 import { upsert } from '../../src/load/upsert.ts';
 import { openDatabaseScene } from '../harness/database-scene.ts';
@@ -144,14 +143,13 @@ test('a page of one item is committed on all servers or on none: in two phases',
   const database = await freshDatabase();
   const url = new URL(database.url);
   url.searchParams.set('options', '-c citus.log_remote_commands=on');
-  const pool = new Pool({ connectionString: url.href });
+  const client = new Client({ connectionString: url.href });
   const said: string[] = [];
-  pool.on('connect', (client) => {
-    client.on('notice', ({ message }) => said.push(message ?? ''));
-  });
-  onTestFinished(() => pool.end());
+  client.on('notice', ({ message }) => said.push(message ?? ''));
+  await client.connect();
+  onTestFinished(() => client.end());
 
-  await transact(drizzle(pool), (tx) =>
+  await drizzle(client).transaction((tx) =>
     upsert(tx, userOperations, [{ chain_id: 10, hash: '0x01', block_number: 1, page_id: 1 }]),
   );
 

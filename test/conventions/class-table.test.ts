@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { failures, type FailureRule } from '../../src/failure.ts';
 import { failingStates } from '../../src/lists/feed.ts';
-import { shownAs } from '../../src/status/feeds.ts';
+import { shownAs } from '../../src/status/lanes.ts';
 import { feedStates, overallStates, reasonCodes } from '../../src/status/schema.ts';
 import { docsTable } from '../harness/docs-table.ts';
 

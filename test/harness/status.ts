@@ -41,7 +41,6 @@ export const feedOf = (changes: Partial<FeedStatus> = {}): FeedStatus => ({
   quarantined: 0,
   schema_drift: 0,
   archived_bytes: 0,
-  running_walks: 0,
   last_page_at: '2026-11-22T11:22:01.000Z',
   last_success_at: '2026-11-22T11:22:01.000Z',
   newest_item: {
@@ -67,10 +66,9 @@ export const feedOf = (changes: Partial<FeedStatus> = {}): FeedStatus => ({
     gaps: 0,
     missing: 0,
     batches: null,
-    snapshot_at: null,
   },
   left: { requests: { least: 0, likely: 0, most: 0 }, ends_in_s: null, ends_at: null },
-  progress: { reached: null, reached_at: null, batches: null },
+  progress: { reached: null, reached_at: null },
   lanes: [laneOf()],
   ...changes,
 });
@@ -95,7 +93,6 @@ export const readingFeed = (changes: Partial<FeedStatus> = {}): FeedStatus =>
       gaps: 1,
       missing: 106_907_800,
       batches: null,
-      snapshot_at: null,
     },
     left: {
       requests: { least: 1_000, likely: null, most: 5_230 },
@@ -136,7 +133,6 @@ export const sixFeeds = (): FeedStatus[] => {
         gaps: 1,
         missing: 4,
         batches: { requested: 10, verified: 6, unread: 4, ...none, is_bounded: false },
-        snapshot_at: null,
       },
       left: {
         requests: { least: 19, likely: 19, most: 19 },
@@ -160,7 +156,6 @@ export const sixFeeds = (): FeedStatus[] => {
         gaps: 0,
         missing: 0,
         batches: null,
-        snapshot_at: '2026-11-22T11:20:00.000Z',
       },
     }),
     readingFeed({ ...celo, rows: 1_204_300 }),

@@ -85,7 +85,7 @@ const recentItems = 1_000;
 /** The lag of the newest item, the blocks that are covered, and those that are not. */
 const reach: ListReach = {
   progress: sql`json_build_object('reached', (
-    select json_build_object('top', top, 'bottom', bottom, 'unit', feeds.unit)
+    select json_build_object('top', top, 'bottom', bottom)
     from etl.walks
     where run_id = latest.id
     order by id desc
@@ -101,7 +101,7 @@ const reach: ListReach = {
              where covered_ranges.feed = feeds.feed
            ), 0) as positions,
            count(*) as gaps, coalesce(sum(upper(gap) - lower(gap)), 0) as missing,
-           null::timestamptz as snapshot_at
+           null::jsonb as batches
     from etl.feed_gaps
     where feed_gaps.feed = feeds.feed
   `,

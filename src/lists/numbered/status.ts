@@ -102,21 +102,16 @@ const isPrunable = (): SQL => sql`
 /** Newest batches that show how often one comes: a day of them. */
 const recentBatches = 200;
 
-/** The age of the newest batch's last block, and how many numbers are read and settled. */
+/** The age of the newest batch's last block, and how many numbers are verified. */
 const reach: ListReach = {
-  progress: sql`json_build_object('batches', case when latest.scope ? 'to_batch' then (
-    select json_build_object(
-      'total', (latest.scope ->> 'to_batch')::bigint - (latest.scope ->> 'from_batch')::bigint + 1,
-      'done', count(*)
-    )
-    from etl.batch_states as batch
-    where batch.chain_id = latest.chain_id
-      and batch.operation = latest.operation
-      and batch_number between (latest.scope ->> 'from_batch')::bigint
-                           and (latest.scope ->> 'to_batch')::bigint
-  ) end)`,
-  // The batches are counted by etl.batch_counts.
-  verified: sql`select null::bigint as positions, 0 as gaps, 0 as missing, null::timestamptz as snapshot_at`,
+  progress: sql`null::json`,
+  verified: sql`
+    select verified as positions, least(1, unread) as gaps, unread as missing,
+           to_jsonb(counts) - 'feed' || jsonb_build_object('is_bounded', not upper_inf(feeds.target_numbers))
+             as batches
+    from etl.batch_counts as counts
+    where counts.feed = feeds.feed
+  `,
   newestTimes: sql`
     select (
       select timestamp from etl.batch_blocks as block

@@ -83,17 +83,10 @@ const coverage: ListCoverage = {
 };
 
 const reach: ListReach = {
-  progress: sql`'{}'::json`,
+  progress: sql`null::json`,
   verified: sql`
-    select coalesce((
-             select items from etl.rankings
-             where rankings.feed = feeds.feed
-             order by walk_id desc
-             limit 1
-           ), 0) as positions,
-           0 as gaps, 0 as missing, max(started_at) as snapshot_at
-    from etl.walks
-    where walks.feed = feeds.feed and state = 'finished' and reason is null
+    select coalesce((select items from (${newestRanking}) as newest), 0) as positions,
+           0 as gaps, 0 as missing, null::jsonb as batches
   `,
   newestTimes: null,
 };

@@ -54,7 +54,6 @@ function feedOf(chain: readonly [number, string], operation: string, label: stri
     quarantined: 0,
     schema_drift: 0,
     archived_bytes: 0,
-    running_walks: 0,
     last_page_at: before(2 * minute),
     last_success_at: before(2 * minute),
     newest_item: { at: before(150), age_s: 150, usual_s: 12, limit_s: 600, is_met: true },
@@ -74,10 +73,9 @@ function feedOf(chain: readonly [number, string], operation: string, label: stri
       gaps: 0,
       missing: 0,
       batches: null,
-      snapshot_at: null,
     },
     left: { requests: none, ends_in_s: null, ends_at: null },
-    progress: { reached: null, reached_at: null, batches: null },
+    progress: { reached: null, reached_at: null },
     lanes: [
       {
         lane: 'live',
@@ -189,7 +187,6 @@ const statuses: Readonly<Record<SceneName, () => StatusDocument>> = {
         progress: {
           reached: { top: 129_951_023, bottom: 124_400_112 },
           reached_at: null,
-          batches: null,
         },
         lanes: feed.lanes.map((lane) => ({
           ...lane,

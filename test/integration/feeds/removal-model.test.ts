@@ -1,7 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { transact } from '../../../src/db/transaction.ts';
 import { noteChanges } from '../../../src/lists/newest-first/evidence.ts';
 import type { ItemRows, PageEnd } from '../../../src/lists/operation.ts';
 import { userOperations } from '../../../src/lists/user-operations/index.ts';
@@ -91,7 +90,7 @@ test('what has left is within the range of a conclusive page, few, and unseen by
         [JSON.stringify(known)],
       );
 
-      const isBorneOut = await transact(db, (tx) =>
+      const isBorneOut = await db.transaction((tx) =>
         noteChanges(
           list,
           tx,

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { FeedState } from '../../../src/lists/feed.ts';
-import { activityOf, laneState } from '../../../src/status/lanes.ts';
-import type { LaneStatus } from '../../../src/status/schema.ts';
+import { laneState, stateOfWork } from '../../../src/status/lanes.ts';
+import type { FeedStatus, LaneStatus } from '../../../src/status/schema.ts';
+import { laneOf, statusAt } from '../../harness/status.ts';
 
 type State = LaneStatus['state'];
 type Job = [is: 'held' | 'queued' | 'resting' | 'lost', age_s: number] | null;
@@ -45,25 +46,28 @@ test.each<
   expect(laneState({ run_state: 'finished', ...times }, holder, view ?? 'attended')).toBe('idle');
 });
 
-test.each<[what: string, stored: FeedState, lanes: (State | [State, number])[], shown: string]>([
-  ['whose worker was killed is not running', 'running', ['no-worker'], 'no-worker'],
-  ['of whose worker nothing is known says so', 'running', ['unknown'], 'unknown'],
-  ['that was left running without a run is idle', 'running', ['idle'], 'idle'],
+test.each<
+  [what: string, stored: FeedState, lanes: (State | [State, number])[], shown?: FeedStatus['state']]
+>([
+  ['whose worker was killed is not running', 'running', ['no-worker'], 'behind'],
+  ['of whose worker nothing is known runs', 'running', ['unknown'], 'running'],
+  ['that was left running without a run is as its data says', 'running', ['idle']],
   ['runs while one of its lanes does', 'running', ['running', 'queued'], 'running'],
-  ['that failed before and begins again is queued', 'failed', ['queued'], 'queued'],
-  ['that failed stays so at rest', 'failed', ['idle'], 'failed'],
-  ['that backs off says why', 'degraded', ['backing-off', 'idle'], 'degraded'],
-  ['that waits for credits says so while read', 'waiting', ['running'], 'waiting'],
+  ['that failed before and begins again is queued', 'failed', ['queued'], 'running'],
+  ['that failed stays so at rest', 'failed', ['idle'], 'failing'],
+  ['that backs off says why', 'degraded', ['backing-off', 'idle'], 'failing'],
+  ['that waits for credits says so while read', 'waiting', ['running'], 'blocked'],
   ['whose worker was stopped is paused', 'idle', ['paused', 'idle'], 'paused'],
-  ['that failed says so though it is paused', 'degraded', ['paused'], 'degraded'],
-  ['with one lane lost has no worker', 'idle', ['paused', 'no-worker'], 'no-worker'],
+  ['that failed says so though it is paused', 'degraded', ['paused'], 'failing'],
+  ['with one lane lost has no worker', 'idle', ['paused', 'no-worker'], 'behind'],
   ['that waits for an answer is running', 'running', [['quiet', 20]], 'running'],
-  ['that is retried keeps its failure meanwhile', 'degraded', [['quiet', 20]], 'degraded'],
-  ['without a page for minutes is stalled', 'running', [['quiet', 300]], 'stalled'],
+  ['that is retried keeps its failure meanwhile', 'degraded', [['quiet', 20]], 'failing'],
+  ['without a page for minutes is stalled', 'running', [['quiet', 300]], 'failing'],
 ])('a feed %s', (_what, stored, lanes, shown) => {
-  const states = lanes.map((lane) => {
+  const those = lanes.map((lane) => {
     const [state, quiet_s] = typeof lane === 'string' ? [lane, null] : lane;
-    return { state, quiet_s };
+    return laneOf({ state, quiet_s });
   });
-  expect(activityOf(stored, states)).toBe(shown);
+  const work = { state: stored, failure: null };
+  expect(stateOfWork(work, those, new Date(statusAt))).toBe(shown ?? null);
 });

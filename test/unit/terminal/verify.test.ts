@@ -87,7 +87,7 @@ const operations: Feed = {
 const factories: Feed = {
   ...feedOf('批次 chain', 42_220, 'factories', 'ranks', [
     { detail: 'quarantine', count: 2 },
-    { detail: 'feed-state', state: 'degraded', reason: 'truncated: 批次 \u001b[2J is short' },
+    { detail: 'feed-state', state: 'degraded: truncated: 批次 \u001b[2J is short' },
     { detail: 'rows-moved', count: 3 },
     { detail: 'new-field', count: 6, items: ['a', 'b', 'c', 'rewards.0.批次'] },
     { detail: 'new-value', count: 1, items: ['status "in_\\"space"'] },
