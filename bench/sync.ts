@@ -40,7 +40,7 @@ export async function measureSync(
   // What others wrote before is not this run's to flush.
   await withClient(input.databaseUrl, (client) => client.query('checkpoint'));
   // As package.json starts the program.
-  const flags = ['--max-semi-space-size=16'];
+  const flags = ['--max-semi-space-size=8'];
   const execArgv = input.memoryAtPages.length === 0 ? flags : [...flags, '--expose-gc'];
   const child = startChild(program, input, { signal, execArgv });
   const measure = await answerOf<SyncMeasure>(child);

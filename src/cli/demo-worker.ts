@@ -33,7 +33,7 @@ interface Assignment {
 }
 
 /** The reason is in bin/explorer-etl.js. */
-const flags = ['--max-semi-space-size=16'];
+const flags = ['--max-semi-space-size=8'];
 
 export type DemoWorker = ReturnType<typeof startDemoWorker>;
 
