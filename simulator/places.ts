@@ -101,38 +101,22 @@ function lastWhere(count: number, holds: (index: number) => boolean): number {
   return below;
 }
 
-/** Numbers with gaps of their own, so that those below a number are known at once. */
-const cycle = 100;
-
 /**
  * Which batch numbers are in use, from `first` on: slots count them, from 0. Without these gaps, and
- * without so many of every hundred.
+ * without so many of every hundred, evenly spread.
  */
-export function planNumbering(
-  first: number,
-  gaps: readonly number[],
-  gapsPercent: number,
-  draw: Draw,
-) {
+export function planNumbering(first: number, gaps: readonly number[], gapsPercent: number) {
   const single = [...new Set(gaps)].filter((gap) => gap >= first).sort((a, b) => a - b);
-  const used = cycle - gapsPercent;
-  /** The places in a hundred numbers that are not used, ascending: each hundred has its own. */
-  const gapsOf = (round: number) => {
-    const random = draw('batch-hole', round);
-    const rests = Array.from({ length: cycle }, (_, rest) => rest);
-    return Array.from({ length: gapsPercent })
-      .flatMap(() => rests.splice(random.below(rests.length), 1))
-      .sort((left, right) => left - right);
-  };
+  const used = 100 - gapsPercent;
   /** How many used numbers lie below a number, which must not lie below the first. */
   const slotsBefore = (number: number) => {
     const place = number - first - single.filter((gap) => gap < number).length;
-    const [round, rest] = [Math.floor(place / cycle), place % cycle];
-    return round * used + rest - gapsOf(round).filter((gap) => gap < rest).length;
+    return Math.round((place * used) / 100);
   };
+  /** The highest place with so many used ones below it is itself used. */
   const numberOf = (slot: number) => {
-    const round = Math.floor(slot / used);
-    return skip(first + round * cycle + skip(slot % used, gapsOf(round)), single);
+    const place = Math.ceil((100 * slot + 50) / used) - 1;
+    return single.reduce((reached, gap) => (gap <= reached ? reached + 1 : reached), first + place);
   };
   /** Null for a number that is not used. */
   const slotOf = (number: number) => {
@@ -142,10 +126,6 @@ export function planNumbering(
   };
   return { slotsBefore, numberOf, slotOf };
 }
-
-/** The value when ascending gaps are passed over. */
-const skip = (value: number, gaps: readonly number[]): number =>
-  gaps.reduce((reached, gap) => (gap <= reached ? reached + 1 : reached), value);
 
 /** How far sizes of batches differ from the average; they cancel out over one period of five. */
 function deviationsOf(average: number): readonly number[] {

@@ -73,7 +73,7 @@ export function createWorld(seed: number, described: SimulatedChain) {
   const draw = drawsOf(seed, described.id);
   const { batches, motion, lived, userOperations, startsAtMs = startInstantMs } = described;
   const { gaps = [], gapsPercent = 0 } = described;
-  const numbering = planNumbering(batches.first, gaps, gapsPercent, draw);
+  const numbering = planNumbering(batches.first, gaps, gapsPercent);
   const slots = numbering.slotsBefore(batches.first + batches.count);
   const history = { operations: userOperations, batchBlocks: blocksBefore(batches.blocks, slots) };
   /** Null if nothing moves. */
