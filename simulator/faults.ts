@@ -124,29 +124,21 @@ function serveLarge({ url, serve }: RequestedPage): Answer {
   return { status: 200, body: { items, next_page_params: next ?? null }, items: items.length };
 }
 
-/** The parameters that say where a page begins. */
-const places = ['page_token', 'block_number'];
-
-/** The cursor that a page was requested with; null for the first one. */
-function cursorOf({ searchParams }: URL): Cursor | null {
-  const named = places.filter((name) => searchParams.has(name));
-  const cursor = Object.fromEntries(named.map((name) => [name, searchParams.get(name)]));
-  return named.length === 0 ? null : cursor;
-}
-
-/** A parameter is text where the cursor may have had a number. */
-const isSame = (a: Cursor, b: Cursor) =>
-  places.every((name) => String(a[name] ?? '') === String(b[name] ?? ''));
+/** The parameter that says where a page begins; none for the first one. */
+const placeIn = ({ searchParams }: URL) =>
+  ['page_token', 'block_number'].find((name) => searchParams.has(name));
 
 /** Leads from the `length`th page of a list back to the second, as often as anyone follows. */
 function circle(length: number): PageFault {
   const given = new Map<string, Cursor[]>();
   return alterPage((page, url) => {
-    const own = cursorOf(url);
-    const known = own === null ? [] : (given.get(url.pathname) ?? []);
+    const name = placeIn(url);
+    const known = name === undefined ? [] : (given.get(url.pathname) ?? []);
     given.set(url.pathname, known);
     if (known.length < length - 1 && page.next_page_params) known.push(page.next_page_params);
-    const at = own === null ? -1 : known.findIndex((cursor) => isSame(cursor, own));
+    const own = name && url.searchParams.get(name);
+    // A parameter is text where the cursor may have had a number.
+    const at = known.findIndex((cursor) => name && `${cursor[name]}` === own);
     return { ...page, next_page_params: known[(at + 1) % Math.max(known.length, 1)] ?? null };
   });
 }
@@ -164,11 +156,11 @@ function serveGrowing({ url, serve }: RequestedPage): Answer {
   const token = url.searchParams.get('page_token') ?? '';
   const bare = token.replace(/~+$/u, '');
   const at = new URL(url);
-  if (bare === '') at.searchParams.delete('page_token');
-  else at.searchParams.set('page_token', bare);
-  const grown = token.slice(bare.length);
+  at.searchParams.delete('page_token');
+  if (bare !== '') at.searchParams.set('page_token', bare);
+  const grown = token.slice(bare.length).repeat(2) || filling;
   return alterPage(({ next_page_params: next, ...page }) => {
-    const page_token = `${next?.['page_token'] ?? bare}${grown === '' ? filling : grown + grown}`;
+    const page_token = `${next?.['page_token'] ?? bare}${grown}`;
     return { ...page, next_page_params: { ...next, page_token } };
   }).page({ url: at, serve });
 }
@@ -223,8 +215,10 @@ const pageFaults = {
   'page-of-10000': { page: serveLarge },
   // Cursors that lead nowhere.
   'cursor-repeated': alterPage((page, url) => {
-    const own = cursorOf(url);
-    return own ? { ...page, next_page_params: { ...page.next_page_params, ...own } } : page;
+    const name = placeIn(url);
+    if (name === undefined) return page;
+    const own = { [name]: url.searchParams.get(name) };
+    return { ...page, next_page_params: { ...page.next_page_params, ...own } };
   }),
   'cursor-circle-of-3': () => circle(3),
   'cursor-circle-of-1000': () => withSmallPages(circle(1000)),

@@ -77,19 +77,17 @@ const bombMebibytes = 256;
 const largeMebibytes = 100;
 
 /** JSON of so many mebibytes. */
-function* largeBody(mebibytes: number): Generator<Buffer> {
-  yield Buffer.from('{"items":[],"note":"');
-  for (let sent = 0; sent < mebibytes; sent += 1) yield mebibyte;
-  yield Buffer.from('"}');
-}
+const largeBody = (mebibytes: number): Buffer[] => [
+  Buffer.from('{"items":[],"note":"'),
+  ...Array.from({ length: mebibytes }, () => mebibyte),
+  Buffer.from('"}'),
+];
 
 /** Members of gzip one after the other are one body. */
 function makeBomb(): Buffer {
   const filling = gzipSync(mebibyte);
-  const members = largeBody(bombMebibytes).map((part) =>
-    part === mebibyte ? filling : gzipSync(part),
-  );
-  return Buffer.concat([...members]);
+  const parts = largeBody(bombMebibytes);
+  return Buffer.concat(parts.map((part) => (part === mebibyte ? filling : gzipSync(part))));
 }
 
 let bomb: Buffer | null = null;
