@@ -40,30 +40,6 @@ const namesOf = perWorld((world) => {
   return new Map(world.chain.lived ? named : []);
 });
 
-/** What the explorer knows of an address, fixed by its hash. */
-type AddressFacts = ReturnType<typeof contract>;
-
-/** A contract; what has a name has published its source. */
-function contract(hash: string, name: string | null) {
-  return {
-    hash,
-    // Under the contract's names, in the order in which the service prints them.
-    fields: {
-      name,
-      is_contract: true as boolean | null,
-      is_scam: false,
-      is_verified: (name !== null) as boolean | null,
-      proxy_type: null as string | null,
-      reputation: 'ok',
-    },
-    /** The service prints a NUL character inside the name. */
-    hasNul: false,
-    implementations: [] as readonly { readonly hash: string; readonly name: string | null }[],
-    /** Members of the object that the contract does not list. */
-    extra: null as Readonly<Record<string, unknown>> | null,
-  };
-}
-
 const drawOf = (draw: Draw, name: string, hash: string) =>
   draw(name, Number.parseInt(hash.slice(-8), 16));
 
@@ -86,32 +62,42 @@ export const isKnown = (world: World, hash: string): boolean =>
 export const minerOf = ({ draw }: World, index: number): string =>
   `${draw('miner', index).hex(5).slice(0, -1)}a`;
 
-/** The facts of a known address. */
-export function addressFactsOf(world: World, hash: string): AddressFacts {
+/** What the explorer knows of an address, fixed by its hash. */
+export function addressFactsOf(world: World, hash: string) {
   const { draw, oddities, chain } = world;
   const known = namesOf(world).get(hash);
-  if (known !== undefined) return contract(hash, known);
   const random = drawOf(draw, 'address-facts', hash);
   const hasNul = oddities.has('nul-in-name') && random.oneIn(nulEvery);
-  const name = hasNul || random.oneIn(3) ? `${random.pick(names)} ${random.below(10_000)}` : null;
+  const drawn = hasNul || random.oneIn(3) ? `${random.pick(names)} ${random.below(10_000)}` : null;
+  const name = known ?? drawn;
   const isContract = random.oneIn(2);
   const implementations = isContract ? drawImplementations(draw, random) : [];
   // Null only beside a name: an object with neither would be the explorer's "unknown".
   const hidesContract = name !== null && random.oneIn(9);
   const hidesVerified = name !== null && random.oneIn(7);
-  const usual = contract(hash, name);
-  const fields = {
-    ...usual.fields,
-    is_contract: hidesContract ? null : isContract,
-    is_verified: hidesVerified ? null : isContract && random.oneIn(2),
-    proxy_type: implementations.length > 0 ? random.pick(proxyTypes) : null,
+  return {
+    // Under the contract's names, in the order in which the service prints them.
+    fields: {
+      name,
+      is_contract: hidesContract ? null : isContract,
+      is_scam: false,
+      is_verified: hidesVerified ? null : isContract && random.oneIn(2),
+      proxy_type: implementations.length > 0 ? random.pick(proxyTypes) : null,
+      reputation: 'ok',
+      ...(known !== undefined && { is_contract: true, is_verified: true }),
+    },
+    /** The service prints a NUL character inside the name. */
+    hasNul,
+    implementations,
+    /** Members of the object that the contract does not list. */
+    extra:
+      chain.generation === 'v12' && random.oneIn(6)
+        ? { creator_address_hash: random.hex(5) }
+        : null,
   };
-  const hasExtra = chain.generation === 'v12' && random.oneIn(6);
-  const extra = hasExtra ? { creator_address_hash: random.hex(5) } : null;
-  return { ...usual, fields, hasNul, implementations, extra };
 }
 
-function drawImplementations(draw: Draw, random: Random): AddressFacts['implementations'] {
+function drawImplementations(draw: Draw, random: Random) {
   const first = random.below(implementationPool);
   return random.list(2, (position) => ({
     hash: draw('implementation', (first + position) % implementationPool).hex(5),
@@ -187,9 +173,9 @@ function renderFacts(world: World, hash: string, shape: Random): Record<string, 
   const { fields, hasNul, implementations, extra } = addressFactsOf(world, hash);
   const isOld = world.chain.generation === 'v10';
   const name = hasNul ? (fields.name?.replace(' ', ' \u0000') ?? null) : fields.name;
-  const printed = implementations.map((implementation) => ({
-    [isOld ? 'address' : 'address_hash']: checksumAddress(implementation.hash),
-    name: implementation.name,
+  const printed = implementations.map((one) => ({
+    [isOld ? 'address' : 'address_hash']: checksumAddress(one.hash),
+    name: one.name,
   }));
   return {
     hash: checksumAddress(hash),

@@ -77,21 +77,15 @@ const miners = 12;
 
 function drawBlock(world: World, height: number, edition: number, parentEdition: number) {
   const random = world.draw('block', height, edition);
-  const hash = random.hex(8);
   const wei = weiOf(world, height);
+  const drawWei = (groups: number) =>
+    wei(random.oneIn(9) ? null : random.decimal(1 + random.below(groups)));
+  const hash = random.hex(8);
   const limit = 30_000_000 + random.below(30_000_000);
   const used = random.below(limit);
-  const part = used / limit;
-  const gas_target_percentage = random.oneIn(12) ? -100 : part * 200 - 100;
+  const gas_target_percentage = random.oneIn(12) ? -100 : (used / limit) * 200 - 100;
   const timestampMs = instantOf(world, height, random.below(1000));
   const minerHash = minerOf(world, random.below(miners));
-  const base_fee_per_gas = wei(drawWei(random, 2));
-  const burnt_fees = wei(drawWei(random, 4));
-  const burnt_fees_percentage = random.oneIn(8) ? null : random.below(1_300_000) / 10_000;
-  const difficulty = wei(random.oneIn(2) ? '0' : drawWei(random, 3));
-  const total_difficulty = wei(drawWei(random, 8));
-  const priority_fee = wei(drawWei(random, 3));
-  const transaction_fees = wei(random.decimal(1 + random.below(6)));
   return {
     height,
     hash,
@@ -99,22 +93,22 @@ function drawBlock(world: World, height: number, edition: number, parentEdition:
     parentHash: blockHash(world, height - 1, parentEdition),
     timestampMs,
     minerHash,
-    // Under the contract's names, in the order in which the service prints them.
+    // Under the contract's names.
     fields: {
+      gas_limit: wei(String(limit)),
+      gas_used: wei(String(used)),
+      gas_used_percentage: (used / limit) * 100,
+      gas_target_percentage,
+      base_fee_per_gas: drawWei(2),
+      burnt_fees: drawWei(4),
+      burnt_fees_percentage: random.oneIn(8) ? null : random.below(1_300_000) / 10_000,
+      difficulty: random.oneIn(2) ? wei('0') : drawWei(3),
+      total_difficulty: drawWei(8),
+      priority_fee: drawWei(3),
+      transaction_fees: wei(random.decimal(1 + random.below(6))),
       nonce: random.hex(2),
       size: random.oneIn(15) ? null : 600 + random.below(200_000),
       transactions_count: random.below(400),
-      gas_limit: wei(String(limit)),
-      gas_used: wei(String(used)),
-      gas_used_percentage: part * 100,
-      gas_target_percentage,
-      difficulty,
-      total_difficulty,
-      base_fee_per_gas,
-      burnt_fees,
-      burnt_fees_percentage,
-      priority_fee,
-      transaction_fees,
       is_pending_update: (random.oneIn(10) ? null : false) as boolean | null,
     },
     rewards: drawRewards(world, random, wei),
@@ -124,9 +118,6 @@ function drawBlock(world: World, height: number, edition: number, parentEdition:
     extra: drawExtra(world, height, random),
   };
 }
-
-const drawWei = (random: Random, groups: number): string | null =>
-  random.oneIn(9) ? null : random.decimal(1 + random.below(groups));
 
 const oldRewardTypes = ['Miner Reward', 'Emission Reward', 'Uncle Reward'] as const;
 const rewardTypes = ['emission_funds', 'uncle', 'validator'] as const;
@@ -194,7 +185,7 @@ function drawArbitrum(world: World, height: number, random: Random) {
 function renderBlock(world: World, block: Block, withSecretKey: boolean): unknown {
   const isOld = world.chain.generation === 'v10';
   const shape = world.draw('block-shape', block.height);
-  const { nonce, size, transactions_count, is_pending_update, ...fields } = block.fields;
+  const { transactions_count, ...fields } = block.fields;
   const oldCount = () => (shape.oneIn(3) ? 'tx_count' : 'transaction_count');
   return {
     height: block.height,
@@ -202,14 +193,11 @@ function renderBlock(world: World, block: Block, withSecretKey: boolean): unknow
     parent_hash: block.parentHash,
     timestamp: printInstant(world, block.timestampMs),
     type: 'block',
-    nonce,
-    size: size ?? printNothing(shape),
     miner: renderMiner(world, block.minerHash, withSecretKey, shape),
     internal_transactions_count: null,
     withdrawals_count: null,
     [isOld ? oldCount() : 'transactions_count']: transactions_count,
     ...printMembers(fields, shape),
-    is_pending_update: is_pending_update ?? printNothing(shape),
     rewards: block.rewards.map(({ reward, type, addressHash }) =>
       isOld
         ? { reward, type, address_hash: addressHash && checksumAddress(addressHash) }
