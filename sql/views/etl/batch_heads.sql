@@ -10,12 +10,12 @@ select target.feed, batch_number,
          else 'next-batch'
        end as waits_for
 from target
-join etl.unverified_batches as standing
+join etl.batch_standing as standing
   on standing.chain_id = target.chain_id
   and standing.operation = target.operation
   and batch_number >= coalesce(settled_to, lower(target.numbers))
   and batch_number < upper(target.numbers)
-where not exists (
+where not is_verified and not exists (
   select from etl.listed_without_blocks as listed
   where listed.feed = target.feed and batch_number <@ range
 );

@@ -24,11 +24,12 @@ with target as materialized (
 ), unverified as materialized (
   select target.feed, target.numbers, target.settled_to, standing.*
   from target
-  join etl.unverified_batches as standing
+  join etl.batch_standing as standing
     on standing.chain_id = target.chain_id
     and standing.operation = target.operation
     and batch_number >= lower(target.numbers)
     and batch_number < upper(target.numbers)
+    and not is_verified
 ), below as (
   select * from unverified where batch_number < settled_to
 ), overdue as (

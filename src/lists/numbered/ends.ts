@@ -202,7 +202,7 @@ export async function noteObservation(
   const readsEnd = sql`${walk.readDownTo === 0}`;
   await tx.execute(sql`
     with walked as (
-      select range_agg(heights) as served,
+      select range_merge(range_agg(heights)) as span,
              (array_agg(cursor_in order by sequence))[1] is null as from_head,
              bool_and(
                is_ordered
@@ -214,51 +214,44 @@ export async function noteObservation(
       from etl.pages
       where walk_id = ${walk.walk_id}
     ), seen as (
-      select upper(range_merge(served)) - 1 as top, lower(range_merge(served)) as bottom, from_head,
-             is_orderly and (from_head or not isempty(served)) as is_conclusive,
+      select upper(span) - 1 as top, lower(span) as bottom, from_head, is_conclusive,
+             is_conclusive and ${readsEnd} as is_whole,
              (
                select parent_hash from ${tablesOf(list).blocks}
-               where chain_id = ${walk.chain_id} and height = lower(range_merge(served))
+               where chain_id = ${walk.chain_id} and height = lower(span)
              ) as parent_hash
-      from walked
+      from walked, lateral (
+        select is_orderly and (from_head or not isempty(span)) as is_conclusive
+      ) as judged
+    ), before as (
+      select * from etl.batch_observations
+      where chain_id = ${walk.chain_id} and operation = ${list.name}
+        and batch_number = ${walk.scope.batch}
     )
-    insert into etl.batch_observations as t (
+    insert into etl.batch_observations (
       chain_id, operation, batch_number, top, bottom, parent_hash, times_seen, walk_id, run_id
     )
     select ${walk.chain_id}::bigint, ${list.name}, ${walk.scope.batch}::bigint,
-           case when is_conclusive and from_head then top end,
-           case when is_conclusive and ${readsEnd} then bottom end,
-           case when is_conclusive and ${readsEnd} then parent_hash end,
-           case when is_conclusive and ${readsEnd} then 1 else 0 end,
-           ${walk.walk_id}::bigint, ${walk.run_id}::bigint
-    from seen
+           -- A walk of the last page alone has not seen where the list begins.
+           case when is_conclusive then case when from_head then seen.top else before.top end end,
+           case when is_whole then seen.bottom when is_conclusive then before.bottom end,
+           case when is_whole then seen.parent_hash when is_conclusive then before.parent_hash end,
+           case
+             when not is_conclusive then 0
+             when not is_whole then coalesce(before.times_seen, 0)
+             when before.walk_id = ${walk.walk_id} then greatest(before.times_seen, 1)
+             when (before.bottom, before.parent_hash)
+                    is not distinct from (seen.bottom, seen.parent_hash)
+               and before.times_seen > 0 then before.times_seen + 1
+             else 1
+           end,
+           ${walk.walk_id}::bigint,
+           case when is_whole then ${walk.run_id}::bigint
+                else coalesce(before.run_id, ${walk.run_id}::bigint) end
+    from seen left join before on true
     on conflict (chain_id, operation, batch_number) do update
-    set top = case
-          when excluded.top is not null then excluded.top
-          -- A walk of the last page alone has not seen where the list begins.
-          when (select is_conclusive and not from_head from seen) then t.top
-        end,
-        bottom = case
-          when ${readsEnd} or (select not is_conclusive from seen) then excluded.bottom
-          else t.bottom
-        end,
-        parent_hash = case
-          when ${readsEnd} or (select not is_conclusive from seen) then excluded.parent_hash
-          else t.parent_hash
-        end,
-        times_seen = case
-          when (select not is_conclusive from seen) then 0
-          when not ${readsEnd} then t.times_seen
-          when t.walk_id = excluded.walk_id then greatest(t.times_seen, 1)
-          when t.times_seen > 0
-            and (t.bottom, t.parent_hash) is not distinct from (excluded.bottom, excluded.parent_hash)
-            then t.times_seen + 1
-          else 1
-        end,
-        walk_id = excluded.walk_id,
-        run_id = case
-          when ${readsEnd} and (select is_conclusive from seen) then excluded.run_id
-          else t.run_id
-        end
+    set (top, bottom, parent_hash, times_seen, walk_id, run_id)
+          = (excluded.top, excluded.bottom, excluded.parent_hash, excluded.times_seen,
+             excluded.walk_id, excluded.run_id)
   `);
 }

@@ -135,8 +135,9 @@ export async function planLastRead(
   const { states } = tablesOfFeed(range);
   const next = sql`
     select batch_number::float8
-    from etl.unverified_batches as batch
-    where chain_id = ${chain_id}
+    from etl.batch_standing
+    where not is_verified
+      and chain_id = ${chain_id}
       and operation = ${operation}
       and floor is not null
       and batch_number <= ${to}
@@ -153,15 +154,7 @@ export async function planLastRead(
         wants = 'bottom' and not (is_lowest and times_seen > 1)
         or blocks_count = 0 and bottom is null and times_seen = 1 and is_lowest
       )
-      and (
-        not is_lowest
-        or batch_number - floor = (
-          select count(*) from ${states} as read
-          where read.chain_id = ${chain_id}
-            and read.batch_number >= floor
-            and read.batch_number < batch.batch_number
-        )
-      )
+      and not (is_lowest and has_unread_below)
       and (
         select count(*) between (batch_number >= ${from})::int and ${walksOfNumber - 1} from etl.walks
         where walks.batch = batch_number
@@ -185,7 +178,7 @@ async function walkAgain(
   const wants = await valueOf<'whole' | 'top' | 'bottom'>(
     tx,
     sql`
-      select wants from etl.unverified_batches
+      select wants from etl.batch_standing
       where chain_id = ${feed.chain_id}
         and operation = ${feed.operation}
         and batch_number = ${batch}

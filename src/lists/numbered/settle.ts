@@ -24,115 +24,28 @@ export async function concludeBatch(
   return null;
 }
 
-/** The nearest batch with blocks on one side of a number, as a lateral subquery. */
-const nearest = (list: NumberedList, side: 'below' | 'above', chainId: number, number: SQL) => sql`
-  select batch_number, first_height, last_height
-  from ${tablesOf(list).states}
-  where chain_id = ${chainId}
-    and blocks_count > 0
-    and batch_number ${sql.raw(side === 'below' ? '<' : '>')} ${number}
-  order by batch_number ${sql.raw(side === 'below' ? 'desc' : 'asc')}
-  limit 1
-`;
-
-/** As SQL: whether no observation on this side contradicts the stored blocks. */
-const isAgreed = (observation: SQL, end: 'top' | 'bottom', stored: SQL) => sql`
-  coalesce(${observation}.times_seen = 0 or ${observation}.${sql.raw(end)} = ${stored}, ${observation}.times_seen is null)
-`;
-
-/** As SQL: whether a number from one up to below another was never read to its end. */
-const hasUnread = (list: NumberedList, chainId: number, from: SQL, to: SQL) => sql`coalesce(
-  (${to}) - (${from}) > (
-    select count(*) from ${tablesOf(list).states} as read
-    where read.chain_id = ${chainId}
-      and read.batch_number >= (${from})
-      and read.batch_number < (${to})
-  ),
-  false
-)`;
-
-/** CTEs up to `placed`: batches with blocks, the nearest on both sides, and whether they meet. */
-const placed = (
-  list: NumberedList,
-  chainId: number,
-  feed: string,
-  batches: readonly number[],
-) => sql`
-  touched as (
-    select number from unnest(${sql.param(batches)}::bigint[]) as number
-  ), near as (
-    select number from touched
-    union
-    select batch_number from touched, lateral (${nearest(list, 'below', chainId, sql`number`)}) as below
-    union
-    select batch_number from touched, lateral (${nearest(list, 'above', chainId, sql`number`)}) as above
-  ), placed as (
-    select batch.batch_number, batch.state, batch.is_contiguous and batch.is_linked as is_chain,
-           batch.first_height, below.batch_number as below, above.batch_number as above,
-           lower(target.range) as floor,
-           case when target.range is null then batch.batch_number + 1
-                else upper(target.range) end as ceiling,
-           etl.batches_meet(${chainId}, ${list.name}, batch.last_height, above.first_height) is true
-             and ${isAgreed(sql`observation`, 'top', sql`batch.last_height`)}
-             and ${isAgreed(sql`observation_above`, 'bottom', sql`above.first_height`)} as meets_above,
-           etl.batches_meet(${chainId}, ${list.name}, below.last_height, batch.first_height) is true
-             and ${isAgreed(sql`observation`, 'bottom', sql`batch.first_height`)}
-             and ${isAgreed(sql`observation_below`, 'top', sql`below.last_height`)} as meets_below,
-           (observation.top, observation.bottom) = (batch.last_height, batch.first_height) as is_seen,
-           observation.times_seen, observation.run_id,
-           ${hasUnread(list, chainId, sql`greatest(below.batch_number + 1, lower(target.range))`, sql`batch.batch_number`)}
-             as has_unread_below,
-           ${hasUnread(list, chainId, sql`batch.batch_number + 1`, sql`coalesce(above.batch_number, batch.batch_number + 2)`)}
-             as has_unread_above
-    from near
-    join ${tablesOf(list).states} as batch
-      on batch.chain_id = ${chainId} and batch.batch_number = number and blocks_count > 0
-    left join lateral (${nearest(list, 'below', chainId, sql`number`)}) as below on true
-    left join lateral (${nearest(list, 'above', chainId, sql`number`)}) as above on true
-    left join etl.batch_observations as observation
-      on observation.chain_id = ${chainId}
-      and observation.operation = ${list.name}
-      and observation.batch_number = number
-    left join etl.batch_observations as observation_below
-      on observation_below.chain_id = ${chainId}
-      and observation_below.operation = ${list.name}
-      and observation_below.batch_number = below.batch_number
-    left join etl.batch_observations as observation_above
-      on observation_above.chain_id = ${chainId}
-      and observation_above.operation = ${list.name}
-      and observation_above.batch_number = above.batch_number
-    left join lateral (
-      select range
-      from etl.feeds, unnest(target_numbers) as range
-      where feed = ${feed} and number <@ range
-    ) as target on true
-  )
-`;
-
 /**
  * As SQL, over `placed`: a batch is verified if it is a chain without pending blocks, meets both
  * neighbours in height and hash, and its list was seen to begin and end so, the end by the run that
  * verifies it. It stays so beside unread numbers. The lowest has no neighbour below: two walks must
  * have seen its end, and that each number below is empty.
  */
-function isSettled(list: NumberedList, chainId: number, runId: number) {
-  const { blocks, states, number } = tablesOf(list);
-  return sql`(
-  is_chain and is_seen
-  and (meets_above or state = 'settled' and has_unread_above)
+const isSettled = (list: NumberedList, chainId: number, runId: number) => sql`(
+  is_chain and pending = 0 and (top, bottom) = (last_height, first_height)
+  and (is_joined_above or state = 'settled' and has_unread_above)
   and (state = 'settled' or run_id = ${runId})
   and (
-    meets_below
+    is_joined_below
     or state = 'settled' and has_unread_below
     or (below >= floor) is not true
       and times_seen > 1
       and exists (
-        select from ${blocks}
+        select from ${tablesOf(list).blocks}
         where chain_id = ${chainId} and height = first_height and parent_hash is not null
       )
       and batch_number - floor = (
         select count(*)
-        from ${states} as read
+        from ${tablesOf(list).states} as read
         join etl.batch_observations as observation
           on observation.chain_id = read.chain_id
           and observation.operation = ${list.name}
@@ -144,25 +57,38 @@ function isSettled(list: NumberedList, chainId: number, runId: number) {
           and read.batch_number < placed.batch_number
       )
   )
-  and not exists (
-    select from ${blocks} as block
-    where block.chain_id = ${chainId}
-      and block.${number} = placed.batch_number
-      and is_pending_update
-  )
 ) is true`;
-}
 
 /** Judges batches and those around; verifies gaps between two that meet, or below the lowest. */
 async function settleBatches(
   list: NumberedList,
   tx: Transaction,
-  { chain_id, feed, page_id, run_id }: WalkEndContext<NumberedWalk>,
+  { chain_id, page_id, run_id }: WalkEndContext<NumberedWalk>,
   batches: readonly number[],
 ): Promise<void> {
   const { states } = tablesOf(list);
+  const nearest = (aggregate: SQL, side: SQL) => sql`
+    (
+      select ${aggregate}(batch_number) from ${states}
+      where chain_id = ${chain_id} and blocks_count > 0 and batch_number ${side} number
+    )
+  `;
   await tx.execute(sql`
-    with ${placed(list, chain_id, feed, batches)}, judged as (
+    with near as (
+      select distinct unnest(
+        array[number, ${nearest(sql`max`, sql`<`)}, ${nearest(sql`min`, sql`>`)}]
+      ) as number
+      from unnest(${sql.param(batches)}::bigint[]) as number
+    ), placed as (
+      select standing.*,
+             meets_above and not is_contested_above
+               and (times_seen = 0 or top is not distinct from last_height) as is_joined_above,
+             meets_below and not is_contested_below
+               and (times_seen = 0 or bottom is not distinct from first_height) as is_joined_below
+      from near
+      join etl.batch_standing as standing on batch_number = number
+      where chain_id = ${chain_id} and operation = ${list.name} and blocks_count > 0
+    ), judged as (
       select *, ${isSettled(list, chain_id, run_id)} as is_settled from placed
     ), full_ones as (
       update ${states} as t
@@ -171,14 +97,14 @@ async function settleBatches(
           updated_at = now(),
           page_id = greatest(page_id, ${page_id}::bigint)
       from judged
-      where chain_id = ${chain_id}
+      where t.chain_id = ${chain_id}
         and t.batch_number = judged.batch_number
         and (t.is_verified, t.state = 'settled') is distinct from (is_settled, is_settled)
     ), gaps as (
-      select batch_number as low, least(above, ceiling) as high, meets_above as is_verified
+      select batch_number as low, least(above, ceiling) as high, is_joined_above as is_verified
       from judged
       union
-      select below, batch_number, meets_below from judged where below >= floor
+      select below, batch_number, is_joined_below from judged where below >= floor
       union
       select floor - 1, batch_number, is_settled and not has_unread_below
       from judged

@@ -1,4 +1,4 @@
-create or replace view etl.unverified_batches as
+create or replace view etl.batch_standing as
 select *,
        not meets_below and (below is null or below < floor) as is_lowest,
        case
@@ -10,16 +10,32 @@ select *,
          else 'bottom'
        end as wants
 from (
-  select batch.chain_id, batch.operation, batch.batch_number, blocks_count, batch.first_height, batch.last_height,
-         (is_contiguous and is_linked) is true as is_chain,
+  select batch.chain_id, batch.operation, batch.batch_number, batch.state, batch.is_verified, blocks_count,
+         batch.first_height, batch.last_height, (is_contiguous and is_linked) is true as is_chain,
          coalesce(observation.times_seen, 0) as times_seen, observation.top, observation.bottom,
-         target.floor, below.batch_number as below, above.batch_number as above,
+         observation.run_id, target.floor,
+         case when target.floor is null then batch.batch_number + 1 else target.ceiling end as ceiling,
+         below.batch_number as below, above.batch_number as above,
          etl.batches_meet(batch.chain_id, batch.operation, below.last_height, batch.first_height) is true as meets_below,
          etl.batches_meet(batch.chain_id, batch.operation, batch.last_height, above.first_height) is true as meets_above,
          coalesce(observation_below.times_seen > 0 and observation_below.top is distinct from below.last_height, false)
            as is_contested_below,
          coalesce(observation_above.times_seen > 0 and observation_above.bottom is distinct from above.first_height, false)
            as is_contested_above,
+         coalesce(batch.batch_number - greatest(below.batch_number + 1, target.floor) > (
+           select count(*) from etl.batch_states as read
+           where read.chain_id = batch.chain_id
+             and read.operation = batch.operation
+             and read.batch_number >= greatest(below.batch_number + 1, target.floor)
+             and read.batch_number < batch.batch_number
+         ), false) as has_unread_below,
+         coalesce(above.batch_number, batch.batch_number + 2) - batch.batch_number - 1 > (
+           select count(*) from etl.batch_states as read
+           where read.chain_id = batch.chain_id
+             and read.operation = batch.operation
+             and read.batch_number > batch.batch_number
+             and read.batch_number < coalesce(above.batch_number, batch.batch_number + 2)
+         ) as has_unread_above,
          (
            select count(*) from etl.batch_blocks as block
            where block.chain_id = batch.chain_id
@@ -33,7 +49,7 @@ from (
     and observation.operation = batch.operation
     and observation.batch_number = batch.batch_number
   left join lateral (
-    select lower(range) as floor
+    select lower(range) as floor, upper(range) as ceiling
     from etl.feeds, unnest(target_numbers) as range
     where feeds.chain_id = batch.chain_id
       and feeds.operation = batch.operation
@@ -67,7 +83,6 @@ from (
     on observation_above.chain_id = batch.chain_id
     and observation_above.operation = batch.operation
     and observation_above.batch_number = above.batch_number
-  where not is_verified
 ) as standing;
 
-comment on view etl.unverified_batches is 'Batches that are read and not verified, how they stand to their neighbours, and what a walk is to read of them: the whole, the top down to what is known, or the bottom page.';
+comment on view etl.batch_standing is 'Each number that was read, how it stands to its neighbours, and what a walk is to read of it if it is not verified: the whole, the top down to what is known, or the bottom page.';
