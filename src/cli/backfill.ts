@@ -1,7 +1,6 @@
 import type { SourceOptions } from '../app.ts';
 import { type ChainSettings, requireApiKey, type Settings } from '../config/settings.ts';
-import { kindOf } from '../lists/index.ts';
-import { isBoundedBy } from '../lists/kind-status.ts';
+import { isBoundedBy, kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import { operationNames } from '../lists/registry.ts';
 import type { SyncTarget } from '../sync/once.ts';

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { findChain } from '../config/select.ts';
 import type { Settings } from '../config/settings.ts';
-import { isBoundedBy, statusOf } from '../lists/kind-status.ts';
+import { isBoundedBy, kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import { operationNames } from '../lists/registry.ts';
 import { momentForms, parseMoment } from '../time.ts';
@@ -103,7 +103,7 @@ export function addBounds(command: Command, names: readonly Bound[]): Command {
 /** Examples for the help, one for each operation whose list has bounds. */
 export const boundExamples = (command: 'sync' | 'backfill'): string[] =>
   operationNames.flatMap((name) => {
-    const example = statusOf(name).examples[command];
+    const example = kindOf(name).examples[command];
     const bare = `explorer-etl ${command} --chain 10 --operation ${name}`;
     return example === null ? [] : [`${bare} ${example}`];
   });

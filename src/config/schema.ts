@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { settingsOf } from '../lists/kind-status.ts';
+import { settingsOf } from '../lists/index.ts';
 import { operationNames } from '../lists/registry.ts';
 
 /** What is wrong with an explorer's URL; null: nothing. Never repeats the URL. */

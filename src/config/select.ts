@@ -1,5 +1,5 @@
 import { type ChainFacts, chainName, knownChainNames } from '../chains.ts';
-import { settingsOf } from '../lists/kind-status.ts';
+import { settingsOf } from '../lists/index.ts';
 import { type OperationName, operationNames, operations } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import { nearest, plain } from './nearest.ts';

@@ -1,10 +1,13 @@
+import { sql, type SQL } from 'drizzle-orm';
+import type { z } from 'zod';
 import type { ListNames } from '../db/views.ts';
-import type { ListKind } from './list.ts';
+import type { KindStatus, ListKind, ScopeBounds } from './list.ts';
 import { newestFirst } from './newest-first/index.ts';
 import { numbered } from './numbered/index.ts';
 import type { ListKindName } from './operation.ts';
 import { ranked } from './ranked/index.ts';
 import { type OperationName, operations } from './registry.ts';
+import type { FeedSettings } from './settings.ts';
 
 export const kinds: Readonly<Record<ListKindName, ListKind>> = {
   'newest-first': newestFirst,
@@ -13,6 +16,34 @@ export const kinds: Readonly<Record<ListKindName, ListKind>> = {
 };
 
 export const kindOf = (operation: OperationName): ListKind => kinds[operations[operation].kind];
+
+/** As SQL: a statement of each kind, one after the other; null: this kind has none. */
+export const allKinds = (part: (kind: KindStatus) => SQL | null): SQL =>
+  sql.join(
+    Object.values(kinds).flatMap((kind) => part(kind) ?? []),
+    sql` union all `,
+  );
+
+/** As SQL: what each kind says of a feed, a row of `feeds`; null if its kind is unknown. */
+export function byKind(part: (kind: KindStatus) => SQL): SQL {
+  const cases = Object.values(kinds).map((kind) => sql`when ${kind.name} then ${part(kind)}`);
+  return sql`case feeds.kind ${sql.join(cases, sql` `)} end`;
+}
+
+export const settingsOf = (operation: OperationName): z.ZodType<FeedSettings> =>
+  kindOf(operation).settings(operations[operation]);
+
+const countedInBlocks: ReadonlySet<keyof ScopeBounds> = new Set(['fromBlock', 'toBlock']);
+
+/** Whether an operation's list has a bound, and counts what the bound counts. */
+export const isBoundedBy = (operation: OperationName, bound: keyof ScopeBounds): boolean =>
+  kindOf(operation).bounds.includes(bound) &&
+  (!countedInBlocks.has(bound) || operations[operation].order?.unit === 'blocks');
+
+export const boundsOn = (operation: OperationName, bounds: ScopeBounds): ScopeBounds =>
+  Object.fromEntries(
+    Object.entries(bounds).filter(([bound]) => isBoundedBy(operation, bound as keyof ScopeBounds)),
+  );
 
 /** What files of sql/ take from the declarations. */
 export function listNames(): ListNames {

@@ -1,4 +1,4 @@
-import type { SQL } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { z } from 'zod';
 import type { Queryable } from '../db/query.ts';
 import type { Database, Transaction } from '../db/transaction.ts';
@@ -83,8 +83,6 @@ export interface ListCoverage {
   /** Whether anything verifies the feed; if nothing does, `lacks` is the detail of its finding. */
   readonly shows: SQL;
   readonly lacks: string;
-  /** Ranges of the list, each for itself, or one pass over all of it. */
-  readonly by: 'ranges' | 'snapshot';
   /** A statement for the verified ranges: a JSON list, or null. */
   readonly covered: SQL;
   /** A statement for notes: a JSON list of raw findings (src/status/findings.ts), or null. */
@@ -94,6 +92,18 @@ export interface ListCoverage {
   /** Whether a walk, a row `later`, read the position of `item`, a row of `etl.quarantine`. */
   readonly readsAgain: SQL;
 }
+
+/** `covered` of a list whose ranges are verified each for itself. */
+export const coveredRanges = sql`
+  select json_agg(
+    json_build_object(
+      'from', from_block, 'to', to_block, 'as_of', as_of, 'newest_as_of', newest_as_of
+    )
+    order by from_block
+  )
+  from explorer.coverage
+  where coverage.feed = feeds.feed
+`;
 
 /** What `status` shows: SQL over a row of `feeds`. */
 export interface ListReach {
@@ -125,6 +135,11 @@ export interface ListRibbon {
 /** What configuration and reports know of a kind of list. SQL is over rows of `feeds`. */
 export interface KindStatus<Settings extends FeedSettings = FeedSettings, Facts = unknown> {
   readonly name: ListKindName;
+  /**
+   * Whether parts of the list mean something by themselves. Else every walk reads all of it, one that found it
+   * truncated is given up, and no page is replayed.
+   */
+  readonly hasHistory: boolean;
   /** What the configuration may say of an operation's feed; parsing `{}` gives the defaults. */
   settings(operation: Configured): z.ZodType<Settings>;
   readonly bounds: readonly (keyof ScopeBounds)[];
@@ -150,9 +165,8 @@ export interface ListKind<
   Settings extends FeedSettings = FeedSettings,
   Wanted extends RunScope = RunScope,
   Walk extends Scope = Scope,
-> {
-  /** Without it, every walk reads the whole list, and one that found it truncated is given up. */
-  readonly hasHistory: boolean;
+  Facts = unknown,
+> extends KindStatus<Settings, Facts> {
   /** Whether verified history can be read again, for late arrivals. */
   readonly canReadAgain: boolean;
   lanes(
@@ -184,8 +198,6 @@ export interface ListKind<
   ): Promise<RequestCount>;
   /** Whether walks decide which rows a list has: pages keep heights, walks end one at a time. */
   readonly decidesMembership: boolean;
-  /** Whether the rows of one archived page mean something by themselves. */
-  readonly isReplayable: boolean;
   /** Judges the claim that the list ends here by what is stored. Changes nothing. */
   judgeEnd(operation: Operation, db: Queryable, claim: EndClaim<Walk>): Promise<EndVerdict>;
   /** The numbers of the pages that `afterPage` runs for. Runs while their rows are written. */

@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { tableName } from '../db/column-types.ts';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { addressTables } from '../load/tables.ts';
-import { kindStatus } from './kind-status.ts';
+import { kinds } from './index.ts';
 import type { KindStatus } from './list.ts';
 import { type OperationName, operations } from './registry.ts';
 
@@ -37,7 +37,7 @@ export async function pruneLedger(
   for (const { feed, operation, kind } of feeds) {
     let after = 0;
     while (!signal.aborted) {
-      const batch = { feed, operation, kind: kindStatus[kind], days, at, after };
+      const batch = { feed, operation, kind: kinds[kind], days, at, after };
       const { pruned, last } = await transact(db, (tx) => pruneBatch(tx, batch));
       total = sum(total, pruned);
       if (last === null) break;

@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
-import { byKind } from '../lists/kind-status.ts';
+import { byKind } from '../lists/index.ts';
 
 /** Which quarantined items; a list that is empty names all. */
 export interface QuarantineFilter {

@@ -87,7 +87,7 @@ const archived = sql`
   join etl.walks on walks.id = pages.walk_id
 `;
 
-const replayable = operationNames.filter((name) => kindOf(name).isReplayable);
+const replayable = operationNames.filter((name) => kindOf(name).hasHistory);
 
 function matches({ chains, operations: chosen }: ReplayFilter): SQL {
   const names = replayable.filter((name) => chosen.length === 0 || chosen.includes(name));

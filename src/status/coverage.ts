@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { allKinds, isBoundedBy } from '../lists/kind-status.ts';
+import { allKinds, isBoundedBy } from '../lists/index.ts';
 import { isOperation } from '../lists/registry.ts';
 import type { CoverageDocument } from './endpoints.ts';
 import { unitOf } from './facts.ts';

@@ -2,8 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { ChainSettings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import { type Feed, feedName } from '../lists/feed.ts';
-import { statusOf } from '../lists/kind-status.ts';
-import { byKind } from '../lists/kind-status.ts';
+import { byKind, kindOf } from '../lists/index.ts';
 import type { Estimates } from '../lists/list.ts';
 import { isOperation, operationNames, operations } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
@@ -47,7 +46,7 @@ export function estimateOf(
   { pageSize, at }: ForecastOptions,
 ): Estimates | null {
   if (!isOperation(operation)) return null;
-  return statusOf(operation).estimate(facts, settings, {
+  return kindOf(operation).estimate(facts, settings, {
     unit: operations[operation].order?.unit ?? 'blocks',
     pageSize,
     pollsPerDay: firingsPerDay(settings.schedule, at),

@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import type { FeedState } from '../lists/feed.ts';
-import { allKinds, byKind } from '../lists/kind-status.ts';
+import { allKinds, byKind } from '../lists/index.ts';
 import type { KindStatus } from '../lists/list.ts';
 import { operationNames } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';

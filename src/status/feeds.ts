@@ -1,4 +1,4 @@
-import { kindStatus } from '../lists/kind-status.ts';
+import { kinds } from '../lists/index.ts';
 import { type Estimate, type Estimates, none } from '../lists/list.ts';
 import { operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
@@ -157,7 +157,7 @@ function verifiedShare(
     if (requested === waiting) return noShare;
     return { share: batches.verified / (requested - waiting), basis: 'known' };
   }
-  if (kindStatus[kind].coverage.by === 'snapshot') {
+  if (!kinds[kind].hasHistory) {
     return is_verified ? { share: quarantined > 0 ? 0 : 1, basis: 'known' } : noShare;
   }
   if (!record.has_positions) return noShare;

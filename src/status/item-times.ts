@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { allKinds } from '../lists/kind-status.ts';
+import { allKinds } from '../lists/index.ts';
 
 /** A position, and the window for an item with its time. */
 export interface Near {

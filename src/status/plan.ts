@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ChainSettings, Settings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
-import { statusOf } from '../lists/kind-status.ts';
+import { kindOf } from '../lists/index.ts';
 import type { Estimate } from '../lists/list.ts';
 import { withTargets } from '../sync/targets.ts';
 import { amount, amountOrNull, instant, range } from './schema.ts';
@@ -85,7 +85,7 @@ export async function planFeeds(
   const estimates = await estimateFeeds(db, wanted, options);
   return estimates.map(({ settings, ...estimate }) => {
     const { chain_id, operation } = estimate;
-    const kind = statusOf(operation);
+    const kind = kindOf(operation);
     const inFile = chains.find(({ id }) => id === chain_id)?.operations[operation];
     const isInFile = inFile !== undefined && kind.isBounded(inFile);
     const named_by = !kind.isBounded(settings) ? null : isInFile ? 'file' : 'command';

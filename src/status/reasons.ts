@@ -1,5 +1,5 @@
 import { failures } from '../failure.ts';
-import { kindStatus } from '../lists/kind-status.ts';
+import { kinds } from '../lists/index.ts';
 import { counted, duration } from '../terminal/numbers.ts';
 import { isStalled, isUnseen } from './lanes.ts';
 import { reasonCodes, type FeedStatus, type Reason, type StatusDocument } from './schema.ts';
@@ -107,7 +107,7 @@ function waitsUntil({ failure }: FeedStatus, { feeds, credits }: OverallFacts): 
 
 /** A backfill is open. A new snapshot is none: the previous one stays valid. */
 const isReading = ({ kind, lanes, verified }: FeedStatus, { at }: OverallFacts): boolean =>
-  !(kindStatus[kind].coverage.by === 'snapshot' && verified.is_verified) &&
+  (kinds[kind].hasHistory || !verified.is_verified) &&
   lanes.some((one) => one.lane === 'backfill' && one.run_state === 'open' && !isAbandoned(one, at));
 
 /** No worker is known to continue it. */

@@ -4,7 +4,7 @@ import type { ChainSettings } from '../config/settings.ts';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import type { Why } from '../failure.ts';
 import { type Feed, feedName, type FeedState, ofFeed } from '../lists/feed.ts';
-import { statusOf } from '../lists/kind-status.ts';
+import { kindOf } from '../lists/index.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import { printable } from '../printable.ts';
@@ -106,7 +106,7 @@ function chainRow({
 }
 
 const isBounded = ({ operation, settings }: RegisteredFeed): boolean =>
-  statusOf(operation).isBounded(settings as unknown as FeedSettings);
+  kindOf(operation).isBounded(settings as unknown as FeedSettings);
 
 /** The configuration, reduced to feeds that are registered already. */
 export async function onlyRegistered(

@@ -4,8 +4,7 @@ import { chainFacts } from '../chains.ts';
 import type { ChainSettings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import { feedName } from '../lists/feed.ts';
-import { kindOf } from '../lists/index.ts';
-import { boundsOn, statusOf } from '../lists/kind-status.ts';
+import { boundsOn, kindOf } from '../lists/index.ts';
 import type { Occasion, ScopeBounds, Target } from '../lists/list.ts';
 import { type OperationName, operationNames } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
@@ -23,7 +22,7 @@ function targetOf(
   settings: FeedSettings,
   bounds: ScopeBounds,
 ): FeedTarget | null {
-  if (statusOf(operation).isBounded(settings)) return null;
+  if (kindOf(operation).isBounded(settings)) return null;
   const target = kindOf(operation).target(settings, boundsOn(operation, bounds));
   return target === null ? null : { ...target };
 }
@@ -42,7 +41,7 @@ export async function withTargets(
         const settings = operations[operation];
         if (settings === undefined) return [];
         const feed = feedName({ chain_id: chain.id, operation });
-        const earlier = statusOf(operation).isBounded(settings) ? undefined : stored.get(feed);
+        const earlier = kindOf(operation).isBounded(settings) ? undefined : stored.get(feed);
         const target = targetOf(operation, settings, bounds) ?? earlier;
         return [[operation, { ...settings, ...target }]];
       }),

@@ -1,77 +1,71 @@
 import { describe, expect, test } from 'vitest';
 import { none } from '../../src/lists/list.ts';
-import {
-  type ListFacts,
-  listHistory,
-  listUpkeep,
-  nothingKnown,
-} from '../../src/lists/newest-first/estimate.ts';
-import {
-  type BatchFacts,
-  batchHistory,
-  batchUpkeep,
-  nothingKnown as noBatchKnown,
-} from '../../src/lists/numbered/estimate.ts';
-import { rankedStatus } from '../../src/lists/ranked/status.ts';
+import { newestFirst } from '../../src/lists/newest-first/index.ts';
+import { numbered } from '../../src/lists/numbered/index.ts';
+import { ranked } from '../../src/lists/ranked/index.ts';
 
-const dayMs = 86_400_000;
-const list: ListFacts = {
+const poll = { schedule: '*/10 * * * *', timezone: 'UTC', freshness: null };
+const how = { unit: 'blocks', pageSize: 50, pollsPerDay: 144 } as const;
+
+const list = {
   isBegun: true,
   gaps: [{ from: 0, to: 999_999, endsAt: Date.UTC(2026, 0, 1), near: null }],
   itemsPerBlock: 0.5,
   blockMs: 2_000,
   itemsPerDay: 1_000,
 };
-const all = { pageSize: 50, since: null, unit: 'blocks' } as const;
+const whole = { ...poll, overlapMs: 30_000, since: null, resweep: [], parallel: null };
+const estimate = (facts: Parameters<typeof newestFirst.estimate>[0], settings: object = {}) =>
+  newestFirst.estimate(facts, { ...whole, ...settings }, how);
 
 describe('what is left of a list', () => {
   test('that was never read is a page at least', () => {
-    expect(listHistory(nothingKnown, all)).toEqual({ least: 1, likely: null, requests: null });
+    expect(estimate(null).history).toEqual({ least: 1, likely: null, requests: null });
   });
 
   test('whose start nobody knows is a range down to a page', () => {
-    expect(listHistory(list, all)).toEqual({ least: 1, likely: null, requests: 10_001 });
+    expect(estimate(list).history).toEqual({ least: 1, likely: null, requests: 10_001 });
   });
 
   test('with a start is no range, nor are gaps between what was read', () => {
     const since = new Date(Date.UTC(2026, 0, 1) - 1_000 * 2_000).toISOString();
-    expect(listHistory(list, { ...all, since })).toEqual({ least: 11, likely: 11, requests: 11 });
+    expect(estimate(list, { since }).history).toEqual({ least: 11, likely: 11, requests: 11 });
     const gaps = [1, 2].map((at) => ({
       from: at * 1_000,
       to: at * 1_000 + 99,
       endsAt: null,
       near: null,
     }));
-    const { least, requests } = listHistory({ ...list, gaps }, all);
+    const { least, requests } = estimate({ ...list, gaps }).history;
     expect([least, requests]).toEqual([3, 3]);
   });
 
   test('that is covered is nothing', () => {
-    expect(listHistory({ ...list, gaps: [] }, all)).toEqual(none);
+    expect(estimate({ ...list, gaps: [] }).history).toEqual(none);
   });
 });
 
 test('a day of a list that was never read takes its polls at least', () => {
-  const settings = { pageSize: 50, overlapMs: 30_000, pollsPerDay: 288, resweeps: [] };
-  expect(listUpkeep(nothingKnown, settings)).toMatchObject({ least: 288, requests: null });
-  expect(listUpkeep(list, settings)).toMatchObject({ least: 288, likely: 288 });
+  expect(estimate(null).upkeep).toMatchObject({ least: 144, requests: null });
+  expect(estimate(list).upkeep).toMatchObject({ least: 144, likely: 144 });
 });
 
-const batches: BatchFacts = {
-  ...noBatchKnown,
+const wanted = { ...poll, parallel: 4, fromBatch: 1, toBatch: null, reread: 2 };
+const batches = {
   latestBatch: 1_000,
   read: 2,
   blocks: 400,
-  lowest: { batch: 899, height: 0, at: 0 },
-  highest: { batch: 999, height: 20_000, at: dayMs },
+  perDay: 100,
+  blocksEach: 200,
+  pageItems: null,
 };
+const estimateBatches = (facts: typeof batches | null, settings: object = {}) =>
+  numbered.estimate(facts, { ...wanted, ...settings }, how);
 
 describe('what is left of batches', () => {
-  const range = { from: 1, to: null, pageSize: 50 };
-
   test('is not known before the newest was searched, unless the range has an end', () => {
-    expect(batchHistory(noBatchKnown, range)).toMatchObject({ requests: null });
-    expect(batchHistory(noBatchKnown, { ...range, to: 10 })).toEqual({
+    expect(estimateBatches(null).history).toMatchObject({ requests: null });
+    expect(estimateBatches(null, { toBatch: 10 }).history).toEqual({
       least: 30,
       likely: null,
       requests: 290,
@@ -79,27 +73,25 @@ describe('what is left of batches', () => {
   });
 
   test('goes by those that were read', () => {
-    expect(batchHistory(batches, range)).toEqual({ least: 4491, likely: 4491, requests: 4491 });
+    expect(estimateBatches(batches).history).toEqual({ least: 4491, likely: 4491, requests: 4491 });
   });
 });
 
 test('a day of batches is a range, because they are read again only until they are verified', () => {
-  const settings = { pollsPerDay: 144, reread: 2, to: null, pageSize: 50 };
-  const { least, likely, requests } = batchUpkeep(batches, settings);
+  const { least, likely, requests } = estimateBatches(batches).upkeep;
   expect(likely).toBeNull();
   expect((requests ?? 0) - least).toBe(288);
-  expect(batchUpkeep(batches, { ...settings, reread: 0 }).likely).toBe(least);
-  expect(batchUpkeep(batches, { ...settings, to: 10 })).toEqual(none);
+  expect(estimateBatches(batches, { reread: 0 }).upkeep.likely).toBe(least);
+  expect(estimateBatches(batches, { toBatch: 10 }).upkeep).toEqual(none);
 });
 
 test('the length of a ranking is known at its end', () => {
-  const how = { unit: 'blocks', pageSize: 50, pollsPerDay: 4 } as const;
-  const settings = { schedule: '0 */6 * * *', timezone: 'UTC', freshness: null };
-  expect(rankedStatus.estimate({ requests: null }, settings, how)).toEqual({
+  const fewPolls = { ...how, pollsPerDay: 4 };
+  expect(ranked.estimate({ requests: null }, poll, fewPolls)).toEqual({
     history: { least: 1, likely: null, requests: null },
     upkeep: { least: 4, likely: null, requests: null },
   });
-  expect(rankedStatus.estimate({ requests: 6 }, settings, how)).toEqual({
+  expect(ranked.estimate({ requests: 6 }, poll, fewPolls)).toEqual({
     history: none,
     upkeep: { least: 24, likely: 24, requests: 24 },
   });

@@ -1,13 +1,19 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
-import type { Cursor } from '../operation.ts';
+import type { RunOf } from '../list.ts';
+import type { Cursor, ListOrder, NewestFirstWalk } from '../operation.ts';
+import { columnsOf, placedOf } from '../positions.ts';
+import { operations } from '../registry.ts';
 
 /** A range of blocks that no finished page verifies complete; both ends belong to it. */
 export interface Gap {
   readonly from: number;
   readonly to: number;
 }
+
+/** No operation is older: the first ERC-4337 entry point the service lists was deployed then. */
+export const firstOperationAt = Date.UTC(2023, 2, 1);
 
 /** Whether anything of the feed is covered yet. */
 export async function hasCoverage(tx: Pick<Transaction, 'execute'>, feed: Feed): Promise<boolean> {
@@ -162,3 +168,111 @@ export async function floorsOf(
     from: Number(from),
   }));
 }
+
+export type RunResweep = { readonly depth_ms: number; readonly every_ms: number };
+
+export type NewestFirstScope = {
+  readonly since?: string;
+  readonly max_pages?: number;
+  /** Of what is missing only these blocks, both included. */
+  readonly from_block?: number;
+  readonly to_block?: number;
+  /** How far below the top of the coverage a live walk goes, in ms. */
+  readonly overlap_ms?: number;
+  /** Deeper polls for late arrivals: how deep, and how often; short ones belong to the live lane. */
+  readonly resweep?: readonly RunResweep[];
+  /** Whether the backfill lane reads all known history once more. */
+  readonly again?: boolean;
+  /** Whether gaps are read now, whatever their interval: a person waits. */
+  readonly at_once?: boolean;
+};
+
+export type NewestFirstRun = RunOf<NewestFirstScope>;
+
+/** The user's bounds of a run, as they bound each of its walks. */
+export function boundsOf({ scope: { since, max_pages } }: NewestFirstRun): NewestFirstWalk {
+  return { ...(since !== undefined && { since }), ...(max_pages !== undefined && { max_pages }) };
+}
+
+export const isRange = ({ from_block, to_block }: NewestFirstScope): boolean =>
+  from_block !== undefined || to_block !== undefined;
+
+export const orderOf = ({ operation }: Feed): ListOrder => placedOf(operations[operation]).order;
+
+/** As SQL, after `from`: stored items. Of one table, as Citus copies a union before it filters. */
+export function itemsOf(feed: Feed) {
+  const { table, height, key, time } = columnsOf(placedOf(operations[feed.operation]));
+  return sql`
+    (
+      select chain_id, ${height} as height, ${key} as key, ${time} as timestamp from ${table}
+    ) as item
+    where chain_id = ${feed.chain_id} and height is not null`;
+}
+
+export interface BegunWalk extends Record<string, unknown> {
+  readonly id: number;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly floor: number;
+  readonly top: number | null;
+  readonly bottom: number | null;
+  readonly pages: number;
+  readonly from_head: boolean;
+  readonly is_again: boolean;
+  readonly depth_ms: number | null;
+  /** The block of the synthetic cursor that it entered at; null: it entered at another cursor. */
+  readonly entry: number | null;
+  /** The walk whose rest it shares, with others that entered below that one; null: none. */
+  readonly above: number | null;
+}
+
+/** The walks of a run, the oldest first. */
+export async function walksOf(tx: Transaction, run: NewestFirstRun): Promise<BegunWalk[]> {
+  const { rows } = await tx.execute<BegunWalk>(sql`
+    select id::float8 as id, state, reason, coalesce(floor, 0)::float8 as floor, top::float8 as top,
+           bottom::float8 as bottom, pages::float8 as pages, from_head,
+           scope ? 'again' as is_again, depth_ms::float8 as depth_ms,
+           (scope -> 'entry' ->> 'height')::float8 as entry, (scope ->> 'above')::float8 as above
+    from etl.walks
+    where run_id = ${run.id}
+    order by id
+  `);
+  return rows;
+}
+
+export const isRunning = ({ state }: BegunWalk) => state === 'running';
+
+/** Whether it entered at a synthetic cursor and met nothing there that was requested. */
+const isLost = ({ entry, state, pages, reason }: BegunWalk) =>
+  entry !== null &&
+  ((state === 'abandoned' && pages === 0) ||
+    reason === 'misplaced-entry' ||
+    reason === 'empty-entry');
+
+/** Whether it entered above a gap and met nothing there: no item verifies where the gap begins. */
+export const isInVain = ({ entry, state, top }: BegunWalk, gap: Gap): boolean =>
+  entry !== null && entry > gap.to && state === 'finished' && (top ?? 0) <= gap.to;
+
+/** Whether the run tried a gap: a refused cursor leaves the head, a lost synthetic one all ways. */
+export const tried = (walk: BegunWalk, gap: Gap): boolean =>
+  !walk.is_again &&
+  !isLost(walk) &&
+  !isInVain(walk, gap) &&
+  walk.floor === gap.from &&
+  walk.reason !== 'cursor-mismatch' &&
+  (walk.state !== 'abandoned' || walk.from_head);
+
+/** How many walks of a run met another list on their way through a gap: one may be a brief mistake. */
+export const mismatches = (begun: readonly BegunWalk[], gap: Gap): number =>
+  begun.filter(({ reason, floor }) => reason === 'cursor-mismatch' && floor === gap.from).length;
+
+/** Whether the service refused a cursor of its own on the way into a gap. */
+export const wasRefused = (walk: BegunWalk, gap: Gap): boolean =>
+  walk.state === 'abandoned' && !isLost(walk) && walk.floor === gap.from;
+
+/** Whether a walk goes through a gap or into it. One that reads again may make it as it goes. */
+export const reaches = (walk: BegunWalk, gap: Gap): boolean => {
+  if (!isRunning(walk) || gap.to < walk.floor) return false;
+  const from = walk.bottom ?? walk.entry;
+  return from === null ? walk.is_again : gap.from <= from;
+};

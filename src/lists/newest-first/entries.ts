@@ -1,10 +1,20 @@
 import { sql } from 'drizzle-orm';
 import { type Queryable, valueOf } from '../../db/query.ts';
-import { type Feed, feedName, ofFeed } from '../feed.ts';
+import { type Feed, ofFeed } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
-import type { Cursor, NewestFirstWalk, OrderKey } from '../operation.ts';
-import type { Gap, LiveEnd } from './coverage.ts';
-import { itemsOf, type NewestFirstScope, orderOf } from './run.ts';
+import type { ListUnit, NewestFirstWalk, OrderKey } from '../operation.ts';
+import { walksCalledFor } from '../pace.ts';
+import {
+  type BegunWalk,
+  boundsOf,
+  firstOperationAt,
+  type Gap,
+  isRunning,
+  itemsOf,
+  type NewestFirstRun,
+  type NewestFirstScope,
+  orderOf,
+} from './coverage.ts';
 
 /** How long refused synthetic cursors are remembered: one request a day tries again. */
 const memory = '1 day';
@@ -107,75 +117,223 @@ async function itemAbove(tx: Queryable, feed: Feed, block: number): Promise<Orde
   return rows[0] ?? null;
 }
 
-interface Entry extends Record<string, unknown> {
-  readonly cursor: Cursor;
-  /** The highest block on the page. */
-  readonly top: number;
+/** The least that each part of a walk's rest has, in pages. */
+const shortestPart = 3;
+
+/**
+ * What range boundaries may cost beside one request, as a part of what is known to be there. Where two
+ * walks meet, most of a page is read twice; a position below the list's end costs a request.
+ */
+const boundaryPart = 1 / 100;
+const boundaryCost = 3 / 4;
+
+/** How far below what is known of a list the next position is tried, in pages, while little is known. */
+const firstStep = 100;
+
+/**
+ * How many pages farther the second position is tried, together with the first: from there on as many
+ * range boundaries pay as there are walks, and until then all walks lose the round trips.
+ */
+const secondStep = 1500;
+
+/** Positions that may lead nowhere, whatever is known of a list; as many are tried before one was served. */
+const freeTries = 2;
+
+/** What a walk under way has yet to read: blocks, and about how many pages. */
+interface Rest {
+  readonly walk: BegunWalk;
+  readonly from: number;
+  readonly to: number;
+  readonly pages: number;
+  /** Whether it is known that the list goes on below; else about half of the blocks have something. */
+  readonly isSure: boolean;
 }
 
-/** The shortest walk of its own, in pages: each range boundary may cost a page or two twice. */
-const shortestSegment = 25;
-
-export interface Reading extends Pick<PlannedWalk<NewestFirstWalk>, 'scope' | 'floor' | 'depthMs'> {
-  /** Where it begins; null is the head. */
-  readonly start: LiveEnd | null;
-  readonly most: number;
+interface Known {
+  readonly begun: readonly BegunWalk[];
+  /** Pages a block, as dense as what was read so far. */
+  readonly density: number;
+  /** The block below which nothing is wanted, or none can be; `isReached`: the list goes down to it. */
+  readonly beginning: { readonly height: number; readonly isReached: boolean };
 }
 
-/** One reading as parallel walks; each ends at the next one's cursor, or past its first block. */
-export async function planSegments(
+interface Boundary {
+  readonly walk: BegunWalk;
+  readonly height: number;
+}
+
+/**
+ * A part of another walk's rest, for a walk that enters at a synthetic cursor (`sync/checkpoint.ts`).
+ * Parts are about equal; while the list's depth is unknown, positions go ever farther down. Null:
+ * one more walk would not pay, or the service serves no synthetic cursors.
+ */
+export async function planSplit(
   tx: Queryable,
-  feed: Feed,
-  { floor, start, most, ...rest }: Reading,
-): Promise<PlannedWalk<NewestFirstWalk>> {
-  const entries = await entriesWithin(tx, feed, floor ?? 0, start?.bottom ?? null, most);
-  const segment = (
-    cursor: Cursor | null,
-    next: Entry | undefined,
-  ): PlannedWalk<NewestFirstWalk> => ({
-    ...rest,
-    scope: { ...rest.scope, ...(next !== undefined && { until: next.cursor }) },
-    floor: next === undefined ? floor : next.top,
-    cursor,
-  });
+  run: NewestFirstRun,
+  begun: readonly BegunWalk[],
+  at: Date,
+): Promise<PlannedWalk<NewestFirstWalk> | null> {
+  const density = densityOf(begun);
+  if (density === null || run.scope.max_pages !== undefined) return null;
+  const missing = (await walksCalledFor(tx, run)) - begun.filter(isRunning).length;
+  if (missing < 1) return null;
+  const { unit, topOf, cursorAt } = orderOf(run);
+  const beginning = await beginningOf(tx, run, unit, run.scope.since);
+  const boundary = nextBoundary({ begun, density, beginning }, missing);
+  if (boundary === null || !(await believesEntries(tx, run, at))) return null;
+  const { walk, height } = boundary;
+  const entry = topOf(height);
   return {
-    ...segment(start?.cursor ?? null, entries[0]),
-    beside: entries.map(({ cursor }, index) => segment(cursor, entries[index + 1])),
+    scope: { ...boundsOf(run), entry, above: firstOf(walk) },
+    floor: walk.floor === 0 ? null : walk.floor,
+    cursor: cursorAt(entry),
   };
 }
 
-/** Cursors of the ledger that part a range of blocks evenly, the newest first. */
-async function entriesWithin(
+/** Where one of so many walks more is to enter, as long as that pays. */
+function nextBoundary(known: Known, missing: number): Boundary | null {
+  const { begun, density } = known;
+  const entered = begun.filter(({ above }) => above !== null);
+  const isServed = entered.some(({ pages }) => pages > 0);
+  if (!isServed && entered.filter(isRunning).length >= freeTries) return null;
+  const open = openRest(known);
+  const rests = begun.flatMap((walk) => restOf(walk, known) ?? []);
+  const sure = [...begun, ...rests].reduce((sum, { pages }) => sum + pages, 0);
+  const cost = costOf(begun);
+  const step = (open?.walk.pages === 0 ? secondStep : Math.max(firstStep, sure)) / density;
+  const isLimited = open !== null && open.to - step <= open.from;
+  const mayFail = cost < freeTries || cost <= sure * boundaryPart;
+  if (open !== null && mayFail && (!isLimited || cost < freeTries)) {
+    const boundary = farther(open, isLimited ? null : step);
+    if (boundary !== null) return boundary;
+  }
+  if (sure * boundaryPart - cost < boundaryCost) return null;
+  return evenly(isLimited && open.walk.pages > 0 ? [...rests, open] : rests, missing);
+}
+
+/** Pages a block of what was read so far; null: unknown yet. */
+function densityOf(begun: readonly BegunWalk[]): number | null {
+  const sum = { pages: 0, blocks: 0 };
+  for (const { pages, top, bottom } of begun) {
+    if (top === null || bottom === null) continue;
+    sum.pages += pages;
+    sum.blocks += top - bottom;
+  }
+  return sum.blocks === 0 ? null : sum.pages / sum.blocks;
+}
+
+const costOf = (begun: readonly BegunWalk[]) =>
+  begun.reduce((sum, walk) => {
+    if (walk.above === null) return sum;
+    return sum + (walk.pages > 0 && walk.reason !== 'empty-entry' ? boundaryCost : 1);
+  }, 0);
+
+/** Where a walk stands, or is to enter; null: it is unknown yet. */
+const placeOf = ({ bottom, entry }: BegunWalk) => bottom ?? entry;
+
+/** The walk whose rest it shares with others. */
+const firstOf = ({ above, id }: BegunWalk) => above ?? id;
+
+/** The walks under way that share a walk's rest and entered below a place. */
+function walksBelow(walk: BegunWalk, place: number, { begun }: Known): readonly BegunWalk[] {
+  return begun.filter(
+    (other) =>
+      isRunning(other) &&
+      firstOf(other) === firstOf(walk) &&
+      other.entry !== null &&
+      other.entry < place,
+  );
+}
+
+/** Whether it is unknown where a walk's part ends: nothing is known to be below it. */
+const isOpenEnded = (walk: BegunWalk, place: number, known: Known) =>
+  walk.floor === 0 &&
+  !known.beginning.isReached &&
+  !walksBelow(walk, place, known).some(({ pages }) => pages > 0);
+
+/** One that enters the list for others too has to arrive before. */
+const mayBeParted = (walk: BegunWalk) =>
+  isRunning(walk) && !walk.is_again && (walk.pages > 0 || walk.above !== null);
+
+/** What a walk has yet to read, if it is known where that ends; one below it counts as if it had arrived. */
+function restOf(walk: BegunWalk, known: Known): Rest | null {
+  const to = placeOf(walk);
+  if (!mayBeParted(walk) || to === null || isOpenEnded(walk, to, known)) return null;
+  const from = Math.max(
+    walk.floor,
+    known.beginning.height,
+    lowestUseful(to, known),
+    ...walksBelow(walk, to, known).map(({ entry }) => entry ?? 0),
+  );
+  return from < to ? { walk, from, to, pages: (to - from) * known.density, isSure: true } : null;
+}
+
+/** What the lowest walk may have left; null: no walk's end is unknown, or a position is tried. */
+function openRest(known: Known): Rest | null {
+  const isFirst = known.begun.filter(({ above }) => above !== null).length <= 1;
+  for (const walk of known.begun) {
+    const to = placeOf(walk);
+    if (!mayBeParted(walk) || to === null || !isOpenEnded(walk, to, known)) continue;
+    if (walksBelow(walk, to, known).length > 0) continue;
+    if (walk.pages === 0 && !isFirst) return null;
+    const from = Math.max(known.beginning.height, lowestUseful(to, known));
+    return { walk, from, to, pages: ((to - from) * known.density) / 2, isSure: false };
+  }
+  return null;
+}
+
+/** The highest position below a block that led to nothing, or to nothing that is wanted; 0: none did. */
+const lowestUseful = (to: number, { begun }: Known) =>
+  Math.max(
+    0,
+    ...begun.flatMap(({ entry, reason, pages }) =>
+      entry !== null &&
+      entry < to &&
+      (reason === 'empty-entry' || (reason === 'since' && pages === 1))
+        ? [entry]
+        : [],
+    ),
+  );
+
+/** A position so far below all that is known, or half the way to where nothing is. */
+function farther({ walk, from, to, pages }: Rest, step: number | null): Boundary | null {
+  if (step === null && pages < shortestPart) return null;
+  const height = Math.floor(step === null ? (to + from) / 2 : to - step);
+  return height > 0 ? { walk, height } : null;
+}
+
+/** The lowest part of the longest rest, so that so many walks more have each about as much to read. */
+function evenly(rests: readonly Rest[], missing: number): Boundary | null {
+  const [longest] = rests.toSorted((a, b) => b.pages - a.pages);
+  if (longest === undefined) return null;
+  const { walk, from, to, pages, isSure } = longest;
+  const all = rests.reduce((sum, rest) => sum + rest.pages, 0);
+  const fair = Math.round((pages * (rests.length + missing)) / all);
+  const parts = Math.min(isSure ? Math.max(2, fair) : 2, Math.floor(pages / shortestPart));
+  return parts < 2 ? null : { walk, height: from + Math.floor((to - from) / parts) };
+}
+
+/** About where a list begins from a time on, by the pace of the stored items' blocks. */
+async function beginningOf(
   tx: Queryable,
   feed: Feed,
-  floor: number,
-  from: number | null,
-  most: number,
-): Promise<Entry[]> {
-  const { rows } = await tx.execute<Entry>(sql`
-    with entry as (
-      select distinct on (page.top) page.cursor_in as cursor, page.top
-      from etl.pages as page
-      where page.feed = ${feedName(feed)}
-        and page.top > ${floor}
-        and (${from}::bigint is null or page.top < ${from}::bigint)
-        and page.is_ordered
-        and page.cursor_in is not null
-      order by page.top, page.id desc
-    ), placed as (
-      select cursor, top,
-             row_number() over (order by top desc) as place,
-             -- The page that the reading begins with is none of them.
-             least(${most}, (count(*) over () + 1) / ${shortestSegment}) as segments,
-             count(*) over () + 1 as pages
-      from entry
-    )
-    select cursor, top::float8 as top
-    from placed
-    where segments > 1
-      and place % (pages / segments) = 0
-      and place / (pages / segments) < segments
-    order by placed.top desc
-  `);
-  return rows;
+  unit: ListUnit,
+  since: string | undefined,
+): Promise<Known['beginning']> {
+  // Batches are numbered from the first one on.
+  if (since === undefined && unit === 'batches') return { height: 0, isReached: true };
+  const first = since === undefined ? firstOperationAt : Date.parse(since);
+  const beginning = await valueOf<number>(
+    tx,
+    sql`
+    select (
+      low.height - (1000 * extract(epoch from low.timestamp) - ${first}) * (high.height - low.height)
+        / nullif(1000 * extract(epoch from high.timestamp - low.timestamp), 0)
+    )::float8 as beginning
+    from etl.confirmed_below(${feed.chain_id}, ${feed.operation}, ${Number.MAX_SAFE_INTEGER}, 'infinity') as high,
+         etl.item_above(${feed.chain_id}, ${feed.operation}, 0) as low
+  `,
+  );
+  const height = Math.max(0, Math.floor(beginning ?? 0));
+  return { height, isReached: since !== undefined && height > 0 };
 }

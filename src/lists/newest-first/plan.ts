@@ -3,26 +3,24 @@ import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
 import type { Database, Transaction } from '../../db/transaction.ts';
 import { type Feed, type FeedLane, feedName, ofFeed } from '../feed.ts';
 import type { Occasion, PlannedWalk, Target, WalkPlan } from '../list.ts';
-import type { NewestFirstWalk } from '../operation.ts';
+import type { Cursor, NewestFirstWalk } from '../operation.ts';
 import { hasRested, latestStart, parallelOf } from '../pace.ts';
 import {
+  type BegunWalk,
+  boundsOf,
   entryAbove,
   type Floor,
   floorsOf,
   type Gap,
   gapsOf,
   hasCoverage,
-  liveEnd,
-  lowestCovered,
-} from './coverage.ts';
-import { believesEntries, entryInto, planSegments, wantedOf } from './entries.ts';
-import {
-  type BegunWalk,
-  boundsOf,
   isInVain,
   isRange,
   isRunning,
   itemsOf,
+  liveEnd,
+  type LiveEnd,
+  lowestCovered,
   mismatches,
   type NewestFirstRun,
   type NewestFirstScope,
@@ -32,8 +30,8 @@ import {
   tried,
   walksOf,
   wasRefused,
-} from './run.ts';
-import { planSplit } from './split.ts';
+} from './coverage.ts';
+import { believesEntries, entryInto, planSplit, wantedOf } from './entries.ts';
 
 /** The gaps due at a time, the newest first; in growing intervals if walks verify nothing. */
 async function gapsDue(
@@ -105,6 +103,79 @@ async function readAgain(
     start: null,
     most: await parallelOf(tx, run),
   });
+}
+
+interface Entry extends Record<string, unknown> {
+  readonly cursor: Cursor;
+  /** The highest block on the page. */
+  readonly top: number;
+}
+
+/** The shortest walk of its own, in pages: each range boundary may cost a page or two twice. */
+const shortestSegment = 25;
+
+interface Reading extends Pick<PlannedWalk<NewestFirstWalk>, 'scope' | 'floor' | 'depthMs'> {
+  /** Where it begins; null is the head. */
+  readonly start: LiveEnd | null;
+  readonly most: number;
+}
+
+/** One reading as parallel walks; each ends at the next one's cursor, or past its first block. */
+async function planSegments(
+  tx: Queryable,
+  feed: Feed,
+  { floor, start, most, ...rest }: Reading,
+): Promise<PlannedWalk<NewestFirstWalk>> {
+  const entries = await entriesWithin(tx, feed, floor ?? 0, start?.bottom ?? null, most);
+  const segment = (
+    cursor: Cursor | null,
+    next: Entry | undefined,
+  ): PlannedWalk<NewestFirstWalk> => ({
+    ...rest,
+    scope: { ...rest.scope, ...(next !== undefined && { until: next.cursor }) },
+    floor: next === undefined ? floor : next.top,
+    cursor,
+  });
+  return {
+    ...segment(start?.cursor ?? null, entries[0]),
+    beside: entries.map(({ cursor }, index) => segment(cursor, entries[index + 1])),
+  };
+}
+
+/** Cursors of the ledger that part a range of blocks evenly, the newest first. */
+async function entriesWithin(
+  tx: Queryable,
+  feed: Feed,
+  floor: number,
+  from: number | null,
+  most: number,
+): Promise<Entry[]> {
+  const { rows } = await tx.execute<Entry>(sql`
+    with entry as (
+      select distinct on (page.top) page.cursor_in as cursor, page.top
+      from etl.pages as page
+      where page.feed = ${feedName(feed)}
+        and page.top > ${floor}
+        and (${from}::bigint is null or page.top < ${from}::bigint)
+        and page.is_ordered
+        and page.cursor_in is not null
+      order by page.top, page.id desc
+    ), placed as (
+      select cursor, top,
+             row_number() over (order by top desc) as place,
+             -- The page that the reading begins with is none of them.
+             least(${most}, (count(*) over () + 1) / ${shortestSegment}) as segments,
+             count(*) over () + 1 as pages
+      from entry
+    )
+    select cursor, top::float8 as top
+    from placed
+    where segments > 1
+      and place % (pages / segments) = 0
+      and place / (pages / segments) < segments
+    order by placed.top desc
+  `);
+  return rows;
 }
 
 /** The deepest due rule that is too long for the live lane; once a run, so that a run ends. */

@@ -1,12 +1,11 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { valueOf } from '../../db/query.ts';
+import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
 import type { Database, Transaction } from '../../db/transaction.ts';
-import { type Feed, type FeedLane, ofLane } from '../feed.ts';
-import type { Occasion, Target, WalkPlan } from '../list.ts';
-import type { NumberedWalk } from '../operation.ts';
+import { type Feed, type FeedLane, feedName, ofLane } from '../feed.ts';
+import type { Occasion, PlannedWalk, Target, WalkPlan } from '../list.ts';
+import type { Cursor, KnownBlock, NumberedWalk } from '../operation.ts';
 import { hasRested } from '../pace.ts';
 import { tablesOfFeed } from './list.ts';
-import { hasReread, isHeadLong, planLastRead, planReread, type RereadRange } from './reread.ts';
 import {
   begunBy,
   follow,
@@ -36,11 +35,13 @@ export async function planBackfillBatch(
   const top = run.scope.to_batch ?? (await latestBatchOf(tx, run));
   if (top === null) return null;
   const range = historyOf(run, run.scope, top);
-  const again = await planReread(tx, run, range, run.scope.at_once === true ? 'at-once' : at);
+  const isDueNow = run.scope.at_once === true ? atOnce : isRested(range, at);
+  const again = await planReread(tx, run, range, isDueNow);
   if (again !== null) return again;
   const next = await nextUnread(tx, run, from);
   if (next !== null) return walkOf(next);
-  return (await nextGap(tx, run, from, top)) ?? planLastRead(tx, run, range);
+  if (!(await hasUnread(tx, run, from, top))) return planLastRead(tx, run, range);
+  return (await nextSkipped(tx, run, [from, top], sql`true`)) ?? planLastRead(tx, run, range);
 }
 
 /** The numbers that the backfill lane reads again: each live run reads the newest ones. */
@@ -66,30 +67,40 @@ export async function planLiveBatch(
   if (latest === null) return null;
   const { base, newest, poll } = await follow(tx, run, latest);
   if (poll !== null) return poll;
-  const passed = await nextPassed(tx, run, base, newest);
+  const isGap = isSupposedGap(run, sql`number`);
+  const passed = await nextSkipped(tx, run, [base + 1, newest], isGap);
   if (passed !== null) return passed;
   const { from_batch: lowest = 1, reread = 0 } = run.scope;
   const all = { chain_id: run.chain_id, operation: run.operation, from: lowest, to: newest };
   // The newest of before is seen to its end once more, now that another stands on it.
   const range = { ...all, from: Math.max(lowest, Math.min(newest - reread + 1, base)) };
-  const when = (await isHeadLong(tx, all)) ? { restedBy: at } : 'at-once';
-  return (await planReread(tx, run, range, when)) ?? planLastRead(tx, run, range);
+  const isDueNow = (await isHeadLong(tx, all))
+    ? sql`(${isFilling(range)} or ${isRested(range, at)})`
+    : atOnce;
+  return (await planReread(tx, run, range, isDueNow)) ?? planLastRead(tx, run, range);
 }
 
-async function nextPassed(
+/**
+ * The highest unread number that no walk has. One that `isGap`, as SQL over `number`, supposes to be a gap comes
+ * last, after the walks under way: they may verify it empty.
+ */
+async function nextSkipped(
   tx: Transaction,
   run: NumberedRun,
-  base: number,
-  newest: number,
+  [from, top]: readonly [number, number],
+  isGap: SQL,
 ): Promise<WalkPlan<NumberedWalk>> {
   const { rows } = await tx.execute<{ number: number; is_gap: boolean }>(sql`
-    select number::float8 as number, ${isSupposedGap(run, sql`number`)} as is_gap
-    from (${unreadNumbers(run, base + 1, sql`${newest}::bigint`)}) as unread
+    select number::float8 as number, ${isGap} as is_gap
+    from (${unreadNumbers(run, from, sql`${top}::bigint`)}) as unread
     where not ${isUnderWay(run, sql`number`)} and not ${isBegun(run, sql`number`)}
     order by is_gap, number desc
     limit 1
   `);
-  return rows[0] === undefined ? null : unlessGap(tx, run, rows[0]);
+  const [next] = rows;
+  if (next === undefined) return null;
+  const mayBeVerified = next.is_gap && shown(await begunBy(tx, run)).isRunning;
+  return mayBeVerified ? 'wait' : walkOf(next.number);
 }
 
 /**
@@ -113,34 +124,6 @@ const unreadNumbers = (run: NumberedRun, from: number, top: SQL) => sql`
     order by range desc
   ) as unread
 `;
-
-/** A supposed gap is read last: the walks under way may verify it empty. */
-async function unlessGap(
-  tx: Transaction,
-  run: NumberedRun,
-  { number, is_gap }: { readonly number: number; readonly is_gap: boolean },
-): Promise<WalkPlan<NumberedWalk>> {
-  if (!is_gap) return walkOf(number);
-  return shown(await begunBy(tx, run)).isRunning ? 'wait' : walkOf(number);
-}
-
-/** The highest number that was skipped as a gap, and that the batches around it did not verify empty. */
-async function nextGap(
-  tx: Transaction,
-  run: NumberedRun,
-  from: number,
-  top: number,
-): Promise<WalkPlan<NumberedWalk>> {
-  if (!(await hasUnread(tx, run, from, top))) return null;
-  const unread = sql`
-    select number::float8
-    from (${unreadNumbers(run, from, sql`${top}::bigint`)}) as unread
-    where not ${isUnderWay(run, sql`number`)} and not ${isBegun(run, sql`number`)}
-    limit 1
-  `;
-  const number = await valueOf<number>(tx, unread);
-  return number === null ? null : unlessGap(tx, run, { number, is_gap: true });
-}
 
 /** The highest unread number at or below the run's pointer; moves the pointer below it. */
 const nextUnread = (tx: Transaction, run: NumberedRun, from: number) =>
@@ -182,11 +165,217 @@ export async function isDue(
   const top = scope.to_batch ?? latest;
   if (top === null) return occasion === 'sync' || hasSearchRested(db, lane, at);
   if (await hasUnread(db, lane, scope.from_batch ?? 1, top)) return true;
-  return hasReread(db, historyOf(lane, scope, top), occasion === 'sync' ? 'at-once' : at);
+  const range = historyOf(lane, scope, top);
+  const isDueNow = occasion === 'sync' ? atOnce : isRested(range, at);
+  const unverified = sql`
+    select from ${tablesOfFeed(lane).states} as batch where ${isUnverified(range, isDueNow)} limit 1
+  `;
+  return hasRows(db, unverified);
 }
 
 /** A chain without batches is searched in growing intervals: a search is eight pages. */
 async function hasSearchRested(db: Database, lane: FeedLane, at: Date): Promise<boolean> {
   const searches = sql`${ofLane(lane)} and scope ? 'probe'`;
   return (await valueOf<boolean>(db, sql`select ${hasRested(searches, at)}`)) ?? true;
+}
+
+/** Which batches that were read and are not verified are to be read again. */
+interface RereadRange extends Feed {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Batches that may wait above the highest verified one: newest, filling, awaiting an update. */
+const headLimit = 3;
+
+/** As SQL: the lowest unverified batches above the highest verified one, one more than may wait. */
+function head(range: RereadRange): SQL {
+  const { chain_id, from, to } = range;
+  const { states } = tablesOfFeed(range);
+  return sql`
+    select batch_number
+    from ${states}
+    where chain_id = ${chain_id} and not is_verified and blocks_count > 0 and batch_number <= ${to}
+      and batch_number > coalesce(
+        (
+          select max(batch_number) from ${states}
+          where chain_id = ${chain_id} and state = 'settled' and batch_number between ${from} and ${to}
+        ),
+        ${from}::bigint - 1
+      )
+    order by batch_number
+    limit ${headLimit + 1}
+  `;
+}
+
+const isHeadLong = async (db: Queryable, range: RereadRange): Promise<boolean> =>
+  (await db.execute(head(range))).rows.length > headLimit;
+
+/** As SQL: the highest number to refetch; if many wait, the lowest few, which the others need. */
+const readUpTo = (range: RereadRange) => sql`coalesce(
+  (
+    select case when count(*) > ${headLimit} then (array_agg(batch_number))[${headLimit}::int] end
+    from (${head(range)}) as head
+  ),
+  ${range.to}::bigint
+)`;
+
+/** As SQL: more blocks may have come: the last read brought some, or the batch is a whole chain. */
+const isFilling = (range: RereadRange) => sql`(
+  (is_contiguous and is_linked) is true
+  or coalesce(
+    (
+      select inserted > 0
+      from etl.walks
+      where walks.batch = batch_number and walks.feed = ${feedName(range)}
+      order by id desc
+      limit 1
+    ),
+    false
+  )
+)`;
+
+/** As SQL: whether a batch has rested since it was last read. */
+const isRested = (range: RereadRange, at: Date) =>
+  hasRested(sql`walks.batch = batch_number and walks.feed = ${feedName(range)}`, at);
+
+const atOnce = sql`true`;
+
+/** As SQL, over rows of `batch`: unverified, in range, and due. */
+const isUnverified = (range: RereadRange, isDueNow: SQL) => sql`
+  batch.chain_id = ${range.chain_id}
+  and not is_verified
+  and batch_number between ${range.from} and ${readUpTo(range)}
+  and ${isDueNow}
+`;
+
+/** The newest batch of the range that is to be read again and that this run has not begun. */
+async function planReread(
+  tx: Transaction,
+  run: NumberedRun,
+  range: RereadRange,
+  isDueNow: SQL,
+): Promise<PlannedWalk<NumberedWalk> | null> {
+  const next = sql`
+    select batch_number::float8
+    from ${tablesOfFeed(range).states} as batch
+    where ${isUnverified(range, isDueNow)}
+      and not ${isBegun(run, sql`batch_number`)}
+      and not ${isUnderWay(run, sql`batch_number`)}
+    order by batch_number desc
+    limit 1
+  `;
+  return walkAgain(tx, range, await valueOf<number>(tx, next));
+}
+
+/** How many walks of one number a run makes at most: the first, one down to known blocks, its end. */
+const walksOfNumber = 3;
+
+/**
+ * The newest begun number that lacks only another read of its end: read to a known block, the
+ * lowest, empty below that, or below the range. Null while lower numbers are unread: they may be
+ * evidence.
+ */
+async function planLastRead(
+  tx: Transaction,
+  run: NumberedRun,
+  range: RereadRange,
+): Promise<PlannedWalk<NumberedWalk> | null> {
+  const { chain_id, operation, from, to } = range;
+  const { states } = tablesOfFeed(range);
+  const next = sql`
+    select batch_number::float8
+    from etl.batch_standing
+    where not is_verified
+      and chain_id = ${chain_id}
+      and operation = ${operation}
+      and floor is not null
+      and batch_number <= ${to}
+      and batch_number >= coalesce(
+        (
+          select max(batch_number) from ${states}
+          where chain_id = ${chain_id} and blocks_count > 0 and batch_number < ${from}
+        ),
+        ${from}
+      )
+      and above is not null
+      and (
+        -- A lowest one that was seen twice waits for the empty numbers below it.
+        wants = 'bottom' and not (is_lowest and times_seen > 1)
+        or blocks_count = 0 and bottom is null and times_seen = 1 and is_lowest
+      )
+      and not (is_lowest and has_unread_below)
+      and (
+        select count(*) between (batch_number >= ${from})::int and ${walksOfNumber - 1} from etl.walks
+        where walks.batch = batch_number
+          and walks.feed = ${feedName(run)}
+          and walks.run_id = ${run.id}
+      )
+      and not ${isUnderWay(run, sql`batch_number`)}
+    order by batch_number desc
+    limit 1
+  `;
+  return walkAgain(tx, range, await valueOf<number>(tx, next));
+}
+
+/** Reads what can have changed: down to a known block, the last page, or the whole batch. */
+async function walkAgain(
+  tx: Transaction,
+  feed: Feed,
+  batch: number | null,
+): Promise<PlannedWalk<NumberedWalk> | null> {
+  if (batch === null) return null;
+  const wants = await valueOf<'whole' | 'top' | 'bottom'>(
+    tx,
+    sql`
+      select wants from etl.batch_standing
+      where chain_id = ${feed.chain_id}
+        and operation = ${feed.operation}
+        and batch_number = ${batch}
+    `,
+  );
+  if (wants === 'bottom') {
+    return { ...walkOf(batch), cursor: await lastEntry(tx, feed, batch) };
+  }
+  const known = wants === 'top' ? await knownBlock(tx, feed, batch) : null;
+  return walkOf(batch, known === null ? {} : { known });
+}
+
+/** The cursor of the last page with blocks of the newest walk to a batch's end; null: the first page. */
+const lastEntry = (tx: Transaction, feed: Feed, batch: number) =>
+  valueOf<Cursor>(
+    tx,
+    sql`
+      select page.cursor_in
+      from etl.walks as walk
+      join etl.pages as page on page.walk_id = walk.id
+      where walk.batch = ${batch}
+        and walk.feed = ${feedName(feed)}
+        and walk.state = 'finished'
+        and walk.reason is null
+        and page.rows > 0
+      order by walk.id desc, page.sequence desc
+      limit 1
+    `,
+  );
+
+/** A batch's highest block, or the one below its lowest pending one; null: it is read whole. */
+async function knownBlock(tx: Transaction, feed: Feed, batch: number): Promise<KnownBlock | null> {
+  const { chain_id: chainId } = feed;
+  const { blocks, states, number } = tablesOfFeed(feed);
+  const { rows } = await tx.execute<{ height: number; hash: string }>(sql`
+    select block.height::float8 as height, block.hash
+    from ${states} as batch
+    left join lateral (
+      select min(height) as height
+      from ${blocks}
+      where chain_id = ${chainId} and ${number} = ${batch} and is_pending_update
+    ) as pending on true
+    join ${blocks} as block
+      on block.chain_id = ${chainId}
+      and block.${number} = ${batch}
+      and block.height = coalesce(pending.height - 1, batch.last_height)
+    where batch.chain_id = ${chainId} and batch.batch_number = ${batch}
+  `);
+  return rows[0] ?? null;
 }

@@ -1,7 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../../db/transaction.ts';
 import type { NumberedWalk, WalkEndContext } from '../operation.ts';
-import { noteObservation, releaseBlocks, touchedBatches } from './ends.ts';
 import { type NumberedList, tablesOf } from './list.ts';
 
 /** Widest gap of numbers noted as empty without a request: beyond it the numbering has jumped. */
@@ -59,6 +58,29 @@ const isSettled = (list: NumberedList, chainId: number, runId: number) => sql`(
   )
 ) is true`;
 
+/** Batches with blocks, the nearest on both sides, and whether they meet as their lists were seen. */
+function placed(list: NumberedList, chainId: number, batches: readonly number[]): SQL {
+  const nearest = (aggregate: SQL, side: SQL) => sql`(
+    select ${aggregate}(batch_number) from ${tablesOf(list).states}
+    where chain_id = ${chainId} and blocks_count > 0 and batch_number ${side} number
+  )`;
+  return sql`
+    select standing.*,
+           meets_above and not is_contested_above
+             and (times_seen = 0 or top is not distinct from last_height) as is_joined_above,
+           meets_below and not is_contested_below
+             and (times_seen = 0 or bottom is not distinct from first_height) as is_joined_below
+    from (
+      select distinct unnest(
+        array[number, ${nearest(sql`max`, sql`<`)}, ${nearest(sql`min`, sql`>`)}]
+      ) as number
+      from unnest(${sql.param(batches)}::bigint[]) as number
+    ) as near
+    join etl.batch_standing as standing on batch_number = number
+    where chain_id = ${chainId} and operation = ${list.name} and blocks_count > 0
+  `;
+}
+
 /** Judges batches and those around; verifies gaps between two that meet, or below the lowest. */
 async function settleBatches(
   list: NumberedList,
@@ -67,27 +89,9 @@ async function settleBatches(
   batches: readonly number[],
 ): Promise<void> {
   const { states } = tablesOf(list);
-  const nearest = (aggregate: SQL, side: SQL) => sql`
-    (
-      select ${aggregate}(batch_number) from ${states}
-      where chain_id = ${chain_id} and blocks_count > 0 and batch_number ${side} number
-    )
-  `;
   await tx.execute(sql`
-    with near as (
-      select distinct unnest(
-        array[number, ${nearest(sql`max`, sql`<`)}, ${nearest(sql`min`, sql`>`)}]
-      ) as number
-      from unnest(${sql.param(batches)}::bigint[]) as number
-    ), placed as (
-      select standing.*,
-             meets_above and not is_contested_above
-               and (times_seen = 0 or top is not distinct from last_height) as is_joined_above,
-             meets_below and not is_contested_below
-               and (times_seen = 0 or bottom is not distinct from first_height) as is_joined_below
-      from near
-      join etl.batch_standing as standing on batch_number = number
-      where chain_id = ${chain_id} and operation = ${list.name} and blocks_count > 0
+    with placed as (
+      ${placed(list, chain_id, batches)}
     ), judged as (
       select *, ${isSettled(list, chain_id, run_id)} as is_settled from placed
     ), full_ones as (
@@ -203,5 +207,157 @@ async function describeBatches(
           is distinct from
           (excluded.blocks_count, excluded.first_height, excluded.last_height,
            excluded.is_contiguous, excluded.is_linked)
+  `);
+}
+
+/**
+ * Takes the number from blocks that claim to be in the batch and that its walk did not serve. A
+ * walk out of order or with a quarantined item concludes nothing, and a newer page's block stays.
+ * Below the lowest served block, that block's parent must be in a lower batch. Blocks that another
+ * page is writing are skipped: waiting could deadlock.
+ */
+async function releaseBlocks(
+  list: NumberedList,
+  tx: Transaction,
+  walk: WalkEndContext<NumberedWalk>,
+): Promise<void> {
+  const { blocks, number } = tablesOf(list);
+  await tx.execute(sql`
+    with walked as (
+      select range_agg(heights) as served,
+             lower(range_merge(range_agg(heights))) as lowest,
+             -- Nothing is known of what stands above the page that a walk entered at.
+             ((array_agg(cursor_in order by sequence))[1] ->> 'block_number')::bigint as entered_at,
+             min(id) as first_page,
+             bool_and(heights is not null and is_ordered and quarantined = 0) as is_conclusive
+      from etl.pages
+      where walk_id = ${walk.walk_id}
+    ), gone as (
+      select height
+      from ${blocks} as block, walked
+      where is_conclusive
+        and chain_id = ${walk.chain_id}
+        and ${number} = ${walk.scope.batch}
+        and height >= ${walk.readDownTo}
+        and (entered_at is null or height < entered_at)
+        and not height <@ served
+        and page_id < first_page
+        and (
+          height > lowest
+          -- One hash has one height: the other was a wrong number.
+          or exists (
+            select from ${blocks} as same
+            where same.hash = block.hash
+              and same.chain_id = ${walk.chain_id}
+              and same.height <> block.height
+              and same.height <@ served
+          )
+          or exists (
+            select from ${blocks} as bottom
+            join ${blocks} as below
+              on below.chain_id = bottom.chain_id
+              and below.height = bottom.height - 1
+              and below.hash = bottom.parent_hash
+            where bottom.chain_id = ${walk.chain_id}
+              and bottom.height = lowest
+              and below.${number} < ${walk.scope.batch}
+          )
+        )
+      for update of block skip locked
+    )
+    update ${blocks} as t
+    set ${number} = null, updated_at = now(), page_id = ${walk.page_id}
+    from gone
+    where t.chain_id = ${walk.chain_id} and t.height = gone.height
+  `);
+}
+
+/** The batch, and those that had blocks among the served heights: it may have taken some of them. */
+async function touchedBatches(
+  list: NumberedList,
+  tx: Transaction,
+  walk: WalkEndContext<NumberedWalk>,
+): Promise<number[]> {
+  const { rows } = await tx.execute<{ number: number }>(sql`
+    with served as (
+      select coalesce(range_agg(heights), '{}') as heights
+      from etl.pages
+      where walk_id = ${walk.walk_id}
+    )
+    select ${walk.scope.batch}::float8 as number
+    union
+    select batch_number::float8
+    from ${tablesOf(list).states}, served
+    where chain_id = ${walk.chain_id}
+      and blocks_count > 0
+      and int8range(first_height, last_height, '[]') && heights
+  `);
+  return rows.map(({ number }) => number);
+}
+
+/**
+ * Notes where a walk saw its batch's list begin and end, and the lowest block's parent: stored
+ * blocks must agree. A walk out of order or with a quarantined item has seen nothing, nor has one
+ * that entered at the last page and was served no block.
+ */
+async function noteObservation(
+  list: NumberedList,
+  tx: Transaction,
+  walk: WalkEndContext<NumberedWalk>,
+): Promise<void> {
+  const readsEnd = sql`${walk.readDownTo === 0}`;
+  await tx.execute(sql`
+    with walked as (
+      select range_merge(range_agg(heights)) as span,
+             (array_agg(cursor_in order by sequence))[1] is null as from_head,
+             bool_and(
+               is_ordered
+               -- What was in quarantine and can be read now was served too.
+               and coalesce(
+                 (select sum(upper(range) - lower(range)) from unnest(heights) as range), 0
+               ) >= items - repeats
+             ) as is_orderly
+      from etl.pages
+      where walk_id = ${walk.walk_id}
+    ), seen as (
+      select upper(span) - 1 as top, lower(span) as bottom, from_head, is_conclusive,
+             is_conclusive and ${readsEnd} as is_whole,
+             (
+               select parent_hash from ${tablesOf(list).blocks}
+               where chain_id = ${walk.chain_id} and height = lower(span)
+             ) as parent_hash
+      from walked, lateral (
+        select is_orderly and (from_head or not isempty(span)) as is_conclusive
+      ) as judged
+    ), before as (
+      select * from etl.batch_observations
+      where chain_id = ${walk.chain_id} and operation = ${list.name}
+        and batch_number = ${walk.scope.batch}
+    )
+    insert into etl.batch_observations (
+      chain_id, operation, batch_number, top, bottom, parent_hash, times_seen, walk_id, run_id
+    )
+    select ${walk.chain_id}::bigint, ${list.name}, ${walk.scope.batch}::bigint,
+           -- A walk of the last page alone has not seen where the list begins.
+           case when is_conclusive then case when from_head then seen.top else before.top end end,
+           case when is_whole then seen.bottom when is_conclusive then before.bottom end,
+           case when is_whole then seen.parent_hash when is_conclusive then before.parent_hash end,
+           case
+             when not is_conclusive then 0
+             when not is_whole then coalesce(before.times_seen, 0)
+             when before.walk_id = ${walk.walk_id} then greatest(before.times_seen, 1)
+             when (before.bottom, before.parent_hash)
+                    is not distinct from (seen.bottom, seen.parent_hash)
+               and before.times_seen > 0 then before.times_seen + 1
+             else 1
+           end,
+           ${walk.walk_id}::bigint,
+           case when is_whole then ${walk.run_id}::bigint
+                else coalesce(before.run_id, ${walk.run_id}::bigint) end
+    from seen left join before on true
+    on conflict (chain_id, operation, batch_number) do update
+    set (top, bottom, parent_hash, times_seen, walk_id, run_id)
+          = (excluded.top, excluded.bottom, excluded.parent_hash, excluded.times_seen,
+             excluded.walk_id, excluded.run_id)
   `);
 }

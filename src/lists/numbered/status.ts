@@ -1,9 +1,20 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
-import type { KindStatus, ListCoverage, ListReach } from '../list.ts';
+import {
+  about,
+  atLeast,
+  coveredRanges,
+  type Estimate,
+  type EstimateOptions,
+  halfPage,
+  type KindStatus,
+  type ListCoverage,
+  type ListReach,
+  none,
+  upTo,
+} from '../list.ts';
 import type { Configured } from '../operation.ts';
 import { polling } from '../settings.ts';
-import { type BatchFacts, batchHistory, batchUpkeep, facts, nothingKnown } from './estimate.ts';
 
 /** Verified by the chain, or, up to a last number, by being read: a few batches lack neighbours. */
 const shows = sql`exists (
@@ -16,32 +27,6 @@ const shows = sql`exists (
     where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation and batch_number <@ target_numbers
   )
 )`;
-
-/** Ranges of numbers that the chain verifies and that hold no item in quarantine, as of the oldest and the newest conclusion in each. */
-const verifiedBatches = sql`
-  select json_agg(
-    json_build_object(
-      'from', lower(range), 'to', upper(range) - 1, 'as_of', walked.oldest, 'newest_as_of', walked.newest
-    )
-    order by range
-  )
-  from (
-    select unnest(
-      range_agg(int8range(batch_number, batch_number + 1))
-        - coalesce((select places from etl.quarantined where quarantined.feed = feeds.feed), '{}')
-    ) as range
-    from etl.batch_states as batch
-    where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation and is_verified
-  ) as verified,
-  lateral (
-    select min(walked_at) as oldest, max(walked_at) as newest
-    from etl.batch_states as batch
-    where batch.chain_id = feeds.chain_id
-      and batch.operation = feeds.operation
-      and batch_number >= lower(range)
-      and batch_number < upper(range)
-  ) as walked
-`;
 
 /** What is above the highest verified batch waits for what is to come; the lowest may have no neighbour below. */
 const batchNotes = sql`
@@ -64,8 +49,7 @@ const batchNotes = sql`
 const coverage: ListCoverage = {
   shows,
   lacks: 'no-verified-batch',
-  by: 'ranges',
-  covered: verifiedBatches,
+  covered: coveredRanges,
   notes: batchNotes,
   findings: sql`select feed, finding from etl.batch_findings`,
   readsAgain: sql`later.reason is null and later.batch = (item.scope ->> 'batch')::bigint`,
@@ -102,6 +86,20 @@ const isPrunable = (): SQL => sql`
 /** Newest batches that show how often one comes: a day of them. */
 const recentBatches = 200;
 
+/** Each with the time of its last block. */
+const newestBatches = sql`
+  select blocks_count, (
+    select timestamp from etl.batch_blocks as block
+    where block.chain_id = feeds.chain_id
+      and block.operation = feeds.operation
+      and height = last_height
+  ) as timestamp
+  from etl.batch_states as batch
+  where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation and blocks_count > 0
+  order by batch_number desc
+  limit ${recentBatches}
+`;
+
 /** The age of the newest batch's last block, and how many numbers are verified. */
 const reach: ListReach = {
   progress: sql`null::json`,
@@ -112,18 +110,7 @@ const reach: ListReach = {
     from etl.batch_counts as counts
     where counts.feed = feeds.feed
   `,
-  newestTimes: sql`
-    select (
-      select timestamp from etl.batch_blocks as block
-      where block.chain_id = feeds.chain_id
-        and block.operation = feeds.operation
-        and height = last_height
-    ) as timestamp
-    from etl.batch_states as batch
-    where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation and blocks_count > 0
-    order by batch_number desc
-    limit ${recentBatches}
-  `,
+  newestTimes: sql`select timestamp from (${newestBatches}) as newest`,
 };
 
 /** More batches with blocks than these never wait for what is to come alone (`etl.batch_state_findings`). */
@@ -250,8 +237,95 @@ const numberedSettings = ({ guide, defaults }: Configured) =>
 
 export type NumberedSettings = z.output<ReturnType<typeof numberedSettings>>;
 
+/** What is known of the numbers that the settings want, up to the latest known batch. */
+export interface BatchFacts {
+  readonly latestBatch: number | null;
+  /** Numbers that were read to their end, and their blocks. */
+  readonly read: number;
+  readonly blocks: number;
+  /** Of the newest batches: how many come in a day, and how many blocks each has. */
+  readonly perDay: number | null;
+  readonly blocksEach: number | null;
+  /** Blocks on the fullest page: what a page holds, whatever was requested. */
+  readonly pageItems: number | null;
+}
+
+/** As SQL, over a row of `feeds`: `BatchFacts`. */
+const facts = sql`(
+  select json_build_object(
+    'latestBatch', feeds.latest_batch,
+    'read', done.read,
+    'blocks', done.blocks,
+    'perDay', recent.per_day,
+    'blocksEach', recent.blocks,
+    'pageItems', page.items
+  )
+  from (
+    select count(*) as read, coalesce(sum(blocks_count), 0) as blocks
+    from etl.batch_states as batch
+    where batch.chain_id = feeds.chain_id
+      and batch.operation = feeds.operation
+      and batch_number between (feeds.settings ->> 'fromBatch')::bigint
+                           and coalesce((feeds.settings ->> 'toBatch')::bigint, feeds.latest_batch)
+  ) as done, (
+    select 86400 * (count(timestamp) - 1)
+             / nullif(extract(epoch from max(timestamp) - min(timestamp)), 0) as per_day,
+           avg(blocks_count) as blocks
+    from (${newestBatches}) as newest
+  ) as recent, (
+    select max(pages.items) as items
+    from (
+      select id from etl.walks
+      where walks.feed = feeds.feed and pages > 1
+      order by started_at desc
+      limit 20
+    ) as newest
+    join etl.pages on walk_id = newest.id
+  ) as page
+)`;
+
+/** Pages of a batch, as chains have them (docs/api-costs.md). */
+const usualPages = { least: 3, most: 29 };
+
+/** What is left of the batches of a range. */
+function history(
+  known: BatchFacts | null,
+  { fromBatch, toBatch }: NumberedSettings,
+  { pageSize }: EstimateOptions,
+): Estimate {
+  const high = toBatch ?? known?.latestBatch ?? null;
+  if (high === null) return atLeast(1);
+  const unread = Math.max(0, high - fromBatch + 1 - (known?.read ?? 0));
+  if (unread === 0) return none;
+  return known === null || known.read === 0
+    ? upTo(unread * usualPages.least, unread * usualPages.most)
+    : about(unread * pagesOf(known.blocks / known.read, known, pageSize));
+}
+
+/** Numbers that a poll tries where the one above the newest batch was new. */
+const pollsAtNews = 3;
+
+/** What it takes a day to follow the newest batches. */
+function upkeep(
+  known: BatchFacts | null,
+  { toBatch, reread }: NumberedSettings,
+  { pageSize, pollsPerDay }: EstimateOptions,
+): Estimate {
+  if (toBatch !== null) return none;
+  const { perDay = null, blocksEach = null } = known ?? {};
+  if (known === null || perDay === null || blocksEach === null) return atLeast(pollsPerDay);
+  const polls = pollsPerDay + Math.min(pollsPerDay, perDay) * (pollsAtNews - 1);
+  const least = polls + perDay * pagesOf(blocksEach, known, pageSize);
+  // Batches are read again only until they are verified.
+  return upTo(least, least + pollsPerDay * reread);
+}
+
+const pagesOf = (blocks: number, { pageItems }: BatchFacts, pageSize: number) =>
+  Math.max(1, blocks / (pageItems ?? pageSize) + halfPage);
+
 export const numberedStatus: KindStatus<NumberedSettings, BatchFacts> = {
   name: 'numbered',
+  hasHistory: true,
   coverage,
   isPrunable,
   covers: () => 'batches',
@@ -261,12 +335,9 @@ export const numberedStatus: KindStatus<NumberedSettings, BatchFacts> = {
   settings: numberedSettings,
   bounds: ['fromBatch', 'toBatch'],
   isBounded: ({ fromBatch, toBatch }) => fromBatch !== 1 || toBatch !== null,
-  estimate(known, { fromBatch, toBatch: to, reread }, { pageSize, pollsPerDay }) {
-    const found = known ?? nothingKnown;
-    return {
-      history: batchHistory(found, { from: fromBatch, to, pageSize }),
-      upkeep: batchUpkeep(found, { pollsPerDay, reread, to, pageSize }),
-    };
-  },
+  estimate: (known, settings, how) => ({
+    history: history(known, settings, how),
+    upkeep: upkeep(known, settings, how),
+  }),
   examples: { sync: '--from-batch 1 --to-batch 20', backfill: '--from-batch 1' },
 };

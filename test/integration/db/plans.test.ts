@@ -39,15 +39,15 @@ const planning = [
   'lists/newest-first/coverage.ts gapsOf',
   'lists/newest-first/coverage.ts hasCoverage',
   'lists/newest-first/coverage.ts liveEnd',
+  'lists/newest-first/coverage.ts walksOf',
+  'lists/newest-first/entries.ts beginningOf',
   'lists/newest-first/entries.ts believesEntries',
   'lists/newest-first/entries.ts blocksOf',
-  'lists/newest-first/entries.ts entriesWithin',
   'lists/newest-first/entries.ts itemAbove',
   'lists/newest-first/plan.ts dueDepths',
+  'lists/newest-first/plan.ts entriesWithin',
   'lists/newest-first/plan.ts hasUnfinished',
   'lists/newest-first/plan.ts isShort',
-  'lists/newest-first/run.ts walksOf',
-  'lists/newest-first/split.ts beginningOf',
   'lists/pace.ts walksCalledFor',
 ];
 
