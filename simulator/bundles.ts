@@ -1,10 +1,16 @@
 import { isKnown, renderAddress } from './addresses.ts';
+import { bundlerAddressAt } from './bundlers.ts';
 import { isAbove, printNothing, type Position, type RankedList } from './pages.ts';
-import { listUserOperations, type UserOperation } from './user-operations.ts';
+import { listUserOperations, sightingsSeen, type UserOperation } from './user-operations.ts';
 import { instantOf, printInstant, type World } from './world.ts';
 
 /** Operations that went through the entry point together. */
 export type Bundle = ReturnType<typeof drawBundle>;
+
+/** A bundle that was seen, and when it left; null while it is listed. */
+export interface SeenBundle extends Bundle {
+  readonly leftAtMs: number | null;
+}
 
 /** The bundles of the operations that are listed at a time, newest first. */
 export function listBundles(world: World, atMs: number): RankedList<Bundle> {
@@ -34,6 +40,23 @@ export function listBundles(world: World, atMs: number): RankedList<Bundle> {
     hasIndex: true,
     render: (bundle) => renderBundle(world, bundle),
   };
+}
+
+/**
+ * All that were on the list at some moment until a time, newest first: one that left with the operations
+ * that left last, and one that moved where it is now.
+ */
+export function bundlesSeen(world: World, atMs: number): SeenBundle[] {
+  const bundled = Map.groupBy(sightingsSeen(world, atMs), (operation) =>
+    keyOf(operation.transactionHash, indexOf(world, operation)),
+  );
+  const seen = [...bundled.values()].map((own) => {
+    const isListed = own.some((operation) => operation.leftAtMs === null);
+    const leftAtMs = isListed ? null : Math.max(...own.map((operation) => operation.leftAtMs ?? 0));
+    const last = own.filter((operation) => operation.leftAtMs === leftAtMs);
+    return { ...drawBundle(world, last), leftAtMs };
+  });
+  return seen.sort((left, right) => (isAbove(positionOf(left), positionOf(right)) ? -1 : 1));
 }
 
 /** Above all operations of a block. */
@@ -95,8 +118,8 @@ const mostInTransaction = 3;
 const indexOf = ({ draw }: World, { ordinal }: UserOperation) =>
   draw('bundle-index', ordinal).below(mostInTransaction);
 
-/** Bundlers of a chain. */
-const bundlers = 12;
+/** Bundlers of a chain whose list has none. */
+const unlistedBundlers = 12;
 /** Every how many transactions one shows a known bundler as its hash alone. */
 const bareBundlerEvery = 17;
 
@@ -108,7 +131,10 @@ function drawBundle(world: World, operations: readonly UserOperation[]) {
   const index = indexOf(world, first);
   const transaction = Number.parseInt(transactionHash.slice(2, 9), 16);
   const random = world.draw('bundle', transaction);
-  const hash = world.draw('bundler', random.below(bundlers)).hex(5);
+  // Zipf's law: the n-th bundler sends an n-th of what the first one sends.
+  const bundlers = world.chain.bundlers || unlistedBundlers;
+  const rank = Math.floor(Math.exp(random.part() * Math.log(bundlers)));
+  const hash = bundlerAddressAt(world, bundlers - rank);
   const known = random.oneIn(bareBundlerEvery) ? ('bare' as const) : ('full' as const);
   const own = world.draw('bundle', transaction, 1 + index);
   return {

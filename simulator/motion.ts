@@ -112,7 +112,7 @@ export function courseLadder(course: Course): Ladder {
 export interface Whereabouts {
   /** When it left the list; null while it is on it. */
   readonly leftAtMs: number | null;
-  /** 1 once it has returned: another transaction of the same operation. */
+  /** 1 once it has returned: the same operation, mostly in another transaction. */
   readonly edition: 0 | 1;
   readonly blockNumber: number;
 }
@@ -158,23 +158,23 @@ export function longestReturn({ orphanedPercent, orphanedAfterMs, blockMs }: Cou
   return orphanedPercent > 0 ? Math.ceil(longestMs / blockMs) + 1 : 0;
 }
 
-/**
- * What has become at a time of an operation that was made in this block; null if it was never on
- * the list since time 0.
- */
-export function whereaboutsAt(
+/** Where an operation that was made in this block was seen from time 0 until a time, the newest last. */
+export function sightingsUntil(
   course: Course,
   ordinal: number,
   blockNumber: number,
   atMs: number,
-): Whereabouts | null {
+): readonly Whereabouts[] {
   const life = lifeOf(course, ordinal, blockNumber);
-  if (life.returnsAtMs <= atMs) {
-    return { leftAtMs: null, edition: 1, blockNumber: headAt(course, life.returnsAtMs) };
+  const found: Whereabouts[] = [];
+  const leftAtMs = life.leavesAtMs > atMs ? null : life.leavesAtMs;
+  if (life.entersAtMs <= atMs && (leftAtMs === null || leftAtMs > 0)) {
+    found.push({ leftAtMs, edition: 0, blockNumber });
   }
-  if (life.entersAtMs > atMs) return null;
-  if (life.leavesAtMs > atMs) return { leftAtMs: null, edition: 0, blockNumber };
-  return life.leavesAtMs > 0 ? { leftAtMs: life.leavesAtMs, edition: 0, blockNumber } : null;
+  if (life.returnsAtMs <= atMs) {
+    found.push({ leftAtMs: null, edition: 1, blockNumber: headAt(course, life.returnsAtMs) });
+  }
+  return found;
 }
 
 /** A reorganisation: at its time the heights of its range get other hashes. */

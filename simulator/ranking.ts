@@ -98,6 +98,18 @@ export const evenRank =
     };
   };
 
+/** The same, but on a chain in use the n-th counts an n-th of the first, of a part of all operations. */
+export const operationsRank =
+  (name: 'bundler' | 'paymaster', part: number) =>
+  (world: World, ordinal: number, random: Random): Rank => {
+    const { chain } = world;
+    const even = evenRank(name)(world, ordinal, random);
+    if (!chain.lived) return even;
+    const length = chain[`${name}s`] ?? 0;
+    const first = (part * chain.userOperations) / (1 + Math.log(length));
+    return { ...even, count: Math.floor(first / (length - ordinal)) };
+  };
+
 const positionOf = ({ count, addressHash }: Ranked): Position => ({
   value: count,
   key: addressHash,

@@ -1,6 +1,6 @@
 import { entryPoints, isKnown, minerOf, renderAddress, senderAt } from './addresses.ts';
 import { factoryAddressAt } from './factories.ts';
-import { headAt, isOrphaned, longestReturn, whereaboutsAt, type Whereabouts } from './motion.ts';
+import { headAt, isOrphaned, longestReturn, sightingsUntil, type Whereabouts } from './motion.ts';
 import { isAbove, printNothing, type Position, type RankedList } from './pages.ts';
 import { blockTimeMs, firstHeight, itemsPerRung, rankDigits, rungOf, startOf } from './places.ts';
 import type { Random } from './random.ts';
@@ -35,6 +35,12 @@ export const operationsSeen = (world: World, atMs: number, length: number): User
   entriesBelow(world, atMs, null, length, () => true).map((entry) =>
     drawUserOperation(world, entry),
   );
+
+/** The same, newest last, with what was seen of those that returned before they left. */
+export const sightingsSeen = (world: World, atMs: number): UserOperation[] =>
+  operationsSeen(world, atMs, Infinity)
+    .flatMap(({ ordinal, hash }) => entriesOf(world, ordinal, hash, atMs))
+    .map((entry) => drawUserOperation(world, entry));
 
 const isListed = ({ leftAtMs }: Entry) => leftAtMs === null;
 
@@ -104,17 +110,27 @@ function entriesBetween(world: World, lowest: number, highest: number, atMs: num
 
 /** Null for an operation that cannot have been seen until then. */
 function entryAt(world: World, ordinal: number, atMs: number): Entry | null {
-  const { course, chain, draw, ladder } = world;
+  const { course, chain, draw } = world;
   if (course === null && ordinal >= chain.userOperations) return null;
   const digits = draw('user-operation', ordinal).hex(8);
+  // The hash rises with the ordinal within a block.
+  const hash = course === null ? rankDigits(digits, ordinal) : digits;
+  return entriesOf(world, ordinal, hash, atMs).at(-1) ?? null;
+}
+
+function entriesOf(
+  { course, ladder }: World,
+  ordinal: number,
+  hash: string,
+  atMs: number,
+): Entry[] {
   const blockNumber = ladder.valueOf(rungOf(ordinal));
-  if (course === null) {
-    // The hash rises with the ordinal within a block.
-    const hash = rankDigits(digits, ordinal);
-    return { ordinal, hash, blockNumber, edition: 0, leftAtMs: null };
-  }
-  const whereabouts = whereaboutsAt(course, ordinal, blockNumber, atMs);
-  return whereabouts && { ...whereabouts, ordinal, hash: digits };
+  if (course === null) return [{ ordinal, hash, blockNumber, edition: 0, leftAtMs: null }];
+  return sightingsUntil(course, ordinal, blockNumber, atMs).map((place) => ({
+    ...place,
+    ordinal,
+    hash,
+  }));
 }
 
 /** Every how many operations one shows a known sender as its hash alone. */
@@ -162,11 +178,22 @@ function renderUserOperation(world: World, operation: UserOperation): unknown {
 /** Operations to one sender, on average. */
 const operationsPerSender = 4;
 
-const transactionOf = ({ draw }: World, blockNumber: number) =>
-  draw('user-operation-bundle', blockNumber).hex(8);
+/**
+ * The transaction that brought an operation. Those of a block went through one, but every second that
+ * leaves went alone, and returns in its own.
+ */
+function transactionOf({ course, draw }: World, entry: Entry, another: string): string {
+  const { ordinal, blockNumber, edition } = entry;
+  if (course !== null && isOrphaned(course, ordinal)) {
+    const random = draw('user-operation-alone', ordinal);
+    if (random.oneIn(2)) return random.hex(8);
+  }
+  return edition === 0 ? draw('user-operation-bundle', blockNumber).hex(8) : another;
+}
 
 /** What an operation does, wherever it stands. */
-function drawTraits(world: World, { ordinal, blockNumber, edition }: Entry) {
+function drawTraits(world: World, entry: Entry) {
+  const { ordinal, blockNumber, edition } = entry;
   const random = world.draw('user-operation', ordinal);
   // The draws of the hash come first.
   random.hex(8);
@@ -174,12 +201,10 @@ function drawTraits(world: World, { ordinal, blockNumber, edition }: Entry) {
   const senderHash = drawSenderHash(world, random);
   // Each edition has its own draws; those of the first go on here.
   const own = edition === 0 ? random : world.draw('user-operation', ordinal, edition);
-  const alone = own.hex(8);
   return {
     entryPoint,
     senderHash,
-    // Those of a block went through one transaction, but for what returned.
-    transactionHash: edition === 0 ? transactionOf(world, blockNumber) : alone,
+    transactionHash: transactionOf(world, entry, own.hex(8)),
     fee: own.decimal(1 + own.below(5)),
     status: !own.oneIn(12),
     timestampMs: own.oneIn(23) ? null : instantOf(world, blockNumber, blockNumber % 1000),
@@ -216,7 +241,6 @@ function drawHabits(world: World, { ordinal, blockNumber }: Entry) {
   return {
     senderHash: senderAt(world, Math.floor(Math.exp(random.part() * Math.log(pool))) - 1),
     entryPoint: entryPoints[Math.min(version, 3)] ?? entryPoints[0],
-    transactionHash: transactionOf(world, blockNumber),
     fee: String(Math.round(wei)),
     status: !random.oneIn(30),
     timestampMs: instantOf(world, blockNumber, 0),

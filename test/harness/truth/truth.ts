@@ -1,6 +1,6 @@
 import { listBatches, newestNumber, type ListedBatch } from '../../../simulator/batches.ts';
 import { bundlersSeen, bundlesOf } from '../../../simulator/bundlers.ts';
-import { listBundles, type Bundle } from '../../../simulator/bundles.ts';
+import { bundlesSeen, type SeenBundle } from '../../../simulator/bundles.ts';
 import { factoriesSeen } from '../../../simulator/factories.ts';
 import type { OperationName } from '../../../simulator/index.ts';
 import { paymastersSeen } from '../../../simulator/paymasters.ts';
@@ -31,7 +31,12 @@ import {
 
 /** The tables of schema `explorer` that follow from what is listed at one time. */
 type ListedTable =
-  AddressTable | Exclude<BatchTable, 'read_batches'> | 'user_operations' | RankedTable | 'chains';
+  | AddressTable
+  | Exclude<BatchTable, 'read_batches'>
+  | 'user_operations'
+  | 'bundles'
+  | RankedTable
+  | 'chains';
 
 /** The tables of ranked lists. */
 type RankedTable = 'factories' | 'bundlers' | 'paymasters';
@@ -67,8 +72,7 @@ export function truth(
   scope: TruthScope = {},
 ): Record<TruthTable, Row[]> {
   const world = createWorld(seed, chain);
-  const listed = reads(world, scope, 'bundles') ? listBundles(world, 0).below(null, Infinity) : [];
-  const { tables, batches, bundles } = listedRows(world, scope, 0, listed);
+  const { tables, batches } = listedRows(world, scope, 0);
   return ofChain(chain, {
     ...tables,
     ...listedBatchRows(
@@ -76,7 +80,6 @@ export function truth(
         ? listBatches(world, 0).below(Infinity, Infinity)
         : [],
     ),
-    bundles,
     read_batches: batchRows(batches),
     factory_history: historyRows(tables.factories, 'total_accounts'),
     bundler_history: historyRows(tables.bundlers, 'total_ops'),
@@ -87,7 +90,7 @@ export function truth(
 /**
  * The rows that each table must hold of a scope at a simulated time (milliseconds since the start)
  * for one who has watched without a blink since then:
- * - operations that left the list, with `removed_at`; missing items of ranked lists with
+ * - operations and bundles that left the list, with `removed_at`; missing items of ranked lists with
  *   `missing_since`, the last count and no rank;
  * - a row of `block_reorgs` for every hash that was replaced: who looks now and then has seen some;
  * - all blocks that the batches of the scope show now; a scope that ends among batches which still
@@ -125,35 +128,30 @@ function listedRows(
   world: World,
   scope: TruthScope,
   atMs: number,
-  listed: readonly Bundle[] = [],
-): {
-  readonly tables: Record<ListedTable, Row[]>;
-  readonly batches: readonly ScopedBatch[];
-  readonly bundles: Row[];
-} {
+): { readonly tables: Record<ListedTable, Row[]>; readonly batches: readonly ScopedBatch[] } {
   const observations = createObservations();
-  const bundles = bundleRows(listed, observations);
-  const { batches, operations, factories, bundlers, paymasters } = readScope(world, scope, atMs);
+  const { batches, operations, bundles, ...ranked } = readScope(world, scope, atMs);
   const tables = {
     ...blockRows(batches, observations),
     user_operations: operationRows(operations, observations),
-    factories: rankedRows(factories, observations, ({ count, extra }) => ({
+    bundles: bundleRows(bundles, observations),
+    factories: rankedRows(ranked.factories, observations, ({ count, extra }) => ({
       total_accounts: count,
       extra,
     })),
-    bundlers: rankedRows(bundlers, observations, (bundler) => ({
+    bundlers: rankedRows(ranked.bundlers, observations, (bundler) => ({
       total_bundles: bundlesOf(bundler),
       total_ops: bundler.count,
       extra: null,
     })),
-    paymasters: rankedRows(paymasters, observations, ({ count }) => ({
+    paymasters: rankedRows(ranked.paymasters, observations, ({ count }) => ({
       total_ops: count,
       extra: null,
     })),
     ...addressRows(world, observations, scope.withSecretKey ?? false),
     chains: [{ name: world.chain.name }],
   };
-  return { tables, batches, bundles };
+  return { tables, batches };
 }
 
 function readScope(world: World, scope: TruthScope, atMs: number) {
@@ -165,6 +163,7 @@ function readScope(world: World, scope: TruthScope, atMs: number) {
     operations: reads(world, scope, 'user-operations')
       ? operationsSeen(world, atMs, scope.userOperations?.newest ?? Infinity)
       : [],
+    bundles: reads(world, scope, 'bundles') ? bundlesSeen(world, atMs) : [],
     factories: reads(world, scope, 'factories') ? factoriesSeen(world, atMs) : [],
     bundlers: reads(world, scope, 'bundlers') ? bundlersSeen(world, atMs) : [],
     paymasters: reads(world, scope, 'paymasters') ? paymastersSeen(world, atMs) : [],
@@ -213,16 +212,16 @@ function operationRows(seen: readonly UserOperation[], observations: Observation
 }
 
 /** Rows of the bundles; notes their bundlers. */
-function bundleRows(listed: readonly Bundle[], observations: Observations): Row[] {
-  for (const { bundler } of listed) observations.see(bundler.hash, bundler.shown);
-  return listed.map((bundle) => ({
+function bundleRows(seen: readonly SeenBundle[], observations: Observations): Row[] {
+  for (const { bundler } of seen) observations.see(bundler.hash, bundler.shown);
+  return seen.map((bundle) => ({
     transaction_hash: bundle.transactionHash,
     bundle_index: bundle.index,
     block_number: bundle.blockNumber,
     timestamp: isoOf(bundle.timestampMs),
     bundler_hash: bundle.bundler.hash,
     total_ops: bundle.totalOps,
-    removed_at: null,
+    removed_at: isoOf(bundle.leftAtMs === null ? null : startInstantMs + bundle.leftAtMs),
     extra: bundle.extra,
   }));
 }

@@ -45,6 +45,7 @@ const listedAt = (atMs: number, chain = lively) =>
   operationsAt(atMs, chain).filter((row) => row['removed_at'] === null);
 const batchesAt = (atMs: number, chain = lively) => truthOf('optimism-batch-blocks', atMs, chain);
 const factoriesAt = (atMs: number) => truthOf('factories', atMs).factories;
+const bundlesAt = (atMs: number, chain = lively) => truthOf('bundles', atMs, chain).bundles;
 const hashesOf = (rows: readonly Json[]) => rows.map((row) => row['hash']);
 const byHash = (rows: readonly Json[]) => new Map(rows.map((row) => [row['hash'], row]));
 const keyOf = (row: Json) => `${String(row['block_number'])},${String(row['hash'])}`;
@@ -57,15 +58,14 @@ describe.each([0, 5 * hourMs])('at %i ms', (atMs) => {
     expect(itemsOf(pages).map(keep)).toEqual(listedAt(atMs).map(keep));
   });
 
-  test('the bundles hold the user operations of blocks that are canonical', async () => {
+  test('the bundles are those of the truth, and hold each listed operation once', async () => {
     const pages = await walk(await startAt(atMs), paths.bundles, { page_size: '7' });
-    const counted = new Map<unknown, number>();
-    for (const item of itemsOf(pages)) {
-      const transaction = item['transaction_hash'];
-      counted.set(transaction, (counted.get(transaction) ?? 0) + Number(item['total_ops']));
-    }
-    const listed = Map.groupBy(listedAt(atMs), (row) => row['transaction_hash']);
-    expect(counted).toEqual(new Map([...listed].map(([hash, rows]) => [hash, rows.length])));
+    const names = ['transaction_hash', 'bundle_index', 'total_ops'];
+    const keep = (row: Json) => [Number(row['block_number']), ...names.map((name) => row[name])];
+    const listed = bundlesAt(atMs).filter((row) => row['removed_at'] === null);
+    expect(itemsOf(pages).map(keep)).toEqual(listed.map(keep));
+    const held = listed.reduce((sum, row) => sum + Number(row['total_ops']), 0);
+    expect(held).toBe(listedAt(atMs).length);
   });
 
   test.each([
@@ -159,9 +159,10 @@ describe('odd batches', () => {
   });
 });
 
-test('orphaned operations return in a higher block near the head, in another transaction', () => {
+test('orphaned operations return in a higher block near the head, mostly in another transaction', () => {
   const chain = { ...lively, userOperations: 50 };
   const moved = [];
+  let sameTransaction = 0;
   let before = byHash(operationsAt(0, chain));
   for (let atMs = minuteMs; atMs < 2 * hourMs; atMs += minuteMs) {
     const after = byHash(operationsAt(atMs, chain));
@@ -173,12 +174,37 @@ test('orphaned operations return in a higher block near the head, in another tra
       expect(Number(row['block_number'])).toBeGreaterThan(Number(old['block_number']));
       // Six blocks a minute, and the newest operation may be some blocks old.
       expect(Number(row['block_number'])).toBeGreaterThan(head - 12);
-      expect(row['transaction_hash']).not.toBe(old['transaction_hash']);
+      if (row['transaction_hash'] === old['transaction_hash']) sameTransaction += 1;
       expect(row['address_hash']).toBe(old['address_hash']);
     }
     before = after;
   }
   expect(moved.length).toBeGreaterThan(10);
+  expect(sameTransaction).toBeGreaterThan(2);
+  expect(sameTransaction).toBeLessThan(moved.length - 2);
+});
+
+test('a bundle moves to another block, loses and wins operations, and leaves with the last', () => {
+  const keyOfBundle = (row: Json) =>
+    `${String(row['transaction_hash'])},${String(row['bundle_index'])}`;
+  const before = new Map(bundlesAt(hourMs).map((row) => [keyOfBundle(row), row]));
+  const both = bundlesAt(3 * hourMs).flatMap((now) => {
+    const old = before.get(keyOfBundle(now));
+    return old === undefined ? [] : [[old, now] as const];
+  });
+  expect(both).toHaveLength(before.size);
+  const count = (happened: (old: Json, now: Json) => boolean) =>
+    both.filter(([old, now]) => happened(old, now)).length;
+  expect(count((old, now) => old['block_number'] !== now['block_number'])).toBeGreaterThan(0);
+  expect(count((old, now) => Number(now['total_ops']) < Number(old['total_ops']))).toBeGreaterThan(
+    0,
+  );
+  expect(count((old, now) => Number(now['total_ops']) > Number(old['total_ops']))).toBeGreaterThan(
+    0,
+  );
+  expect(
+    count((old, now) => old['removed_at'] === null && now['removed_at'] !== null),
+  ).toBeGreaterThan(0);
 });
 
 describe('a walk while all moves', () => {
