@@ -2,6 +2,8 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { type SimulatedChain, startInstantMs } from '../../simulator/index.ts';
+import { tableName } from '../../src/db/column-types.ts';
+import { operations } from '../../src/lists/registry.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
 import type { ConfiguredLane } from '../../src/sync/targets.ts';
 import { type DrivenWorld, openDrivenWorld } from '../harness/driven-world.ts';
@@ -16,12 +18,29 @@ import { chainOfSeed } from '../harness/world.ts';
 import { truthAt } from '../harness/truth/truth.ts';
 
 const hourMs = 3_600_000;
-/** Every how long a run of the two lists that grow comes, and one of the ranking. */
+/** Every how long a run of the lists that grow comes, and one of the rankings. */
 const runMs = hourMs;
 const rankingMs = 6 * hourMs;
 
-const allLists = ['user-operations', 'optimism-batch-blocks', 'factories'] as const;
+/** Each ranked list, and what it ranks by. */
+const totals = {
+  factories: 'total_accounts',
+  bundlers: 'total_ops',
+  paymasters: 'total_ops',
+} as const;
+type RankedName = keyof typeof totals;
+
+const allLists = [
+  'user-operations',
+  'bundles',
+  'optimism-batch-blocks',
+  'factories',
+  'bundlers',
+  'paymasters',
+] as const;
 type ListName = (typeof allLists)[number];
+
+const isRanked = (list: string): list is RankedName => list in totals;
 
 /** Fewer hours, which have to be whole days, or some of the lists, find a fault faster. */
 const {
@@ -32,6 +51,7 @@ const {
 const seed = Number(seedText);
 const endMs = Number(hoursText) * hourMs;
 const lists = listsText.split(',') as ListName[];
+const rankedLists = lists.filter(isRanked);
 
 /** A chain on which all moves that the product claims to follow. */
 const chain: SimulatedChain = {
@@ -40,6 +60,8 @@ const chain: SimulatedChain = {
   batches: { first: 1, count: 12, blocks: 150 },
   gapsPercent: 3,
   factories: 120,
+  bundlers: 70,
+  paymasters: 60,
   motion: {
     operationsPerMinute: 3,
     blockSeconds: 24,
@@ -59,17 +81,17 @@ const chain: SimulatedChain = {
   },
 };
 
-const settings: Readonly<Record<ListName, object>> = {
-  // What is late by up to 20 h is caught by a poll of 24 h every 4.
-  'user-operations': {
-    overlap: '10m',
-    resweep: [
-      { depth: '4h', every: '2h' },
-      { depth: '1d', every: '4h' },
-    ],
-  },
-  'optimism-batch-blocks': {},
-  factories: {},
+/** What is late by up to 20 h is caught by a poll of 24 h every 4. */
+const deepPolls = {
+  overlap: '10m',
+  resweep: [
+    { depth: '4h', every: '2h' },
+    { depth: '1d', every: '4h' },
+  ],
+};
+const settings: Readonly<Record<string, object>> = {
+  'user-operations': deepPolls,
+  bundles: deepPolls,
 };
 
 test.each([
@@ -79,12 +101,12 @@ test.each([
   const world = await openDrivenWorld({
     seed,
     chain,
-    operations: Object.fromEntries(lists.map((list) => [list, settings[list]])),
+    operations: Object.fromEntries(lists.map((list) => [list, settings[list] ?? {}])),
     explorer: { page_size: 50 },
     workers,
     repeat: `WEEK_SEED=${seed} npm run test:long -- week -t "workers: ${workers}"`,
   });
-  const rankings = new RankingModel();
+  const rankings = rankedLists.map((list) => new RankingModel(list));
   const killer = createKiller(world, kills);
   const runsMs = await liveWeek(world, rankings, killer);
 
@@ -100,9 +122,9 @@ test.each([
  *
  * @returns how long each run took from sending to rest, real ms, ascending
  */
-async function liveWeek(world: DrivenWorld, rankings: RankingModel, killer: Killer) {
+async function liveWeek(world: DrivenWorld, rankings: readonly RankingModel[], killer: Killer) {
   await world.untilCopied();
-  if (lists.includes('factories')) rankings.take(0);
+  for (const ranking of rankings) ranking.take(0);
   const runsMs: number[] = [];
   for (let atMs = runMs; atMs <= endMs; atMs += runMs) {
     await world.setTime(atMs);
@@ -112,7 +134,7 @@ async function liveWeek(world: DrivenWorld, rankings: RankingModel, killer: Kill
       await killer.at(atMs);
       await world.untilAtRest();
     }
-    if (lists.includes('factories') && atMs % rankingMs === 0) rankings.take(atMs);
+    if (atMs % rankingMs === 0) for (const ranking of rankings) ranking.take(atMs);
     runsMs.push(performance.now() - begun);
   }
   if (lists.includes('optimism-batch-blocks')) await readUnverified(world);
@@ -139,10 +161,10 @@ function roundsOf({ lanes }: DrivenWorld, isLast: boolean) {
 }
 
 const isDue = ({ lane }: ConfiguredLane, atMs: number) =>
-  lane.operation !== 'factories' || atMs % rankingMs === 0;
+  !isRanked(lane.operation) || atMs % rankingMs === 0;
 
 /** As many as a run with something new makes. */
-const mostRequests = 5;
+const mostRequests = 8;
 
 type Killer = ReturnType<typeof createKiller>;
 
@@ -172,16 +194,19 @@ function createKiller(world: DrivenWorld, wanted: number) {
 }
 
 /** Holds what the week left against the truth; each line says what is being compared. */
-async function expectTrue({ database, nowMs, place }: DrivenWorld, rankings: RankingModel) {
+async function expectTrue(world: DrivenWorld, rankings: readonly RankingModel[]) {
+  const { database, nowMs, place } = world;
   const { pool } = database;
   const found = await watchedDifferences(
     pool,
     { seed, chain, scope: { operations: lists } },
     nowMs,
-    lists.includes('factories') ? { factories: rankings.factories(nowMs) } : {},
+    Object.fromEntries(rankings.map((ranking) => [ranking.list, ranking.rows(nowMs)])),
   );
   expect(found).toEqual({});
-  expect(await storedHistory(pool)).toEqual(rankings.history());
+  for (const ranking of rankings) {
+    expect(await storedHistory(pool, ranking), ranking.list).toEqual(ranking.history());
+  }
   expect(await ledgerFaults(pool, 'ended')).toEqual({});
   await sumUp(pool);
   expect(await sumFaults(pool)).toEqual({});
@@ -206,6 +231,8 @@ async function reportWeek(
             (select count(*) from explorer.read_batches) as batches,
             (select count(*) from explorer.read_batches where state = 'settled') as settled,
             (select count(*) from explorer.block_reorgs) as reorgs,
+            (select count(*) from explorer.bundles) as bundles,
+            (select count(*) from explorer.bundles where removed_at is not null) as removed_bundles,
             (select count(*) from explorer.factories where missing_since is not null) as missing,
             (select count(*) from explorer.factory_history) as counts`,
   );
@@ -216,50 +243,63 @@ async function reportWeek(
   );
 }
 
+type Row = Record<string, unknown>;
+
 /**
- * What an observer knows of the factories who reads the ranking now and then, of a list that is still
- * still meanwhile. Between two readings a count moves, and a factory may leave, unseen.
+ * What an observer knows of a ranked list who reads it now and then, while it is still. Between two
+ * readings a count moves, and an item may leave, unseen.
  */
 class RankingModel {
-  /** Of each factory, the counts that rankings saw, each once until it changed. */
-  readonly #counts = new Map<string, number[]>();
+  readonly list: RankedName;
+  readonly total: string;
+  /** Of each item, as rankings saw it, each time that its total had changed. */
+  readonly #seen = new Map<string, Row[]>();
+
+  constructor(list: RankedName) {
+    this.list = list;
+    this.total = totals[list];
+  }
 
   /** A ranking at a simulated time. */
   take(atMs: number): void {
     for (const row of this.#rows(atMs)) {
       if (row['rank'] === null) continue;
       const address = String(row['address_hash']);
-      const counts = this.#counts.get(address) ?? [];
-      if (counts.at(-1) !== row['total_accounts']) counts.push(Number(row['total_accounts']));
-      this.#counts.set(address, counts);
+      const seen = this.#seen.get(address) ?? [];
+      if (seen.at(-1)?.[this.total] !== row[this.total]) seen.push(row);
+      this.#seen.set(address, seen);
     }
   }
 
-  /** The table, at the time of the last ranking: an absent one keeps the count last seen. */
-  factories(atMs: number): Record<string, unknown>[] {
-    return this.#rows(atMs)
-      .filter((row) => this.#counts.has(String(row['address_hash'])))
-      .map((row) => ({
-        ...row,
-        total_accounts: this.#counts.get(String(row['address_hash']))?.at(-1),
-      }));
+  /** The table, at the time of the last ranking: an absent one keeps the counts last seen. */
+  rows(atMs: number): Row[] {
+    return this.#rows(atMs).flatMap((row) => {
+      const last = this.#seen.get(String(row['address_hash']))?.at(-1);
+      const { rank, missing_since } = row;
+      return last === undefined ? [] : [{ ...last, rank, missing_since }];
+    });
   }
 
-  /** The counts of each factory in the order in which they were seen. */
+  /** The totals of each item in the order in which they were seen. */
   history(): Record<string, number[]> {
-    return Object.fromEntries([...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+    const sorted = [...this.#seen].sort(([a], [b]) => (a < b ? -1 : 1));
+    return Object.fromEntries(
+      sorted.map(([address, seen]) => [address, seen.map((row) => Number(row[this.total]))]),
+    );
   }
 
-  #rows(atMs: number): Record<string, unknown>[] {
-    return truthAt(seed, chain, { operations: ['factories'] }, atMs).factories;
+  #rows(atMs: number): Row[] {
+    return truthAt(seed, chain, { operations: [this.list] }, atMs)[this.list];
   }
 }
 
 /** The history as a database has it. */
-async function storedHistory(pool: Pool): Promise<Record<string, number[]>> {
+async function storedHistory(pool: Pool, { list, total }: RankingModel) {
+  const history = operations[list].ranking?.history;
+  if (history === undefined) throw new Error(`${list} is not ranked`);
   const { rows } = await pool.query<{ address_hash: string; counts: number[] }>(
-    `select address_hash, json_agg(total_accounts order by observed_at) as counts
-     from explorer.factory_history where chain_id = $1 group by 1 order by 1`,
+    `select address_hash, json_agg(${total} order by observed_at) as counts
+     from ${tableName(history)} where chain_id = $1 group by 1 order by 1`,
     [chain.id],
   );
   return Object.fromEntries(rows.map(({ address_hash, counts }) => [address_hash, counts]));

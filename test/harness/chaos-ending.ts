@@ -46,7 +46,7 @@ export async function endAsPerson(rest: Rest): Promise<Record<string, unknown>> 
   for (let round = 0; round < mostRounds && (round === 0 || found !== null); round += 1) {
     rest.note('closing round');
     await run('sync', '--quiet');
-    await run('backfill', '--again', '--operation', 'user-operations', '--quiet');
+    await run('backfill', '--again', '--operation', 'user-operations', 'bundles', '--quiet');
     found = await tableFaults(rest);
   }
   await clearQuarantine(rest, run);
@@ -72,14 +72,10 @@ async function clearQuarantine(
   await run('quarantine', 'drop', ...kept.flatMap(({ id }) => ['--id', String(id)]));
 }
 
-async function tableFaults({
-  pool,
-  seed,
-  chain,
-  atMs,
-}: Rest): Promise<Record<string, unknown> | null> {
+async function tableFaults(rest: Rest): Promise<Record<string, unknown> | null> {
+  const { pool, seed, chain, atMs } = rest;
   const known = {
-    factories: await knownFactories(pool, seed, chain, atMs),
+    ...(await knownRanks(rest)),
     block_reorgs: visibleReorgs(truthAt(seed, chain, {}, atMs).block_reorgs),
   };
   const found = {
@@ -89,18 +85,31 @@ async function tableFaults({
   return Object.keys(found).length === 0 ? null : found;
 }
 
-/** Of a factory that is missing only the count that a ranking saw last can be known. */
-async function knownFactories(pool: Pool, seed: number, chain: SimulatedChain, atMs: number) {
-  const { rows } = await pool.query<{ address_hash: string; count: string | null }>(
-    'select address_hash, total_accounts as count from explorer.factories where chain_id = $1',
-    [chain.id],
+/** Of a ranked item that is missing only the counts that a ranking saw last can be known. */
+async function knownRanks({ pool, seed, chain, atMs }: Rest) {
+  const tables = truthAt(
+    seed,
+    chain,
+    { operations: ['factories', 'bundlers', 'paymasters'] },
+    atMs,
   );
-  const stored = new Map(rows.map(({ address_hash, count }) => [address_hash, count]));
-  return truthAt(seed, chain, { operations: ['factories'] }, atMs).factories.map((row) => {
-    if (row['rank'] !== null) return row;
-    const count = stored.get(String(row['address_hash'])) ?? null;
-    return { ...row, total_accounts: count === null ? null : Number(count) };
-  });
+  const known: Record<string, Record<string, unknown>[]> = {};
+  for (const table of ['factories', 'bundlers', 'paymasters'] as const) {
+    const { rows } = await pool.query<Record<string, unknown>>(
+      `select * from explorer.${table} where chain_id = $1`,
+      [chain.id],
+    );
+    const stored = new Map(rows.map((row) => [row['address_hash'], row]));
+    known[table] = tables[table].map((row) => {
+      const last = row['rank'] === null ? stored.get(row['address_hash']) : undefined;
+      const counts = Object.entries(last ?? {}).filter(([name]) => name.startsWith('total_'));
+      return {
+        ...row,
+        ...Object.fromEntries(counts.map(([name, count]) => [name, Number(count)])),
+      };
+    });
+  }
+  return known;
 }
 
 type Reorgs = ReturnType<typeof truthAt>['block_reorgs'];

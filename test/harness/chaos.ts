@@ -87,6 +87,8 @@ const chainOf = (seed: number, isShort: boolean): SimulatedChain => ({
   batches: { first: 1, count: isShort ? 4 : 8, blocks: 30 },
   gapsPercent: 3,
   factories: 60,
+  bundlers: 40,
+  paymasters: 30,
   oddities: ['duplicates-across-pages', 'empty-page-with-cursor'],
   motion: {
     operationsPerMinute: 15,
@@ -112,7 +114,10 @@ const resweep = [
 const operations = {
   'user-operations': { overlap: '2m', resweep },
   'optimism-batch-blocks': {},
+  bundles: { overlap: '2m', resweep },
   factories: {},
+  bundlers: {},
+  paymasters: {},
 };
 const feeds = Object.keys(operations).length;
 

@@ -34,6 +34,8 @@ async function openScene(seed: number, command: string, latencyMs: number) {
       batches,
       gaps: [4],
       factories: 400,
+      bundlers: 120,
+      paymasters: 80,
       oddities: [
         'duplicates-in-page',
         'duplicates-across-pages',
@@ -43,10 +45,8 @@ async function openScene(seed: number, command: string, latencyMs: number) {
     },
     latency: () => (world.simulator.requests > slowFrom ? slowMs : latencyMs),
     operations: {
-      'user-operations': {},
-      'optimism-batches': {},
+      ...Object.fromEntries(operationNames.map((name) => [name, {}])),
       'optimism-batch-blocks': { from_batch: 1, to_batch: batches.count },
-      factories: {},
     },
     explorer: { page_size: 10 },
     repeat: `KILL_SEED=${seed} npm run test:long -- kill -t "${command}"`,
@@ -118,7 +118,8 @@ async function look(program: Program, url: string): Promise<void> {
 
 async function isAllFinished({ database }: World): Promise<boolean> {
   const { rows } = await database.pool.query<{ finished: boolean }>(
-    "select count(*) = 4 and bool_and(state = 'finished') as finished from etl.runs",
+    "select count(*) = $1 and bool_and(state = 'finished') as finished from etl.runs",
+    [operationNames.length],
   );
   return rows[0]?.finished ?? false;
 }

@@ -1,9 +1,17 @@
 import type { Pool } from 'pg';
+import { tableName } from '../../src/db/column-types.ts';
+import { dataTables, operationNames, operations } from '../../src/lists/registry.ts';
 
-/**
- * Each must find nothing, whatever happened to the processes that wrote. Rows of user operations are taken
- * out first: they may be spread over servers.
- */
+const lists = operationNames.map((name) => operations[name]);
+
+/** Rows of several statements, each read by itself: the rows of a table may be spread over servers. */
+const united = (statements: readonly string[]) => `
+  with ${statements.map((statement, at) => `rows_${at} as materialized (${statement})`).join()}
+  select * from (
+    ${statements.map((_, at) => `select * from rows_${at}`).join(' union all ')}
+  ) as united`;
+
+/** Each must find nothing, whatever happened to the processes that wrote. */
 const faults = {
   'a page drops items': `
     select * from etl.pages where items <> rows + repeats + quarantined`,
@@ -38,50 +46,28 @@ const faults = {
        or cursor is distinct from ledger_cursor`,
   'coverage says something else than the ledger': `select * from etl.coverage_findings`,
   'a row names a page that is not in the ledger': `
-    with operations as materialized (select page_id from explorer.user_operations)
-    select page_id from (
-      select page_id from operations
-      union all select page_id from explorer.blocks
-      union all select page_id from explorer.factories
-      union all select page_id from explorer.bundlers
-      union all select page_id from explorer.paymasters
-      union all select page_id from explorer.addresses
-      union all select page_id from explorer.read_batches
-      union all select page_id from explorer.listed_batches
-    ) as held
-    where page_id is not null and page_id not in (select id from etl.pages)`,
+    ${united(dataTables.map((table) => `select page_id from ${tableName(table)}`))}
+    where page_id not in (select id from etl.pages)`,
   'a row names an address that has no row': `
-    with operations as materialized (
-      select chain_id, address_hash, entry_point_hash from explorer.user_operations
-    )
-    select chain_id, hash from (
-      select chain_id, address_hash as hash from operations
-      union select chain_id, entry_point_hash from operations
-      union select chain_id, miner_hash from explorer.blocks
-      union select chain_id, address_hash from explorer.factories
-      union select chain_id, address_hash from explorer.bundlers
-      union select chain_id, address_hash from explorer.paymasters
-    ) as named
+    ${united(
+      lists.flatMap(({ table, addressColumns }) =>
+        addressColumns.map(
+          (column) => `select distinct chain_id, ${column} as hash from ${tableName(table)}`,
+        ),
+      ),
+    )}
     where hash is not null and (chain_id, hash) not in (select chain_id, hash from explorer.addresses)`,
   'a feed has inserted more or fewer rows than its table holds': `
-    with operations as materialized (select chain_id from explorer.user_operations)
-    select * from (
-      select chain_id, operation, sum(inserted) as inserted,
-             (select count(*) from operations t where t.chain_id = w.chain_id) as operations,
-             (select count(*) from explorer.blocks t where t.chain_id = w.chain_id) as blocks,
-             (select count(*) from explorer.factories t where t.chain_id = w.chain_id) as factories,
-             (select count(*) from explorer.bundlers t where t.chain_id = w.chain_id) as bundlers,
-             (select count(*) from explorer.paymasters t where t.chain_id = w.chain_id) as paymasters,
-             (select count(*) from explorer.listed_batches t where t.chain_id = w.chain_id) as listed
-      from etl.walks w
-      group by chain_id, operation
-    ) as held
-    where inserted <> case operation when 'user-operations' then operations
-                                     when 'factories' then factories
-                                     when 'bundlers' then bundlers
-                                     when 'paymasters' then paymasters
-                                     when 'optimism-batches' then listed
-                                     else blocks end`,
+    ${united(
+      lists.map(
+        ({ name, table }) =>
+          `select chain_id, '${name}' as operation, count(*) as held from ${tableName(table)} group by chain_id`,
+      ),
+    )}
+    full join (
+      select chain_id, operation, sum(inserted) as inserted from etl.walks group by 1, 2
+    ) as walked using (chain_id, operation)
+    where coalesce(inserted, 0) <> coalesce(held, 0)`,
 } as const;
 
 /** Each must find nothing when every feed has come to its end. */

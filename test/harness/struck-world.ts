@@ -6,7 +6,9 @@ import type {
   SimulatorOptions,
 } from '../../simulator/index.ts';
 import type { Settings } from '../../src/config/settings.ts';
+import { tableName } from '../../src/db/column-types.ts';
 import type { Timeouts } from '../../src/explorer/client.ts';
+import { operations } from '../../src/lists/registry.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
 import { serveLanes, type Serving } from './serving.ts';
 import { differences, type TableDifference } from './tables.ts';
@@ -106,20 +108,10 @@ export async function openStruckWorld(options: StruckOptions): Promise<StruckWor
   };
 }
 
-const tableOf: Readonly<Record<OperationName, string>> = {
-  'user-operations': 'user_operations',
-  'optimism-batch-blocks': 'blocks',
-  'optimism-batches': 'listed_batches',
-  factories: 'factories',
-  bundles: 'bundles',
-  bundlers: 'bundlers',
-  paymasters: 'paymasters',
-};
-
 async function readFacts(pool: Pool, names: readonly string[], operation: OperationName) {
   const { rows } = await pool.query<FeedFacts & { index: number }>(
     `select (chain_id - $2)::int as index, state, feeds.reason,
-            (select count(*)::int from explorer.${tableOf[operation]} as row
+            (select count(*)::int from ${tableName(operations[operation].table)} as row
              where row.chain_id = feeds.chain_id) as stored,
             (select count(distinct raw_hash)::int from etl.quarantine as item
              where item.chain_id = feeds.chain_id and item.operation = feeds.operation) as quarantined

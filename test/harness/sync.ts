@@ -12,7 +12,7 @@ import { configuredLanes } from '../../src/sync/targets.ts';
 import { opened, type UsedDatabase } from './database.ts';
 import { hangMs } from './hang.ts';
 import { testKey } from './key.ts';
-import { movingOperations } from './tables.ts';
+import { coreLists } from './tables.ts';
 
 export { testKey };
 
@@ -79,7 +79,7 @@ export function settingsFor(run: SyncRun): Settings {
       ...(run.secretKey !== undefined && { EXPLORER_SECRET_KEY: run.secretKey }),
     },
     chains: run.chains.map(({ id }) => String(id)),
-    operations: run.operations ?? movingOperations,
+    operations: run.operations ?? coreLists,
   });
   return {
     ...settings,
