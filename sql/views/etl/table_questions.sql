@@ -13,6 +13,7 @@ select * from (values
   ('blocks', array['How much gas did blocks use in the last hour?', 'Which block was the largest of a batch?']),
   ('broken_borders', array['Between which batches does the chain not meet?', 'Is that because one of them is older?']),
   ('bundles', array['Which bundlers bring most operations?', 'Which transactions hold several bundles?']),
+  ('bundles_daily', array['How many bundles were there each day?', 'How many bundlers were at work each day?']),
   ('bundler_history', array['When did the operations of a bundler change?', 'When was a bundler first seen?']),
   ('bundlers', array['Which bundlers sent most operations?', 'How many operations has a bundle on average?']),
   ('chain_daily', array['How many blocks and transactions were there each day?', 'How much was burnt each week?']),

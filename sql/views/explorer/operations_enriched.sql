@@ -19,7 +19,15 @@ select op.chain_id, chains.name as chain_name, op.hash, op.timestamp, op.timesta
          from etl.late_arrivals as late
          where late.feed = op.chain_id || '/user-operations' and late.key = op.hash collate "default"
        ) as lateness,
-       op.first_seen_at, op.updated_at, op.page_id
+       op.first_seen_at, op.updated_at, op.page_id,
+       (
+         -- Which of several bundles of a transaction an operation is in, the list does not say.
+         select min(bundle.bundler_hash)
+         from explorer.bundles as bundle
+         where bundle.chain_id = op.chain_id and bundle.removed_at is null
+           and bundle.transaction_hash = op.transaction_hash collate "C"
+         having min(bundle.bundler_hash) = max(bundle.bundler_hash)
+       ) as bundler_hash
 from etl.timed_operations as op
 left join explorer.chains on chains.chain_id = op.chain_id
 left join explorer.addresses as sender
@@ -52,3 +60,4 @@ comment on column explorer.operations_enriched.lateness is 'How much later than 
 comment on column explorer.operations_enriched.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.operations_enriched.updated_at is 'When the row last changed, by the database''s clock.';
 comment on column explorer.operations_enriched.page_id is 'Page that last changed the row: explorer.provenance.page_id.';
+comment on column explorer.operations_enriched.bundler_hash is 'Who sent its bundle, by its transaction, from bundles: explorer.addresses.hash. Null: not read, or bundles of the transaction have several.';

@@ -6,6 +6,7 @@ import { questions, statementOf } from '../../../src/query/question.ts';
 import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
 import { call } from '../../harness/call.ts';
 import { emptyFolder } from '../../harness/process.ts';
+import { operationNames } from '../../../src/lists/registry.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
 import { sumUpAnew } from '../../harness/sums.ts';
 import { runSync, testKey } from '../../harness/sync.ts';
@@ -18,13 +19,15 @@ const chains: SimulatedChain[] = [10, 42220].map((id) => ({
   userOperations: 300,
   batches: { first: 1, count: 3, blocks: 60 },
   factories: 30,
+  bundlers: 20,
+  paymasters: 20,
 }));
 
 let database: TestDatabase;
 beforeAll(async () => {
   const simulator = await startSimulator({ seed: 7, chains, apiKey: testKey });
   database = await createTestDatabase();
-  await runSync(database, { url: simulator.url, chains });
+  await runSync(database, { url: simulator.url, chains, operations: operationNames });
   await sumUpAnew(database.pool);
   await simulator.close();
 });
@@ -36,6 +39,11 @@ const shapes: Readonly<Record<string, string>> = {
     'chain_id bigint, batch bigint, state text, blocks bigint, transactions bigint, fill_percent numeric, last_at timestamp with time zone, l1_delay interval',
   'biggest-factories':
     'rank bigint, chain_id bigint, total_accounts bigint, address_hash text, name text',
+  'bundle-sizes': 'chain_id bigint, operations bigint, bundles bigint, percent numeric',
+  'bundler-growth':
+    'chain_id bigint, address_hash text, operations_before bigint, operations bigint, new_operations bigint',
+  'bundler-share':
+    'chain_id bigint, bundler_hash text, name text, operations bigint, percent numeric, failed bigint, failed_percent numeric',
   'busiest-hours': 'hour integer, chain_id bigint, operations bigint, percent numeric',
   'chain-daily':
     'day date, chain_id bigint, blocks bigint, transactions bigint, gas_used numeric, fill_percent numeric, burnt_native numeric, native_symbol text',
@@ -49,6 +57,8 @@ const shapes: Readonly<Record<string, string>> = {
   'new-senders': 'day date, chain_id bigint, new_senders bigint',
   'operations-daily':
     'day date, chain_id bigint, operations bigint, failed bigint, fee_native numeric, mean_fee_native numeric, native_symbol text',
+  'sponsored-share':
+    'rank bigint, chain_id bigint, address_hash text, name text, total_ops bigint, percent numeric, percent_up_to numeric',
   'top-senders':
     'chain_id bigint, address_hash text, name text, operations bigint, failed bigint, fee_native numeric, native_symbol text',
   'what-is-missing':
@@ -186,6 +196,20 @@ describe('the answers', () => {
     const counts = rows.map(({ operations }) => Number(operations));
     expect(counts).toHaveLength(3);
     expect(counts).toEqual(counts.toSorted((a, b) => b - a));
+  });
+
+  test('of bundler-share and bundle-sizes count every operation and bundle of a known time', async () => {
+    const { rows } = await database.pool.query<Record<string, string>>(
+      `select count(*) as bundles, sum(total_ops) as held from explorer.bundles where timestamp is not null`,
+    );
+    const sizes = (await answerTo('bundle-sizes')).rows;
+    expect(sum(sizes, 'bundles')).toBe(Number(rows[0]?.['bundles']));
+    expect(
+      sizes.reduce((total, row) => total + Number(row['operations']) * Number(row['bundles']), 0),
+    ).toBe(Number(rows[0]?.['held']));
+    const shares = (await answerTo('bundler-share', { chain: 10, limit: 1000 })).rows;
+    expect(sum(shares, 'operations')).toBe(await timed(10));
+    expect(sum(shares, 'percent')).toBeCloseTo(100, 0);
   });
 
   test('of factory-growth compare with the count as the period began', async () => {
