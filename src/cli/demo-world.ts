@@ -12,6 +12,7 @@ import {
 import type { Settings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import { feedName } from '../lists/feed.ts';
+import { operationNames } from '../lists/registry.ts';
 import { registerFeeds } from '../sync/feeds.ts';
 import type { SyncTarget } from '../sync/once.ts';
 import { configuredFeeds, configuredLanes } from '../sync/targets.ts';
@@ -46,7 +47,9 @@ export function demoSettings(context: Context, options: GlobalOptions & ChosenFe
   const { config: _ignored, ...rest } = options;
   const nowMs = Date.now();
   const chain = options.chain ?? demoChains(demoStart(nowMs), nowMs).map(({ id }) => String(id));
-  const settings = settingsOf({ ...context, env, cwd: noFolder }, { ...rest, chain });
+  // Here all lists are free.
+  const operation = options.operation ?? operationNames;
+  const settings = settingsOf({ ...context, env, cwd: noFolder }, { ...rest, chain, operation });
   const explorer = { ...settings.explorer, requestsPerSecond, dailyCredits: freeDayCredits };
   return { ...settings, explorer };
 }
