@@ -44,6 +44,7 @@ const driverLosses: ReadonlySet<string> = new Set([
   'Client has encountered a connection error and is not queryable',
   'Client was closed and is not queryable',
   'timeout expired',
+  'Query read timeout',
   queueTimeout,
 ]);
 
@@ -51,9 +52,7 @@ const driverLosses: ReadonlySet<string> = new Set([
 const lostStates: ReadonlySet<string> = new Set(
   '25P03 57P01 57P02 57P03 57P05 53300 25006'.split(' '),
 );
-/** A statement's name is unknown to the server, or taken. */
-const lostNames: readonly string[] = ['26000', '42P05'];
-const retryableStates: ReadonlySet<string> = new Set(['40001', '40P01', '25P03', ...lostNames]);
+const retryableStates: ReadonlySet<string> = new Set(['40001', '40P01', '25P03']);
 
 /** Classes whose text repeats no value of a row. */
 const openClasses: ReadonlySet<string> = new Set(
@@ -120,9 +119,6 @@ function stateOf(error: unknown): string {
 
 /** Whether the transaction may run again at once. */
 export const isRetryable = (error: unknown): boolean => retryableStates.has(stateOf(error));
-
-/** Whether the server does not know a statement's name. */
-export const isNameLost = (error: unknown): boolean => lostNames.includes(stateOf(error));
 
 export const isPermissionDenied = (error: unknown): boolean => stateOf(error) === '42501';
 

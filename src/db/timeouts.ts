@@ -1,9 +1,6 @@
-import { Socket } from 'node:net';
-import type { Client } from 'pg';
-
 /** Time limits of a connection, in ms. */
 export interface DatabaseTimeouts {
-  /** Without an answer by then, the connection counts as lost. */
+  /** Without a query's answer by then, its connection counts as lost, and is closed. */
   readonly answerMs: number;
   /** The server ends longer statements, which hold locks. */
   readonly statementMs?: number;
@@ -70,30 +67,4 @@ export function withSettings(url: string, settings: ServerSettings): string {
   // The last of two wins: the user's own.
   changed.searchParams.set('options', [...flags, own].join(' ').trim());
   return changed.href;
-}
-
-/**
- * Breaks a connection that does not answer the last write in time: TCP notices nothing behind a proxy that swallows
- * bytes, and `query_timeout` would leave the connection to the next query.
- */
-export function breakUnanswered(client: Client, answerMs: number): void {
-  // Public in node-postgres, but not in its types; after a TLS handshake, the TLS socket.
-  const socket: unknown = Reflect.get(Object(Reflect.get(client, 'connection')), 'stream');
-  if (!(socket instanceof Socket)) throw new Error('a connection of node-postgres has no socket');
-  let isWaiting = false;
-  const write = socket.write.bind(socket);
-  socket.write = ((...said: Parameters<Socket['write']>) => {
-    isWaiting = true;
-    return write(...said);
-  }) as Socket['write'];
-  socket.prependListener('data', () => {
-    isWaiting = false;
-  });
-  // Each byte in either direction restarts Node's timer.
-  socket.setTimeout(answerMs);
-  socket.on('timeout', () => {
-    if (!isWaiting) return;
-    const lost = new Error(`no answer within ${answerMs} ms`);
-    socket.destroy(Object.assign(lost, { code: 'ETIMEDOUT' }));
-  });
 }

@@ -60,13 +60,12 @@ async function keepAlwaysPresent(
   `);
 }
 
-/** It has a label, for it comes with every page once a service has a field more: what it joins stays small. */
 async function countDrift(
   tx: Transaction,
   { chain_id, operation, feed }: CountedFeed,
   entries: readonly NewDrift[],
 ): Promise<readonly NewDrift[]> {
-  const { rows } = await tx.execute<NewDrift & Record<string, unknown>>(sql`/* drift */
+  const { rows } = await tx.execute<NewDrift & Record<string, unknown>>(sql`
     with reported as (
       select kind, path, detail, sum(occurrences) as occurrences, min(page_id) as page_id
       from json_to_recordset(${JSON.stringify(entries)}::json)

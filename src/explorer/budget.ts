@@ -107,11 +107,8 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
     const { limit, creditsRemaining } = reported;
     reported = nothingReported;
     const sentMs = now();
-    const { rows } = await pool.query<SlotReply>({
-      name: 'request_slot',
-      text: reserveSlot,
-      values: [fingerprint, lane, hasTurn, limit, creditsRemaining, unused],
-    });
+    const given = [fingerprint, lane, hasTurn, limit, creditsRemaining, unused];
+    const { rows } = await pool.query<SlotReply>(reserveSlot, given);
     const [reply] = rows;
     if (reply === undefined) throw new Error('the budget of the key is gone from etl.budget');
     // The statement ran between request and reply.

@@ -19,26 +19,17 @@ export interface Timeouts {
   readonly headersMs: number;
   /** Between two chunks of the body. */
   readonly bodyMs: number;
-  /** Allowed for a body of any size. */
-  readonly bodyGraceMs: number;
-  /** The slowest pace beyond that, in bytes on the wire. */
-  readonly slowestBytesPerSecond: number;
   readonly totalMs: number;
   /** Wait before a re-check, so that a momentary error has passed. */
   readonly recheckMs: number;
 }
 
-/**
- * Generous for the slowest call: factories is one aggregation over all operations. A page has some 10 KB compressed,
- * so a trickle ends after 15 s; 5 MB may take two minutes.
- */
+/** Generous for the slowest call: factories is one aggregation over all operations. A page has some 10 KB compressed. */
 const defaultTimeouts: Timeouts = {
   connectMs: 10_000,
   headersMs: 30_000,
   bodyMs: 30_000,
-  bodyGraceMs: 15_000,
-  slowestBytesPerSecond: 16 * 1024,
-  totalMs: 120_000,
+  totalMs: 60_000,
   recheckMs: 250,
 };
 
@@ -125,9 +116,8 @@ export function createExplorerClient(options: ExplorerClientOptions): ExplorerCl
   const maxBodyBytes = options.maxBodyBytes ?? largestBodyBytes;
   const redact = createRedactor([options.apiKey, secretKey ?? '']);
   const dispatcher = options.connections ?? openConnections(timeouts, maxBodyBytes);
-  // On a new connection, connecting comes before the head of the answer.
-  const pace = { ...timeouts, headMs: timeouts.connectMs + timeouts.headersMs };
-  const exchanging = { dispatcher, pace, now, maxBodyBytes, redact };
+  const { totalMs } = timeouts;
+  const exchanging = { dispatcher, totalMs, maxBodyBytes, redact };
   return {
     async get(request, { admit, report, read, isRecheck = false, onAttempt, signal }) {
       const url = requestUrl(request, options);

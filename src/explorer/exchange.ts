@@ -16,9 +16,8 @@ export interface Exchange {
 
 export interface ExchangeOptions {
   readonly dispatcher: Dispatcher;
-  readonly pace: PaceLimits;
-  /** Monotonic, in ms. */
-  readonly now: () => number;
+  /** For the whole answer, in ms. */
+  readonly totalMs: number;
   /** In bytes, on the wire and again decompressed. */
   readonly maxBodyBytes: number;
   readonly redact: (text: string) => string;
@@ -30,33 +29,28 @@ export interface ExchangeOptions {
  * signal's reason, or ExplorerError 'unreachable' (no, late or damaged answer), 'envelope-invalid' (too large).
  */
 export async function exchange(url: URL, options: ExchangeOptions): Promise<Exchange> {
-  const { signal } = options;
+  const { signal, totalMs } = options;
   signal.throwIfAborted();
   // AbortSignal.any and AbortSignal.timeout stay in memory until their time has passed (2 KB).
   const limit = new AbortController();
   const abort = (): void => limit.abort(signal.reason);
   signal.addEventListener('abort', abort, { once: true });
-  const watch = watchPace(options.pace, options.now, (detail) =>
-    limit.abort(new ExplorerError({ failure: 'unreachable', status: null, detail })),
-  );
+  const detail = `no complete answer within ${totalMs} ms`;
+  const late = () => new ExplorerError({ failure: 'unreachable', status: null, detail });
+  const timer = setTimeout(() => limit.abort(late()), totalMs);
   try {
-    return await receive(url, limit.signal, options, watch);
+    return await receive(url, limit.signal, options);
   } catch (error) {
     signal.throwIfAborted();
     limit.signal.throwIfAborted();
     throw failure(error, options);
   } finally {
-    watch.stop();
+    clearTimeout(timer);
     signal.removeEventListener('abort', abort);
   }
 }
 
-async function receive(
-  url: URL,
-  signal: AbortSignal,
-  options: ExchangeOptions,
-  watch: PaceWatch,
-): Promise<Exchange> {
+async function receive(url: URL, signal: AbortSignal, options: ExchangeOptions): Promise<Exchange> {
   const answer = await request(url, {
     dispatcher: options.dispatcher,
     headers: {
@@ -66,11 +60,9 @@ async function receive(
     },
     signal,
   });
-  watch.head();
   const pieces: Buffer[] = [];
   // A body over the limit ends here with undici's error: the dispatcher has `maxResponseSize`.
   for await (const piece of answer.body as AsyncIterable<Buffer>) {
-    watch.received(piece.length);
     pieces.push(piece);
   }
   const raw = Buffer.concat(pieces);
@@ -97,62 +89,6 @@ function failure(error: unknown, { redact, maxBodyBytes }: ExchangeOptions): Exp
   const parts = [code, cause.message].filter((part) => typeof part === 'string' && part !== '');
   const detail = excerpt(parts.join(': '), redact);
   return new ExplorerError({ failure: 'unreachable', status: null, detail, cause });
-}
-
-/** Time limits of an answer. */
-interface PaceLimits {
-  /** Until the end of the head, in ms. */
-  readonly headMs: number;
-  /** Allowed for a body of any size, in ms. */
-  readonly bodyGraceMs: number;
-  /** The slowest pace beyond that, in bytes on the wire. */
-  readonly slowestBytesPerSecond: number;
-  /** In ms. */
-  readonly totalMs: number;
-}
-
-type PaceWatch = ReturnType<typeof watchPace>;
-
-/**
- * Watches the pace of one answer: with a limit between two pieces alone, a byte a second held a feed until the total
- * limit. `now` is monotonic, in ms; `onLate` is called once if too little has come for the time.
- */
-function watchPace(limits: PaceLimits, now: () => number, onLate: (detail: string) => void) {
-  const startMs = now();
-  let bodyStartMs: number | null = null;
-  let bytes = 0;
-  const allowedUntilMs = () => {
-    const ownMs =
-      bodyStartMs === null
-        ? startMs + limits.headMs
-        : bodyStartMs + limits.bodyGraceMs + (1000 * bytes) / limits.slowestBytesPerSecond;
-    return Math.min(startMs + limits.totalMs, ownMs);
-  };
-  const check = () => {
-    const leftMs = allowedUntilMs() - now();
-    if (leftMs > 0) {
-      timer = setTimeout(check, Math.ceil(leftMs));
-      return;
-    }
-    onLate(
-      now() - startMs >= limits.totalMs
-        ? `no complete answer within ${limits.totalMs} ms`
-        : bodyStartMs === null
-          ? `no answer within ${limits.headMs} ms`
-          : `the answer came too slowly: ${bytes} bytes in ${Math.round(now() - bodyStartMs)} ms`,
-    );
-  };
-  // Runs when the allowed time is over, not for each piece.
-  let timer = setTimeout(check, allowedUntilMs() - startMs);
-  return {
-    head() {
-      bodyStartMs = now();
-      clearTimeout(timer);
-      check();
-    },
-    received: (more: number) => void (bytes += more),
-    stop: () => clearTimeout(timer),
-  };
 }
 
 const decoders = new Map([

@@ -155,7 +155,7 @@ async function findChanges(
     at,
     page_id: observation.page_id,
   }));
-  const { rows } = await tx.execute<{ at: number; change: Change }>(sql`/* changed addresses */
+  const { rows } = await tx.execute<{ at: number; change: Change }>(sql`
     with excluded as materialized (
       select * from ${recordset('reported', observedShape, observedColumns, shown)}
     ), added as (

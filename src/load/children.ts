@@ -26,8 +26,7 @@ export interface ChildLink {
  * them. A set older than the stored one is ignored: a parent whose set changed, and the rows of one
  * that shrank, take the page's number, so that no older page that commits later brings a row back.
  *
- * No label: its joins are planned each time. `not in`, which Postgres hashes: `not exists` took 7 s
- * for 1,600 blocks. No key is null.
+ * `not in`, which Postgres hashes: `not exists` took 7 s for 1,600 blocks. No key is null.
  */
 export async function replaceChildren(
   tx: Transaction,

@@ -54,14 +54,15 @@ export function upsertStatement(
   const [first] = rows;
   if (first === undefined) return null;
   const columns = Object.keys(first);
-  const { name, key } = shapeOf(table);
+  const { key } = shapeOf(table);
   const data = columns.filter((column) => column !== 'page_id' && !key.includes(column));
   const merged = data.map(rule);
   const assignments = data.map((column, index) => `"${column}" = ${merged[index]}`);
   const differs = `(${columnList(data, 't.')}) is distinct from (${merged.join(', ')})`;
   // Some servers of Citus would each say their own now: a changed row takes that of the row that is new.
   // A row whose two times are one is new: no row that is partitioned or spread over servers has an `xmax`.
-  return sql`${sql.raw(`/* upsert ${name} */ with written as (`)}
+  return sql`
+    with written as (
       ${insertOf(table, columns, rows)}
       ${sql.raw(`on conflict (${columnList(key)}) do update
       set ${assignments.join(', ')}, updated_at = excluded.updated_at,
@@ -79,10 +80,10 @@ export function upsertStatement(
 /** Adds rows of which none is stored and returns their keys, at half an upsert's cost. */
 export function insertStatement(table: PgTable, rows: readonly Row[]): SQL | null {
   if (rows.length === 0) return null;
-  const { name, key, types } = shapeOf(table);
+  const { key, types } = shapeOf(table);
   const columns = Object.keys(types).filter((column) => !isTime.has(column));
   const own = key.filter((column) => column !== 'chain_id');
-  return sql`${sql.raw(`/* insert ${name} */`)} ${insertOf(table, columns, rows)}
+  return sql`${insertOf(table, columns, rows)}
     on conflict do nothing
     returning ${sql.raw(columnList(own, 't.'))}`;
 }

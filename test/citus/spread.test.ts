@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { createPool } from '../../src/db/pool.ts';
+import { transact } from '../../src/db/transaction.ts';
 import { userOperations } from '../../src/lists/user-operations/tables.ts';
 import { upsert } from '../../src/load/upsert.ts';
 import { openDatabaseScene } from '../harness/database-scene.ts';
@@ -143,13 +144,14 @@ test('a page of one item is committed on all servers or on none: in two phases',
   const database = await freshDatabase();
   const url = new URL(database.url);
   url.searchParams.set('options', '-c citus.log_remote_commands=on');
-  const client = new Client({ connectionString: url.href });
+  const pool = new Pool({ connectionString: url.href });
   const said: string[] = [];
-  client.on('notice', ({ message }) => said.push(message ?? ''));
-  await client.connect();
-  onTestFinished(() => client.end());
+  pool.on('connect', (client) => {
+    client.on('notice', ({ message }) => said.push(message ?? ''));
+  });
+  onTestFinished(() => pool.end());
 
-  await drizzle(client).transaction((tx) =>
+  await transact(drizzle(pool), (tx) =>
     upsert(tx, userOperations, [{ chain_id: 10, hash: '0x01', block_number: 1, page_id: 1 }]),
   );
 

@@ -4,7 +4,7 @@ import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
-import { namesKept, poolerVersion, startPooler } from '../harness/servers.ts';
+import { poolerVersion, startPooler } from '../harness/servers.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { differences } from '../harness/tables.ts';
 
@@ -38,7 +38,7 @@ const config = {
 const installed = poolerVersion();
 const modes = [
   { pool_mode: 'transaction', default_pool_size: 4 },
-  ...namesKept().map((names) => ({ pool_mode: 'transaction', server_round_robin: 1, ...names })),
+  { pool_mode: 'transaction', server_round_robin: 1 },
   { pool_mode: 'session', default_pool_size: 100 },
 ];
 

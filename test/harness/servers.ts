@@ -143,12 +143,6 @@ export function poolerVersion(): string | null {
   }
 }
 
-/** What `max_prepared_statements` can be told: it came with 1.21 as 0, and is 200 since 1.24. */
-export function namesKept(): readonly Readonly<Record<string, number>>[] {
-  const minor = Number(poolerVersion()?.split('.')[1] ?? 0);
-  return minor < 21 ? [{}] : [{ max_prepared_statements: 0 }, { max_prepared_statements: 200 }];
-}
-
 /** A PgBouncer in front of the run's Postgres. */
 export interface Pooler {
   /** A database's URL, through it. */

@@ -1,5 +1,3 @@
-import { sql } from 'drizzle-orm';
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { Client, type Pool } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { isConnectionLost } from '../../../src/db/failure.ts';
@@ -7,9 +5,9 @@ import { withAdvisoryLock } from '../../../src/db/lock.ts';
 import { createPool } from '../../../src/db/pool.ts';
 import { findRoute, findWays, PoolerError } from '../../../src/db/route.ts';
 import { workTimeouts } from '../../../src/db/timeouts.ts';
-import { transact } from '../../../src/db/transaction.ts';
+import { inTransaction } from '../../../src/db/transaction.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { namesKept, openDatabaseProxy, poolerVersion, startPooler } from '../../harness/servers.ts';
+import { openDatabaseProxy, poolerVersion, startPooler } from '../../harness/servers.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 
@@ -32,6 +30,15 @@ test('a direct way to another database is refused, whatever stands in front', as
     route: { is: 'direct' },
     session: { url: one.url, isPooled: false },
   });
+});
+
+test('behind a pooler, each transaction has its own settings, as a session keeps none', async () => {
+  const pool = poolOn((await freshDatabase('empty')).url);
+  const settings = `select current_setting('idle_in_transaction_session_timeout') as limit,
+                           current_setting('jit') as jit`;
+  const { rows } = await inTransaction(pool, (session) => session.query(settings));
+  expect(rows).toEqual([{ limit: '2500ms', jit: 'off' }]);
+  expect((await pool.query(settings)).rows).not.toEqual(rows);
 });
 
 describe.skipIf(poolerVersion() === null)('PgBouncer (skipped where it is not installed)', () => {
@@ -67,54 +74,6 @@ describe.skipIf(poolerVersion() === null)('PgBouncer (skipped where it is not in
     });
   });
 
-  test('hands each transaction its settings, and needs no names of statements', async () => {
-    const { url } = await freshDatabase('empty');
-    const pooler = await startPooler(url, { pool_mode: 'transaction', server_round_robin: 1 });
-    const pool = poolOn(pooler.through(url));
-    const session = await pool.connect();
-    await session.query('begin');
-    const { rows } = await session.query<{ limit: string; jit: string }>(
-      `select current_setting('idle_in_transaction_session_timeout') as limit,
-              current_setting('jit') as jit`,
-    );
-    await session.query('commit');
-    session.release();
-    expect(rows).toEqual([{ limit: '2500ms', jit: 'off' }]);
-    const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, n) =>
-        pool.query<{ n: number }>({
-          name: 'known',
-          text: '/* known */ select $1::int as n',
-          values: [n],
-        }),
-      ),
-    );
-    expect(answers.map(({ rows: [row] }) => row?.n)).toEqual(answers.map((_, n) => n));
-  });
-
-  test.each(namesKept())('that nobody knew of may lose names of statements: %j', async (names) => {
-    const { url } = await freshDatabase('empty');
-    const settings = { pool_mode: 'transaction', server_round_robin: 1, ...names };
-    const pooler = await startPooler(url, settings);
-    const pool = createPool({
-      url: pooler.through(url),
-      max: 10,
-      applicationName: 'explorer-etl test',
-      planned: 'labelled',
-    });
-    onTestFinished(() => pool.end());
-    const db = drizzle(pool);
-    const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, n) =>
-        transact(db, async (tx) => {
-          const { rows } = await tx.execute<{ n: number }>(sql`/* known */ select ${n}::int as n`);
-          return rows[0]?.n;
-        }),
-      ),
-    );
-    expect(answers).toEqual(answers.map((_, n) => n));
-  });
-
   test('keeps no lock of a client that is gone', async () => {
     const { url, pool } = await freshDatabase('empty');
     const pooler = await startPooler(url, { pool_mode: 'transaction' });
@@ -143,7 +102,6 @@ function poolOn(url: string): Pool {
     dbTimeouts: workTimeouts,
     settings: { jit: 'off' },
     pooled: 'transactions',
-    planned: 'labelled',
   });
   onTestFinished(() => pool.end());
   return pool;

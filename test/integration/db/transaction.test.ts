@@ -2,9 +2,11 @@ import { sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
+import { isConnectionLost } from '../../../src/db/failure.ts';
 import { transact } from '../../../src/db/transaction.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
+import { openDatabaseProxy } from '../../harness/servers.ts';
 import { hangMs } from '../../harness/hang.ts';
 
 test('a transaction that the server ended for its silence is made again, and written once', async () => {
@@ -30,24 +32,24 @@ test('a transaction that the server ended for its silence is made again, and wri
   expect((await watch.query('select * from notes')).rows).toEqual([{ attempt: 2 }]);
 });
 
-test('a labelled statement whose name its server has forgotten is sent again without one', async () => {
-  const { url } = await freshDatabase();
+test('a connection that does not answer is closed, and the next one is used', async () => {
+  const proxy = await openDatabaseProxy((await freshDatabase('empty')).url);
+  onTestFinished(() => proxy.close());
+  const dbTimeouts = { answerMs: 500 };
   const pool = createPool({
-    url,
+    url: proxy.url,
     max: 1,
     applicationName: 'explorer-etl test',
-    planned: 'labelled',
+    dbTimeouts,
   });
   onTestFinished(() => pool.end());
-  const ask = () =>
-    transact(drizzle(pool), async (tx) => {
-      const { rows } = await tx.execute(sql`/* a label */ select ${7}::int as told`);
-      const { rows: known } = await tx.execute(sql`select from pg_prepared_statements`);
-      return [rows[0]?.['told'], known.length];
-    });
-  expect(await ask()).toEqual([7, 1]);
-  // As a pooler that hands the next transaction to another server.
-  await pool.query('deallocate all');
-  expect(await ask()).toEqual([7, 0]);
-  expect(await ask()).toEqual([7, 0]);
+  const read = () => transact(drizzle(pool), (tx) => tx.execute(sql`select 7 as read`));
+  await read();
+
+  proxy.set('swallow');
+  const error = await read().catch((failure: unknown) => failure);
+  expect(isConnectionLost(error)).toBe(true);
+
+  proxy.set('open');
+  expect((await read()).rows).toEqual([{ read: 7 }]);
 });

@@ -15,7 +15,6 @@ const drip = (stream: Writable, text: string) => {
 };
 
 describe('an answer is late', () => {
-  const slow = { bodyGraceMs: 300, slowestBytesPerSecond: 10_000, totalMs: 20_000 };
   const dripping: RequestListener = (_request, response) => drip(response, ' ');
   const stuck: RequestListener = (_request, response) => void response.write('{"items":[');
 
@@ -27,12 +26,6 @@ describe('an answer is late', () => {
       dripping,
       { totalMs: 300 },
       /^no complete answer within 300 ms$/,
-    ],
-    [
-      'long before the limit of the whole if its body drips',
-      dripping,
-      slow,
-      /^the answer came too slowly: \d+ bytes in \d+ ms$/,
     ],
   ])('%s', async (_when, listener, timeouts, detail) => {
     const { baseUrl } = await serve(listener);
@@ -46,10 +39,10 @@ describe('an answer is late', () => {
       socket.write('HTTP/1.1 200 OK\r\n');
       drip(socket, 'x-slow: slow\r\n');
     });
-    const timeouts = { connectMs: 100, headersMs: 300, totalMs: 20_000 };
+    const timeouts = { headersMs: 300, totalMs: 400 };
     const error = await start(baseUrl, { ...once, timeouts }).fail();
     expect(error.failure).toBe('unreachable');
-    expect(error.detail).toMatch(/UND_ERR_HEADERS_TIMEOUT|no answer within 400 ms/);
+    expect(error.detail).toMatch(/UND_ERR_HEADERS_TIMEOUT|within 400 ms/);
   });
 
   test('without a connection in time', async () => {
@@ -60,24 +53,6 @@ describe('an answer is late', () => {
     expect(error.failure).toBe('unreachable');
     expect(error.detail).toContain('UND_ERR_CONNECT_TIMEOUT');
   });
-});
-
-test('a large body on a slow line has the time that its size needs', async () => {
-  const long = JSON.stringify({ items: ['a'.repeat(60_000)], next_page_params: null });
-  const { baseUrl } = await serve((_request, response) => {
-    let sent = 0;
-    const timer = setInterval(() => {
-      response.write(long.slice(sent, sent + 3000));
-      sent += 3000;
-      if (sent >= long.length) response.end();
-    }, 50);
-    response.on('close', () => clearInterval(timer));
-  });
-  // A second at the sender's pace, which a busy machine stretches: six are allowed for what came.
-  const timeouts = { bodyGraceMs: 300, slowestBytesPerSecond: 10_000 };
-  const answer = await start(baseUrl, { ...once, timeouts }).get();
-  expect(answer.page.length).toBe(long.length);
-  expect(answer.latencyMs).toBeGreaterThan(600);
 });
 
 test('each attempt has the whole time again', async () => {

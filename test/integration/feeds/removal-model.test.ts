@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { transact } from '../../../src/db/transaction.ts';
 import { noteChanges } from '../../../src/lists/newest-first/evidence.ts';
 import type { ItemRows, PageEnd } from '../../../src/lists/operation.ts';
 import { userOperations } from '../../../src/lists/user-operations/index.ts';
@@ -90,7 +91,7 @@ test('what has left is within the range of a conclusive page, few, and unseen by
         [JSON.stringify(known)],
       );
 
-      const isBorneOut = await db.transaction((tx) =>
+      const isBorneOut = await transact(db, (tx) =>
         noteChanges(
           list,
           tx,

@@ -1,5 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
+import { transact } from '../../../src/db/transaction.ts';
 import { decodeItem } from '../../../src/lists/decode.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import { loadPages } from '../../../src/load/load.ts';
@@ -20,7 +21,7 @@ export async function load(
   chain_id = chainId,
 ): Promise<void> {
   const operation = operations[name];
-  await drizzle(pool).transaction((tx) =>
+  await transact(drizzle(pool), (tx) =>
     loadPages(
       tx,
       operation,

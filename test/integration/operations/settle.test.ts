@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Database } from '../../../src/db/transaction.ts';
+import { type Database, transact } from '../../../src/db/transaction.ts';
 import { kinds } from '../../../src/lists/index.ts';
 import { optimismBatchBlocks } from '../../../src/lists/optimism-batch-blocks/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
@@ -91,7 +91,7 @@ async function endWalk(
   }));
   const spelled = `{${served.map(({ height }) => `[${height},${height}]`).join(',')}}`;
   const scope = { batch, ...(isProbe && { probe: true }) };
-  await db.transaction(async (tx) => {
+  await transact(db, async (tx) => {
     const told = await tx.execute<{ id: string }>(
       `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state)
        values (${chain_id}, 'optimism-batch-blocks', 'backfill', ${run_id}, 'numbered', '${JSON.stringify(scope)}', 'finished')

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Database } from '../../../src/db/transaction.ts';
+import { type Database, transact } from '../../../src/db/transaction.ts';
 import { factories } from '../../../src/lists/factories/index.ts';
 import { kinds } from '../../../src/lists/index.ts';
 import type { ItemRows, WalkEndContext } from '../../../src/lists/operation.ts';
@@ -100,7 +100,7 @@ async function walkOnce(
   { chain, run }: { readonly chain: number; readonly run: number },
   pages: readonly ModelPage[],
 ): Promise<string | null> {
-  return db.transaction(async (tx) => {
+  return transact(db, async (tx) => {
     const { rows: begun } = await tx.execute<{ id: string }>(
       `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope)
        values (${chain}, 'factories', 'backfill', ${run}, 'ranked', '{}')
