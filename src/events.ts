@@ -61,8 +61,8 @@ type FieldsOf<Name extends FieldName> = {
   readonly [Field in Name]: FieldTypes[(typeof fields)[Field]];
 };
 
-/** What repeats and ends as one, however many feeds it stops. */
-export type Trouble = 'feed' | 'key' | 'chain' | 'database';
+/** What repeats and ends as one, however many feeds it stops: the field that names it, if any does. */
+export type Trouble = 'feed' | 'variable' | 'chain' | 'database';
 
 interface Repetition<Name extends FieldName> {
   /** Events with the same `same` are counted, and logged at growing intervals. */
@@ -166,20 +166,20 @@ export const events = {
     ['variable', 'failure', 'problem'],
     ({ variable, failure, problem }) =>
       `${variable}: ${failure}: ${problem}. Its feeds go on by themselves.`,
-    { repeats: { of: 'key', same: ['failure', 'problem'] } },
+    { repeats: { of: 'variable', same: ['failure', 'problem'] } },
   ),
   'key.refused': event(
     'error',
     ['variable', 'failure', 'problem'],
     ({ variable, failure, problem }) =>
       `${variable}: ${failure}: ${problem}. Set a key that the explorer accepts, and start again.`,
-    { repeats: { of: 'key', same: ['failure', 'problem'] } },
+    { repeats: { of: 'variable', same: ['failure', 'problem'] } },
   ),
   'key.accepted': event(
     'info',
     ['variable', 'was'],
     ({ variable, was }) => `${variable}: works again, was ${was}`,
-    { ends: 'key' },
+    { ends: 'variable' },
   ),
   'chain.unknown': event(
     'error',

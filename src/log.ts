@@ -74,20 +74,9 @@ function cleanFields(given: Values, clean: (text: string) => string): Values {
 const isForeign = (name: string) =>
   name in fieldKinds && fieldKinds[name as FieldName].startsWith('text');
 
-/** The field that names the subject of a trouble. */
-const whoseOf: Readonly<Record<Trouble, FieldName | null>> = {
-  feed: 'feed',
-  key: 'variable',
-  chain: 'chain',
-  database: null,
-};
-
 function countOf(event: EventName, values: Values, repeats: ReturnType<typeof countRepeats>) {
   const { repeats: rule, ends } = events[event];
-  const nameOf = (trouble: Trouble) => {
-    const whose = whoseOf[trouble];
-    return whose === null ? trouble : `${trouble} ${String(values[whose])}`;
-  };
+  const nameOf = (trouble: Trouble) => `${trouble} ${String(values[trouble])}`;
   if (ends !== undefined) return repeats.end(nameOf(ends));
   if (rule === undefined) return null;
   const kindOf = (same: readonly string[]) =>

@@ -38,12 +38,10 @@ export async function openDatabase(
   settings: Pick<Settings, 'databaseUrl'>,
   place: EmbeddedPlace,
 ): Promise<OpenDatabase> {
-  const { cwd } = place;
-  const embedded =
+  const { embedded, url } =
     settings.databaseUrl === null
-      ? await startEmbeddedPostgres({ directory: join(cwd, '.explorer-etl') })
-      : null;
-  const url = settings.databaseUrl ?? (await databaseOf(embedded, place));
+      ? await openEmbedded(place)
+      : { embedded: null, url: settings.databaseUrl };
   const pool = createPool({
     url,
     max: poolConnections,
@@ -65,11 +63,8 @@ export async function openDatabase(
 }
 
 /** @throws as `openDatabase` */
-async function databaseOf(
-  embedded: EmbeddedPostgres | null,
-  { name = 'postgres', mustExist = false }: EmbeddedPlace,
-): Promise<string> {
-  if (embedded === null) throw new Error('no server');
+async function openEmbedded({ cwd, name = 'postgres', mustExist = false }: EmbeddedPlace) {
+  const embedded = await startEmbeddedPostgres({ directory: join(cwd, '.explorer-etl') });
   const url = new URL(embedded.url);
   const server = createPool({ url: embedded.url, max: 1, applicationName });
   try {
@@ -84,5 +79,5 @@ async function databaseOf(
     await server.end();
   }
   url.pathname = `/${name}`;
-  return url.href;
+  return { embedded, url: url.href };
 }

@@ -1,6 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { isMap, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  type Pair,
+  parseDocument,
+} from 'yaml';
 import { databaseUrlProblem, errorCode, readEnvironment, readSecret } from './environment.ts';
 import { ConfigError, type Problem } from './error.ts';
 import { nearest } from './nearest.ts';
@@ -290,23 +298,12 @@ const show = (path: Path): string =>
     .join('')
     .replace(/^\./u, '');
 
-/** The offset of a path; of its nearest parent if the key is missing. */
+/** The offset of a path, at its key; of its nearest parent if it is missing. */
 function offsetOf(document: Document.Parsed, path: Path): number {
-  let node: unknown = document.contents;
-  let offset = document.contents?.range[0] ?? 0;
-  for (const step of path) {
-    const pair = isMap<Ranged>(node)
-      ? node.items.find(({ key }) => String(key.value) === String(step))
-      : undefined;
-    const named = pair ? pair.key : isSeq<Ranged>(node) ? node.items[Number(step)] : undefined;
-    if (!named?.range) break;
-    [offset] = named.range;
-    node = pair ? pair.value : named;
-  }
-  return offset;
-}
-
-interface Ranged {
-  readonly value?: unknown;
-  readonly range?: readonly [start: number, ...ends: number[]] | null;
+  if (path.length === 0) return document.contents?.range[0] ?? 0;
+  const parent = path.slice(0, -1);
+  const map = document.getIn(parent, true);
+  const isNamed = ({ key }: Pair) => isScalar(key) && String(key.value) === String(path.at(-1));
+  const node = (isMap(map) && map.items.find(isNamed)?.key) || document.getIn(path, true);
+  return isNode(node) && node.range ? node.range[0] : offsetOf(document, parent);
 }

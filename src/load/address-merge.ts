@@ -47,33 +47,66 @@ export const fill = (row: Row, known: Row, columns: readonly string[]): Row => (
   ),
 });
 
+/** How a new observation of an address meets what is known (`docs/addresses.md` explains why). */
+interface Rule {
+  /** The value of two observations in one transaction; `isReported`: the newer one is informed, and read the value. */
+  readonly merge: (before: unknown, after: unknown, isReported: boolean) => unknown;
+  /** The same over stored `t` and `excluded`, as SQL. */
+  readonly sql: (column: string) => string;
+}
+
+const informing = ['name', 'is_contract', 'is_verified', 'proxy_type'] as const;
+const isInformed = (row: AddressRow) => informing.some((column) => row[column] !== null);
+const stub = (row: string) => informing.map((c) => `${row}.${c} is null`).join(' and ');
+/** As SQL. A page that is decoded by other declarations meets what it wrote itself. */
+const isNewer = 'excluded.page_id >= t.page_id';
+
 /**
- * How a new observation of an address meets what is known (`docs/addresses.md` explains why):
- * - `latest`: the newest informed observation wins, null included; these change both ways. A stub, in
- *   which all of them and is_contract are null, says nothing; nor does a value that was not read.
- * - `latest known`: the newest value that is not null wins; most places print null for all.
- * - `once true`: most places print a constant false, so only true says something.
- * - `not constant`: most places print a constant `ok`, which never erases another value.
+ * The newest informed observation wins, null included; these change both ways. A stub, in which all of them and
+ * is_contract are null, says nothing; nor does a value that was not read.
  */
-type Rule = 'latest' | 'latest known' | 'once true' | 'not constant';
+const latest: Rule = {
+  merge: (before, after, isReported) => (isReported ? after : before),
+  sql: (column) =>
+    `case when not (${stub('excluded')}) and (${isNewer} or (${stub('t')})) then excluded.${column} else t.${column} end`,
+};
+/** The newest value that is not null wins; most places print null for all. */
+const latestKnown: Rule = {
+  merge: (before, after) => after ?? before,
+  sql: (column) =>
+    `case when ${isNewer} then coalesce(excluded.${column}, t.${column}) else coalesce(t.${column}, excluded.${column}) end`,
+};
+/** Most places print a constant false, so only true says something. */
+const onceTrue: Rule = {
+  merge: (before, after) => before === true || (after ?? before),
+  sql: (column) => `greatest(t.${column}, excluded.${column})`,
+};
+/** Most places print a constant `ok`, which never erases another value. */
+const notConstant: Rule = {
+  merge: (before, after) =>
+    after === null || (after === reputationConstant && before !== null) ? before : after,
+  sql: (column) =>
+    `case when t.${column} is null or (t.${column} = '${reputationConstant}' and excluded.${column} is not null) then excluded.${column} when excluded.${column} is null or excluded.${column} = '${reputationConstant}' or not (${isNewer}) then t.${column} else excluded.${column} end`,
+};
 
 const rules = {
-  name: 'latest',
+  name: latest,
   // True and false both win; a null is no observation of it.
-  is_contract: 'latest known',
-  is_verified: 'latest',
-  proxy_type: 'latest',
-  ens_domain_name: 'latest known',
-  extra: 'latest known',
-  is_scam: 'once true',
-  reputation: 'not constant',
+  is_contract: latestKnown,
+  is_verified: latest,
+  proxy_type: latest,
+  ens_domain_name: latestKnown,
+  extra: latestKnown,
+  is_scam: onceTrue,
+  reputation: notConstant,
 } as const satisfies Record<string, Rule>;
 
-type MergedColumn = keyof typeof rules;
+export type MergedColumn = keyof typeof rules;
 export const mergedColumns = Object.keys(rules) as MergedColumn[];
-const informing = ['name', 'is_contract', 'is_verified', 'proxy_type'] as const;
 
-const isInformed = (row: AddressRow) => informing.some((column) => row[column] !== null);
+/** A column's rule as SQL; `missing` columns stay as stored. */
+export const mergeExpression = (column: MergedColumn, missing: readonly string[] = []): string =>
+  missing.includes(column) ? `t.${column}` : rules[column].sql(column);
 
 /** Two observations of one address in the pages of one transaction, as one. */
 export function mergeObservations(
@@ -82,19 +115,12 @@ export function mergeObservations(
 ): AddressObservation {
   if (sayTheSame(older, newer)) return newer;
   const informed = isInformed(newer.row);
-  const choose = (column: MergedColumn): unknown => {
-    const [before, after] = [older.row[column], newer.row[column]];
-    switch (rules[column]) {
-      case 'latest':
-        return informed && !newer.missing.includes(column) ? after : before;
-      case 'latest known':
-        return after ?? before;
-      case 'once true':
-        return before === true ? true : (after ?? before);
-      case 'not constant':
-        return after === null || (after === reputationConstant && before !== null) ? before : after;
-    }
-  };
+  const choose = (column: MergedColumn): unknown =>
+    rules[column].merge(
+      older.row[column],
+      newer.row[column],
+      informed && !newer.missing.includes(column),
+    );
   const row = { ...newer.row, ...Object.fromEntries(mergedColumns.map((c) => [c, choose(c)])) };
   const merged = forLists((list) => mergeLists(older, newer, list));
   return {
@@ -137,23 +163,4 @@ function mergeLists(older: AddressObservation, newer: AddressObservation, list: 
   const rows = completeMembers(reported, known, positions, sameMember);
   const open = positions.filter((position) => older.inPart[list]?.includes(position));
   return { rows, positions: open.length === 0 ? undefined : open };
-}
-
-const stub = (row: string) => informing.map((c) => `${row}.${c} is null`).join(' and ');
-
-/** The rules as SQL over stored `t` and `excluded`, newer by `page_id`; `missing` columns stay. */
-export function mergeExpression(column: MergedColumn, missing: readonly string[]): string {
-  if (missing.includes(column)) return `t.${column}`;
-  // A page that is decoded by other declarations meets what it wrote itself.
-  const newer = `excluded.page_id >= t.page_id`;
-  switch (rules[column]) {
-    case 'latest':
-      return `case when not (${stub('excluded')}) and (${newer} or (${stub('t')})) then excluded.${column} else t.${column} end`;
-    case 'latest known':
-      return `case when ${newer} then coalesce(excluded.${column}, t.${column}) else coalesce(t.${column}, excluded.${column}) end`;
-    case 'once true':
-      return `greatest(t.${column}, excluded.${column})`;
-    case 'not constant':
-      return `case when t.${column} is null or (t.${column} = '${reputationConstant}' and excluded.${column} is not null) then excluded.${column} when excluded.${column} is null or excluded.${column} = '${reputationConstant}' or not (${newer}) then t.${column} else excluded.${column} end`;
-  }
 }

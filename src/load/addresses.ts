@@ -3,6 +3,7 @@ import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 import {
   completeMembers,
+  type MergedColumn,
   mergedColumns,
   mergeExpression,
   mergeObservations,
@@ -18,18 +19,15 @@ import {
 import { type ChildLink, type ChildSet, replaceChildren } from './children.ts';
 import { addresses } from './tables.ts';
 import {
-  insertStatement,
+  insert,
   keyText,
   keyMatch,
-  newestWins,
   columnList,
   recordset,
   shapeOf,
   storedByKey,
-  upsertStatement,
+  upsert,
 } from './upsert.ts';
-
-const merged: ReadonlySet<string> = new Set(mergedColumns);
 
 /** The observations that may change something, several of one address as one, oldest page first. */
 export async function findNewValues(
@@ -56,8 +54,7 @@ export async function writeChanges(
   for (const list of addressListNames) {
     const link = links[list];
     const members = ofAdded.flatMap((observation) => childRows(observation, list));
-    const statement = insertStatement(link.table, members);
-    if (statement !== null) await tx.execute(statement);
+    await insert(tx, link.table, members);
     const reported = ofLists.flatMap((observation) => setOf(observation, list) ?? []);
     await replaceChildren(tx, link, await completeLists(tx, link, reported));
   }
@@ -90,16 +87,9 @@ async function upsertObservations(
   const byMissing = Map.groupBy(observations, ({ missing }) => missing.join());
   for (const [missing, alike] of byMissing) {
     const columns = missing.split(',');
-    const statement = upsertStatement(
-      addresses,
-      alike.map(({ row, page_id }) => ({ ...row, page_id })),
-      'any',
-      (column) =>
-        merged.has(column)
-          ? mergeExpression(column as (typeof mergedColumns)[number], columns)
-          : newestWins(column),
-    );
-    if (statement !== null) await tx.execute(statement);
+    const rows = alike.map(({ row, page_id }) => ({ ...row, page_id }));
+    const rule = (column: string) => mergeExpression(column as MergedColumn, columns);
+    await upsert(tx, addresses, rows, 'any', rule);
   }
 }
 
@@ -237,7 +227,7 @@ const changeOf = `(
       )
       .join(' and ')}) then 'lists'
     when (${columnList(mergedColumns, 't.')})
-         is distinct from (${mergedColumns.map((column) => mergeExpression(column, [])).join(', ')})
+         is distinct from (${mergedColumns.map((column) => mergeExpression(column)).join(', ')})
       then 'columns'
     else 'nothing'
   end

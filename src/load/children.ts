@@ -40,7 +40,7 @@ export async function replaceChildren(
   );
   const { setKey } = link;
   const child = shapeOf(link.table);
-  const columns = Object.keys(child.types).filter((column) => !filled.has(column));
+  const { columns } = child;
   const { isNewest, ownerKey, ownerMatch, owner } = ownerOf(link);
   await tx.execute(sql`
     with parent as (
@@ -108,5 +108,3 @@ function keptRows(link: ChildLink, columns: readonly string[]): string {
       where (${columnList(data, 'stored.')}) is distinct from (${columnList(data, 'excluded.')})
          or ${shrank[link.newness]}`;
 }
-
-const filled: ReadonlySet<string> = new Set(['first_seen_at', 'updated_at']);

@@ -11,14 +11,13 @@ interface PageCounts {
 export type CountsByPage = Map<number, PageCounts>;
 
 /** The value of a column when the row is there already, as SQL; `t` is the stored row. */
-type ColumnRule = (column: string) => string;
-export const newestWins: ColumnRule = (column) => `excluded."${column}"`;
+export const newestWins = (column: string) => `excluded."${column}"`;
 
 /** Stored rows that a page may change: of older pages, also its own (a new decoding), or any. */
 export type Changeable = 'older' | 'older and own' | 'any';
 
 /**
- * Brings `rows` into `table`: new ones are added, and those that differ are changed unless a newer
+ * Brings `rows` into `table`: new ones are added, and those that differ are changed by the rule unless a newer
  * page has written them (promise 7). Equal rows are not touched (promise 3): no dead tuple, and
  * `updated_at` and `page_id` stay. `rows` hold one row per key, all with the same columns, among
  * them `page_id`. One JSON parameter beats a VALUES list by half and drizzle's builder fourfold.
@@ -28,31 +27,10 @@ export async function upsert(
   table: PgTable,
   rows: readonly Row[],
   changeable: Changeable = 'older',
+  rule: (column: string) => string = newestWins,
 ): Promise<CountsByPage> {
-  const statement = upsertStatement(table, rows, changeable);
-  if (statement === null) return new Map();
-  const { rows: counts } = await tx.execute<{
-    page_id: string;
-    inserted: string;
-    changed: string;
-  }>(statement);
-  return new Map(
-    counts.map((count) => [
-      Number(count.page_id),
-      { inserted: Number(count.inserted), changed: Number(count.changed) },
-    ]),
-  );
-}
-
-/** What `upsert` runs, for who needs no counts; null where there are no rows. */
-export function upsertStatement(
-  table: PgTable,
-  rows: readonly Row[],
-  changeable: Changeable,
-  rule: ColumnRule = newestWins,
-): SQL | null {
   const [first] = rows;
-  if (first === undefined) return null;
+  if (first === undefined) return new Map();
   const columns = Object.keys(first);
   const { key } = shapeOf(table);
   const data = columns.filter((column) => column !== 'page_id' && !key.includes(column));
@@ -61,7 +39,7 @@ export function upsertStatement(
   const differs = `(${columnList(data, 't.')}) is distinct from (${merged.join(', ')})`;
   // Some servers of Citus would each say their own now: a changed row takes that of the row that is new.
   // A row whose two times are one is new: no row that is partitioned or spread over servers has an `xmax`.
-  return sql`
+  const { rows: counts } = await tx.execute<Record<'page_id' | 'inserted' | 'changed', string>>(sql`
     with written as (
       ${insertOf(table, columns, rows)}
       ${sql.raw(`on conflict (${columnList(key)}) do update
@@ -74,22 +52,20 @@ export function upsertStatement(
            count(*) filter (where is_new) as inserted,
            count(*) filter (where not is_new) as changed
     from written
-    group by page_id`;
+    group by page_id`);
+  return new Map(
+    counts.map(({ page_id, inserted, changed }) => [
+      Number(page_id),
+      { inserted: Number(inserted), changed: Number(changed) },
+    ]),
+  );
 }
 
-/** Adds rows of which none is stored and returns their keys, at half an upsert's cost. */
-export function insertStatement(table: PgTable, rows: readonly Row[]): SQL | null {
-  if (rows.length === 0) return null;
-  const { key, types } = shapeOf(table);
-  const columns = Object.keys(types).filter((column) => !isTime.has(column));
-  const own = key.filter((column) => column !== 'chain_id');
-  return sql`${insertOf(table, columns, rows)}
-    on conflict do nothing
-    returning ${sql.raw(columnList(own, 't.'))}`;
+/** Adds rows of which none is stored, at half an upsert's cost. */
+export async function insert(tx: Transaction, table: PgTable, rows: readonly Row[]) {
+  if (rows.length === 0) return;
+  await tx.execute(sql`${insertOf(table, shapeOf(table).columns, rows)} on conflict do nothing`);
 }
-
-/** Columns that the statement itself fills. */
-const isTime: ReadonlySet<string> = new Set(['first_seen_at', 'updated_at']);
 
 /** An insert as far as its rows, which are in the order of their keys, so that no two deadlock. */
 function insertOf(table: PgTable, columns: readonly string[], rows: readonly Row[]): SQL {
@@ -111,6 +87,8 @@ export interface TableShape {
   /** Schema and table, as SQL. */
   readonly name: string;
   readonly key: readonly string[];
+  /** All but the two times, which the statements fill. */
+  readonly columns: readonly string[];
   readonly types: Readonly<Record<string, string>>;
 }
 
@@ -124,6 +102,9 @@ export function shapeOf(table: PgTable): TableShape {
   const shape: TableShape = {
     name: `${schema}.${name}`,
     key: primaryKeys.flatMap((key) => key.columns.map((column) => column.name)),
+    columns: columns
+      .map((column) => column.name)
+      .filter((column) => column !== 'first_seen_at' && column !== 'updated_at'),
     types: Object.fromEntries(
       // A collation belongs to the column, not to the type in a record definition.
       columns.map((column) => [column.name, column.getSQLType().replace(/ collate .*/, '')]),
