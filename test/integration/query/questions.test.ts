@@ -47,11 +47,15 @@ const shapes: Readonly<Record<string, string>> = {
   'busiest-hours': 'hour integer, chain_id bigint, operations bigint, percent numeric',
   'chain-daily':
     'day date, chain_id bigint, blocks bigint, transactions bigint, gas_used numeric, fill_percent numeric, burnt_native numeric, native_symbol text',
+  cohorts: 'cohort date, chain_id bigint, later integer, senders bigint, percent numeric',
+  'eip7702-share': 'week date, chain_id bigint, operations bigint, eip7702 bigint, percent numeric',
   'entry-points': 'week date, chain_id bigint, version text, operations bigint, percent numeric',
   'factory-growth':
     'chain_id bigint, address_hash text, accounts_before bigint, accounts bigint, new_accounts bigint',
   'failures-daily':
     'day date, chain_id bigint, version text, operations bigint, failed bigint, failed_percent numeric',
+  'fee-percentiles':
+    'day date, chain_id bigint, operations bigint, p10_native numeric, p50_native numeric, p90_native numeric, p99_native numeric, native_symbol text',
   'late-arrivals':
     'chain_id bigint, operation text, key text, timestamp timestamp with time zone, seen_at timestamp with time zone, lateness interval',
   'new-senders': 'day date, chain_id bigint, new_senders bigint',
@@ -61,6 +65,10 @@ const shapes: Readonly<Record<string, string>> = {
     'rank bigint, chain_id bigint, address_hash text, name text, total_ops bigint, percent numeric, percent_up_to numeric',
   'top-senders':
     'chain_id bigint, address_hash text, name text, operations bigint, failed bigint, fee_native numeric, native_symbol text',
+  'wallet-failures':
+    'sender_kind text, chain_id bigint, operations bigint, failed bigint, failed_percent numeric',
+  'weekly-actives':
+    'week date, chain_id bigint, operations bigint, senders bigint, new_senders bigint',
   'what-is-missing':
     'feed text, unit text, newest_at timestamp with time zone, looked_at timestamp with time zone, is_fresh boolean, covered_to bigint, gaps bigint, missing bigint',
 };
@@ -143,13 +151,18 @@ async function timed(chain: number | null = null): Promise<number> {
 }
 
 describe('the answers', () => {
-  test.each(['operations-daily', 'failures-daily', 'entry-points', 'busiest-hours'])(
-    'of %s count every operation once',
-    async (name) => {
-      expect(sum((await answerTo(name)).rows, 'operations')).toBe(await timed());
-      expect(sum((await answerTo(name, { chain: 10 })).rows, 'operations')).toBe(await timed(10));
-    },
-  );
+  test.each([
+    'operations-daily',
+    'failures-daily',
+    'entry-points',
+    'busiest-hours',
+    'eip7702-share',
+    'wallet-failures',
+    'weekly-actives',
+  ])('of %s count every operation once', async (name) => {
+    expect(sum((await answerTo(name)).rows, 'operations')).toBe(await timed());
+    expect(sum((await answerTo(name, { chain: 10 })).rows, 'operations')).toBe(await timed(10));
+  });
 
   test('leave out what left the list', async () => {
     const before = await timed();
@@ -189,6 +202,37 @@ describe('the answers', () => {
     );
     await sumUpAnew(database.pool);
     expect(sum((await answerTo('new-senders')).rows, 'new_senders')).toBe(Number(rows[0]?.senders));
+  });
+
+  test('of weekly-actives and cohorts count an account once a period, whatever versions it uses', async () => {
+    const { rows } = await database.pool.query<{ week: string; month: string }>(
+      `select sum(distinct_senders) filter (where unit = 'week') as week,
+              sum(distinct_senders) filter (where unit = 'month') as month
+       from (
+         select unit, count(distinct address_hash) as distinct_senders
+         from explorer.operations_enriched, unnest(array['week', 'month']) as unit
+         where timestamp is not null and chain_id = 10
+         group by unit, date_trunc(unit, timestamp at time zone 'UTC')
+       ) as periods`,
+    );
+    const weeks = (await answerTo('weekly-actives', { chain: 10, days: 5000 })).rows;
+    expect(sum(weeks, 'senders')).toBe(Number(rows[0]?.week));
+    const months = (await answerTo('cohorts', { chain: 10, days: 5000 })).rows;
+    expect(sum(months, 'senders')).toBe(Number(rows[0]?.month));
+    expect(months.filter(({ later }) => later === '0').map(({ percent }) => percent)).toEqual(
+      expect.arrayContaining(['100.0']),
+    );
+  });
+
+  test('of fee-percentiles are fees that were paid, in order', async () => {
+    const { rows } = await answerTo('fee-percentiles', { chain: 10 });
+    for (const row of rows) {
+      const spread = ['p10_native', 'p50_native', 'p90_native', 'p99_native'].map((one) =>
+        Number(row[one]),
+      );
+      expect(spread).toEqual(spread.toSorted((a, b) => a - b));
+      expect(spread[0]).toBeGreaterThan(0);
+    }
   });
 
   test('of top-senders are as many as are requested, the busiest first', async () => {

@@ -1,0 +1,20 @@
+-- What share of operations do EIP-7702 accounts send, by week?
+--
+-- :chain = all  number of the chain
+-- :days = 90    so many days, the last of them that of the newest stored operation
+--
+-- topic: operations
+-- chart: line x=week y=percent series=chain_id unit=%
+with period as materialized (
+  select (max(newest_at) at time zone 'UTC')::date - :days::int + 1 as since
+  from explorer.freshness
+  where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
+)
+select date_trunc('week', timestamp at time zone 'UTC')::date as week, chain_id, count(*) as operations,
+       count(*) filter (where sender_kind = 'eip7702') as eip7702,
+       round(100.0 * count(*) filter (where sender_kind = 'eip7702') / count(*), 1) as percent
+from explorer.operations_enriched
+where timestamp >= (select since::timestamp at time zone 'UTC' from period)
+  and (:chain::bigint is null or chain_id = :chain)
+group by week, chain_id
+order by week desc, chain_id;

@@ -1,0 +1,23 @@
+-- How many accounts were active each week, how many new?
+--
+-- :chain = all  number of the chain
+-- :days = 90    so many days, the last of them in the newest week
+--
+-- topic: accounts
+-- chart: bars x=week y=senders series=chain_id
+with weeks as materialized (
+  select week, chain_id, operations, senders
+  from explorer.operations_weekly
+  where :chain::bigint is null or chain_id = :chain
+), begun as materialized (
+  select date_trunc('week', first_operation_at at time zone 'UTC')::date as week, chain_id,
+         count(*) as new_senders
+  from explorer.senders
+  where :chain::bigint is null or chain_id = :chain
+  group by week, chain_id
+)
+select week, chain_id, operations, senders, coalesce(new_senders, 0) as new_senders
+from weeks
+left join begun using (week, chain_id)
+where week > (select max(week) from weeks) - :days::int
+order by week desc, chain_id;

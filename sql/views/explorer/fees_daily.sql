@@ -1,0 +1,22 @@
+create or replace view explorer.fees_daily as
+select chain_id, day, operations, fees[1] * unit as p10_native, fees[2] * unit as p50_native,
+       fees[3] * unit as p90_native, fees[4] * unit as p99_native, native_symbol
+from (
+  select op.chain_id, etl.utc_day(op.timestamp) as day, count(*) as operations,
+         percentile_disc(array[0.1, 0.5, 0.9, 0.99]) within group (order by fee) as fees,
+         ('1e-' || native_decimals)::numeric as unit, native_symbol
+  from etl.timed_operations as op
+  left join explorer.chains on chains.chain_id = op.chain_id
+  where op.timestamp is not null and fee is not null
+  group by op.chain_id, day, native_decimals, native_symbol
+) as spread;
+
+comment on view explorer.fees_daily is 'How the fees of user operations spread, for each chain and UTC day. Counted anew for each query: filter by chain_id.';
+comment on column explorer.fees_daily.chain_id is 'Number of the chain.';
+comment on column explorer.fees_daily.day is 'The day, UTC.';
+comment on column explorer.fees_daily.operations is 'Operations of that day that report a fee and are in their list.';
+comment on column explorer.fees_daily.p10_native is 'A tenth of them cost at most this, in the chain''s own currency, exact.';
+comment on column explorer.fees_daily.p50_native is 'Half of them cost at most this: the median.';
+comment on column explorer.fees_daily.p90_native is 'Nine of ten cost at most this.';
+comment on column explorer.fees_daily.p99_native is 'All but one of a hundred cost at most this.';
+comment on column explorer.fees_daily.native_symbol is 'Symbol of that currency. Null: not known.';

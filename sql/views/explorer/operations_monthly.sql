@@ -1,0 +1,18 @@
+create or replace view explorer.operations_monthly as
+select op.chain_id, date_trunc('month', op.timestamp at time zone 'UTC')::date as month,
+       count(*) as operations, count(*) filter (where not status) as failed,
+       count(distinct address_hash) as senders,
+       sum(fee) * ('1e-' || native_decimals)::numeric as fee_native, native_symbol
+from etl.timed_operations as op
+left join explorer.chains on chains.chain_id = op.chain_id
+where op.timestamp is not null
+group by op.chain_id, month, native_decimals, native_symbol;
+
+comment on view explorer.operations_monthly is 'User operations of each chain and month, with true distinct senders. Counted anew for each query: filter by chain_id.';
+comment on column explorer.operations_monthly.chain_id is 'Number of the chain.';
+comment on column explorer.operations_monthly.month is 'Its first day, UTC.';
+comment on column explorer.operations_monthly.operations is 'Operations that were executed in that month and are in their list.';
+comment on column explorer.operations_monthly.failed is 'Those of them that failed.';
+comment on column explorer.operations_monthly.senders is 'Senders of these operations, each once.';
+comment on column explorer.operations_monthly.fee_native is 'Fees of these operations, in the chain''s own currency, exact: native_symbol names it. Null: no fee is reported.';
+comment on column explorer.operations_monthly.native_symbol is 'Symbol of that currency. Null: not known.';
