@@ -1,7 +1,7 @@
 import { devNull } from 'node:os';
 import { resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
+import { z } from 'zod';
 import {
   demoChains,
   demoStart,
@@ -11,11 +11,9 @@ import {
 } from '../../simulator/index.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
-import { feedName } from '../lists/feed.ts';
 import { operationNames } from '../lists/registry.ts';
 import { registerFeeds } from '../sync/feeds.ts';
-import type { SyncTarget } from '../sync/once.ts';
-import { configuredFeeds, configuredLanes } from '../sync/targets.ts';
+import { configuredFeeds } from '../sync/targets.ts';
 import type { ChosenFeeds } from './options.ts';
 import type { Context, GlobalOptions } from './context.ts';
 import { settingsOf } from './database.ts';
@@ -65,51 +63,31 @@ function databaseOf({ env, cwd }: Context): NodeJS.ProcessEnv {
   return { DATABASE_URL, DATABASE_URL_DIRECT, ...Object.fromEntries(files) };
 }
 
-export interface DemoWorld {
-  readonly origin: string;
-  readonly chains: readonly SimulatedChain[];
-  readonly targets: readonly SyncTarget[];
-  /** A minimum of the pages in the list whose worker is killed. */
-  readonly stagePages: number;
-}
-
 /** Continues the world that an earlier demo copied into this database, and registers its feeds. */
 export async function openDemoWorld(
   db: Database,
-  { chains: configured }: Settings,
+  { chains: configured }: Pick<Settings, 'chains'>,
   nowMs: number,
-): Promise<DemoWorld> {
-  const startMs = (await storedStart(db)) ?? demoStart(nowMs);
+) {
+  const day = (await demoOrigin(db))?.slice(originPrefix.length);
+  const startMs = day === undefined ? demoStart(nowMs) : Date.parse(day);
   const origin = originPrefix + new Date(startMs).toISOString().slice(0, 10);
   const chains = demoChains(startMs, nowMs);
-  /** Bounds for the newest batches of a chain. */
-  const boundsOf = (chainId: number) => {
-    const batches = chains.find(({ id }) => id === chainId)?.batches;
-    if (batches === undefined) return {};
-    const toBatch = batches.first + batches.count - 1;
-    return { fromBatch: toBatch - copiedBatches + 1, toBatch };
-  };
-  const feeds = configured.flatMap((chain) => configuredFeeds([chain], boundsOf(chain.id)));
+  // The chains have the same batches.
+  const toBatch = Math.max(...chains.map(({ batches: { first, count } }) => first + count - 1));
+  const feeds = configuredFeeds(configured, { fromBatch: toBatch - copiedBatches + 1, toBatch });
   await registerFeeds(db, feeds, 'flags', { origin, isSameData: false });
-  const lanes = configured.flatMap((chain) => configuredLanes([chain], boundsOf(chain.id)));
   const items = chains.find(({ id }) => id === longestList.chainId)?.userOperations ?? 0;
-  return {
-    origin,
-    chains,
-    targets: lanes.map(({ lane, scope }) => ({ lane, scope })),
-    stagePages: Math.floor(items / pageItems),
-  };
+  /** `stagePages`: a minimum of the pages in the list whose worker is killed. */
+  return { chains, stagePages: Math.floor(items / pageItems) };
 }
 
-async function storedStart(db: Database): Promise<number | null> {
-  const { rows } = await db.execute<{ day: string }>(sql`
-    select substr(origin, ${originPrefix.length + 1}::int) as day
-    from etl.feeds
-    where starts_with(origin, ${originPrefix})
-    limit 1
-  `);
-  const startMs = Date.parse(rows[0]?.day ?? '');
-  return Number.isNaN(startMs) ? null : startMs;
+/** The origin of a demo's data; undefined: the database has none. */
+export async function demoOrigin(db: Database): Promise<string | undefined> {
+  const { rows } = await db.execute<{ origin: string }>(
+    sql`select origin from etl.feeds where starts_with(origin, ${originPrefix}) limit 1`,
+  );
+  return rows[0]?.origin;
 }
 
 export type DemoExplorer = Awaited<ReturnType<typeof openDemoExplorer>>;
@@ -118,7 +96,7 @@ export type DemoExplorer = Awaited<ReturnType<typeof openDemoExplorer>>;
  * Starts the demo's explorer. It answers `freely` requests to the worker's list; later ones wait for `release`, so
  * that the kill comes in the middle of that list on a machine of any speed.
  */
-export async function openDemoExplorer({ chains }: DemoWorld, freely: number) {
+export async function openDemoExplorer(chains: readonly SimulatedChain[], freely: number) {
   let stageRequests = 0;
   const released = Promise.withResolvers<void>();
   const simulator = await startSimulator({
@@ -151,54 +129,62 @@ export async function readStagePages(db: Database): Promise<number> {
   return rows[0]?.pages ?? 0;
 }
 
-export async function openTargets(
-  db: Database,
-  targets: readonly SyncTarget[],
-): Promise<SyncTarget[]> {
-  const { rows } = await db.execute<{ lane: string }>(
-    sql`select feed || ' ' || lane as lane from etl.newest_runs where state = 'open'`,
-  );
-  const open = new Set(rows.map(({ lane }) => lane));
-  return targets.filter(({ lane }) => open.has(`${feedName(lane)} ${lane.lane}`));
-}
-
 /** An unfinished walk of an ended worker, and its committed pages. */
-export interface OpenWalk {
-  readonly id: number;
+export interface OpenWalk extends Record<string, unknown> {
+  readonly id: string;
   readonly feed: string;
   readonly pages: number;
 }
 
 /** Every unfinished walk of these feeds; the one with the most pages first. */
 export async function openWalks(db: Database, feeds: readonly string[]): Promise<OpenWalk[]> {
-  const { rows } = await db.execute<{ walk: OpenWalk }>(sql`
-    select json_build_object('id', id, 'feed', feed, 'pages', pages) as walk
+  const { rows } = await db.execute<OpenWalk>(sql`
+    select id, feed, pages::int
     from etl.walks
     where state = 'running' and feed = any(${sql.param(feeds)}::text[])
     order by pages desc, id
   `);
-  return rows.map(({ walk }) => walk);
+  return rows;
 }
 
-/** How another worker continued a walk, by the ledger. Pages count from 1. */
-export interface ResumedWalk {
-  readonly feed: string;
-  /** The last page committed before; 0: none. */
-  readonly stopped_at: number;
-  /** The first page committed after; null: none. */
-  readonly resumed_at: number | null;
-  /** Places where a page does not start at the end of the previous one. */
-  readonly lost: number;
-  /** Pages stored twice, or read for an abandoned walk. */
-  readonly twice: number;
-}
+const count = z.int().min(0);
 
-/** Compares the ledger with the pages committed before the walks changed workers. */
+/** The kill, and how the walk of the watched feed continued. Pages count from 1. */
+export const killSchema = z.strictObject({
+  pid: z.int(),
+  /** False: the worker ended before the SIGKILL. */
+  is_real: z.boolean(),
+  /** The feed of the pages; null: no walk was active. */
+  feed: z.string().nullable(),
+  /** The last page committed before the kill; 0: none. */
+  killed_at_page: count.nullable(),
+  /** The first page committed after the kill; null: none. */
+  resumed_at_page: count.nullable(),
+  /** Places where a page does not follow the previous one. */
+  pages_lost: count,
+  /** Pages stored more than once. */
+  pages_stored_twice: count,
+});
+export type Kill = z.infer<typeof killSchema>;
+type Resumption = Omit<Kill, 'pid' | 'is_real'>;
+
+/** Whether a worker was killed, and the next one resumed exactly at its last page. */
+export const isKillClean = (kill: Kill): boolean =>
+  kill.is_real &&
+  kill.killed_at_page !== null &&
+  kill.resumed_at_page === kill.killed_at_page + 1 &&
+  kill.pages_lost === 0 &&
+  kill.pages_stored_twice === 0;
+
+/**
+ * Compares the ledger with the pages committed before the walks changed workers: the longest resumed walk, of the
+ * watched feed if possible, and the faults of all.
+ */
 export async function readResumption(
   db: Database,
   before: readonly OpenWalk[],
-): Promise<ResumedWalk[]> {
-  const { rows } = await db.execute<{ walk: ResumedWalk }>(sql`
+): Promise<Resumption> {
+  const { rows } = await db.execute<Record<string, unknown> & Resumption>(sql`
     with before as (
       select id, feed, pages
       from json_to_recordset(${JSON.stringify(before)}::json) as walk(id bigint, feed text, pages bigint)
@@ -209,34 +195,23 @@ export async function readResumption(
       from etl.pages
       where walk_id in (select id from before)
       window walk as (partition by walk_id order by sequence)
+    ), resumed as (
+      select before.feed, before.pages,
+             min(sequence) filter (where sequence >= before.pages) + 1 as page,
+             count(*) filter (where not follows)
+               + (before.pages > count(*) filter (where sequence < before.pages))::int as lost,
+             -- Pages stored twice, or read for an abandoned walk.
+             count(sequence) - count(distinct coalesce(cursor_in, 'null'))
+               + case when state in ('failed', 'abandoned') then before.pages else 0 end as twice
+      from before join etl.walks using (id) left join page on walk_id = id
+      group by id, before.feed, before.pages, state
     )
-    select json_build_object(
-      'feed', before.feed,
-      'stopped_at', before.pages,
-      'resumed_at', min(sequence) filter (where sequence >= before.pages) + 1,
-      'lost', count(*) filter (where not follows)
-        + (before.pages > count(*) filter (where sequence < before.pages))::int,
-      'twice', count(sequence) - count(distinct coalesce(cursor_in, 'null'))
-        + case when state in ('failed', 'abandoned') then before.pages else 0 end
-    ) as walk
-    from before join etl.walks using (id) left join page on walk_id = id
-    group by id, before.feed, before.pages, state
-    order by before.pages desc, id
+    select feed, pages::int as killed_at_page, page::int as resumed_at_page,
+           (sum(lost) over ())::int as pages_lost, (sum(twice) over ())::int as pages_stored_twice
+    from resumed
+    order by page is null, feed <> ${stageFeed}, pages desc
+    limit 1
   `);
-  return rows.map(({ walk }) => walk);
-}
-
-const pollMs = 20;
-
-/** Waits until a condition holds, or the signal aborts. @throws after `mostMs`, with `what` */
-export async function waitUntil(
-  what: string,
-  holds: () => Promise<boolean>,
-  { mostMs, signal }: { readonly mostMs: number; readonly signal: AbortSignal },
-): Promise<void> {
-  const hung = AbortSignal.timeout(mostMs);
-  while (!signal.aborted && !(await holds())) {
-    if (hung.aborted) throw new Error(`waited ${mostMs / 1000} seconds for ${what}`);
-    await delay(pollMs, undefined, { signal }).catch(() => undefined);
-  }
+  const none = { feed: null, killed_at_page: null, resumed_at_page: null };
+  return rows[0] ?? { ...none, pages_lost: 0, pages_stored_twice: 0 };
 }

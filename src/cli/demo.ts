@@ -1,12 +1,17 @@
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { directUrlOf, prepareDatabase } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
+import { withName } from '../db/timeouts.ts';
 import { feedName } from '../lists/feed.ts';
-import { openDatabase, type OpenDatabase } from '../open-database.ts';
+import type { OpenDatabase } from '../open-database.ts';
+import { programFile } from '../package-file.ts';
 import type { FeedStatus, StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
+import { configuredFeeds, configuredLanes, withTargets } from '../sync/targets.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import { columns, fit, prose } from '../terminal/layout.ts';
@@ -15,6 +20,7 @@ import {
   commandLineOf,
   type CommandLine,
   exits,
+  UsageError,
   waitingOf,
   type Context,
   type Exit,
@@ -23,20 +29,25 @@ import {
   type Registry,
 } from './context.ts';
 import {
+  type DemoExplorer,
+  demoOrigin,
+  demoSettings,
   isKillClean,
-  killAndResume,
-  killSchema,
-  startDemoWorker,
-  workForDemo,
-  type DemoWorker,
   type Kill,
-} from './demo-worker.ts';
-import { demoSettings, openDemoExplorer, openDemoWorld, readStagePages } from './demo-world.ts';
-import { demoDatabase } from './database.ts';
+  killSchema,
+  openDemoExplorer,
+  openDemoWorld,
+  openWalks,
+  readResumption,
+  readStagePages,
+  stageFeed,
+} from './demo-world.ts';
+import { demoDatabase, onDatabase } from './database.ts';
 import { servePage, urlOf } from './http.ts';
 import { nextLines, printAnswer } from './print.ts';
-import { progressLines } from './progress.ts';
-import { openScreen, watchStatus } from './screen.ts';
+import { showProgress } from './progress.ts';
+import { openScreen, type Screen } from './screen.ts';
+import { syncTargets } from './sync.ts';
 
 const count = z.int().min(0);
 
@@ -67,7 +78,7 @@ export const demoDocument = z.strictObject({
 });
 export type DemoResult = Omit<z.infer<typeof demoDocument>, 'schema'>;
 
-interface DemoOptions {
+interface DemoOptions extends GlobalOptions {
   readonly exit: boolean;
   readonly asWorker: boolean;
 }
@@ -80,7 +91,7 @@ export function register({ command, run }: Registry): void {
   addExamples(
     command.action(
       run<DemoOptions>((context, options) =>
-        options.asWorker ? workForDemo(context) : demo(context, options),
+        options.asWorker ? workForDemo(context, options) : demo(context, options),
       ),
     ),
     ['explorer-etl demo', 'explorer-etl demo --exit'],
@@ -88,22 +99,19 @@ export function register({ command, run }: Registry): void {
   );
 }
 
-async function demo(outer: Context, options: DemoOptions & GlobalOptions): Promise<ExitCode> {
+async function demo(outer: Context, options: DemoOptions): Promise<ExitCode> {
   const settings = demoSettings(outer, options);
   // Other commands find the embedded Postgres by `--demo`.
   const context = settings.databaseUrl === null ? { ...outer, isDemo: true as const } : outer;
-  const screen = openDemoScreen(context, options, settings);
-  // The worker loads the program while Postgres starts.
-  const worker = startDemoWorker(context);
   const page = await servePage(context, null, { settings, works: false, metricsAddress: null });
-  screen.show({ page: `The page: ${urlOf(page)}` });
+  const screen = openScreen(context, [`The page: ${urlOf(page)}`]);
+  if (!options.quiet) screen.step('Starting Postgres');
   try {
-    const database = await openDatabase(settings, { cwd: context.cwd, name: demoDatabase });
-    try {
+    const place = { ...context, name: demoDatabase };
+    return await onDatabase(settings, place, 'writes', async (database) => {
       page.use({ url: database.url, directUrl: directUrlOf(settings, database) });
       await prepareDatabase(database, waitingOf(context));
-      const result = await runDemo({ context, settings, database, screen, worker });
-      screen.end();
+      const result = await runDemo({ context, options, settings, database, screen });
       const code = printAnswer(context, options, {
         schema: demoDocument,
         fields: result,
@@ -116,50 +124,43 @@ async function demo(outer: Context, options: DemoOptions & GlobalOptions): Promi
         await once(context.signal, 'abort');
       }
       return code;
-    } finally {
-      await database.close();
-    }
+    });
   } finally {
-    screen.end();
+    screen.clear();
     await page.close();
-    await worker.kill();
   }
 }
 
 interface Demo {
   readonly context: Context;
+  readonly options: GlobalOptions;
   readonly settings: Settings;
   readonly database: OpenDatabase;
-  readonly screen: DemoScreen;
-  readonly worker: DemoWorker;
+  readonly screen: Screen;
 }
 
 async function runDemo(parts: Demo): Promise<DemoResult> {
-  const { context, database, screen, worker } = parts;
+  const { options, database, screen, settings } = parts;
   const { db } = database;
-  const { explorer: configured, databaseUrl } = parts.settings;
-  const world = await openDemoWorld(db, parts.settings, Date.now());
-  const names = new Set(world.targets.map(({ lane }) => feedName(lane)));
+  const { pageSize } = settings.explorer;
+  const world = await openDemoWorld(db, settings, Date.now());
+  const names = new Set(configuredFeeds(settings.chains).map(feedName));
   const read = async () => {
-    const status = await readStatus(db, { pageSize: configured.pageSize, standby: null });
+    const status = await readStatus(db, { pageSize, standby: null });
     return { ...status, feeds: status.feeds.filter(({ feed }) => names.has(feed)) };
   };
   const rowsBefore = rowsOf(await read());
   // The kill comes after half of the remaining list; at most three quarters are available by then.
   const left = Math.max(0, world.stagePages - (await readStagePages(db)));
-  const explorer = await openDemoExplorer(world, Math.floor((3 * left) / 4));
-  const settings = { ...parts.settings, explorer: { ...configured, baseUrl: explorer.url } };
-  const endWatch = screen.watch(read);
+  const explorer = await openDemoExplorer(world.chains, Math.floor((3 * left) / 4));
+  const endProgress = await showProgress(options, screen, names, read);
   const started = performance.now();
   try {
-    const killAfter = Math.floor(left / 2);
-    const onKill = (pages: number) => screen.killed(worker.pid, pages);
-    const stage = { settings, database, world, explorer, worker, killAfter, onKill };
-    const kill = await killAndResume(stage, context.signal);
+    const kill = await killAndResume(parts, explorer, Math.floor(left / 2));
     const seconds = (performance.now() - started) / 1000;
     const status = await read();
     return {
-      database: databaseUrl === null ? 'embedded' : 'named',
+      database: settings.databaseUrl === null ? 'embedded' : 'named',
       feeds: status.feeds.map((one) => {
         const { feed, chain_id, chain_name, operation, label, rows, pages } = one;
         const is_verified = isComplete(one);
@@ -170,9 +171,116 @@ async function runDemo(parts: Demo): Promise<DemoResult> {
       credits: { spent: status.credits.spent, limit: status.credits.limit },
     };
   } finally {
-    await endWatch();
+    await endProgress();
     await explorer.close();
   }
+}
+
+/** Only a hang takes longer, in ms. */
+const mostToMiddleMs = 5 * 60_000;
+const pollMs = 20;
+
+/** Kills a worker after so many pages, and resumes in this process. @returns null if a signal came */
+async function killAndResume(
+  { context, options, settings, database, screen }: Demo,
+  explorer: DemoExplorer,
+  killAfter: number,
+): Promise<Kill | null> {
+  const { signal } = context;
+  const { db, pool } = database;
+  const before = await readStagePages(db);
+  const worker = startWorker(context, database.url, explorer.url);
+  try {
+    const isMiddle = async () =>
+      explorer.stageRequests() > killAfter && (await readStagePages(db)) - before >= killAfter;
+    const over = AbortSignal.any([signal, AbortSignal.timeout(mostToMiddleMs)]);
+    while (!over.aborted && worker.isRunning() && !(await isMiddle())) {
+      await delay(pollMs, undefined, { signal: over }).catch(() => undefined);
+    }
+  } finally {
+    await worker.kill();
+  }
+  // A server may learn late that a client is dead.
+  await pool.query(
+    `select pg_terminate_backend(pid, 60000) from pg_stat_activity
+     where application_name = $1 and datname = current_database()`,
+    [workerName(worker.pid)],
+  );
+  if (signal.aborted) return null;
+  const walks = await openWalks(db, configuredFeeds(settings.chains).map(feedName));
+  const page = walks.find(({ feed }) => feed === stageFeed)?.pages ?? 0;
+  const what = `worker ${worker.pid} at page ${whole(page)} of ${stageFeed}`;
+  if (!options.quiet) screen.write(`SIGKILL to ${what}; another one resumes …\n`);
+  explorer.release();
+  await copyWorld(context, options, withExplorer(settings, explorer.url), database);
+  if (signal.aborted) return null;
+  const is_real = await worker.kill();
+  return { pid: worker.pid, is_real, ...(await readResumption(db, walks)) };
+}
+
+/** A database's name for a worker's sessions. */
+const workerName = (pid: number) => `explorer-etl demo worker ${pid}`;
+
+/** Starts a worker process. It ends with this process. */
+function startWorker({ env, cwd }: Context, databaseUrl: string, explorerUrl: string) {
+  // In its environment, because other users can read arguments.
+  const own = { DATABASE_URL: databaseUrl, EXPLORER_BASE_URL: explorerUrl };
+  const child = fork(programFile(), ['demo', '--as-worker'], {
+    cwd,
+    env: { ...env, DATABASE_URL_FILE: '', ...own },
+    // The reason is in bin/explorer-etl.js.
+    execArgv: ['--max-semi-space-size=8'],
+    // The ledger has its pages, and the next worker repeats its failures.
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  // Null: the process did not start.
+  const ended = once(child, 'exit').then(
+    ([, signal]: unknown[]) => signal,
+    () => null,
+  );
+  return {
+    pid: child.pid ?? 0,
+    isRunning: () =>
+      child.pid !== undefined && child.exitCode === null && child.signalCode === null,
+    /** Sends SIGKILL and waits for the exit. @returns whether SIGKILL ended it */
+    async kill(): Promise<boolean> {
+      child.kill('SIGKILL');
+      return (await ended) === 'SIGKILL';
+    },
+  };
+}
+
+/** The worker's side: copies until all is done, or it is killed, or the demo has ended. */
+async function workForDemo(context: Context, options: GlobalOptions): Promise<ExitCode> {
+  if (process.channel === undefined) throw new UsageError('--as-worker is for the demo itself.');
+  // eslint-disable-next-line unicorn/no-process-exit -- there is nothing left to work for, as after a kill
+  process.once('disconnect', () => process.exit(exits.interrupted.code));
+  process.channel.unref();
+  const { EXPLORER_BASE_URL = '' } = context.env;
+  const settings = withExplorer(demoSettings(context, options), EXPLORER_BASE_URL);
+  const databaseUrl = withName(settings.databaseUrl ?? '', workerName(process.pid));
+  await onDatabase({ ...settings, databaseUrl }, context, 'writes', (database) =>
+    copyWorld(context, options, { ...settings, databaseUrl }, database),
+  );
+  return exits.done.code;
+}
+
+const withExplorer = (settings: Settings, baseUrl: string): Settings => ({
+  ...settings,
+  explorer: { ...settings.explorer, baseUrl },
+});
+
+/** Reads what is left, as `sync` does. */
+async function copyWorld(
+  context: Context,
+  options: GlobalOptions,
+  settings: Settings,
+  database: OpenDatabase,
+): Promise<void> {
+  const origin = await demoOrigin(database.db);
+  const how = { ...options, logLevel: 'silent', quiet: true, origin: origin ?? '' } as const;
+  const targets = configuredLanes(await withTargets(database.db, settings.chains));
+  await syncTargets(context, how, { settings }, database, targets);
 }
 
 const rowsOf = ({ feeds }: StatusDocument) => feeds.reduce((sum, { rows }) => sum + rows, 0);
@@ -187,65 +295,12 @@ function exitOf({ kill, feeds }: DemoResult): Exit {
   return feeds.every(({ is_verified: isVerified }) => isVerified) ? exits.done : exits.open;
 }
 
-interface Shown {
-  readonly status: StatusDocument | null;
-  readonly step: string;
-  readonly page: string;
-}
-
-type DemoScreen = ReturnType<typeof openDemoScreen>;
-
-/** Draws the demo's progress on a terminal; elsewhere it reports only the kill. */
-function openDemoScreen(
-  context: Context,
-  { quiet, json }: Pick<GlobalOptions, 'quiet' | 'json'>,
-  { chains, databaseUrl }: Pick<Settings, 'chains' | 'databaseUrl'>,
-) {
-  const screen = openScreen(context);
-  const isShown = !quiet && !json;
-  const isEmbedded = databaseUrl === null;
-  let shown: Shown = {
-    status: null,
-    step: isEmbedded ? 'Starting Postgres …' : 'Connecting …',
-    page: '',
-  };
-  const show = (change: Partial<Shown>) => {
-    shown = { ...shown, ...change };
-    const { look } = screen;
-    const lines = [
-      headLine(look, chains.length, isEmbedded),
-      ...(shown.status === null ? [] : progressLines(shown.status, look)),
-      ...[shown.step, shown.page].filter((text) => text !== '').map((text) => `  ${text}`),
-    ];
-    if (isShown) screen.lines(lines);
-  };
-  show({});
-  return {
-    show,
-    /** Shows the progress of feeds. @returns a function that ends it */
-    watch(read: () => Promise<StatusDocument>) {
-      show({ step: '' });
-      if (!isShown || !screen.look.isTerminal) return async () => {};
-      return watchStatus(read, (status) => show({ status }));
-    },
-    killed(pid: number, pages: number) {
-      const step = `SIGKILL to worker ${pid} at page ${whole(pages)}; another worker resumes …`;
-      if (isShown && !screen.look.isTerminal) screen.write(`${step}\n`);
-      show({ step });
-    },
-    /** Clears the drawing before the result is printed. */
-    end: () => screen.clear(),
-  };
-}
-
 function headLine(look: Look, chains: number, isEmbedded: boolean): string {
   const to = isEmbedded ? 'embedded Postgres' : 'your Postgres';
   const text = ` · ${counted(chains, 'simulated chain')} → ${to} · no key, no network`;
-  return fitted(look, paint(look, 'strong', 'explorer-etl demo') + text);
+  const line = paint(look, 'strong', 'explorer-etl demo') + text;
+  return look.isTerminal ? fit(line, look.columns) : line;
 }
-
-const fitted = (look: Look, text: string): string =>
-  look.isTerminal ? fit(text, look.columns) : text;
 
 /** The demo's result, on one screen. */
 export function demoText(result: DemoResult, look: Look, commandLine: CommandLine): string {
@@ -292,7 +347,7 @@ const signOf = (look: Look, isGood: boolean): string =>
   isGood ? paint(look, 'good', '✓') : paint(look, 'bad', '✗');
 
 function killLines(kill: Kill, look: Look): string[] {
-  const { pid, is_real: isReal, killed_at_page: killed, resumed_at_page: resumed } = kill;
+  const { is_real: isReal, killed_at_page: killed, resumed_at_page: resumed } = kill;
   if (!isReal) return [`${signOf(look, false)} The worker ended before it could be killed`];
   const isClean = isKillClean(kill);
   const from = killed === null ? 'with nothing under way' : `at page ${whole(killed)}`;
@@ -300,9 +355,5 @@ function killLines(kill: Kill, look: Look): string[] {
   const pages = isClean
     ? 'no page lost, none stored twice'
     : `${counted(kill.pages_lost, 'page')} lost, ${whole(kill.pages_stored_twice)} stored twice`;
-  const detail = `  SIGKILL to process ${pid}, midway in ${kill.feed ?? 'no feed'}`;
-  return [
-    ...prose(look, `${signOf(look, isClean)} Killed ${from}, ${to}: ${pages}`),
-    paint(look, 'quiet', fitted(look, detail)),
-  ];
+  return prose(look, `${signOf(look, isClean)} Killed ${from}, ${to}: ${pages}`);
 }

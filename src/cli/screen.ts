@@ -23,8 +23,10 @@ const nothing = () => undefined;
 
 type Terminal = NodeJS.WritableStream & Pick<NodeJS.WriteStream, 'columns' | 'rows'>;
 
+/** `below`: lines under each drawing. */
 export function openScreen(
   { err, stderr }: Pick<Context, 'err' | 'stderr'>,
+  below: readonly string[] = [],
   terminal: Terminal = process.stderr,
 ): Screen {
   if (!err.isTerminal) {
@@ -34,7 +36,8 @@ export function openScreen(
   let shown = '';
   const lines = (drawn: readonly string[]) => {
     // The most important comes first: what does not fit is cut at the bottom.
-    shown = drawn.slice(0, terminal.rows > 1 ? terminal.rows - 1 : undefined).join('\n');
+    const most = terminal.rows > 1 ? terminal.rows - 1 : undefined;
+    shown = [...drawn, ...below].slice(0, most).join('\n');
     update(shown);
   };
   return {

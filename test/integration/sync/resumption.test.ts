@@ -19,19 +19,23 @@ test.each<[string, (pool: Pool) => Promise<unknown>, object]>([
   [
     'goes on where it stopped has lost nothing and stored nothing twice',
     (pool) => commitPage(pool, 3, 3),
-    { resumed_at: 4, lost: 0, twice: 0 },
+    { resumed_at_page: 4, pages_lost: 0, pages_stored_twice: 0 },
   ],
-  ['does not go on says so', async () => undefined, { resumed_at: null }],
-  ['leaves a page out lost one', (pool) => commitPage(pool, 4, 4), { resumed_at: 5, lost: 1 }],
+  ['does not go on says so', async () => undefined, { resumed_at_page: null }],
+  [
+    'leaves a page out lost one',
+    (pool) => commitPage(pool, 4, 4),
+    { resumed_at_page: 5, pages_lost: 1 },
+  ],
   [
     'goes on elsewhere than where it ended lost a page',
     (pool) => commitPage(pool, 3, 7),
-    { lost: 1 },
+    { pages_lost: 1 },
   ],
   [
     'lacks a page that was committed before lost one',
     (pool) => pool.query('delete from etl.pages where sequence = 2'),
-    { lost: 1 },
+    { pages_lost: 1 },
   ],
   [
     'reads a page again has it twice',
@@ -40,12 +44,12 @@ test.each<[string, (pool: Pool) => Promise<unknown>, object]>([
       await pool.query('drop index etl.pages_walk_cursor');
       await commitPage(pool, 3, 2);
     },
-    { twice: 1 },
+    { pages_stored_twice: 1 },
   ],
   [
     'was given up has read all twice',
     (pool) => pool.query(`update etl.walks set state = 'abandoned', finished_at = now()`),
-    { twice: 3 },
+    { pages_stored_twice: 3 },
   ],
 ])('a walk of three pages that %s', async (_, happen, seen) => {
   const { pool } = await freshDatabase();
@@ -65,7 +69,9 @@ test.each<[string, (pool: Pool) => Promise<unknown>, object]>([
 
   await happen(pool);
 
-  expect(await readResumption(db, before)).toMatchObject([
-    { feed: '10/user-operations', stopped_at: 3, ...seen },
-  ]);
+  expect(await readResumption(db, before)).toMatchObject({
+    feed: '10/user-operations',
+    killed_at_page: 3,
+    ...seen,
+  });
 });
