@@ -113,12 +113,9 @@ async function check(context: Context, options: CheckOptions) {
     } else checks.push(checkOf('explorer', 'not tested'));
     // Without a file, the flags are needed each time.
     const next = configFile === null ? 'explorer-etl init' : 'explorer-etl sync';
-    return printAnswer(context, options, {
-      schema: checkDocument,
-      fields: { checks, keys },
-      text: () => checkText(checks, context.out, commandLineOf(place)(next)),
-      exit: hasFailed(checks) ? exits.failed : exits.done,
-    });
+    const text = checkText(checks, context.out, commandLineOf(place)(next));
+    const exit = hasFailed(checks) ? exits.failed : exits.done;
+    return printAnswer(context, options, checkDocument, { checks, keys }, text, exit);
   } finally {
     await database.close();
   }

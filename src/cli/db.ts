@@ -84,8 +84,8 @@ const status = async (context: Context, options: GlobalOptions) =>
 
 async function stop(context: Context, options: GlobalOptions) {
   const stopped = await stopEmbeddedPostgres(embeddedOf(context, options));
-  const text = () => (stopped ? 'Stopped.\n' : 'It was not running.\n');
-  return printAnswer(context, options, { schema: dbStopDocument, fields: { stopped }, text });
+  const text = stopped ? 'Stopped.\n' : 'It was not running.\n';
+  return printAnswer(context, options, dbStopDocument, { stopped }, text);
 }
 
 async function printState(
@@ -102,8 +102,7 @@ async function printState(
     data_directory: state?.dataDirectory ?? null,
     log_file: state?.logFile ?? null,
   };
-  const text = () => stateText(state, commandLineOf(context));
-  return printAnswer(context, options, { schema, fields, text });
+  return printAnswer(context, options, schema, fields, stateText(state, commandLineOf(context)));
 }
 
 function stateText(state: EmbeddedPostgresState, line: CommandLine): string {
@@ -122,8 +121,7 @@ Connect:   ${line('explorer-etl db url')}    prints its address, with the passwo
 
 async function printUrl(context: Context, options: GlobalOptions & DemoOption) {
   const url = await addressOf(context, options);
-  const text = () => `${url}\n`;
-  return printAnswer(context, options, { schema: dbUrlDocument, fields: { url }, text });
+  return printAnswer(context, options, dbUrlDocument, { url }, `${url}\n`);
 }
 
 async function addressOf(context: Context, options: GlobalOptions & DemoOption): Promise<string> {

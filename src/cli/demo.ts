@@ -112,12 +112,8 @@ async function demo(outer: Context, options: DemoOptions): Promise<ExitCode> {
       page.use({ url: database.url, directUrl: directUrlOf(settings, database) });
       await prepareDatabase(database, waitingOf(context));
       const result = await runDemo({ context, options, settings, database, screen });
-      const code = printAnswer(context, options, {
-        schema: demoDocument,
-        fields: result,
-        text: () => demoText(result, context.out, commandLineOf(context)),
-        exit: exitOf(result),
-      });
+      const text = demoText(result, context.out, commandLineOf(context));
+      const code = printAnswer(context, options, demoDocument, result, text, exitOf(result));
       const isKept = context.out.isTerminal && !options.json && !options.exit;
       if (isKept && !context.signal.aborted) {
         context.stdout(`Page   ${urlOf(page)}   Ctrl-C ends it\n`);

@@ -92,12 +92,8 @@ async function exportTo(context: Context, options: ExportOptions, names: readonl
       }
       signal.throwIfAborted();
     });
-    const text = () => `${to}\n`;
-    return printAnswer(context, options, {
-      schema: exportDocument,
-      fields: { folder: to, relations },
-      text,
-    });
+    const fields = { folder: to, relations };
+    return printAnswer(context, options, exportDocument, fields, `${to}\n`);
   });
 }
 

@@ -70,11 +70,8 @@ async function init(context: Context, options: ChosenFeeds & GlobalOptions) {
   const fields = { file, chains, unknown_chains: unknown };
   // Commands that use the key validate it.
   const hasKey = readEnvironment(context.env, context.cwd, () => undefined).apiKey !== null;
-  return printAnswer(context, options, {
-    schema: initDocument,
-    fields,
-    text: () => initText(fields, context.out, { hasKey, commandLine }),
-  });
+  const text = initText(fields, context.out, { hasKey, commandLine });
+  return printAnswer(context, options, initDocument, fields, text);
 }
 
 interface Terminal {

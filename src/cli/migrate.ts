@@ -60,17 +60,14 @@ function migrate(context: Context, options: MigrateOptions) {
       options.distribute === true ? await distribute(database.pool, largeTable, waiting) : null;
     const granted = options.roles === true ? Object.values(roles) : [];
     if (granted.length > 0) await grantRoles(database.pool);
-    return printAnswer(context, options, {
-      schema: migrateDocument,
-      fields: { applied, views, roles: granted, layout },
-      text: () =>
-        [
-          ...(applied > 0 ? [`Applied migrations of tables: ${applied}.\n`] : []),
-          views === 0 ? 'The schema is up to date.\n' : `Created views: ${views} files.\n`,
-          ...(layout === null ? [] : [layoutText(layout)]),
-          ...(granted.length > 0 ? [`Granted: ${granted.join(', ')}.\n`] : []),
-        ].join(''),
-    });
+    const text = [
+      ...(applied > 0 ? [`Applied migrations of tables: ${applied}.\n`] : []),
+      views === 0 ? 'The schema is up to date.\n' : `Created views: ${views} files.\n`,
+      ...(layout === null ? [] : [layoutText(layout)]),
+      ...(granted.length > 0 ? [`Granted: ${granted.join(', ')}.\n`] : []),
+    ].join('');
+    const fields = { applied, views, roles: granted, layout };
+    return printAnswer(context, options, migrateDocument, fields, text);
   });
 }
 

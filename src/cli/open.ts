@@ -43,11 +43,8 @@ async function open(context: Context, options: OpenOptions) {
     const url = urlOf(server);
     try {
       server.use({ url: database.url, directUrl: directUrlOf(settings, database) });
-      printAnswer(context, options, {
-        schema: openDocument,
-        fields: { url },
-        text: () => `${printable(url)}   Ctrl-C ends it\n`,
-      });
+      const text = `${printable(url)}   Ctrl-C ends it\n`;
+      printAnswer(context, options, openDocument, { url }, text);
       // Without a terminal, no person is there to look. Without a browser, the printed URL is enough.
       if (options.browser && context.out.isTerminal && !options.json) {
         const started = await openInBrowser(url).catch(() => null);

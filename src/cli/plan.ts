@@ -39,8 +39,8 @@ async function plan(context: Context, options: ChosenFeeds & DemoOption & Global
       schema: 'explorer-etl/plan/2',
       ...planOf(feeds, explorer, { at, spentToday: spent / creditsPerPage }),
     } as const;
-    const text = () => planText(document, context.out);
-    return printAnswer(context, options, { schema: planDocument, fields: document, text });
+    const text = planText(document, context.out);
+    return printAnswer(context, options, planDocument, document, text);
   });
 }
 

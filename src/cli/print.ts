@@ -27,21 +27,17 @@ export function writeJson<Schema extends DocumentSchema>(
   return exit.code;
 }
 
-interface Answer<Schema extends DocumentSchema> {
-  readonly schema: Schema;
-  readonly fields: Fields<Schema>;
-  readonly text: () => string;
-  readonly exit?: Exit;
-}
-
 /** Prints a command's answer as a document or as text. @returns the exit code */
 export function printAnswer<Schema extends DocumentSchema>(
   context: Pick<Context, 'stdout'>,
   { json }: Pick<GlobalOptions, 'json'>,
-  { schema, fields, text, exit = exits.done }: Answer<Schema>,
+  schema: Schema,
+  fields: Fields<Schema>,
+  text: string,
+  exit: Exit = exits.done,
 ): ExitCode {
   if (json) return writeJson(context, schema, fields, exit);
-  context.stdout(text());
+  context.stdout(text);
   return exit.code;
 }
 

@@ -112,17 +112,13 @@ function feedFields(feed: string) {
 
 const list: Work = async (db, filter, context, options) => {
   const entries = await listQuarantined(db, filter);
-  return printAnswer(context, options, {
-    schema: quarantineListDocument,
-    fields: {
-      count: entries.length,
-      items: entries.map(({ feed, ...entry }) => ({ ...entry, ...feedFields(feed) })),
-    },
-    text: () =>
-      entries.length === 0
-        ? 'Nothing is in quarantine.\n'
-        : `${listing(entries.slice(0, mostListed), context.out)}\n${more(entries.length)}`,
-  });
+  const items = entries.map(({ feed, ...entry }) => ({ ...entry, ...feedFields(feed) }));
+  const text =
+    items.length === 0
+      ? 'Nothing is in quarantine.\n'
+      : `${listing(entries.slice(0, mostListed), context.out)}\n${more(entries.length)}`;
+  const fields = { count: items.length, items };
+  return printAnswer(context, options, quarantineListDocument, fields, text);
 };
 
 function listing(entries: readonly QuarantinedEntry[], look: Look): string {
@@ -141,16 +137,13 @@ const more = (found: number) =>
 const retry: Work = async (db, filter, context, options) => {
   const retried = await retryQuarantined(db, filter);
   const { written, rows, kept } = retried;
-  return printAnswer(context, options, {
-    schema: quarantineRetryDocument,
-    fields: {
-      written,
-      rows: rows.map(({ id, feed }) => ({ id, ...feedFields(feed) })),
-      kept: kept.map(({ id, feed, reason }) => ({ id, ...feedFields(feed), reason })),
-    },
-    text: () => summary(retried),
-    exit: kept.length === 0 ? exits.done : exits.open,
-  });
+  const fields = {
+    written,
+    rows: rows.map(({ id, feed }) => ({ id, ...feedFields(feed) })),
+    kept: kept.map(({ id, feed, reason }) => ({ id, ...feedFields(feed), reason })),
+  };
+  const exit = kept.length === 0 ? exits.done : exits.open;
+  return printAnswer(context, options, quarantineRetryDocument, fields, summary(retried), exit);
 };
 
 function summary({ rows, written, kept }: Retried): string {
@@ -173,10 +166,6 @@ const drop: Work = async (db, filter, context, options) => {
     throw new UsageError('say which to drop: --chain, --operation, --id, --reason, or --all.');
   }
   const dropped = await dropQuarantined(db, filter);
-  const text = () => `Dropped ${dropped} items.\n`;
-  return printAnswer(context, options, {
-    schema: quarantineDropDocument,
-    fields: { dropped },
-    text,
-  });
+  const text = `Dropped ${dropped} items.\n`;
+  return printAnswer(context, options, quarantineDropDocument, { dropped }, text);
 };

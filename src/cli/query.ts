@@ -127,9 +127,8 @@ async function query(context: Context, options: QueryOptions, given?: string) {
   if (options.list === true) return list(context, options);
   const question = await questionOf(context, options, given);
   if (options.sql === true) {
-    const { text } = question;
-    const fields = { sql: text };
-    return printAnswer(context, options, { schema: querySqlDocument, fields, text: () => text });
+    const { text: sql } = question;
+    return printAnswer(context, options, querySqlDocument, { sql }, sql);
   }
   const chosen = flag === undefined ? [] : [flag];
   const { settings, chains } = storedFeeds(context, { ...options, chain: chosen });
@@ -162,19 +161,15 @@ async function query(context: Context, options: QueryOptions, given?: string) {
 
 function list(context: Context, options: GlobalOptions) {
   const all = questions();
-  return printAnswer(context, options, {
-    schema: queryListDocument,
-    fields: {
-      questions: all.map(({ name, question, parameters: those }) => {
-        const parameters = those.map(({ fallback, ...one }) => ({
-          ...one,
-          default: fallback === null ? null : Number(fallback),
-        }));
-        return { name, question, parameters };
-      }),
-    },
-    text: () => listText(all, commandLineOf(context)),
+  const described = all.map(({ name, question, parameters: those }) => {
+    const parameters = those.map(({ fallback, ...one }) => ({
+      ...one,
+      default: fallback === null ? null : Number(fallback),
+    }));
+    return { name, question, parameters };
   });
+  const text = listText(all, commandLineOf(context));
+  return printAnswer(context, options, queryListDocument, { questions: described }, text);
 }
 
 function listText(all: readonly Question[], line: CommandLine): string {

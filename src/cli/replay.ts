@@ -46,8 +46,7 @@ async function replay(context: Context, options: ChosenFeeds & GlobalOptions) {
       context.stderr(`${whole(pages)} of ${whole(total)} pages\n`);
     };
     const replayed = await replayArchive(database.db, filter, onProgress, context.signal);
-    const text = () => summary(replayed);
-    return printAnswer(context, options, { schema: replayDocument, fields: replayed, text });
+    return printAnswer(context, options, replayDocument, replayed, summary(replayed));
   });
 }
 

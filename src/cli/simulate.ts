@@ -108,11 +108,8 @@ async function simulate(
 ): Promise<ExitCode> {
   const { port, seed, chains, latencyMs, apiKey, fault = [] } = options;
   if (fault === 'list') {
-    return printAnswer(context, options, {
-      schema: simulateFaultsDocument,
-      fields: { faults: [...faultNames] },
-      text: () => `${faultNames.join('\n')}\n`,
-    });
+    const text = `${faultNames.join('\n')}\n`;
+    return printAnswer(context, options, simulateFaultsDocument, { faults: [...faultNames] }, text);
   }
   const { requestsPerSecond, dailyCredits } = options;
   const limits = {
@@ -135,11 +132,8 @@ async function simulate(
   });
   const { url } = simulator;
   const ids = chains.map(({ id }) => id);
-  printAnswer(context, options, {
-    schema: simulateDocument,
-    fields: { url, chains: ids },
-    text: () => `Simulated explorer on ${url} for chains ${ids.join(', ')}; Ctrl-C ends it.\n`,
-  });
+  const text = `Simulated explorer on ${url} for chains ${ids.join(', ')}; Ctrl-C ends it.\n`;
+  printAnswer(context, options, simulateDocument, { url, chains: ids }, text);
   if (!context.signal.aborted) await once(context.signal, 'abort');
   await simulator.close();
   return exitCodes.done;

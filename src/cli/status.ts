@@ -56,11 +56,8 @@ async function status(context: Context, options: StatusOptions) {
       return exitCodes.done;
     }
     const document = await statusNow(pool, pageSize);
-    return printAnswer(context, options, {
-      schema: statusDocument,
-      fields: document,
-      text: () => textOf(document, context.out),
-    });
+    const text = textOf(document, context.out);
+    return printAnswer(context, options, statusDocument, document, text);
   });
 }
 
@@ -103,16 +100,13 @@ export function statusText(
   look: Look,
   commandLine: CommandLine = (command) => command,
 ): string {
-  const { feeds, reasons } = document;
+  const { feeds, reasons, overall } = document;
   const lines = headline(document, look);
   if (isKnown(document)) lines.push(...summary(document, look));
   if (feeds.length > 0) lines.push('', ...feedTable(document, look));
-  const details = [
-    ...reasons
-      .filter(({ severity }, at) => at === 0 || severity !== 'info')
-      .map((reason) => detail(reason, document, look)),
-    ...notes(feeds, look, commandLine),
-  ].filter((one) => one.length > 0);
+  const named = reasons.filter(({ severity }, at) => at === 0 || severity !== 'info');
+  const headlined = /^\d+ of \d+ feeds: /u.test(overall.sentence) ? '' : overall.sentence;
+  const details = detailsOf({ feeds, reasons: named }, look, commandLine, headlined);
   const most = look.isTerminal ? Math.max(leastLines, screenLines - lines.length) : Infinity;
   let count = 0;
   const shown = details.filter((one) => (count += one.length) <= most);
@@ -282,15 +276,26 @@ export function leftText({ left: { requests, ends_in_s } }: FeedStatus): string 
   return likely === null ? `≤${compact(most)} req.` : `~${compact(likely)} req.`;
 }
 
-/** Lines of one reason: its sentence, unless the headline has all of it, and advice. */
+/** Lines of each reason and each note. A sentence that ends the headline is not repeated. */
+export const detailsOf = (
+  { feeds, reasons }: Pick<StatusDocument, 'feeds' | 'reasons'>,
+  look: Look,
+  commandLine: CommandLine,
+  headlined = '',
+): readonly (readonly string[])[] =>
+  [
+    ...reasons.map((reason) => detail(reason, headlined, feeds.length, look)),
+    ...notes(feeds, look, commandLine),
+  ].filter((one) => one.length > 0);
+
 function detail(
   { feeds, sentence, advice, command }: Reason,
-  { overall, feeds: all }: StatusDocument,
+  headlined: string,
+  all: number,
   look: Look,
 ): readonly string[] {
-  const isNamed = !/^\d+ of \d+ feeds: /u.test(overall.sentence);
-  const isSaid = isNamed && overall.sentence.toLowerCase().endsWith(sentence.toLowerCase());
-  const names = feedNames(look, feeds, all.length);
+  const isSaid = headlined.toLowerCase().endsWith(sentence.toLowerCase());
+  const names = feedNames(look, feeds, all);
   const what = `${names === '' ? '' : `${names}: `}${sentence}`;
   return [
     ...(isSaid ? [] : wrapped(printable(what), '  ', look)),

@@ -5,18 +5,22 @@ import type { SyncResult } from '../sync/once.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { printable } from '../printable.ts';
 import { estimateFeeds } from '../status/estimate.ts';
-import { columns, feedNames, prose } from '../terminal/layout.ts';
+import type { StatusDocument } from '../status/schema.ts';
+import { readStatus } from '../status/status.ts';
+import { feedNames, prose } from '../terminal/layout.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import {
   commandLineOf,
   type CommandLine,
   exits,
+  withCommands,
   type Context,
   type ExitCode,
   type GlobalOptions,
 } from './context.ts';
 import { printAnswer } from './print.ts';
+import { detailsOf, feedTable } from './status.ts';
 
 const count = z.int().min(0);
 
@@ -100,14 +104,13 @@ export async function concludeSync(
       requests === 0 ? [] : [{ feed, requests }],
     ),
   };
-  const text = () => {
-    const commandLine = commandLineOf(context);
-    const lines = syncText(context.out, document, exit, commandLine);
-    const query = `Query it:  ${commandLine('explorer-etl query --list')}`;
-    const next = quiet || exit !== exits.done ? [] : ['', query];
-    return `${[...lines, ...next].join('\n')}\n`;
-  };
-  return printAnswer(context, { json }, { schema: syncDocument, fields: document, text, exit });
+  const commandLine = commandLineOf(context);
+  const status = await readStatus(db, { pageSize: how.pageSize, standby: null });
+  const lines = syncText(context.out, document, status, exit, commandLine);
+  const query = `Query it:  ${commandLine('explorer-etl query --list')}`;
+  const next = quiet || exit !== exits.done ? [] : ['', query];
+  const text = `${[...lines, ...next].join('\n')}\n`;
+  return printAnswer(context, { json }, syncDocument, document, text, exit);
 }
 
 function exitOf(results: readonly SyncResult[], isNamed: boolean): Exit {
@@ -146,64 +149,39 @@ const total = (parts: readonly Sums[]): Sums =>
     ]),
   ) as Sums;
 
-/** The sign of a lane's state, most severe first. */
-const signs = {
-  failed: ['bad', '✗'],
-  unsupported: ['quiet', '–'],
-  superseded: ['quiet', '–'],
-  paused: ['warning', '‖'],
-  finished: ['good', '✓'],
-} as const;
+const isEnded = ({ state }: Lane) => state === 'finished' || state === 'paused';
 
-const signOf = (look: Look, state: Lane['state']): string => {
-  const [style, sign] = signs[state];
-  return paint(look, style, sign);
-};
-
-/** A line for each feed, cost, failures, notes, and work left. Pure. */
+/**
+ * The feeds' status, cost, failures, and what the status has against the other feeds. Pure.
+ * @param status of all feeds, after the work
+ */
 export function syncText(
   look: Look,
   document: SyncDocument,
+  status: StatusDocument,
   exit: Exit,
   commandLine: CommandLine,
 ): string[] {
   const { lanes } = document;
   if (lanes.length === 0 && exit === exits.done) {
-    return [`${signOf(look, 'finished')} Nothing to do: everything in range is downloaded.`];
+    return [`${paint(look, 'good', '✓')} Nothing to do: everything in range is downloaded.`];
   }
-  const notes = [
-    ...notesOf(look, lanes),
-    ...(exit === exits.failed ? [] : historyNotes(look, document)),
-  ];
+  const failed = new Set(lanes.filter((lane) => !isEnded(lane)).map(({ feed }) => feed));
+  const names = new Set(lanes.map(({ feed }) => feed));
+  const isOther = (feed: string) => names.has(feed) && !failed.has(feed);
+  const reasons = status.reasons.filter(
+    ({ severity, feeds }) => severity !== 'info' && feeds.some(isOther),
+  );
+  const feeds = status.feeds.filter(({ feed }) => names.has(feed));
+  const shown = withCommands({ ...status, feeds, reasons }, commandLine);
   return [
-    ...(lanes.length === 0 ? [] : [...feedTable(look, lanes), '']),
+    ...(feeds.length === 0 ? [] : [...feedTable(shown, look), '']),
     ...prose(look, totalsText(document)),
     ...failureLines(look, lanes),
-    ...notes.flatMap(([text, command]) => [
-      ...prose(look, text),
-      // A command is never cut.
-      `  ${paint(look, 'command', commandLine(command))}`,
-    ]),
     ...(exit === exits.interrupted
       ? ['Interrupted. Progress is saved: the same command resumes.']
-      : []),
+      : detailsOf(shown, look, commandLine).flat()),
   ];
-}
-
-function feedTable(look: Look, lanes: readonly Lane[]): string[] {
-  const rows = [...Map.groupBy(lanes, ({ feed }) => feed)].map(([feed, own]) => {
-    const states = Object.keys(signs) as Lane['state'][];
-    const worst = states.find((name) => own.some(({ state }) => state === name)) ?? 'finished';
-    const failure = own.find(({ state }) => state === worst)?.failure;
-    const { rows_added, pages } = total(own);
-    return [`${signOf(look, worst)} ${feed}`, whole(rows_added), whole(pages), failure ?? worst];
-  });
-  return columns(look, {
-    head: ['  feed', 'rows', 'pages', 'result'],
-    rows,
-    aligns: ['left', 'right', 'right'],
-    flexible: 3,
-  });
 }
 
 function totalsText({ totals }: SyncDocument): string {
@@ -218,23 +196,21 @@ function totalsText({ totals }: SyncDocument): string {
   ].join(' · ');
 }
 
-type OfFeed = Pick<Lane, 'feed'>;
-
-const feedsOf = (some: readonly OfFeed[]) => [...new Set(some.map(({ feed }) => feed))];
-
-/** The names of some of all feeds. */
-const namesOf = (look: Look, some: readonly OfFeed[], all: readonly OfFeed[]): string =>
-  feedNames(look, feedsOf(some), feedsOf(all).length);
-
 /** Failure reasons, each once: a key's problem applies to all of its feeds. */
 function failureLines(look: Look, lanes: readonly Lane[]): string[] {
-  const ended = lanes.filter(({ state }) => state !== 'finished' && state !== 'paused');
+  const ended = lanes.filter((lane) => !isEnded(lane));
+  const all = new Set(lanes.map(({ feed }) => feed)).size;
   return [...Map.groupBy(ended, (lane) => `${lane.state} ${causeOf(lane)}`).values()].flatMap(
     (group) => {
       const [first] = group;
       if (first === undefined) return [];
-      const whose = namesOf(look, group, lanes);
-      return prose(look, `${signOf(look, first.state)} ${whose}: ${reasonOf(first)}`);
+      const whose = feedNames(
+        look,
+        group.map(({ feed }) => feed),
+        all,
+      );
+      const sign = first.state === 'failed' ? paint(look, 'bad', '✗') : paint(look, 'quiet', '–');
+      return prose(look, `${sign} ${whose}: ${reasonOf(first)}`);
     },
   );
 }
@@ -247,34 +223,3 @@ const reasonOf = ({ state, reason }: Lane): string =>
   state === 'superseded'
     ? 'superseded: replaced by a run with other bounds.'
     : printable(reason ?? 'the run did not end.');
-
-/** A text, and the command that shows more. */
-type Note = readonly [text: string, command: string];
-
-const noted = [
-  { of: 'quarantined', one: 'item', where: 'in quarantine', command: 'quarantine list' },
-  { of: 'drift', one: 'new difference', where: 'from the specification', command: 'verify' },
-] as const;
-
-const notesOf = (look: Look, lanes: readonly Lane[]): Note[] =>
-  noted.flatMap(({ of, one, where, command }) => {
-    const having = lanes.filter((lane) => lane[of] > 0);
-    if (having.length === 0) return [];
-    const found = `${counted(total(having)[of], one)} ${where}: ${namesOf(look, having, lanes)}`;
-    return [[`${paint(look, 'warning', '!')} ${found}`, `explorer-etl ${command}`]];
-  });
-
-function historyNotes(look: Look, { history, lanes }: SyncDocument): Note[] {
-  if (history.length === 0) return [];
-  const known = history.filter(({ requests }) => requests !== null);
-  const unknown = history.filter(({ requests }) => requests === null);
-  const most = known.reduce((sum, { requests }) => sum + (requests ?? 0), 0);
-  const parts = [
-    [known, `at most ${counted(most, 'request')}`],
-    [unknown, 'an unknown number'],
-  ] as const;
-  const texts = parts
-    .filter(([feeds]) => feeds.length > 0)
-    .map(([feeds, what]) => `${what} for ${namesOf(look, feeds, [...history, ...lanes])}`);
-  return [[`History left: ${texts.join('; ')}`, 'explorer-etl plan']];
-}

@@ -40,12 +40,9 @@ async function verify(context: Context, options: DemoOption & GlobalOptions) {
     await demandPrepared(database, 'to verify');
     const how = { pageSize: settings.explorer.pageSize, at: new Date() };
     const document = await verifyReport(database.db, await verifyFeeds(database.db), how);
-    return printAnswer(context, options, {
-      schema: verifyDocument,
-      fields: document,
-      text: () => verifyText(context.out, withCommands(document, commandLineOf(place))),
-      exit: document.counts.open === 0 ? exits.done : exits.open,
-    });
+    const text = verifyText(context.out, withCommands(document, commandLineOf(place)));
+    const exit = document.counts.open === 0 ? exits.done : exits.open;
+    return printAnswer(context, options, verifyDocument, document, text, exit);
   });
 }
 

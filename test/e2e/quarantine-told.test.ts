@@ -59,7 +59,7 @@ async function scene(oddities: SimulatedChain['oddities'] = ['missing-hash']) {
 }
 
 const told = (count: number) =>
-  `! ${count} items in quarantine: 10/user-operations\n  explorer-etl quarantine list\n`;
+  `  10/user-operations: ${count} items in quarantine.\n    explorer-etl quarantine list\n`;
 
 test('sync says how many items went to quarantine, and how to see them', async () => {
   const { call, count } = await scene();
@@ -67,7 +67,7 @@ test('sync says how many items went to quarantine, and how to see them', async (
   const { code, stdout } = await call('sync', '--operation', 'user-operations');
 
   expect(await count(0)).toBeGreaterThan(1);
-  expect(stdout).toMatch(/^✓ 10\/user-operations +\d+ +\d+ {2}finished$/mu);
+  expect(stdout).toMatch(/^optimism +user operations +\w+ +\d+/mu);
   expect(stdout).toContain(told(await count(0)));
   expect(code).toBe(0);
 });
@@ -92,7 +92,7 @@ test('repair says it of what it read', async () => {
   const { stdout } = await call('repair', '--yes', '--operation', 'user-operations');
 
   expect(await count(before)).toBeGreaterThan(1);
-  expect(stdout).toMatch(/^! \d+ items in quarantine: .*\n {2}explorer-etl quarantine list$/mu);
+  expect(stdout).toMatch(/: \d+ items in quarantine\.\n {4}explorer-etl quarantine list$/mu);
 });
 
 test('where nothing went there, nothing is said of it', async () => {
