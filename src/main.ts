@@ -1,8 +1,8 @@
 import { enableCompileCache } from 'node:module';
 import { performance } from 'node:perf_hooks';
 import { packageVersion } from './package-file.ts';
-import { programPrefix } from './cli/context.ts';
-import { lookOf, openStdout } from './cli/stdout.ts';
+import { type Context, OutputClosedError, programPrefix } from './cli/context.ts';
+import { lookOf } from './terminal/look.ts';
 
 // Caches compiled code, types stripped, in the system's temporary folder.
 enableCompileCache();
@@ -59,3 +59,28 @@ if (args.length === 1 && ['--version', '-V'].includes(args[0] ?? '')) {
     program: programPrefix(env),
   });
 }
+
+/** The process's stdout; it can write more than fits into memory. */
+function openStdout(): Pick<Context, 'stdout' | 'drained'> {
+  const { stdout, stderr } = process;
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (isClosed(error)) return;
+    stderr.write(`explorer-etl: stdout can't be written to: ${error.message}\n`);
+    process.exit(1);
+  });
+  return {
+    stdout: (text) => void stdout.write(text),
+    drained: () =>
+      new Promise((resolve, reject) => {
+        stdout.write('', (error?: NodeJS.ErrnoException | null) => {
+          if (error === null || error === undefined) resolve();
+          // Other errors end the process.
+          else if (isClosed(error)) reject(new OutputClosedError('stdout is closed'));
+        });
+      }),
+  };
+}
+
+/** The reader closed the pipe, now or earlier. */
+const isClosed = ({ code }: NodeJS.ErrnoException) =>
+  code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';

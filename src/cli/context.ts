@@ -31,18 +31,14 @@ export class OutputClosedError extends Error {
   override readonly name = 'OutputClosedError';
 }
 
-/** Exit codes of every command; `help` and docs/operating.md list them. */
-export const exitCodes = { done: 0, failed: 1, wrongUse: 2, interrupted: 130 } as const;
-export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
-
-/** How a command ended, as its document reports it. */
+/** How a command ended: its exit code, and the reason in its document. docs/operating.md lists them. */
 export const exits = {
-  done: { code: exitCodes.done, reason: 'done' },
+  done: { code: 0, reason: 'done' },
   /** No failure, but something is incomplete. */
-  open: { code: exitCodes.failed, reason: 'open' },
-  failed: { code: exitCodes.failed, reason: 'failed' },
-  wrongUse: { code: exitCodes.wrongUse, reason: 'wrong-use' },
-  interrupted: { code: exitCodes.interrupted, reason: 'interrupted' },
+  open: { code: 1, reason: 'open' },
+  failed: { code: 1, reason: 'failed' },
+  wrongUse: { code: 2, reason: 'wrong-use' },
+  interrupted: { code: 130, reason: 'interrupted' },
 } as const;
 export type Exit = (typeof exits)[keyof typeof exits];
 
@@ -67,12 +63,12 @@ export class UsageError extends Error {
   }
 }
 
-/** A command's work; returns the exit code. */
+/** A command's work. */
 export type Action<Options, Arguments extends unknown[] = []> = (
   context: Context,
   options: Options & GlobalOptions,
   ...given: Arguments
-) => Promise<ExitCode>;
+) => Promise<Exit>;
 
 /** Passed to a command to register itself. */
 export interface Registry {

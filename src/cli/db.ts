@@ -12,7 +12,7 @@ import { addExamples, addDemo, type DemoOption } from './options.ts';
 import {
   commandLineOf,
   type CommandLine,
-  exitCodes,
+  exits,
   UsageError,
   type Context,
   type GlobalOptions,
@@ -177,7 +177,7 @@ async function psql(
   return onDatabase(settings, place, 'reads', async (database) => {
     const code = await runPsql(context, forLibpq(database.url), args);
     if (code === null) throw new UsageError(notInstalled(commandLineOf(place)));
-    return code === 0 ? exitCodes.done : exitCodes.failed;
+    return code === 0 ? exits.done : exits.failed;
   });
 }
 
@@ -225,7 +225,7 @@ async function runPsql(
   try {
     const [code] = (await once(child, 'close')) as [number | null];
     signal.throwIfAborted();
-    return code ?? exitCodes.failed;
+    return code ?? exits.failed.code;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;

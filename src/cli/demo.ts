@@ -24,7 +24,6 @@ import {
   waitingOf,
   type Context,
   type Exit,
-  type ExitCode,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
@@ -43,11 +42,10 @@ import {
   stageFeed,
 } from './demo-world.ts';
 import { demoDatabase, onDatabase } from './database.ts';
-import { servePage, urlOf } from './http.ts';
+import { servePage, urlOf } from './open.ts';
 import { nextLines, printAnswer } from './print.ts';
-import { showProgress } from './progress.ts';
 import { openScreen, type Screen } from './screen.ts';
-import { syncTargets } from './sync.ts';
+import { showProgress, syncTargets } from './sync.ts';
 
 const count = z.int().min(0);
 
@@ -99,7 +97,7 @@ export function register({ command, run }: Registry): void {
   );
 }
 
-async function demo(outer: Context, options: DemoOptions): Promise<ExitCode> {
+async function demo(outer: Context, options: DemoOptions): Promise<Exit> {
   const settings = demoSettings(outer, options);
   // Other commands find the embedded Postgres by `--demo`.
   const context = settings.databaseUrl === null ? { ...outer, isDemo: true as const } : outer;
@@ -247,7 +245,7 @@ function startWorker({ env, cwd }: Context, databaseUrl: string, explorerUrl: st
 }
 
 /** The worker's side: copies until all is done, or it is killed, or the demo has ended. */
-async function workForDemo(context: Context, options: GlobalOptions): Promise<ExitCode> {
+async function workForDemo(context: Context, options: GlobalOptions): Promise<Exit> {
   if (process.channel === undefined) throw new UsageError('--as-worker is for the demo itself.');
   // eslint-disable-next-line unicorn/no-process-exit -- there is nothing left to work for, as after a kill
   process.once('disconnect', () => process.exit(exits.interrupted.code));
@@ -258,7 +256,7 @@ async function workForDemo(context: Context, options: GlobalOptions): Promise<Ex
   await onDatabase({ ...settings, databaseUrl }, context, 'writes', (database) =>
     copyWorld(context, options, { ...settings, databaseUrl }, database),
   );
-  return exits.done.code;
+  return exits.done;
 }
 
 const withExplorer = (settings: Settings, baseUrl: string): Settings => ({

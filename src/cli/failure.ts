@@ -18,7 +18,6 @@ import {
   type CommandLine,
   type Context,
   type Exit,
-  type ExitCode,
   type GlobalOptions,
 } from './context.ts';
 import { writeJson } from './print.ts';
@@ -151,7 +150,5 @@ export function printFailure({ stderr }: Pick<Context, 'stderr'>, { errors }: Fa
 }
 
 /** Writes the document of a failure, for a command that wrote none. */
-export const writeFailure = (
-  context: Pick<Context, 'stdout'>,
-  { exit, errors }: Failure,
-): ExitCode => writeJson(context, errorDocument, { errors }, exit);
+export const writeFailure = (context: Pick<Context, 'stdout'>, { exit, errors }: Failure): Exit =>
+  writeJson(context, errorDocument, { errors }, exit);

@@ -1,12 +1,24 @@
 import { once } from 'node:events';
-import openInBrowser from 'open';
+import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { directUrlOf } from '../app.ts';
+import { addressProblem, defaultListen, parseAddress } from '../config/schema.ts';
+import type { ListenAddress, Settings } from '../config/settings.ts';
+import { addressText } from '../http/access.ts';
+import { isAddressInUse, startHttp, type HttpServer } from '../http/server.ts';
 import { openDatabase } from '../open-database.ts';
+import { packageVersion } from '../package-file.ts';
 import { printable } from '../printable.ts';
-import { exitCodes, type Context, type GlobalOptions, type Registry } from './context.ts';
+import { statusOrOutage } from '../status/status.ts';
+import { webAssets } from '../web/bundle.ts';
+import {
+  commandLineOf,
+  exits,
+  type Context,
+  type GlobalOptions,
+  type Registry,
+} from './context.ts';
 import { existing, settingsOf } from './database.ts';
-import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './http.ts';
 import { addDemo, addExamples, type DemoOption } from './options.ts';
 import { printAnswer } from './print.ts';
 
@@ -47,6 +59,7 @@ async function open(context: Context, options: OpenOptions) {
       printAnswer(context, options, openDocument, { url }, text);
       // Without a terminal, no person is there to look. Without a browser, the printed URL is enough.
       if (options.browser && context.out.isTerminal && !options.json) {
+        const { default: openInBrowser } = await import('open');
         const started = await openInBrowser(url).catch(() => null);
         started?.on('error', () => undefined);
       }
@@ -57,5 +70,66 @@ async function open(context: Context, options: OpenOptions) {
   } finally {
     await database.close();
   }
-  return exitCodes.done;
+  return exits.done;
 }
+
+/** The value of `--http`; true: no address was given. */
+export interface HttpFlag {
+  readonly http?: true | ListenAddress;
+}
+
+export const addHttp = (command: Command, what: string): Command =>
+  command.option('--http [address]', what, parseFlag);
+
+function parseFlag(written: string): ListenAddress {
+  const parsed = parseAddress(written);
+  if (parsed === null) throw new InvalidArgumentError(`${addressProblem(written)}.`);
+  return parsed;
+}
+
+/** Where to serve the page; null: not requested. The flag takes precedence over the file. */
+export function wantedAddress(
+  { http: flag }: HttpFlag,
+  { http }: Pick<Settings, 'http'>,
+): ListenAddress | null {
+  if (flag === true) return http.listen ?? defaultListen;
+  return flag ?? http.listen;
+}
+
+interface Serving {
+  readonly settings: Pick<Settings, 'http' | 'explorer'>;
+  readonly works: boolean;
+  /** A second address for health and metrics. */
+  readonly metricsAddress: ListenAddress | null;
+}
+
+/** Serves the page; without an address on the usual port, or a free one. @throws ListenError */
+export async function servePage(
+  context: Context,
+  wanted: ListenAddress | null,
+  { settings, works, metricsAddress }: Serving,
+): Promise<HttpServer> {
+  const serveAt = (address: ListenAddress) =>
+    startHttp({
+      address,
+      metricsAddress,
+      token: settings.http.token,
+      hosts: settings.http.hosts,
+      status: (pool) => statusOrOutage(pool, settings.explorer.pageSize),
+      assets: webAssets,
+      works,
+      version: packageVersion(),
+      commandLine: commandLineOf(context),
+      now: () => performance.now(),
+    });
+  if (wanted !== null) return serveAt(wanted);
+  try {
+    return await serveAt(defaultListen);
+  } catch (error) {
+    if (!isAddressInUse(error)) throw error;
+    return serveAt({ ...defaultListen, port: 0 });
+  }
+}
+
+export const urlOf = ({ address }: Pick<HttpServer, 'address'>): string =>
+  `http://${addressText(address)}/`;

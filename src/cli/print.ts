@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { printableLines } from '../printable.ts';
 import { columns } from '../terminal/layout.ts';
 import { type Look, paint } from '../terminal/look.ts';
-import { exits, type Context, type Exit, type ExitCode, type GlobalOptions } from './context.ts';
+import { exits, type Context, type Exit, type GlobalOptions } from './context.ts';
 
 /** How a command ended: field `exit` of every document. */
 export const exitSchema = z.strictObject({
@@ -21,13 +21,13 @@ export function writeJson<Schema extends DocumentSchema>(
   { shape }: Schema,
   fields: Fields<Schema>,
   exit: Exit = exits.done,
-): ExitCode {
+): Exit {
   const document = { schema: shape.schema.value, exit, ...fields };
   stdout(`${printableLines(JSON.stringify(document, null, 2))}\n`);
-  return exit.code;
+  return exit;
 }
 
-/** Prints a command's answer as a document or as text. @returns the exit code */
+/** Prints a command's answer as a document or as text. @returns its exit */
 export function printAnswer<Schema extends DocumentSchema>(
   context: Pick<Context, 'stdout'>,
   { json }: Pick<GlobalOptions, 'json'>,
@@ -35,10 +35,10 @@ export function printAnswer<Schema extends DocumentSchema>(
   fields: Fields<Schema>,
   text: string,
   exit: Exit = exits.done,
-): ExitCode {
+): Exit {
   if (json) return writeJson(context, schema, fields, exit);
   context.stdout(text);
-  return exit.code;
+  return exit;
 }
 
 const nextHead = 'Next  ';

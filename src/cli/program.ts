@@ -3,11 +3,11 @@ import { logFormats, logLevels } from '../log-levels.ts';
 import { packageVersion } from '../package-file.ts';
 import {
   commandLineOf,
-  exitCodes,
+  exits,
   OutputClosedError,
   type Action,
   type Context,
-  type ExitCode,
+  type Exit,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
@@ -52,8 +52,8 @@ export const commands = Object.entries(groups).flatMap(([group, those]) =>
 );
 
 /** Runs the program with a user's arguments; reports failures on stderr. @returns the exit code */
-export async function runProgram(args: readonly string[], outer: Context): Promise<ExitCode> {
-  let code = exitCodes.done as ExitCode;
+export async function runProgram(args: readonly string[], outer: Context): Promise<Exit['code']> {
+  let exit = exits.done as Exit;
   let hasWritten = false;
   const context: Context = {
     ...outer,
@@ -68,7 +68,7 @@ export async function runProgram(args: readonly string[], outer: Context): Promi
     async (...given: [...Arguments, Options, Command]): Promise<void> => {
       const [options, command] = given.splice(-2) as [Options, Command];
       const globals = command.optsWithGlobals<GlobalOptions>();
-      code = await action(context, { ...globals, ...options }, ...(given as unknown as Arguments));
+      exit = await action(context, { ...globals, ...options }, ...(given as unknown as Arguments));
     };
   for (const { name, description, group } of commands) {
     program.command(name).description(description).helpGroup(group);
@@ -83,14 +83,15 @@ export async function runProgram(args: readonly string[], outer: Context): Promi
     // `help` of a command is its `--help`, for which a hook loads it.
     const typed = first === 'help' ? [...others, '--help'] : args;
     await program.parseAsync(typed, { from: 'user' });
-    if (code !== exitCodes.interrupted) return code;
+    if (exit !== exits.interrupted) return exit.code;
   } catch (error) {
-    if (error instanceof OutputClosedError) return exitCodes.done;
-    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
+    if (error instanceof OutputClosedError) return exits.done.code;
+    if (error instanceof CommanderError && error.exitCode === 0) return exits.done.code;
     failed = error;
   }
   const isDocumented = wantsJson(args) && !hasWritten;
-  return endInFailure(failed, context, { ...program.opts<GlobalOptions>(), isDocumented });
+  const how = { ...program.opts<GlobalOptions>(), isDocumented };
+  return (await endInFailure(failed, context, how)).code;
 }
 
 /** Reports a failure on stderr, and with --json as a document, unless another one has begun. */
@@ -98,11 +99,11 @@ async function endInFailure(
   error: unknown,
   context: Context,
   options: GlobalOptions & { readonly isDocumented: boolean },
-): Promise<ExitCode> {
+): Promise<Exit> {
   const { failureOf, interruption, printFailure, writeFailure, wrongFlags } =
     await import('./failure.ts');
   const write = (failure: Failure) =>
-    options.isDocumented ? writeFailure(context, failure) : failure.exit.code;
+    options.isDocumented ? writeFailure(context, failure) : failure.exit;
   const { signal } = context;
   // The command only waited: there is no unfinished work.
   if (error === null || (signal.aborted && error === signal.reason)) return write(interruption);

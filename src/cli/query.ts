@@ -155,7 +155,7 @@ async function query(context: Context, options: QueryOptions, given?: string) {
           : `--limit ${limit} cut them.`;
       context.stderr(`There are more rows: ${why}\n`);
     }
-    return exits.done.code;
+    return exits.done;
   });
 }
 

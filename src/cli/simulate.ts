@@ -14,10 +14,10 @@ import { nearest } from '../config/nearest.ts';
 import { wrap } from '../terminal/layout.ts';
 import { wholeNumber, addExamples } from './options.ts';
 import {
-  exitCodes,
+  exits,
   UsageError,
   type Context,
-  type ExitCode,
+  type Exit,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
@@ -30,11 +30,6 @@ export const simulateDocument = z.strictObject({
   chains: z.array(z.int()),
 });
 
-export const simulateFaultsDocument = z.strictObject({
-  schema: z.literal('explorer-etl/simulate-faults/1'),
-  faults: z.array(z.string()),
-});
-
 interface SimulateOptions {
   readonly port: number;
   readonly seed: number;
@@ -43,7 +38,7 @@ interface SimulateOptions {
   readonly apiKey: string;
   readonly requestsPerSecond?: number;
   readonly dailyCredits?: number;
-  readonly fault?: readonly FaultRate[] | 'list';
+  readonly fault?: readonly FaultRate[];
 }
 
 const families: readonly Family[] = ['optimism', 'arbitrum', 'celo', 'plain'];
@@ -65,7 +60,7 @@ const size = {
 };
 
 const faultHelp =
-  'what goes wrong, with part =RATE of the requests (0.01; all if absent); several times; "list" names all';
+  'what goes wrong, with part =RATE of the requests (0.01; all if absent); several times';
 
 export function register({ command, run }: Registry): void {
   command
@@ -102,15 +97,8 @@ Other commands read it with EXPLORER_BASE_URL=http://127.0.0.1:8545 EXPLORER_API
   );
 }
 
-async function simulate(
-  context: Context,
-  options: SimulateOptions & GlobalOptions,
-): Promise<ExitCode> {
+async function simulate(context: Context, options: SimulateOptions & GlobalOptions): Promise<Exit> {
   const { port, seed, chains, latencyMs, apiKey, fault = [] } = options;
-  if (fault === 'list') {
-    const text = `${faultNames.join('\n')}\n`;
-    return printAnswer(context, options, simulateFaultsDocument, { faults: [...faultNames] }, text);
-  }
   const { requestsPerSecond, dailyCredits } = options;
   const limits = {
     ...(requestsPerSecond !== undefined && { requestsPerSecond }),
@@ -136,7 +124,7 @@ async function simulate(
   printAnswer(context, options, simulateDocument, { url, chains: ids }, text);
   if (!context.signal.aborted) await once(context.signal, 'abort');
   await simulator.close();
-  return exitCodes.done;
+  return exits.done;
 }
 
 const sized = (value: string | undefined, usual: number) =>
@@ -170,18 +158,14 @@ function parseChains(list: string): SimulatedChain[] {
   });
 }
 
-/** Adds a `--fault` option's value; `list` prints the names instead. */
-function parseFault(
-  text: string,
-  before: readonly FaultRate[] | 'list' = [],
-): readonly FaultRate[] | 'list' {
-  if (text === 'list' || before === 'list') return 'list';
+/** Adds a `--fault` option's value. */
+function parseFault(text: string, before: readonly FaultRate[] = []): readonly FaultRate[] {
   const [written = '', rate, ...rest] = text.split('=');
   const name = faultNames.find((known) => known === written);
   if (name === undefined) {
     const near = nearest(written, faultNames);
     const hint = near === null ? '' : ` Did you mean ${near}?`;
-    throw new InvalidArgumentError(`there is no such fault.${hint} "--fault list" names all.`);
+    throw new InvalidArgumentError(`there is no such fault.${hint} "help simulate" names all.`);
   }
   if (rest.length > 0) throw new InvalidArgumentError(`"${text}" has more than one rate.`);
   return [...before, { name, rate: rate === undefined ? 1 : parseRate(rate) }];

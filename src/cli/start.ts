@@ -21,16 +21,16 @@ import { DatabaseUnavailableError, openDatabase } from '../open-database.ts';
 import { counted } from '../terminal/numbers.ts';
 import { addSameData, addExamples } from './options.ts';
 import {
-  exitCodes,
+  exits,
   type Context,
-  type ExitCode,
+  type Exit,
   type GlobalOptions,
   type Registry,
   commandLineOf,
 } from './context.ts';
 import { writeJson } from './print.ts';
 import { type Failure, failureOf, writeFailure } from './failure.ts';
-import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './http.ts';
+import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './open.ts';
 import { formatOf, logOf } from './screen.ts';
 import { settingsOf } from './database.ts';
 
@@ -56,7 +56,7 @@ SIGHUP makes it read its configuration again.`,
 }
 
 /** Runs until a signal; a log for programs also gets the reason for the end. */
-async function start(context: Context, options: StartOptions): Promise<ExitCode> {
+async function start(context: Context, options: StartOptions): Promise<Exit> {
   const log = logOf(context, options);
   const isText = formatOf(context, options) === 'pretty' || options.logLevel === 'silent';
   try {
@@ -65,7 +65,7 @@ async function start(context: Context, options: StartOptions): Promise<ExitCode>
     if (isText || (context.signal.aborted && error === context.signal.reason)) throw error;
     const failure = failureOf(error, { ...options, commandLine: commandLineOf(context) });
     log.write('start.failed', { problems: problemsOf(failure) });
-    return options.json ? writeFailure(context, failure) : failure.exit.code;
+    return options.json ? writeFailure(context, failure) : failure.exit;
   }
 }
 
@@ -74,7 +74,7 @@ const problemsOf = ({ errors }: Failure): string[] =>
     [where === null ? message : `${where}: ${message}`, hint ?? ''].join(' ').trimEnd(),
   );
 
-async function work(context: Context, options: StartOptions, log: Log): Promise<ExitCode> {
+async function work(context: Context, options: StartOptions, log: Log): Promise<Exit> {
   const settings = settingsOf(context, options);
   log.conceal(secretsOf(settings));
   requireApiKey(settings);
@@ -92,7 +92,7 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
       stopped_at: new Date().toISOString(),
     });
   }
-  return exitCodes.done;
+  return exits.done;
 }
 
 /** Serves the page before the database answers; it then shows the wait. */

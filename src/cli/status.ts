@@ -16,7 +16,7 @@ import {
   commandLineOf,
   withCommands,
   type CommandLine,
-  exitCodes,
+  exits,
   UsageError,
   type Context,
   type GlobalOptions,
@@ -53,7 +53,7 @@ async function status(context: Context, options: StatusOptions) {
       );
       if (!context.signal.aborted) await once(context.signal, 'abort');
       await end();
-      return exitCodes.done;
+      return exits.done;
     }
     const document = await statusNow(pool, pageSize);
     const text = textOf(document, context.out);

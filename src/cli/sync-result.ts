@@ -16,7 +16,7 @@ import {
   exits,
   withCommands,
   type Context,
-  type ExitCode,
+  type Exit,
   type GlobalOptions,
 } from './context.ts';
 import { printAnswer } from './print.ts';
@@ -66,7 +66,6 @@ export const syncDocument = z.strictObject({
 
 export type SyncDocument = z.infer<typeof syncDocument>;
 type Lane = SyncDocument['lanes'][number];
-type Exit = (typeof exits)['done' | 'failed' | 'interrupted'];
 
 /** A finished command. */
 export interface Concluded {
@@ -79,13 +78,13 @@ export interface Concluded {
   readonly begunAt: number;
 }
 
-/** Prints each feed's result and the work left. @returns the exit code */
+/** Prints each feed's result and the work left. @returns its exit */
 export async function concludeSync(
   context: Context,
   { json, quiet }: Pick<GlobalOptions, 'json' | 'quiet'>,
   { db }: OpenDatabase,
   { command, settings, results, isNamed, begunAt }: Concluded,
-): Promise<ExitCode> {
+): Promise<Exit> {
   const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
   const how = { pageSize: settings.explorer.pageSize, at: new Date() };
   const left = await estimateFeeds(db, settings.chains, how);

@@ -8,7 +8,12 @@ import { feedName } from '../lists/feed.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import type { Log } from '../log.ts';
 import type { OpenDatabase } from '../open-database.ts';
+import { printable } from '../printable.ts';
+import type { StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
+import { fit } from '../terminal/layout.ts';
+import type { Look } from '../terminal/look.ts';
+import { counted } from '../terminal/numbers.ts';
 import {
   addBounds,
   boundsOf,
@@ -22,14 +27,13 @@ import {
 import {
   waitingOf,
   type Context,
-  type ExitCode,
+  type Exit,
   type GlobalOptions,
   type Registry,
 } from './context.ts';
 import { onDatabase, settingsOf, reportLocation } from './database.ts';
-import { showProgress } from './progress.ts';
-import { openScreen, type Screen } from './screen.ts';
-import { logOf } from './screen.ts';
+import { logOf, openScreen, type Screen, watchStatus } from './screen.ts';
+import { feedTable, leftText, shareText } from './status.ts';
 import { concludeSync, type Concluded } from './sync-result.ts';
 
 interface SyncOptions extends ChosenFeeds, BoundFlags, SourceOptions, GlobalOptions {}
@@ -46,7 +50,7 @@ command or the file names another; --since all and --from-batch 1 take all there
   );
 }
 
-async function sync(context: Context, options: SyncOptions): Promise<ExitCode> {
+async function sync(context: Context, options: SyncOptions): Promise<Exit> {
   const settings = settingsOf(context, options);
   requireApiKey(settings);
   const bounds = boundsOf(settings, options, new Date());
@@ -70,7 +74,7 @@ export async function syncOnDatabase(
   context: Context,
   options: GlobalOptions & SourceOptions & ChosenFeeds,
   { settings, bounds, targets }: Work,
-): Promise<ExitCode> {
+): Promise<Exit> {
   const screen = openScreen(context);
   const step = (text: string) => options.quiet || screen.step(text);
   step(settings.databaseUrl === null ? 'Starting Postgres' : 'Connecting to the database');
@@ -140,3 +144,58 @@ const withoutDrift = (log: Log): Log => ({
     if (event !== 'feed.drift') log.write(event, fields);
   },
 });
+
+/**
+ * Shows the progress of feeds: the table of `status`, redrawn on a terminal; elsewhere a line of a feed when its
+ * state changes, and each half minute. @returns a function that ends it
+ */
+export async function showProgress(
+  { quiet }: Pick<GlobalOptions, 'quiet'>,
+  screen: Screen,
+  names: ReadonlySet<string>,
+  read: () => Promise<StatusDocument>,
+): Promise<() => Promise<void>> {
+  if (quiet || names.size === 0) return async () => undefined;
+  const readThese = async () => {
+    const document = await read();
+    return { ...document, feeds: document.feeds.filter(({ feed }) => names.has(feed)) };
+  };
+  const plain = plainProgress(await readThese(), (text) => screen.write(text));
+  const end = watchStatus(readThese, (now) => {
+    if (screen.look.isTerminal) screen.lines(progressLines(now, screen.look));
+    else plain(now, performance.now());
+  });
+  return async () => {
+    await end();
+    // The result has a line for each feed.
+    screen.clear();
+  };
+}
+
+/** The table of feeds, and below it what a feed waits for. Pure. */
+export const progressLines = (document: StatusDocument, look: Look): string[] => [
+  ...feedTable(document, look),
+  ...document.feeds
+    .filter(({ state }) => state === 'failing' || state === 'blocked')
+    .map(({ feed, sentence }) => fit(`  ${feed}: ${printable(sentence ?? '')}`, look.columns)),
+];
+
+/** Half a minute between lines of a feed, in ms: a long run should not fill a log. */
+const plainMs = 30_000;
+
+/** Progress without redrawing. @returns a function that takes the status, and the time in ms */
+export function plainProgress(before: StatusDocument, write: (text: string) => void) {
+  const written = new Map(before.feeds.map(({ feed, state }) => [feed, { state, at: 0 }]));
+  return ({ feeds }: StatusDocument, at: number): void => {
+    for (const status of feeds) {
+      const { feed, state, rows } = status;
+      const last = written.get(feed);
+      const isDue = state === 'running' && at - (last?.at ?? 0) >= plainMs;
+      if (last?.state === state && !isDue) continue;
+      written.set(feed, { state, at });
+      const left = leftText(status);
+      const parts = [state, shareText(status), counted(rows, 'row'), left && `${left} left`];
+      write(`${feed}: ${parts.filter((part) => part !== '').join(', ')}\n`);
+    }
+  };
+}

@@ -1,3 +1,4 @@
+import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 
 export interface Look {
@@ -9,6 +10,23 @@ export interface Look {
 }
 
 export const plainLook: Look = { isTerminal: false, columns: 100, isColoured: false };
+
+type Stream = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>;
+
+/**
+ * What a stream is drawn on. Node decides on colour by `FORCE_COLOR`, `NO_COLOR` and `TERM`
+ * (https://nodejs.org/docs/latest-v24.x/api/tty.html#writestreamgetcolordepthenv).
+ */
+export function lookOf({ isTTY, columns }: Stream, env: NodeJS.ProcessEnv): Look {
+  // Redrawing needs a known width and a cursor that moves.
+  const isTerminal = isTTY && columns > 0 && env.TERM !== 'dumb';
+  const mayColour = isTTY || env.FORCE_COLOR !== undefined;
+  return {
+    isTerminal,
+    columns: isTTY && columns > 0 ? columns : plainLook.columns,
+    isColoured: mayColour && WriteStream.prototype.getColorDepth(env) > 1,
+  };
+}
 
 /** The colour of each meaning; the only place for colours. */
 const formats = {

@@ -146,8 +146,6 @@ describe('with --json there is one document on stdout', () => {
       expect(JSON.parse(stdout)).toMatchObject({ url: expect.stringMatching(/^http:/u) });
       expect(code).toBe(0);
     }
-    const faults = await call(['simulate', '--fault', 'list', '--json']);
-    expect(JSON.parse(faults.stdout)).toMatchObject({ schema: 'explorer-etl/simulate-faults/1' });
   });
 
   test('of start, at its end', async () => {

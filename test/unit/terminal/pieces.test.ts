@@ -3,9 +3,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { Command } from 'commander';
 import { commandLineOf, programPrefix } from '../../../src/cli/context.ts';
 import { commands } from '../../../src/cli/program.ts';
-import { lookOf } from '../../../src/cli/stdout.ts';
 import { bar, columns, fit, pad, widthOf, wrap } from '../../../src/terminal/layout.ts';
-import { plainLook, type Look, mark, paint } from '../../../src/terminal/look.ts';
+import { lookOf, plainLook, type Look, mark, paint } from '../../../src/terminal/look.ts';
 import {
   bytes,
   compact,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plainProgress, progressLines } from '../../../src/cli/progress.ts';
+import { plainProgress, progressLines } from '../../../src/cli/sync.ts';
 import { widthOf } from '../../../src/terminal/layout.ts';
 import { feedOf, readingFeed, statusOf } from '../../harness/status.ts';
 import { looks, usual } from './looks.ts';
