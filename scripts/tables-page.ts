@@ -20,7 +20,7 @@ interface Column {
 }
 
 /** A column that so many tables have, described alike in each, is described once. */
-const manyTables = 5;
+const manyTables = 3;
 
 /**
  * docs/tables.md, from `explorer.dictionary` of a migrated database.
@@ -34,15 +34,17 @@ export async function tablesPage(pool: Pool): Promise<string> {
     relations.filter(({ is_view }) => !is_view),
     relations.filter(({ is_view }) => is_view),
   ];
-  const shared = sharedColumns(tables);
+  const [shared, sharedByViews] = [sharedColumns(tables), sharedColumns(views)];
   const page = [
     introduction,
-    '## Columns that most tables have',
+    '## Columns that several tables have',
     list([...shared.values()]),
     '## Tables',
     ...tables.map((table) => describe(table, shared)),
     '## Views',
-    ...views.map((view) => describe(view, new Map())),
+    'Several have:',
+    list([...sharedByViews.values()]),
+    ...views.map((view) => describe(view, sharedByViews)),
   ];
   return format(page.join('\n\n'), { parser: 'markdown' });
 }
@@ -58,10 +60,10 @@ repeats it. In psql \`\\d+ explorer.blocks\` shows those of a table. Names and m
 - Amounts in wei, the smallest unit of a chain's own currency, are \`numeric(78,0)\`. Views divide them by 10 to the
   power of \`chains.native_decimals\`: columns named \`*_native\`, with \`native_symbol\` beside them. Group by it: nothing
   adds two currencies.
-- Counts and heights are \`bigint\`, times are \`timestamptz\`, percentages are \`double precision\`.
+- Counts and heights are \`bigint\`, times are \`timestamptz\` in UTC, percentages are \`double precision\`.
 - A column that is marked _key_ is part of the primary key.
 - A nullable column is null if the API reports null or nothing, unless its text says more.
-- Fields of the API without a column of their own are in \`extra\`.
+- A column holds the API field of its name, unless its text names another. Fields without a column are in \`extra\`.
 - A child row, such as a block's reward, is deleted with its parent.
 - \`page_id\` names the page that last changed the row
   ([how to look it up](getting-started.md#why-is-this-row-here)).
@@ -83,7 +85,7 @@ function sharedColumns(tables: readonly Relation[]): ReadonlyMap<string, Column>
 const signatureOf = ({ name, type, comment }: Column) => JSON.stringify([name, type, comment]);
 
 function describe(relation: Relation, shared: ReadonlyMap<string, Column>): string {
-  const { name, comment, columns } = relation;
+  const { name, comment, questions, columns } = relation;
   const isShared = (column: Column) => {
     const alike = shared.get(column.name);
     return alike !== undefined && signatureOf(alike) === signatureOf(column);
@@ -92,7 +94,7 @@ function describe(relation: Relation, shared: ReadonlyMap<string, Column>): stri
   return [
     `### ${name}`,
     textOf(comment, name),
-    `Ask: ${questionsOf(relation).join(' ')}`,
+    `Ask: ${textOf(questions?.[0] ?? null, name)}`,
     list(columns.filter((column) => !isShared(column))),
     ...(also.length === 0 ? [] : [`Also: ${also.join(', ')}.`]),
   ].join('\n\n');
@@ -100,19 +102,17 @@ function describe(relation: Relation, shared: ReadonlyMap<string, Column>): stri
 
 const list = (columns: readonly Column[]) => columns.map(describeColumn).join('\n');
 
-const describeColumn = (column: Column) =>
-  `- ${code(column.name)} ${column.type}${marks(column)}. ${textOf(column.comment, column.name).replaceAll(saidAbove, '')}`;
+function describeColumn(column: Column): string {
+  const { name, type, comment } = column;
+  const text = comment?.replaceAll(saidAbove, '').replace(`; API field ${name}.`, '.') ?? null;
+  return `- ${code(name)} ${type}${marks(column)}. ${textOf(text, name)}`;
+}
 
 /** What the introduction says of all columns. */
 const saidAbove = / (?:Null: not reported|Lower-case hex with 0x, (?:20|32) bytes)\.(?= |$)/gu;
 
 const marks = (column: Column) =>
-  `${keyMark(column)}${column.unit === null ? '' : `, ${column.unit}`}${column.is_nullable ? ', nullable' : ''}`;
-
-function questionsOf({ name, questions }: Relation): readonly string[] {
-  if (questions === null) throw new Error(`${name} answers no questions`);
-  return questions;
-}
+  `${keyMark(column)}${[null, 'UTC'].includes(column.unit) ? '' : `, ${column.unit}`}${column.is_nullable ? ', nullable' : ''}`;
 
 const keyMark = ({ is_key }: Column) => (is_key ? ' _key_' : '');
 const code = (name: string) => `\`${name}\``;
