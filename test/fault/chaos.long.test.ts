@@ -21,6 +21,7 @@ test.each(Object.keys(seeds).map(Number))(
       seed,
       lengthMs,
       workers,
+      restartServer: null,
     });
 
     process.stderr.write(`chaos of seed ${seed}: ${JSON.stringify(seen)}\n`);

@@ -122,8 +122,7 @@ const mostHeldMs = 3_000;
 const mostAwaitedMs = 4_000;
 const pollMs = 20;
 
-/** The workers' sessions are named after them. */
-const ofWorkers = `datname = current_database() and application_name like 'chaos-%'`;
+const ofWorkers = `datname = current_database() and application_name like 'worker-%'`;
 
 /** Has the server end a session of a worker, whatever it does. */
 async function endSession({ pool, random }: Reach): Promise<void> {
@@ -152,7 +151,6 @@ async function breakStatement({ pool }: Reach): Promise<void> {
 /** Keeps writers waiting behind their rows. */
 async function holdLedger({ pool, random }: Reach): Promise<void> {
   await inTransaction(pool, async (session) => {
-    if (!(await hasTables(session))) return;
     await session.query('lock table etl.pages in share mode');
     await delay(random() * mostHeldMs);
   });
@@ -164,7 +162,6 @@ async function holdLedger({ pool, random }: Reach): Promise<void> {
  */
 async function provokeDeadlock({ pool }: Reach): Promise<void> {
   await inTransaction(pool, async (session) => {
-    if (!(await hasTables(session))) return;
     await session.query("set local deadlock_timeout = '20s'; set local lock_timeout = '5s'");
     await session.query("select from etl.runs where state = 'open' for update");
     const endMs = performance.now() + mostAwaitedMs;
@@ -193,13 +190,6 @@ async function inTransaction(
     await session.query('rollback').catch(() => undefined);
     session.release();
   }
-}
-
-async function hasTables(session: PoolClient): Promise<boolean> {
-  const { rows } = await session.query<{ there: boolean }>(
-    "select to_regclass('etl.runs') is not null as there",
-  );
-  return rows[0]?.there ?? false;
 }
 
 /** Of all requests, those that a bad day of the service answers with a fault. */

@@ -1,13 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFailed } from 'vitest';
+import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import { startInstantMs } from '../../simulator/index.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { type ConfiguredLane, configuredLanes } from '../../src/sync/targets.ts';
 import { areCopied, openCron, runsUnderWay, type SendRuns } from './cron.ts';
 import { Crew } from './crew.ts';
+import { isInTest } from './ending.ts';
 import { hangMs } from './hang.ts';
 import { testKey } from './key.ts';
-import { standing, Worker } from './process.ts';
+import { Worker } from './process.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
 
 /** How often a run is looked at, in ms: a small part of what one takes. */
@@ -16,51 +18,73 @@ const pollMs = 4;
 export interface DrivenOptions extends WorldOptions {
   readonly operations: Readonly<Record<string, object>>;
   readonly workers: number;
-  /** Simulated ms that pass with a request, from any process; none if absent. */
-  readonly passMs?: () => number;
+  /** Simulated ms that pass with a request, from any process, as far as `allow` says; none if absent. */
+  readonly requestMs?: number;
+  /** Has the workers reach the database through the proxy, with these limits; else neither. */
+  readonly dbTimeouts?: DatabaseTimeouts;
 }
 
 /** A chain that moves, and `start` processes that watch it, by one clock that the test drives. */
 export interface DrivenWorld extends World {
   readonly lanes: readonly ConfiguredLane[];
   readonly crew: Crew<Worker>;
+  /** All workers that were started. */
+  readonly started: readonly Worker[];
   /** Simulated ms since the start. */
   readonly nowMs: number;
   /** Moves the clock; resolves when every worker goes by the new time. */
   setTime(atMs: number): Promise<void>;
+  /** How far requests may move the clock from now on, in simulated ms. */
+  allow(ms: number): void;
   readonly sendRuns: SendRuns;
   /** Whether every run that was sent has been taken up and closed. */
   isAtRest(): Promise<boolean>;
   /** Waits until every feed has been copied once. */
   untilCopied(): Promise<void>;
   untilAtRest(): Promise<void>;
+  /** Waits for a condition; throws with the runs under way when `boundMs` pass first. */
+  until(poll: () => Promise<boolean>, boundMs?: number): Promise<void>;
 }
 
 export async function openDrivenWorld(options: DrivenOptions): Promise<DrivenWorld> {
+  const { requestMs = 0, dbTimeouts } = options;
   let nowMs = 0;
+  let allowedMs = 0;
   const world = await openWorld({
     ...options,
     clock: () => nowMs,
     onRequest: () => {
-      nowMs += options.passMs?.() ?? 0;
+      const passedMs = Math.min(requestMs, allowedMs);
+      allowedMs -= passedMs;
+      nowMs += passedMs;
     },
   });
+  const { place, proxy } = world;
   const { pool, url } = world.database;
   const env = { EXPLORER_API_KEY: testKey };
-  const settings = loadSettings({ env, cwd: world.place.cwd });
+  const settings = loadSettings({ env, cwd: place.cwd });
+  const limits = dbTimeouts === undefined ? {} : { dbTimeouts };
+  const reached = dbTimeouts === undefined ? place : { ...place, databaseUrl: proxy.url };
   const instantMs = () => startInstantMs + nowMs;
-  const crew = new Crew(
-    options.workers,
-    () => new Worker(world.place, { clock: { ...standing, instantMs: instantMs() } }),
-  );
-  onTestFailed(() => {
-    for (const { stderr } of crew.members) process.stderr.write(`${stderr.slice(-3000)}\n---\n`);
+  const started: Worker[] = [];
+  const crew = new Crew(options.workers, () => {
+    const name = `worker-${started.length + 1}`;
+    const worker = new Worker({ ...reached, name }, { instantMs: instantMs(), ...limits });
+    started.push(worker);
+    return worker;
   });
+  if (isInTest) {
+    onTestFailed(() => {
+      for (const { stderr } of crew.members) {
+        process.stderr.write(`${stderr.slice(-3000)}\n---\n`);
+      }
+    });
+  }
   const sendRuns = await openCron(url);
   await crew.fill();
   const isAtRest = async () => (await runsUnderWay(pool)).length === 0;
-  const until = async (poll: () => Promise<boolean>) => {
-    const endMs = performance.now() + hangMs;
+  const until = async (poll: () => Promise<boolean>, boundMs = hangMs) => {
+    const endMs = performance.now() + boundMs;
     while (!(await poll())) {
       if (performance.now() > endMs) {
         const hanging = JSON.stringify(await runsUnderWay(pool));
@@ -74,6 +98,7 @@ export async function openDrivenWorld(options: DrivenOptions): Promise<DrivenWor
     ...world,
     lanes: configuredLanes(settings.chains),
     crew,
+    started,
     get nowMs() {
       return nowMs;
     },
@@ -81,8 +106,10 @@ export async function openDrivenWorld(options: DrivenOptions): Promise<DrivenWor
       nowMs = atMs;
       await Promise.all(crew.members.map((worker) => worker.setTime(instantMs())));
     },
+    allow: (ms) => void (allowedMs = ms),
     sendRuns,
     isAtRest,
+    until,
     untilCopied: () => until(async () => (await areCopied(pool, feeds)) && (await isAtRest())),
     untilAtRest: () => until(isAtRest),
   };

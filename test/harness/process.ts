@@ -10,7 +10,7 @@ import { demandDocument } from './documents.ts';
 import { atEnd, isInTest } from './ending.ts';
 import { hangMs } from './hang.ts';
 import { testKey } from './key.ts';
-import type { WorkerClock, WorkerSettings } from './worker-process.ts';
+import type { WorkerSettings } from './worker-process.ts';
 
 /** How a process ended: one of the two is null. */
 export interface Exit {
@@ -195,24 +195,21 @@ export class Worker extends Child {
     this.#process = child;
   }
 
-  /** Stops its clock at a time; resolves when it goes by that, or has ended. */
+  /** Sets its clock; resolves when it goes by that, or has ended. */
   async setTime(instantMs: number): Promise<void> {
     const answered = new Promise<void>((resolve) => {
       const listen = (message: unknown) => {
-        if ((message as WorkerClock).instantMs !== instantMs) return;
+        if (message !== instantMs) return;
         this.#process.off('message', listen);
         resolve();
       };
       this.#process.on('message', listen);
       // A process that was killed a moment ago takes no message; its end resolves this too.
-      this.#process.send({ ...standing, instantMs } satisfies WorkerClock, () => undefined);
+      this.#process.send(instantMs, () => undefined);
     });
     await Promise.race([answered, this.exit]);
   }
 }
-
-/** The part of a stopped clock. */
-export const standing = { sinceMs: 0, rate: 0 };
 
 /** An empty folder that is removed when the running test ends. */
 export async function emptyFolder(): Promise<string> {

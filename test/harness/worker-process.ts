@@ -13,17 +13,10 @@ import { DatabaseUnavailableError, openDatabase } from '../../src/open-database.
 import { serve } from '../../src/sync/serve.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
 
-/** A time of day that runs at a rate. */
-export interface WorkerClock {
-  /** Unix time in ms at which both showed the same, and what this one shows then. */
-  readonly sinceMs: number;
-  readonly instantMs: number;
-  /** 0: it stands. */
-  readonly rate: number;
-}
-
+/** What a worker is started with. */
 export interface WorkerSettings {
-  readonly clock: WorkerClock;
+  /** Its time of day, which stands: Unix time in ms. Later ones come as messages, and are sent back. */
+  readonly instantMs: number;
   readonly dbTimeouts?: DatabaseTimeouts;
 }
 
@@ -38,16 +31,16 @@ const stop = new AbortController();
 process.on('SIGTERM', () => stop.abort(new Error('SIGTERM')));
 
 const given = JSON.parse(process.env['WORKER_SETTINGS'] ?? '') as WorkerSettings;
-let { sinceMs, instantMs, rate } = given.clock;
-process.on('message', (message: WorkerClock) => {
-  ({ sinceMs, instantMs, rate } = message);
+const { dbTimeouts } = given;
+let { instantMs } = given;
+process.on('message', (message: number) => {
+  instantMs = message;
   process.send?.(message);
 });
-const clock = () => new Date(instantMs + (Date.now() - sinceMs) * rate);
+const clock = () => new Date(instantMs);
 const cwd = process.cwd();
 const settings = loadSettings({ env: process.env, cwd });
 const log = createLog('info', (line) => void process.stderr.write(line));
-const { dbTimeouts } = given;
 try {
   await start();
 } catch (error) {
