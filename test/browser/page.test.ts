@@ -72,17 +72,18 @@ test('what the explorer says stays text in every view', async () => {
 
 // A banner that stays green over a refused key, or without a worker.
 test.each([
-  ['well', 'good', 'Healthy: All 6 feeds', null],
+  ['well', 'good', 'Healthy: All feeds are current', null],
   ['reading', 'busy', 'Syncing: Reading history', null],
-  ['gap', 'wait', 'Degraded: History of 1 feed', 'explorer-etl backfill'],
-  ['no-worker', 'act', 'Stopped: No worker is running.', 'explorer-etl start'],
-  ['key-refused', 'act', 'Action needed: The explorer refuses', 'explorer-etl check'],
+  ['gap', 'wait', 'Degraded: 10/user-operations: 1,230,000 blocks not', 'explorer-etl backfill'],
+  ['no-worker', 'act', 'Stopped: No worker since 06:24 UTC.', 'explorer-etl start'],
+  ['key-refused', 'act', 'Action needed: The explorer does not accept', 'explorer-etl check'],
 ] as const)('the banner of %s is %s', async (name, tone, sentence, command) => {
   const { page } = await openScene(name);
   const banner = page.locator(`.banner.${tone}`);
   await banner.waitFor();
   expect(await banner.textContent()).toContain(sentence);
-  expect(await banner.textContent()).toContain('since 07:00 UTC (5 h)');
+  const when = name === 'no-worker' ? 'since 06:24 UTC (5 h)' : 'as of 11:24 UTC';
+  expect(await banner.textContent()).toContain(when);
   const commands = await banner.locator('.command code').allTextContents();
   expect(commands.join()).toContain(command ?? '');
   expect(commands).toHaveLength(command === null ? 0 : 1);
@@ -136,9 +137,9 @@ test('the table follows a first read, and nothing moves', async () => {
     viewport: { width: 1_280, height: 900 },
   });
   const row = page.locator('.feeds tbody tr').first();
-  await row.getByText('482,100', { exact: true }).waitFor();
+  await row.getByText('12,000', { exact: true }).waitFor();
   expect(await row.locator('.chip').textContent()).toBe('running');
-  expect(await row.textContent()).toContain('4.2 pages/s2 h left');
+  expect(await row.textContent()).toContain('0.9 pages/s1.6 h left');
   expect(await row.locator('svg').getAttribute('aria-label')).toContain('reading 5.5 %');
   const { status } = sceneOf('reading');
   const feeds = status.feeds.map((feed, at) => (at === 0 ? { ...feed, rows: 1_482_100 } : feed));
@@ -174,7 +175,7 @@ test('a feed shows its gaps with their commands, and its coverage zooms', async 
 // A failure whose reason is nowhere; a crosshair that only a pointer moves.
 test('a feed says why it failed, and a keyboard reads its charts', async () => {
   const { page } = await openScene('key-refused', '/feed/10/user-operations');
-  await page.getByText('Waits for a usable key.').waitFor();
+  await page.getByText('The explorer does not accept the API key.').first().waitFor();
   await page.getByText('The explorer refuses the API key (401).').first().waitFor();
   const legend = page.locator('.charts .legend').first();
   const newest = await legend.textContent();
@@ -182,7 +183,7 @@ test('a feed says why it failed, and a keyboard reads its charts', async () => {
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('ArrowLeft');
   await expect.poll(() => legend.textContent()).not.toBe(newest);
-  expect(await legend.textContent()).toContain('24 Nov 2026, 11:30');
+  expect(await legend.textContent()).toContain('22 Nov 2026, 10:54');
 });
 
 // Runs without the kill that ended them.
@@ -221,7 +222,7 @@ test('Explore opens with a chart, and its answers can be saved', async () => {
   const { page } = await openScene('well', '/explore');
   await page.getByText('How many user operations are there a day?').waitFor();
   const legend = page.locator('.answer .legend');
-  expect(await legend.textContent()).toMatch(/24 Nov 2026optimism [\d.]+Kcelo [\d.]+K/u);
+  expect(await legend.textContent()).toMatch(/22 Nov 2026optimism [\d.]+Kcelo [\d.]+K/u);
   const [saved] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Download CSV' }).click(),

@@ -4,12 +4,13 @@ import type {
   ThroughputDocument,
   TraceDocument,
 } from '../../../src/status/endpoints.ts';
+import { statusAt } from '../status.ts';
 
 /** How a service may name things. */
 export const hostile = `"><script>document.title = 'owned'</script><img src=x onerror="document.title='owned'">`;
 
 /** When all documents are of. */
-export const now = '2026-11-24T12:00:00Z';
+export const now = statusAt;
 
 export const before = (seconds: number): string =>
   new Date(Date.parse(now) - seconds * 1_000).toISOString();
