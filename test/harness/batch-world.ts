@@ -4,13 +4,15 @@ import { verifyFeeds } from '../../src/status/verify.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
 import { freshDatabase } from './database.ts';
 import { inWords } from './findings.ts';
-import { blocksOf, listBatches } from './listed-batches.ts';
+import { blocksOf, keepLists } from './kept.ts';
 import { openRunner, type SliceWork } from './runner.ts';
 import { listedChain, settingsFor } from './sync.ts';
 
 const minuteMs = 60_000;
 /** When the driven clock begins. */
 export const startMs = Date.UTC(2026, 5, 1);
+
+export const pageSize = 50;
 
 /** Blocks of a full batch: three pages. */
 export const batchBlocks = 120;
@@ -30,14 +32,14 @@ export async function batchWorld(
   bounds: ScopeBounds = {},
   beside: readonly OperationName[] = [],
 ) {
-  const list = await listBatches();
+  const list = await keepLists({}, pageSize);
   for (let number = 1; number <= count; number += 1) list.batches.set(number, fullBatch(number));
   const database = await freshDatabase();
   const operations = ['optimism-batch-blocks', ...beside];
   const settings = settingsFor({ url: list.url, chains: [listedChain], operations });
   const runner = await openRunner(database, settings);
   const lanes = configuredLanes(settings.chains, bounds);
-  /** The numbers that were requested, in order; only a list that loops may fail a run. */
+  /** @returns the numbers that were requested, in order */
   const poll = async (
     minute: number,
     occasion: Occasion = 'schedule',
@@ -50,8 +52,8 @@ export async function batchWorld(
     if (others !== undefined && others.length > 0) await runner.run(others, at, occasion);
     const ended = await runner.run(blocks ?? [], at, occasion, budgetOf);
     const failed = ended.filter((how) => how !== 'finished');
-    if (failed.length > 0 && list.looping.size === 0) throw new Error(failed.join('; '));
-    return list.takeRequests();
+    if (failed.length > 0) throw new Error(failed.join('; '));
+    return list.takeRequests().flatMap(({ batch }) => batch ?? []);
   };
   const states = async () => {
     const { rows } = await database.pool.query<{ batch: number; is: string }>(

@@ -257,7 +257,7 @@ async function comeToRest(chaos: Chaos): Promise<Record<string, unknown>> {
     }, boundMs);
   for (const lane of [null, 'live', 'backfill'] as const) {
     await world.sendRuns(world.lanes.filter((configured) => configured.lane.lane === lane));
-    await supervised(world.isAtRest);
+    await supervised(() => world.isAtRest());
   }
   // One that was started a moment ago would not know yet how to stop.
   await supervised(async () => world.crew.members.every(({ isReady }) => isReady));

@@ -1,11 +1,59 @@
-import { onTestFinished } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import {
   startSimulator,
   type SimulatedChain,
   type SimulatorOptions,
 } from '../../simulator/index.ts';
-import { answering, lyingAbout, type Answer } from './answers.ts';
-import { testKey } from './sync.ts';
+import { atEnd } from './ending.ts';
+import { testKey } from './key.ts';
+
+/** What a service says to one request. */
+export interface Answer {
+  /** 200 if absent. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is if it is text, else as JSON. */
+  readonly body: unknown;
+}
+
+/** A service on a port of its own. */
+export interface Service {
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+/** Starts a service that answers each request with what a function says. */
+export async function answering(answer: (url: URL) => Answer | Promise<Answer>): Promise<Service> {
+  const reply = async (request: IncomingMessage, response: ServerResponse) => {
+    const {
+      status = 200,
+      headers = {},
+      body,
+    } = await answer(new URL(request.url ?? '/', 'http://localhost'));
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+  const server = createServer((request, response) => void reply(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** As `answering`, until the running test ends. */
+export async function answered(...requested: Parameters<typeof answering>): Promise<string> {
+  const service = await answering(...requested);
+  atEnd(() => service.close());
+  return service.url;
+}
 
 type Json = Record<string, unknown>;
 
@@ -13,28 +61,6 @@ type Json = Record<string, unknown>;
 export interface ServedPage {
   items: Json[];
   next_page_params: Json | null;
-}
-
-/** As `answering`, until the running test ends. */
-export async function answered(...requested: Parameters<typeof answering>): Promise<string> {
-  const service = await answering(...requested);
-  onTestFinished(() => service.close());
-  return service.url;
-}
-
-/** Stands before an explorer until the running test ends; each page goes through a function. */
-async function standBefore(
-  trueUrl: string,
-  onRequest: () => void,
-  alter: (page: ServedPage, url: URL) => unknown,
-): Promise<string> {
-  const service = await lyingAbout(trueUrl, (url, honest) => {
-    onRequest();
-    if (honest.status !== 200) return honest;
-    return { body: alter(JSON.parse(String(honest.body)) as ServedPage, url) };
-  });
-  onTestFinished(() => service.close());
-  return service.url;
 }
 
 export interface AlteredExplorer {
@@ -52,71 +78,21 @@ export async function alterExplorer(
   options: Partial<SimulatorOptions> = {},
 ): Promise<AlteredExplorer> {
   const simulator = await startSimulator({ seed, chains: [chain], apiKey: testKey, ...options });
-  onTestFinished(() => simulator.close());
+  atEnd(() => simulator.close());
   const altered = {
     url: '',
     requests: 0,
     alter: ((page) => page) as AlteredExplorer['alter'],
   };
-  altered.url = await standBefore(
-    simulator.url,
-    () => (altered.requests += 1),
-    (page, url) => altered.alter(page, url.pathname, url),
-  );
+  altered.url = await answered(async (requested) => {
+    altered.requests += 1;
+    const served = await fetch(new URL(`${requested.pathname}${requested.search}`, simulator.url));
+    const body = await served.text();
+    if (served.status !== 200) return { status: served.status, body };
+    const page = JSON.parse(body) as ServedPage;
+    return { body: altered.alter(page, requested.pathname, requested) };
+  });
   return altered;
-}
-
-/** Answers of another explorer, with one of them changed. */
-export interface LyingExplorer {
-  readonly url: string;
-  /** Requests since it was read last. */
-  takeRequests(): number;
-  /**
-   * The nth request from now on is answered with what this makes of the true answer, and then the
-   * truth again.
-   */
-  lieOnce(nth: number, lie: (page: ServedPage) => unknown): void;
-  /**
-   * Every answer that this makes another one of is a lie from now on; the token is null at the head. Null
-   * leaves an answer as it is.
-   */
-  lie: (page: ServedPage, token: string | null) => unknown;
-}
-
-/** Stands before an explorer and lies when it is told to. */
-export async function lieBefore(trueUrl: string): Promise<LyingExplorer> {
-  let until = Infinity;
-  let lieOnce = (page: ServedPage): unknown => page;
-  const requests = counted();
-  const service = { url: '', lie: (() => null) as LyingExplorer['lie'] };
-  const onRequest = () => {
-    requests.count();
-    until -= 1;
-  };
-  service.url = await standBefore(trueUrl, onRequest, (page, url) => {
-    const token = url.searchParams.get('page_token');
-    return (until === 0 ? lieOnce(page) : service.lie(page, token)) ?? page;
-  });
-  return Object.assign(service, {
-    takeRequests: requests.take,
-    lieOnce(nth: number, told: (page: ServedPage) => unknown) {
-      until = nth;
-      lieOnce = told;
-    },
-  });
-}
-
-/** Counts requests from one look to the next. */
-export function counted() {
-  let requests = 0;
-  return {
-    count: (): void => void (requests += 1),
-    take: (): number => {
-      const seen = requests;
-      requests = 0;
-      return seen;
-    },
-  };
 }
 
 /** A service that is none: each of its answers repeats the request's URL, key and all. */

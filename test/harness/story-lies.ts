@@ -1,15 +1,18 @@
-import type { Chance } from './random.ts';
 import {
+  batchItem,
+  hashOf,
   type Item,
   type ListName,
-  listedItem,
   nextOf,
-  operationHash,
+  noItems,
   type Page,
-  pageSize,
   type Requested,
-  type Truth,
-} from './story-world.ts';
+} from './kept.ts';
+import type { Chance } from './random.ts';
+import { scrambled, type Truth } from './story-world.ts';
+
+/** Items of a page, whatever is requested. */
+export const pageSize = 10;
 
 /** What a lie can be made of. */
 export interface Scene {
@@ -93,7 +96,6 @@ const changed = (items: readonly Item[], places: readonly number[], fields: Item
   items.map((item, at) => (places.includes(at) ? { ...item, ...fields } : item));
 
 const hasNext = ({ next_page_params: next }: Page) => next !== null && next !== undefined;
-const ended: Page = { items: [], next_page_params: null };
 
 /** An end of a list that goes on. */
 const falseEnd = (name: string, end: (items: readonly Item[]) => Page): Lie =>
@@ -105,7 +107,7 @@ const empty = (name: string, lists: readonly ListName[], isHead: boolean, manner
     name,
     lists,
     ({ request: { cursor }, honest: { items } }) =>
-      (cursor === null) !== isHead || items.length === 0 ? null : ended,
+      (cursor === null) !== isHead || items.length === 0 ? null : noItems,
     manner,
   );
 
@@ -266,7 +268,7 @@ const times: readonly Lie[] = [
 ];
 
 /** Above every id of the world. */
-const foreignIds = 5_000_000;
+const foreignIds = 2 ** 40;
 
 /** Another chain's operations at the same blocks. */
 const foreign = (name: string, isHead: boolean, manner: Manner = {}): Lie =>
@@ -278,7 +280,7 @@ const foreign = (name: string, isHead: boolean, manner: Manner = {}): Lie =>
         ? null
         : items.map((item, place) => ({
             ...item,
-            hash: operationHash(foreignIds + Number(item['block_number']) * 100 + place),
+            hash: hashOf(foreignIds + scrambled(Number(item['block_number']) * 100 + place)),
           })),
     manner,
   );
@@ -302,14 +304,12 @@ const standing: readonly Lie[] = [
  */
 export function cutOff(truth: Truth, lowestWanted: number): Truth | null {
   // In the order of the list: a cut within a block would leave a gap above the end.
-  const newest = [...truth.operations]
-    .filter(([, { block }]) => block >= lowestWanted)
-    .sort(
-      ([, a], [, b]) => b.block - a.block || (operationHash(a.id) < operationHash(b.id) ? 1 : -1),
-    );
+  const newest = truth.operations
+    .filter(({ block }) => block >= lowestWanted)
+    .sort((a, b) => b.block - a.block || b.id - a.id);
   const kept = newest.slice(0, Math.ceil(newest.length * 0.4));
   if (newest.length - kept.length <= pageSize) return null;
-  return { ...truth, operations: new Map(kept) };
+  return { ...truth, operations: kept };
 }
 
 const listed: readonly Lie[] = [
@@ -318,7 +318,7 @@ const listed: readonly Lie[] = [
     const newest = Number(items[0]?.['number'] ?? 0);
     if (request.cursor !== null || newest === 0) return null;
     const early = Array.from({ length: chance.whole(1, 5) }, (_, place) =>
-      listedItem(newest + 1 + place, 1, 2),
+      batchItem({ number: newest + 1 + place, blocks: [1, 2] }),
     );
     return [...early.toReversed(), ...items];
   }),

@@ -13,7 +13,7 @@ import { atOnce, configuredLanes, dueLanes } from '../../src/sync/targets.ts';
 import { opened } from './database.ts';
 import type { Chance } from './random.ts';
 import { listedChain, settingsFor } from './sync.ts';
-import { pageSize } from './story-world.ts';
+import { pageSize } from './story-lies.ts';
 
 export const chainId = listedChain.id;
 

@@ -7,6 +7,7 @@
 import { parseArgs } from 'node:util';
 import { interruptSignal } from '../../bench/child.ts';
 import { withClient, withServer, type Server } from '../../bench/server.ts';
+import { withEnds } from './ending.ts';
 import { chosenLies } from './story-lies.ts';
 import { describeEnding, isWell, playStories, type Ending } from './story.ts';
 
@@ -28,7 +29,7 @@ const seeds = Array.from({ length: runs }, (_, index) => first + index);
 
 await withServer(async (server) => {
   await forgetful(server.url);
-  await withDatabases(server, Number(values.workers), printStories);
+  await withDatabases(server, Number(values.workers), (urls) => withEnds(() => printStories(urls)));
 });
 if (signal.aborted) process.exitCode = 130;
 

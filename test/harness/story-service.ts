@@ -1,14 +1,7 @@
-import { answering } from './answers.ts';
+import { honestPage, type ListName, type Page, type Requested } from './kept.ts';
 import { chanceOf } from './random.ts';
-import { cutWhileAgain, type ListLie } from './story-lies.ts';
-import {
-  honestPage,
-  keyOf,
-  type ListName,
-  type Page,
-  type Requested,
-  type Truth,
-} from './story-world.ts';
+import { cutWhileAgain, type ListLie, pageSize } from './story-lies.ts';
+import type { Truth } from './story-world.ts';
 
 /** A lie that was played. */
 export interface PlayedLie {
@@ -30,6 +23,9 @@ export interface Manner {
 
 /** How many pages of a list are remembered, to be repeated later. */
 const remembered = 6;
+
+const keyOf = ({ list, batch, cursor }: Requested) =>
+  `${list}${batch === null ? '' : ` ${batch}`} from ${cursor ?? 'its head'}`;
 
 const listOf = ({ list, batch }: Requested) => `${list} ${batch ?? ''}`;
 
@@ -84,7 +80,7 @@ export class Liar {
   }
 
   #honestly(request: Requested): Page {
-    return honestPage(this.#cut ?? this.#truth, request);
+    return honestPage(this.#cut ?? this.#truth, request, pageSize);
   }
 
   #tell(lie: string, list: ListName, request: string): void {
@@ -131,34 +127,4 @@ export class Liar {
     const before = request.cursor === null ? [] : (this.#before.get(listOf(request)) ?? []);
     this.#before.set(listOf(request), [request, ...before].slice(0, remembered));
   }
-}
-
-/** A service on a socket of its own, which answers as one liar after the other does. */
-export interface AdversarialServer {
-  readonly url: string;
-  /** Who answers from now on. */
-  liar: Liar | null;
-  close(): Promise<void>;
-}
-
-export async function startAdversarialServer(): Promise<AdversarialServer> {
-  const server = { liar: null as Liar | null };
-  const service = await answering((url) => ({
-    status: server.liar === null ? 503 : 200,
-    body: server.liar?.answer(requestedBy(url)),
-  }));
-  return Object.assign(server, service);
-}
-
-const lists: Readonly<Record<string, { readonly list: ListName; readonly cursor: string }>> = {
-  operations: { list: 'operations', cursor: 'page_token' },
-  factories: { list: 'ranking', cursor: 'page_token' },
-  batches: { list: 'listed', cursor: 'id' },
-};
-
-function requestedBy({ pathname, searchParams }: URL): Requested {
-  const last = pathname.split('/').at(-1) ?? '';
-  const { list, cursor } = lists[last] ?? { list: 'batch' as const, cursor: 'block_number' };
-  const batch = list === 'batch' ? Number(last) : null;
-  return { list, batch, cursor: searchParams.get(cursor) };
 }

@@ -1,7 +1,8 @@
 import type { Pool } from 'pg';
 import type { VerifiedFeed } from '../../src/status/verify.ts';
+import { addressOf, blockHash, hashOf } from './kept.ts';
 import { chainId } from './story-program.ts';
-import { blockHash, factoryAddress, operationHash, type Truth } from './story-world.ts';
+import type { Truth } from './story-world.ts';
 
 /** The truth in a round, and when the round began, by both clocks. */
 export interface Moment {
@@ -16,9 +17,7 @@ export interface Moment {
 type Facts = ReadonlySet<string>;
 
 const operationFacts = ({ operations }: Truth): Facts =>
-  new Set(
-    [...operations.values()].map(({ block, id, fee }) => `${block}|${operationHash(id)}|${fee}`),
-  );
+  new Set(operations.map(({ block, id, fee }) => `${block}|${hashOf(id)}|${fee}`));
 
 const blockFacts = ({ batches }: Truth): Facts =>
   new Set(
@@ -30,7 +29,7 @@ const blockFacts = ({ batches }: Truth): Facts =>
   );
 
 const factoryFacts = ({ factories }: Truth): Facts =>
-  new Set([...factories].map(([id, accounts]) => `${accounts}|${factoryAddress(id)}`));
+  new Set([...factories].map(([id, accounts]) => `${accounts}|${addressOf(id)}`));
 
 /** A fact as it is shown: hashes by their ends. */
 const abridged = (fact: string) =>
@@ -190,8 +189,8 @@ export async function lateAndMissed(
   const { rows } = await pool.query<{ hash: string }>('select hash from explorer.user_operations');
   const held = new Set(rows.map(({ hash }) => hash));
   return late.flatMap((id) => {
-    const block = operations.get(id)?.block ?? Infinity;
+    const block = operations.find((operation) => operation.id === id)?.block ?? Infinity;
     const isWithin = block <= top && block >= bottom;
-    return isWithin && !held.has(operationHash(id)) ? [`late at ${block}, below ${top}`] : [];
+    return isWithin && !held.has(hashOf(id)) ? [`late at ${block}, below ${top}`] : [];
   });
 }

@@ -4,6 +4,7 @@ import { createPool } from '../../src/db/pool.ts';
 import type { OperationName } from '../../src/lists/registry.ts';
 import { opened } from './database.ts';
 import { inWords } from './findings.ts';
+import { keepLists, type KeptExplorer, type ListName, listNames, timeOf } from './kept.ts';
 import { type Chance, chanceOf } from './random.ts';
 import {
   chainId,
@@ -13,15 +14,10 @@ import {
   overlapMs,
   type Task,
 } from './story-program.ts';
-import { cutOff, cutWhileAgain, type ListLie } from './story-lies.ts';
-import {
-  Liar,
-  startAdversarialServer,
-  type AdversarialServer,
-  type PlayedLie,
-} from './story-service.ts';
+import { cutOff, cutWhileAgain, type ListLie, pageSize } from './story-lies.ts';
+import { Liar, type PlayedLie } from './story-service.ts';
 import { differencesFrom, falseClaims, lateAndMissed, type Moment } from './story-truth.ts';
-import { blocksWithin, type ListName, listNames, timeOf, World } from './story-world.ts';
+import { blocksWithin, World } from './story-world.ts';
 
 /** A feed that was said to be complete, and was not. */
 export interface FalseComplete {
@@ -48,7 +44,7 @@ export interface Ending {
 interface Stage {
   readonly databaseUrl: string;
   readonly pool: Pool;
-  readonly service: AdversarialServer;
+  readonly service: KeptExplorer;
 }
 
 interface Part {
@@ -90,7 +86,7 @@ async function playStory(stage: Stage, { seed, lies, insists }: Part): Promise<E
   // A lie that is the only one is played often, or many a story would go by without it.
   const percent = chance.pick(lies.length === 1 ? [15, 30, 50] : [3, 8, 15, 30]);
   const liar = new Liar({ seed, lies, percent, insists }, world.truth());
-  service.liar = liar;
+  service.lie = (_, request) => liar.answer(request);
   const lists = listsOf(lies, chance);
   const operations = [...new Set(lists.flatMap((list) => withBlocks[list] ?? operationOf[list]))];
   const lowestWanted = lowestOf(seed, world);
@@ -131,7 +127,7 @@ function listsOf(lies: readonly ListLie[], chance: Chance): readonly ListName[] 
 function lowestOf(seed: number, world: World): number {
   const chance = chanceOf(seed, 'since');
   if (!chance.percent(40)) return 0;
-  return chance.pick([...world.truth().operations.values()]).block;
+  return chance.pick(world.truth().operations).block;
 }
 
 class Play {
@@ -289,7 +285,7 @@ export async function playStories(options: PlayOptions): Promise<Ending[]> {
         max: 2,
         applicationName: 'explorer-etl adversarial',
       });
-      const service = await startAdversarialServer();
+      const service = await keepLists({}, pageSize);
       try {
         await prepareDatabase(opened({ url: databaseUrl, pool }));
         for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
@@ -299,7 +295,6 @@ export async function playStories(options: PlayOptions): Promise<Ending[]> {
           onEnding?.(ending);
         }
       } finally {
-        await service.close();
         await pool.end();
       }
     }),

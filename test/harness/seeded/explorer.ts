@@ -1,4 +1,4 @@
-import { answering, type Service } from '../answers.ts';
+import { answering, type Service } from '../explorer.ts';
 import {
   addressesOf,
   blocksOf,

@@ -3,14 +3,14 @@ import type { FeedLane } from '../../../src/lists/feed.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { serve } from '../../../src/sync/serve.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { listOperations } from '../../harness/listed-operations.ts';
+import { keepLists } from '../../harness/kept.ts';
 import { beginRun, openContender } from '../../harness/runner.ts';
 import { listedChain } from '../../harness/sync.ts';
 
 const lane: FeedLane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' };
 
 test('a worker that starts leaves the run alone that a person began with other bounds', async () => {
-  const list = await listOperations([{ block: 1, id: 1 }]);
+  const list = await keepLists({ operations: [{ block: 1, id: 1 }] });
   const database = await freshDatabase();
   const engine = await openContender(database, {
     url: list.url,

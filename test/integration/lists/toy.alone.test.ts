@@ -10,9 +10,10 @@ import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { openInWords } from '../../harness/findings.ts';
+import { addressOf, hashOf } from '../../harness/kept.ts';
 import { listedChain, runSync, settingsFor, testKey } from '../../harness/sync.ts';
 import { openLake } from '../export/lake.ts';
-import { addressOf, blocksOfNumber, type Bundle, hashOf, serveToys } from './toy-server.ts';
+import { blocksOfNumber, type Bundle, serveToys } from './toy-server.ts';
 import { createToyTables, toyNames } from './toys.ts';
 
 vi.mock('../../../src/lists/registry.ts', async (original) => {

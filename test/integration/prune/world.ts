@@ -3,16 +3,12 @@ import { pruneLedger } from '../../../src/lists/prune.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
-import { listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
+import { keepLists, oneEach } from '../../harness/kept.ts';
 import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
 
-/** One operation in every block from 1 to `blocks`. */
-export const oneEach = (blocks: number): ListedOperation[] =>
-  Array.from({ length: blocks }, (_, index) => ({ block: index + 1, id: index + 1 }));
-
-/** A list that a test keeps, and a ledger that can be made old. */
+/** A list of an operation in every block from 1 to `blocks`, and a ledger that can be made old. */
 export async function listWorld(blocks: number, run: Partial<SyncRun> = {}) {
-  const list = await listOperations(oneEach(blocks));
+  const list = await keepLists({ operations: oneEach(1, blocks) });
   const database = await freshDatabase();
   const sync = async (times = 1) => {
     for (let time = 0; time < times; time += 1) {
@@ -25,7 +21,7 @@ export async function listWorld(blocks: number, run: Partial<SyncRun> = {}) {
         ...run,
       });
     }
-    return list.takeRequests();
+    return list.takeRequests().length;
   };
   return { list, database, sync, ...ledgerOf(database) };
 }

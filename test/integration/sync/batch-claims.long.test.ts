@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest';
 import { openRun } from '../../../src/sync/runs.ts';
 import { batchBlocks, batchWorld, fullBatch } from '../../harness/batch-world.ts';
-import { type BatchPage, itemOf, type ListedBlock } from '../../harness/listed-batches.ts';
+import { blockItem, honestly, type KeptBlock, noItems, type Page } from '../../harness/kept.ts';
 
-const noItems: BatchPage = { items: [], next_page_params: null };
 const bottomOf = (number: number) => 1000 + number * batchBlocks;
 /** The cursor of a batch's second page. */
 const secondPage = (number: number) => bottomOf(number) + batchBlocks - 50;
 
 /** What becomes of a page; `from` is null at the head. */
-type Spoil = (page: BatchPage, from: number | null) => BatchPage;
+type Spoil = (page: Page, from: string | null) => Page;
 
 /** Every way in which a page can end its list before the list does. */
 const earlyEnds: readonly (readonly [string, Spoil])[] = [
@@ -33,8 +32,8 @@ test.each<readonly [string, readonly Spoil[]]>([
   async (_name, lies) => {
     const cuts = [...lies];
     const { list, poll, verify, membersOf } = await batchWorld(5, { fromBatch: 1, toBatch: 5 });
-    list.alter = (page, number, from) => {
-      const altered = number === 1 ? (cuts[0]?.(page, from) ?? page) : page;
+    list.lie = (page, { batch, cursor }) => {
+      const altered = batch === 1 ? (cuts[0]?.(page, cursor) ?? page) : page;
       if (altered !== page) cuts.shift();
       return altered;
     };
@@ -51,12 +50,12 @@ test.each(earlyEnds)(
   'a batch between others whose list ended early, by %s, is open until it is whole',
   async (_name, cut) => {
     const { list, poll, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
-    list.alter = (page, number, from) => (number === 3 ? cut(page, from) : page);
+    list.lie = (page, { batch, cursor }) => (batch === 3 ? cut(page, cursor) : null);
     await poll(0);
     expect(await states()).toMatchObject({ 2: 'open', 3: 'open', 4: 'settled' });
     expect((await verify()).open).not.toEqual([]);
 
-    list.alter = (page) => page;
+    list.lie = honestly;
     await poll(10);
 
     expect(await states()).toMatchObject({ 2: 'settled', 3: 'settled' });
@@ -71,18 +70,18 @@ test('a list that ends above known blocks takes none of them away, and the batch
   await poll(0);
   expect(await states()).toMatchObject({ 3: 'settled', 4: 'open' });
 
-  list.alter = (page, number, from) => (number === 4 && from !== null ? noItems : page);
+  list.lie = (_, { batch, cursor }) => (batch === 4 && cursor !== null ? noItems : null);
   list.batches.set(4, fullBatch(4));
   await poll(10);
   expect(new Set(await membersOf(bottomOf(4), bottomOf(4) + 50))).toEqual(new Set([4]));
   expect(await states()).toMatchObject({ 4: 'open' });
 
-  list.alter = (page, number) => (number === 4 ? noItems : page);
+  list.lie = (_, { batch }) => (batch === 4 ? noItems : null);
   await poll(20);
   expect(new Set(await membersOf(bottomOf(4), bottomOf(4) + 50))).toEqual(new Set([4]));
   expect(await states()).toMatchObject({ 4: 'open' });
 
-  list.alter = (page) => page;
+  list.lie = honestly;
   list.batches.set(6, fullBatch(6));
   for (const minute of [30, 40, 50]) await poll(minute);
   expect(await states()).toMatchObject({ 3: 'settled', 4: 'settled', 5: 'settled' });
@@ -105,8 +104,8 @@ const disorders: readonly (readonly [string, Spoil])[] = [
   [
     'the first page again instead of the second',
     (page, from) =>
-      from === secondPage(3)
-        ? { ...page, items: fullBatch(3).slice(-50).toReversed().map(itemOf) }
+      Number(from) === secondPage(3)
+        ? { ...page, items: fullBatch(3).slice(-50).toReversed().map(blockItem) }
         : page,
   ],
   [
@@ -120,7 +119,7 @@ const disorders: readonly (readonly [string, Spoil])[] = [
     "another batch's page instead of its last",
     (page, from) =>
       from !== null && page.next_page_params === null
-        ? { ...page, items: fullBatch(1).slice(-20).toReversed().map(itemOf) }
+        ? { ...page, items: fullBatch(1).slice(-20).toReversed().map(blockItem) }
         : page,
   ],
 ];
@@ -129,12 +128,12 @@ test.each(disorders)(
   'a batch that was read with %s is not settled until it is read well',
   async (_name, spoil) => {
     const { list, poll, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
-    list.alter = (page, number, from) => (number === 3 ? spoil(page, from) : page);
+    list.lie = (page, { batch, cursor }) => (batch === 3 ? spoil(page, cursor) : null);
     await poll(0);
     expect((await states())[3]).toBe('open');
     expect((await verify()).open).not.toEqual([]);
 
-    list.alter = (page) => page;
+    list.lie = honestly;
     for (const minute of [10, 20, 40]) await poll(minute);
 
     expect(await states()).toMatchObject({
@@ -162,7 +161,7 @@ test('a range in which no batch was found is open, whatever was read of it', asy
 
 test('a search for the newest batch that was broken off leaves the feed open', async () => {
   const { runner, verify, lanes, list } = await batchWorld(5);
-  list.alter = () => {
+  list.lie = () => {
     throw new Error('not reached');
   };
   const [live, backfill] = lanes;
@@ -174,10 +173,10 @@ test('a search for the newest batch that was broken off leaves the feed open', a
 
 test('a latest batch that false empty answers have bounded is passed by later polls', async () => {
   const { list, poll, states } = await batchWorld(40);
-  list.alter = (page, number) => (number > 12 ? noItems : page);
+  list.lie = (_, { batch }) => ((batch ?? 0) > 12 ? noItems : null);
   await poll(0);
   expect(await states()).toMatchObject({ 11: 'settled', 12: 'open' });
-  list.alter = (page) => page;
+  list.lie = honestly;
 
   await poll(10);
   await poll(20);
@@ -185,7 +184,7 @@ test('a latest batch that false empty answers have bounded is passed by later po
   expect(await states()).toMatchObject({ 12: 'settled', 39: 'settled', 40: 'open' });
 });
 
-const withoutLinks = (blocks: readonly ListedBlock[]): ListedBlock[] =>
+const withoutLinks = (blocks: readonly KeptBlock[]): KeptBlock[] =>
   blocks.map((block) => ({ ...block, hasNoParent: true }));
 
 test('a head that grows without end is open, named with its cause, and read again seldom', async () => {

@@ -2,13 +2,20 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { inWords } from '../../harness/findings.ts';
-import { batchesOf, batchItemOf, serveBatchList } from '../../harness/listed-batches.ts';
+import {
+  batchesOf,
+  batchItem,
+  honestly,
+  keepLists,
+  noItems,
+  type PageLie,
+} from '../../harness/kept.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listedChain, runSync } from '../../harness/sync.ts';
 
 /** A list of batches 1 to `count`, read in pages of ten; an hour of overlap is 60 batches. */
 async function world(count: number) {
-  const list = await serveBatchList(batchesOf(1, count));
+  const list = await keepLists({ listed: batchesOf(1, count) });
   const database = await freshDatabase();
   const sync = async () => {
     const [result] = await runSync(database, {
@@ -17,7 +24,7 @@ async function world(count: number) {
       operations: ['optimism-batches'],
       pageSize: 10,
     });
-    return { result, requests: list.takeRequests() };
+    return { result, requests: list.takeRequests().length };
   };
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
   const verify = async () => {
@@ -44,7 +51,7 @@ test('the list is read alone, page by page, and what follows costs its own pages
   expect(await numbers()).toEqual(upTo(200));
   expect(await verify()).toEqual({ covered: ['0 to 198'], open: [] });
 
-  list.batches.push(...batchesOf(201, 205));
+  list.listed.push(...batchesOf(201, 205));
   // 5 new ones and the 60 of the overlap.
   expect((await sync()).requests).toBeLessThanOrEqual(8);
   expect(await verify()).toEqual({ covered: ['0 to 203'], open: [] });
@@ -77,9 +84,9 @@ test('a batch tells when and how it was posted to L1', async () => {
 
 test('the overlap finds a late batch, counts that changed, and one that left', async () => {
   const { list, sync, query, numbers } = await world(200);
-  list.batches = list.batches.filter(({ number }) => number !== 170);
+  list.listed = list.listed.filter(({ number }) => number !== 170);
   await sync();
-  list.batches = [...list.batches, { number: 170 }]
+  list.listed = [...list.listed, { number: 170 }]
     .filter(({ number }) => number !== 195)
     .map((batch) => ({ ...batch, transactions: 6 }));
 
@@ -93,15 +100,17 @@ test('the overlap finds a late batch, counts that changed, and one that left', a
   expect(await numbers('removed_at is not null')).toEqual([195]);
 });
 
-test.each([
-  ['a page without its cursor', (page: object) => ({ ...page, next_page_params: null })],
-  ['an empty page', () => ({ items: [], next_page_params: null })],
+test.each<[string, PageLie]>([
+  ['a page without its cursor', (page) => ({ ...page, next_page_params: null })],
+  ['an empty page', () => noItems],
 ])('a list that ends early with %s loses nothing that is stored', async (_, lie) => {
   const { list, sync, numbers, verify } = await world(100);
   await sync();
-  list.batches.push(...batchesOf(101, 200));
-  list.alter = (page, below) =>
-    below !== null && below > 120 && below < 180 ? (lie(page) as typeof page) : page;
+  list.listed.push(...batchesOf(101, 200));
+  list.lie = (page, request) => {
+    const below = Number(request.cursor);
+    return below > 120 && below < 180 ? lie(page, request) : null;
+  };
 
   const { result } = await sync();
 
@@ -111,7 +120,7 @@ test.each([
   expect(await numbers()).toEqual(expect.arrayContaining(upTo(100)));
   expect((await verify()).open).not.toEqual([]);
 
-  list.alter = (page) => page;
+  list.lie = honestly;
   await sync();
   expect(await numbers()).toEqual(upTo(200));
   expect((await verify()).open).toEqual([]);
@@ -119,17 +128,17 @@ test.each([
 
 test('a number that its page contradicts is quarantined, and its place is open until a person drops it', async () => {
   const { list, sync, numbers, verify } = await world(50);
-  list.alter = (page) => ({
+  list.lie = (page) => ({
     ...page,
     items: page.items.map((item) =>
-      'number' in item && item.number === 45 ? batchItemOf({ number: 900_000 }) : item,
+      item['number'] === 45 ? batchItem({ number: 900_000 }) : item,
     ),
   });
   await sync();
   expect((await verify()).open).toContain('1 item in quarantine');
   expect(await numbers()).toEqual(upTo(50).filter((number) => number !== 45));
 
-  list.alter = (page) => page;
+  list.lie = honestly;
   await sync();
 
   expect(await numbers()).toEqual(upTo(50));

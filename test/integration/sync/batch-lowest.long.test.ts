@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
-import { batchBlocks, batchWorld, fullBatch, startMs, times } from '../../harness/batch-world.ts';
-import { blocksOf, itemOf, pageSize } from '../../harness/listed-batches.ts';
+import {
+  batchBlocks,
+  batchWorld,
+  fullBatch,
+  pageSize,
+  startMs,
+  times,
+} from '../../harness/batch-world.ts';
+import { blockItem, blocksOf } from '../../harness/kept.ts';
 import { pageBudget } from '../../harness/runner.ts';
 
 const bottomOf = (number: number) => 1000 + number * batchBlocks;
@@ -23,14 +30,14 @@ test.each([1, 2])(
   async (lie) => {
     const { list, poll, verify, database } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
     let polls = 0;
-    list.alter = (page, number) => {
+    list.lie = (page, { batch }) => {
       const { items } = page;
-      if (number !== 1 || items.at(-1)?.['height'] !== bottomOf(1)) return page;
+      if (batch !== 1 || items.at(-1)?.['height'] !== bottomOf(1)) return page;
       polls += 1;
       return polls === lie
         ? {
             ...page,
-            items: [...items.slice(0, -1), itemOf({ height: bottomOf(1), parentEdition: 9 })],
+            items: [...items.slice(0, -1), blockItem({ height: bottomOf(1), parentEdition: 9 })],
           }
         : page;
     };
@@ -41,7 +48,7 @@ test.each([1, 2])(
     const { rows } = await database.pool.query<{ hash: string }>(
       `select parent_hash as hash from explorer.blocks where height = ${bottomOf(1)}`,
     );
-    expect(rows).toEqual([{ hash: itemOf({ height: bottomOf(1) })['parent_hash'] }]);
+    expect(rows).toEqual([{ hash: blockItem({ height: bottomOf(1) })['parent_hash'] }]);
     expect((await verify()).open).toEqual([]);
   },
 );

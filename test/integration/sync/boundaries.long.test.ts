@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../harness/database.ts';
-import { hashOf, listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
+import { hashOf, keepLists, type KeptOperation } from '../../harness/kept.ts';
 import { listedChain, runSync } from '../../harness/sync.ts';
 
 /** Long enough for several walks, in pages of three. */
@@ -40,7 +40,7 @@ const stories: fc.Arbitrary<Story> = fc.record({
   ),
 });
 
-const listOf = (ties: readonly number[]): ListedOperation[] =>
+const listOf = (ties: readonly number[]): KeptOperation[] =>
   ties.flatMap((count, block) =>
     Array.from({ length: count }, (_, place) => ({ block: block + 1, id: block * 10 + place + 1 })),
   );
@@ -49,7 +49,7 @@ test('what walks side by side verify is there, whatever happens at their boundar
   let boundaries = 0;
   await fc.assert(
     fc.asyncProperty(stories, async ({ ties, events }) => {
-      const list = await listOperations(listOf(ties));
+      const list = await keepLists({ operations: listOf(ties) });
       list.latencyMs = latencyMs;
       // What moved may be there or not.
       const moved = new Set<string>();
@@ -122,7 +122,7 @@ const cutOff = (pool: Pool) =>
     .catch(() => undefined);
 
 /** What is listed within verified ranges and not stored. */
-async function missing(pool: Pool, listed: readonly ListedOperation[]): Promise<string[]> {
+async function missing(pool: Pool, listed: readonly KeptOperation[]): Promise<string[]> {
   const { rows } = await pool.query<{ hash: string }>(
     `select hash
      from json_to_recordset($1) as listed(block bigint, hash text)

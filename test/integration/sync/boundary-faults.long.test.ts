@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 import type { SyncRun } from '../../harness/sync.ts';
 import {
   hashOf,
-  type ListedOperation,
-  type OperationsList,
-} from '../../harness/listed-operations.ts';
+  honestPage,
+  type KeptOperation,
+  noItems,
+  type PageLie,
+} from '../../harness/kept.ts';
 import { lyingList } from './lying-list.ts';
 
 const pageSize = 3;
@@ -13,7 +15,7 @@ const many = 200;
 const few = 30;
 
 /** Two operations in each block, the newest first. */
-const listOf = (pages: number): ListedOperation[] =>
+const listOf = (pages: number): KeptOperation[] =>
   Array.from({ length: pages * pageSize }, (_, index) => ({
     block: 1 + Math.floor(index / 2),
     id: index + 1,
@@ -22,7 +24,7 @@ const listOf = (pages: number): ListedOperation[] =>
 /** A position that no item has: a synthetic cursor. */
 const isSynthetic = (token: string) => token.endsWith('f'.repeat(64));
 
-type Answer = ReturnType<OperationsList['onRequest']>;
+type Served = ReturnType<PageLie>;
 
 /** A list that several walks read side by side, since one waits for each answer. */
 async function world(pages: number, isListed: (block: number) => boolean = () => true) {
@@ -33,21 +35,19 @@ async function world(pages: number, isListed: (block: number) => boolean = () =>
   const sync = (run: Partial<SyncRun> = {}) =>
     copy.sync({ pageSize, parallel: 6, overlapMs: 0, ...run });
   /** Answers synthetic cursors in its own way, and counts them. */
-  const answerSynthetic = (answer: (token: string) => Answer) => {
+  const answerSynthetic = (answer: (token: string) => Served) => {
     const requested = { times: 0 };
-    list.onRequest = (token) => {
-      if (token === null || !isSynthetic(token)) return null;
+    list.lie = (_, { cursor }) => {
+      if (cursor === null || !isSynthetic(cursor)) return null;
       requested.times += 1;
-      return answer(token);
+      return answer(cursor);
     };
     return requested;
   };
-  const pageFrom = (place: number): Answer => {
-    const next = operations[place + pageSize];
-    return {
-      operations: operations.slice(place, place + pageSize),
-      next: next === undefined ? null : `${next.block},${hashOf(next.id)}`,
-    };
+  const pageFrom = (place: number): Served => {
+    const { block, id } = operations[place] ?? { block: 0, id: 0 };
+    const request = { list: 'operations', batch: null, cursor: `${block},${hashOf(id)}` } as const;
+    return honestPage(list, request, pageSize);
   };
   const placeOf = (token: string) =>
     operations.findIndex(({ block }) => block <= Number(token.split(',')[0]));
@@ -77,11 +77,7 @@ test.each<[string, (nth: number) => boolean]>([
     list.latencyMs = isLate(synthetic.times) ? soon * 8 : soon;
     return null;
   });
-  const { onRequest } = list;
-  list.onRequest = (token) => {
-    list.latencyMs = soon;
-    return onRequest(token);
-  };
+  list.onRequest = () => void (list.latencyMs = soon);
 
   const requests = await sync();
 
@@ -92,16 +88,19 @@ test.each<[string, (nth: number) => boolean]>([
   expect(entered.length).toBeGreaterThan(1);
 });
 
-test.each<[string, number, (at: World, token: string) => Answer, number]>([
+test.each<[string, number, (at: World, token: string) => Served, number]>([
   // Two positions are tried at once, and then no other.
   ['refuses it', few, () => ({ status: 400 }), 2],
   ['fails at it', few, () => ({ status: 422 }), 3],
   ['serves the head instead', few, ({ pageFrom }) => pageFrom(0), 2],
-  ['serves nothing', few, () => ({ operations: [], next: null }), 10],
+  ['serves nothing', few, () => noItems, 10],
   [
     'serves an empty page',
     few,
-    (_, token) => ({ operations: [], next: token.replace(/f$/u, 'e') }),
+    (_, token) => ({
+      items: [],
+      next_page_params: { page_token: token.replace(/f$/u, 'e'), page_size: pageSize },
+    }),
     10,
   ],
   [

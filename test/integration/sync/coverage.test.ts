@@ -4,9 +4,10 @@ import { configuredLanes } from '../../../src/sync/targets.ts';
 import { recount } from '../../harness/coverage.ts';
 import { eventually } from '../../harness/process.ts';
 import { hangMs } from '../../harness/hang.ts';
+import { honestly, oneEach } from '../../harness/kept.ts';
 import { openRunner } from '../../harness/runner.ts';
 import { listedChain, settingsFor } from '../../harness/sync.ts';
-import { forTheEnd, lyingList, oneEach, pages, pageSize } from './lying-list.ts';
+import { forTheEnd, lyingList, pages, pageSize, reversed } from './lying-list.ts';
 
 test('a whole list leaves one covered range and no gap', async () => {
   const { sync, covered, expectComplete } = await lyingList();
@@ -116,10 +117,10 @@ test('a gap is closed although all that its nearest stored cursor led to above i
 
 test('a gap that stays because pages break the order is read again in growing intervals, a sync at once', async () => {
   const startMs = Date.UTC(2026, 0, 2);
-  const { list, service, database, sync, gaps } = await lyingList();
+  const { list, database, sync, gaps } = await lyingList();
   await sync({ maxPages: 2, at: new Date(startMs) });
   const run = {
-    url: service.url,
+    url: list.url,
     chains: [listedChain],
     operations: ['user-operations'],
     pageSize,
@@ -129,9 +130,9 @@ test('a gap that stays because pages break the order is read again in growing in
   const history = configuredLanes(settings.chains).filter(({ lane }) => lane.lane === 'backfill');
   const poll = async (minute: number, occasion: Occasion = 'schedule') => {
     await runner.run(history, new Date(startMs + minute * 60_000), occasion);
-    return service.takeRequests();
+    return list.takeRequests().length;
   };
-  list.isDisordered = true;
+  list.lie = reversed;
   expect(await poll(0)).toBeGreaterThanOrEqual(pages - 2);
 
   const read: number[] = [];
@@ -141,7 +142,7 @@ test('a gap that stays because pages break the order is read again in growing in
 
   expect(read).toEqual([10, 20, 40, 80, 160]);
   expect(await gaps()).toHaveLength(1);
-  list.isDisordered = false;
+  list.lie = honestly;
   expect(await poll(165)).toBe(0);
   expect(await poll(165, 'sync')).toBeGreaterThanOrEqual(pages - 2);
   expect(await gaps()).toEqual([]);

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { untilLocked } from '../../harness/database.ts';
-import { hashOf } from '../../harness/listed-operations.ts';
+import { hashOf } from '../../harness/kept.ts';
 import { forTheEnd, lyingList } from './lying-list.ts';
 
 test('pages that lose a deadlock are written all the same, and requested once', async () => {

@@ -3,7 +3,7 @@ import type { PlanDocument } from '../../../src/status/plan.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import type { VerifyDocument } from '../../../src/status/verify.ts';
 import { recount } from '../../harness/coverage.ts';
-import { listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
+import { keepLists, type KeptOperation } from '../../harness/kept.ts';
 import { openProgram, pagesAfter, timeAt } from './program.ts';
 
 const operations = { 'user-operations': { parallel: 1 } };
@@ -48,7 +48,7 @@ test('an upper bound is named as one', async () => {
 });
 
 /** Five operations in a block near the head, and far below one in a thousand blocks. */
-const uneven: readonly ListedOperation[] = [
+const uneven: readonly KeptOperation[] = [
   ...Array.from({ length: 3000 }, (_, at) => ({
     block: 2_000_600 - Math.floor(at / 5),
     id: 9e6 - at,
@@ -57,7 +57,7 @@ const uneven: readonly ListedOperation[] = [
 ];
 
 test('a repair is estimated by what is around the gap, not by what is denser elsewhere', async () => {
-  const list = await listOperations([...uneven]);
+  const list = await keepLists({ operations: [...uneven] });
   const { run, pool, query, documentOf } = await openProgram({ operations, url: list.url });
   await run('sync');
   await query(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ServedPage } from '../../harness/explorer.ts';
-import { forTheEnd, lyingList, oneEach, pages, pageSize, reversed, tokenOf } from './lying-list.ts';
+import { honestly, noItems, oneEach, type PageLie } from '../../harness/kept.ts';
+import { forTheEnd, lyingList, pages, pageSize, reversed, tokenOf } from './lying-list.ts';
 
 const rows = pages * pageSize;
 /** The first page that is answered falsely, counted from the head; 150 of 200 rows are not reached. */
@@ -13,8 +13,8 @@ const answers = 4;
 const forTheLie = 1;
 
 /** Each way to end a list that goes on, and an empty page in its middle. */
-const ends: readonly (readonly [string, (page: ServedPage) => unknown])[] = [
-  ['ends the list with an empty page', () => ({ items: [], next_page_params: null })],
+const ends: readonly (readonly [string, PageLie])[] = [
+  ['ends the list with an empty page', () => noItems],
   [
     'ends the list with half a page',
     ({ items }) => ({ items: items.slice(0, pageSize / 2), next_page_params: null }),
@@ -26,8 +26,8 @@ const ends: readonly (readonly [string, (page: ServedPage) => unknown])[] = [
 
 describe.each([1, 10, pages - 1])('history whose page %i', (nth) => {
   test.each(ends)('%s is read to its true end, for one request more', async (_, end) => {
-    const { service, sync, expectComplete } = await lyingList();
-    service.lieOnce(nth, end);
+    const { list, sync, expectComplete } = await lyingList();
+    list.lieOnce(nth, end);
 
     const requests = await sync();
 
@@ -47,11 +47,11 @@ test('a list that is empty, and says so twice, is complete with two requests', a
 describe.each([1, 4])('a live poll whose page %i', (nth) => {
   test.each(ends)('%s, above stored operations, covers what it read and no gap', async (_, end) => {
     const [newPages, overlapPages] = [4, 2];
-    const { list, service, sync, expectComplete, expectNothingHidden } = await lyingList();
+    const { list, sync, expectComplete, expectNothingHidden } = await lyingList();
     // The others are a gap.
     await sync({ maxPages: 8 });
     list.operations.push(...oneEach(rows + 1, rows + newPages * pageSize));
-    service.lieOnce(nth, end);
+    list.lieOnce(nth, end);
 
     const most = newPages + overlapPages + 1;
     expect(await sync({ maxPages: most })).toBeLessThanOrEqual(2 * most + forTheLie);
@@ -63,22 +63,21 @@ describe.each([1, 4])('a live poll whose page %i', (nth) => {
 });
 
 test('a page without the field next_page_params ends no list however often it comes', async () => {
-  const { service, sync, open, expectComplete } = await lyingList();
-  service.lie = ({ items }, token) => (token === tokenOf(named) ? { items } : null);
+  const { list, sync, open, expectComplete } = await lyingList();
+  list.lie = ({ items }, { cursor }) => (cursor === tokenOf(named) ? { items } : null);
 
   expect(await sync()).toBe(falsePage - 1 + answers);
 
   expect((await open()).join()).toMatch(/degraded.*envelope-invalid: .*no field next_page_params/u);
-  service.lie = () => null;
+  list.lie = honestly;
   await sync();
   await expectComplete();
 });
 
 describe('an empty page at a cursor that names an operation', () => {
   test('is no end of the list, however often it is repeated, and is read when it is whole', async () => {
-    const { service, sync, open, expectComplete } = await lyingList();
-    service.lie = (_page, token) =>
-      token === tokenOf(named) ? { items: [], next_page_params: null } : null;
+    const { list, sync, open, expectComplete } = await lyingList();
+    list.lie = (_, { cursor }) => (cursor === tokenOf(named) ? noItems : null);
 
     expect(await sync()).toBe(falsePage - 1 + answers);
     expect((await open()).join()).toContain(
@@ -87,18 +86,17 @@ describe('an empty page at a cursor that names an operation', () => {
     await sync();
     expect(await open()).toContain('blocks 0 to 151: not downloaded');
 
-    service.lie = () => null;
+    list.lie = honestly;
     await sync();
     await expectComplete();
   });
 
   test('leaves nothing open where all from there on has really left, at the next sync', async () => {
     const { list, sync, open, expectComplete } = await lyingList();
-    list.onRequest = (token) => {
-      if (token === tokenOf(named)) {
+    list.onRequest = ({ cursor }) => {
+      if (cursor === tokenOf(named)) {
         list.operations = list.operations.filter(({ block }) => block > named);
       }
-      return null;
     };
     await sync();
     expect(await open()).not.toEqual([]);
@@ -137,8 +135,8 @@ describe('a list that ends above stored operations for a while', () => {
   });
 
   test('removes none of them where the page at its end is out of order at first', async () => {
-    const { service, sync, open, removed } = await truncated(shorter + 3);
-    service.lieOnce(shorter / pageSize + 1, reversed);
+    const { list, sync, open, removed } = await truncated(shorter + 3);
+    list.lieOnce(shorter / pageSize + 1, reversed);
 
     await sync({ again: true });
 

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { ServedPage } from '../../harness/explorer.ts';
-import { hashOf } from '../../harness/listed-operations.ts';
-import { forTheEnd, lyingList, oneEach, pages, pageSize, reversed } from './lying-list.ts';
+import { hashOf, honestly, oneEach, type Page } from '../../harness/kept.ts';
+import { forTheEnd, lyingList, pages, pageSize, reversed } from './lying-list.ts';
 
 /** Reports another block number for some places of a page; -1 is the last. */
-const renumber = (places: readonly number[], block: number | null) => (page: ServedPage) => {
+const renumber = (places: readonly number[], block: number | null) => (page: Page) => {
   for (const place of places) {
     const item = page.items.at(place);
     if (item !== undefined) item['block_number'] = block === null ? null : String(block);
@@ -36,8 +35,8 @@ test.each([
 ])(
   'a page of a live poll whose %s (%j) report block %i hides nothing',
   async (_, places, block) => {
-    const { service, sync, expectNothingHidden, expectComplete } = await scene();
-    service.lieOnce(2, renumber(places, block));
+    const { list, sync, expectNothingHidden, expectComplete } = await scene();
+    list.lieOnce(2, renumber(places, block));
 
     const first = await sync();
     await expectNothingHidden();
@@ -53,8 +52,8 @@ test.each([
   ['first item', [0]],
   ['first two items', [0, 1]],
 ])('a poll whose %s report a block above the head covers nothing there', async (_, places) => {
-  const { service, list, sync, open, covered, query, expectComplete } = await scene();
-  service.lieOnce(1, renumber(places, tooHigh));
+  const { list, sync, open, covered, query, expectComplete } = await scene();
+  list.lieOnce(1, renumber(places, tooHigh));
 
   await sync();
 
@@ -72,8 +71,8 @@ describe('a page of history costs two pages at most, not all below it,', () => {
     ['one of whose numbers is too low', renumber([-1], 5)],
     ['that is out of order', reversed],
   ])('%s', async (_, lie) => {
-    const { service, sync, expectComplete } = await lyingList();
-    service.lieOnce(12, lie);
+    const { list, sync, expectComplete } = await lyingList();
+    list.lieOnce(12, lie);
 
     const first = await sync();
     const requests = await sync();
@@ -85,8 +84,8 @@ describe('a page of history costs two pages at most, not all below it,', () => {
 });
 
 test('an operation without a number leaves open where it is listed', async () => {
-  const { service, sync, expectNothingHidden } = await lyingList();
-  service.lieOnce(12, renumber([4], null));
+  const { list, sync, expectNothingHidden } = await lyingList();
+  list.lieOnce(12, renumber([4], null));
 
   await sync();
 
@@ -96,9 +95,9 @@ test('an operation without a number leaves open where it is listed', async () =>
 test.each([1, 2, 3])(
   'operations are not removed where the last %i items of a page have no number',
   async (count) => {
-    const { service, sync, lost, removed } = await scene();
+    const { list, sync, lost, removed } = await scene();
     const last = Array.from({ length: count }, (_, place) => -1 - place);
-    service.lieOnce(added + 1, renumber(last, null));
+    list.lieOnce(added + 1, renumber(last, null));
 
     await sync();
 
@@ -108,9 +107,9 @@ test.each([1, 2, 3])(
 );
 
 test('a page that jumps over stored operations removes none of them', async () => {
-  const { service, sync, query, removed, expectComplete } = await scene();
+  const { list, sync, query, removed, expectComplete } = await scene();
   // The second page of the poll reports that its last item is far below.
-  service.lieOnce(2, renumber([-1], 30));
+  list.lieOnce(2, renumber([-1], 30));
   await sync();
 
   expect(await removed()).toEqual([]);
@@ -124,7 +123,7 @@ test('a page that jumps over stored operations removes none of them', async () =
 /** A list whose pages were all out of order when it was read. */
 async function readInDisorder() {
   const world = await lyingList();
-  world.list.isDisordered = true;
+  world.list.lie = reversed;
   await world.sync();
   expect(await world.covered()).toEqual([]);
   expect(await world.open()).not.toEqual([]);
@@ -133,7 +132,7 @@ async function readInDisorder() {
 
 test('a list that was out of order is complete when it is in order again', async () => {
   const { list, sync, covered, expectComplete } = await readInDisorder();
-  list.isDisordered = false;
+  list.lie = honestly;
 
   expect(await sync()).toBeLessThanOrEqual(pages + forTheEnd);
 
@@ -143,12 +142,9 @@ test('a list that was out of order is complete when it is in order again', async
 });
 
 test('a list that was out of order is open after a sync that was interrupted, when its feed is idle', async () => {
-  const { service, sync, open, covered, query } = await readInDisorder();
+  const { list, sync, open, covered, query } = await readInDisorder();
   const interrupt = new AbortController();
-  service.lieOnce(1, (page) => {
-    interrupt.abort();
-    return page;
-  });
+  list.onRequest = () => interrupt.abort();
 
   await sync({ signal: interrupt.signal });
 

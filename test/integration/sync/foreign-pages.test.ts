@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { hashOf } from '../../harness/listed-operations.ts';
-import { forTheEnd, lyingList, oneEach, pages, pageSize, tokenOf } from './lying-list.ts';
+import { hashOf, honestly, oneEach, type Page, type PageLie } from '../../harness/kept.ts';
+import { forTheEnd, lyingList, pages, pageSize, tokenOf } from './lying-list.ts';
 
 const rows = pages * pageSize;
 /** The sixth page from the head begins with this block. */
@@ -13,30 +13,29 @@ const onceMore = 1;
 const forTheGap = 2;
 
 type World = Awaited<ReturnType<typeof lyingList>>;
-type Lie = World['service']['lie'];
 
 const foreignHash = (block: unknown) => hashOf(7_000_000 + Number(block));
 
 /** Other operations at the blocks of a page: those of another chain. */
-const foreign: Lie = (page) => ({
+const foreign = (page: Page) => ({
   ...page,
   items: page.items.map((item) => ({ ...item, hash: foreignHash(item['block_number']) })),
 });
 
 /** A page of another chain from a block on down. */
 const foreignFrom =
-  (block: number): Lie =>
-  (page, token) =>
-    Number(token?.split(',')[0]) <= block ? foreign(page, token) : null;
+  (block: number): PageLie =>
+  (page, { cursor }) =>
+    Number(cursor?.split(',')[0]) <= block ? foreign(page) : null;
 
 /** The same, whose cursors are of the other chain too. */
-const foreignWithCursors: Lie = (page, token) => {
-  const served = foreignFrom(named)(page, token) as object | null;
+const foreignWithCursors: PageLie = (page, request) => {
+  const served = foreignFrom(named)(page, request);
   const next = page.next_page_params?.['page_token'];
   if (served === null || typeof next !== 'string') return served;
   const [block] = next.split(',');
   const page_token = `${block},${foreignHash(block)}`;
-  return { ...served, next_page_params: { page_size: pageSize, page_token } };
+  return { ...foreign(page), next_page_params: { page_size: pageSize, page_token } };
 };
 
 const expectNothingForeign = async ({ query }: World) =>
@@ -49,7 +48,7 @@ const expectNothingForeign = async ({ query }: World) =>
 
 test('one page of another chain costs one request, and nothing of it is stored', async () => {
   const world = await lyingList();
-  world.service.lieOnce(falsePage, (page) => foreign(page, null));
+  world.list.lieOnce(falsePage, foreign);
 
   const requests = await world.sync();
 
@@ -60,7 +59,7 @@ test('one page of another chain costs one request, and nothing of it is stored',
 
 test('a page of another chain that is repeated earns no coverage, and is all read later', async () => {
   const world = await lyingList();
-  world.service.lie = (page, token) => (token === tokenOf(named) ? foreign(page, token) : null);
+  world.list.lie = (page, { cursor }) => (cursor === tokenOf(named) ? foreign(page) : null);
 
   const requests = await world.sync();
 
@@ -83,13 +82,13 @@ test.each([
   const world = await lyingList();
   await world.sync({ maxPages: falsePage });
   const before = await world.covered();
-  world.service.lie = lie;
+  world.list.lie = lie;
 
   await world.sync();
 
   expect(await world.covered()).toEqual(before);
   expect((await world.open()).join()).toContain('blocks 0 to 141: not downloaded');
-  world.service.lie = () => null;
+  world.list.lie = honestly;
   // Many stored rows at once are skipped: two walks have to, before they count as removed.
   for (let rounds = 0; rounds < 3; rounds += 1) await world.sync();
   await world.expectComplete();
@@ -97,12 +96,12 @@ test.each([
 });
 
 test('rows of another chain below the end of the list do not contradict it', async () => {
-  const { list, service, sync, expectComplete } = await lyingList();
+  const { list, sync, expectComplete } = await lyingList();
   // Another chain goes on for more than a page below the lowest block of this one.
-  service.lie = foreignFrom(named);
+  list.lie = foreignFrom(named);
   await sync();
   list.operations = oneEach(50, rows);
-  service.lie = () => null;
+  list.lie = honestly;
 
   for (let rounds = 0; rounds < 3; rounds += 1) await sync();
 
@@ -116,11 +115,10 @@ test.each([
 ])('an operation that just left history %s costs its page once more', async (_, again, more) => {
   const { list, sync, expectComplete } = await lyingList();
   if (again) await sync();
-  list.onRequest = (token) => {
-    if (token === tokenOf(named)) {
+  list.onRequest = ({ cursor }) => {
+    if (cursor === tokenOf(named)) {
       list.operations = list.operations.filter(({ block }) => block !== named);
     }
-    return null;
   };
 
   const requests = await sync({ again });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { hashOf } from '../../harness/listed-operations.ts';
-import { lyingList, oneEach, pageSize } from './lying-list.ts';
+import { hashOf, honestly, oneEach } from '../../harness/kept.ts';
+import { lyingList, pageSize, reversed } from './lying-list.ts';
 
 /** A copied list of blocks 1 to 200. */
 async function copied() {
@@ -78,7 +78,7 @@ test('nothing is concluded from pages that break the order, and the feed says so
   const before = await covered();
   leave(192);
   list.operations.push({ block: 230, id: 230 });
-  list.isDisordered = true;
+  list.lie = reversed;
 
   await sync();
 
@@ -108,9 +108,9 @@ test('what arrives below the overlap is found when a resweep is due, once in its
 });
 
 test('a page with an item in quarantine marks nothing as removed: the item may be any of its block', async () => {
-  const { leave, service, sync, removed } = await copied();
+  const { leave, list, sync, removed } = await copied();
   leave(192);
-  service.lie = ({ items, ...page }) => ({
+  list.lie = ({ items, ...page }) => ({
     ...page,
     items: items.map((item) => (item['hash'] === hashOf(193) ? { ...item, hash: '0x' } : item)),
   });
@@ -118,7 +118,7 @@ test('a page with an item in quarantine marks nothing as removed: the item may b
   await sync();
 
   expect(await removed()).toEqual([]);
-  service.lie = () => null;
+  list.lie = honestly;
   await sync();
   expect(await removed()).toEqual([hashOf(192)]);
 });

@@ -23,10 +23,10 @@ async function world(numbers: readonly number[]) {
   const { list, database } = copy;
   /** Lists batches whose blocks may not be there yet. */
   const state = (used: readonly number[]) => {
-    list.stated = new Map(used.map((number, place) => [number, postedAs(place)]));
+    list.listed = used.map((number, place) => ({ number, blocks: postedAs(place) }));
   };
   const index = (...used: readonly number[]) => {
-    const listed = [...(list.stated?.keys() ?? [])];
+    const listed = list.listed.map(({ number }) => number);
     for (const number of used) list.batches.set(number, fullBatch(listed.indexOf(number)));
   };
   const serve = (used: readonly number[]) => {
@@ -44,7 +44,7 @@ async function world(numbers: readonly number[]) {
     });
   };
   const alsoState = (number: number, blocks: readonly [number, number]) => {
-    list.stated = new Map([...(list.stated ?? []), [number, blocks]]);
+    list.listed = [...list.listed.filter((one) => one.number !== number), { number, blocks }];
   };
   const latestBatch = async () => {
     const { rows } = await database.pool.query<{ latest: number }>(
@@ -88,7 +88,7 @@ test('new batches behind a gap are met by the first poll', async () => {
 
 test('a batch that the list leaves out is read all the same', async () => {
   const { list, poll, states, open } = await world(range(1, 8));
-  list.stated = new Map([...(list.stated ?? [])].filter(([number]) => number !== 4));
+  list.listed = list.listed.filter(({ number }) => number !== 4);
 
   await poll(0);
 
@@ -103,7 +103,7 @@ test('a listed number without blocks costs a request a poll, and hides no batch'
   expect(await latestBatch()).toBe(5);
 
   serve(range(1, 7));
-  list.stated = new Map([[9_999, [1, 2]]]);
+  list.listed = [{ number: 9_999, blocks: [1, 2] }];
   const requested = [...(await poll(10)), ...(await poll(20)), ...(await poll(30))];
 
   expect(times(requested, 9_999)).toBe(3);

@@ -3,8 +3,7 @@ import { expect } from 'vitest';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { openInWords } from '../../harness/findings.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { hashOf, listOperations, type ListedOperation } from '../../harness/listed-operations.ts';
-import { lieBefore, type ServedPage } from '../../harness/explorer.ts';
+import { hashOf, keepLists, oneEach, type Page } from '../../harness/kept.ts';
 import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
 
 export const pageSize = 10;
@@ -15,30 +14,25 @@ export const pages = 20;
 /** The list's true end is requested once more where nothing supports it. */
 export const forTheEnd = 1;
 
-/** One operation in each block of a range. */
-export const oneEach = (from: number, to: number): ListedOperation[] =>
-  Array.from({ length: to - from + 1 }, (_, place) => ({ block: from + place, id: from + place }));
-
 /** The cursor of the page that begins with a block of such a list. */
 export const tokenOf = (block: number) => `${block},${hashOf(block)}`;
 
 /** The same page with its items the other way round. */
-export const reversed = ({ items, ...page }: ServedPage) => ({
+export const reversed = ({ items, ...page }: Page) => ({
   ...page,
   items: items.toReversed(),
 });
 
-/** A list of operations behind a service that can be made to lie, and a database that follows it. */
-export async function lyingList(operations: ListedOperation[] = oneEach(1, pages * pageSize)) {
-  const list = await listOperations(operations);
-  const service = await lieBefore(list.url);
+/** A list of operations, and a database that follows it. */
+export async function lyingList(operations = oneEach(1, pages * pageSize)) {
+  const list = await keepLists({ operations });
   const database = await freshDatabase();
   /** @returns how many requests it took */
   const sync = async (run: Partial<SyncRun> = {}) => {
-    service.takeRequests();
+    list.takeRequests();
     const settings = { chains: [listedChain], operations: ['user-operations'], pageSize };
-    await runSync(database, { url: service.url, ...settings, ...run });
-    return service.takeRequests();
+    await runSync(database, { url: list.url, ...settings, ...run });
+    return list.takeRequests().length;
   };
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
   /** What `verify` finds open. */
@@ -53,7 +47,6 @@ export async function lyingList(operations: ListedOperation[] = oneEach(1, pages
   };
   return {
     list,
-    service,
     database,
     sync,
     query,

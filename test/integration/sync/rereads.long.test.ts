@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { honestly } from '../../harness/kept.ts';
 import { batchBlocks, batchWorld, fullBatch, times } from '../../harness/batch-world.ts';
 
 test('a run with nothing new costs one poll, and one page of the newest batch', async () => {
@@ -126,11 +127,13 @@ test('blocks that a batch serves no longer leave it, and nothing else does', asy
 test('a poll whose walk fails says nothing of its number, and is made again', async () => {
   const { list, poll, states } = await batchWorld(3);
   await poll(0);
-  list.looping.add(4);
-  // Its first page is empty and leads on: that is requested once more.
-  expect(await poll(10)).toEqual([4, 4, 4, 3]);
+  // Its first page is empty and leads to its own beginning: that is requested once more.
+  const next_page_params = { block_number: 2, items_count: 0 };
+  list.lie = (page, { batch }) => (batch === 4 ? { ...page, next_page_params } : null);
+  await expect(poll(10)).rejects.toThrow('cursor loop');
+  expect(list.takeRequests().map(({ batch }) => batch)).toEqual([4, 4, 4, 3]);
 
-  list.looping.delete(4);
+  list.lie = honestly;
   list.batches.set(4, fullBatch(4));
   expect((await poll(20))[0]).toBe(4);
   await poll(30);

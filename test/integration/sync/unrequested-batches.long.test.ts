@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { batchBlocks } from '../../harness/batch-world.ts';
-import { blocksOf, listBatches } from '../../harness/listed-batches.ts';
+import { blocksOf, keepLists } from '../../harness/kept.ts';
 import { openProgram } from './program.ts';
 
 /** The newest number, of a numbering that began long ago. */
@@ -11,7 +11,7 @@ const lowest = 400_001;
 
 /** An explorer whose numbers are high, and a folder whose file says which of them are wanted. */
 async function world(batches?: object) {
-  const list = await listBatches();
+  const list = await keepLists();
   for (let number = lowest; number <= newest; number += 1) {
     const place = number - lowest;
     list.batches.set(number, blocksOf(1000 + place * batchBlocks, 999 + (place + 1) * batchBlocks));
@@ -68,7 +68,7 @@ test('a repair of many requests says what it costs, and does nothing until it is
 
   await want({ from_batch: 400_001 });
   expect((await run('repair')).code).toBe(0);
-  expect(new Set(list.takeRequests())).toEqual(
+  expect(new Set(list.takeRequests().map(({ batch }) => batch))).toEqual(
     new Set([400_001, 400_002, 400_003, 400_004, 400_005]),
   );
   expect((await run('verify')).code).toBe(0);

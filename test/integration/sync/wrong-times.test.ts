@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest';
-import type { ServedPage } from '../../harness/explorer.ts';
 import type { SyncRun } from '../../harness/sync.ts';
-import { hashOf } from '../../harness/listed-operations.ts';
-import { lyingList, oneEach, pageSize } from './lying-list.ts';
+import { blockMs, hashOf, oneEach, type Page, timeOf } from '../../harness/kept.ts';
+import { lyingList, pageSize } from './lying-list.ts';
 
 /** A block takes 2 s, so a minute is 30 of them. */
 const blocks = 400;
-const genesisMs = Date.UTC(2026, 0, 1);
-const timeOf = (block: number) => new Date(genesisMs + block * 2_000).toISOString();
 
 const past = '1970-01-01T00:00:00.000000Z';
 const future = '2099-01-01T00:00:00.000000Z';
@@ -17,7 +14,7 @@ const oldest = 105;
 const since = timeOf(oldest);
 const honestRequests = Math.ceil((blocks - oldest + 1) / pageSize);
 
-type Lie = (page: ServedPage) => ServedPage;
+type Lie = (page: Page) => Page;
 
 /** Gives some items of a page another time; places below 0 count from its end. */
 const report =
@@ -78,8 +75,8 @@ test.each<[string, Lie, number, number]>([
   // The page on which the walk would end: the next ones have to confirm it.
   ['the lowest page', report(future, ...everyItem), honestRequests, 2],
 ])('%s with a wrong time ends no walk at since', async (_, lie, nth, more) => {
-  const { service, sync, expectAllWanted } = await bounded();
-  service.lieOnce(nth, lie);
+  const { list, sync, expectAllWanted } = await bounded();
+  list.lieOnce(nth, lie);
 
   const requests = await sync();
 
@@ -89,9 +86,9 @@ test.each<[string, Lie, number, number]>([
 });
 
 test('a walk that goes on after a kill is held against what is stored above it', async () => {
-  const { list, service, sync, expectAllWanted } = await bounded();
+  const { list, sync, expectAllWanted } = await bounded();
   const interrupt = new AbortController();
-  service.lieOnce(8, (page) => {
+  list.lieOnce(8, (page) => {
     interrupt.abort();
     return page;
   });
@@ -109,8 +106,8 @@ test('a walk that goes on after a kill is held against what is stored above it',
 });
 
 test('a wrong time right above a gap hides no gap', async () => {
-  const { service, sync, open, expectAllWanted } = await bounded();
-  service.lieOnce(5, report(past, -1));
+  const { list, sync, open, expectAllWanted } = await bounded();
+  list.lieOnce(5, report(past, -1));
   await sync({ maxPages: 5 });
   expect(await open()).not.toEqual([]);
 
@@ -136,7 +133,7 @@ test('a stop that what is stored no longer confirms is none: the gap below it is
 
 /** What the head costs where the overlap, or a deep poll, of four minutes is twelve pages. */
 const deep = 4 * 60_000;
-const deepRequests = deep / 2_000 / pageSize + 1;
+const deepRequests = deep / blockMs / pageSize + 1;
 
 const wrongHeads: readonly (readonly [string, Lie])[] = [
   ['the newest item reports the past', report(past, 0)],
@@ -159,8 +156,8 @@ test.each([
   ...wrongHeads.slice(2, 5).map(([what, lie]) => ['a deep poll', what, lie, deepPoll] as const),
 ])('%s is as deep as ever where %s', async (_how, _what, lie, run) => {
   const at = (minute: number) => new Date(Date.UTC(2026, 0, 2) + minute * 60_000);
-  const { list, service, sync, query } = await lyingList(oneEach(1, blocks));
-  service.lieOnce(1, lie);
+  const { list, sync, query } = await lyingList(oneEach(1, blocks));
+  list.lieOnce(1, lie);
   await sync({ ...run, at: at(0) });
   // 60 s behind the head.
   list.operations.push({ block: blocks - 30, id: 9_000 });

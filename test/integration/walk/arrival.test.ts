@@ -5,7 +5,7 @@ import type { WalkRow } from '../../../src/lists/tables.ts';
 import { lockAbove, arrivingWalk } from '../../../src/sync/checkpoint.ts';
 import { openRun } from '../../../src/sync/runs.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { listOperations } from '../../harness/listed-operations.ts';
+import { keepLists } from '../../harness/kept.ts';
 import { openContender } from '../../harness/runner.ts';
 import { listedChain } from '../../harness/sync.ts';
 
@@ -13,7 +13,7 @@ const lane: FeedLane = { chain_id: 10, operation: 'user-operations', lane: 'back
 
 /** A run with walks as a test says, and how far down each is to go. */
 async function openScene() {
-  const list = await listOperations([]);
+  const list = await keepLists();
   const database = await freshDatabase();
   const { db } = await openContender(database, { url: list.url, chains: [listedChain] });
   const run = await openRun(db, lane, {});

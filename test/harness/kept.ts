@@ -1,0 +1,309 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { answered } from './explorer.ts';
+
+/** A user operation that a test lists, moves and takes away by hand. */
+export interface KeptOperation {
+  readonly block: number;
+  /** Tells operations apart; made into a hash. */
+  readonly id: number;
+  readonly fee?: string;
+  /** The name that its sender is shown with; without one the sender is a bare hash. */
+  readonly sender?: string;
+  /** The time that it reports; without one that of its block. */
+  readonly time?: string;
+}
+
+/** A block of a batch. */
+export interface KeptBlock {
+  readonly height: number;
+  /** Tells blocks of one height apart: after a reorganisation another one stands there. */
+  readonly edition?: number;
+  /** That of the block below; 0 if absent. */
+  readonly parentEdition?: number;
+  readonly isPending?: boolean;
+  /** Whether it does not tell the block below it. */
+  readonly hasNoParent?: boolean;
+}
+
+/** What the list of batches says of one. */
+export interface KeptBatch {
+  readonly number: number;
+  readonly transactions?: number;
+  /** The stated first and last block; made from the number if absent. */
+  readonly blocks?: readonly [number, number];
+}
+
+/** All that an explorer lists, in any order; it serves the highest first. */
+export interface KeptLists {
+  operations: readonly KeptOperation[];
+  /** The blocks of each batch. */
+  batches: ReadonlyMap<number, readonly KeptBlock[]>;
+  /** The list of batches. */
+  listed: readonly KeptBatch[];
+  /** Accounts by factory. */
+  factories: ReadonlyMap<number, number>;
+}
+
+export const listNames = ['operations', 'batch', 'ranking', 'listed'] as const;
+export type ListName = (typeof listNames)[number];
+
+/** A request for a page. */
+export interface Requested {
+  readonly list: ListName;
+  /** Null for the other lists. */
+  readonly batch: number | null;
+  /** As it stands in the query; null for a list's first page. */
+  readonly cursor: string | null;
+}
+
+export type Item = Record<string, unknown>;
+
+/** A page as it is served; without `next_page_params` the key is left out of the body. */
+export interface Page {
+  readonly items: readonly Item[];
+  readonly next_page_params?: Item | null;
+}
+
+/** What is served in place of a page; null: the page. */
+export type PageLie = (page: Page, request: Requested) => Page | { readonly status: number } | null;
+
+/** The end of a list. */
+export const noItems: Page = { items: [], next_page_params: null };
+
+const hex = (digits: number, value: number | bigint) =>
+  `0x${value.toString(16).padStart(digits, '0')}`;
+export const hashOf = (id: number) => hex(64, id);
+export const addressOf = (id: number) => hex(40, id);
+export const blockHash = (height: number, edition = 0) =>
+  hex(64, BigInt(height) * 1000n + BigInt(edition));
+
+/** When block 0 was, and how long a block takes: what a block number says of an item's time. */
+const genesisMs = Date.UTC(2026, 0, 1);
+export const blockMs = 2_000;
+export const timeOf = (block: number) => new Date(genesisMs + block * blockMs).toISOString();
+
+const sender = `0x${'ab'.repeat(20)}`;
+
+const operationItem = ({ block, id, fee = '1', sender: name, time }: KeptOperation): Item => ({
+  hash: hashOf(id),
+  address: name === undefined ? sender : { hash: sender, name, is_contract: true },
+  entry_point: sender,
+  entry_point_version: 'v0.7',
+  block_number: String(block),
+  transaction_hash: hashOf(id + 1_000_000),
+  fee,
+  status: true,
+  timestamp: time ?? timeOf(block),
+});
+
+export const blockItem = ({
+  height,
+  edition = 0,
+  parentEdition = 0,
+  isPending = false,
+  hasNoParent = false,
+}: KeptBlock): Item => ({
+  height,
+  hash: blockHash(height, edition),
+  parent_hash: hasNoParent ? null : blockHash(height - 1, parentEdition),
+  is_pending_update: isPending,
+});
+
+export const batchItem = ({ number, transactions = 5, blocks }: KeptBatch): Item => ({
+  number,
+  l1_timestamp: new Date(genesisMs + number * 60_000).toISOString(),
+  l1_transaction_hashes: [hashOf(number)],
+  batch_data_container: 'in_blob4844',
+  l2_start_block_number: blocks?.[0] ?? number * 100,
+  l2_end_block_number: blocks?.[1] ?? number * 100 + 99,
+  transactions_count: transactions,
+});
+
+/** Blocks of a range of heights, both ends included. */
+export const blocksOf = (from: number, to: number): KeptBlock[] =>
+  Array.from({ length: to - from + 1 }, (_, place) => ({ height: from + place }));
+
+/** One batch for each number of a range, both ends included. */
+export const batchesOf = (from: number, to: number): KeptBatch[] =>
+  Array.from({ length: to - from + 1 }, (_, place) => ({ number: from + place }));
+
+/** One operation in each block of a range, both ends included. */
+export const oneEach = (from: number, to: number): KeptOperation[] =>
+  Array.from({ length: to - from + 1 }, (_, place) => ({ block: from + place, id: from + place }));
+
+type Place = readonly (number | string)[];
+
+/** An item, and its place in a list that falls. */
+export interface Placed {
+  readonly place: Place;
+  readonly item: Item;
+}
+
+/** Below 0 where the first comes before the second: higher first, by each part in turn. */
+function byPlace(one: Place, other: Place): number {
+  const at = one.findIndex((part, index) => part !== other[index]);
+  return at === -1 ? 0 : (one[at] ?? 0) > (other[at] ?? 0) ? -1 : 1;
+}
+
+const inOrder = (list: readonly Placed[]) => list.toSorted((a, b) => byPlace(a.place, b.place));
+
+/** A page of a list with tokens: from the place that one names on, whether its item is listed or not. */
+export function tokenPage(list: readonly Placed[], token: string | null, size: number): Page {
+  const from = token?.split(',').map((part) => (part.startsWith('0x') ? part : Number(part)));
+  const rest = inOrder(list).filter(({ place }) => from === undefined || byPlace(place, from) >= 0);
+  const next = rest[size];
+  return {
+    items: rest.slice(0, size).map(({ item }) => item),
+    next_page_params:
+      next === undefined ? null : { page_token: next.place.join(','), page_size: size },
+  };
+}
+
+/** A page of a list without tokens: below a number, which is that of the last item that was served. */
+export function numberPage(
+  list: readonly Placed[],
+  {
+    field,
+    below,
+    size,
+  }: { readonly field: string; readonly below: string | null; readonly size: number },
+): Page {
+  const rest = inOrder(list).filter(
+    ({ place }) => below === null || Number(place[0]) < Number(below),
+  );
+  const served = rest.slice(0, size);
+  return {
+    items: served.map(({ item }) => item),
+    next_page_params:
+      rest.length > size ? { [field]: served.at(-1)?.place[0], items_count: served.length } : null,
+  };
+}
+
+/** What an honest service answers. */
+export function honestPage(
+  { operations, batches, listed, factories }: Readonly<KeptLists>,
+  { list, batch, cursor }: Requested,
+  size: number,
+): Page {
+  switch (list) {
+    case 'operations': {
+      const placed = operations.map((operation) => ({
+        place: [operation.block, hashOf(operation.id)],
+        item: operationItem(operation),
+      }));
+      return tokenPage(placed, cursor, size);
+    }
+    case 'ranking': {
+      const placed = [...factories].map(([id, accounts]) => ({
+        place: [accounts, addressOf(id)],
+        item: { address: addressOf(id), total_accounts: accounts },
+      }));
+      return tokenPage(placed, cursor, size);
+    }
+    case 'listed': {
+      const placed = listed.map((one) => ({ place: [one.number], item: batchItem(one) }));
+      return numberPage(placed, { field: 'id', below: cursor, size });
+    }
+    case 'batch': {
+      const blocks = batches.get(batch ?? 0) ?? [];
+      const placed = blocks.map((block) => ({ place: [block.height], item: blockItem(block) }));
+      return numberPage(placed, { field: 'block_number', below: cursor, size });
+    }
+  }
+}
+
+const cursorOf: Readonly<Record<ListName, string>> = {
+  operations: 'page_token',
+  ranking: 'page_token',
+  listed: 'id',
+  batch: 'block_number',
+};
+
+/** The request that a page's cursor leads to; null at the list's end. */
+export function nextOf(request: Requested, { next_page_params: next }: Page): Requested | null {
+  if (next === null || next === undefined) return null;
+  return { ...request, cursor: String(next[cursorOf[request.list]]) };
+}
+
+function requestedBy({ pathname, searchParams }: URL): Requested {
+  const last = pathname.split('/').at(-1) ?? '';
+  const names: Readonly<Record<string, ListName>> = {
+    operations: 'operations',
+    factories: 'ranking',
+    batches: 'listed',
+  };
+  const list = names[last] ?? 'batch';
+  return {
+    list,
+    batch: list === 'batch' ? Number(last) : null,
+    cursor: searchParams.get(cursorOf[list]),
+  };
+}
+
+/** An explorer that serves the lists exactly as a test has them at the moment, or lies about them. */
+export interface KeptExplorer extends KeptLists {
+  operations: KeptOperation[];
+  readonly batches: Map<number, readonly KeptBlock[]>;
+  listed: KeptBatch[];
+  readonly url: string;
+  /** How long each answer waits, in ms. */
+  latencyMs: number;
+  /** Called with each request before its page is looked up. */
+  onRequest: (request: Requested) => void;
+  /** What becomes of each page from now on. */
+  lie: PageLie;
+  /** The nth request from now on meets this lie alone, and the next ones the truth again. */
+  lieOnce(nth: number, lie: PageLie): void;
+  /** Requests since they were read last, in order. */
+  takeRequests(): Requested[];
+}
+
+export const honestly: PageLie = () => null;
+
+/** Items of a page where the program asks for no number. */
+const usualSize = 50;
+
+/**
+ * Serves lists until the running test ends.
+ *
+ * @param pageSize items of a page, whatever is requested; as many as are requested if absent
+ */
+export async function keepLists(
+  lists: Partial<Pick<KeptExplorer, 'operations' | 'listed'>> = {},
+  pageSize?: number,
+): Promise<KeptExplorer> {
+  const requested: Requested[] = [];
+  let until = Infinity;
+  let once = honestly;
+  const kept = {
+    operations: [],
+    batches: new Map<number, readonly KeptBlock[]>(),
+    listed: [],
+    factories: new Map<number, number>(),
+    ...lists,
+    url: '',
+    latencyMs: 0,
+    onRequest: (): void => undefined,
+    lie: honestly,
+    lieOnce(nth: number, lie: PageLie) {
+      until = nth;
+      once = lie;
+    },
+    takeRequests: () => requested.splice(0),
+  } satisfies KeptExplorer as KeptExplorer & { url: string };
+  kept.url = await answered(async (url) => {
+    const request = requestedBy(url);
+    const { searchParams: query } = url;
+    requested.push(request);
+    until -= 1;
+    kept.onRequest(request);
+    const size =
+      pageSize ?? Number(query.get('page_size') ?? query.get('items_count') ?? usualSize);
+    const page = honestPage(kept, request, size);
+    const served = (until === 0 ? once : kept.lie)(page, request) ?? page;
+    await delay(kept.latencyMs);
+    if (!('status' in served)) return { body: served };
+    return { ...served, body: { code: 3, message: 'invalid format of page_token' } };
+  });
+  return kept;
+}
