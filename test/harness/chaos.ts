@@ -92,6 +92,7 @@ const operations = {
   bundlers: {},
   paymasters: {},
 };
+const rankings = ['factories', 'bundlers', 'paymasters'] as const;
 
 /**
  * Workers follow a chain that moves while they are killed and stopped, their database is cut off and
