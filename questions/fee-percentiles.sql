@@ -4,7 +4,6 @@
 -- :days = 30    so many days, the last of them that of the newest stored operation
 --
 -- topic: operations
--- chart: line x=day y=p50_native series=chain_id
 with period as materialized (
   select (max(newest_at) at time zone 'UTC')::date - :days::int + 1 as since
   from explorer.freshness

@@ -35,7 +35,7 @@ export const factories = dashboard({
       title: 'The ranking',
       about: 'As of the newest reading of the whole list.',
       sql: `select chains.name as chain, rank, coalesce(addresses.name, address_hash) as factory,
-         total_accounts, is_verified
+         total_accounts, is_verified, explorer_url || '/address/' || address_hash as link
   from explorer.factories
   join explorer.chains using (chain_id)
   left join explorer.addresses

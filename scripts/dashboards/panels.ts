@@ -1,5 +1,6 @@
 import type { Builder, Dataquery } from '@grafana/grafana-foundation-sdk/cog';
 import {
+  BigValueColorMode,
   BigValueGraphMode,
   GraphDrawStyle,
   ReduceDataOptionsBuilder,
@@ -8,8 +9,12 @@ import {
 } from '@grafana/grafana-foundation-sdk/common';
 import {
   DashboardBuilder,
+  DashboardLinkBuilder,
+  DashboardLinkType,
   DatasourceVariableBuilder,
   QueryVariableBuilder,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
   VariableRefresh,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import * as stat from '@grafana/grafana-foundation-sdk/stat';
@@ -70,19 +75,25 @@ export function chart({ title, about, sql, unit = 'short' }: PanelText, style: '
     : panel;
 }
 
-/** Rows as they are. */
-export const rows = ({ title, about, sql, unit = 'short' }: PanelText) =>
-  new table.PanelBuilder()
+/** Rows as they are. A column `link` is not shown: the cells of its row lead there. */
+export const rows = ({ title, about, sql, unit = 'short' }: PanelText) => {
+  const panel = new table.PanelBuilder()
     .title(title)
     .description(about)
     .unit(unit)
     .span(half)
     .height(height)
     .withTarget(new SqlQuery(sql, 'table'));
+  if (!/ as link\b/u.test(sql)) return panel;
+  const link = new DashboardLinkBuilder('Open in the explorer')
+    .url('${__data.fields.link}')
+    .targetBlank(true);
+  return panel.dataLinks([link]).overrideByName('link', [{ id: 'custom.hidden', value: true }]);
+};
 
-/** One number. */
-export const number = ({ title, about, sql, unit = 'short' }: PanelText) =>
-  new stat.PanelBuilder()
+/** One number; grey, unless it is one that is orange from `tooMany` on. */
+export const number = ({ title, about, sql, unit = 'short' }: PanelText, tooMany?: number) => {
+  const panel = new stat.PanelBuilder()
     .title(title)
     .description(about)
     .unit(unit)
@@ -90,6 +101,14 @@ export const number = ({ title, about, sql, unit = 'short' }: PanelText) =>
     .height(height / 2)
     .graphMode(BigValueGraphMode.None)
     .withTarget(new SqlQuery(sql, 'table'));
+  // Grafana's own thresholds paint every number from 80 on red.
+  if (tooMany === undefined) return panel.colorMode(BigValueColorMode.None);
+  const steps = [
+    { value: null, color: 'green' },
+    { value: tooMany, color: 'orange' },
+  ];
+  return panel.thresholds(new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(steps));
+};
 
 /** One number for each row, under the row's text. */
 export const numbers = (text: PanelText) =>
@@ -113,6 +132,13 @@ export function dashboard({ uid, title, about, from, panels }: Board) {
     .timezone('utc')
     .time({ from, to: 'now' })
     .refresh('5m')
+    .link(
+      new DashboardLinkBuilder('explorer-etl')
+        .type(DashboardLinkType.Dashboards)
+        .tags(['explorer-etl'])
+        .includeVars(true)
+        .keepTime(true),
+    )
     .withVariable(new DatasourceVariableBuilder('datasource').label('Database').type(plugin))
     .withVariable(
       new QueryVariableBuilder('chain')

@@ -6,17 +6,23 @@ export const pipeline = dashboard({
   about: 'What is copied, how current it is, what is missing, and what it costs.',
   from: 'now-7d',
   panels: [
-    number({
-      title: 'Gaps',
-      about: 'Ranges that are wanted and not verified complete.',
-      sql: 'select count(*) as gaps from explorer.gaps where chain_id in ($chain)',
-    }),
-    number({
-      title: 'In quarantine',
-      about: 'Items that could not become rows, and wait.',
-      sql: `select count(*) as items from explorer.quarantine
+    number(
+      {
+        title: 'Gaps',
+        about: 'Ranges that are wanted and not verified complete.',
+        sql: 'select count(*) as gaps from explorer.gaps where chain_id in ($chain)',
+      },
+      1,
+    ),
+    number(
+      {
+        title: 'In quarantine',
+        about: 'Items that could not become rows, and wait.',
+        sql: `select count(*) as items from explorer.quarantine
   where chain_id in ($chain) and dropped_at is null`,
-    }),
+      },
+      1,
+    ),
     number({
       title: 'Credits spent today',
       about: 'Of all keys, UTC.',

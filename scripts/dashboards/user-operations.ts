@@ -96,7 +96,8 @@ export const userOperations = dashboard({
       title: 'Who sends most',
       about: 'Of all time.',
       sql: `select chains.name as chain, coalesce(senders.name, address_hash) as sender, operations, failed,
-         fee_native::float8 as fee_native, senders.native_symbol, last_operation_at
+         fee_native::float8 as fee_native, senders.native_symbol, last_operation_at,
+         explorer_url || '/address/' || address_hash as link
   from explorer.senders
   join explorer.chains using (chain_id)
   where chain_id in ($chain)
@@ -108,8 +109,9 @@ export const userOperations = dashboard({
       about: 'Within the time that is shown.',
       sql: `select timestamp, chain_name as chain, hash, coalesce(sender_name, address_hash) as sender,
          entry_point_version as version, status, fee_native::float8 as fee_native,
-         native_symbol
-  from explorer.operations_enriched
+         operations.native_symbol, explorer_url || '/op/' || hash as link
+  from explorer.operations_enriched as operations
+  join explorer.chains using (chain_id)
   where $__timeFilter(timestamp) and chain_id in ($chain)
   order by timestamp desc
   limit 50`,

@@ -167,7 +167,7 @@ test('each view with amounts has the symbol and counts by the decimals of its ch
     `select table_name::text as relation from information_schema.columns
      where table_schema = 'explorer' and column_name like '%\\_native' group by 1 order by 1`,
   );
-  expect(relations).toHaveLength(5);
+  expect(relations).toHaveLength(8);
   for (const { relation } of relations) {
     const { rows } = await ask(
       `select chain_id::int, native_symbol from explorer.${String(relation)} group by 1, 2 order by 1`,
@@ -269,7 +269,7 @@ describe('two currencies are never added', () => {
 
   test('by what draws them on each other', () => {
     // The pattern finds amounts: a view without them has been renamed.
-    expect(withAmounts).toHaveLength(12);
+    expect(withAmounts).toHaveLength(13);
     expect(questions().filter(({ chart }) => amount.test(chart?.y ?? ''))).toEqual([]);
     const stacked = Object.values(boards)
       .flatMap(({ panels: drawn }) => drawn ?? [])
