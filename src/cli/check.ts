@@ -281,20 +281,18 @@ async function requestSample(
     aheadMs: null,
   };
   try {
-    const { latencyMs } = await client.get(
-      { chainId: lane.chain_id, ...smallest },
-      {
-        admit: async () => Date.now(),
-        report: async ({ admission, limits, serviceMs }) => {
-          const aheadMs =
-            serviceMs === null ? null : clockAhead(serviceMs + halfSecondMs, admission, Date.now());
-          answer = { ...answer, creditsLeft: limits.creditsRemaining, aheadMs };
-        },
-        read: parseBody,
-        signal,
-      },
-    );
-    return { ...answer, latencyMs };
+    const attempt = async () => {
+      const sentMs = Date.now();
+      const reply = await client.send({ chainId: lane.chain_id, ...smallest }, { signal });
+      const { error, limits, serviceMs, latencyMs, body } = reply;
+      const aheadMs =
+        serviceMs === null ? null : clockAhead(serviceMs + halfSecondMs, sentMs, Date.now());
+      answer = { ...answer, creditsLeft: limits.creditsRemaining, aheadMs };
+      if (error !== null) throw error;
+      parseBody(body);
+      return { ...answer, latencyMs };
+    };
+    return await client.repeat(attempt, { signal });
   } catch (error) {
     if (!(error instanceof ExplorerError)) throw error;
     return { ...answer, error };

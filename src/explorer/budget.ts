@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { type FailureClass, failures } from '../failure.ts';
-import type { Reported } from './client.ts';
+import type { Reply } from './client.ts';
 import { type ExplorerError, KeyPausedError, type Pause } from './error.ts';
 import type { RateHeaders } from './response.ts';
 import { type SlotReply, reserveSlot, openKey, pauseKey, resumeKey } from './slot.ts';
@@ -21,7 +21,7 @@ export interface Budget {
    * Corrects the rate by an answer's headers, and pauses the key for everyone if the answer stops it.
    * @throws KeyPausedError if that pause is longer than a worker waits
    */
-  report(reply: Omit<Reported<Slot>, 'serviceMs'>): Promise<void>;
+  report(reply: { readonly slot: Slot } & Pick<Reply, 'error' | 'limits'>): Promise<void>;
 }
 
 export interface Slot {
@@ -143,7 +143,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
         attempt = { hasTurn: true, unused: 1 };
       }
     },
-    async report({ admission: slot, error, limits }) {
+    async report({ slot, error, limits }) {
       const { limit, remaining, resetMs, creditsRemaining } = limits;
       reported = {
         limit: limit !== null && limit > 0 ? limit : reported.limit,

@@ -1,8 +1,10 @@
-import { Agent } from 'undici';
-import { type FailureClass, failures } from '../failure.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, type ZlibOptions } from 'node:zlib';
+import { Agent, request as httpRequest } from 'undici';
+import { failures } from '../failure.ts';
 import { createRedactor } from '../redact.ts';
 import { ExplorerError } from './error.ts';
-import { exchange, type Exchange, type ExchangeOptions } from './exchange.ts';
 import {
   classify,
   describe,
@@ -20,7 +22,7 @@ export interface Timeouts {
   /** Between two chunks of the body. */
   readonly bodyMs: number;
   readonly totalMs: number;
-  /** Wait before a re-check, so that a momentary error has passed. */
+  /** Wait before a re-check. */
   readonly recheckMs: number;
 }
 
@@ -33,61 +35,25 @@ const defaultTimeouts: Timeouts = {
   recheckMs: 250,
 };
 
-export interface Answer<Admission, Page> {
-  readonly page: Page;
-  /** On the wire. */
-  readonly bytes: number;
-  /** Requests sent, the successful one included. */
-  readonly attempts: number;
-  /** Of the successful attempt, from sending to the last byte, in ms. */
-  readonly latencyMs: number;
-  /** The successful attempt's result of `admit`. */
-  readonly admission: Admission;
-}
-
-/** How a request is admitted and reported, and how its page is read. */
-export interface Call<Admission, Page> {
-  readonly admit: (signal: AbortSignal) => Promise<Admission>;
-  /** Called with each answer, refusals included, before the page is read. */
-  readonly report?: (reply: Reported<Admission>) => Promise<void>;
-  /**
-   * Makes a page of a decompressed body. An ExplorerError fails this attempt only: a cut body may look like a page,
-   * and is whole when requested again.
-   */
-  readonly read: (body: Buffer) => Page;
-  /** A re-check of an earlier answer: it waits, and uses a connection of its own. */
-  readonly isRecheck?: boolean;
-  /** Called for each attempt that was not aborted. */
-  readonly onAttempt?: (attempt: Attempt) => void;
-  readonly signal: AbortSignal;
-}
-
-export interface Attempt {
-  readonly outcome: 'ok' | FailureClass;
-  readonly ms: number;
-}
-
-/** What an answer says of the limits. */
-export interface Reported<Admission> {
-  readonly admission: Admission;
+/** The service's answer, or why none came whole. */
+export interface Reply {
   /** Null for a page. */
   readonly error: ExplorerError | null;
+  /** Decompressed; empty without an answer. */
+  readonly body: Buffer;
+  /** On the wire. */
+  readonly bytes: number;
   readonly limits: RateHeaders;
   /** The service's clock, Unix time in ms, to the second; null: absent. */
   readonly serviceMs: number | null;
+  /** From sending to the last byte or the failure, in ms. */
+  readonly latencyMs: number;
 }
 
-export interface ExplorerClient {
-  /**
-   * Gets one page, with retries. Awaits `admit` before every attempt and `report` after every answer. Throws
-   * ExplorerError, what `admit`, `report` and `read` throw, or the signal's reason.
-   */
-  get<Admission, Page>(
-    request: ExplorerRequest,
-    call: Call<Admission, Page>,
-  ): Promise<Answer<Admission, Page>>;
-  /** Closes the connections after the requests under way. */
-  close(): Promise<void>;
+interface Sending {
+  readonly signal: AbortSignal;
+  /** A re-check of an earlier answer: it waits, and uses a connection of its own. */
+  readonly isRecheck?: boolean;
 }
 
 export interface ExplorerClientOptions {
@@ -109,64 +75,162 @@ export interface ExplorerClientOptions {
   readonly maxAttempts?: number;
 }
 
+export type ExplorerClient = ReturnType<typeof createExplorerClient>;
+
 /** A client of the explorer's API over kept-alive HTTP/1.1 connections. */
-export function createExplorerClient(options: ExplorerClientOptions): ExplorerClient {
+export function createExplorerClient(options: ExplorerClientOptions) {
   const { secretKey, random, sleep, now, maxAttempts = defaultMaxAttempts } = options;
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
+  const { totalMs, recheckMs } = timeouts;
   const maxBodyBytes = options.maxBodyBytes ?? largestBodyBytes;
   const redact = createRedactor([options.apiKey, secretKey ?? '']);
-  const dispatcher = options.connections ?? openConnections(timeouts, maxBodyBytes);
-  const { totalMs } = timeouts;
-  const exchanging = { dispatcher, totalMs, maxBodyBytes, redact };
+  const shared = options.connections ?? openConnections(timeouts, maxBodyBytes);
   return {
-    async get(request, { admit, report, read, isRecheck = false, onAttempt, signal }) {
+    /** Sends a GET once. Throws only the signal's reason. */
+    async send(request: ExplorerRequest, { signal, isRecheck = false }: Sending): Promise<Reply> {
       const url = requestUrl(request, options);
-      if (isRecheck && timeouts.recheckMs > 0) await sleep(timeouts.recheckMs, signal);
-      const attempt = async (attempts: number) => {
-        const admission = await admit(signal);
-        const startMs = now();
-        // Stays null if the attempt was aborted.
-        let ended: Attempt | null = null;
-        try {
-          const answer = await (isRecheck
-            ? exchangeAlone(url, { ...exchanging, signal }, timeouts)
-            : exchange(url, { ...exchanging, signal }));
-          const latencyMs = now() - startMs;
-          const error = refusalOf(answer, url, redact);
-          ended = { outcome: error?.failure ?? 'ok', ms: latencyMs };
-          const { body, bytes, headers } = answer;
-          const limits = rateHeaders(headers);
-          await report?.({ admission, error, limits, serviceMs: serviceTime(headers.date) });
-          if (error !== null) throw error;
-          return { page: read(body), bytes, attempts, latencyMs, admission };
-        } catch (error) {
-          const ms = ended?.ms ?? now() - startMs;
-          if (error instanceof ExplorerError) ended = { outcome: error.failure, ms };
-          throw error;
-        } finally {
-          if (ended !== null) onAttempt?.(ended);
-        }
-      };
-      return await retry(attempt, { maxAttempts, random, sleep, signal });
+      // A new connection may reach another server, whose copy of the list may be right.
+      const dispatcher = isRecheck ? openConnections(timeouts, maxBodyBytes) : shared;
+      const startMs = now();
+      try {
+        const answer = await exchange(url, { dispatcher, totalMs, maxBodyBytes, redact, signal });
+        return replyOf(refusalOf(answer, url, redact), now() - startMs, answer);
+      } catch (error) {
+        if (!(error instanceof ExplorerError)) throw error;
+        return replyOf(error, now() - startMs);
+      } finally {
+        if (isRecheck) await dispatcher.destroy();
+      }
     },
-    close: async () => {
-      if (options.connections === undefined) await dispatcher.close();
+    /** Makes attempts as `retry` does. A re-check waits before, so that a momentary error has passed. */
+    async repeat<T>(
+      attempt: (number: number) => Promise<T>,
+      { signal, isRecheck = false }: Sending,
+    ): Promise<T> {
+      if (isRecheck && recheckMs > 0) await sleep(recheckMs, signal);
+      return retry(attempt, { maxAttempts, random, sleep, signal });
+    },
+    /** Closes the connections after the requests under way. */
+    async close(): Promise<void> {
+      if (options.connections === undefined) await shared.close();
     },
   };
 }
 
-/** A new connection may reach another server, whose copy of the list may be right. */
-async function exchangeAlone(
-  url: URL,
-  options: ExchangeOptions,
-  timeouts: Timeouts,
-): Promise<Exchange> {
-  const dispatcher = openConnections(timeouts, options.maxBodyBytes);
+const noAnswer = { body: Buffer.alloc(0), bytes: 0, headers: {} };
+
+function replyOf(
+  error: ExplorerError | null,
+  latencyMs: number,
+  { body, bytes, headers }: Pick<Exchange, 'body' | 'bytes' | 'headers'> = noAnswer,
+): Reply {
+  const serviceMs = Date.parse(headers.date ?? '');
+  return {
+    error,
+    body,
+    bytes,
+    limits: rateHeaders(headers),
+    serviceMs: Number.isNaN(serviceMs) ? null : serviceMs,
+    latencyMs,
+  };
+}
+
+interface Exchange {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Decompressed. */
+  readonly body: Buffer;
+  /** On the wire, compressed. */
+  readonly bytes: number;
+}
+
+interface ExchangeOptions {
+  readonly dispatcher: Agent;
+  /** For the whole answer, in ms. */
+  readonly totalMs: number;
+  /** In bytes, on the wire and again decompressed. */
+  readonly maxBodyBytes: number;
+  readonly redact: (text: string) => string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * One GET; reads the body to its end, so that the connection can be reused. Redirects are ordinary answers. Throws the
+ * signal's reason, or ExplorerError 'unreachable' (no, late or damaged answer), 'envelope-invalid' (too large).
+ */
+async function exchange(url: URL, options: ExchangeOptions): Promise<Exchange> {
+  const { signal, totalMs } = options;
+  signal.throwIfAborted();
+  // AbortSignal.any and AbortSignal.timeout stay in memory until their time has passed (2 KB).
+  const limit = new AbortController();
+  const abort = (): void => limit.abort(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  const detail = `no complete answer within ${totalMs} ms`;
+  const late = () => new ExplorerError({ failure: 'unreachable', status: null, detail });
+  const timer = setTimeout(() => limit.abort(late()), totalMs);
   try {
-    return await exchange(url, { ...options, dispatcher });
+    return await receive(url, limit.signal, options);
+  } catch (error) {
+    signal.throwIfAborted();
+    limit.signal.throwIfAborted();
+    throw transportError(error, options);
   } finally {
-    await dispatcher.destroy();
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
   }
+}
+
+async function receive(url: URL, signal: AbortSignal, options: ExchangeOptions): Promise<Exchange> {
+  const answer = await httpRequest(url, {
+    dispatcher: options.dispatcher,
+    headers: {
+      accept: 'application/json',
+      'accept-encoding': 'gzip, br',
+      'user-agent': 'explorer-etl',
+    },
+    signal,
+  });
+  // A body over the limit ends here with undici's error: the dispatcher has `maxResponseSize`.
+  const raw = Buffer.from(await answer.body.arrayBuffer());
+  const encoding = answer.headers['content-encoding']?.toString() ?? 'identity';
+  const body = await inflate(raw, encoding.trim().toLowerCase(), options.maxBodyBytes);
+  return { status: answer.statusCode, headers: answer.headers, body, bytes: raw.length };
+}
+
+/** Codes of undici and zlib for a body over the limit. */
+const tooLarge = new Set<unknown>(['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'ERR_BUFFER_TOO_LARGE']);
+
+/** A transport's error may hold sockets, headers and the URL: the cause is a redacted copy. */
+function transportError(error: unknown, { redact, maxBodyBytes }: ExchangeOptions): ExplorerError {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  const cause = Object.assign(new Error(redact(message)), {
+    name,
+    ...(typeof code === 'string' && { code }),
+  });
+  if (tooLarge.has(code)) {
+    const detail = `the body exceeds ${maxBodyBytes} bytes`;
+    return new ExplorerError({ failure: 'envelope-invalid', status: null, detail, cause });
+  }
+  const parts = [code, cause.message].filter((part) => typeof part === 'string' && part !== '');
+  const detail = excerpt(parts.join(': '), redact);
+  return new ExplorerError({ failure: 'unreachable', status: null, detail, cause });
+}
+
+const decoders = new Map([
+  ['br', promisify<Buffer, ZlibOptions, Buffer>(brotliDecompress)],
+  ['gzip', promisify<Buffer, ZlibOptions, Buffer>(gunzip)],
+]);
+
+/**
+ * Decodes the Content-Encoding. RangeError ERR_BUFFER_TOO_LARGE as soon as more than `maxBytes` have come out: a
+ * small body must not fill memory. A damaged body is zlib's error, an encoding not requested a TypeError.
+ */
+async function inflate(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
+  if (encoding === 'identity') return body;
+  const decode = decoders.get(encoding);
+  if (decode === undefined) throw new TypeError('unknown content encoding');
+  return decode(body, { maxOutputLength: maxBytes });
 }
 
 /** Connections that clients share. `close` waits for the requests under way. */
@@ -204,11 +268,6 @@ function refusalOf(
     detail,
     retryAfterMs: retryAfterMs(status, headers, Date.now()),
   });
-}
-
-function serviceTime(date: string | undefined): number | null {
-  const ms = Date.parse(date ?? '');
-  return Number.isNaN(ms) ? null : ms;
 }
 
 const targetHost = (location: string, base: URL): string =>

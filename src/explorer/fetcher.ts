@@ -1,26 +1,25 @@
+import type { FailureClass } from '../failure.ts';
 import { createRedactor } from '../redact.ts';
 import { signals } from '../signals.ts';
 import type { Budget, BudgetLane } from './budget.ts';
-import type { ExplorerClient, ExplorerRequest } from './client.ts';
+import type { ExplorerClient, ExplorerRequest, Reply } from './client.ts';
 import { ExplorerError } from './error.ts';
 import { parseBody } from './response.ts';
 import { creditsPerRequest } from './slot.ts';
 
 /** A page with its bytes, value, and facts of the request. */
-export interface FetchedPage {
+export interface FetchedPage extends Pick<Reply, 'body' | 'bytes' | 'latencyMs'> {
   /** Orders the page among all observations. */
   readonly page_id: number;
   /** When the request was admitted, on the database's clock. */
   readonly at: string;
-  readonly body: Buffer;
   readonly json: unknown;
-  readonly bytes: number;
+  /** Requests sent, the successful one included. */
   readonly attempts: number;
-  readonly latencyMs: number;
 }
 
 /** A key's client and budget, and the secrets that no page may keep. */
-export interface KeyedClient {
+interface KeyedClient {
   readonly client: ExplorerClient;
   readonly budget: Budget;
   readonly secrets: readonly string[];
@@ -28,53 +27,57 @@ export interface KeyedClient {
   readonly by: object;
 }
 
-/** Gets pages within the key's budget, with echoed keys removed. */
+interface PageRequest extends ExplorerRequest {
+  readonly operation: string;
+  readonly lane: BudgetLane;
+  readonly isRecheck?: boolean;
+}
+
+/**
+ * Gets pages within the key's budget, with retries, and with echoed keys removed. Throws ExplorerError, what the budget
+ * throws, or the signal's reason.
+ */
 export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
   const redact = createRedactor(secrets);
-  const read = (received: Buffer) => {
-    const body = withoutSecrets(received, secrets, redact);
-    const json = parseBody(body, redact);
-    if (lacksNext(json)) {
-      const detail = 'the page has no field next_page_params, not even null';
-      throw new ExplorerError({ failure: 'envelope-invalid', status: 200, detail });
-    }
-    return { body, json };
-  };
-  return async (
-    request: ExplorerRequest & {
-      readonly operation: string;
-      readonly lane: BudgetLane;
-      readonly isRecheck?: boolean;
-    },
-    signal: AbortSignal,
-  ): Promise<FetchedPage> => {
+  return async (request: PageRequest, signal: AbortSignal): Promise<FetchedPage> => {
     const { chainId: chain_id, operation, lane, isRecheck = false } = request;
     const labels = { by, chain_id, operation, lane };
-    const answer = await client
-      .get(request, {
-        admit: (admitted) => budget.take(lane, admitted),
-        report: (reply) => budget.report(reply),
-        read,
-        isRecheck,
-        onAttempt: (attempt) =>
-          signals.request.publish(() => ({ ...labels, ...attempt, credits: creditsPerRequest })),
-        signal,
-      })
-      .catch((error: unknown) => {
-        if (error instanceof ExplorerError) {
-          signals.miss.publish(() => ({ ...labels, failure: error.failure }));
-        }
-        throw error;
-      });
-    return {
-      page_id: answer.admission.page_id,
-      at: answer.admission.at,
-      ...answer.page,
-      bytes: answer.bytes,
-      attempts: answer.attempts,
-      latencyMs: answer.latencyMs,
+    const sending = { signal, isRecheck };
+    const attempt = async (attempts: number): Promise<FetchedPage> => {
+      const slot = await budget.take(lane, signal);
+      const { error, limits, bytes, latencyMs, ...reply } = await client.send(request, sending);
+      let outcome: 'ok' | FailureClass = error?.failure ?? 'ok';
+      try {
+        await budget.report({ slot, error, limits });
+        if (error !== null) throw error;
+        const body = withoutSecrets(reply.body, secrets, redact);
+        const { page_id, at } = slot;
+        return { page_id, at, body, json: readPage(body, redact), bytes, attempts, latencyMs };
+      } catch (failure) {
+        if (failure instanceof ExplorerError) outcome = failure.failure;
+        throw failure;
+      } finally {
+        const credits = creditsPerRequest;
+        signals.request.publish(() => ({ ...labels, outcome, ms: latencyMs, credits }));
+      }
     };
+    try {
+      return await client.repeat(attempt, sending);
+    } catch (error) {
+      if (error instanceof ExplorerError) {
+        signals.miss.publish(() => ({ ...labels, failure: error.failure }));
+      }
+      throw error;
+    }
   };
+}
+
+/** A failure here fails this attempt only: a cut body may look like a page, and is whole when requested again. */
+function readPage(body: Buffer, redact: (text: string) => string): unknown {
+  const json = parseBody(body, redact);
+  if (!lacksNext(json)) return json;
+  const detail = 'the page has no field next_page_params, not even null';
+  throw new ExplorerError({ failure: 'envelope-invalid', status: 200, detail });
 }
 
 /** Whether the page lacks its next cursor: a retry may bring a lost field. */

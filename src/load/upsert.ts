@@ -11,7 +11,7 @@ interface PageCounts {
 export type CountsByPage = Map<number, PageCounts>;
 
 /** The value of a column when the row is there already, as SQL; `t` is the stored row. */
-export const newestWins = (column: string) => `excluded."${column}"`;
+const newestWins = (column: string) => `excluded."${column}"`;
 
 /** Stored rows that a page may change: of older pages, also its own (a new decoding), or any. */
 export type Changeable = 'older' | 'older and own' | 'any';

@@ -64,10 +64,15 @@ async function getPage({ url, chainId, ...limit }: Extract<MeasuredInput, { chai
     sleep: (ms, signal) => delay(ms, undefined, { signal }),
   });
   const { signal } = new AbortController();
+  const request = { chainId, path: 'proxy/account-abstraction/operations', query: {} };
   const outcome = await client
-    .get(
-      { chainId, path: 'proxy/account-abstraction/operations', query: {} },
-      { admit: async () => null, read: (body) => parseBody(body), signal },
+    .repeat(
+      async () => {
+        const { error, body } = await client.send(request, { signal });
+        if (error !== null) throw error;
+        return parseBody(body);
+      },
+      { signal },
     )
     .then(
       () => ({ state: 'finished', reason: null }),

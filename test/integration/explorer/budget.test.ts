@@ -69,10 +69,10 @@ test('an answer after which no request remains holds all until the reset', async
     await openWorker(database, simulator.url),
     await openWorker(database, simulator.url),
   ];
-  const admission = await first.budget.take('live', new AbortController().signal);
+  const slot = await first.budget.take('live', new AbortController().signal);
   const limits = { limit: null, remaining: 0, resetMs: 700, creditsRemaining: null };
   const start = performance.now();
-  await first.budget.report({ admission, error: null, limits });
+  await first.budget.report({ slot, error: null, limits });
   await Promise.all([first.fetch(), second.fetch()]);
   expect(seen.map(({ at }) => at - start).filter((ms) => ms < 690)).toEqual([]);
 });

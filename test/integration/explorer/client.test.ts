@@ -12,10 +12,10 @@ test('gets a page with the credentials in the query and only there', async () =>
   });
   const { get, reports } = start(`${baseUrl}/prefix/`);
   const answer = await get();
-  expect(answer.page.toString()).toBe(page);
-  expect(answer).toMatchObject({ bytes: page.length, attempts: 1, admission: 1 });
+  expect(answer.body.toString()).toBe(page);
+  expect(answer).toMatchObject({ bytes: page.length, attempts: 1, page_id: 1 });
   const limits = { limit: 5, remaining: 4, resetMs: null, creditsRemaining: 980 };
-  expect(reports).toMatchObject([{ admission: 1, error: null, limits }]);
+  expect(reports).toMatchObject([{ slot: { page_id: 1 }, error: null, limits }]);
   expect(answer.latencyMs).toBeGreaterThan(0);
   expect(seen[0]?.url.pathname).toBe('/prefix/10/api/v2/proxy/account-abstraction/operations');
   expect(Object.fromEntries(seen[0]?.url.searchParams ?? [])).toEqual({
@@ -35,8 +35,7 @@ test('a cursor that echoes key or apikey neither adds nor replaces a credential'
   });
   const { client } = start(baseUrl, { secretKey: undefined as never });
   const query = { key: 'echo', apikey: 'echo', page_token: 'a+b/c=' };
-  const call = { admit: async () => 0, read: () => null, signal: new AbortController().signal };
-  await client.get({ chainId: 10, path: 'x', query }, call);
+  await client.send({ chainId: 10, path: 'x', query }, new AbortController());
   expect(seen).toEqual([[canary]]);
 });
 
@@ -66,32 +65,30 @@ test.each([
     response.setHeader('content-encoding', encoding).end(body);
   });
   const answer = await start(baseUrl).get();
-  expect(answer.page.toString()).toBe(long);
+  expect(answer.body.toString()).toBe(long);
   expect(answer.bytes).toBe(body.length);
 });
 
-test('each attempt is admitted, and the answer holds the admission of the one that succeeded', async () => {
+test('each attempt has a slot, and the page has the slot of the one that succeeded', async () => {
   let number = 0;
   const { baseUrl } = await serve((_request, response) => {
     number += 1;
     response.statusCode = number < 3 ? 502 : 200;
     response.end(number < 3 ? '<html>bad gateway</html>' : page);
   });
-  const { get, admissions, waits } = start(baseUrl);
+  const { get, slots, waits } = start(baseUrl);
   const answer = await get();
-  expect(answer).toMatchObject({ attempts: 3, admission: 3 });
-  expect(admissions).toEqual([1, 2, 3]);
+  expect(answer).toMatchObject({ attempts: 3, page_id: 3 });
+  expect(slots).toEqual([1, 2, 3]);
   expect(waits).toHaveLength(2);
 });
 
-test('what admit throws ends the request without sending it', async () => {
+test('what the budget throws ends the request without sending it', async () => {
   const { baseUrl, requests } = await serve((_request, response) => response.end(page));
   const refusal = new Error('budget gone');
-  const { client } = start(baseUrl);
-  const call = { admit: () => Promise.reject(refusal), read: () => null };
-  const { signal } = new AbortController();
-  const requested = client.get({ chainId: 1, path: 'x', query: {} }, { ...call, signal });
-  await expect(requested).rejects.toBe(refusal);
+  const { budget, get } = start(baseUrl);
+  budget.take = () => Promise.reject(refusal);
+  await expect(get()).rejects.toBe(refusal);
   expect(requests()).toBe(0);
 });
 

@@ -117,9 +117,9 @@ describe('a damaged answer is unreachable', () => {
       `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${page.length}\r\n\r\n${page}`,
     ],
   ])('%s', async (_name, answer) => {
-    const { fail, admissions } = start(await serveBytes(answer));
+    const { fail, slots } = start(await serveBytes(answer));
     expect(await fail()).toMatchObject({ failure: 'unreachable', status: null });
-    expect(admissions).toHaveLength(4);
+    expect(slots).toHaveLength(4);
   });
 
   test.each([
@@ -132,7 +132,7 @@ describe('a damaged answer is unreachable', () => {
 
   test('a whole page without any length is accepted', async () => {
     const { get } = start(await serveBytes(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${page}`));
-    expect((await get()).page.toString()).toBe(page);
+    expect((await get()).body.toString()).toBe(page);
   });
 });
 
@@ -171,9 +171,9 @@ describe('an abort ends the request with the reason of the signal, before any ti
 
   test('before it began', async () => {
     const { baseUrl, requests } = await serve((_request, response) => response.end(page));
-    const { get, admissions } = start(baseUrl);
+    const { get, slots } = start(baseUrl);
     await expect(get(AbortSignal.abort(reason))).rejects.toBe(reason);
-    expect(admissions).toHaveLength(0);
+    expect(slots).toHaveLength(0);
     expect(requests()).toBe(0);
   });
 

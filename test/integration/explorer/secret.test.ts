@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { createFetcher } from '../../../src/explorer/fetcher.ts';
 import { canary, secondCanary, serve, serveBytes, start } from './server.ts';
 
 /** Every text that a value holds: own properties (hidden ones too), causes, prototypes' getters. */
@@ -81,18 +80,7 @@ test('a page that repeats the keys loses them before it is parsed', async () => 
     const item = { self: echo(request.url), keys: [canary, secondCanary] };
     response.end(JSON.stringify({ items: [item], next_page_params: null }));
   });
-  const fetchPage = createFetcher({
-    client: start(baseUrl).client,
-    budget: {
-      take: async () => ({ page_id: 1, at: '', isPoll: false }),
-      report: async () => undefined,
-    },
-    secrets: [canary, secondCanary],
-    by: {},
-  });
-  const request = { chainId: 10, path: 'x', query: {}, operation: 'x', lane: 'live' } as const;
-
-  const { json, body } = await fetchPage(request, new AbortController().signal);
+  const { json, body } = await start(baseUrl).get();
 
   expect(json).toMatchObject({ items: [{ keys: ['***', '***'] }] });
   expect([json, body.toString()].flatMap(leaks)).toEqual([]);

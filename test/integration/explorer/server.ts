@@ -2,8 +2,10 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSocketServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import type { Budget } from '../../../src/explorer/budget.ts';
 import { createExplorerClient, type ExplorerClientOptions } from '../../../src/explorer/client.ts';
 import { ExplorerError } from '../../../src/explorer/error.ts';
+import { createFetcher } from '../../../src/explorer/fetcher.ts';
 
 export const canary = 'canary-api/key&ü';
 export const secondCanary = 'canary secret+key';
@@ -48,10 +50,18 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+const operationsRequest = {
+  chainId: 10,
+  path: 'proxy/account-abstraction/operations',
+  query: { page_size: 50 },
+  operation: 'user-operations',
+  lane: 'live',
+} as const;
+
 /** A client that never really waits between attempts, and what it did. */
 export function start(baseUrl: string, options: Partial<ExplorerClientOptions> = {}) {
   const waits: number[] = [];
-  const admissions: number[] = [];
+  const slots: number[] = [];
   const reports: unknown[] = [];
   const client = createExplorerClient({
     baseUrl,
@@ -66,12 +76,13 @@ export function start(baseUrl: string, options: Partial<ExplorerClientOptions> =
     ...options,
   });
   onTestFinished(() => client.close());
-  const admit = async (): Promise<number> => admissions.push(admissions.length + 1);
-  const get = (signal: AbortSignal = new AbortController().signal) =>
-    client.get(
-      { chainId: 10, path: 'proxy/account-abstraction/operations', query: { page_size: 50 } },
-      { admit, report: async (reply) => void reports.push(reply), read: (body) => body, signal },
-    );
+  const budget: Budget = {
+    take: async () => ({ page_id: slots.push(slots.length + 1), at: '', isPoll: false }),
+    report: async (reply) => void reports.push(reply),
+  };
+  const fetchPage = createFetcher({ client, budget, secrets: [canary, secondCanary], by: client });
+  const get = (signal: AbortSignal = new AbortController().signal, request: object = {}) =>
+    fetchPage({ ...operationsRequest, ...request }, signal);
   const fail = async (): Promise<ExplorerError> => {
     const error = await get().then(
       () => null,
@@ -80,5 +91,5 @@ export function start(baseUrl: string, options: Partial<ExplorerClientOptions> =
     if (error instanceof ExplorerError) return error;
     throw new Error(`expected an ExplorerError, got ${String(error)}`);
   };
-  return { client, get, fail, waits, admissions, reports };
+  return { client, budget, get, fail, waits, slots, reports };
 }
