@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
+import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import { tableName } from '../db/column-types.ts';
 import type { Database } from '../db/transaction.ts';
 import { parseBody } from '../explorer/response.ts';
@@ -33,15 +33,13 @@ export function readTerm(text: string): { readonly is: Kind; readonly value: str
 export async function traceTerm(db: Database, term: string): Promise<TraceDocument> {
   const read = readTerm(term);
   if (read === null) return { term: term.slice(0, longestTerm), is: null, hint, rows: [] };
-  const { rows: feeds } = await db.execute<{ chain_id: string }>(
+  const { rows: chains } = await db.execute<{ chain_id: string }>(
     sql`select distinct chain_id from etl.feeds order by chain_id`,
   );
-  const chains = feeds.map(({ chain_id }) => Number(chain_id));
-  const found: Found[] = [];
-  // One after the other: planning a statement over all tables takes longer than these.
-  for (const place of placesOf(read.is)) found.push(...(await rowsAt(db, place, read, chains)));
+  const sought = { ...read, chains: chains.map(({ chain_id }) => chain_id) };
   const rows: Row[] = [];
-  for (const row of found) rows.push(await explain(db, row));
+  // One after the other: planning a statement over all tables takes longer than these.
+  for (const place of placesOf(read.is)) rows.push(...(await rowsAt(db, place, sought)));
   return { term: read.value, is: read.is, hint: null, rows };
 }
 
@@ -50,7 +48,7 @@ interface Place {
   readonly table: PgTable;
   readonly column: string;
   /** The primary key after the chain and the column; null: another index has the column. */
-  readonly rest: readonly PgColumn[] | null;
+  readonly rest: readonly string[] | null;
 }
 
 /** Indexed columns of the term's type in all tables that pages write; unique ones first. */
@@ -63,80 +61,99 @@ function placesOf(is: Kind): readonly Place[] {
 }
 
 function placesIn(table: PgTable, type: string): Place[] {
-  const { primaryKeys, indexes, columns: all } = getTableConfig(table);
-  const sought = (name: string | undefined) =>
-    all.find((column) => column.name === name && column.getSQLType() === type)?.name;
-  const own = primaryKeys.flatMap(({ columns }): Place[] => {
-    const [chain, second, ...rest] = columns;
-    const column = chain?.name === 'chain_id' ? sought(second?.name) : undefined;
-    return column === undefined ? [] : [{ table, column, rest }];
-  });
-  const others = indexes.flatMap(({ config }): Place[] => {
+  const { primaryKeys, indexes, columns } = getTableConfig(table);
+  const typed = new Set(namesOf(columns.filter((column) => column.getSQLType() === type)));
+  const places = new Map<string, Place>();
+  const add = (names: readonly string[], isKey: boolean) => {
+    const [column = '', ...rest] = names.filter((name) => name !== 'chain_id');
+    if (!typed.has(column) || places.has(column)) return;
+    places.set(column, { table, column, rest: isKey ? rest : null });
+  };
+  for (const key of primaryKeys) add(namesOf(key.columns), true);
+  for (const { config } of indexes) {
+    const { where, method = 'btree' } = config;
     // Partial indexes miss rows, and range indexes find no values.
-    if (config.where !== undefined || !['btree', 'hash'].includes(config.method ?? 'btree'))
-      return [];
-    const names = config.columns.map((column) => ('name' in column ? column.name : undefined));
-    const column = sought(names.find((name) => name !== 'chain_id'));
-    return column === undefined ? [] : [{ table, column, rest: null }];
-  });
-  const known = new Set(own.map(({ column }) => column));
-  return [...own, ...others.filter(({ column }) => !known.has(column))];
+    if (where === undefined && ['btree', 'hash'].includes(method)) {
+      add(namesOf(config.columns), false);
+    }
+  }
+  return [...places.values()];
 }
+
+/** The names of columns; an expression has none. */
+const namesOf = (columns: readonly object[]): string[] =>
+  columns.map((column) => ('name' in column ? String(column.name) : ''));
 
 /** Rows shown of a place: an address may have thousands. */
 const mostRows = 3;
 const longestValue = 300;
 
-interface Found extends Omit<Row, 'page' | 'changes'> {
-  readonly page_id: number;
+/** A row with its page and later changes; its archived item is read apart. */
+interface Found extends Record<string, unknown> {
+  readonly row: Row;
   /** The key after the chain, as text. */
   readonly item: string;
-  readonly first_seen_at: string;
-  readonly updated_at: string;
-  /** When it left its list. */
-  readonly removed_at: string | null;
+  /** Null: not archived, or too large. */
+  readonly body: Buffer | null;
+  readonly encoding: string;
 }
+
+const own = (column: string) => sql.raw(`t."${column}"`);
 
 async function rowsAt(
   db: Database,
   { table, column, rest }: Place,
-  { is, value }: { readonly is: Kind; readonly value: string },
-  chains: readonly number[],
-): Promise<Found[]> {
+  { is, value, chains }: { readonly is: Kind; readonly value: string; readonly chains: string[] },
+): Promise<Row[]> {
+  if (chains.length === 0) return [];
   const { primaryKeys, columns } = getTableConfig(table);
   const name = tableName(table);
-  const from = sql.raw(name);
-  const isSought = sql`${sql.raw(`t."${column}"`)} = ${is === 'height' ? sql`${value}::bigint` : sql`${value}::text`}`;
+  const isSought = sql`${own(column)} = ${is === 'height' ? sql`${value}::bigint` : sql`${value}::text`}`;
   // Each chain separately, in key order: the newest rows of a long history come last.
-  const order = (rest ?? []).map(({ name: key }) => `t."${key}" desc`).join(', ');
-  const rows = sql.join(
-    chains.map(
-      (chain) => sql`
-        (select * from ${from} as t where t.chain_id = ${chain}::bigint and ${isSought}
-         ${sql.raw(order === '' ? '' : `order by ${order}`)} limit ${mostRows})`,
-    ),
-    sql` union all `,
+  const order = (rest ?? []).map((key) => sql`${own(key)} desc`);
+  const rows = chains.map(
+    (chain) => sql`(
+      select * from ${sql.raw(name)} as t where t.chain_id = ${chain}::bigint and ${isSought}
+      ${order.length === 0 ? sql`` : sql`order by ${sql.join(order, sql`, `)}`} limit ${mostRows}
+    )`,
   );
-  if (chains.length === 0) return [];
-  const keys = primaryKeys.flatMap((key) => key.columns.map((one) => one.name));
-  const removed = columns.find((one) => ['removed_at', 'missing_since'].includes(one.name))?.name;
-  const { rows: found } = await db.execute<{ row: Found }>(sql`
+  const keys = primaryKeys.flatMap((key) => namesOf(key.columns));
+  const removed = columns.find((one) => ['removed_at', 'missing_since'].includes(one.name));
+  const { rows: found } = await db.execute<Found>(sql`
     select json_build_object(
       'relation', ${name}::text,
       'key', concat_ws(', ', ${sql.raw(keys.map((key) => `'${key}=' || t."${key}"`).join(', '))}),
-      'item', ${sql.raw(`t."${keys.find((key) => key !== 'chain_id') ?? 'chain_id'}"::text`)},
       'columns', (
         select json_agg(json_build_object('name', field.key, 'value', left(field.value, ${longestValue})))
         from json_each_text(row_to_json(t)) as field
         where field.key not in ('first_seen_at', 'updated_at', 'page_id')
       ),
-      'page_id', page_id, 'first_seen_at', first_seen_at, 'updated_at', updated_at,
-      'removed_at', ${sql.raw(removed === undefined ? 'null' : `t."${removed}"`)}
-    ) as row
-    from (${rows}) as t
-    limit ${mostRows}
+      'page', case when pages.id is not null then json_build_object(
+        'id', pages.id, 'walk_id', walk_id, 'feed', pages.feed, 'sequence', sequence,
+        'fetched_at', fetched_at, 'cursor', cursor_in::text, 'body', null
+      ) end,
+      'changes', (
+        select coalesce(json_agg(json_build_object('at', at, 'sentence', sentence) order by at desc), '[]')
+        from (values
+          (case when updated_at > first_seen_at then updated_at end, 'A later page changed it.'),
+          (${removed === undefined ? sql`null` : own(removed.name)}, 'It is no longer in the list.'),
+          ((
+            select max(seen_at) from etl.late_arrivals as late
+            where late.feed = pages.feed and late.key = item
+          ), 'It appeared after its part of the list had been verified.')
+        ) as change(at, sentence)
+        where at is not null
+      )
+    ) as row, item, case when octet_length(body) <= ${largestPacked} then body end as body, encoding
+    from (select * from (${sql.join(rows, sql` union all `)}) as every limit ${mostRows}) as t
+    cross join lateral (select ${own(keys.find((key) => key !== 'chain_id') ?? 'chain_id')}::text as item) as named
+    left join etl.pages on pages.id = t.page_id
+    left join etl.raw_pages on raw_pages.page_id = t.page_id
   `);
-  return found.map(({ row }) => row);
+  return found.map(({ row, item, body, encoding }) => {
+    const archived = body === null ? null : archivedItem(body, encoding, item);
+    return { ...row, page: row.page && { ...row.page, body: archived } };
+  });
 }
 
 /** Limit of a compressed body to decompress, in bytes: a page has about ten thousand. */
@@ -144,44 +161,6 @@ const largestPacked = 1024 * 1024;
 const longestItem = 3_000;
 /** An item may repeat the URL of its request. */
 const redact = createRedactor([]);
-
-interface Origin {
-  readonly page: Omit<NonNullable<Row['page']>, 'body'> | null;
-  readonly late_at: string | null;
-}
-
-/** A row's page, archived item and later changes. */
-async function explain(db: Database, found: Found): Promise<Row> {
-  const { page_id, item, first_seen_at, updated_at, removed_at, ...row } = found;
-  const { rows } = await db.execute<{ origin: Origin; body: Buffer | null; encoding: string }>(sql`
-    select json_build_object(
-      'page', case when pages.id is not null then json_build_object(
-        'id', pages.id, 'walk_id', walk_id, 'feed', pages.feed, 'sequence', sequence,
-        'fetched_at', fetched_at, 'cursor', cursor_in::text
-      ) end,
-      'late_at', (
-        select max(seen_at) from etl.late_arrivals
-        where late_arrivals.feed = pages.feed and key = ${item}
-      )
-    ) as origin, case when octet_length(body) <= ${largestPacked} then body end as body, encoding
-    from (values (${page_id}::bigint)) as sought(id)
-    left join etl.pages using (id)
-    left join etl.raw_pages on page_id = sought.id
-  `);
-  const [read] = rows;
-  const archived = read?.body ? archivedItem(read.body, read.encoding, item) : null;
-  const happened: readonly (readonly [at: string | null, sentence: string])[] = [
-    [updated_at > first_seen_at ? updated_at : null, 'A later page changed it.'],
-    [removed_at, 'It is no longer in the list.'],
-    [read?.origin.late_at ?? null, 'It appeared after its part of the list had been verified.'],
-  ];
-  const changes = happened.flatMap(([at, sentence]) => (at === null ? [] : [{ at, sentence }]));
-  return {
-    ...row,
-    page: read?.origin.page ? { ...read.origin.page, body: archived } : null,
-    changes: changes.toSorted((one, other) => (one.at < other.at ? 1 : -1)),
-  };
-}
 
 /** The page's item for a row, else the page's beginning; null: unreadable. */
 function archivedItem(packed: Buffer, encoding: string, item: string): string | null {
