@@ -5,17 +5,11 @@ import { isOperation } from '../lists/registry.ts';
 import type { CoverageDocument } from './endpoints.ts';
 import { unitOf } from './facts.ts';
 import { commandFor } from './findings.ts';
-import { timesNear } from './item-times.ts';
+import { type Near, timesNear } from './item-times.ts';
 
-type Segment = CoverageDocument['segments'][number];
-type Gap = CoverageDocument['gaps'][number];
-export type CellState = Segment['state'];
-
+export type CellState = CoverageDocument['segments'][number]['state'];
 /** Both ends included. */
-export interface Range {
-  readonly from: number;
-  readonly to: number;
-}
+export type Range = Readonly<NonNullable<CoverageDocument['window']>>;
 
 /** A feed as it can be drawn. */
 export interface Extent {
@@ -90,12 +84,7 @@ export async function readExtents(db: Database): Promise<Extent[]> {
   return rows.map(({ extent }) => extent);
 }
 
-export interface Cells {
-  readonly feed: string;
-  readonly bounds: readonly number[];
-}
-
-export interface Drawn {
+interface Drawn {
   readonly feed: string;
   /** The most important state in each cell, so that a gap of one block shows. */
   readonly states: readonly CellState[];
@@ -108,7 +97,7 @@ const mostGaps = 50;
 /** The feed is the outer loop: each cell searches its multiranges without unnesting them. */
 export async function readCells(
   db: Database,
-  requested: readonly Cells[],
+  requested: readonly { readonly feed: string; readonly bounds: readonly number[] }[],
 ): Promise<ReadonlyMap<string, Drawn>> {
   const { rows } = await db.execute<{ drawn: Drawn }>(sql`
     with parts as materialized (${parts}), requested as (
@@ -146,9 +135,9 @@ export async function readCells(
   return new Map(rows.map(({ drawn }) => [drawn.feed, drawn]));
 }
 
+/** The window of a feed's coverage; null: from the lowest, to the newest. */
 export interface CoverageWindow {
   readonly feed: string;
-  /** Null: from the lowest, to the newest. */
   readonly from: number | null;
   readonly to: number | null;
   readonly cells: number;
@@ -161,36 +150,27 @@ export async function readCoverage(
 ): Promise<CoverageDocument | null> {
   const extent = (await readExtents(db)).find((one) => one.feed === feed);
   if (extent === undefined) return null;
-  const { unit: counts, whole } = extent;
-  if (whole === null) {
-    return { feed, unit: counts, whole, window: null, segments: [], gaps: [] };
-  }
+  const { unit, whole } = extent;
+  if (whole === null) return { feed, unit, whole, window: null, segments: [], gaps: [] };
   const within = (position: number) => Math.min(Math.max(position, 0), whole.to);
   const lowest = within(from ?? whole.from);
   const window = { from: lowest, to: Math.max(lowest, within(to ?? whole.to)) };
-  const { segments: drawn, gaps } = await readWindow(db, feed, window, cells);
-  const times = await timesNear(
-    db,
-    [...drawn.map(inside), ...gaps.map((gap) => around(gap, whole))].flat().map((near) => ({
-      feed,
-      ...near,
-    })),
-  );
-  const timeAt = (place: number) => times[place] ?? null;
+  const { segments, gaps } = await readWindow(db, feed, window, cells);
+  const timed = await withTimes(db, feed, gaps, (gap) => [
+    { height: gap.from - 1, from: 0, to: gap.from - 1 },
+    { height: gap.to + 1, from: gap.to + 1, to: Math.max(gap.to + 2, whole.to) },
+  ]);
   return {
     feed,
-    unit: counts,
+    unit,
     whole,
     window,
-    segments: drawn.map((segment, index) => ({
-      ...segment,
-      from_at: timeAt(2 * index),
-      to_at: timeAt(2 * index + 1),
-    })),
-    gaps: gaps.map((gap, index) => ({
+    segments: await withTimes(db, feed, segments, (segment) => [
+      { ...segment, height: segment.from },
+      { ...segment, height: segment.to },
+    ]),
+    gaps: timed.map((gap) => ({
       ...gap,
-      from_at: timeAt(2 * (drawn.length + index)),
-      to_at: timeAt(2 * (drawn.length + index) + 1),
       requests: requestsOf(gap, extent),
       command: commandOf(gap, extent),
     })),
@@ -200,13 +180,11 @@ export async function readCoverage(
 /** The cells of a window, merged by state. */
 async function readWindow(db: Database, feed: string, { from, to }: Range, cells: number) {
   const size = Math.ceil((to - from + 1) / cells);
-  const bounds = Array.from(
-    { length: Math.ceil((to - from + 1) / size) },
-    (_, at) => from + at * size,
-  );
+  const count = Math.ceil((to - from + 1) / size);
+  const bounds = Array.from({ length: count }, (_, at) => from + at * size);
   const read = await readCells(db, [{ feed, bounds: [...bounds, to + 1] }]);
   const { states = [], gaps = [] } = read.get(feed) ?? {};
-  const segments: Omit<Segment, 'from_at' | 'to_at'>[] = [];
+  const segments: (Range & { state: CellState })[] = [];
   for (const [at, state] of states.entries()) {
     const start = bounds[at] ?? from;
     const end = Math.min(to, start + size - 1);
@@ -217,22 +195,27 @@ async function readWindow(db: Database, feed: string, { from, to }: Range, cells
   return { segments, gaps };
 }
 
-const inside = ({ from, to }: Range) => [
-  { height: from, from, to },
-  { height: to, from, to },
-];
-
-/** The items on both sides of a gap. */
-const around = ({ from, to }: Range, whole: Range) => [
-  { height: from - 1, from: 0, to: from - 1 },
-  { height: to + 1, from: to + 1, to: Math.max(to + 2, whole.to) },
-];
+/** Adds the times of the items nearest to both ends of each range. */
+async function withTimes<Part extends Range>(
+  db: Database,
+  feed: string,
+  ranges: readonly Part[],
+  endsOf: (part: Part) => readonly Omit<Near, 'feed'>[],
+) {
+  const ends = ranges.flatMap(endsOf).map(({ height, from, to }) => ({ feed, height, from, to }));
+  const times = await timesNear(db, ends);
+  return ranges.map((part, at) => ({
+    ...part,
+    from_at: times[2 * at] ?? null,
+    to_at: times[2 * at + 1] ?? null,
+  }));
+}
 
 const requestsOf = ({ from, to }: Range, { pages_each }: Extent): number | null =>
   pages_each === null ? null : Math.max(1, Math.ceil((to - from + 1) * pages_each));
 
 /** A list by block refetches the missing blocks; one by batch refetches whole batches. */
-const commandOf = ({ from, to }: Pick<Gap, 'from' | 'to'>, extent: Extent): string =>
+const commandOf = ({ from, to }: Range, extent: Extent): string =>
   isOperation(extent.operation) && isBoundedBy(extent.operation, 'fromBlock')
     ? `${commandFor('backfill', extent)} --from-block ${from} --to-block ${to}`
     : commandFor('repair', extent);

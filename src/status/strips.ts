@@ -67,36 +67,25 @@ function lowestOf(
   return Math.max(0, from - (to - from) * below);
 }
 
-/** Positions by time, and times by position. */
-interface Scale {
-  heightAt(time: number): number;
-  timeAt(height: number): number;
-  /** True between the newest item and the last poll: no items exist there. */
-  isEmptyFrom(time: number): boolean;
-}
-
-/** Linear between known points, at their mean pace outside; null: fewer than two points. Pure. */
-function scaleOf(points: readonly Point[], { last_success_at }: Extent): Scale | null {
+/**
+ * Positions by time, and times by position: linear between known points, at their mean pace outside; null: fewer than
+ * two points. Pure.
+ */
+function scaleOf(points: readonly Point[], { last_success_at }: Extent) {
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined || last.at <= first.at) return null;
   const polledAt = last_success_at === null ? last.at : Date.parse(last_success_at);
-  /** The known points around a value; outside of them the first and the last. */
-  const around = (value: number, of: (point: Point) => number): readonly [Point, Point] => {
-    const above = points.findIndex((point) => of(point) > value);
-    const [one, other] = [points[above - 1], points[above]];
-    return one === undefined || other === undefined ? [first, last] : [one, other];
+  const along = (value: number, axis: keyof Point, other: keyof Point) => {
+    const above = points.findIndex((point) => point[axis] > value);
+    const [lower = first, upper = last] = above < 1 ? [] : points.slice(above - 1, above + 1);
+    const pace = (upper[other] - lower[other]) / (upper[axis] - lower[axis]);
+    return lower[other] + (value - lower[axis]) * pace;
   };
   return {
-    heightAt(time) {
-      const [one, other] = around(time, ({ at }) => at);
-      const own = (other.height - one.height) / (other.at - one.at);
-      return Math.floor(one.height + (time - one.at) * own);
-    },
-    timeAt(height) {
-      const [one, other] = around(height, (point) => point.height);
-      return one.at + ((height - one.height) * (other.at - one.at)) / (other.height - one.height);
-    },
-    isEmptyFrom: (time) => time > last.at && time <= polledAt,
+    heightAt: (time: number) => Math.floor(along(time, 'at', 'height')),
+    timeAt: (height: number) => along(height, 'height', 'at'),
+    /** True between the newest item and the last poll: no items exist there. */
+    isEmptyFrom: (time: number) => time > last.at && time <= polledAt,
   };
 }
 
