@@ -11,7 +11,7 @@ export interface Near {
 }
 
 /** As SQL: the times of the positions in `requested`. */
-const times = allKinds(({ ribbon }) => ribbon?.times ?? null);
+export const times = allKinds(({ ribbon }) => ribbon?.times ?? null);
 
 /** The time of a position, in ms since 1970. */
 export interface Point {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import type { RunsDocument, ThroughputDocument } from './endpoints.ts';
-import { timesNear } from './item-times.ts';
+import { times } from './item-times.ts';
 
 /** Possible widths of bins, in seconds, and their maximum number. */
 const widths = [60, 300, 900, 3_600, 21_600];
@@ -15,12 +15,6 @@ export interface RecentWindow {
   readonly feed: string | null;
 }
 
-/** With the highest position that a poll of the head read. */
-interface Bin extends Omit<ThroughputDocument['bins'][number], 'lag_s'> {
-  readonly polled_at: string | null;
-  readonly height: number | null;
-}
-
 /** Throughput of the last hours. Lag is only of one feed: over several it means nothing. */
 export async function readThroughput(
   db: Database,
@@ -28,7 +22,7 @@ export async function readThroughput(
 ): Promise<ThroughputDocument> {
   const binS = widths.find((width) => (hours * 3_600) / width <= mostBins) ?? 86_400;
   const { first, from, to } = await findWindow(db, hours, binS);
-  const { rows } = await db.execute<{ bin: Bin }>(sql`
+  const { rows } = await db.execute<{ bin: ThroughputDocument['bins'][number] }>(sql`
     with page as materialized (
       -- Few columns: there may be many pages, and cursors are long.
       select walk_id, top, cursor_in is null as is_first, inserted + changed as written, credits,
@@ -46,26 +40,29 @@ export async function readThroughput(
       where ${feed}::text is not null and is_first and lane = 'live' and from_head
         and coalesce(batch, page.top) is not null
       order by bin, height desc
+    ), requested as (
+      select ${feed}::text as feed, height, 0::bigint as "from", height as "to" from polls
+    ), found(feed, "from", "to", height, timestamp) as (
+      ${times}
+    ), newest as (
+      select distinct on ("to") "to" as height, timestamp
+      from found
+      where height <= "to" and timestamp <= now() + interval '1 day'
+      order by "to", found.height desc, timestamp
     )
     select json_build_object(
       'at', at, 'pages', coalesce(pages, 0), 'rows', coalesce(rows, 0),
-      'credits', coalesce(credits, 0), 'polled_at', polled_at, 'height', height
+      'credits', coalesce(credits, 0),
+      'lag_s', case when timestamp is not null
+        then greatest(0, round(extract(epoch from polled_at - timestamp), 3)) end
     ) as bin
     from generate_series(${from}::timestamptz, ${to}::timestamptz - ${seconds(binS)}, ${seconds(binS)}) as at
     left join sums on sums.bin = at
     left join polls on polls.bin = at
+    left join newest using (height)
     order by at
   `);
-  const bins = rows.map(({ bin }) => bin);
-  const lags = feed === null ? new Map<string, number>() : await lagsOf(db, feed, bins);
-  return {
-    from,
-    to,
-    bin_s: binS,
-    bins: bins.map(({ at, pages, rows: written, credits }) => {
-      return { at, pages, rows: written, credits, lag_s: lags.get(at) ?? null };
-    }),
-  };
+  return { from, to, bin_s: binS, bins: rows.map(({ bin }) => bin) };
 }
 
 const seconds = (count: number) => sql`make_interval(secs => ${count})`;
@@ -109,26 +106,6 @@ async function findWindow(db: Database, hours: number, binS: number) {
   const [found] = rows;
   if (found === undefined) throw new Error('the ledger has no bounds');
   return found.window;
-}
-
-/** The age of the newest item at each poll, by the start of its bin. */
-async function lagsOf(
-  db: Database,
-  feed: string,
-  bins: readonly Bin[],
-): Promise<ReadonlyMap<string, number>> {
-  const polls = bins.flatMap(({ at, polled_at, height }) =>
-    polled_at === null || height === null ? [] : [{ at, polled_at, height }],
-  );
-  const requested = polls.map(({ height }) => ({ feed, height, from: 0, to: height }));
-  const times = await timesNear(db, requested);
-  return new Map(
-    polls.flatMap(({ at, polled_at }, place) => {
-      const newest = times[place] ?? null;
-      const lag = newest === null ? null : (Date.parse(polled_at) - Date.parse(newest)) / 1000;
-      return lag === null ? [] : [[at, Math.max(0, lag)] as const];
-    }),
-  );
 }
 
 /** Maximum of newest runs and events. */
