@@ -1,13 +1,14 @@
 import type { SourceOptions } from '../app.ts';
-import { requireApiKey, type Settings } from '../config/settings.ts';
-import type { OpenDatabase } from '../open-database.ts';
+import { requireApiKey } from '../config/settings.ts';
+import { feedName } from '../lists/feed.ts';
+import type { RequestCount } from '../lists/list.ts';
 import {
   mostUnrequested,
   recountCoverage,
   repairRequests,
   repairsOf,
-  type VerifiedFeed,
   verifyFeeds,
+  verifyReport,
 } from '../status/verify.ts';
 import { onlyRegistered, originOf, registerFeeds } from '../sync/feeds.ts';
 import type { SyncResult } from '../sync/once.ts';
@@ -57,8 +58,10 @@ async function repair(context: Context, options: RepairOptions) {
     // Ranges outside the file's bounds are no gap.
     if (settings.configFile !== null) await reconcileTargets(database.db, lanes);
     await recountCoverage(database.db);
-    const verified = await verifyFeeds(database.db);
-    await checkCost(context, options, database, verified, { ...settings, chains });
+    const chosen = new Set(lanes.map(({ lane }) => feedName(lane)));
+    const verified = (await verifyFeeds(database.db)).filter(({ feed }) => chosen.has(feed));
+    const how = { pageSize: settings.explorer.pageSize, at: new Date() };
+    checkCost(context, options, repairRequests(await verifyReport(database.db, verified, how)));
     const results: SyncResult[] = [];
     for (const round of await repairsOf(database.db, verified, lanes)) {
       if (context.signal.aborted) break;
@@ -75,15 +78,8 @@ async function repair(context: Context, options: RepairOptions) {
 }
 
 /** Reports the cost of the repair. @throws UsageError for many requests without `--yes` */
-async function checkCost(
-  context: Context,
-  { yes, quiet }: RepairOptions,
-  { db }: OpenDatabase,
-  verified: readonly VerifiedFeed[],
-  { chains, explorer: { pageSize } }: Settings,
-): Promise<void> {
-  const count = await repairRequests(db, verified, chains, { pageSize, at: new Date() });
-  const requests = count.likely ?? count.requests ?? 0;
+function checkCost(context: Context, { yes, quiet }: RepairOptions, count: RequestCount): void {
+  const requests = count.likely ?? count.most ?? 0;
   const cost = costText(count);
   if (requests <= mostUnrequested || yes === true) {
     if (requests > 0 && !quiet) context.stderr(`This repair takes ${cost}.\n`);

@@ -99,8 +99,8 @@ export async function concludeSync(
     command,
     lanes,
     totals: { ...total(lanes), seconds },
-    history: left.flatMap(({ feed, history: { requests } }) =>
-      requests === 0 ? [] : [{ feed, requests }],
+    history: left.flatMap(({ feed, history: { most } }) =>
+      most === 0 ? [] : [{ feed, requests: most }],
     ),
   };
   const commandLine = commandLineOf(context);

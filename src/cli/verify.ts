@@ -116,7 +116,7 @@ function repairLines(look: Look, repair: Repair, known = [knownRequests(repair)]
   // A person sees the cost beside the command; a program needs `--yes`, else it is refused.
   const sum = known.reduce((total, part) => total + part, 0);
   const command = sum > mostUnrequested ? `${wanted} --yes` : wanted;
-  const cost = costText({ likely: requests, requests: at_most });
+  const cost = costText({ likely: requests, most: at_most });
   // A command stays whole, to be copied.
   const [lead, rest] = [`  → ${paint(look, 'command', command)}`, paint(look, 'quiet', cost)];
   if (cost === '') return [lead];
@@ -125,7 +125,7 @@ function repairLines(look: Look, repair: Repair, known = [knownRequests(repair)]
 }
 
 /** `about 13 requests, 260 credits; at most 20`; empty: cost unknown. */
-export function costText({ likely, requests: most }: RequestCount): string {
+export function costText({ likely, most }: RequestCount): string {
   const known = likely ?? most;
   if (known === null) return '';
   if (known === 0) return 'no request';

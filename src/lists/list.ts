@@ -56,14 +56,14 @@ export interface PlannedWalk<Walk extends Scope = Scope> {
 /** Null: nothing is left to begin. 'wait': that depends on a walk under way. */
 export type WalkPlan<Walk extends Scope = Scope> = PlannedWalk<Walk> | 'wait' | null;
 
-export type RequestCount = Pick<Estimate, 'likely' | 'requests'>;
+export type RequestCount = Pick<Estimate, 'likely' | 'most'>;
 
 export interface Estimate {
   readonly least: number;
   /** At the density that was read so far; null: too little is known. */
   readonly likely: number | null;
   /** The upper bound; null: unknown. */
-  readonly requests: number | null;
+  readonly most: number | null;
 }
 
 /** What a feed's history and a day of it cost. */
@@ -224,23 +224,23 @@ export interface ListKind<
   ): Promise<string | null>;
 }
 
-export const none: Estimate = { least: 0, likely: 0, requests: 0 };
+export const none: Estimate = { least: 0, likely: 0, most: 0 };
 
 export const atLeast = (least: number): Estimate => ({
   least: Math.ceil(least),
   likely: null,
-  requests: null,
+  most: null,
 });
 
 export const about = (count: number): Estimate => {
   const requests = Math.ceil(count);
-  return { least: requests, likely: requests, requests };
+  return { least: requests, likely: requests, most: requests };
 };
 
-export const upTo = (least: number, most: number): Estimate => {
-  const requests = Math.ceil(most);
-  const from = Math.min(Math.ceil(least), requests);
-  return { least: from, likely: from === requests ? requests : null, requests };
+export const upTo = (least: number, upper: number): Estimate => {
+  const most = Math.ceil(upper);
+  const from = Math.min(Math.ceil(least), most);
+  return { least: from, likely: from === most ? most : null, most };
 };
 
 export const likelyUpTo = (likely: number, most: number): Estimate => {

@@ -25,21 +25,6 @@ export interface ForecastOptions {
   readonly at: Date;
 }
 
-/** Estimates every feed of these chains, in display order. */
-export const estimateFeeds = (
-  db: Database | null,
-  chains: readonly ChainSettings[],
-  options: ForecastOptions,
-): Promise<FeedEstimate[]> => {
-  const feeds = chains.flatMap(({ id: chain_id, operations: wanted }) =>
-    operationNames.flatMap((operation) => {
-      const settings = wanted[operation];
-      return settings === undefined ? [] : [{ chain_id, operation, settings }];
-    }),
-  );
-  return estimate(db, feeds, options);
-};
-
 /** A feed's work left and daily cost by these facts of its kind; null: a newer version's list. Pure. */
 export function estimateOf(
   { operation, settings, facts }: StoredFacts & { readonly operation: string },
@@ -59,7 +44,22 @@ interface StoredFacts {
   readonly facts: unknown;
 }
 
-/** Estimates feeds from stored facts; `db` null: no tables yet. */
+/** Estimates every feed of these chains, in display order; `db` null: no tables yet. */
+export const estimateFeeds = (
+  db: Database | null,
+  chains: readonly ChainSettings[],
+  options: ForecastOptions,
+): Promise<FeedEstimate[]> => {
+  const feeds = chains.flatMap(({ id: chain_id, operations: wanted }) =>
+    operationNames.flatMap((operation) => {
+      const settings = wanted[operation];
+      return settings === undefined ? [] : [{ chain_id, operation, settings }];
+    }),
+  );
+  return estimate(db, feeds, options);
+};
+
+/** Estimates feeds from the facts of each kind, in one statement; `db` null: no tables yet. */
 export async function estimate(
   db: Database | null,
   wanted: readonly WantedFeed[],
@@ -70,24 +70,17 @@ export async function estimate(
       ? [{ feed: feedName({ chain_id, operation }), chain_id, operation, settings }]
       : [],
   );
-  const stored =
-    db === null || known.length === 0 ? new Map<string, StoredFacts>() : await readFacts(db, known);
+  const { rows = [] } = db === null ? {} : await readFacts(db, known);
+  const stored = new Map(rows.map((row) => [row.feed, row]));
   return known.flatMap((one) => {
     const { settings = one.settings, facts = null } = stored.get(one.feed) ?? {};
-    if (settings === null) return [];
-    const estimates = estimateOf({ ...one, settings, facts }, options);
-    return estimates === null ? [] : [{ ...one, settings, ...estimates }];
+    const found = settings && estimateOf({ ...one, settings, facts }, options);
+    return found ? [{ ...one, settings, ...found }] : [];
   });
 }
 
-/** The facts of each kind of list, for all feeds in one statement. */
-async function readFacts(
-  db: Database,
-  wanted: readonly { readonly feed: string; readonly settings: FeedSettings | null }[],
-): Promise<ReadonlyMap<string, StoredFacts>> {
-  const { rows } = await db.execute<
-    StoredFacts & Record<string, unknown> & { feed: string }
-  >(sql`/* estimates */
+const readFacts = (db: Database, wanted: readonly object[]) =>
+  db.execute<StoredFacts & { feed: string } & Record<string, unknown>>(sql`/* estimates */
     select feed, settings, ${byKind(({ facts }) => sql`${facts}::json`)} as facts
     from (
       select known.chain_id, known.operation, feed, known.kind, known.latest_batch,
@@ -96,8 +89,6 @@ async function readFacts(
       join etl.feeds as known using (feed)
     ) as feeds
   `);
-  return new Map(rows.map(({ feed, ...stored }) => [feed, stored]));
-}
 
 export const sum = (counts: readonly number[]): number =>
   counts.reduce((total, each) => total + each, 0);

@@ -31,7 +31,7 @@ interface Described {
 /** Display names of lists; a list unknown to this version keeps its operation as name. */
 const guides: Readonly<Record<string, { readonly guide: { readonly list: string } }>> = operations;
 
-const unknowable: Estimate = { least: 0, likely: null, requests: null };
+const unknowable: Estimate = { least: 0, likely: null, most: null };
 const unknown: Estimates = { history: unknowable, upkeep: unknowable };
 
 /** A feed's state and figures, by the settings of its last registration; the reasons add why. Pure. */
@@ -165,23 +165,22 @@ function verifiedShare(
     const open = quarantined === 0 ? 0 : Math.max(1, record.quarantined_positions);
     return { share: open === 0 ? 1 : positions / (positions + open), basis: 'known' };
   }
-  if (history.requests === null) return noShare;
-  const items = (history.likely ?? history.requests) * pageSize;
+  if (history.most === null) return noShare;
+  const items = (history.likely ?? history.most) * pageSize;
   const share = positions === 0 ? 0 : rows / Math.max(1, rows + items);
   return { share, basis: history.likely === null ? 'at-least' : 'estimated' };
 }
 
 /** History is the remaining work of the backfill lane; new items are unknown in advance. */
-function leftOf(history: Estimate, lanes: readonly LaneStatus[], at: Date): FeedStatus['left'] {
-  const { least, likely, requests: most } = history;
-  const left = likely ?? most;
+function leftOf(requests: Estimate, lanes: readonly LaneStatus[], at: Date): FeedStatus['left'] {
+  const left = requests.likely ?? requests.most;
   const reading = lanes.find(
     ({ lane, state }) => lane === 'backfill' && (state === 'running' || state === 'quiet'),
   );
   const pace = reading?.pages_per_second ?? 0;
   const ends_in_s = left === null || pace === 0 ? null : Math.round(left / pace);
   return {
-    requests: { least, likely, most },
+    requests,
     ends_in_s,
     ends_at: ends_in_s === null ? null : new Date(at.getTime() + ends_in_s * 1000).toISOString(),
   };
@@ -194,10 +193,10 @@ export function workLeft(described: readonly Described[], workers: Workers | nul
   for (const { feed, upkeep } of described) {
     if (feed.state === 'unsupported') continue;
     const { requests } = feed.left;
-    if (arePolled) pollsPerDay += upkeep.requests ?? upkeep.least;
+    if (arePolled) pollsPerDay += upkeep.most ?? upkeep.least;
     least += requests.least;
     most += requests.most ?? 0;
-    isKnown &&= requests.most !== null && (!arePolled || upkeep.requests !== null);
+    isKnown &&= requests.most !== null && (!arePolled || upkeep.most !== null);
   }
   return { pollsPerDay, history: isKnown ? { least, most } : null };
 }

@@ -69,7 +69,6 @@ export const planDocument = z.strictObject({
 
 export type PlanDocument = z.infer<typeof planDocument>;
 type Plan = Omit<PlanDocument, 'schema'>;
-type Range = z.infer<typeof range>;
 
 export interface FeedPlan extends Omit<FeedEstimate, 'settings'> {
   readonly target: z.infer<typeof target>;
@@ -113,14 +112,14 @@ export function planOf(
 ): Plan {
   const { requestsPerSecond: perSecond, dailyCredits } = limits;
   const perDay = dailyCredits === null ? Infinity : Math.floor(dailyCredits / creditsPerRequest);
-  const timeFor = (requests: Range, pace = { perSecond, perDay }) => ({
+  const timeFor = (requests: Estimate, pace = { perSecond, perDay }) => ({
     likely: secondsFor(requests.likely, pace, now),
     most: secondsFor(requests.most, pace, now),
   });
-  const known = feeds.filter(({ history }) => history.requests !== null);
-  const history = sumOf(known.map((feed) => rangeOf(feed.history)));
-  const polls = sumOf(feeds.map(({ upkeep }) => rangeOf(upkeep)));
-  const pollsKnown = sum(feeds.map(({ upkeep }) => upkeep.requests ?? upkeep.least));
+  const known = feeds.filter(({ history }) => history.most !== null);
+  const history = sumOf(known.map((feed) => feed.history));
+  const polls = sumOf(feeds.map(({ upkeep }) => upkeep));
+  const pollsKnown = sum(feeds.map(({ upkeep }) => upkeep.most ?? upkeep.least));
   const fits = pollsKnown <= Math.min(perDay, perSecond * daySeconds);
   return {
     as_of: now.at.toISOString(),
@@ -130,17 +129,11 @@ export function planOf(
       credits_per_request: creditsPerRequest,
     },
     spent_today: now.spentToday * creditsPerRequest,
-    feeds: feeds.map(({ feed, chain_id, operation, target: wanted, ...estimate }) => {
-      const left = rangeOf(estimate.history);
-      return {
-        feed,
-        chain_id,
-        operation,
-        target: wanted,
-        history: { ...costOf(left), seconds: timeFor(left) },
-        polls: costOf(rangeOf(estimate.upkeep)),
-      };
-    }),
+    feeds: feeds.map(({ history: left, upkeep, ...feed }) => ({
+      ...feed,
+      history: { ...costOf(left), seconds: timeFor(left) },
+      polls: costOf(upkeep),
+    })),
     history: {
       ...costOf(history),
       seconds: timeFor(history),
@@ -154,15 +147,13 @@ export function planOf(
   };
 }
 
-const rangeOf = ({ least, likely, requests: most }: Estimate): Range => ({ least, likely, most });
-
-const sumOf = (ranges: readonly Range[]): Range => ({
+const sumOf = (ranges: readonly Estimate[]): Estimate => ({
   least: sum(ranges.map(({ least }) => least)),
   likely: sumKnown(ranges.map(({ likely }) => likely)),
   most: sumKnown(ranges.map(({ most }) => most)),
 });
 
-const costOf = (requests: Range) => ({
+const costOf = (requests: Estimate) => ({
   requests,
   credits: {
     least: requests.least * creditsPerRequest,

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { ChainSettings } from '../config/settings.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import { driftNotes } from '../drift/record.ts';
 import { feedName } from '../lists/feed.ts';
@@ -8,13 +7,7 @@ import { allKinds, byKind, kindOf } from '../lists/index.ts';
 import type { RequestCount, Target } from '../lists/list.ts';
 import { droppedNotes } from '../quarantine/list.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
-import {
-  estimate,
-  estimateFeeds,
-  type FeedEstimate,
-  type ForecastOptions,
-  sumKnown,
-} from './estimate.ts';
+import { estimate, type ForecastOptions, sumKnown } from './estimate.ts';
 import { displayOrder, unitOf } from './facts.ts';
 import { commandFor, finding, type Finding, findingOf, type RawFinding } from './findings.ts';
 import { count, instant } from './schema.ts';
@@ -150,18 +143,27 @@ export async function recountCoverage(db: Database): Promise<void> {
   });
 }
 
-/** The report of `verify`, with the cost of repairs. */
+/** The report of `verify`, with the cost of repairs by stored data and settings. */
 export async function verifyReport(
   db: Database,
   verified: readonly VerifiedFeed[],
   how: ForecastOptions,
 ): Promise<VerifyDocument> {
   const toRepair = verified.filter(isRepairable).map((feed) => ({ ...feed, settings: null }));
-  const costs = await repairCosts(db, await estimate(db, toRepair, how), how);
-  const costOf = ({ feed }: Pick<VerifiedFeed, 'feed'>) => costs.get(feed) ?? unknown;
+  const costs = new Map<string, RequestCount>();
+  for (const { feed, chain_id, operation, history } of await estimate(db, toRepair, how)) {
+    const kind = kindOf(operation);
+    costs.set(feed, await kind.repairRequests(db, { chain_id, operation }, history, how));
+  }
+  const repairOf = (command: string, feeds: readonly VerifiedFeed[]): Repair => {
+    const { likely, most } = together(feeds.map(({ feed }) => costs.get(feed) ?? unknown));
+    const requests = likely === null ? null : Math.ceil(likely);
+    const credits = requests === null ? null : requests * creditsPerPage;
+    return { command, requests, credits, at_most: most === null ? null : Math.ceil(most) };
+  };
   const feeds = verified.map((feed) => ({
     ...feed,
-    repair: isRepairable(feed) ? withCost(commandFor('repair', feed), costOf(feed)) : null,
+    repair: isRepairable(feed) ? repairOf(commandFor('repair', feed), [feed]) : null,
   }));
   const open = feeds.filter(({ state }) => state === 'open').length;
   return {
@@ -175,27 +177,31 @@ export async function verifyReport(
       notes: feeds.flatMap((feed) => feed.notes).length,
     },
     feeds,
-    repair:
-      toRepair.length === 0
-        ? null
-        : withCost('explorer-etl repair', costsTogether(toRepair.map(costOf))),
+    repair: toRepair.length === 0 ? null : repairOf('explorer-etl repair', toRepair),
   };
 }
 
 const isRepairable = (feed: VerifiedFeed): boolean =>
   feed.open.some(({ command }: Finding) => command === commandFor('repair', feed));
 
-const unknown: RequestCount = { likely: null, requests: null };
+const unknown: RequestCount = { likely: null, most: null };
 
-function withCost(command: string, { likely, requests: most }: RequestCount): Repair {
-  const requests = likely === null ? null : Math.ceil(likely);
-  return {
-    command,
-    requests,
-    credits: requests === null ? null : requests * creditsPerPage,
-    at_most: most === null ? null : Math.ceil(most),
-  };
-}
+const together = (costs: readonly RequestCount[]): RequestCount => ({
+  likely: sumKnown(costs.map(({ likely }) => likely)),
+  most: sumKnown(costs.map(({ most }) => most)),
+});
+
+/** A repair of more requests needs `--yes`: a fifth of the free plan's day. */
+export const mostUnrequested = 1_000;
+
+/** Requests of the repairs of a report; leaves out unknown ones. */
+export const repairRequests = ({ feeds }: Pick<VerifyDocument, 'feeds'>): RequestCount =>
+  together(
+    feeds
+      .flatMap(({ repair: own }) => own ?? [])
+      .filter(({ at_most }) => at_most !== null)
+      .map(({ requests, at_most }) => ({ likely: requests, most: at_most })),
+  );
 
 /**
  * Walks for open findings, without quarantine: a new download does not fix a bad item. `lanes` carry what their runs
@@ -206,7 +212,7 @@ export async function repairsOf(
   verified: readonly VerifiedFeed[],
   lanes: readonly Target[],
 ): Promise<Target[][]> {
-  const open = openFeeds(verified);
+  const open = new Set(verified.flatMap(({ feed, state }) => (state === 'open' ? feed : [])));
   const rounds: Target[][] = [];
   for (const { lane, scope } of lanes) {
     if (lane.lane !== 'backfill' || !open.has(feedName(lane))) continue;
@@ -216,42 +222,4 @@ export async function repairsOf(
     }
   }
   return rounds;
-}
-
-/** A repair of more requests needs `--yes`: a fifth of the free plan's day. */
-export const mostUnrequested = 1_000;
-
-/** Requests of the repairs, by stored data; leaves out unknown ones. */
-export async function repairRequests(
-  db: Database,
-  verified: readonly VerifiedFeed[],
-  chains: readonly ChainSettings[],
-  how: ForecastOptions,
-): Promise<RequestCount> {
-  const open = openFeeds(verified);
-  const estimates = (await estimateFeeds(db, chains, how)).filter(({ feed }) => open.has(feed));
-  const costs = await repairCosts(db, estimates, how);
-  return costsTogether([...costs.values()].filter(({ requests }) => requests !== null));
-}
-
-const openFeeds = (verified: readonly VerifiedFeed[]): ReadonlySet<string> =>
-  new Set(verified.filter(({ state }) => state === 'open').map(({ feed }) => feed));
-
-const costsTogether = (costs: readonly RequestCount[]): RequestCount => ({
-  likely: sumKnown(costs.map(({ likely }) => likely)),
-  requests: sumKnown(costs.map(({ requests }) => requests)),
-});
-
-/** Requests of each feed's repair, by feed. */
-async function repairCosts(
-  db: Database,
-  estimates: readonly FeedEstimate[],
-  how: ForecastOptions,
-): Promise<ReadonlyMap<string, RequestCount>> {
-  const costs = new Map<string, RequestCount>();
-  for (const { feed, chain_id, operation, history } of estimates) {
-    const kind = kindOf(operation);
-    costs.set(feed, await kind.repairRequests(db, { chain_id, operation }, history, how));
-  }
-  return costs;
 }

@@ -20,24 +20,24 @@ const estimate = (facts: Parameters<typeof newestFirst.estimate>[0], settings: o
 
 describe('what is left of a list', () => {
   test('that was never read is a page at least', () => {
-    expect(estimate(null).history).toEqual({ least: 1, likely: null, requests: null });
+    expect(estimate(null).history).toEqual({ least: 1, likely: null, most: null });
   });
 
   test('whose start nobody knows is a range down to a page', () => {
-    expect(estimate(list).history).toEqual({ least: 1, likely: null, requests: 10_001 });
+    expect(estimate(list).history).toEqual({ least: 1, likely: null, most: 10_001 });
   });
 
   test('with a start is no range, nor are gaps between what was read', () => {
     const since = new Date(Date.UTC(2026, 0, 1) - 1_000 * 2_000).toISOString();
-    expect(estimate(list, { since }).history).toEqual({ least: 11, likely: 11, requests: 11 });
+    expect(estimate(list, { since }).history).toEqual({ least: 11, likely: 11, most: 11 });
     const gaps = [1, 2].map((at) => ({
       from: at * 1_000,
       to: at * 1_000 + 99,
       endsAt: null,
       near: null,
     }));
-    const { least, requests } = estimate({ ...list, gaps }).history;
-    expect([least, requests]).toEqual([3, 3]);
+    const { least, most } = estimate({ ...list, gaps }).history;
+    expect([least, most]).toEqual([3, 3]);
   });
 
   test('that is covered is nothing', () => {
@@ -46,7 +46,7 @@ describe('what is left of a list', () => {
 });
 
 test('a day of a list that was never read takes its polls at least', () => {
-  expect(estimate(null).upkeep).toMatchObject({ least: 144, requests: null });
+  expect(estimate(null).upkeep).toMatchObject({ least: 144, most: null });
   expect(estimate(list).upkeep).toMatchObject({ least: 144, likely: 144 });
 });
 
@@ -64,23 +64,23 @@ const estimateBatches = (facts: typeof batches | null, settings: object = {}) =>
 
 describe('what is left of batches', () => {
   test('is not known before the newest was searched, unless the range has an end', () => {
-    expect(estimateBatches(null).history).toMatchObject({ requests: null });
+    expect(estimateBatches(null).history).toMatchObject({ most: null });
     expect(estimateBatches(null, { toBatch: 10 }).history).toEqual({
       least: 30,
       likely: null,
-      requests: 290,
+      most: 290,
     });
   });
 
   test('goes by those that were read', () => {
-    expect(estimateBatches(batches).history).toEqual({ least: 4491, likely: 4491, requests: 4491 });
+    expect(estimateBatches(batches).history).toEqual({ least: 4491, likely: 4491, most: 4491 });
   });
 });
 
 test('a day of batches is a range, because they are read again only until they are verified', () => {
-  const { least, likely, requests } = estimateBatches(batches).upkeep;
+  const { least, likely, most } = estimateBatches(batches).upkeep;
   expect(likely).toBeNull();
-  expect((requests ?? 0) - least).toBe(288);
+  expect((most ?? 0) - least).toBe(288);
   expect(estimateBatches(batches, { reread: 0 }).upkeep.likely).toBe(least);
   expect(estimateBatches(batches, { toBatch: 10 }).upkeep).toEqual(none);
 });
@@ -88,11 +88,11 @@ test('a day of batches is a range, because they are read again only until they a
 test('the length of a ranking is known at its end', () => {
   const fewPolls = { ...how, pollsPerDay: 4 };
   expect(ranked.estimate({ requests: null }, poll, fewPolls)).toEqual({
-    history: { least: 1, likely: null, requests: null },
-    upkeep: { least: 4, likely: null, requests: null },
+    history: { least: 1, likely: null, most: null },
+    upkeep: { least: 4, likely: null, most: null },
   });
   expect(ranked.estimate({ requests: 6 }, poll, fewPolls)).toEqual({
     history: none,
-    upkeep: { least: 24, likely: 24, requests: 24 },
+    upkeep: { least: 24, likely: 24, most: 24 },
   });
 });

@@ -47,7 +47,7 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
   repairs: (db, { lane }) => batchesToRead(db, lane),
   async repairRequests(db, feed, _history, { pageSize }) {
     const requests = await batchRequests(db, feed, pageSize);
-    return { likely: requests, requests };
+    return { likely: requests, most: requests };
   },
   decidesMembership: true,
   judgeEnd: (operation, db, claim) => judgeBatchEnd(listOf(operation), db, claim),

@@ -136,7 +136,7 @@ test('before it is read it is in the configuration, in verify, status, plan and 
     feeds.map((feed) => [feed, 'pending', []]),
   );
   const forecasts = await planFeeds(db, chains, { pageSize: 50, at: new Date() });
-  expect(forecasts.map(({ feed, history }) => [feed, history.requests])).toEqual(
+  expect(forecasts.map(({ feed, history }) => [feed, history.most])).toEqual(
     feeds.map((feed) => [feed, null]),
   );
   const rounds = await repairsOf(db, reports, configuredLanes(chains));
