@@ -17,6 +17,7 @@ import {
   ThresholdsMode,
   VariableRefresh,
 } from '@grafana/grafana-foundation-sdk/dashboard';
+import * as prometheus from '@grafana/grafana-foundation-sdk/prometheus';
 import * as stat from '@grafana/grafana-foundation-sdk/stat';
 import * as table from '@grafana/grafana-foundation-sdk/table';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
@@ -59,14 +60,29 @@ export interface PanelText {
 const half = 12;
 const height = 8;
 
-/** A chart over time: column `time`, `metric` where there are several lines, and the value. */
-export function chart({ title, about, sql, unit = 'short' }: PanelText, style: 'lines' | 'bars') {
-  const panel = new timeseries.PanelBuilder()
+const timeChart = ({ title, about, unit = 'short' }: Omit<PanelText, 'sql'>) =>
+  new timeseries.PanelBuilder()
     .title(title)
     .description(about)
     .unit(unit)
     .span(half)
-    .height(height)
+    .height(height);
+
+/** A chart of metrics over time: a line for each series, named by its labels as `legend` has them. */
+export const series = (text: Omit<PanelText, 'sql'>, expr: string, legend: string) =>
+  timeChart(text)
+    .min(0)
+    .withTarget(
+      new prometheus.DataqueryBuilder()
+        .refId('A')
+        .datasource({ type: 'prometheus', uid: '${datasource}' })
+        .expr(expr)
+        .legendFormat(legend),
+    );
+
+/** A chart over time: column `time`, `metric` where there are several lines, and the value. */
+export function chart({ sql, ...text }: PanelText, style: 'lines' | 'bars') {
+  const panel = timeChart(text)
     .drawStyle(style === 'bars' ? GraphDrawStyle.Bars : GraphDrawStyle.Line)
     .fillOpacity(style === 'bars' ? 80 : 10)
     .withTarget(new SqlQuery(sql, 'time_series'));
@@ -120,11 +136,14 @@ export interface Board {
   readonly about: string;
   /** What is shown before somebody chooses, such as now-30d. */
   readonly from: string;
-  readonly panels: readonly ReturnType<typeof chart | typeof rows | typeof number>[];
+  readonly panels: readonly ReturnType<
+    typeof chart | typeof rows | typeof number | typeof series
+  >[];
 }
 
-/** A dashboard over one database and the chains that a person chooses, all at first. */
-export function dashboard({ uid, title, about, from, panels }: Board) {
+/** A dashboard over one data source; the boards of a database also over the chains that a person chooses. */
+export function dashboard({ uid, title, about, from, panels }: Board, source = plugin) {
+  const isOfDatabase = source === plugin;
   const builder = new DashboardBuilder(title)
     .uid(`explorer-etl-${uid}`)
     .description(about)
@@ -136,20 +155,25 @@ export function dashboard({ uid, title, about, from, panels }: Board) {
       new DashboardLinkBuilder('explorer-etl')
         .type(DashboardLinkType.Dashboards)
         .tags(['explorer-etl'])
-        .includeVars(true)
+        .includeVars(isOfDatabase)
         .keepTime(true),
     )
-    .withVariable(new DatasourceVariableBuilder('datasource').label('Database').type(plugin))
     .withVariable(
-      new QueryVariableBuilder('chain')
-        .label('Chain')
-        .datasource({ type: plugin, uid: '${datasource}' })
-        .query('select name as __text, chain_id as __value from explorer.chains order by name')
-        .refresh(VariableRefresh.OnDashboardLoad)
-        .multi(true)
-        .includeAll(true)
-        .current({ text: 'All', value: '$__all' }),
+      new DatasourceVariableBuilder('datasource')
+        .label(isOfDatabase ? 'Database' : 'Metrics')
+        .type(source),
     );
+  if (isOfDatabase) builder.withVariable(chains);
   for (const panel of panels) builder.withPanel(panel);
   return builder.build();
 }
+
+/** All of them at first. */
+const chains = new QueryVariableBuilder('chain')
+  .label('Chain')
+  .datasource({ type: plugin, uid: '${datasource}' })
+  .query('select name as __text, chain_id as __value from explorer.chains order by name')
+  .refresh(VariableRefresh.OnDashboardLoad)
+  .multi(true)
+  .includeAll(true)
+  .current({ text: 'All', value: '$__all' });

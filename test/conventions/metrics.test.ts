@@ -70,10 +70,15 @@ test('the metrics of docs/metrics.md are those of the code, with type, labels an
 
 const byName = ([a = '']: readonly string[], [b = '']: readonly string[]) => (a < b ? -1 : 1);
 
-test('no page names a metric that there is not', async () => {
+test('neither the page nor the dashboard of workers names a metric that there is not', async () => {
   const names = new Set((await families()).map(([name]) => name));
   const suffix = /_(?:bucket|sum|count)$/u;
-  const named = [...page.matchAll(/explorer_etl_[a-z_]+/gu)].map(([name]) =>
+  const workers = readFileSync(
+    join(import.meta.dirname, '../../dashboards/grafana/workers.json'),
+    'utf8',
+  );
+  expect(workers).toContain('explorer_etl_');
+  const named = [...`${page} ${workers}`.matchAll(/explorer_etl_[a-z_]+/gu)].map(([name]) =>
     names.has(name) ? name : name.replace(suffix, ''),
   );
   expect(named.filter((name) => !names.has(name))).toEqual([]);
