@@ -1,23 +1,29 @@
 create or replace view explorer.optimism_batches as
-select chain_id, batch_number, state, blocks_count, first_height, last_height, is_contiguous,
-       is_linked, is_verified, walked_at,
-       listed.l1_timestamp, listed.transactions_count, listed.l2_start_block_number,
-       listed.l2_end_block_number, listed.batch_data_container, listed.removed_at, listed.extra,
-       least(batch.first_seen_at, listed.first_seen_at) as first_seen_at,
-       greatest(batch.updated_at, listed.updated_at) as updated_at,
-       batch.page_id, listed.page_id as listed_page_id
-from explorer.read_batches as batch
-left join explorer.listed_batches as listed using (chain_id, batch_number)
-union all
-select chain_id, batch_number, null, null, null, null, null, null, null, null,
-       l1_timestamp, transactions_count, l2_start_block_number,
-       l2_end_block_number, batch_data_container, removed_at, extra,
-       first_seen_at, updated_at, null, page_id
-from explorer.listed_batches as listed
-where not exists (
-  select from explorer.read_batches as batch
-  where batch.chain_id = listed.chain_id and batch.batch_number = listed.batch_number
-);
+select batch.*,
+       l1_timestamp - (
+         select known.timestamp from explorer.time_of_block(chain_id, l2_end_block_number) as known
+       ) as l1_delay
+from (
+  select chain_id, batch_number, state, blocks_count, first_height, last_height, is_contiguous,
+         is_linked, is_verified, walked_at,
+         listed.l1_timestamp, listed.transactions_count, listed.l2_start_block_number,
+         listed.l2_end_block_number, listed.batch_data_container, listed.removed_at, listed.extra,
+         least(batch.first_seen_at, listed.first_seen_at) as first_seen_at,
+         greatest(batch.updated_at, listed.updated_at) as updated_at,
+         batch.page_id, listed.page_id as listed_page_id
+  from explorer.read_batches as batch
+  left join explorer.listed_batches as listed using (chain_id, batch_number)
+  union all
+  select chain_id, batch_number, null, null, null, null, null, null, null, null,
+         l1_timestamp, transactions_count, l2_start_block_number,
+         l2_end_block_number, batch_data_container, removed_at, extra,
+         first_seen_at, updated_at, null, page_id
+  from explorer.listed_batches as listed
+  where not exists (
+    select from explorer.read_batches as batch
+    where batch.chain_id = listed.chain_id and batch.batch_number = listed.batch_number
+  )
+) as batch;
 
 comment on view explorer.optimism_batches is 'One row for each Optimism batch that is known: what its blocks verify together (state to walked_at, from optimism-batch-blocks), and what the list of batches reports of it (l1_timestamp to extra, from optimism-batches).';
 comment on column explorer.optimism_batches.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -41,3 +47,4 @@ comment on column explorer.optimism_batches.first_seen_at is 'When the row was f
 comment on column explorer.optimism_batches.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.optimism_batches.page_id is 'etl.pages.id of the page that last changed what its blocks verify. Null: they were not read.';
 comment on column explorer.optimism_batches.listed_page_id is 'etl.pages.id of the page that last changed what the list reports. Null: it was not listed.';
+comment on column explorer.optimism_batches.l1_delay is 'From the time of its last block to l1_timestamp. Null: the batch was not listed, or no time of that block is known.';

@@ -116,6 +116,25 @@ test('each row names the page that brought it', async () => {
   }
 });
 
+test('of each listed batch it is told how long it took to L1, from its block or an operation in it', async () => {
+  const { query } = await copied();
+  const delays = () =>
+    query(
+      `select count(*)::int as listed, count(l1_delay)::int as known,
+              count(*) filter (where l1_delay = l1_timestamp - blocks.timestamp)::int as of_block
+       from explorer.optimism_batches
+       left join explorer.blocks on blocks.chain_id = 10 and height = l2_end_block_number
+       where l1_timestamp is not null`,
+    );
+  expect(await delays()).toEqual([{ listed: 8, known: 8, of_block: 8 }]);
+  await query(`delete from explorer.blocks where height = (
+    select min(l2_end_block_number) from explorer.listed_batches)`);
+  expect(await delays()).toEqual([{ listed: 8, known: 7, of_block: 7 }]);
+  await query(`insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
+    select 10, '0x' || repeat('a', 64), min(l2_end_block_number), now(), 1 from explorer.listed_batches`);
+  expect(await delays()).toEqual([{ listed: 8, known: 8, of_block: 7 }]);
+});
+
 test('an operation is told with its batch, its names and its lateness', async () => {
   const { query } = await copied();
   await query(
