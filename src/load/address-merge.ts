@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Row } from '../db/row.ts';
 import {
-  type AddressList,
   addressListNames,
   type AddressObservation,
   type AddressRow,
   forLists,
+  type ReportedList,
   reputationConstant,
 } from './address.ts';
 
@@ -121,27 +121,24 @@ export function mergeObservations(
       newer.row[column],
       informed && !newer.missing.includes(column),
     );
-  const row = { ...newer.row, ...Object.fromEntries(mergedColumns.map((c) => [c, choose(c)])) };
-  const merged = forLists((list) => mergeLists(older, newer, list));
   return {
     page_id: newer.page_id,
-    row,
-    lists: forLists((list) => merged[list].rows),
+    row: { ...newer.row, ...Object.fromEntries(mergedColumns.map((c) => [c, choose(c)])) },
+    lists: forLists((list) => mergeLists(older.lists[list], newer.lists[list])),
     missing: mergeMissing(older, newer),
-    inPart: Object.fromEntries(
-      Object.entries(merged).flatMap(([list, { positions }]) =>
-        positions === undefined ? [] : [[list, positions]],
-      ),
-    ),
   };
 }
 
 /** Whether two observations that were read whole say the same, as most do that stand on one page. */
 const sayTheSame = (older: AddressObservation, newer: AddressObservation): boolean =>
   older.missing.length + newer.missing.length === 0 &&
-  older.inPart === newer.inPart &&
   mergedColumns.every((column) => isSame(older.row[column], newer.row[column])) &&
-  addressListNames.every((list) => isSame(older.lists[list], newer.lists[list]));
+  addressListNames.every((name) => isSameList(older.lists[name], newer.lists[name]));
+
+const isSameList = (a: ReportedList | null, b: ReportedList | null): boolean =>
+  a === null || b === null
+    ? a === b
+    : a.unread.length + b.unread.length === 0 && isSame(a.rows, b.rows);
 
 const isSame = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
@@ -155,12 +152,12 @@ function mergeMissing(older: AddressObservation, newer: AddressObservation) {
   return newer.missing.filter((column) => older.missing.includes(column));
 }
 
-function mergeLists(older: AddressObservation, newer: AddressObservation, list: AddressList) {
-  const [reported, known] = [newer.lists[list], older.lists[list]];
-  if (reported === null) return { rows: known, positions: older.inPart[list] };
-  const positions = newer.inPart[list];
-  if (positions === undefined || known === null) return { rows: reported, positions };
-  const rows = completeMembers(reported, known, positions, sameMember);
-  const open = positions.filter((position) => older.inPart[list]?.includes(position));
-  return { rows, positions: open.length === 0 ? undefined : open };
+function mergeLists(known: ReportedList | null, reported: ReportedList | null) {
+  if (reported === null) return known;
+  const { rows, unread } = reported;
+  if (unread.length === 0 || known === null) return reported;
+  return {
+    rows: completeMembers(rows, known.rows, unread, sameMember),
+    unread: unread.filter((position) => known.unread.includes(position)),
+  };
 }

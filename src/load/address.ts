@@ -151,15 +151,19 @@ export function forLists<Value>(valueOf: (name: AddressList) => Value) {
   return values;
 }
 
+export interface ReportedList {
+  readonly rows: readonly Row[];
+  /** Positions of members that were not read whole. */
+  readonly unread: readonly number[];
+}
+
 /** One observation of an address. A null list says nothing; an empty one says there is nothing. */
 export interface AddressObservation {
   readonly page_id: number;
   readonly row: AddressRow;
-  readonly lists: Readonly<Record<AddressList, readonly Row[] | null>>;
+  readonly lists: Readonly<Record<AddressList, ReportedList | null>>;
   /** Columns that the observation does not report, though a known address has them. */
   readonly missing: readonly string[];
-  /** Positions of those members of a list that were not read whole; absent where all were. */
-  readonly inPart: Readonly<Partial<Record<AddressList, readonly number[]>>>;
 }
 
 const silence = forLists(() => null);
@@ -213,7 +217,6 @@ export function observeAddress(
     },
     lists: shown === null ? silence : observeLists(shown, known !== null, unread),
     missing: known === null ? [] : unreadFields(unread).filter((field) => latest.has(field)),
-    inPart: shown === null ? wholeLists : listsInPart(shown, unread),
   };
 }
 
@@ -241,12 +244,16 @@ function membersOf(address: AddressObject, { path: [field, inner] }: ListOfAddre
 }
 
 const observeLists = (address: AddressObject, isInformed: boolean, unread: Unread) =>
-  forLists((name) => {
+  forLists((name): ReportedList | null => {
     const list = listOf(name);
     const members = membersOf(address, list) ?? [];
     const mayBeEmpty = list.mayBeEmpty?.(address, isInformed) ?? false;
     const isReported = members.length > 0 || (mayBeEmpty && !isUnread(unread, ...list.path));
-    return isReported ? rowsOf(members, list) : null;
+    if (!isReported) return null;
+    return {
+      rows: rowsOf(members, list),
+      unread: unreadMembers(members, unreadBelow(unread, ...list.path)),
+    };
   });
 
 /** Members that are null say nothing; their neighbours keep their positions. */
@@ -260,16 +267,3 @@ const rowsOf = (members: readonly Member[], { kind, columns }: ListOfAddress): R
     }
     return [row];
   });
-
-/** Which lists an observation reports in part: the known value of a member that was not read stays. */
-function listsInPart(address: AddressObject, unread: Unread): AddressObservation['inPart'] {
-  let inPart = wholeLists;
-  for (const name of addressListNames) {
-    const list = listOf(name);
-    const positions = unreadMembers(membersOf(address, list), unreadBelow(unread, ...list.path));
-    if (positions.length > 0) inPart = { ...inPart, [name]: positions };
-  }
-  return inPart;
-}
-
-const wholeLists: AddressObservation['inPart'] = {};

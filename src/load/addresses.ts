@@ -15,6 +15,7 @@ import {
   type AddressObservation,
   forLists,
   listOf,
+  type ReportedList,
 } from './address.ts';
 import { type ChildLink, type ChildSet, replaceChildren } from './children.ts';
 import { addresses } from './tables.ts';
@@ -61,9 +62,9 @@ export async function writeChanges(
 }
 
 function setOf(observation: AddressObservation, name: AddressList) {
-  const { page_id, lists, inPart } = observation;
-  const rows = lists[name];
-  return rows && { parent: parentOf(observation, name), page_id, rows, inPart: inPart[name] };
+  const { page_id, lists } = observation;
+  const list = lists[name];
+  return list && { parent: parentOf(observation, name), page_id, ...list };
 }
 
 function parentOf({ row }: AddressObservation, name: AddressList) {
@@ -73,7 +74,7 @@ function parentOf({ row }: AddressObservation, name: AddressList) {
 
 function childRows(observation: AddressObservation, name: AddressList): readonly Row[] {
   const { lists, page_id } = observation;
-  const rows = lists[name] ?? [];
+  const rows = lists[name]?.rows ?? [];
   if (rows.length === 0) return rows;
   const own = { ...parentOf(observation, name), page_id };
   return rows.map((row) => ({ ...row, ...own }));
@@ -93,24 +94,20 @@ async function upsertObservations(
   }
 }
 
-interface ListInPart extends ChildSet {
-  readonly inPart: readonly number[] | undefined;
-}
-
 /** Members that were not read stay as they are stored. Their addresses are locked by now. */
 async function completeLists(
   tx: Transaction,
   { table, setKey }: ChildLink,
-  reported: readonly ListInPart[],
+  reported: readonly (ChildSet & Pick<ReportedList, 'unread'>)[],
 ): Promise<readonly ChildSet[]> {
-  const inPart = reported.filter((set) => set.inPart !== undefined);
+  const inPart = reported.filter(({ unread }) => unread.length > 0);
   if (inPart.length === 0) return reported;
   const given = { columns: setKey, rows: inPart.map(({ parent }) => parent) };
   const stored = await storedByKey(tx, table, given);
   return reported.map((set) => {
-    if (set.inPart === undefined) return set;
+    if (set.unread.length === 0) return set;
     const known = stored.get(keyText(set.parent, setKey)) ?? [];
-    return { ...set, rows: completeMembers(set.rows, known, set.inPart, sameMember) };
+    return { ...set, rows: completeMembers(set.rows, known, set.unread, sameMember) };
   });
 }
 
@@ -173,8 +170,8 @@ async function findChanges(
 type Change = 'added' | 'columns' | 'lists' | null;
 
 /** What was read in part is completed by what is stored: it goes the long way. */
-const isWhole = ({ missing, inPart }: AddressObservation) =>
-  missing.length === 0 && Object.keys(inPart).length === 0;
+const isWhole = ({ missing, lists }: AddressObservation) =>
+  missing.length === 0 && addressListNames.every((name) => !lists[name]?.unread.length);
 
 const shape = shapeOf(addresses);
 /** An observation, with its place among all and its lists. */
@@ -203,7 +200,7 @@ const insertReported = `
 
 const listValues = ({ lists }: AddressObservation) =>
   forLists((name) =>
-    lists[name]?.map((member) => columnsByList[name].map((column) => member[column] ?? null)),
+    lists[name]?.rows.map((member) => columnsByList[name].map((column) => member[column] ?? null)),
   );
 
 const storedMembers = (name: AddressList, what = '') => `

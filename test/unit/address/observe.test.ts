@@ -18,8 +18,8 @@ function listsOf(fields: object) {
 }
 
 test('implementations that are null or absent mean that there are none', () => {
-  expect(listsOf({ is_verified: true }).implementations).toEqual([]);
-  expect(listsOf({ name: 'a', implementations: null }).implementations).toEqual([]);
+  expect(listsOf({ is_verified: true }).implementations?.rows).toEqual([]);
+  expect(listsOf({ name: 'a', implementations: null }).implementations?.rows).toEqual([]);
 });
 
 test('empty lists of labels and watchlist names say nothing', () => {

@@ -103,12 +103,14 @@ function absentOf({ table, children }: Operation, { position, missing: absent }:
 }
 
 /** One observation of an address: its columns and its lists. A null says nothing of what is stored. */
-function observationOf({ row, lists, missing: absent, inPart }: AddressObservation) {
+function observationOf({ row, lists, missing: absent }: AddressObservation) {
+  const unread = addressListNames.map((list) => [list, lists[list]?.unread ?? []] as const);
+  const inPart = unread.filter(([, positions]) => positions.length > 0);
   return {
     ...inColumnOrder(addresses, { ...row }),
-    ...Object.fromEntries(addressListNames.map((list) => [list, lists[list]])),
+    ...Object.fromEntries(addressListNames.map((list) => [list, lists[list]?.rows ?? null])),
     ...(absent.length > 0 && { absent }),
-    ...(Object.keys(inPart).length > 0 && { inPart }),
+    ...(inPart.length > 0 && { inPart: Object.fromEntries(inPart) }),
   };
 }
 
