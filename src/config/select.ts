@@ -30,32 +30,19 @@ export function selectChains(
   const flags = chainFlags(selection.chains, listed, report);
   const ids = [...flags.keys()];
   const named = chosenOperations(selection.operations, report);
-  const names = named.length > 0 ? named : operationNames;
   if (listed.length === 0) return ids.map((id) => settings({ id }, named));
   const missing = ids.filter((id) => !listed.some((chain) => chain.id === id));
   for (const id of missing) {
     const known = listed.map((chain) => `${chain.id} (${chain.name ?? chainName(chain.id)})`);
     report(`--chain ${flags.get(id)}: not in the configuration, which lists ${known.join(', ')}`);
   }
-  const chains = listed
-    .filter((chain) => ids.length === 0 || ids.includes(chain.id))
-    .map((chain) => settings(chain, named));
-  const offered = operationNames.filter((name) => chains.some((chain) => name in chain.operations));
-  for (const name of names.filter((wanted) => selection.operations.includes(wanted))) {
-    if (offered.includes(name) || chains.length === 0) continue;
-    report(
-      `--operation ${name}: not configured for these chains, which have ${offered.join(', ')}`,
-    );
+  const chosen = listed.filter((chain) => ids.length === 0 || ids.includes(chain.id));
+  const has = operationNames.filter((name) => chosen.some((chain) => isOf(chain, name, named)));
+  for (const name of named.filter((wanted) => chosen.length > 0 && !has.includes(wanted))) {
+    report(`--operation ${name}: not configured for these chains, which have ${has.join(', ')}`);
   }
-  return chains
-    .map((chain) => ({
-      ...chain,
-      operations: Object.fromEntries(
-        Object.entries(chain.operations).filter(([name]) =>
-          names.some((chosen) => chosen === name),
-        ),
-      ),
-    }))
+  return chosen
+    .map((chain) => settings(chain, named))
     .filter((chain) => Object.keys(chain.operations).length > 0);
 }
 
@@ -87,25 +74,27 @@ function chosenOperations(flags: readonly string[], report: Report): readonly Op
 const isOperation = (name: string): name is OperationName =>
   (operationNames as readonly string[]).includes(name);
 
-/** `named`: the operations that the user wants, whatever is usual for the chain. */
-function settings(
-  chain: Partial<ListedChain> & Pick<ListedChain, 'id'>,
-  named: readonly OperationName[],
-): ChainSettings {
-  const chosen: Readonly<Record<string, FeedSettings | null | undefined>> | undefined =
-    chain.operations;
-  const isUsual = (name: OperationName) =>
-    named.length > 0 ? named.includes(name) : operations[name].offer(chain.id) === 'usual';
-  const present = operationNames.filter((name) =>
-    chosen === undefined ? isUsual(name) : name in chosen,
-  );
+type SelectedChain = Partial<ListedChain> & Pick<ListedChain, 'id'>;
+
+/** Whether the file lists an operation of a chain; if it lists none, what is `named` or usual for the chain counts. */
+function isOf(chain: SelectedChain, name: OperationName, named: readonly OperationName[]): boolean {
+  if (chain.operations !== undefined) return name in chain.operations;
+  return named.length > 0 ? named.includes(name) : operations[name].offer(chain.id) === 'usual';
+}
+
+/** `named`: the operations that the user wants; none: all. */
+function settings(chain: SelectedChain, named: readonly OperationName[]): ChainSettings {
+  const chosen: Readonly<Record<string, FeedSettings | null | undefined>> = chain.operations ?? {};
+  const present = operationNames
+    .filter((name) => named.length === 0 || named.includes(name))
+    .filter((name) => isOf(chain, name, named));
   return {
     id: chain.id,
     name: chain.name ?? chainName(chain.id),
     ...(chain.key !== undefined && { key: chain.key }),
     ...facts(chain),
     operations: Object.fromEntries(
-      present.map((name) => [name, chosen?.[name] ?? settingsOf(name).parse({})]),
+      present.map((name) => [name, chosen[name] ?? settingsOf(name).parse({})]),
     ),
   };
 }
