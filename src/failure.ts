@@ -6,7 +6,7 @@ export interface FailureRule {
   readonly counts: 'as-failure' | 'as-wait';
   readonly stops: 'nothing' | 'walk' | 'feed' | 'key' | 'worker';
   /**
-   * When `start` resumes the feed: after growing rests, at the stated time, when one poll finds the key fixed, after a
+   * When `start` resumes the feed: after growing waits, at the stated time, when one poll finds the key fixed, after a
    * day, with the next run, or at once.
    */
   readonly again: 'growing' | 'stated' | 'poll' | 'daily' | 'next-run' | 'at-once';
@@ -72,34 +72,34 @@ const rules = {
     ...degraded,
     retry: 'in-place',
     advice:
-      'Nothing to do: it is tried again with growing intervals; check the network and EXPLORER_BASE_URL if it lasts.',
+      'Nothing to do: it is retried at growing intervals; check the network and EXPLORER_BASE_URL if it lasts.',
   },
   throttled: {
     ...waiting,
     retry: 'in-place',
     advice:
-      'Nothing to do: it goes on when the limit allows; lower explorer.requests_per_second if others share the key.',
+      'Nothing to do: it continues when the rate allows; lower explorer.requests_per_second if others share the key.',
   },
   'out-of-credits': {
     ...waiting,
     advice:
-      'Nothing to do: it goes on after the reset; a larger plan, or a higher explorer.daily_credits, allows more.',
+      'Nothing to do: it continues after the reset; a larger plan or a higher explorer.daily_credits allows more.',
   },
   unauthorized: {
     ...refused,
     advice:
-      'Check the API key, EXPLORER_API_KEY unless the configuration names another for this chain: the explorer does not accept it; a new one is read at the next start.',
+      'The explorer does not accept the API key: correct EXPLORER_API_KEY, or the variable that the configuration names for this chain, and restart.',
   },
   'key-missing': {
     ...refused,
     advice:
-      'Set the API key, EXPLORER_API_KEY unless the configuration names another for this chain: the explorer saw none; a new one is read at the next start.',
+      'The explorer received no API key: set EXPLORER_API_KEY, or the variable that the configuration names for this chain, and restart.',
   },
   unsupported: {
     ...unserved,
     exit: 0,
     advice:
-      'The explorer does not serve this operation on this chain: remove it from the configuration, or leave it to be looked at again once a day.',
+      'The explorer does not serve this operation on this chain: remove it from the configuration, or let start try it once a day.',
   },
   'unknown-chain': {
     ...unserved,
@@ -110,35 +110,35 @@ const rules = {
   rejected: {
     ...failed,
     advice:
-      'The explorer refused a parameter: check the configuration of this feed against what it said.',
+      'The explorer refused a parameter: compare the configuration of this feed with its message.',
   },
   'cursor-refused': {
     ...failed,
     stops: 'walk',
     advice:
-      'Nothing to do: this walk is abandoned, its rows stay, and the next one goes in from the head or an earlier page.',
+      'Nothing to do: this walk is abandoned, its rows stay, and the next one enters at the head or an earlier page.',
   },
   'envelope-invalid': {
     ...degraded,
     retry: 'in-place',
     advice:
-      'The explorer answered something that is not a page: it is tried again later; report it if it lasts.',
+      'The explorer returned something that is not a page: it is requested again later; report it if it lasts.',
   },
   'cursor-loop': {
     ...failed,
     stops: 'walk',
     advice:
-      'The explorer served a cursor that this walk has used before: rows are kept; report it to the service.',
+      'The explorer returned a cursor that this walk has used before: rows are kept; report it to the service.',
   },
   truncated: {
     ...degraded,
     advice:
-      'The explorer ends the list where it cannot end: it is requested again later; report it if it lasts.',
+      'The explorer ends the list too early: it is requested again later; report it if it lasts.',
   },
   'item-invalid': {
     ...harmless,
     advice:
-      'Look at quarantine list: the item is kept as served, with what is wrong; its page goes on; quarantine retry makes rows of it when a version can.',
+      'See quarantine list: the item is kept as served, with the reason; quarantine retry stores it when a version can read it.',
   },
   drifted: {
     ...harmless,
@@ -148,13 +148,13 @@ const rules = {
   },
   'not-stored': {
     ...degraded,
-    advice: 'Nothing is lost: it is tried again with growing intervals; report it if it lasts.',
+    advice: 'Nothing is lost: it is retried at growing intervals; report it if it lasts.',
   },
   'internal-error': {
     ...failed,
     log: 'feed.internal-error',
     advice:
-      'This is a defect of explorer-etl: report it with the stack that the log shows; the rows are kept, and the next run tries again.',
+      'This is a defect of explorer-etl: report it with the stack in the log; rows are kept, and the next run retries.',
   },
   'database-unreachable': {
     ...harmless,
@@ -162,7 +162,7 @@ const rules = {
     exit: 1,
     log: 'queue.failure',
     advice:
-      'Start the database again: nothing is half-written, and start goes on as soon as it answers.',
+      'Start the database: nothing is half-written, and start continues as soon as it answers.',
   },
 } satisfies Readonly<Record<string, FailureRule>>;
 

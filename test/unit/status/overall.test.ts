@@ -108,13 +108,13 @@ test('a command that concerns one feed is narrowed to it', () => {
 
 test('each feed says why it is in its state, without what to do', () => {
   const sentence =
-    'unreachable: connection refused. Nothing to do: it is tried again with growing intervals; check the network and EXPLORER_BASE_URL if it lasts.';
+    'unreachable: connection refused. Nothing to do: it is retried at growing intervals; check the network and EXPLORER_BASE_URL if it lasts.';
   const { feeds, reasons } = statusOf([
     feedOf({ state: 'failing', failure: 'unreachable', sentence }),
     feedOf({ chain_id: 1 }),
   ]);
   expect(feeds.map((feed) => feed.sentence)).toEqual(['unreachable: connection refused.', null]);
-  expect(reasons[0]?.advice).toMatch(/^Nothing to do: it is tried again/u);
+  expect(reasons[0]?.advice).toMatch(/^Nothing to do: it is retried/u);
 });
 
 test('no worker: since the last page, and the command is the one that ran', () => {
