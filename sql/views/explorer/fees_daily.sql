@@ -11,7 +11,7 @@ from (
   group by op.chain_id, day, native_decimals, native_symbol
 ) as spread;
 
-comment on view explorer.fees_daily is 'How the fees of user operations spread, for each chain and UTC day. Counted anew for each query: filter by chain_id.';
+comment on view explorer.fees_daily is 'How the fees of user operations spread, for each chain and UTC day. Computed for each query: filter by chain_id.';
 comment on column explorer.fees_daily.chain_id is 'Number of the chain.';
 comment on column explorer.fees_daily.day is 'The day, UTC.';
 comment on column explorer.fees_daily.operations is 'Operations of that day that report a fee and are in their list.';

@@ -8,7 +8,7 @@ left join explorer.chains on chains.chain_id = op.chain_id
 where op.timestamp is not null
 group by op.chain_id, month, native_decimals, native_symbol;
 
-comment on view explorer.operations_monthly is 'User operations of each chain and month, with true distinct senders. Counted anew for each query: filter by chain_id.';
+comment on view explorer.operations_monthly is 'User operations of each chain and month, with true distinct senders. Computed for each query: filter by chain_id.';
 comment on column explorer.operations_monthly.chain_id is 'Number of the chain.';
 comment on column explorer.operations_monthly.month is 'Its first day, UTC.';
 comment on column explorer.operations_monthly.operations is 'Operations that were executed in that month and are in their list.';

@@ -8,7 +8,7 @@ left join explorer.chains on chains.chain_id = op.chain_id
 where op.timestamp is not null
 group by op.chain_id, week, native_decimals, native_symbol;
 
-comment on view explorer.operations_weekly is 'User operations of each chain and week, with true distinct senders. Counted anew for each query: filter by chain_id.';
+comment on view explorer.operations_weekly is 'User operations of each chain and week, with true distinct senders. Computed for each query: filter by chain_id.';
 comment on column explorer.operations_weekly.chain_id is 'Number of the chain.';
 comment on column explorer.operations_weekly.week is 'Its first day, UTC, a Monday.';
 comment on column explorer.operations_weekly.operations is 'Operations that were executed in that week and are in their list.';
