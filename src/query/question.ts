@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { z } from 'zod';
 import { packageFile } from '../package-file.ts';
 import { StatementError } from './failure.ts';
 import type { Statement } from './read.ts';
@@ -16,15 +17,14 @@ export interface Parameter {
   readonly meaning: string;
 }
 
-/** A chart of an answer: names of columns, and the unit of `y`. */
-export interface QuestionChart {
-  readonly kind: 'line' | 'bars' | 'shares';
-  readonly x: string;
-  readonly y: string;
-  /** The column of the colours. */
-  readonly series: string | null;
-  readonly unit: string | null;
-}
+/** A chart of an answer: names of columns, that of the colours, and the unit of `y`. */
+export const questionChart = z.strictObject({
+  kind: z.enum(['line', 'bars', 'shares']),
+  x: z.string(),
+  y: z.string(),
+  series: z.string().nullable(),
+  unit: z.string().nullable(),
+});
 
 /** A named statement, from a file of that name. */
 export interface Question {
@@ -35,7 +35,7 @@ export interface Question {
   readonly question: string;
   readonly parameters: readonly Parameter[];
   /** Null: a table only. */
-  readonly chart: QuestionChart | null;
+  readonly chart: z.infer<typeof questionChart> | null;
   /** The whole file. psql can run it: `psql -v chain=null -v days=30 -f FILE`. */
   readonly text: string;
 }
@@ -49,7 +49,7 @@ export function questions(): Question[] {
     .map((file) => readQuestion(basename(file, '.sql'), readFileSync(join(folder, file), 'utf8')));
 }
 
-const chartLine = /^chart: (line|bars|shares)((?: [a-z]+=[\w%]+)+)$/u;
+const chartLine = /^chart: (\w+)((?: [a-z]+=[\w%]+)+)$/u;
 const topicLine = /^topic: (.+)$/u;
 const parameterLine = /^:(\w+) = (\S+) +(.+)$/u;
 
@@ -73,17 +73,11 @@ export function readQuestion(name: string, text: string): Question {
   return { name, topic, question, parameters, chart: chartOf(lines), text };
 }
 
-function chartOf(lines: readonly string[]): QuestionChart | null {
+function chartOf(lines: readonly string[]): Question['chart'] {
   const [, kind, parts = ''] = lines.flatMap((line) => chartLine.exec(line) ?? []);
-  const given = [...parts.matchAll(/([a-z]+)=([\w%]+)/gu)];
-  const {
-    x,
-    y,
-    series = null,
-    unit = null,
-  } = Object.fromEntries<string | undefined>(given.map(([, name = '', of]) => [name, of]));
-  if (kind === undefined || x === undefined || y === undefined) return null;
-  return { kind: kind as QuestionChart['kind'], x, y, series, unit };
+  const given = [...parts.matchAll(/([a-z]+)=([\w%]+)/gu)].map(([, name, of]) => [name, of]);
+  const chart = { kind, series: null, unit: null, ...Object.fromEntries(given) };
+  return questionChart.safeParse(chart).data ?? null;
 }
 
 function knownName(parameter: string): ParameterName {

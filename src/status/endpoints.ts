@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { questionChart } from '../query/question.ts';
 import { count, instant, laneName, runState } from './schema.ts';
 
 /**
@@ -105,15 +106,7 @@ export const queriesDocument = z.strictObject({
       title: z.string(),
       sql: z.string(),
       /** Null: a table only. */
-      chart: z
-        .strictObject({
-          kind: z.enum(['line', 'bars', 'shares']),
-          x: z.string(),
-          y: z.string(),
-          series: z.string().nullable(),
-          unit: z.string().nullable(),
-        })
-        .nullable(),
+      chart: questionChart.nullable(),
     }),
   ),
   dictionary: z.array(
