@@ -19,19 +19,19 @@ interface Rule {
   readonly severity?: Reason['severity'];
   /** Whether it stops progress; absent: no. */
   readonly blocks?: boolean;
+  /** The sentence for several feeds that differ in a number; absent: one reason for each. */
+  readonly several?: string;
+  readonly advice?: (feed: FeedStatus) => string | null;
   /** `continue`: `start` or `sync`, whichever ran before. */
   readonly command?: string;
+  /** Whether the command takes the flags of the only feed. */
+  readonly isOfFeed?: boolean;
 }
 
 /** A reason that feeds give. */
 interface FeedRule extends Rule {
   readonly is: (feed: FeedStatus, facts: OverallFacts) => boolean;
   readonly sentence: (feed: FeedStatus, facts: OverallFacts) => string;
-  /** The sentence for several feeds that differ in a number; absent: one reason for each. */
-  readonly several?: string;
-  readonly advice?: (feed: FeedStatus) => string | null;
-  /** Whether the command takes the flags of the only feed. */
-  readonly isOfFeed?: boolean;
 }
 
 /** A reason that concerns all feeds, or none. */
@@ -323,55 +323,47 @@ const rules = {
 } satisfies Readonly<Record<string, FeedRule | WholeRule>>;
 
 /** Every reason against the overall state healthy, the most severe first. Pure. */
-export function reasonsOf(facts: OverallFacts): Reason[] {
-  return Object.entries<FeedRule | WholeRule>(rules)
-    .flatMap(([name, rule]) =>
-      'holds' in rule ? wholeReason(name, rule, facts) : feedReasons(name, rule, facts),
-    )
+export const reasonsOf = (facts: OverallFacts): Reason[] =>
+  Object.entries<FeedRule | WholeRule>(rules)
+    .flatMap(([name, rule]) => reasonsBy(name, rule, facts))
     .toSorted((one, other) => reasonCodes.indexOf(one.code) - reasonCodes.indexOf(other.code));
-}
-
-const always = (name: string, { code, severity = 'warning', blocks = false }: Rule) => ({
-  code: code ?? (name as Reason['code']),
-  severity,
-  blocks_readiness: blocks,
-});
-
-function wholeReason(name: string, rule: WholeRule, facts: OverallFacts): Reason[] {
-  if (!rule.holds(facts)) return [];
-  const command = commandOf(rule, [], facts);
-  return [{ ...always(name, rule), feeds: [], sentence: rule.says(facts), advice: null, command }];
-}
 
 /** Merges equal reasons of several feeds. */
-function feedReasons(name: string, rule: FeedRule, facts: OverallFacts): Reason[] {
-  const { is, several, advice } = rule;
-  const found = facts.feeds
-    .filter((feed) => is(feed, facts))
-    .map((feed) => {
-      return {
-        feed: feed.feed,
-        sentence: rule.sentence(feed, facts),
-        advice: advice?.(feed) ?? null,
-      };
-    });
-  const alike = Map.groupBy(found, (one) => JSON.stringify([several ?? one.sentence, one.advice]));
-  return [...alike.values()].flatMap(([first, ...others]) => {
-    if (first === undefined) return [];
-    const feeds = [first, ...others].map(({ feed }) => feed);
-    const isSame = others.every(({ sentence }) => sentence === first.sentence);
+function reasonsBy(name: string, rule: FeedRule | WholeRule, facts: OverallFacts): Reason[] {
+  const { code = name as Reason['code'], severity = 'warning', blocks = false, several } = rule;
+  const found = Map.groupBy(findingsBy(rule, facts), ({ sentence, advice }) =>
+    JSON.stringify([several ?? sentence, advice]),
+  );
+  return [...found.values()].flatMap((alike) => {
+    const [sentence = '', ...others] = new Set(alike.map((one) => one.sentence));
+    const feeds = alike.flatMap((one) => one.feeds);
     return {
-      ...always(name, rule),
+      code,
+      severity,
+      blocks_readiness: blocks,
       feeds,
-      sentence: isSame ? first.sentence : (several ?? first.sentence),
-      advice: first.advice,
+      sentence: others.length === 0 ? sentence : (several ?? sentence),
+      advice: alike[0]?.advice ?? null,
       command: commandOf(rule, feeds, facts),
     };
   });
 }
 
+function findingsBy(rule: FeedRule | WholeRule, facts: OverallFacts) {
+  if ('holds' in rule) {
+    return rule.holds(facts) ? [{ feeds: [], sentence: rule.says(facts), advice: null }] : [];
+  }
+  return facts.feeds
+    .filter((feed) => rule.is(feed, facts))
+    .map((feed) => ({
+      feeds: [feed.feed],
+      sentence: rule.sentence(feed, facts),
+      advice: rule.advice?.(feed) ?? null,
+    }));
+}
+
 function commandOf(
-  { command, isOfFeed = false }: Pick<FeedRule, 'command' | 'isOfFeed'>,
+  { command, isOfFeed = false }: Rule,
   feeds: readonly string[],
   { feeds: all }: OverallFacts,
 ): string | null {
