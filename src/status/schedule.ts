@@ -1,14 +1,11 @@
 import { CronExpressionParser } from 'cron-parser';
 import type { LaneTimes } from '../sync/workers.ts';
 import { feedName } from '../lists/feed.ts';
-import type { FeedSettings } from '../lists/settings.ts';
+import type { FeedRecord } from './facts.ts';
 import type { FeedStatus } from './schema.ts';
 
 /** A cron of five fields. */
-export interface Cron {
-  readonly cron: string;
-  readonly timezone: string;
-}
+export type Cron = Pick<LaneTimes, 'cron' | 'timezone'>;
 
 type PollTarget = NonNullable<FeedStatus['poll']['target']>;
 
@@ -59,17 +56,15 @@ const leastSeconds = 120;
 /** A daily `sync`, and two hours for the reading; in seconds. */
 const dailySeconds = 26 * 3600;
 
-interface ConfiguredPoll {
-  readonly freshness_s: number | null;
-  readonly settings: Pick<FeedSettings, 'schedule' | 'timezone'>;
-}
-
 /**
  * The maximum age of a feed's last poll: the file's `freshness`, else by the schedule that a `start` set (null: none),
  * else by a daily `sync`. Pure.
  */
 export function pollTarget(
-  { freshness_s, settings: { schedule: cron, timezone } }: ConfiguredPoll,
+  {
+    freshness_s,
+    settings: { schedule: cron, timezone },
+  }: Pick<FeedRecord, 'freshness_s' | 'settings'>,
   set: Cron | null,
   at: Date,
 ): PollTarget {
