@@ -5,7 +5,6 @@ import { isOperation } from '../lists/registry.ts';
 import type { CoverageDocument } from './endpoints.ts';
 import { unitOf } from './facts.ts';
 import { commandFor } from './findings.ts';
-import { type Near, timesNear } from './item-times.ts';
 
 export type CellState = CoverageDocument['segments'][number]['state'];
 /** Both ends included. */
@@ -156,19 +155,18 @@ export async function readCoverage(
   const lowest = within(from ?? whole.from);
   const window = { from: lowest, to: Math.max(lowest, within(to ?? whole.to)) };
   const { segments, gaps } = await readWindow(db, feed, window, cells);
-  const timed = await withTimes(db, feed, gaps, (gap) => [
-    { height: gap.from - 1, from: 0, to: gap.from - 1 },
-    { height: gap.to + 1, from: gap.to + 1, to: Math.max(gap.to + 2, whole.to) },
+  const timed = await withTimes(db, gaps, (gap) => [
+    { feed, height: gap.from - 1, from: 0, to: gap.from - 1 },
+    { feed, height: gap.to + 1, from: gap.to + 1, to: Math.max(gap.to + 2, whole.to) },
   ]);
   return {
     feed,
     unit,
     whole,
     window,
-    segments: await withTimes(db, feed, segments, (segment) => [
-      { ...segment, height: segment.from },
-      { ...segment, height: segment.to },
-    ]),
+    segments: await withTimes(db, segments, (segment) =>
+      [segment.from, segment.to].map((height) => ({ ...segment, feed, height })),
+    ),
     gaps: timed.map((gap) => ({
       ...gap,
       requests: requestsOf(gap, extent),
@@ -195,20 +193,61 @@ async function readWindow(db: Database, feed: string, { from, to }: Range, cells
   return { segments, gaps };
 }
 
-/** Adds the times of the items nearest to both ends of each range. */
+/** A position, and the window for an item with its time. */
+export interface Near extends Range {
+  readonly feed: string;
+  readonly height: number;
+}
+
+/** As SQL: the times of the positions in `requested`. */
+export const times = allKinds(({ ribbon }) => ribbon?.times ?? null);
+
+/** The time of a position, in ms since 1970. */
+export interface Point {
+  readonly height: number;
+  readonly at: number;
+}
+
+/** Items at the positions or next to them in their windows, in order; without those of a wrong, future time. */
+export async function itemsNear(
+  db: Database,
+  requested: readonly Near[],
+): Promise<readonly (Near & Point)[]> {
+  const { rows } = await db.execute<{ item: Near & Point }>(sql`
+    with requested as (
+      select * from jsonb_to_recordset(${JSON.stringify(requested)}::jsonb)
+        as requested(feed text, height bigint, "from" bigint, "to" bigint)
+    ), found(feed, "from", "to", height, timestamp) as (${times})
+    select json_build_object(
+      'feed', feed, 'from', "from", 'to', "to", 'height', height,
+      'at', (1000 * extract(epoch from timestamp))::float8
+    ) as item
+    from (select distinct * from found) as item
+    where height between "from" and "to" and timestamp <= now() + interval '1 day'
+    order by feed, height, timestamp
+  `);
+  return rows.map(({ item }) => item);
+}
+
+const windowOf = ({ feed, from, to }: Near): string => `${feed} ${from} ${to}`;
+
+/** Adds the times of the items at both ends of each range, or next to them in their windows; null: unknown. */
 async function withTimes<Part extends Range>(
   db: Database,
-  feed: string,
   ranges: readonly Part[],
-  endsOf: (part: Part) => readonly Omit<Near, 'feed'>[],
+  endsOf: (range: Part) => readonly Near[],
 ) {
-  const ends = ranges.flatMap(endsOf).map(({ height, from, to }) => ({ feed, height, from, to }));
-  const times = await timesNear(db, ends);
-  return ranges.map((part, at) => ({
-    ...part,
-    from_at: times[2 * at] ?? null,
-    to_at: times[2 * at + 1] ?? null,
-  }));
+  const byWindow = Map.groupBy(await itemsNear(db, ranges.flatMap(endsOf)), windowOf);
+  const timeAt = (near: Near) => {
+    const distance = (item: Near) => Math.abs(item.height - near.height);
+    const items = byWindow.get(windowOf(near)) ?? [];
+    const [nearest] = items.toSorted((one, other) => distance(one) - distance(other));
+    return nearest === undefined ? null : new Date(nearest.at).toISOString();
+  };
+  return ranges.map((range) => {
+    const [from_at = null, to_at = null] = endsOf(range).map(timeAt);
+    return { ...range, from_at, to_at };
+  });
 }
 
 const requestsOf = ({ from, to }: Range, { pages_each }: Extent): number | null =>

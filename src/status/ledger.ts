@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
+import { times } from './coverage.ts';
 import type { RunsDocument, ThroughputDocument } from './endpoints.ts';
-import { times } from './item-times.ts';
 
 /** Possible widths of bins, in seconds, and their maximum number. */
 const widths = [60, 300, 900, 3_600, 21_600];

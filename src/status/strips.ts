@@ -1,7 +1,14 @@
 import type { Database } from '../db/transaction.ts';
-import { readCells, readExtents, type CellState, type Extent } from './coverage.ts';
+import {
+  itemsNear,
+  readCells,
+  readExtents,
+  type CellState,
+  type Extent,
+  type Near,
+  type Point,
+} from './coverage.ts';
 import type { StripsDocument } from './endpoints.ts';
-import { sampleTimes, type Point } from './item-times.ts';
 
 const cells = 90;
 /** Maximum of unread history, as a multiple of the read one, and its value if unknown. */
@@ -88,6 +95,42 @@ function scaleOf(points: readonly Point[], { last_success_at }: Extent) {
     isEmptyFrom: (time: number) => time > last.at && time <= polledAt,
   };
 }
+
+/** Positions with a looked-up time; others are interpolated. */
+const samples = 24;
+
+/** Sample positions of each list with their times, in order. */
+export async function sampleTimes(
+  db: Database,
+  extents: readonly Omit<Near, 'height'>[],
+): Promise<ReadonlyMap<string, readonly Point[]>> {
+  const requested = extents.flatMap(({ feed, from, to }) =>
+    Array.from({ length: samples }, (_, place) => ({
+      feed,
+      height: Math.floor(from + ((to - from) * place) / (samples - 1)),
+      from,
+      to,
+    })),
+  );
+  const byFeed = Map.groupBy(await itemsNear(db, requested), ({ feed }) => feed);
+  return new Map([...byFeed].map(([feed, own]) => [feed, inOrder(own)]));
+}
+
+/** The largest set of points whose times rise with their heights. */
+function inOrder(points: readonly Point[]): readonly Point[] {
+  const chains: (readonly Point[])[] = [];
+  for (const { height, at } of points) {
+    const below = chains.filter((chain) => isBelow(chain.at(-1), { height, at }));
+    chains.push([...longest(below), { height, at }]);
+  }
+  return longest(chains);
+}
+
+const isBelow = (one: Point | undefined, other: Point) =>
+  one !== undefined && one.height < other.height && one.at <= other.at;
+
+const longest = (chains: readonly (readonly Point[])[]): readonly Point[] =>
+  chains.reduce((best, chain) => (chain.length > best.length ? chain : best), []);
 
 const clamp = (value: number, least: number, most: number): number =>
   Math.min(Math.max(value, least), most);

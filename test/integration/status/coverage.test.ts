@@ -5,8 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import { readCoverage, type CellState, type Range } from '../../../src/status/coverage.ts';
 import { cellStates, type CoverageDocument } from '../../../src/status/endpoints.ts';
-import { sampleTimes } from '../../../src/status/item-times.ts';
-import { readStrips } from '../../../src/status/strips.ts';
+import { readStrips, sampleTimes } from '../../../src/status/strips.ts';
 import {
   emptyScene,
   fillScene,
