@@ -40,11 +40,19 @@ export interface KeptLists {
   batches: ReadonlyMap<number, readonly KeptBlock[]>;
   /** The list of batches. */
   listed: readonly KeptBatch[];
-  /** Accounts by factory. */
+  /** Accounts by factory; each other ranking counts the same. */
   factories: ReadonlyMap<number, number>;
 }
 
-export const listNames = ['operations', 'batch', 'ranking', 'listed'] as const;
+export const listNames = [
+  'operations',
+  'batch',
+  'ranking',
+  'listed',
+  'bundles',
+  'bundlers',
+  'paymasters',
+] as const;
 export type ListName = (typeof listNames)[number];
 
 /** A request for a page. */
@@ -57,6 +65,9 @@ export interface Requested {
 }
 
 export type Item = Record<string, unknown>;
+
+/** Where an item stands in a list that falls. */
+type Place = readonly (number | string)[];
 
 /** A page as it is served; without `next_page_params` the key is left out of the body. */
 export interface Page {
@@ -96,6 +107,34 @@ const operationItem = ({ block, id, fee = '1', sender: name, time }: KeptOperati
   timestamp: time ?? timeOf(block),
 });
 
+const transactionOf = (id: number) => hashOf(1_000_000 + Math.floor(id / 2));
+
+/** One for each operation; two of them in some transactions. */
+const bundleItem = ({ block, id, fee = '1', time }: KeptOperation): Item => ({
+  transaction_hash: transactionOf(id),
+  bundle_index: id % 2,
+  block_number: String(block),
+  bundler: sender,
+  timestamp: time ?? timeOf(block),
+  total_ops: Number(fee),
+});
+
+/** What a newest-first list has of each operation, and the key that names it in a token. */
+export const newestLists = {
+  operations: { itemOf: operationItem, keyOf: (id: number): Place => [hashOf(id)] },
+  bundles: { itemOf: bundleItem, keyOf: (id: number): Place => [transactionOf(id), id % 2] },
+} as const;
+
+/** What a ranked list has of an address with a count. */
+const rankedLists = {
+  ranking: (count: number) => ({ total_accounts: count }),
+  bundlers: (count: number) => ({ total_bundles: count, total_ops: count }),
+  paymasters: (count: number) => ({ total_ops: count }),
+} as const;
+
+const isNewest = (list: ListName): list is keyof typeof newestLists => list in newestLists;
+export const isRanked = (list: ListName): list is keyof typeof rankedLists => list in rankedLists;
+
 export const blockItem = ({
   height,
   edition = 0,
@@ -130,8 +169,6 @@ export const batchesOf = (from: number, to: number): KeptBatch[] =>
 /** One operation in each block of a range, both ends included. */
 export const oneEach = (from: number, to: number): KeptOperation[] =>
   Array.from({ length: to - from + 1 }, (_, place) => ({ block: from + place, id: from + place }));
-
-type Place = readonly (number | string)[];
 
 /** An item, and its place in a list that falls. */
 export interface Placed {
@@ -185,58 +222,56 @@ export function honestPage(
   { list, batch, cursor }: Requested,
   size: number,
 ): Page {
-  switch (list) {
-    case 'operations': {
-      const placed = operations.map((operation) => ({
-        place: [operation.block, hashOf(operation.id)],
-        item: operationItem(operation),
-      }));
-      return tokenPage(placed, cursor, size);
-    }
-    case 'ranking': {
-      const placed = [...factories].map(([id, accounts]) => ({
-        place: [accounts, addressOf(id)],
-        item: { address: addressOf(id), total_accounts: accounts },
-      }));
-      return tokenPage(placed, cursor, size);
-    }
-    case 'listed': {
-      const placed = listed.map((one) => ({ place: [one.number], item: batchItem(one) }));
-      return numberPage(placed, { field: 'id', below: cursor, size });
-    }
-    case 'batch': {
-      const blocks = batches.get(batch ?? 0) ?? [];
-      const placed = blocks.map((block) => ({ place: [block.height], item: blockItem(block) }));
-      return numberPage(placed, { field: 'block_number', below: cursor, size });
-    }
+  if (isNewest(list)) {
+    const { itemOf, keyOf } = newestLists[list];
+    const placed = operations.map((operation) => ({
+      place: [operation.block, ...keyOf(operation.id)],
+      item: itemOf(operation),
+    }));
+    return tokenPage(placed, cursor, size);
   }
+  if (isRanked(list)) {
+    const placed = [...factories].map(([id, count]) => ({
+      place: [count, addressOf(id)],
+      item: { address: addressOf(id), ...rankedLists[list](count) },
+    }));
+    return tokenPage(placed, cursor, size);
+  }
+  if (list === 'listed') {
+    const placed = listed.map((one) => ({ place: [one.number], item: batchItem(one) }));
+    return numberPage(placed, { field: 'id', below: cursor, size });
+  }
+  const blocks = batches.get(batch ?? 0) ?? [];
+  const placed = blocks.map((block) => ({ place: [block.height], item: blockItem(block) }));
+  return numberPage(placed, { field: 'block_number', below: cursor, size });
 }
 
-const cursorOf: Readonly<Record<ListName, string>> = {
-  operations: 'page_token',
-  ranking: 'page_token',
-  listed: 'id',
-  batch: 'block_number',
+const cursorOf = (list: ListName): string => {
+  if (list === 'listed') return 'id';
+  return list === 'batch' ? 'block_number' : 'page_token';
 };
 
 /** The request that a page's cursor leads to; null at the list's end. */
 export function nextOf(request: Requested, { next_page_params: next }: Page): Requested | null {
   if (next === null || next === undefined) return null;
-  return { ...request, cursor: String(next[cursorOf[request.list]]) };
+  return { ...request, cursor: String(next[cursorOf(request.list)]) };
 }
 
 function requestedBy({ pathname, searchParams }: URL): Requested {
   const last = pathname.split('/').at(-1) ?? '';
   const names: Readonly<Record<string, ListName>> = {
     operations: 'operations',
+    bundles: 'bundles',
     factories: 'ranking',
+    bundlers: 'bundlers',
+    paymasters: 'paymasters',
     batches: 'listed',
   };
   const list = names[last] ?? 'batch';
   return {
     list,
     batch: list === 'batch' ? Number(last) : null,
-    cursor: searchParams.get(cursorOf[list]),
+    cursor: searchParams.get(cursorOf(list)),
   };
 }
 

@@ -1,6 +1,7 @@
 import {
   batchItem,
   hashOf,
+  isRanked,
   type Item,
   type ListName,
   nextOf,
@@ -45,8 +46,9 @@ export interface Lie {
 
 type Manner = Partial<Pick<Lie, 'findable' | 'isRepeated'>>;
 
-const all: readonly ListName[] = ['operations', 'batch', 'ranking'];
-const positions: readonly ListName[] = ['operations', 'ranking'];
+const newestFirst: readonly ListName[] = ['operations', 'bundles'];
+const positions: readonly ListName[] = [...newestFirst, 'ranking', 'bundlers', 'paymasters'];
+const all: readonly ListName[] = [...positions, 'batch'];
 const repeated = { isRepeated: true } as const;
 const unfindable = { findable: false } as const;
 
@@ -126,8 +128,11 @@ const ends: readonly Lie[] = [
 /** The field that orders a list. */
 const orderField: Readonly<Record<ListName, string>> = {
   operations: 'block_number',
+  bundles: 'block_number',
   batch: 'height',
   ranking: 'total_accounts',
+  bundlers: 'total_ops',
+  paymasters: 'total_ops',
   listed: 'number',
 };
 
@@ -143,12 +148,12 @@ const misnumber = (
     const { honest, request } = scene;
     const chosen = which(scene);
     if (chosen === null || honest.items.length < 4) return null;
-    const value = request.list === 'operations' ? String(chosen.to) : chosen.to;
+    const value = newestFirst.includes(request.list) ? String(chosen.to) : chosen.to;
     return changed(honest.items, chosen.places, { [orderField[request.list]]: value });
   });
 
 /** Lower than anything is, and higher than anything will be. */
-const tooLow = ({ list }: Requested) => (list === 'ranking' ? 0 : 5);
+const tooLow = ({ list }: Requested) => (isRanked(list) ? 0 : 5);
 const tooHigh = 999_999_999_999;
 
 /** The first item of the page that follows, which a page's last item is above. */
@@ -158,7 +163,7 @@ function itemBelow({ request, honest, honestly }: Scene): Item | undefined {
 }
 
 /** The highest count of a ranking is like any other: that it is wrong shows on later pages only. */
-const mayBeHigh = ({ request: { list, cursor } }: Scene) => list !== 'ranking' || cursor !== null;
+const mayBeHigh = ({ request: { list, cursor } }: Scene) => !isRanked(list) || cursor !== null;
 
 const edges: readonly Lie[] = [
   misnumber('edge-low', all, ({ honest, request }) =>
@@ -170,11 +175,11 @@ const edges: readonly Lie[] = [
     return below === undefined || to < 0 ? null : { places: [scene.honest.items.length - 1], to };
   }),
   misnumber('edge-high', all, (scene) => (mayBeHigh(scene) ? { places: [0], to: tooHigh } : null)),
-  misnumber('edge-two-low', ['operations'], ({ honest: { items }, honest }) =>
+  misnumber('edge-two-low', newestFirst, ({ honest: { items }, honest }) =>
     hasNext(honest) ? { places: [items.length - 2, items.length - 1], to: 5 } : null,
   ),
-  misnumber('edge-two-high', ['operations'], () => ({ places: [0, 1], to: tooHigh })),
-  ofItems('number-missing', ['operations', 'batch'], ({ request, honest: { items }, chance }) => {
+  misnumber('edge-two-high', newestFirst, () => ({ places: [0, 1], to: tooHigh })),
+  ofItems('number-missing', [...newestFirst, 'batch'], ({ request, honest: { items }, chance }) => {
     if (items.length === 0) return null;
     const place = chance.whole(0, items.length - 1);
     return changed(items, [place], { [orderField[request.list]]: null });
@@ -247,7 +252,7 @@ const future = '2099-01-01T00:00:00.000000Z';
  * where a walk looks for its bound. What wrong times bound is lost.
  */
 const mistime = (name: string, timestamp: string, count: number): Lie =>
-  ofItems(name, ['operations'], ({ honest: { items }, chance }) => {
+  ofItems(name, newestFirst, ({ honest: { items }, chance }) => {
     const { length } = items;
     const from =
       count === Infinity || chance.percent(50)
@@ -270,17 +275,19 @@ const times: readonly Lie[] = [
 /** Above every id of the world. */
 const foreignIds = 2 ** 40;
 
-/** Another chain's operations at the same blocks. */
+/** Another chain's items at the same blocks. */
 const foreign = (name: string, isHead: boolean, manner: Manner = {}): Lie =>
   ofItems(
     name,
-    ['operations'],
-    ({ request: { cursor }, honest: { items } }) =>
+    newestFirst,
+    ({ request: { list, cursor }, honest: { items } }) =>
       items.length === 0 || (cursor === null) !== isHead
         ? null
         : items.map((item, place) => ({
             ...item,
-            hash: hashOf(foreignIds + scrambled(Number(item['block_number']) * 100 + place)),
+            [list === 'operations' ? 'hash' : 'transaction_hash']: hashOf(
+              foreignIds + scrambled(Number(item['block_number']) * 100 + place),
+            ),
           })),
     manner,
   );
@@ -293,7 +300,7 @@ const standing: readonly Lie[] = [
   foreign('foreign-page', false),
   // A first page names none that has to be on it.
   foreign('foreign-head', true, unfindable),
-  empty('end-empty-repeated', ['operations'], false, repeated),
+  empty('end-empty-repeated', newestFirst, false, repeated),
   other('field-missing-repeated', all, ({ honest: { items } }) => ({ items }), repeated),
   lie(cutWhileAgain, ['operations'], () => null),
 ];

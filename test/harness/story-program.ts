@@ -12,7 +12,7 @@ import { closeRun, openRun } from '../../src/sync/runs.ts';
 import { atOnce, configuredLanes, dueLanes } from '../../src/sync/targets.ts';
 import { opened } from './database.ts';
 import type { Chance } from './random.ts';
-import { listedChain, settingsFor } from './sync.ts';
+import { isOfBlocks, listedChain, settingsFor } from './sync.ts';
 import { pageSize } from './story-lies.ts';
 
 export const chainId = listedChain.id;
@@ -138,7 +138,7 @@ async function targetsOf(
   if (task === 'repair') return repairsOf(db, await verifyFeeds(db), lanes);
   if (task !== 'again') return [lanes];
   const history = lanes.filter(
-    ({ lane }) => lane.operation === 'user-operations' && lane.lane === 'backfill',
+    ({ lane }) => isOfBlocks(lane.operation) && lane.lane === 'backfill',
   );
   return [history.map(({ lane, scope }) => ({ lane, scope: { ...scope, again: true } }))];
 }

@@ -1,6 +1,8 @@
 import type { Pool } from 'pg';
+import { tableName } from '../../src/db/column-types.ts';
+import { type OperationName, operations } from '../../src/lists/registry.ts';
 import type { VerifiedFeed } from '../../src/status/verify.ts';
-import { addressOf, blockHash, hashOf } from './kept.ts';
+import { addressOf, blockHash, newestLists } from './kept.ts';
 import { chainId } from './story-program.ts';
 import type { Truth } from './story-world.ts';
 
@@ -16,8 +18,14 @@ export interface Moment {
 /** A list as a set of facts, spelled so that equal ones are equal text. */
 type Facts = ReadonlySet<string>;
 
-const operationFacts = ({ operations }: Truth): Facts =>
-  new Set(operations.map(({ block, id, fee }) => `${block}|${hashOf(id)}|${fee}`));
+const newestFacts =
+  (list: keyof typeof newestLists) =>
+  (truth: Truth): Facts =>
+    new Set(
+      truth.operations.map(
+        ({ block, id, fee }) => `${block}|${newestLists[list].keyOf(id).join()}|${fee}`,
+      ),
+    );
 
 const blockFacts = ({ batches }: Truth): Facts =>
   new Set(
@@ -38,44 +46,67 @@ const abridged = (fact: string) =>
 /** The number that a fact begins with. */
 const placeOf = (fact: string) => Number(fact.split('|')[0]);
 
-const stored = {
-  'user-operations': `
-    select concat_ws('|', block_number, hash, fee) as fact
-    from explorer.user_operations
-    where chain_id = $1 and removed_at is null and block_number is not null`,
-  'optimism-batch-blocks': `
-    select concat_ws('|', optimism_batch_number, height, hash, coalesce(parent_hash, '-')) as fact
-    from explorer.blocks
-    where chain_id = $1 and optimism_batch_number is not null`,
-  factories: `
-    select concat_ws('|', coalesce(total_accounts::text, '-'), address_hash) as fact
-    from explorer.factories
-    where chain_id = $1 and rank is not null`,
+/** The newest-first lists of blocks by their feeds, and the column of what the truth says of an item. */
+const newestFeeds = {
+  'user-operations': { list: 'operations', value: 'fee' },
+  bundles: { list: 'bundles', value: 'total_ops' },
 } as const;
 
-type Feed = keyof typeof stored;
-
-const trueFacts: Readonly<Record<Feed, (truth: Truth) => Facts>> = {
-  'user-operations': operationFacts,
+const trueFacts: Readonly<Record<string, (truth: Truth) => Facts>> = {
+  'user-operations': newestFacts('operations'),
+  bundles: newestFacts('bundles'),
   'optimism-batch-blocks': blockFacts,
   factories: factoryFacts,
+  bundlers: factoryFacts,
+  paymasters: factoryFacts,
 };
 
+const factsIn = (feed: string, truth: Truth): Facts => trueFacts[feed]?.(truth) ?? new Set();
+
+type NewestFeed = keyof typeof newestFeeds;
+export const isNewest = (feed: string): feed is NewestFeed => feed in newestFeeds;
+
+/** The statement for what is stored of a feed. */
+function storedOf(feed: OperationName): string {
+  const { table, order, ranking } = operations[feed];
+  if (isNewest(feed)) {
+    const key = order?.key.map(({ column }) => column).join();
+    return `
+      select concat_ws('|', block_number, concat_ws(',', ${key}), ${newestFeeds[feed].value}) as fact
+      from ${tableName(table)}
+      where chain_id = $1 and removed_at is null and block_number is not null`;
+  }
+  if (ranking === null) {
+    return `
+      select concat_ws('|', optimism_batch_number, height, hash, coalesce(parent_hash, '-')) as fact
+      from explorer.blocks
+      where chain_id = $1 and optimism_batch_number is not null`;
+  }
+  return `
+    select concat_ws('|', coalesce(${ranking.total}::text, '-'), address_hash) as fact
+    from ${tableName(table)}
+    where chain_id = $1 and rank is not null`;
+}
+
 /**
- * What the newest ranking published: a row's own count is that of the newest page, which may be one of
- * a ranking that is under way.
+ * What the newest ranking published, if there is one: a row's own count is that of the newest page, which
+ * may be one of a ranking that is under way.
  */
-const published = `
-  select concat_ws('|', coalesce(last.total_accounts::text, '-'), address_hash) as fact
-  from explorer.factories as factory
-  left join lateral (
-    select total_accounts
-    from explorer.factory_history as seen
-    where seen.chain_id = factory.chain_id and seen.address_hash = factory.address_hash
-    order by observed_at desc
-    limit 1
-  ) as last on true
-  where chain_id = $1 and rank is not null`;
+function publishedOf(feed: OperationName): string {
+  const { table, ranking } = operations[feed];
+  if (ranking === null) return storedOf(feed);
+  return `
+    select concat_ws('|', coalesce(last.total::text, '-'), address_hash) as fact
+    from ${tableName(table)} as item
+    left join lateral (
+      select ${ranking.total} as total
+      from ${tableName(ranking.history)} as seen
+      where seen.chain_id = item.chain_id and seen.address_hash = item.address_hash
+      order by observed_at desc
+      limit 1
+    ) as last on true
+    where chain_id = $1 and rank is not null`;
+}
 
 async function factsOf(pool: Pool, query: string): Promise<Facts> {
   const { rows } = await pool.query<{ fact: string }>(query, [chainId]);
@@ -135,27 +166,27 @@ export async function falseClaims(
   moments: readonly Moment[],
   lowestWanted: number,
 ): Promise<string[]> {
-  const feed = report.operation as Feed;
-  const held = await factsOf(pool, feed === 'factories' ? published : stored[feed]);
+  const feed = report.operation as OperationName;
+  const held = await factsOf(pool, publishedOf(feed));
   const { covered, notes } = report;
   const head = notes.filter(({ kind }) => kind === 'pending-head');
   const claims = covered.flatMap(({ from, to, as_of }) => {
     const seen = since(moments, as_of);
-    const truths = seen.map(({ truth }) => trueFacts[feed](truth));
+    const truths = seen.map(({ truth }) => factsIn(feed, truth));
     const inside = (fact: string) =>
-      feed === 'factories' || (placeOf(fact) >= from && placeOf(fact) <= to);
+      operations[feed].kind === 'ranked' || (placeOf(fact) >= from && placeOf(fact) <= to);
     const wrong = wrongFacts(held, truths, inside);
-    if (feed !== 'user-operations') return wrong;
+    if (!isNewest(feed)) return wrong;
     const highest = Math.max(...truths.flatMap((truth) => [...truth].map(placeOf)));
     return to > highest ? [...wrong, `covered to ${to}, above ${highest}, the newest`] : wrong;
   });
   if (feed === 'optimism-batch-blocks') claims.push(...(await listedAlone(pool)));
-  const everListed = moments.every(({ truth }) => trueFacts[feed](truth).size > 0);
+  const everListed = moments.every(({ truth }) => factsIn(feed, truth).size > 0);
   if (covered.length + head.length === 0 && everListed) claims.push('nothing was read');
-  if (feed === 'user-operations') {
+  if (isNewest(feed)) {
     const lowest = Math.min(
       ...moments
-        .flatMap(({ truth }) => [...operationFacts(truth)].map(placeOf))
+        .flatMap(({ truth }) => [...factsIn(feed, truth)].map(placeOf))
         .filter((block) => block >= lowestWanted),
     );
     if (covered.length > 0 && !covered.some(({ from }) => from <= lowest)) {
@@ -170,27 +201,29 @@ export async function falseClaims(
 /** How what is stored differs from the truth now; of batches, in those that have blocks. */
 export async function differencesFrom(
   pool: Pool,
-  feed: string,
+  feed: OperationName,
   truth: Truth,
   lowestWanted: number,
 ): Promise<string[]> {
-  const held = await factsOf(pool, stored[feed as Feed]);
-  const isWanted = (fact: string) => feed !== 'user-operations' || placeOf(fact) >= lowestWanted;
-  return wrongFacts(held, [trueFacts[feed as Feed](truth)], isWanted);
+  const held = await factsOf(pool, storedOf(feed));
+  const isWanted = (fact: string) => !isNewest(feed) || placeOf(fact) >= lowestWanted;
+  return wrongFacts(held, [factsIn(feed, truth)], isWanted);
 }
 
-/** Operations of these that are listed between two blocks, and not stored. */
+/** Items of these that are listed between two blocks, and not stored. */
 export async function lateAndMissed(
   pool: Pool,
-  { operations }: Truth,
-  late: readonly number[],
+  feed: NewestFeed,
+  { truth, late }: { readonly truth: Truth; readonly late: readonly number[] },
   { top, bottom }: { readonly top: number; readonly bottom: number },
 ): Promise<string[]> {
-  const { rows } = await pool.query<{ hash: string }>('select hash from explorer.user_operations');
-  const held = new Set(rows.map(({ hash }) => hash));
+  const held = new Set(
+    [...(await factsOf(pool, storedOf(feed)))].map((fact) => fact.split('|')[1]),
+  );
+  const { keyOf } = newestLists[newestFeeds[feed].list];
   return late.flatMap((id) => {
-    const block = operations.find((operation) => operation.id === id)?.block ?? Infinity;
+    const block = truth.operations.find((operation) => operation.id === id)?.block ?? Infinity;
     const isWithin = block <= top && block >= bottom;
-    return isWithin && !held.has(hashOf(id)) ? [`late at ${block}, below ${top}`] : [];
+    return isWithin && !held.has(keyOf(id).join()) ? [`late at ${block}, below ${top}`] : [];
   });
 }

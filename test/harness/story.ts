@@ -2,21 +2,21 @@ import type { Pool } from 'pg';
 import { prepareDatabase } from '../../src/app.ts';
 import { createPool } from '../../src/db/pool.ts';
 import type { OperationName } from '../../src/lists/registry.ts';
+import type { VerifiedFeed } from '../../src/status/verify.ts';
 import { opened } from './database.ts';
 import { inWords } from './findings.ts';
 import { keepLists, type KeptExplorer, type ListName, listNames, timeOf } from './kept.ts';
 import { type Chance, chanceOf } from './random.ts';
-import {
-  chainId,
-  type Copier,
-  deathsBy,
-  openCopier,
-  overlapMs,
-  type Task,
-} from './story-program.ts';
+import { type Copier, deathsBy, openCopier, overlapMs, type Task } from './story-program.ts';
 import { cutOff, cutWhileAgain, type ListLie, pageSize } from './story-lies.ts';
 import { Liar, type PlayedLie } from './story-service.ts';
-import { differencesFrom, falseClaims, lateAndMissed, type Moment } from './story-truth.ts';
+import {
+  differencesFrom,
+  falseClaims,
+  isNewest,
+  lateAndMissed,
+  type Moment,
+} from './story-truth.ts';
 import { blocksWithin, World } from './story-world.ts';
 
 /** A feed that was said to be complete, and was not. */
@@ -58,6 +58,9 @@ const operationOf: Readonly<Record<ListName, OperationName>> = {
   batch: 'optimism-batch-blocks',
   ranking: 'factories',
   listed: 'optimism-batches',
+  bundles: 'bundles',
+  bundlers: 'bundlers',
+  paymasters: 'paymasters',
 };
 
 /** The list of batches is read for their blocks. */
@@ -160,9 +163,9 @@ class Play {
             ['repair'],
           ]);
     const deaths = deathsBy(chance, 35);
-    const top = await this.#coveredTop();
+    const tops = await this.#coveredTops();
     for (const task of tasks) await this.#copier.work(task, new Date(this.#nowMs), deaths);
-    await this.#verify(round, top);
+    await this.#verify(round, tops);
   }
 
   /** The list ends early, again and again, while all that is below its end is stored. */
@@ -209,12 +212,12 @@ class Play {
     this.#moments.push({ truth, drivenMs: this.#nowMs, realMs: Date.now() });
   }
 
-  async #verify(round: number, top: number | null = null): Promise<void> {
+  async #verify(round: number, tops: ReadonlyMap<string, number> = new Map()): Promise<void> {
     for (const report of await this.#copier.verify()) {
       // What the list of batches says verifies nothing: its blocks do.
       if (report.open.length > 0 || report.operation === 'optimism-batches') continue;
       const wrong = await falseClaims(this.#copier.pool, report, this.#moments, this.#lowestWanted);
-      if (report.operation === 'user-operations') wrong.push(...(await this.#missed(top)));
+      wrong.push(...(await this.#missed(report, tops.get(report.feed))));
       if (wrong.length === 0) continue;
       const played = this.#liar.played.filter(({ list }) => operationOf[list] === report.operation);
       const covered = report.covered.map(({ from, to }) => ({ from, to }));
@@ -222,28 +225,26 @@ class Play {
     }
   }
 
-  /** Below this block a poll goes by the overlap; null: there is nothing to poll yet. */
-  async #coveredTop(): Promise<number | null> {
-    const { rows } = await this.#copier.pool.query<{ top: string | null }>(
-      `select highest as top from etl.feed_coverage where feed = '${chainId}/user-operations'`,
+  /** Of each feed the block below which a poll goes by the overlap, unless there is nothing to poll yet. */
+  async #coveredTops(): Promise<ReadonlyMap<string, number>> {
+    const { rows } = await this.#copier.pool.query<{ feed: string; top: string }>(
+      'select feed, highest as top from etl.feed_coverage where highest is not null',
     );
-    const top = rows[0]?.top ?? null;
-    return top === null ? null : Number(top);
+    return new Map(rows.map(({ feed, top }) => [feed, Number(top)]));
   }
 
   /** What came late within the overlap, and a poll that was begun since and has ended did not find. */
-  async #missed(top: number | null): Promise<string[]> {
-    if (top === null) return [];
+  async #missed({ feed, operation }: VerifiedFeed, top: number | undefined): Promise<string[]> {
+    if (top === undefined || !isNewest(operation)) return [];
     const { rows } = await this.#copier.pool.query(
       `select from etl.runs
-       where feed = '${chainId}/user-operations' and lane = 'live' and state = 'finished'
-         and opened_at >= $1`,
-      [new Date(this.#moments.at(-1)?.realMs ?? 0)],
+       where feed = $1 and lane = 'live' and state = 'finished' and opened_at >= $2`,
+      [feed, new Date(this.#moments.at(-1)?.realMs ?? 0)],
     );
     if (rows.length === 0) return [];
-    const truth = this.#world.truth();
+    const world = { truth: this.#world.truth(), late: this.#world.arrivedLate };
     const bottom = Math.max(this.#lowestWanted, top - blocksWithin(overlapMs) + 1);
-    return lateAndMissed(this.#copier.pool, truth, this.#world.arrivedLate, { top, bottom });
+    return lateAndMissed(this.#copier.pool, operation, world, { top, bottom });
   }
 
   async #unwell(): Promise<string[]> {
@@ -255,7 +256,12 @@ class Play {
       const differing =
         operation === 'optimism-batches'
           ? []
-          : await differencesFrom(this.#copier.pool, operation, truth, this.#lowestWanted);
+          : await differencesFrom(
+              this.#copier.pool,
+              operation as OperationName,
+              truth,
+              this.#lowestWanted,
+            );
       said.push(...[...open, ...differing].map((what) => `${feed}: ${what}`));
     }
     return said;

@@ -5,6 +5,7 @@ import type { ChainSettings, Settings } from '../../src/config/settings.ts';
 import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import type { Timeouts } from '../../src/explorer/client.ts';
 import type { ScopeBounds } from '../../src/lists/list.ts';
+import { isOperation, operations } from '../../src/lists/registry.ts';
 import type { LogLevel } from '../../src/log-levels.ts';
 import { createLog } from '../../src/log.ts';
 import { syncOnce, type SyncResult } from '../../src/sync/once.ts';
@@ -93,20 +94,27 @@ export function settingsFor(run: SyncRun): Settings {
   };
 }
 
+/** Whether a list is newest first, and has blocks. */
+export const isOfBlocks = (name: string): boolean =>
+  isOperation(name) &&
+  operations[name].kind === 'newest-first' &&
+  operations[name].order?.unit === 'blocks';
+
 function withDepths(
   chain: ChainSettings,
   { overlapMs, resweep, listSince, parallel = 1 }: SyncRun,
 ): ChainSettings {
-  const list = chain.operations['user-operations'];
-  if (list === undefined) return chain;
   const own = {
-    ...list,
     parallel,
     ...(overlapMs !== undefined && { overlapMs }),
     ...(resweep !== undefined && { resweep }),
     ...(listSince !== undefined && { since: listSince }),
   };
-  return { ...chain, operations: { ...chain.operations, 'user-operations': own } };
+  const changed = Object.entries(chain.operations).map(([name, list]) => [
+    name,
+    isOfBlocks(name) ? { ...list, ...own } : list,
+  ]);
+  return { ...chain, operations: Object.fromEntries(changed) };
 }
 
 /** The product's own composition on a test database, in this process; the caller closes it. */
