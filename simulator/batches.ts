@@ -1,6 +1,6 @@
 import { listOf } from './addresses.ts';
-import { headAt, minedAtMs, type Course } from './motion.ts';
-import type { CountedList } from './pages.ts';
+import { headAt, minedAtMs } from './motion.ts';
+import { descending, type CountedList } from './pages.ts';
 import { blocksBefore, slotAtPlace } from './places.ts';
 import { instantOf, printInstant, type World } from './world.ts';
 
@@ -12,8 +12,6 @@ export interface HeightRange {
 
 /** The heights that the batch of a number shows at a time, or null if it shows none. */
 export function batchRange(world: World, number: number, atMs: number): HeightRange | null {
-  const { first, count } = world.chain.batches;
-  if (world.course === null && number >= first + count) return null;
   const slot = world.numbering.slotOf(number);
   if (slot === null) return null;
   const range = rangeAt(world, slot, atMs);
@@ -24,7 +22,7 @@ export function batchRange(world: World, number: number, atMs: number): HeightRa
 export function newestNumber(world: World, atMs: number): number {
   const { course, numbering, chain } = world;
   const { first, count, blocks } = chain.batches;
-  if (course === null) return first + count - 1;
+  if (course.rests) return first + count - 1;
   const head = headAt(course, atMs);
   if (head < course.batchesFloor) return first - 1;
   const slot = slotAtPlace(blocks, head - course.batchesFloor);
@@ -39,11 +37,12 @@ export function newestBatchFloor(world: World): number {
 }
 
 /** When the explorer came to list a block: when it was mined, or later in a half-imported batch. */
-export function listedAtMs(world: World, course: Course, height: number): number {
+export function listedAtMs(world: World, height: number): number {
+  const { course } = world;
   const mined = minedAtMs(course, height);
   if (height < course.batchesFloor) return mined;
   const slot = slotAtPlace(world.chain.batches.blocks, height - course.batchesFloor);
-  const fate = fateOf(world, course, slot);
+  const fate = fateOf(world, slot);
   const isHeldBack = fate?.kind === 'half-imported' && slot === fate.lower && height > fate.oddTop;
   return isHeldBack ? Math.max(mined, fate.turnsAtMs) : mined;
 }
@@ -51,9 +50,8 @@ export function listedAtMs(world: World, course: Course, height: number): number
 function rangeAt(world: World, slot: number, atMs: number): HeightRange {
   const { course } = world;
   const { lowest, highest } = rangeOfSlot(world, slot);
-  if (course === null) return { lowest, highest };
   const head = headAt(course, atMs);
-  const fate = fateOf(world, course, slot);
+  const fate = fateOf(world, slot);
   const isOdd =
     fate !== null &&
     atMs >= fate.turnsAtMs === (fate.kind === 'traded' || fate.kind === 'vanished');
@@ -63,11 +61,11 @@ function rangeAt(world: World, slot: number, atMs: number): HeightRange {
   return { lowest: isWhole ? lowest : fate.oddTop + 1, highest: Math.min(highest, head) };
 }
 
-function rangeOfSlot({ chain, batchesFloor }: World, slot: number): HeightRange {
+function rangeOfSlot({ chain, course }: World, slot: number): HeightRange {
   const { blocks } = chain.batches;
   return {
-    lowest: batchesFloor + blocksBefore(blocks, slot),
-    highest: batchesFloor + blocksBefore(blocks, slot + 1) - 1,
+    lowest: course.batchesFloor + blocksBefore(blocks, slot),
+    highest: course.batchesFloor + blocksBefore(blocks, slot + 1) - 1,
   };
 }
 
@@ -84,7 +82,8 @@ const kinds = ['half-imported', 'traded', 'vanished', 'reused'] as const;
 const mostTraded = 3;
 
 /** The fate of the pair that a slot belongs to, or null if nothing is odd about it. */
-function fateOf(world: World, course: Course, slot: number) {
+function fateOf(world: World, slot: number) {
+  const { course } = world;
   const lower = slot - (slot % 2);
   const random = world.draw('batch-fate', lower);
   // Drawn for pairs, so twice as often for half as many.
@@ -107,35 +106,39 @@ export type ListedBatch = NonNullable<ReturnType<typeof batchAt>>;
 /** The batches at a time, highest number first. */
 export const listBatches = (world: World, atMs: number): CountedList<ListedBatch> => ({
   cursor: 'id',
-  numberOf: ({ number }) => number,
-  below: (number, length) => [...batchesBelow(world, number, atMs, length)],
+  floor: world.chain.batches.first,
+  // A batch that fills is not listed: it is posted when the next one begins.
+  head: newestNumber(world, atMs) - (world.course.rests ? 0 : 1),
+  spacing: 1,
+  between: (lowest, highest) =>
+    descending(lowest, highest, (number) => batchAt(world, number, atMs)).filter(
+      (batch) => batch !== null,
+    ),
+  positionOf: ({ ordinal }) => ({ value: ordinal, key: '' }),
   render: (batch) => renderBatch(world, batch),
 });
-
-/** A batch that fills is not listed: it is posted when the next one begins. */
-function* batchesBelow(world: World, below: number, atMs: number, most: number) {
-  const newest = newestNumber(world, atMs) - (world.course === null ? 0 : 1);
-  let left = most;
-  let number = Math.min(below - 1, newest);
-  for (; left > 0 && number >= world.chain.batches.first; number -= 1) {
-    const batch = batchAt(world, number, atMs);
-    if (batch === null) continue;
-    left -= 1;
-    yield batch;
-  }
-}
 
 const containers = listOf('in_blob4844, in_celestia, in_eigenda, in_alt_da, in_calldata');
 
 function batchAt(world: World, number: number, atMs: number) {
   const range = batchRange(world, number, atMs);
   if (range === null) return null;
+  const { lowest, highest } = range;
   const random = world.draw('listed-batch', number);
-  const timestampMs = instantOf(world, range.highest, random.below(1000));
-  const l1Transactions = Array.from({ length: 1 + random.below(3) }, () => random.hex(8));
-  const container = random.oneIn(9) ? null : random.pick(containers);
-  const transactions = (range.highest - range.lowest + 1) * (1 + random.below(20));
-  return { number, l1Transactions, container, ...range, transactions, timestampMs };
+  return {
+    ordinal: number,
+    lacksHash: false,
+    timestampMs: instantOf(world, highest, random.below(1000)),
+    // Under the contract's names.
+    fields: {
+      number,
+      l1_transaction_hashes: Array.from({ length: 1 + random.below(3) }, () => random.hex(8)),
+      batch_data_container: random.oneIn(9) ? null : random.pick(containers),
+      l2_start_block_number: lowest,
+      l2_end_block_number: highest,
+      transactions_count: (highest - lowest + 1) * (1 + random.below(20)),
+    },
+  };
 }
 
 /** What older generations call the members of a batch. */
@@ -147,17 +150,9 @@ const oldNames: Readonly<Record<string, string>> = {
   transactions_count: 'transaction_count',
 };
 
-function renderBatch(world: World, batch: ListedBatch): unknown {
+function renderBatch(world: World, { timestampMs, fields }: ListedBatch): unknown {
   const { generation } = world.chain;
-  const printed = {
-    number: batch.number,
-    l1_timestamp: printInstant(world, batch.timestampMs),
-    l1_transaction_hashes: batch.l1Transactions,
-    batch_data_container: batch.container,
-    l2_start_block_number: batch.lowest,
-    l2_end_block_number: batch.highest,
-    transactions_count: batch.transactions,
-  };
+  const printed = { l1_timestamp: printInstant(world, timestampMs), ...fields };
   if (generation === 'v12') return printed;
   const names = generation === 'v11' ? oldNames : { ...oldNames, transactions_count: 'tx_count' };
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 import { checksumAddress, listOf, minerOf, renderMiner } from './addresses.ts';
 import { batchRange, listedAtMs, newestBatchFloor } from './batches.ts';
 import { reorgsOf } from './motion.ts';
-import { addCopies, pageEventsAt, printMembers, printNothing, type CountedList } from './pages.ts';
+import { descending, printMembers, printNothing, type CountedList } from './pages.ts';
 import type { Random } from './random.ts';
 import { instantOf, lacksHash, printInstant, weiOf, type World } from './world.ts';
 
@@ -9,28 +9,23 @@ import { instantOf, lacksHash, printInstant, weiOf, type World } from './world.t
 export type Block = ReturnType<typeof drawBlock>;
 type Arbitrum = ReturnType<typeof drawArbitrum>;
 
-/** The blocks of a batch at a time, heights descending. */
+/** The blocks of a batch at a time, highest first. */
 export function listBlocks(
   world: World,
-  batch: number,
   atMs: number,
-  withSecretKey: boolean,
+  { batch, withSecretKey }: { readonly batch: string; readonly withSecretKey: boolean },
 ): CountedList<Block> {
-  const range = batchRange(world, batch, atMs) ?? { lowest: 0, highest: -1 };
+  const range = batchRange(world, Number(batch), atMs) ?? { lowest: 0, highest: -1 };
+  const badBatch = { name: 'batch_number_param', detail: 'Invalid integer' };
   return {
     cursor: 'block_number',
-    numberOf: ({ height }) => height,
-    below(before, most) {
-      // A cursor of 0 is read as no cursor.
-      const highest = Math.min(range.highest, (before || Infinity) - 1);
-      const length = Math.max(0, Math.min(most, highest - range.lowest + 1));
-      return Array.from({ length }, (_, place) => blockAt(world, highest - place, atMs));
-    },
-    served(blocks) {
-      const highest = blocks[0]?.height ?? range.highest;
-      const above = highest < range.highest ? blockAt(world, highest + 1, atMs) : undefined;
-      return addCopies(blocks, above, pageEventsAt(world, highest));
-    },
+    problems: /^\d{1,15}$/.test(batch) ? [] : [badBatch],
+    floor: range.lowest,
+    head: range.highest,
+    spacing: 1,
+    between: (lowest, highest) =>
+      descending(lowest, highest, (height) => blockAt(world, height, atMs)),
+    positionOf: ({ height }) => ({ value: height, key: '' }),
     render: (block) => renderBlock(world, block, withSecretKey),
   };
 }
@@ -41,16 +36,14 @@ const pendingEvery = 7;
 /** The block that stands at a height at a time: a function of seed, chain, height and time alone. */
 export function blockAt(world: World, height: number, atMs: number): Block {
   const { course } = world;
-  if (course === null) {
-    // Some of the newest blocks stay pending, and none below them.
-    const isPending = height % pendingEvery === 0 && height >= newestBatchFloor(world);
-    const block = drawBlock(world, height, 0, 0);
-    return isPending ? withFields(block, { is_pending_update: true }) : block;
-  }
   const reorgs = reorgsOf(course, height, atMs);
   const parentEdition = reorgsOf(course, height - 1, atMs).length;
   const block = drawBlock(world, height, reorgs.length, parentEdition);
-  const listedMs = Math.max(listedAtMs(world, course, height), reorgs.at(-1)?.atMs ?? -Infinity);
+  // On a chain that rests some of the newest blocks stay pending, and none below them.
+  if (course.rests && height % pendingEvery === 0 && height >= newestBatchFloor(world)) {
+    return withFields(block, { is_pending_update: true });
+  }
+  const listedMs = Math.max(listedAtMs(world, height), reorgs.at(-1)?.atMs ?? -Infinity);
   if (atMs >= listedMs + course.pendingMs) return block;
   // What a block shows while it says that more will come.
   return withFields(block, {
@@ -88,6 +81,7 @@ function drawBlock(world: World, height: number, edition: number, parentEdition:
   const minerHash = minerOf(world, random.below(miners));
   return {
     height,
+    ordinal: height,
     hash,
     lacksHash: lacksHash(world, height),
     parentHash: blockHash(world, height - 1, parentEdition),

@@ -1,39 +1,21 @@
 import { isKnown, renderAddress } from './addresses.ts';
 import { bundlerAddressAt } from './bundlers.ts';
-import { isAbove, printNothing, type Position, type RankedList } from './pages.ts';
+import { inOrder, printNothing, type Position, type RankedList } from './pages.ts';
 import { listUserOperations, sightingsSeen, type UserOperation } from './user-operations.ts';
 import { instantOf, printInstant, type World } from './world.ts';
 
 /** Operations that went through the entry point together. */
 export type Bundle = ReturnType<typeof drawBundle>;
 
-/** A bundle that was seen, and when it left; null while it is listed. */
-export interface SeenBundle extends Bundle {
-  readonly leftAtMs: number | null;
-}
-
 /** The bundles of the operations that are listed at a time, newest first. */
 export function listBundles(world: World, atMs: number): RankedList<Bundle> {
-  const operations = listUserOperations(world, atMs);
+  const { floor, head, spacing, between } = listUserOperations(world, atMs);
   return {
-    below(position, length) {
-      const found: Bundle[] = [];
-      for (const bundle of bundlesFrom(world, operations, position?.value ?? null)) {
-        if (found.length === length) break;
-        if (position === null || !isAbove(positionOf(bundle), position)) found.push(bundle);
-      }
-      return found;
-    },
-    above(bundle) {
-      const { blockNumber } = bundle;
-      const higher = inBlock(world, operations, blockNumber).findLast((other) =>
-        isAbove(positionOf(other), positionOf(bundle)),
-      );
-      if (higher !== undefined) return higher;
-      const [first] = operations.below(topOf(blockNumber), 1);
-      const next = first && operations.above(first);
-      return next && inBlock(world, operations, next.blockNumber).at(-1);
-    },
+    floor,
+    head,
+    spacing,
+    between: (lowest, highest) => bundlesOf(world, between(lowest, highest)),
+    positionOf,
     token: ({ blockNumber, transactionHash, index }) =>
       `${blockNumber},${transactionHash},${index}`,
     digits: 64,
@@ -42,25 +24,9 @@ export function listBundles(world: World, atMs: number): RankedList<Bundle> {
   };
 }
 
-/**
- * All that were on the list at some moment until a time, newest first: one that left with the operations
- * that left last, and one that moved where it is now.
- */
-export function bundlesSeen(world: World, atMs: number): SeenBundle[] {
-  const bundled = Map.groupBy(sightingsSeen(world, atMs), (operation) =>
-    keyOf(operation.transactionHash, indexOf(world, operation)),
-  );
-  const seen = [...bundled.values()].map((own) => {
-    const isListed = own.some((operation) => operation.leftAtMs === null);
-    const leftAtMs = isListed ? null : Math.max(...own.map((operation) => operation.leftAtMs ?? 0));
-    const last = own.filter((operation) => operation.leftAtMs === leftAtMs);
-    return { ...drawBundle(world, last), leftAtMs };
-  });
-  return seen.sort((left, right) => (isAbove(positionOf(left), positionOf(right)) ? -1 : 1));
-}
-
-/** Above all operations of a block. */
-const topOf = (blockNumber: number): Position => ({ value: blockNumber, key: '~' });
+/** All that were on the list at some moment until a time, newest first. */
+export const bundlesSeen = (world: World, atMs: number): Bundle[] =>
+  bundlesOf(world, sightingsSeen(world, atMs));
 
 const positionOf = ({ blockNumber, transactionHash, index }: Bundle): Position => ({
   value: blockNumber,
@@ -70,45 +36,21 @@ const positionOf = ({ blockNumber, transactionHash, index }: Bundle): Position =
 /** Indexes are compared as numbers: as text they need the same length. */
 const keyOf = (hash: string, index: number) => `${hash},${String(index).padStart(15, '0')}`;
 
-/** Operations that are read at once, at first; blocks at the border are read again. */
-const readAtOnce = 128;
-
-/** The bundles of a block and of all below it, newest first; those of the whole list if null. */
-function* bundlesFrom(
-  world: World,
-  operations: RankedList<UserOperation>,
-  block: number | null,
-): Generator<Bundle> {
-  let length = readAtOnce;
-  let start = block === null ? null : topOf(block);
-  for (;;) {
-    const read = operations.below(start, length);
-    const blocks = [...Map.groupBy(read, ({ blockNumber }) => blockNumber)];
-    const cut = read.length < length ? undefined : blocks.pop();
-    for (const [, own] of blocks) yield* bundlesOf(world, own);
-    if (cut === undefined) return;
-    if (blocks.length === 0) length *= 2;
-    start = topOf(cut[0]);
-  }
-}
-
-function inBlock(world: World, operations: RankedList<UserOperation>, block: number): Bundle[] {
-  const found: Bundle[] = [];
-  for (const bundle of bundlesFrom(world, operations, block)) {
-    if (bundle.blockNumber !== block) break;
-    found.push(bundle);
-  }
-  return found;
-}
-
-/** The bundles of the operations of a block, in the order of the list. */
+/**
+ * The bundles of operations, newest first: one that left with the operations that left last, and one
+ * that moved where it is now.
+ */
 function bundlesOf(world: World, operations: readonly UserOperation[]): Bundle[] {
   const bundled = Map.groupBy(operations, (operation) =>
     keyOf(operation.transactionHash, indexOf(world, operation)),
   );
-  return [...bundled.values()]
-    .map((own) => drawBundle(world, own))
-    .sort((left, right) => (isAbove(positionOf(left), positionOf(right)) ? -1 : 1));
+  const bundles = [...bundled.values()].map((own) => {
+    const isListed = own.some((operation) => operation.leftAtMs === null);
+    const leftAtMs = isListed ? null : Math.max(...own.map((operation) => operation.leftAtMs ?? 0));
+    const last = own.filter((operation) => operation.leftAtMs === leftAtMs);
+    return drawBundle(world, last);
+  });
+  return inOrder(bundles, positionOf);
 }
 
 /** Bundles of one transaction, at most. */
@@ -127,7 +69,7 @@ const bareBundlerEvery = 17;
 function drawBundle(world: World, operations: readonly UserOperation[]) {
   const [first] = operations;
   if (first === undefined) throw new RangeError('a bundle holds one operation at least');
-  const { transactionHash, blockNumber } = first;
+  const { transactionHash, blockNumber, leftAtMs } = first;
   const index = indexOf(world, first);
   const transaction = Number.parseInt(transactionHash.slice(2, 9), 16);
   const random = world.draw('bundle', transaction);
@@ -143,6 +85,8 @@ function drawBundle(world: World, operations: readonly UserOperation[]) {
     transactionHash,
     index,
     blockNumber,
+    /** When it left the list; null while it is on it. */
+    leftAtMs,
     bundler: { hash, shown: isKnown(world, hash) ? known : ('unknown' as const) },
     timestampMs: own.oneIn(23) ? null : instantOf(world, blockNumber, blockNumber % 1000),
     totalOps: operations.length,

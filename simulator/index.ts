@@ -10,7 +10,7 @@ import { listBundles } from './bundles.ts';
 import { listFactories } from './factories.ts';
 import type { Fault, Faults } from './faults.ts';
 import { Limiter, type Limits } from './limit.ts';
-import { answerCounted, answerRanked, refuse, type Answer } from './pages.ts';
+import { answerList, refuse, type Answer, type List, type Listed } from './pages.ts';
 import { drawsOf } from './random.ts';
 import { listPaymasters } from './paymasters.ts';
 import { blockTimeMs, slotAtPlace, storyDays } from './places.ts';
@@ -97,44 +97,24 @@ interface Call {
   readonly withSecretKey: boolean;
 }
 
-const badBatch = { name: 'batch_number_param', detail: 'Invalid integer' };
+/** A list and its path; a group of the path is a batch number. */
+const listAt = <Item extends Listed>(
+  path: string,
+  list: (world: World, atMs: number, call: Call) => List<Item>,
+) => ({
+  path: new RegExp(`^${path}$`),
+  serve: (call: Call) => answerList(call.world, call.query, list(call.world, call.atMs, call)),
+});
 
-/** The lists of the service: where each is, and how it answers. */
+/** The lists of the service. */
 const operations = {
-  'optimism-batch-blocks': {
-    path: /^blocks\/optimism-batch\/([^/]+)$/,
-    serve({ world, query, atMs, batch, withSecretKey }: Call) {
-      const problems = /^\d{1,15}$/.test(batch) ? [] : [badBatch];
-      const list = listBlocks(world, Number(batch), atMs, withSecretKey);
-      return answerCounted(world, query, list, problems);
-    },
-  },
-  'optimism-batches': {
-    path: /^optimism\/batches$/,
-    serve: ({ world, query, atMs }: Call) => answerCounted(world, query, listBatches(world, atMs)),
-  },
-  'user-operations': {
-    path: /^proxy\/account-abstraction\/operations$/,
-    serve: ({ world, query, atMs }: Call) =>
-      answerRanked(world, query, listUserOperations(world, atMs)),
-  },
-  factories: {
-    path: /^proxy\/account-abstraction\/factories$/,
-    serve: ({ world, query, atMs }: Call) => answerRanked(world, query, listFactories(world, atMs)),
-  },
-  bundles: {
-    path: /^proxy\/account-abstraction\/bundles$/,
-    serve: ({ world, query, atMs }: Call) => answerRanked(world, query, listBundles(world, atMs)),
-  },
-  bundlers: {
-    path: /^proxy\/account-abstraction\/bundlers$/,
-    serve: ({ world, query, atMs }: Call) => answerRanked(world, query, listBundlers(world, atMs)),
-  },
-  paymasters: {
-    path: /^proxy\/account-abstraction\/paymasters$/,
-    serve: ({ world, query, atMs }: Call) =>
-      answerRanked(world, query, listPaymasters(world, atMs)),
-  },
+  'optimism-batch-blocks': listAt('blocks/optimism-batch/([^/]+)', listBlocks),
+  'optimism-batches': listAt('optimism/batches', listBatches),
+  'user-operations': listAt('proxy/account-abstraction/operations', listUserOperations),
+  factories: listAt('proxy/account-abstraction/factories', listFactories),
+  bundles: listAt('proxy/account-abstraction/bundles', listBundles),
+  bundlers: listAt('proxy/account-abstraction/bundlers', listBundlers),
+  paymasters: listAt('proxy/account-abstraction/paymasters', listPaymasters),
 };
 
 export type OperationName = keyof typeof operations;

@@ -8,12 +8,6 @@ export interface Limits {
   readonly headers?: 'stated' | 'unknown' | 'absent';
 }
 
-/** The verdict on one request, and what the headers of its answer say. */
-export interface Admission {
-  readonly verdict: 'let-in' | 'throttled' | 'out-of-credits';
-  readonly headers: Readonly<Record<string, string | number>>;
-}
-
 /** What the service charges for a call of these operations. */
 const creditsPerCall = 20;
 /** What is stated where nothing is enforced: so much that no client is slowed by it. */
@@ -32,12 +26,12 @@ export class Limiter {
   #spent = 0;
 
   /**
-   * Counts one request.
+   * Counts one request, judges it, and says what the headers of its answer say.
    *
    * @param now Unix time in ms
    */
-  admit(now: number, limits: Limits): Admission {
-    const { requestsPerSecond = plentiful, dailyCredits = plentiful } = limits;
+  admit(now: number, limits: Limits) {
+    const { requestsPerSecond = plentiful, dailyCredits = plentiful, headers: mode } = limits;
     const isRecent = (moment: number) => moment > now - secondMs;
     this.#seen = [...this.#seen.filter(isRecent), now];
     this.#letIn = this.#letIn.filter(isRecent);
@@ -51,19 +45,15 @@ export class Limiter {
       this.#spent += creditsPerCall;
     }
     const [oldest = -Infinity] = this.#letIn;
-    const headers = {
+    const stated = {
       'x-ratelimit-limit': requestsPerSecond,
       'x-ratelimit-remaining': Math.max(0, requestsPerSecond - this.#letIn.length),
       'x-ratelimit-reset': Math.ceil(Math.max(0, oldest + secondMs - now)),
       'x-credits-remaining': Math.max(0, dailyCredits - this.#spent),
     };
     const verdict = isPaid ? (isCalm ? 'let-in' : 'throttled') : 'out-of-credits';
-    return { verdict, headers: stated(headers, limits.headers) };
+    const entries = mode === 'absent' ? [] : Object.entries(stated);
+    const headers = entries.map(([name, value]) => [name, mode === 'unknown' ? -1 : value]);
+    return { verdict, headers: Object.fromEntries(headers) as Record<string, number> } as const;
   }
-}
-
-function stated(headers: Record<string, number>, mode: Limits['headers']): Record<string, number> {
-  if (mode === 'absent') return {};
-  if (mode !== 'unknown') return headers;
-  return Object.fromEntries(Object.keys(headers).map((name) => [name, -1]));
 }

@@ -44,7 +44,7 @@ export interface Motion extends Partial<Readonly<typeof resting>> {
   readonly operationsPerMinute: number;
 }
 
-/** A motion with nothing left open, and where on the chain it began. */
+/** A motion with nothing left open, and where on the chain it began; of one that rests, too. */
 export type Course = ReturnType<typeof planCourse>;
 
 /** When they return, at least and at most, after they left. */
@@ -53,23 +53,28 @@ const reincludedAfterMs = [10_000, 4 * minuteMs] as const;
 /**
  * Sets the motion of a chain on its history, which ends at the head of the start. Throws a
  * RangeError if no operations are made.
+ *
+ * @param motion null: it rests, and what it holds has always been there
  */
 export function planCourse(
-  motion: Motion,
-  history: { readonly operations: number; readonly batchBlocks: number },
+  motion: Motion | null,
+  history: { readonly floor: number; readonly operations: number; readonly batchBlocks: number },
   draw: Draw,
 ) {
-  const complete: Required<Motion> = { ...resting, ...motion };
+  const complete: Required<Motion> = { ...resting, operationsPerMinute: Infinity, ...motion };
   const { operationsPerMinute, blockSeconds } = complete;
   if (!(operationsPerMinute > 0)) throw new RangeError('operationsPerMinute must be above 0');
   const blockMs = Math.round(blockSeconds * 1000);
   const minutes = history.operations * minuteMs;
   const operationBlocks = Math.ceil(minutes / (operationsPerMinute * blockMs));
-  const above = firstHeight + Math.max(operationBlocks, history.batchBlocks);
+  const above = history.floor + Math.max(operationBlocks, history.batchBlocks);
   return {
     ...complete,
     draw,
     blockMs,
+    rests: motion === null,
+    /** The height that is mined when the clock starts. */
+    origin: motion === null ? firstHeight : above,
     /** The newest height at the start. */
     headAtStart: above - 1,
     /** The lowest heights that hold operations, and batches. */
@@ -79,12 +84,12 @@ export function planCourse(
 }
 
 /** The newest height at a time. */
-export const headAt = (course: Course, atMs: number): number =>
-  course.headAtStart + Math.floor(atMs / course.blockMs);
+export const headAt = ({ rests, headAtStart, blockMs }: Course, atMs: number): number =>
+  headAtStart + (rests ? 0 : Math.floor(atMs / blockMs));
 
 /** When a height appeared on the chain; below 0 for history. */
-export const minedAtMs = (course: Course, height: number): number =>
-  (height - course.headAtStart) * course.blockMs;
+export const minedAtMs = ({ rests, headAtStart, blockMs }: Course, height: number): number =>
+  rests ? -Infinity : (height - headAtStart) * blockMs;
 
 /**
  * Which operations are first made in which block: rung after rung, evenly spread with some jitter,

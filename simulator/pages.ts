@@ -1,5 +1,5 @@
 import type { Random } from './random.ts';
-import type { World } from './world.ts';
+import type { Oddity, World } from './world.ts';
 
 /** What the service answers: a status and a JSON body. */
 export interface Answer {
@@ -80,87 +80,6 @@ function answerPage(
   return answer({ next_page_params: oddities.has('end-empty-object') ? {} : null });
 }
 
-/** Every how many pages each oddity shows. */
-const withinEvery = 7;
-const beforeEvery = 5;
-const emptyEvery = 9;
-
-/** What is odd about the page whose first item has this index; the same at every reading. */
-export function pageEventsAt({ draw, oddities }: World, index: number) {
-  const random = draw('page', index);
-  const isWithin = random.oneIn(withinEvery);
-  const isBefore = random.oneIn(beforeEvery);
-  const isEmpty = random.oneIn(emptyEvery);
-  return {
-    /** One item comes twice: which, as a number to be taken modulo the items. */
-    copyWithin: oddities.has('duplicates-in-page') && isWithin ? random.next() : null,
-    /** The last item of the page before comes again as the first. */
-    repeatsBefore: oddities.has('duplicates-across-pages') && isBefore,
-    /** An empty page comes first, whose cursor leads on. */
-    emptyFirst: oddities.has('empty-page-with-cursor') && isEmpty,
-  };
-}
-
-/**
- * The items of a page with its copies. An item that cannot be a row is never copied, so that the
- * number of those handed out stays known.
- */
-export function addCopies<Item extends { readonly lacksHash: boolean }>(
-  items: readonly Item[],
-  before: Item | undefined,
-  { copyWithin, repeatsBefore }: ReturnType<typeof pageEventsAt>,
-): Item[] {
-  const place = copyWithin === null ? -1 : copyWithin % items.length;
-  const copied = items.flatMap((item, at) =>
-    at === place && !item.lacksHash ? [item, item] : [item],
-  );
-  const repeats = repeatsBefore && items.length > 0 && before?.lacksHash === false;
-  return repeats ? [before, ...copied] : copied;
-}
-
-/** A list in descending order of a number, as it stands at one time. */
-export interface CountedList<Item> {
-  /** What the cursor calls the number. */
-  readonly cursor: string;
-  readonly numberOf: (item: Item) => number;
-  /** The items below a number; `length` at most. */
-  readonly below: (number: number, length: number) => readonly Item[];
-  /** What is served of the items of a page, copies included; themselves if absent. */
-  readonly served?: (items: readonly Item[]) => readonly Item[];
-  readonly render: (item: Item) => unknown;
-}
-
-/** Where v12 stops to grow a page, however large an `items_count` is requested. */
-const clampedLimit = 100;
-
-/**
- * A page of a counted list. Older generations take no size, and add the length of the page just
- * served to the cursor.
- *
- * @param found what is wrong with the request already
- */
-export function answerCounted<Item>(
-  world: World,
-  query: URLSearchParams,
-  { cursor, ...list }: CountedList<Item>,
-  found: readonly Problem[] = [],
-): Answer {
-  const greatest = Number.MAX_SAFE_INTEGER;
-  const bounds: Record<string, Bounds> = { [cursor]: [0, greatest], items_count: [1, greatest] };
-  const { values, problems } = readQuery(query, bounds);
-  if (problems.length + found.length > 0) return refuseParameters([...problems, ...found]);
-  const isNew = world.chain.generation === 'v12';
-  const size = isNew ? Math.min(values['items_count'] ?? pageLimit, clampedLimit) : pageLimit;
-  // One more than the page holds: whether there is one shows whether the list goes on.
-  const own = list.below(values[cursor] ?? Infinity, size + 1);
-  const page = own.slice(0, size);
-  const last = own.length > size ? page.at(-1) : undefined;
-  const count = isNew ? {} : { items_count: page.length };
-  const next = last && { [cursor]: list.numberOf(last), ...count };
-  const items = (list.served?.(page) ?? page).map((item) => list.render(item));
-  return answerPage(world, query, items, next);
-}
-
 /** Where an item stands in a list in descending order. */
 export interface Position {
   readonly value: number;
@@ -169,74 +88,201 @@ export interface Position {
 }
 
 /** Whether an item at the left position comes before one at the right. */
-export const isAbove = (left: Position, right: Position): boolean =>
+const isAbove = (left: Position, right: Position): boolean =>
   left.value === right.value ? left.key > right.key : left.value > right.value;
 
+/** Sorts items in descending order. */
+export const inOrder = <Item>(items: Item[], positionOf: (item: Item) => Position): Item[] =>
+  items.sort((left, right) => (isAbove(positionOf(left), positionOf(right)) ? -1 : 1));
+
+/** What every item of a list has. */
+export interface Listed {
+  readonly ordinal: number;
+  readonly lacksHash: boolean;
+}
+
 /** A list in descending order, as it stands at one time. */
-export interface RankedList<Item> {
-  /** The items from a position downward, or from the head; `length` at most. */
-  readonly below: (position: Position | null, length: number) => readonly Item[];
-  /** The item just above one that is on the list. */
-  readonly above: (item: Item) => Item | undefined;
+interface AnyList<Item extends Listed> {
+  /** The lowest and the highest value that an item may have. */
+  readonly floor: number;
+  readonly head: number;
+  /** How many values there are to an item, about. */
+  readonly spacing: number;
+  /** The items with values in a range within floor and head, both ends included, in order. */
+  readonly between: (lowest: number, highest: number) => readonly Item[];
+  readonly positionOf: (item: Item) => Position;
+  readonly render: (item: Item) => unknown;
+}
+
+/** A list whose cursor is the value of the last item of a page. */
+export interface CountedList<Item extends Listed> extends AnyList<Item> {
+  /** What the cursor calls the value. */
+  readonly cursor: string;
+  /** What is wrong with the request already. */
+  readonly problems?: readonly Problem[];
+}
+
+/** A list whose cursor is the position of the next item. */
+export interface RankedList<Item extends Listed> extends AnyList<Item> {
   /** The token of a page that begins with this item: its position. */
   readonly token: (item: Item) => string;
   /** How many hexadecimal digits the key of a position has. */
   readonly digits: number;
   /** Whether an index follows them: 15 digits in a position, as many as it has in a token. */
   readonly hasIndex?: boolean;
-  readonly render: (item: Item) => unknown;
+}
+
+export type List<Item extends Listed> = CountedList<Item> | RankedList<Item>;
+
+/** What is made of each number of a range, the highest first. */
+export const descending = <Made>(
+  lowest: number,
+  highest: number,
+  make: (value: number) => Made,
+): Made[] => Array.from({ length: highest - lowest + 1 }, (_, place) => make(highest - place));
+
+/** The items from a position downward, or from the head; `length` at most. */
+export function itemsBelow<Item extends Listed>(
+  { floor, head, spacing, between, positionOf }: AnyList<Item>,
+  position: Position | null,
+  length: number,
+): Item[] {
+  let found: Item[] = [];
+  let highest = Math.min(position?.value ?? Infinity, head);
+  for (let width = Math.ceil(length * spacing); found.length < length && highest >= floor;) {
+    const lowest = Math.max(floor, highest - width);
+    const isBelow = (item: Item) => position === null || !isAbove(positionOf(item), position);
+    found = found.concat(between(lowest, highest).filter(isBelow));
+    highest = lowest - 1;
+    width *= 2;
+  }
+  return found.slice(0, length);
+}
+
+/** The item just above one that is on the list. */
+function itemAbove<Item extends Listed>(
+  { head, between, positionOf }: AnyList<Item>,
+  item: Item,
+): Item | undefined {
+  const own = positionOf(item);
+  for (let reach = 4; ; reach *= 4) {
+    const highest = Math.min(head, own.value + reach);
+    const above = between(own.value, highest).findLast((other) => isAbove(positionOf(other), own));
+    if (above !== undefined || highest === head) return above;
+  }
+}
+
+/** What is odd about the page whose first item has this ordinal; the same at every reading. */
+function pageEventsAt({ draw, oddities }: World, ordinal: number) {
+  const random = draw('page', ordinal);
+  const happens = (oddity: Oddity, every: number) => random.oneIn(every) && oddities.has(oddity);
+  return {
+    /** One item comes twice. */
+    copiesOne: happens('duplicates-in-page', 7),
+    /** The last item of the page before comes again as the first. */
+    repeatsBefore: happens('duplicates-across-pages', 5),
+    /** An empty page comes first, whose cursor leads on. */
+    emptyFirst: happens('empty-page-with-cursor', 9),
+    /** Which comes twice: a number to be taken modulo the items. */
+    copied: random.next(),
+  };
+}
+
+/** A page of these items, one at least or none, and their copies. */
+function answerItems<Item extends Listed>(
+  world: World,
+  query: URLSearchParams,
+  list: List<Item>,
+  own: readonly Item[],
+  next?: Cursor,
+): Answer {
+  const [first] = own;
+  const items = [...own];
+  if (first !== undefined) {
+    const events = pageEventsAt(world, first.ordinal);
+    const place = events.copied % own.length;
+    const copied = events.copiesOne ? own[place] : undefined;
+    const before = events.repeatsBefore ? itemAbove(list, first) : undefined;
+    // What cannot be a row is never copied, so that the number of those handed out stays known.
+    if (copied?.lacksHash === false) items.splice(place, 0, copied);
+    if (before?.lacksHash === false) items.unshift(before);
+  }
+  const rendered = items.map((item) => list.render(item));
+  return answerPage(world, query, rendered, next);
+}
+
+/** A page of a list. */
+export const answerList = <Item extends Listed>(
+  world: World,
+  query: URLSearchParams,
+  list: List<Item>,
+): Answer =>
+  'cursor' in list ? answerCounted(world, query, list) : answerRanked(world, query, list);
+
+/** Where v12 stops to grow a page, however large an `items_count` is requested. */
+const clampedLimit = 100;
+
+/** Older generations take no size, and add the length of the page just served to the cursor. */
+function answerCounted<Item extends Listed>(
+  world: World,
+  query: URLSearchParams,
+  list: CountedList<Item>,
+): Answer {
+  const { cursor, problems: found = [] } = list;
+  const greatest = Number.MAX_SAFE_INTEGER;
+  const bounds: Record<string, Bounds> = { [cursor]: [0, greatest], items_count: [1, greatest] };
+  const { values, problems } = readQuery(query, bounds);
+  if (problems.length + found.length > 0) return refuseParameters([...problems, ...found]);
+  const isNew = world.chain.generation === 'v12';
+  const size = isNew ? Math.min(values['items_count'] ?? pageLimit, clampedLimit) : pageLimit;
+  // A cursor of 0 is read as no cursor.
+  const start = values[cursor] ? { value: values[cursor] - 1, key: '' } : null;
+  // One more than the page holds: whether there is one shows whether the list goes on.
+  const own = itemsBelow(list, start, size + 1);
+  const last = own.length > size ? own[size - 1] : undefined;
+  const count = isNew ? {} : { items_count: size };
+  const next = last && { [cursor]: list.positionOf(last).value, ...count };
+  return answerItems(world, query, list, own.slice(0, size), next);
+}
+
+function answerRanked<Item extends Listed>(
+  world: World,
+  query: URLSearchParams,
+  list: RankedList<Item>,
+): Answer {
+  const { values, problems } = readQuery(query, { page_size: [1, pageLimit] }, ['page_token']);
+  if (problems.length > 0) return refuseParameters(problems);
+  const { page_size = pageLimit } = values;
+  const token = query.get('page_token');
+  const position = token === null ? null : parseToken(token, list);
+  if (position === undefined) {
+    return refuse(400, { code: 3, message: 'invalid format for page_token' });
+  }
+  // One more than the page holds: its position is the token.
+  const own = itemsBelow(list, position, page_size + 1);
+  const [first, following] = [own[0], own[page_size]];
+  const tokenOf = (item: Item, mark = '') => ({ page_size, page_token: list.token(item) + mark });
+  if (first && position?.isResumed !== true && pageEventsAt(world, first.ordinal).emptyFirst) {
+    return answerPage(world, query, [], tokenOf(first, resumedMark));
+  }
+  const next = following && tokenOf(following);
+  return answerItems(world, query, list, own.slice(0, page_size), next);
 }
 
 /** Marks the token of a page whose empty forerunner has been served. */
 const resumedMark = ',e';
 
-/** A page of a ranked list. */
-export function answerRanked<
-  Item extends { readonly ordinal: number; readonly lacksHash: boolean },
->(world: World, query: URLSearchParams, list: RankedList<Item>): Answer {
-  const { values, problems } = readQuery(query, { page_size: [1, pageLimit] }, ['page_token']);
-  if (problems.length > 0) return refuseParameters(problems);
-  const { page_size = pageLimit } = values;
-  const token = query.get('page_token');
-  const isResumed =
-    world.oddities.has('empty-page-with-cursor') && token?.endsWith(resumedMark) === true;
-  const start = isResumed ? token.slice(0, -resumedMark.length) : token;
-  const position = start === null ? null : parseToken(start, list);
-  if (position === undefined) {
-    return refuse(400, { code: 3, message: 'invalid format for page_token' });
-  }
-  // One more than the page holds: its position is the token.
-  const own = list.below(position, page_size + 1);
-  const first = own[0];
-  if (first === undefined) return answerPage(world, query, []);
-  const events = pageEventsAt(world, first.ordinal);
-  if (events.emptyFirst && !isResumed) {
-    const page_token = `${list.token(first)}${resumedMark}`;
-    return answerPage(world, query, [], { page_size, page_token });
-  }
-  const before = events.repeatsBefore ? list.above(first) : undefined;
-  const items = addCopies(own.slice(0, page_size), before, events);
-  const following = own[page_size];
-  const next = following && { page_size, page_token: list.token(following) };
-  return answerPage(
-    world,
-    query,
-    items.map((item) => list.render(item)),
-    next,
-  );
-}
-
 /** The position that a token names; undefined if it is no token. */
 function parseToken(
   token: string,
   { digits, hasIndex = false }: Pick<RankedList<never>, 'digits' | 'hasIndex'>,
-): Position | undefined {
-  const [, value, hash = '', index] =
-    /^(\d{1,15}),(0x[0-9a-f]+)(?:,(\d{1,15}))?$/i.exec(token) ?? [];
+) {
+  const [, value, hash = '', index, mark] =
+    /^(\d{1,15}),(0x[0-9a-f]+)(?:,(\d{1,15}))?(,e)?$/i.exec(token) ?? [];
   if (value === undefined || hash.length !== digits + '0x'.length) return undefined;
   if ((index !== undefined) !== hasIndex) return undefined;
   const key = index === undefined ? hash : `${hash},${index.padStart(15, '0')}`;
-  return { value: Number(value), key: key.toLowerCase() };
+  return { value: Number(value), key: key.toLowerCase(), isResumed: mark === resumedMark };
 }
 
 /** Nothing to say: the service prints null, or leaves the member out. */

@@ -1,6 +1,6 @@
 import { checksumAddress, isKnown, renderAddress } from './addresses.ts';
 import type { Course } from './motion.ts';
-import { isAbove, type Position, type RankedList } from './pages.ts';
+import { inOrder, type Position, type RankedList } from './pages.ts';
 import { evenLadder, rankDigits, rungOf } from './places.ts';
 import type { Random } from './random.ts';
 import { lacksHash, perWorld, type World } from './world.ts';
@@ -50,7 +50,6 @@ export function ranking<Traits extends object>({ name, print, ...drawn }: Rankin
   const seen = (world: World, atMs: number): (Seen & Traits)[] => {
     const { course } = world;
     const items = drawAll(world).flatMap((item): (Seen & Traits)[] => {
-      if (course === null) return [{ ...item, missingSinceMs: null }];
       const state = stateAt(course, name, item.ordinal, atMs);
       if (state === 'unseen') return [];
       const missingSinceMs = state === 'listed' ? null : state.sinceMs;
@@ -59,20 +58,19 @@ export function ranking<Traits extends object>({ name, print, ...drawn }: Rankin
       const count = item.count + countRise(course, name, item.ordinal, readMs);
       return [{ ...item, count, missingSinceMs }];
     });
-    return items.sort((left, right) => (isAbove(positionOf(left), positionOf(right)) ? -1 : 1));
+    return inOrder(items, positionOf);
   };
 
   /** The list at a time, highest count first. */
   const list = (world: World, atMs: number): RankedList<Ranked & Traits> => {
     const listed = seen(world, atMs).filter(({ missingSinceMs }) => missingSinceMs === null);
     return {
-      below(position, length) {
-        const from = listed.findIndex(
-          (item) => position === null || !isAbove(positionOf(item), position),
-        );
-        return from === -1 ? [] : listed.slice(from, from + length);
-      },
-      above: ({ ordinal }) => listed[listed.findIndex((other) => other.ordinal === ordinal) - 1],
+      floor: 0,
+      head: listed[0]?.count ?? -1,
+      spacing: Infinity,
+      between: (lowest, highest) =>
+        listed.filter(({ count }) => count >= lowest && count <= highest),
+      positionOf,
       token: ({ count, addressHash }) => `${count},${checksumAddress(addressHash)}`,
       digits: 40,
       render(item) {

@@ -1,8 +1,8 @@
 import { entryPoints, isKnown, minerOf, renderAddress, senderAt } from './addresses.ts';
 import { factoryAddressAt } from './factories.ts';
 import { headAt, isOrphaned, longestReturn, sightingsUntil, type Whereabouts } from './motion.ts';
-import { isAbove, printNothing, type Position, type RankedList } from './pages.ts';
-import { blockTimeMs, firstHeight, itemsPerRung, rankDigits, rungOf, startOf } from './places.ts';
+import { inOrder, itemsBelow, printNothing, type Position, type RankedList } from './pages.ts';
+import { blockTimeMs, firstHeight, rankDigits, rungOf, startOf } from './places.ts';
 import type { Random } from './random.ts';
 import { instantOf, lacksHash, printInstant, weiOf, type World } from './world.ts';
 
@@ -16,105 +16,67 @@ export type UserOperation = ReturnType<typeof drawUserOperation>;
 
 /** The list at a time, newest first. */
 export function listUserOperations(world: World, atMs: number): RankedList<UserOperation> {
-  const operationOf = (entry: Entry) => drawUserOperation(world, entry);
+  const seen = seenOperations(world, atMs);
+  const between = (lowest: number, highest: number) =>
+    seen.between(lowest, highest).filter(({ leftAtMs }) => leftAtMs === null);
+  return { ...seen, between };
+}
+
+/** All that were on the list at some moment until a time, newest first. */
+export function seenOperations(world: World, atMs: number): RankedList<UserOperation> {
+  const { ladder } = world;
+  const [floor, head] = [ladder.valueOf(0), headOf(world, atMs)];
   return {
-    below: (position, length) =>
-      entriesBelow(world, atMs, position, length, isListed).map(operationOf),
-    above(operation) {
-      const entry = entryAbove(world, atMs, positionOf(operation));
-      return entry && operationOf(entry);
-    },
+    floor,
+    head,
+    spacing: (head - floor + 1) / startOf(ladder.rungsBelow(head + 1)),
+    between: (lowest, highest) =>
+      entriesBetween(world, lowest, highest, atMs).map((entry) => drawUserOperation(world, entry)),
+    positionOf,
     token: ({ blockNumber, hash }) => `${blockNumber},${hash}`,
     digits: 64,
     render: (operation) => renderUserOperation(world, operation),
   };
 }
 
-/** All that were on the list at some moment until a time, newest first; `length` at most. */
-export const operationsSeen = (world: World, atMs: number, length: number): UserOperation[] =>
-  entriesBelow(world, atMs, null, length, () => true).map((entry) =>
-    drawUserOperation(world, entry),
-  );
-
 /** The same, newest last, with what was seen of those that returned before they left. */
 export const sightingsSeen = (world: World, atMs: number): UserOperation[] =>
-  operationsSeen(world, atMs, Infinity)
+  itemsBelow(seenOperations(world, atMs), null, Infinity)
     .flatMap(({ ordinal, hash }) => entriesOf(world, ordinal, hash, atMs))
     .map((entry) => drawUserOperation(world, entry));
-
-const isListed = ({ leftAtMs }: Entry) => leftAtMs === null;
 
 const positionOf = ({ blockNumber, hash }: Entry): Position => ({ value: blockNumber, key: hash });
 
 /** The newest height that may hold an operation. */
 function headOf({ course, ladder, chain: { userOperations } }: World, atMs: number): number {
-  if (course !== null) return headAt(course, atMs);
+  if (!course.rests) return headAt(course, atMs);
   return userOperations === 0 ? -1 : ladder.valueOf(rungOf(userOperations - 1));
-}
-
-/** Rungs that are looked through beyond those that a page needs at the usual density. */
-const slackRungs = 4;
-
-function entriesBelow(
-  world: World,
-  atMs: number,
-  position: Position | null,
-  length: number,
-  isWanted: (entry: Entry) => boolean,
-): Entry[] {
-  const { ladder } = world;
-  const rungs = Math.ceil(length / itemsPerRung) + slackRungs;
-  const found: Entry[] = [];
-  let highest = Math.min(position?.value ?? Infinity, headOf(world, atMs));
-  let above = ladder.rungsBelow(highest + 1);
-  while (found.length < length && above > 0) {
-    const rung = Math.max(0, above - rungs);
-    const lowest = ladder.valueOf(rung);
-    const entries = entriesBetween(world, lowest, highest, atMs);
-    const isBelow = (entry: Entry) => position === null || !isAbove(positionOf(entry), position);
-    found.push(...entries.filter((entry) => isWanted(entry) && isBelow(entry)));
-    highest = lowest - 1;
-    above = rung === 0 ? 0 : ladder.rungsBelow(lowest);
-  }
-  return found.slice(0, length);
-}
-
-/** What is listed just above a position. */
-function entryAbove(world: World, atMs: number, position: Position): Entry | undefined {
-  const head = headOf(world, atMs);
-  for (let blocks = 4; ; blocks *= 4) {
-    const highest = Math.min(head, position.value + blocks);
-    const above = entriesBetween(world, position.value, highest, atMs).findLast(
-      (entry) => isListed(entry) && isAbove(positionOf(entry), position),
-    );
-    if (above !== undefined || highest === head) return above;
-  }
 }
 
 /** What was seen until a time in a range of blocks, both ends included, newest first. */
 function entriesBetween(world: World, lowest: number, highest: number, atMs: number): Entry[] {
   const { course, ladder } = world;
   // What returned stands above the block where it was first made.
-  const reach = course === null ? 0 : longestReturn(course);
+  const reach = longestReturn(course);
   const own = startOf(ladder.rungsBelow(lowest));
   const end = startOf(ladder.rungsBelow(highest + 1));
   const entries: Entry[] = [];
   for (let ordinal = startOf(ladder.rungsBelow(lowest - reach)); ordinal < end; ordinal += 1) {
-    if (ordinal < own && course !== null && !isOrphaned(course, ordinal)) continue;
+    if (ordinal < own && !isOrphaned(course, ordinal)) continue;
     const entry = entryAt(world, ordinal, atMs);
     if (entry === null) continue;
     if (entry.blockNumber >= lowest && entry.blockNumber <= highest) entries.push(entry);
   }
-  return entries.sort((left, right) => (isAbove(positionOf(left), positionOf(right)) ? -1 : 1));
+  return inOrder(entries, positionOf);
 }
 
 /** Null for an operation that cannot have been seen until then. */
 function entryAt(world: World, ordinal: number, atMs: number): Entry | null {
   const { course, chain, draw } = world;
-  if (course === null && ordinal >= chain.userOperations) return null;
+  if (course.rests && ordinal >= chain.userOperations) return null;
   const digits = draw('user-operation', ordinal).hex(8);
   // The hash rises with the ordinal within a block.
-  const hash = course === null ? rankDigits(digits, ordinal) : digits;
+  const hash = course.rests ? rankDigits(digits, ordinal) : digits;
   return entriesOf(world, ordinal, hash, atMs).at(-1) ?? null;
 }
 
@@ -125,7 +87,6 @@ function entriesOf(
   atMs: number,
 ): Entry[] {
   const blockNumber = ladder.valueOf(rungOf(ordinal));
-  if (course === null) return [{ ordinal, hash, blockNumber, edition: 0, leftAtMs: null }];
   return sightingsUntil(course, ordinal, blockNumber, atMs).map((place) => ({
     ...place,
     ordinal,
@@ -184,7 +145,7 @@ const operationsPerSender = 4;
  */
 function transactionOf({ course, draw }: World, entry: Entry, another: string): string {
   const { ordinal, blockNumber, edition } = entry;
-  if (course !== null && isOrphaned(course, ordinal)) {
+  if (isOrphaned(course, ordinal)) {
     const random = draw('user-operation-alone', ordinal);
     if (random.oneIn(2)) return random.hex(8);
   }

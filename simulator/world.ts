@@ -1,7 +1,6 @@
 import { courseLadder, planCourse, type Motion } from './motion.ts';
 import {
   blocksBefore,
-  blockTimeMs,
   evenLadder,
   firstHeight,
   livedLadder,
@@ -75,21 +74,23 @@ export function createWorld(seed: number, described: SimulatedChain) {
   const { gaps = [], gapsPercent = 0 } = described;
   const numbering = planNumbering(batches.first, gaps, gapsPercent);
   const slots = numbering.slotsBefore(batches.first + batches.count);
-  const history = { operations: userOperations, batchBlocks: blocksBefore(batches.blocks, slots) };
-  /** Null if nothing moves. */
-  const course = motion ? planCourse(motion, history, draw) : null;
+  const batchBlocks = blocksBefore(batches.blocks, slots);
+  const floor = firstHeight + (lived?.belowBatches ?? 0);
+  const course = planCourse(
+    motion ?? null,
+    { floor, operations: userOperations, batchBlocks },
+    draw,
+  );
   const still = () =>
     lived
       ? livedLadder(startsAtMs, userOperations, draw)
       : evenLadder(firstHeight, 3, (rung) => draw('user-operation-rung', rung));
-  const ladder = course ? courseLadder(course) : still();
+  const ladder = course.rests ? still() : courseLadder(course);
   const listed = lived ? startOf(ladder.rungsBelow(firstHeight + lived.blocks)) : userOperations;
   return {
     chain: { ...described, userOperations: listed },
     oddities: new Set(described.oddities),
     numbering,
-    /** The lowest height that a batch holds. */
-    batchesFloor: course?.batchesFloor ?? firstHeight + (lived?.belowBatches ?? 0),
     /** The heights of the user operations. */
     ladder,
     course,
@@ -109,8 +110,7 @@ export const startInstantMs = Date.UTC(2026, 9, 1);
  */
 export function instantOf({ chain, course }: World, height: number, fractionMs: number): number {
   const { startsAtMs = startInstantMs, generation } = chain;
-  const blockMs = course?.blockMs ?? blockTimeMs;
-  const origin = course === null ? firstHeight : course.headAtStart + 1;
+  const { blockMs, origin } = course;
   const instantMs = startsAtMs + (height - origin) * blockMs;
   if (generation === 'v10') return Math.floor(instantMs / 1000) * 1000;
   return instantMs + (fractionMs % blockMs);

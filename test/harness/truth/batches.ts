@@ -128,7 +128,6 @@ function arbitrumRows({ height, arbitrum }: Block): Row[] {
 /** A row for each hash that was replaced while the explorer listed it. */
 export function reorgRows(world: World, batches: readonly ScopedBatch[], atMs: number): Row[] {
   const { course } = world;
-  if (course === null) return [];
   const listed = new Set(batches.flatMap(({ blocks }) => blocks.map(({ height }) => height)));
   return reorgsBetween(course, 0, atMs).flatMap((reorg) => {
     const heights = Array.from(
@@ -137,7 +136,7 @@ export function reorgRows(world: World, batches: readonly ScopedBatch[], atMs: n
     );
     return heights
       .filter((height) => listed.has(height) && !lacksHash(world, height))
-      .filter((height) => listedAtMs(world, course, height) < reorg.atMs)
+      .filter((height) => listedAtMs(world, height) < reorg.atMs)
       .map((height) => {
         const edition = reorgsOf(course, height, reorg.atMs).length;
         return {

@@ -1,11 +1,12 @@
 import { listBatches, newestNumber, type ListedBatch } from '../../../simulator/batches.ts';
 import { bundlersSeen, bundlesOf } from '../../../simulator/bundlers.ts';
-import { bundlesSeen, type SeenBundle } from '../../../simulator/bundles.ts';
+import { bundlesSeen, type Bundle } from '../../../simulator/bundles.ts';
 import { factoriesSeen } from '../../../simulator/factories.ts';
 import type { OperationName } from '../../../simulator/index.ts';
+import { itemsBelow } from '../../../simulator/pages.ts';
 import { paymastersSeen } from '../../../simulator/paymasters.ts';
 import type { Seen } from '../../../simulator/ranking.ts';
-import { operationsSeen, type UserOperation } from '../../../simulator/user-operations.ts';
+import { seenOperations, type UserOperation } from '../../../simulator/user-operations.ts';
 import {
   createWorld,
   startInstantMs,
@@ -77,7 +78,7 @@ export function truth(
     ...tables,
     ...listedBatchRows(
       reads(world, scope, 'optimism-batches')
-        ? listBatches(world, 0).below(Infinity, Infinity)
+        ? itemsBelow(listBatches(world, 0), null, Infinity)
         : [],
     ),
     read_batches: batchRows(batches),
@@ -161,7 +162,7 @@ function readScope(world: World, scope: TruthScope, atMs: number) {
   return {
     batches: numbers.map((number) => ({ number, blocks: blocksInScope(world, number, atMs) })),
     operations: reads(world, scope, 'user-operations')
-      ? operationsSeen(world, atMs, scope.userOperations?.newest ?? Infinity)
+      ? itemsBelow(seenOperations(world, atMs), null, scope.userOperations?.newest ?? Infinity)
       : [],
     bundles: reads(world, scope, 'bundles') ? bundlesSeen(world, atMs) : [],
     factories: reads(world, scope, 'factories') ? factoriesSeen(world, atMs) : [],
@@ -212,7 +213,7 @@ function operationRows(seen: readonly UserOperation[], observations: Observation
 }
 
 /** Rows of the bundles; notes their bundlers. */
-function bundleRows(seen: readonly SeenBundle[], observations: Observations): Row[] {
+function bundleRows(seen: readonly Bundle[], observations: Observations): Row[] {
   for (const { bundler } of seen) observations.see(bundler.hash, bundler.shown);
   return seen.map((bundle) => ({
     transaction_hash: bundle.transactionHash,
@@ -257,17 +258,16 @@ type ListedBatchTable = 'listed_batches' | 'optimism_batch_l1_transactions';
 
 /** Rows of what the list of batches reports. */
 const listedBatchRows = (batches: readonly ListedBatch[]): Record<ListedBatchTable, Row[]> => ({
-  listed_batches: batches.map((batch) => ({
-    batch_number: batch.number,
-    l1_timestamp: isoOf(batch.timestampMs),
-    transactions_count: batch.transactions,
-    l2_start_block_number: batch.lowest,
-    l2_end_block_number: batch.highest,
-    batch_data_container: batch.container,
-    removed_at: null,
-    extra: null,
-  })),
-  optimism_batch_l1_transactions: batches.flatMap(({ number, l1Transactions }) =>
-    l1Transactions.map((hash, position) => ({ batch_number: number, position, hash })),
+  listed_batches: batches.map(({ timestampMs, fields }) => {
+    const { number, l1_transaction_hashes: _hashes, ...columns } = fields;
+    const l1_timestamp = isoOf(timestampMs);
+    return { batch_number: number, l1_timestamp, ...columns, removed_at: null, extra: null };
+  }),
+  optimism_batch_l1_transactions: batches.flatMap(({ fields }) =>
+    fields.l1_transaction_hashes.map((hash, position) => ({
+      batch_number: fields.number,
+      position,
+      hash,
+    })),
   ),
 });
