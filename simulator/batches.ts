@@ -30,12 +30,6 @@ export function newestNumber(world: World, atMs: number): number {
   return numbering.numberOf(shown.highest < shown.lowest ? slot : slot + 1);
 }
 
-/** The lowest height of the newest batch of a chain that rests. */
-export function newestBatchFloor(world: World): number {
-  const { first, count } = world.chain.batches;
-  return rangeOfSlot(world, world.numbering.slotsBefore(first + count) - 1).lowest;
-}
-
 /** When the explorer came to list a block: when it was mined, or later in a half-imported batch. */
 export function listedAtMs(world: World, height: number): number {
   const { course } = world;

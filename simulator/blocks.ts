@@ -1,5 +1,5 @@
 import { checksumAddress, listOf, minerOf, renderMiner } from './addresses.ts';
-import { batchRange, listedAtMs, newestBatchFloor } from './batches.ts';
+import { batchRange, listedAtMs } from './batches.ts';
 import { reorgsOf } from './motion.ts';
 import { descending, printMembers, printNothing, type CountedList } from './pages.ts';
 import type { Random } from './random.ts';
@@ -39,8 +39,7 @@ export function blockAt(world: World, height: number, atMs: number): Block {
   const reorgs = reorgsOf(course, height, atMs);
   const parentEdition = reorgsOf(course, height - 1, atMs).length;
   const block = drawBlock(world, height, reorgs.length, parentEdition);
-  // On a chain that rests some of the newest blocks stay pending, and none below them.
-  if (course.rests && height % pendingEvery === 0 && height >= newestBatchFloor(world)) {
+  if (height % pendingEvery === 0 && height >= world.pendingFrom) {
     return withFields(block, { is_pending_update: true });
   }
   const listedMs = Math.max(listedAtMs(world, height), reorgs.at(-1)?.atMs ?? -Infinity);

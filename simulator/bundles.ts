@@ -16,10 +16,7 @@ export function listBundles(world: World, atMs: number): RankedList<Bundle> {
     spacing,
     between: (lowest, highest) => bundlesOf(world, between(lowest, highest)),
     positionOf,
-    token: ({ blockNumber, transactionHash, index }) =>
-      `${blockNumber},${transactionHash},${index}`,
-    digits: 64,
-    hasIndex: true,
+    keyForm: String.raw`0x[0-9a-f]{64},\d{1,15}`,
     render: (bundle) => renderBundle(world, bundle),
   };
 }
@@ -28,21 +25,20 @@ export function listBundles(world: World, atMs: number): RankedList<Bundle> {
 export const bundlesSeen = (world: World, atMs: number): Bundle[] =>
   bundlesOf(world, sightingsSeen(world, atMs));
 
+/** Indexes may be compared as text: they have one digit. */
 const positionOf = ({ blockNumber, transactionHash, index }: Bundle): Position => ({
   value: blockNumber,
-  key: keyOf(transactionHash, index),
+  key: `${transactionHash},${index}`,
 });
-
-/** Indexes are compared as numbers: as text they need the same length. */
-const keyOf = (hash: string, index: number) => `${hash},${String(index).padStart(15, '0')}`;
 
 /**
  * The bundles of operations, newest first: one that left with the operations that left last, and one
  * that moved where it is now.
  */
 function bundlesOf(world: World, operations: readonly UserOperation[]): Bundle[] {
-  const bundled = Map.groupBy(operations, (operation) =>
-    keyOf(operation.transactionHash, indexOf(world, operation)),
+  const bundled = Map.groupBy(
+    operations,
+    (operation) => `${operation.transactionHash},${indexOf(world, operation)}`,
   );
   const bundles = [...bundled.values()].map((own) => {
     const isListed = own.some((operation) => operation.leftAtMs === null);

@@ -205,10 +205,11 @@ const refusals = {
 /** Where a path leads: null if the service has nothing there. */
 function findRoute(path: string) {
   const [, chainId, rest = ''] = /^\/(\d{1,15})\/api\/v2\/(.+)$/.exec(path) ?? [];
-  const operation = operationNames.find((name) => operations[name].path.test(rest));
-  if (operation === undefined) return null;
-  const [, batch = ''] = operations[operation].path.exec(rest) ?? [];
-  return { chainId: Number(chainId), operation, batch };
+  for (const operation of operationNames) {
+    const found = operations[operation].path.exec(rest);
+    if (found) return { chainId: Number(chainId), operation, batch: found[1] ?? '' };
+  }
+  return null;
 }
 
 /** Decides on each request: the limits first, then its fault, then the service itself. */

@@ -129,15 +129,14 @@ const leastLateMs = 5000;
 function lifeOf(course: Course, ordinal: number, blockNumber: number) {
   const random = course.draw('user-operation-life', ordinal);
   const fate = drawFate(course, random);
-  const entersAtMs = minedAtMs(course, blockNumber);
-  const steady = { entersAtMs, leavesAtMs: Infinity, returnsAtMs: Infinity };
-  if (fate === 'steady') return steady;
-  if (fate === 'late') {
-    // Cubed: one in two is late by less than an eighth of the most.
-    const part = (random.below(1_000_000) / 1_000_000) ** 3;
-    const lateMs = Math.max(leastLateMs, Math.floor(part * course.latestLateMs));
-    return { ...steady, entersAtMs: entersAtMs + lateMs };
-  }
+  // Cubed: one in two is late by less than an eighth of the most.
+  const part = fate === 'late' ? (random.below(1_000_000) / 1_000_000) ** 3 : 0;
+  const lateMs = Math.max(
+    fate === 'late' ? leastLateMs : 0,
+    Math.floor(part * course.latestLateMs),
+  );
+  const entersAtMs = minedAtMs(course, blockNumber) + lateMs;
+  if (fate !== 'orphaned') return { entersAtMs, leavesAtMs: Infinity, returnsAtMs: Infinity };
   const leavesAtMs = entersAtMs + between(random, course.orphanedAfterMs);
   const returns = random.below(100_000) < course.reincludedPercent * 1000;
   const delayMs = between(random, reincludedAfterMs);
@@ -182,23 +181,19 @@ export function sightingsUntil(
   return found;
 }
 
-/** A reorganisation: at its time the heights of its range get other hashes. */
-export interface Reorg {
-  readonly atMs: number;
-  readonly lowest: number;
-  readonly highest: number;
-}
-
 /** How deep one reaches at most, blocks. */
 const deepest = 10;
 
-/** All reorganisations of a span of time, both ends included, oldest first. */
-export function reorgsBetween(course: Course, fromMs: number, toMs: number): readonly Reorg[] {
+/**
+ * All reorganisations of a span of time, both ends included, oldest first: at its time the heights of
+ * its range get other hashes.
+ */
+export function reorgsBetween(course: Course, fromMs: number, toMs: number) {
   if (course.reorgsPerDay <= 0) return [];
   const everyMs = dayMs / course.reorgsPerDay;
   const first = Math.max(0, Math.floor(fromMs / everyMs));
   const length = Math.max(0, Math.floor(toMs / everyMs) - first + 1);
-  return Array.from({ length }, (_, place): Reorg => {
+  return Array.from({ length }, (_, place) => {
     const random = course.draw('reorg', first + place);
     const atMs = Math.floor(everyMs * (first + place + random.below(1000) / 1000));
     const highest = headAt(course, atMs);
@@ -207,7 +202,7 @@ export function reorgsBetween(course: Course, fromMs: number, toMs: number): rea
 }
 
 /** The reorganisations until a time that replaced the block at a height, oldest first. */
-export function reorgsOf(course: Course, height: number, atMs: number): readonly Reorg[] {
+export function reorgsOf(course: Course, height: number, atMs: number) {
   const minedMs = minedAtMs(course, height);
   // One block later the head is one higher, and `deepest` blocks later out of reach.
   const untilMs = Math.min(atMs, minedMs + deepest * course.blockMs);

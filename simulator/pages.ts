@@ -83,7 +83,7 @@ function answerPage(
 /** Where an item stands in a list in descending order. */
 export interface Position {
   readonly value: number;
-  /** Distinguishes items of one value: lower-case hexadecimal with 0x, and an index if there is one. */
+  /** Distinguishes items of one value; compared as text. */
   readonly key: string;
 }
 
@@ -124,12 +124,10 @@ export interface CountedList<Item extends Listed> extends AnyList<Item> {
 
 /** A list whose cursor is the position of the next item. */
 export interface RankedList<Item extends Listed> extends AnyList<Item> {
-  /** The token of a page that begins with this item: its position. */
-  readonly token: (item: Item) => string;
-  /** How many hexadecimal digits the key of a position has. */
-  readonly digits: number;
-  /** Whether an index follows them: 15 digits in a position, as many as it has in a token. */
-  readonly hasIndex?: boolean;
+  /** The form of a position's key, as a regular expression. */
+  readonly keyForm: string;
+  /** The key as a token has it; itself if absent. */
+  readonly printKey?: (key: string) => string;
 }
 
 export type List<Item extends Listed> = CountedList<Item> | RankedList<Item>;
@@ -245,6 +243,9 @@ function answerCounted<Item extends Listed>(
   return answerItems(world, query, list, own.slice(0, size), next);
 }
 
+/** Marks the token of a page whose empty forerunner has been served. */
+const resumedMark = ',e';
+
 function answerRanked<Item extends Listed>(
   world: World,
   query: URLSearchParams,
@@ -254,35 +255,24 @@ function answerRanked<Item extends Listed>(
   if (problems.length > 0) return refuseParameters(problems);
   const { page_size = pageLimit } = values;
   const token = query.get('page_token');
-  const position = token === null ? null : parseToken(token, list);
-  if (position === undefined) {
+  const form = new RegExp(`^(\\d{1,15}),(${list.keyForm})(${resumedMark})?$`, 'i');
+  const [, value, key = '', resumed] = form.exec(token ?? '') ?? [];
+  if (token !== null && value === undefined) {
     return refuse(400, { code: 3, message: 'invalid format for page_token' });
   }
+  const start = value === undefined ? null : { value: Number(value), key: key.toLowerCase() };
   // One more than the page holds: its position is the token.
-  const own = itemsBelow(list, position, page_size + 1);
+  const own = itemsBelow(list, start, page_size + 1);
   const [first, following] = [own[0], own[page_size]];
-  const tokenOf = (item: Item, mark = '') => ({ page_size, page_token: list.token(item) + mark });
-  if (first && position?.isResumed !== true && pageEventsAt(world, first.ordinal).emptyFirst) {
+  const tokenOf = (item: Item, mark = '') => {
+    const { value: count, key: own } = list.positionOf(item);
+    return { page_size, page_token: `${count},${list.printKey?.(own) ?? own}${mark}` };
+  };
+  if (first && !resumed && pageEventsAt(world, first.ordinal).emptyFirst) {
     return answerPage(world, query, [], tokenOf(first, resumedMark));
   }
   const next = following && tokenOf(following);
   return answerItems(world, query, list, own.slice(0, page_size), next);
-}
-
-/** Marks the token of a page whose empty forerunner has been served. */
-const resumedMark = ',e';
-
-/** The position that a token names; undefined if it is no token. */
-function parseToken(
-  token: string,
-  { digits, hasIndex = false }: Pick<RankedList<never>, 'digits' | 'hasIndex'>,
-) {
-  const [, value, hash = '', index, mark] =
-    /^(\d{1,15}),(0x[0-9a-f]+)(?:,(\d{1,15}))?(,e)?$/i.exec(token) ?? [];
-  if (value === undefined || hash.length !== digits + '0x'.length) return undefined;
-  if ((index !== undefined) !== hasIndex) return undefined;
-  const key = index === undefined ? hash : `${hash},${index.padStart(15, '0')}`;
-  return { value: Number(value), key: key.toLowerCase(), isResumed: mark === resumedMark };
 }
 
 /** Nothing to say: the service prints null, or leaves the member out. */

@@ -6,16 +6,13 @@ import type { Random } from './random.ts';
 import { lacksHash, perWorld, type World } from './world.ts';
 
 /** An address that a count ranks; ordinal 0 is the last of the list at the start. */
-interface Ranked {
+export interface Ranked {
   readonly ordinal: number;
   readonly addressHash: string;
   readonly shown: 'full' | 'unknown';
   readonly lacksHash: boolean;
   readonly count: number;
-}
-
-/** One that was seen, and since when it is missing; null while it is listed. */
-export interface Seen extends Ranked {
+  /** Since when it is missing; null while it is listed. */
   readonly missingSinceMs: number | null;
 }
 
@@ -42,21 +39,21 @@ export function ranking<Traits extends object>({ name, print, ...drawn }: Rankin
       const rank = drawn.drawRank(world, ordinal, random);
       const shown = isKnown(world, rank.addressHash) ? 'full' : 'unknown';
       const traits = drawn.drawTraits(world, random);
-      return { ...traits, ...rank, ordinal, shown, lacksHash: lacksHash(world, ordinal) };
+      const place = { ordinal, shown, lacksHash: lacksHash(world, ordinal) } as const;
+      return { ...traits, ...rank, ...place, missingSinceMs: null };
     }),
   );
 
   /** All that were on the list at some moment until a time, highest count first. */
-  const seen = (world: World, atMs: number): (Seen & Traits)[] => {
+  const seen = (world: World, atMs: number): (Ranked & Traits)[] => {
     const { course } = world;
-    const items = drawAll(world).flatMap((item): (Seen & Traits)[] => {
-      const state = stateAt(course, name, item.ordinal, atMs);
-      if (state === 'unseen') return [];
-      const missingSinceMs = state === 'listed' ? null : state.sinceMs;
+    const items = drawAll(world).flatMap((item) => {
+      const life = (edition?: number) => course.draw(`${name}-life`, item.ordinal, edition);
+      const missingSinceMs = missingSince(course, life(), atMs);
+      if (missingSinceMs === undefined) return [];
       // The last that anyone could read of a missing one.
       const readMs = missingSinceMs === null ? atMs : missingSinceMs - 1;
-      const count = item.count + countRise(course, name, item.ordinal, readMs);
-      return [{ ...item, count, missingSinceMs }];
+      return [{ ...item, count: item.count + riseOf(course, life, readMs), missingSinceMs }];
     });
     return inOrder(items, positionOf);
   };
@@ -71,8 +68,8 @@ export function ranking<Traits extends object>({ name, print, ...drawn }: Rankin
       between: (lowest, highest) =>
         listed.filter(({ count }) => count >= lowest && count <= highest),
       positionOf,
-      token: ({ count, addressHash }) => `${count},${checksumAddress(addressHash)}`,
-      digits: 40,
+      keyForm: '0x[0-9a-f]{40}',
+      printKey: checksumAddress,
       render(item) {
         const shape = world.draw(`${name}-shape`, item.ordinal);
         const address = item.lacksHash
@@ -122,35 +119,27 @@ const absentForMs = 12 * hourMs;
 /** New items enter within a week: the length of a long test. */
 const entersWithinMs = 7 * 24 * hourMs;
 
-/** Whether an item is listed at a time, and since when it is missing, watched from time 0 on. */
-function stateAt(
-  { draw, newFactoriesPercent, absentFactoriesPercent }: Course,
-  name: string,
-  ordinal: number,
+/** Since when an item is missing, watched from time 0 on; null: it is listed; undefined: never seen. */
+function missingSince(
+  { newFactoriesPercent, absentFactoriesPercent }: Course,
+  random: Random,
   atMs: number,
-): 'listed' | 'unseen' | { readonly sinceMs: number } {
-  const random = draw(`${name}-life`, ordinal);
+): number | null | undefined {
   const fate = random.below(100_000) / 1000;
   if (fate < newFactoriesPercent) {
-    return atMs < 1 + random.below(entersWithinMs) ? 'unseen' : 'listed';
+    return atMs < 1 + random.below(entersWithinMs) ? undefined : null;
   }
-  if (fate >= newFactoriesPercent + absentFactoriesPercent) return 'listed';
+  if (fate >= newFactoriesPercent + absentFactoriesPercent) return null;
   const inCycleMs = (atMs + random.below(absentCycleMs)) % absentCycleMs;
   const sinceMs = atMs - (inCycleMs - (absentCycleMs - absentForMs));
-  if (sinceMs > atMs) return 'listed';
-  return sinceMs > 0 ? { sinceMs } : 'unseen';
+  if (sinceMs > atMs) return null;
+  return sinceMs > 0 ? sinceMs : undefined;
 }
 
 /** By how much the count of an item exceeds its least at a time; 0 if counts rest. */
-function countRise(
-  { draw, factoryChangeMs }: Course,
-  name: string,
-  ordinal: number,
-  atMs: number,
-): number {
+function riseOf({ factoryChangeMs }: Course, life: (edition: number) => Random, atMs: number) {
   if (factoryChangeMs === Infinity) return 0;
   // Each item changes at its own moments, so that a walk sees single rows move.
-  const phaseMs = draw(`${name}-life`, ordinal, 1).below(factoryChangeMs);
-  const period = Math.floor((atMs + phaseMs) / factoryChangeMs);
-  return draw(`${name}-life`, ordinal, period + 2).below(countSpread + 1);
+  const period = Math.floor((atMs + life(1).below(factoryChangeMs)) / factoryChangeMs);
+  return life(period + 2).below(countSpread + 1);
 }

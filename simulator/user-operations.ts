@@ -33,8 +33,7 @@ export function seenOperations(world: World, atMs: number): RankedList<UserOpera
     between: (lowest, highest) =>
       entriesBetween(world, lowest, highest, atMs).map((entry) => drawUserOperation(world, entry)),
     positionOf,
-    token: ({ blockNumber, hash }) => `${blockNumber},${hash}`,
-    digits: 64,
+    keyForm: '0x[0-9a-f]{64}',
     render: (operation) => renderUserOperation(world, operation),
   };
 }

@@ -91,6 +91,10 @@ export function createWorld(seed: number, described: SimulatedChain) {
     chain: { ...described, userOperations: listed },
     oddities: new Set(described.oddities),
     numbering,
+    /** On a chain that rests some blocks of the newest batch stay pending: those from this height on. */
+    pendingFrom: course.rests
+      ? course.batchesFloor + blocksBefore(batches.blocks, slots - 1)
+      : Infinity,
     /** The heights of the user operations. */
     ladder,
     course,

@@ -5,7 +5,7 @@ import { factoriesSeen } from '../../../simulator/factories.ts';
 import type { OperationName } from '../../../simulator/index.ts';
 import { itemsBelow } from '../../../simulator/pages.ts';
 import { paymastersSeen } from '../../../simulator/paymasters.ts';
-import type { Seen } from '../../../simulator/ranking.ts';
+import type { Ranked } from '../../../simulator/ranking.ts';
 import { seenOperations, type UserOperation } from '../../../simulator/user-operations.ts';
 import {
   createWorld,
@@ -228,7 +228,7 @@ function bundleRows(seen: readonly Bundle[], observations: Observations): Row[] 
 }
 
 /** Rows of a ranked list, ranked among those that are listed with a hash; notes their addresses. */
-function rankedRows<Item extends Seen>(
+function rankedRows<Item extends Ranked>(
   seen: readonly Item[],
   observations: Observations,
   facts: (item: Item) => Row,
