@@ -128,13 +128,11 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const closing = new AbortController();
   const { signal } = closing;
   const judge = createService(options, limiter);
-  let requests = 0;
-  const counts = Object.fromEntries(
-    [...operationNames, 'unknown'].map((name) => [name, 0]),
-  ) as Counts;
+  const names = [...operationNames, 'unknown'] as const;
+  const counts = Object.fromEntries(names.map((name) => [name, 0])) as Counts;
+  const countRequests = () => Object.values(counts).reduce((sum, count) => sum + count);
   const server = createServer((request, response) => {
-    const number = requests;
-    requests += 1;
+    const number = countRequests();
     const { seen, fault, ...judged } = judge(request, number);
     counts[seen.operation] += 1;
     onRequest?.(seen);
@@ -163,11 +161,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    counts,
     get requests() {
-      return requests;
-    },
-    get counts() {
-      return { ...counts };
+      return countRequests();
     },
     get busiestSecond() {
       return limiter.busiestSecond;

@@ -41,7 +41,7 @@ export function seenOperations(world: World, atMs: number): RankedList<UserOpera
 /** The same, newest last, with what was seen of those that returned before they left. */
 export const sightingsSeen = (world: World, atMs: number): UserOperation[] =>
   itemsBelow(seenOperations(world, atMs), null, Infinity)
-    .flatMap(({ ordinal, hash }) => entriesOf(world, ordinal, hash, atMs))
+    .flatMap(({ ordinal }) => entriesOf(world, ordinal, atMs))
     .map((entry) => drawUserOperation(world, entry));
 
 const positionOf = ({ blockNumber, hash }: Entry): Position => ({ value: blockNumber, key: hash });
@@ -61,36 +61,23 @@ function entriesBetween(world: World, lowest: number, highest: number, atMs: num
   const end = startOf(ladder.rungsBelow(highest + 1));
   const entries: Entry[] = [];
   for (let ordinal = startOf(ladder.rungsBelow(lowest - reach)); ordinal < end; ordinal += 1) {
-    if (ordinal < own && !isOrphaned(course, ordinal)) continue;
-    const entry = entryAt(world, ordinal, atMs);
-    if (entry === null) continue;
-    if (entry.blockNumber >= lowest && entry.blockNumber <= highest) entries.push(entry);
+    if (ordinal >= own || isOrphaned(course, ordinal)) {
+      entries.push(...entriesOf(world, ordinal, atMs).slice(-1));
+    }
   }
-  return inOrder(entries, positionOf);
+  const within = entries.filter((one) => one.blockNumber >= lowest && one.blockNumber <= highest);
+  return inOrder(within, positionOf);
 }
 
-/** Null for an operation that cannot have been seen until then. */
-function entryAt(world: World, ordinal: number, atMs: number): Entry | null {
-  const { course, chain, draw } = world;
-  if (course.rests && ordinal >= chain.userOperations) return null;
+/** Where an operation was seen until a time, the newest last. */
+function entriesOf(world: World, ordinal: number, atMs: number): Entry[] {
+  const { course, chain, draw, ladder } = world;
+  if (course.rests && ordinal >= chain.userOperations) return [];
   const digits = draw('user-operation', ordinal).hex(8);
   // The hash rises with the ordinal within a block.
   const hash = course.rests ? rankDigits(digits, ordinal) : digits;
-  return entriesOf(world, ordinal, hash, atMs).at(-1) ?? null;
-}
-
-function entriesOf(
-  { course, ladder }: World,
-  ordinal: number,
-  hash: string,
-  atMs: number,
-): Entry[] {
-  const blockNumber = ladder.valueOf(rungOf(ordinal));
-  return sightingsUntil(course, ordinal, blockNumber, atMs).map((place) => ({
-    ...place,
-    ordinal,
-    hash,
-  }));
+  const sightings = sightingsUntil(course, ordinal, ladder.valueOf(rungOf(ordinal)), atMs);
+  return sightings.map((place) => ({ ...place, ordinal, hash }));
 }
 
 /** Every how many operations one shows a known sender as its hash alone. */
