@@ -10,7 +10,7 @@ import { listBundles } from './bundles.ts';
 import { listFactories } from './factories.ts';
 import type { Fault, Faults } from './faults.ts';
 import { Limiter, type Limits } from './limit.ts';
-import { answerList, refuse, type Answer, type List, type Listed } from './pages.ts';
+import { answerList, refuse, type Answer, type Call, type List, type Listed } from './pages.ts';
 import { drawsOf } from './random.ts';
 import { listPaymasters } from './paymasters.ts';
 import { blockTimeMs, slotAtPlace, storyDays } from './places.ts';
@@ -88,9 +88,7 @@ export interface Simulator {
 }
 
 /** A call of an operation that the chain serves. */
-interface Call {
-  readonly world: World;
-  readonly query: URLSearchParams;
+interface TimedCall extends Call {
   readonly atMs: number;
   /** The batch number as written; empty for the other lists. */
   readonly batch: string;
@@ -100,10 +98,10 @@ interface Call {
 /** A list and its path; a group of the path is a batch number. */
 const listAt = <Item extends Listed>(
   path: string,
-  list: (world: World, atMs: number, call: Call) => List<Item>,
+  list: (world: World, atMs: number, call: TimedCall) => List<Item>,
 ) => ({
   path: new RegExp(`^${path}$`),
-  serve: (call: Call) => answerList(call.world, call.query, list(call.world, call.atMs, call)),
+  serve: (call: TimedCall) => answerList(call, list(call.world, call.atMs, call)),
 });
 
 /** The lists of the service. */
@@ -244,13 +242,11 @@ function createService(options: SimulatorOptions, limiter: Limiter) {
     const random = draw('fault', number);
     const requested = { chainId, operation, url, number, now };
     // None either if the limits refused the request before anything could go wrong with it.
-    const chosen = verdict === 'let-in' ? faults?.(requested, () => random.part()) : null;
-    const fault = chosen ?? null;
+    const fault = (verdict === 'let-in' && faults?.(requested, () => random.part())) || null;
     const serve = (at: URL) => answerRoute(route, at.searchParams);
     const answer = refusals[verdict] ?? answerWith(fault, url, serve);
     const own = fault !== null && 'headers' in fault ? fault.headers : {};
-    const { status, items } = answer;
-    const seen: SeenRequest = { chainId, operation, url, status, items };
+    const seen = { chainId, operation, url, status: answer.status, items: answer.items } as const;
     return { seen, answer, headers: { ...headers, ...own }, fault };
   };
 }

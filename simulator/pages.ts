@@ -64,22 +64,6 @@ export const pageLimit = 50;
 
 type Cursor = Readonly<Record<string, string | number>>;
 
-/** A page as the service wraps it; `next` absent at the end. */
-function answerPage(
-  { oddities }: World,
-  query: URLSearchParams,
-  items: readonly unknown[],
-  next?: Cursor,
-): Answer {
-  const answer = (rest: object) => ({ status: 200, body: { items, ...rest }, items: items.length });
-  if (next !== undefined) {
-    const echoed = oddities.has('echo-key') && query.has('key') ? { key: query.get('key') } : {};
-    return answer({ next_page_params: { ...next, ...echoed } });
-  }
-  if (oddities.has('end-absent')) return answer({});
-  return answer({ next_page_params: oddities.has('end-empty-object') ? {} : null });
-}
-
 /** Where an item stands in a list in descending order. */
 export interface Position {
   readonly value: number;
@@ -186,52 +170,56 @@ function pageEventsAt({ draw, oddities }: World, ordinal: number) {
   };
 }
 
-/** A page of these items, one at least or none, and their copies. */
-function answerItems<Item extends Listed>(
-  world: World,
-  query: URLSearchParams,
+/** A request of a list that the chain serves. */
+export interface Call {
+  readonly world: World;
+  readonly query: URLSearchParams;
+}
+
+/** A page of a list. */
+export const answerList = <Item extends Listed>(call: Call, list: List<Item>): Answer =>
+  'cursor' in list ? answerCounted(call, list) : answerRanked(call, list);
+
+/** A page of these items and their copies; `next` absent at the end of the list. */
+function answerPage<Item extends Listed>(
+  { world, query }: Call,
   list: List<Item>,
   own: readonly Item[],
   next?: Cursor,
 ): Answer {
+  const { oddities } = world;
   const [first] = own;
-  const items = [...own];
+  const served = [...own];
   if (first !== undefined) {
     const events = pageEventsAt(world, first.ordinal);
     const place = events.copied % own.length;
     const copied = events.copiesOne ? own[place] : undefined;
     const before = events.repeatsBefore ? itemAbove(list, first) : undefined;
     // What cannot be a row is never copied, so that the number of those handed out stays known.
-    if (copied?.lacksHash === false) items.splice(place, 0, copied);
-    if (before?.lacksHash === false) items.unshift(before);
+    if (copied?.lacksHash === false) served.splice(place, 0, copied);
+    if (before?.lacksHash === false) served.unshift(before);
   }
-  const rendered = items.map((item) => list.render(item));
-  return answerPage(world, query, rendered, next);
+  const items = served.map((item) => list.render(item));
+  const answer = (rest: object) => ({ status: 200, body: { items, ...rest }, items: items.length });
+  if (next !== undefined) {
+    const echoed = oddities.has('echo-key') && query.has('key') ? { key: query.get('key') } : {};
+    return answer({ next_page_params: { ...next, ...echoed } });
+  }
+  if (oddities.has('end-absent')) return answer({});
+  return answer({ next_page_params: oddities.has('end-empty-object') ? {} : null });
 }
-
-/** A page of a list. */
-export const answerList = <Item extends Listed>(
-  world: World,
-  query: URLSearchParams,
-  list: List<Item>,
-): Answer =>
-  'cursor' in list ? answerCounted(world, query, list) : answerRanked(world, query, list);
 
 /** Where v12 stops to grow a page, however large an `items_count` is requested. */
 const clampedLimit = 100;
 
 /** Older generations take no size, and add the length of the page just served to the cursor. */
-function answerCounted<Item extends Listed>(
-  world: World,
-  query: URLSearchParams,
-  list: CountedList<Item>,
-): Answer {
+function answerCounted<Item extends Listed>(call: Call, list: CountedList<Item>): Answer {
   const { cursor, problems: found = [] } = list;
   const greatest = Number.MAX_SAFE_INTEGER;
   const bounds: Record<string, Bounds> = { [cursor]: [0, greatest], items_count: [1, greatest] };
-  const { values, problems } = readQuery(query, bounds);
+  const { values, problems } = readQuery(call.query, bounds);
   if (problems.length + found.length > 0) return refuseParameters([...problems, ...found]);
-  const isNew = world.chain.generation === 'v12';
+  const isNew = call.world.chain.generation === 'v12';
   const size = isNew ? Math.min(values['items_count'] ?? pageLimit, clampedLimit) : pageLimit;
   // A cursor of 0 is read as no cursor.
   const start = values[cursor] ? { value: values[cursor] - 1, key: '' } : null;
@@ -240,17 +228,14 @@ function answerCounted<Item extends Listed>(
   const last = own.length > size ? own[size - 1] : undefined;
   const count = isNew ? {} : { items_count: size };
   const next = last && { [cursor]: list.positionOf(last).value, ...count };
-  return answerItems(world, query, list, own.slice(0, size), next);
+  return answerPage(call, list, own.slice(0, size), next);
 }
 
 /** Marks the token of a page whose empty forerunner has been served. */
 const resumedMark = ',e';
 
-function answerRanked<Item extends Listed>(
-  world: World,
-  query: URLSearchParams,
-  list: RankedList<Item>,
-): Answer {
+function answerRanked<Item extends Listed>(call: Call, list: RankedList<Item>): Answer {
+  const { world, query } = call;
   const { values, problems } = readQuery(query, { page_size: [1, pageLimit] }, ['page_token']);
   if (problems.length > 0) return refuseParameters(problems);
   const { page_size = pageLimit } = values;
@@ -269,10 +254,10 @@ function answerRanked<Item extends Listed>(
     return { page_size, page_token: `${count},${list.printKey?.(own) ?? own}${mark}` };
   };
   if (first && !resumed && pageEventsAt(world, first.ordinal).emptyFirst) {
-    return answerPage(world, query, [], tokenOf(first, resumedMark));
+    return answerPage(call, list, [], tokenOf(first, resumedMark));
   }
   const next = following && tokenOf(following);
-  return answerItems(world, query, list, own.slice(0, page_size), next);
+  return answerPage(call, list, own.slice(0, page_size), next);
 }
 
 /** Nothing to say: the service prints null, or leaves the member out. */
