@@ -4,14 +4,8 @@ import { descending, type CountedList } from './pages.ts';
 import { blocksBefore, slotAtPlace } from './places.ts';
 import { instantOf, printInstant, type World } from './world.ts';
 
-/** The heights of a batch, both ends included. */
-export interface HeightRange {
-  readonly lowest: number;
-  readonly highest: number;
-}
-
-/** The heights that the batch of a number shows at a time, or null if it shows none. */
-export function batchRange(world: World, number: number, atMs: number): HeightRange | null {
+/** The lowest and the highest height that a batch shows at a time, or null if it shows none. */
+export function batchRange(world: World, number: number, atMs: number) {
   const slot = world.numbering.slotOf(number);
   if (slot === null) return null;
   const range = rangeAt(world, slot, atMs);
@@ -41,7 +35,7 @@ export function listedAtMs(world: World, height: number): number {
   return isHeldBack ? Math.max(mined, fate.turnsAtMs) : mined;
 }
 
-function rangeAt(world: World, slot: number, atMs: number): HeightRange {
+function rangeAt(world: World, slot: number, atMs: number) {
   const { course } = world;
   const { lowest, highest } = rangeOfSlot(world, slot);
   const head = headAt(course, atMs);
@@ -55,7 +49,7 @@ function rangeAt(world: World, slot: number, atMs: number): HeightRange {
   return { lowest: isWhole ? lowest : fate.oddTop + 1, highest: Math.min(highest, head) };
 }
 
-function rangeOfSlot({ chain, course }: World, slot: number): HeightRange {
+function rangeOfSlot({ chain, course }: World, slot: number) {
   const { blocks } = chain.batches;
   return {
     lowest: course.batchesFloor + blocksBefore(blocks, slot),

@@ -1,6 +1,6 @@
 import { isKnown, renderAddress } from './addresses.ts';
-import { bundlerAddressAt } from './bundlers.ts';
 import { inOrder, printNothing, type Position, type RankedList } from './pages.ts';
+import { bundlerAddressAt } from './rankings.ts';
 import { listUserOperations, sightingsSeen, type UserOperation } from './user-operations.ts';
 import { instantOf, printInstant, type World } from './world.ts';
 
@@ -26,9 +26,9 @@ export const bundlesSeen = (world: World, atMs: number): Bundle[] =>
   bundlesOf(world, sightingsSeen(world, atMs));
 
 /** Indexes may be compared as text: they have one digit. */
-const positionOf = ({ blockNumber, transactionHash, index }: Bundle): Position => ({
+const positionOf = ({ blockNumber, fields }: Bundle): Position => ({
   value: blockNumber,
-  key: `${transactionHash},${index}`,
+  key: `${fields.transaction_hash},${fields.bundle_index}`,
 });
 
 /**
@@ -38,7 +38,7 @@ const positionOf = ({ blockNumber, transactionHash, index }: Bundle): Position =
 function bundlesOf(world: World, operations: readonly UserOperation[]): Bundle[] {
   const bundled = Map.groupBy(
     operations,
-    (operation) => `${operation.transactionHash},${indexOf(world, operation)}`,
+    (operation) => `${operation.fields.transaction_hash},${indexOf(world, operation)}`,
   );
   const bundles = [...bundled.values()].map((own) => {
     const isListed = own.some((operation) => operation.leftAtMs === null);
@@ -65,9 +65,10 @@ const bareBundlerEvery = 17;
 function drawBundle(world: World, operations: readonly UserOperation[]) {
   const [first] = operations;
   if (first === undefined) throw new RangeError('a bundle holds one operation at least');
-  const { transactionHash, blockNumber, leftAtMs } = first;
+  const { blockNumber, leftAtMs } = first;
+  const { transaction_hash } = first.fields;
   const index = indexOf(world, first);
-  const transaction = Number.parseInt(transactionHash.slice(2, 9), 16);
+  const transaction = Number.parseInt(transaction_hash.slice(2, 9), 16);
   const random = world.draw('bundle', transaction);
   // Zipf's law: the n-th bundler sends an n-th of what the first one sends.
   const bundlers = world.chain.bundlers || unlistedBundlers;
@@ -78,14 +79,13 @@ function drawBundle(world: World, operations: readonly UserOperation[]) {
   return {
     ordinal: transaction + index,
     lacksHash: false,
-    transactionHash,
-    index,
+    // Under the contract's names.
+    fields: { transaction_hash, bundle_index: index, total_ops: operations.length },
     blockNumber,
     /** When it left the list; null while it is on it. */
     leftAtMs,
     bundler: { hash, shown: isKnown(world, hash) ? known : ('unknown' as const) },
     timestampMs: own.oneIn(23) ? null : instantOf(world, blockNumber, blockNumber % 1000),
-    totalOps: operations.length,
     /** Members of the object that no contract lists. */
     extra: world.chain.generation === 'v12' && own.oneIn(5) ? { is_private: own.oneIn(2) } : null,
   };
@@ -96,12 +96,10 @@ function renderBundle(world: World, bundle: Bundle): unknown {
   const { bundler, timestampMs } = bundle;
   const shape = world.draw('bundle-shape', bundle.ordinal);
   return {
-    transaction_hash: bundle.transactionHash,
-    bundle_index: bundle.index,
+    ...bundle.fields,
     block_number: String(bundle.blockNumber),
     bundler: renderAddress(world, bundler.hash, bundler.shown, shape),
     timestamp: timestampMs === null ? printNothing(shape) : printInstant(world, timestampMs),
-    total_ops: bundle.totalOps,
     ...bundle.extra,
   };
 }

@@ -32,9 +32,9 @@ function refuseParameters(problems: readonly Problem[]): Answer {
 type Bounds = readonly [number, number];
 
 /** Reads a query; beside these, all operations take the API key and the optional secret key. */
-function readQuery<Name extends string>(
+function readQuery(
   query: URLSearchParams,
-  integers: Readonly<Record<Name, Bounds>>,
+  integers: Readonly<Record<string, Bounds>>,
   texts: readonly string[] = [],
 ) {
   const declared = new Set(['apikey', 'key', ...texts, ...Object.keys(integers)]);
@@ -42,13 +42,13 @@ function readQuery<Name extends string>(
     .filter((name) => !declared.has(name))
     .map((name) => ({ name, detail: `Unexpected field: ${name}` }));
   const values: Partial<Record<string, number>> = {};
-  for (const [name, bounds] of Object.entries<Bounds>(integers)) {
+  for (const [name, bounds] of Object.entries(integers)) {
     const value = query.get(name);
     const detail = value === null ? null : findProblem(value, bounds);
     if (detail !== null) problems.push({ name, detail });
     else if (value !== null) values[name] = Number(value);
   }
-  return { values: values as Partial<Record<Name, number>>, problems };
+  return { values, problems };
 }
 
 function findProblem(value: string, [least, greatest]: Bounds): string | null {
@@ -216,8 +216,10 @@ const clampedLimit = 100;
 function answerCounted<Item extends Listed>(call: Call, list: CountedList<Item>): Answer {
   const { cursor, problems: found = [] } = list;
   const greatest = Number.MAX_SAFE_INTEGER;
-  const bounds: Record<string, Bounds> = { [cursor]: [0, greatest], items_count: [1, greatest] };
-  const { values, problems } = readQuery(call.query, bounds);
+  const { values, problems } = readQuery(call.query, {
+    [cursor]: [0, greatest],
+    items_count: [1, greatest],
+  });
   if (problems.length + found.length > 0) return refuseParameters([...problems, ...found]);
   const isNew = call.world.chain.generation === 'v12';
   const size = isNew ? Math.min(values['items_count'] ?? pageLimit, clampedLimit) : pageLimit;
@@ -249,9 +251,10 @@ function answerRanked<Item extends Listed>(call: Call, list: RankedList<Item>): 
   // One more than the page holds: its position is the token.
   const own = itemsBelow(list, start, page_size + 1);
   const [first, following] = [own[0], own[page_size]];
+  const { printKey = String } = list;
   const tokenOf = (item: Item, mark = '') => {
-    const { value: count, key: own } = list.positionOf(item);
-    return { page_size, page_token: `${count},${list.printKey?.(own) ?? own}${mark}` };
+    const position = list.positionOf(item);
+    return { page_size, page_token: `${position.value},${printKey(position.key)}${mark}` };
   };
   if (first && !resumed && pageEventsAt(world, first.ordinal).emptyFirst) {
     return answerPage(call, list, [], tokenOf(first, resumedMark));

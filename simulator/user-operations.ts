@@ -1,9 +1,9 @@
 import { entryPoints, isKnown, minerOf, renderAddress, senderAt } from './addresses.ts';
-import { factoryAddressAt } from './factories.ts';
 import { headAt, isOrphaned, longestReturn, sightingsUntil, type Whereabouts } from './motion.ts';
 import { inOrder, itemsBelow, printNothing, type Position, type RankedList } from './pages.ts';
 import { blockTimeMs, firstHeight, rankDigits, rungOf, startOf } from './places.ts';
 import type { Random } from './random.ts';
+import { factoryAddressAt } from './rankings.ts';
 import { instantOf, lacksHash, printInstant, weiOf, type World } from './world.ts';
 
 /** Where an operation stands, without its other facts; ordinal 0 is the oldest of the list. */
@@ -85,7 +85,7 @@ const bareSenderEvery = 17;
 
 function drawUserOperation(world: World, entry: Entry) {
   const { ordinal } = entry;
-  const { senderHash, entryPoint, fee, ...traits } = {
+  const { senderHash, entryPoint, timestampMs, extra, ...fields } = {
     ...drawTraits(world, entry),
     ...drawHabits(world, entry),
   };
@@ -98,9 +98,14 @@ function drawUserOperation(world: World, entry: Entry) {
     lacksHash: lacksHash(world, ordinal),
     sender: party(senderHash, ordinal % bareSenderEvery === 0 ? 'bare' : 'full'),
     entryPoint: party(entryPoint.hash, 'full'),
-    entryPointVersion: entryPoint.version,
-    fee: weiOf(world, ordinal)(fee),
-    ...traits,
+    timestampMs,
+    extra,
+    // Under the contract's names.
+    fields: {
+      ...fields,
+      entry_point_version: entryPoint.version,
+      fee: weiOf(world, ordinal)(fields.fee),
+    },
   };
 }
 
@@ -112,11 +117,8 @@ function renderUserOperation(world: World, operation: UserOperation): unknown {
     ...(operation.lacksHash ? {} : { hash: operation.hash }),
     address: renderAddress(world, sender.hash, sender.shown, shape),
     entry_point: renderAddress(world, entryPoint.hash, entryPoint.shown, shape),
-    entry_point_version: operation.entryPointVersion,
     block_number: String(operation.blockNumber),
-    transaction_hash: operation.transactionHash,
-    fee: operation.fee,
-    status: operation.status,
+    ...operation.fields,
     timestamp: timestampMs === null ? printNothing(shape) : printInstant(world, timestampMs),
     ...operation.extra,
   };
@@ -151,7 +153,7 @@ function drawTraits(world: World, entry: Entry) {
   return {
     entryPoint,
     senderHash,
-    transactionHash: transactionOf(world, entry, own.hex(8)),
+    transaction_hash: transactionOf(world, entry, own.hex(8)),
     fee: own.decimal(1 + own.below(5)),
     status: !own.oneIn(12),
     timestampMs: own.oneIn(23) ? null : instantOf(world, blockNumber, blockNumber % 1000),

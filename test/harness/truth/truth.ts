@@ -1,11 +1,14 @@
 import { listBatches, newestNumber, type ListedBatch } from '../../../simulator/batches.ts';
-import { bundlersSeen, bundlesOf } from '../../../simulator/bundlers.ts';
 import { bundlesSeen, type Bundle } from '../../../simulator/bundles.ts';
-import { factoriesSeen } from '../../../simulator/factories.ts';
 import type { OperationName } from '../../../simulator/index.ts';
 import { itemsBelow } from '../../../simulator/pages.ts';
-import { paymastersSeen } from '../../../simulator/paymasters.ts';
-import type { Ranked } from '../../../simulator/ranking.ts';
+import {
+  bundlersSeen,
+  bundlesOf,
+  factoriesSeen,
+  paymastersSeen,
+  type Ranked,
+} from '../../../simulator/rankings.ts';
 import { seenOperations, type UserOperation } from '../../../simulator/user-operations.ts';
 import {
   createWorld,
@@ -201,11 +204,8 @@ function operationRows(seen: readonly UserOperation[], observations: Observation
     hash: operation.hash,
     address_hash: operation.sender.hash,
     entry_point_hash: operation.entryPoint.hash,
-    entry_point_version: operation.entryPointVersion,
     block_number: operation.blockNumber,
-    transaction_hash: operation.transactionHash,
-    fee: operation.fee,
-    status: operation.status,
+    ...operation.fields,
     timestamp: isoOf(operation.timestampMs),
     removed_at: isoOf(leftAtMs === null ? null : startInstantMs + leftAtMs),
     extra: operation.extra,
@@ -216,12 +216,10 @@ function operationRows(seen: readonly UserOperation[], observations: Observation
 function bundleRows(seen: readonly Bundle[], observations: Observations): Row[] {
   for (const { bundler } of seen) observations.see(bundler.hash, bundler.shown);
   return seen.map((bundle) => ({
-    transaction_hash: bundle.transactionHash,
-    bundle_index: bundle.index,
+    ...bundle.fields,
     block_number: bundle.blockNumber,
     timestamp: isoOf(bundle.timestampMs),
     bundler_hash: bundle.bundler.hash,
-    total_ops: bundle.totalOps,
     removed_at: isoOf(bundle.leftAtMs === null ? null : startInstantMs + bundle.leftAtMs),
     extra: bundle.extra,
   }));

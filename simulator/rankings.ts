@@ -1,4 +1,4 @@
-import { checksumAddress, isKnown, renderAddress } from './addresses.ts';
+import { checksumAddress, factoryAt, isKnown, renderAddress } from './addresses.ts';
 import type { Course } from './motion.ts';
 import { inOrder, type Position, type RankedList } from './pages.ts';
 import { evenLadder, rankDigits, rungOf } from './places.ts';
@@ -31,7 +31,7 @@ interface Ranking<Traits> {
   readonly print: (item: Ranked & Traits) => object;
 }
 
-export function ranking<Traits extends object>({ name, print, ...drawn }: Ranking<Traits>) {
+function ranking<Traits extends object>({ name, print, ...drawn }: Ranking<Traits>) {
   /** With their least counts: to draw them for each page would be slow. */
   const drawAll = perWorld((world) =>
     Array.from({ length: drawn.length(world) }, (_, ordinal): Ranked & Traits => {
@@ -82,29 +82,6 @@ export function ranking<Traits extends object>({ name, print, ...drawn }: Rankin
   return { seen, list };
 }
 
-/** Counts that rise with the ordinal, some of them shared. */
-export const evenRank =
-  (name: string) =>
-  ({ draw }: World, ordinal: number, random: Random): Rank => {
-    const ladder = evenLadder(1, 29, (rung) => draw(`${name}-rung`, rung));
-    return {
-      addressHash: rankDigits(random.hex(5), ordinal),
-      count: ladder.valueOf(rungOf(ordinal)),
-    };
-  };
-
-/** The same, but on a chain in use the n-th counts an n-th of the first, of a part of all operations. */
-export const operationsRank =
-  (name: 'bundler' | 'paymaster', part: number) =>
-  (world: World, ordinal: number, random: Random): Rank => {
-    const { chain } = world;
-    const even = evenRank(name)(world, ordinal, random);
-    if (!chain.lived) return even;
-    const length = chain[`${name}s`] ?? 0;
-    const first = (part * chain.userOperations) / (1 + Math.log(length));
-    return { ...even, count: Math.floor(first / (length - ordinal)) };
-  };
-
 const positionOf = ({ count, addressHash }: Ranked): Position => ({
   value: count,
   key: addressHash,
@@ -143,3 +120,86 @@ function riseOf({ factoryChangeMs }: Course, life: (edition: number) => Random, 
   const period = Math.floor((atMs + life(1).below(factoryChangeMs)) / factoryChangeMs);
   return life(period + 2).below(countSpread + 1);
 }
+
+/** Counts that rise with the ordinal, some of them shared. */
+function evenRank(name: string, { draw }: World, ordinal: number, random: Random): Rank {
+  const ladder = evenLadder(1, 29, (rung) => draw(`${name}-rung`, rung));
+  const addressHash = rankDigits(random.hex(5), ordinal);
+  return { addressHash, count: ladder.valueOf(rungOf(ordinal)) };
+}
+
+/** The same, but on a chain in use the n-th counts an n-th of the first, of a part of all operations. */
+const operationsRank =
+  (name: 'bundler' | 'paymaster', part: number) =>
+  (world: World, ordinal: number, random: Random): Rank => {
+    const { chain } = world;
+    const even = evenRank(name, world, ordinal, random);
+    if (!chain.lived) return even;
+    const length = chain[`${name}s`] ?? 0;
+    const first = (part * chain.userOperations) / (1 + Math.log(length));
+    return { ...even, count: Math.floor(first / (length - ordinal)) };
+  };
+
+/** The wallet factories, most accounts first. */
+export const { list: listFactories, seen: factoriesSeen } = ranking({
+  name: 'factory',
+  length: ({ chain }) => chain.factories,
+  drawRank: factoryRank,
+  drawTraits({ chain }, random) {
+    const hasExtra = chain.generation === 'v12' && random.oneIn(4);
+    /** Members of the object that the contract does not list. */
+    return { extra: hasExtra ? { verified_deployments: random.below(50) } : null };
+  },
+  print: ({ count, extra }) => ({ total_accounts: count, ...extra }),
+});
+
+/** The address of the factory with this ordinal, without drawing all others. */
+export const factoryAddressAt = (world: World, ordinal: number): string =>
+  factoryRank(world, ordinal, world.draw('factory', ordinal)).addressHash;
+
+/** Accounts of the largest factory of a chain in use; the second has a third. */
+const largest = 150_000;
+
+function factoryRank(world: World, ordinal: number, random: Random): Rank {
+  const { chain } = world;
+  const even = evenRank('factory', world, ordinal, random);
+  if (!chain.lived) return even;
+  const rank = chain.factories - ordinal;
+  // The ordinal keeps the smallest apart, so that no two share a count.
+  const count = 1 + ordinal + Math.floor(largest / (rank * Math.sqrt(rank)));
+  return { addressHash: factoryAt(world, rank - 1), count };
+}
+
+const bundlerRank = operationsRank('bundler', 1);
+
+/** Operations in a bundle of one bundler, at most. */
+const largestBundle = 4;
+
+/** The bundlers, most operations first. */
+export const { list: listBundlers, seen: bundlersSeen } = ranking({
+  name: 'bundler',
+  length: ({ chain }) => chain.bundlers ?? 0,
+  drawRank: bundlerRank,
+  drawTraits: (_world, random) => ({ bundleSize: 1 + random.below(largestBundle) }),
+  print: (bundler) => ({ total_bundles: bundlesOf(bundler), total_ops: bundler.count }),
+});
+
+/** The address of the bundler with this ordinal, without drawing all others. */
+export const bundlerAddressAt = (world: World, ordinal: number): string =>
+  bundlerRank(world, ordinal, world.draw('bundler', ordinal)).addressHash;
+
+/** How many bundles hold the operations of a bundler. */
+export const bundlesOf = ({ count, bundleSize }: { count: number; bundleSize: number }): number =>
+  Math.ceil(count / bundleSize);
+
+/** Of all operations, those that somebody else pays for. */
+const sponsored = 0.6;
+
+/** The paymasters, most operations first. */
+export const { list: listPaymasters, seen: paymastersSeen } = ranking({
+  name: 'paymaster',
+  length: ({ chain }) => chain.paymasters ?? 0,
+  drawRank: operationsRank('paymaster', sponsored),
+  drawTraits: () => ({}),
+  print: ({ count }) => ({ total_ops: count }),
+});
