@@ -6,7 +6,6 @@ import { operationNames } from '../lists/registry.ts';
 import type { SyncTarget } from '../sync/once.ts';
 import {
   addBounds,
-  type BoundFlags,
   boundsOf,
   boundExamples,
   givenBounds,
@@ -15,11 +14,11 @@ import {
   type ChosenFeeds,
   addExamples,
 } from './options.ts';
-import { type Context, type GlobalOptions, type Registry, UsageError } from './context.ts';
+import { type Context, type Registry, UsageError } from './context.ts';
 import { settingsOf } from './database.ts';
 import { syncOnDatabase, targetsOf } from './sync.ts';
 
-interface BackfillOptions extends ChosenFeeds, BoundFlags, SourceOptions, GlobalOptions {
+interface BackfillOptions extends ChosenFeeds, ScopeBounds, SourceOptions {
   readonly again?: true;
 }
 
@@ -40,7 +39,7 @@ start read what is new. The same command resumes an interrupted backfill.`,
 async function backfill(context: Context, options: BackfillOptions) {
   const configured = settingsOf(context, options);
   requireApiKey(configured);
-  const bounds = boundsOf(configured, options, new Date());
+  const bounds = boundsOf(configured, options);
   const { since } = bounds;
   const settings = since === undefined ? configured : withHistory(configured, since);
   const targets = (aimed: Settings) => historyTargets(aimed, options, bounds);

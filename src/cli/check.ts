@@ -18,29 +18,17 @@ import { failures } from '../failure.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
-import { openDatabase, type OpenDatabase } from '../open-database.ts';
+import type { OpenDatabase } from '../open-database.ts';
 import { printable } from '../printable.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
 import { type ConfiguredLane, configuredFeeds, configuredLanes } from '../sync/targets.ts';
 import { prose } from '../terminal/layout.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
-import {
-  commandLineOf,
-  type Context,
-  exits,
-  type GlobalOptions,
-  type Registry,
-} from './context.ts';
-import { placeOf, settingsOf } from './database.ts';
+import { type Context, exits, type Registry } from './context.ts';
+import { openStored, settingsOf } from './database.ts';
 import { demoSettings } from './demo-world.ts';
-import {
-  addDemo,
-  addExamples,
-  addFeedOptions,
-  type ChosenFeeds,
-  type DemoOption,
-} from './options.ts';
+import { addDemo, addExamples, addFeedOptions, type ChosenFeeds } from './options.ts';
 import { printAnswer } from './print.ts';
 
 const count = z.int().min(0);
@@ -80,7 +68,7 @@ export const checkDocument = z.strictObject({
 });
 type Key = z.infer<typeof checkDocument>['keys'][number];
 
-interface CheckOptions extends ChosenFeeds, DemoOption, GlobalOptions {
+interface CheckOptions extends ChosenFeeds {
   readonly requests: boolean;
 }
 
@@ -92,11 +80,9 @@ export function register({ command, run }: Registry): void {
 }
 
 async function check(context: Context, options: CheckOptions) {
-  const isDemo = options.demo === true;
-  const settings = isDemo ? demoSettings(context, options) : settingsOf(context, options);
+  const settings = context.demo ? demoSettings(context, options) : settingsOf(context, options);
   const { configFile, chains } = settings;
-  const place = await placeOf(context, settings, options);
-  const database = await openDatabase(settings, place);
+  const database = await openStored(context, settings);
   try {
     const file = configFile === null ? 'no file, flags only' : asTyped(configFile, context.cwd);
     const feeds = counted(configuredFeeds(chains).length, 'feed');
@@ -106,16 +92,16 @@ async function check(context: Context, options: CheckOptions) {
     ];
     const keys: Key[] = [];
     // The demo's explorer ends with the demo.
-    if (options.requests && !isDemo) {
+    if (options.requests && !context.demo) {
       const { answers, credits } = await requestSamples(settings, database, context.signal);
       keys.push(...credits);
       checks.push(...checkAnswers(answers, settings), ...credits.flatMap(checkCredits));
     } else checks.push(checkOf('explorer', 'not tested'));
     // Without a file, the flags are needed each time.
     const next = configFile === null ? 'explorer-etl init' : 'explorer-etl sync';
-    const text = checkText(checks, context.out, commandLineOf(place)(next));
+    const text = checkText(checks, context.out, context.commandLine(next));
     const exit = hasFailed(checks) ? exits.failed : exits.done;
-    return printAnswer(context, options, checkDocument, { checks, keys }, text, exit);
+    return printAnswer(context, checkDocument, { checks, keys }, text, exit);
   } finally {
     await database.close();
   }
@@ -229,14 +215,7 @@ async function checkRoute(settings: Settings, database: OpenDatabase): Promise<C
   }
 }
 
-/** What one feed answered to a request for its smallest page. */
-interface FeedAnswer {
-  readonly feed: string;
-  readonly error: ExplorerError | null;
-  readonly latencyMs: number;
-  readonly creditsLeft: number | null;
-  readonly aheadMs: number | null;
-}
+type FeedAnswer = Awaited<ReturnType<typeof requestSample>>;
 
 /** Requests each feed's smallest page, and each key's credits. @throws ConfigError if a key is not set */
 async function requestSamples(settings: Settings, { pool }: OpenDatabase, signal: AbortSignal) {
@@ -266,37 +245,34 @@ async function requestSamples(settings: Settings, { pool }: OpenDatabase, signal
 /** The service rounds its time down to a second: adding half of one halves the error. */
 const halfSecondMs = 500;
 
+/** What one feed answers to a request for its smallest page. */
 async function requestSample(
   client: ExplorerClient,
   { lane, scope }: ConfiguredLane,
   signal: AbortSignal,
-): Promise<FeedAnswer> {
+) {
   const example = kindOf(lane.operation).walkScope(scope);
   const smallest = operations[lane.operation].request(example, null, 1);
-  let answer: FeedAnswer = {
-    feed: feedName(lane),
-    error: null,
-    latencyMs: 0,
+  const seen: Record<'creditsLeft' | 'aheadMs', number | null> = {
     creditsLeft: null,
     aheadMs: null,
   };
-  try {
-    const attempt = async () => {
-      const sentMs = Date.now();
-      const reply = await client.send({ chainId: lane.chain_id, ...smallest }, { signal });
-      const { error, limits, serviceMs, latencyMs, body } = reply;
-      const aheadMs =
-        serviceMs === null ? null : clockAhead(serviceMs + halfSecondMs, sentMs, Date.now());
-      answer = { ...answer, creditsLeft: limits.creditsRemaining, aheadMs };
-      if (error !== null) throw error;
-      parseBody(body);
-      return { ...answer, latencyMs };
-    };
-    return await client.repeat(attempt, { signal });
-  } catch (error) {
-    if (!(error instanceof ExplorerError)) throw error;
-    return { ...answer, error };
-  }
+  const attempt = async () => {
+    const sentMs = Date.now();
+    const reply = await client.send({ chainId: lane.chain_id, ...smallest }, { signal });
+    const { error, limits, serviceMs, latencyMs, body } = reply;
+    seen.creditsLeft = limits.creditsRemaining;
+    seen.aheadMs =
+      serviceMs === null ? null : clockAhead(serviceMs + halfSecondMs, sentMs, Date.now());
+    if (error !== null) throw error;
+    parseBody(body);
+    return { latencyMs };
+  };
+  const answer = await client.repeat(attempt, { signal }).catch((error: unknown) => {
+    if (error instanceof ExplorerError) return error;
+    throw error;
+  });
+  return { feed: feedName(lane), answer, ...seen };
 }
 
 /** The explorer's clock, its latency, and one check for all feeds that fail for the same reason. */
@@ -304,12 +280,12 @@ function checkAnswers(answers: readonly FeedAnswer[], { explorer }: Settings): C
   const { host } = new URL(explorer.baseUrl);
   const aheadMs = answers.find((answer) => answer.aheadMs !== null)?.aheadMs ?? null;
   const clock = aheadMs === null ? [] : [checkClock('explorer clock', aheadMs)];
-  const alike = Map.groupBy(answers, ({ error }) => error?.message);
+  const alike = Map.groupBy(answers, ({ answer }) => 'message' in answer && answer.message);
   const checks = [...alike.values()].map((same): Check => {
     const feeds = same.map(({ feed }) => feed);
-    const error = same[0]?.error ?? null;
-    if (error === null) {
-      const times = same.map(({ latencyMs }) => latencyMs);
+    const error = same.map(({ answer }) => answer).find((one) => one instanceof ExplorerError);
+    if (error === undefined) {
+      const times = same.flatMap(({ answer }) => ('latencyMs' in answer ? answer.latencyMs : []));
       const [least, most] = [whole(Math.min(...times)), whole(Math.max(...times))];
       const range = least === most ? most : `${least} to ${most}`;
       const some = same.length === answers.length ? '' : `${same.length} of `;

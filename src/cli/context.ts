@@ -4,8 +4,8 @@ import type { Waiting } from '../db/lock.ts';
 import type { LogFormat, LogLevel } from '../log-levels.ts';
 import type { Look } from '../terminal/look.ts';
 
-/** The environment of a command; tests pass their own. */
-export interface Context {
+/** The environment of the program; tests pass their own. */
+export interface World {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   /** Aborts at the first SIGINT or SIGTERM. */
@@ -20,8 +20,6 @@ export interface Context {
   readonly yieldTerminal?: () => void;
   readonly out: Look;
   readonly err: Look;
-  /** The demo's database is in use: commands in messages need `--demo`. */
-  readonly isDemo?: true;
   /** What a user types before a command's name, such as `npx explorer-etl`. */
   readonly program: string;
 }
@@ -52,6 +50,14 @@ export interface GlobalOptions {
   readonly quiet: boolean;
 }
 
+/** The environment of a command, and its global flags. */
+export interface Context extends World, GlobalOptions {
+  /** Whether it reads the demo's database in the embedded Postgres. */
+  readonly demo: boolean;
+  /** Formats a bare command, such as `explorer-etl verify`, as the user has to type it here. */
+  readonly commandLine: CommandLine;
+}
+
 /** A mistake in the command line: exit code 2. The message says what to do. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
@@ -66,7 +72,7 @@ export class UsageError extends Error {
 /** A command's work. */
 export type Action<Options, Arguments extends unknown[] = []> = (
   context: Context,
-  options: Options & GlobalOptions,
+  options: Options,
   ...given: Arguments
 ) => Promise<Exit>;
 
@@ -111,18 +117,17 @@ const demoReaders: ReadonlySet<string> = new Set([
 /** Commands that need the explorer; the demo's runs only during the demo. */
 const explorerReaders: ReadonlySet<string> = new Set(['sync', 'backfill', 'repair', 'start']);
 
-/** Formats a bare command, such as `explorer-etl verify`, as the user has to type it here. */
 export type CommandLine = (command: string) => string;
 
 /** Adds the program's prefix and `--demo` to bare commands. */
 export const commandLineOf =
-  ({ program, isDemo }: { readonly program: string; readonly isDemo?: true }): CommandLine =>
+  ({ program, demo }: Pick<World, 'program'> & { readonly demo: boolean }): CommandLine =>
   (command) => {
     const [, ...words] = command.split(' ');
     const [name = '', inner = ''] = words;
-    if (isDemo === true && explorerReaders.has(name)) return `${program} demo`;
+    if (demo && explorerReaders.has(name)) return `${program} demo`;
     const takesDemo = demoReaders.has(name) || demoReaders.has(`${name} ${inner}`);
-    const isAdded = isDemo === true && takesDemo && !words.includes('--demo');
+    const isAdded = demo && takesDemo && !words.includes('--demo');
     return [program, ...words, ...(isAdded ? ['--demo'] : [])].join(' ');
   };
 

@@ -5,8 +5,8 @@ import { isPrepared } from '../db/prepared.ts';
 import { readStandby, StandbyError } from '../db/standby.ts';
 import { openDatabase, type EmbeddedPlace, type OpenDatabase } from '../open-database.ts';
 import { inspectEmbeddedPostgres } from '../postgres/postgres.ts';
-import { commandLineOf, UsageError, type Context, type GlobalOptions } from './context.ts';
-import { chainOf, type ChosenFeeds, type DemoOption } from './options.ts';
+import { UsageError, type Context } from './context.ts';
+import { chainOf, type ChosenFeeds } from './options.ts';
 
 /** The demo's database in the embedded Postgres. */
 export const demoDatabase = 'demo';
@@ -17,8 +17,8 @@ export const embeddedDirectory = ({ cwd }: Pick<Context, 'cwd'>): string =>
 
 /** The settings of a command, with its global flags and its selection. */
 export function settingsOf(
-  { env, cwd }: Pick<Context, 'env' | 'cwd'>,
-  { config, databaseUrl, chain, operation }: GlobalOptions & ChosenFeeds,
+  { env, cwd, config, databaseUrl }: Context,
+  { chain, operation }: ChosenFeeds = {},
   need: NonNullable<SettingsInput['need']> = 'chains',
 ): Settings {
   return loadSettings({
@@ -33,41 +33,39 @@ export function settingsOf(
 }
 
 /** The chosen stored feeds, also unconfigured ones. @throws UsageError for an unknown chain */
-export function storedFeeds(context: Context, options: ChosenFeeds & GlobalOptions) {
-  const { chain = [], operation: operations = [], ...others } = options;
-  const settings = settingsOf(context, others, 'database');
+export function storedFeeds(context: Context, options: ChosenFeeds) {
+  const { chain = [], operation: operations = [] } = options;
+  const settings = settingsOf(context, {}, 'database');
   return { settings, chains: chain.map((flag) => chainOf(flag, settings)), operations };
 }
 
-/** The context with the database to read; starts no server. @throws UsageError if there is none */
-export async function existing(
-  context: Context,
+/** Starts no server. @throws UsageError if there is no database to read */
+export async function demandDatabase(
+  { cwd, demo }: Context,
   { databaseUrl }: Pick<Settings, 'databaseUrl'>,
-  { demo }: DemoOption,
-): Promise<Context & EmbeddedPlace> {
+): Promise<void> {
   if (databaseUrl !== null) {
-    if (demo !== true) return context;
+    if (!demo) return;
     throw new UsageError(
       '--demo is of the embedded Postgres, and DATABASE_URL or --database-url names another: leave one out.',
     );
   }
-  if ((await inspectEmbeddedPostgres(embeddedDirectory(context))) === null) {
+  if ((await inspectEmbeddedPostgres(embeddedDirectory({ cwd }))) === null) {
     throw new UsageError(
-      `there is no database yet: ${context.cwd} has no .explorer-etl, and DATABASE_URL is not set. Run demo or sync first, or go to the folder where you did.`,
+      `there is no database yet: ${cwd} has no .explorer-etl, and DATABASE_URL is not set. Run demo or sync first, or go to the folder where you did.`,
     );
   }
-  return demo === true
-    ? { ...context, name: demoDatabase, mustExist: true, isDemo: true }
-    : context;
 }
 
-/** The context; with `--demo`, that of the demo's database. @throws UsageError if there is none */
-export const placeOf = async (
-  context: Context,
+/** Opens the database of the settings; with `--demo` the demo's. @throws UsageError if there is none */
+export async function openStored(
+  context: Context & EmbeddedPlace,
   settings: Pick<Settings, 'databaseUrl'>,
-  options: DemoOption,
-): Promise<Context & EmbeddedPlace> =>
-  options.demo === true ? existing(context, settings, options) : context;
+): Promise<OpenDatabase> {
+  if (!context.demo) return openDatabase(settings, context);
+  await demandDatabase(context, settings);
+  return openDatabase(settings, { ...context, name: demoDatabase, mustExist: true });
+}
 
 /**
  * Runs work on the database of the settings, or the embedded one of that name, and closes it. Warns of a standby's
@@ -79,7 +77,7 @@ export async function onDatabase<Result>(
   access: 'reads' | 'writes',
   work: (database: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {
-  const database = await openDatabase(settings, context);
+  const database = await openStored(context, settings);
   try {
     const standby = await readStandby(database.pool);
     if (standby !== null) {
@@ -96,17 +94,16 @@ export async function onDatabase<Result>(
 
 /** Reports where an embedded database keeps its data. */
 export function reportLocation(
-  context: Context,
-  { quiet }: Pick<GlobalOptions, 'quiet'>,
+  { quiet, stderr, commandLine }: Context,
   { embedded }: OpenDatabase,
 ): void {
   if (embedded === null || quiet) return;
   const why = embedded.relocated
     ? ' (the server does not run as root and cannot enter this folder)'
     : '';
-  const stop = commandLineOf(context)('explorer-etl db stop');
+  const stop = commandLine('explorer-etl db stop');
   const state = embedded.attached ? 'runs' : `started (${stop} stops it)`;
-  context.stderr(`Embedded Postgres ${state}; its data is in ${embedded.dataDirectory}${why}\n`);
+  stderr(`Embedded Postgres ${state}; its data is in ${embedded.dataDirectory}${why}\n`);
 }
 
 /**

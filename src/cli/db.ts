@@ -8,17 +8,15 @@ import {
   stopEmbeddedPostgres,
   type EmbeddedPostgresState,
 } from '../postgres/postgres.ts';
-import { addExamples, addDemo, type DemoOption } from './options.ts';
+import { addExamples, addDemo } from './options.ts';
+import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
 import {
-  commandLineOf,
-  type CommandLine,
-  exits,
-  UsageError,
-  type Context,
-  type GlobalOptions,
-  type Registry,
-} from './context.ts';
-import { demoDatabase, embeddedDirectory, existing, onDatabase, settingsOf } from './database.ts';
+  demoDatabase,
+  embeddedDirectory,
+  demandDatabase,
+  onDatabase,
+  settingsOf,
+} from './database.ts';
 import { printAnswer } from './print.ts';
 
 const server = {
@@ -73,27 +71,25 @@ export function register({ command, run }: Registry): void {
   addExamples(shell, ['explorer-etl db shell', tables]);
 }
 
-async function start(context: Context, options: GlobalOptions) {
-  const directory = embeddedOf(context, options);
+async function start(context: Context) {
+  const directory = embeddedOf(context);
   await startEmbeddedPostgres({ directory });
-  return printState(context, options, dbStartDocument);
+  return printState(context, dbStartDocument);
 }
 
-const status = async (context: Context, options: GlobalOptions) =>
-  printState(context, options, dbStatusDocument);
+const status = (context: Context) => printState(context, dbStatusDocument);
 
-async function stop(context: Context, options: GlobalOptions) {
-  const stopped = await stopEmbeddedPostgres(embeddedOf(context, options));
+async function stop(context: Context) {
+  const stopped = await stopEmbeddedPostgres(embeddedOf(context));
   const text = stopped ? 'Stopped.\n' : 'It was not running.\n';
-  return printAnswer(context, options, dbStopDocument, { stopped }, text);
+  return printAnswer(context, dbStopDocument, { stopped }, text);
 }
 
 async function printState(
   context: Context,
-  options: GlobalOptions,
   schema: typeof dbStartDocument | typeof dbStatusDocument,
 ) {
-  const state = await inspectEmbeddedPostgres(embeddedOf(context, options));
+  const state = await inspectEmbeddedPostgres(embeddedOf(context));
   const running = state?.server ?? null;
   const fields = {
     running: running !== null,
@@ -102,7 +98,7 @@ async function printState(
     data_directory: state?.dataDirectory ?? null,
     log_file: state?.logFile ?? null,
   };
-  return printAnswer(context, options, schema, fields, stateText(state, commandLineOf(context)));
+  return printAnswer(context, schema, fields, stateText(state, context.commandLine));
 }
 
 function stateText(state: EmbeddedPostgresState, line: CommandLine): string {
@@ -119,15 +115,15 @@ Connect:   ${line('explorer-etl db url')}    prints its address, with the passwo
 `;
 }
 
-async function printUrl(context: Context, options: GlobalOptions & DemoOption) {
-  const url = await addressOf(context, options);
-  return printAnswer(context, options, dbUrlDocument, { url }, `${url}\n`);
+async function printUrl(context: Context) {
+  const url = await addressOf(context);
+  return printAnswer(context, dbUrlDocument, { url }, `${url}\n`);
 }
 
-async function addressOf(context: Context, options: GlobalOptions & DemoOption): Promise<string> {
-  const { databaseUrl } = settingsOf(context, options, 'database');
+async function addressOf(context: Context): Promise<string> {
+  const { databaseUrl } = settingsOf(context, {}, 'database');
   if (databaseUrl !== null) {
-    if (options.demo === true) embeddedOf(context, options);
+    if (context.demo) embeddedOf(context);
     context.stderr('Without its password: you gave that address yourself.\n');
     return withoutPassword(databaseUrl).url;
   }
@@ -139,16 +135,16 @@ async function addressOf(context: Context, options: GlobalOptions & DemoOption):
     );
   }
   const address = new URL(state.server.url);
-  if (options.demo === true) address.pathname = `/${demoDatabase}`;
+  if (context.demo) address.pathname = `/${demoDatabase}`;
   return address.href;
 }
 
 /** The directory of the embedded Postgres. @throws UsageError if another Postgres is in use */
-function embeddedOf(context: Context, options: GlobalOptions): string {
-  if (settingsOf(context, options, 'database').databaseUrl === null) {
+function embeddedOf(context: Context): string {
+  if (settingsOf(context, {}, 'database').databaseUrl === null) {
     return embeddedDirectory(context);
   }
-  const named = options.databaseUrl === undefined ? 'DATABASE_URL' : '--database-url';
+  const named = context.databaseUrl === undefined ? 'DATABASE_URL' : '--database-url';
   throw new UsageError(
     `no embedded Postgres is in use: ${named} names a server of your own, which this program neither starts nor stops.`,
   );
@@ -163,20 +159,16 @@ const handedOn =
  *
  * @throws UsageError if psql is not installed
  */
-async function psql(
-  context: Context,
-  options: GlobalOptions & DemoOption,
-  args: readonly string[],
-) {
-  if (options.json) {
+async function psql(context: Context, _options: object, args: readonly string[]) {
+  if (context.json) {
     throw new UsageError('stdout belongs to psql here, so there is no --json: use query --json.');
   }
-  const settings = settingsOf(context, options, 'database');
-  const place = await existing(context, settings, options);
+  const settings = settingsOf(context, {}, 'database');
+  await demandDatabase(context, settings);
   // `reads` accepts a standby: psql reports it, and users may write.
-  return onDatabase(settings, place, 'reads', async (database) => {
+  return onDatabase(settings, context, 'reads', async (database) => {
     const code = await runPsql(context, forLibpq(database.url), args);
-    if (code === null) throw new UsageError(notInstalled(commandLineOf(place)));
+    if (code === null) throw new UsageError(notInstalled(context.commandLine));
     return code === 0 ? exits.done : exits.failed;
   });
 }

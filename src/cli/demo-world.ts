@@ -15,7 +15,7 @@ import { operationNames } from '../lists/registry.ts';
 import { registerFeeds } from '../sync/feeds.ts';
 import { configuredFeeds } from '../sync/targets.ts';
 import type { ChosenFeeds } from './options.ts';
-import type { Context, GlobalOptions } from './context.ts';
+import type { Context } from './context.ts';
 import { settingsOf } from './database.ts';
 
 /** The seed of the demo's world; any other works too. */
@@ -39,15 +39,16 @@ const originPrefix = `simulated explorer of demo, seed ${demoSeed}, from `;
 export const stageFeed = `${longestList.chainId}/${longestList.operation}`;
 
 /** The settings of the demo, with the user's database. */
-export function demoSettings(context: Context, options: GlobalOptions & ChosenFeeds): Settings {
+export function demoSettings(context: Context, options: ChosenFeeds = {}): Settings {
   const env = { ...databaseOf(context), EXPLORER_API_KEY: demoKey };
   // The user's configuration file describes other chains.
-  const { config: _ignored, ...rest } = options;
   const nowMs = Date.now();
   const chain = options.chain ?? demoChains(demoStart(nowMs), nowMs).map(({ id }) => String(id));
   // Here all lists are free.
   const operation = options.operation ?? operationNames;
-  const settings = settingsOf({ ...context, env, cwd: noFolder }, { ...rest, chain, operation });
+  const { config: _ignored, ...others } = context;
+  const place = { ...others, env, cwd: noFolder };
+  const settings = settingsOf(place, { chain, operation });
   const explorer = { ...settings.explorer, requestsPerSecond, dailyCredits: freeDayCredits };
   return { ...settings, explorer };
 }

@@ -17,14 +17,13 @@ import { counted, duration, whole } from '../terminal/numbers.ts';
 import { columns, fit, prose } from '../terminal/layout.ts';
 import { addExamples } from './options.ts';
 import {
-  commandLineOf,
   type CommandLine,
+  commandLineOf,
   exits,
   UsageError,
   waitingOf,
   type Context,
   type Exit,
-  type GlobalOptions,
   type Registry,
 } from './context.ts';
 import {
@@ -76,7 +75,7 @@ export const demoDocument = z.strictObject({
 });
 export type DemoResult = Omit<z.infer<typeof demoDocument>, 'schema'>;
 
-interface DemoOptions extends GlobalOptions {
+interface DemoOptions {
   readonly exit: boolean;
   readonly asWorker: boolean;
 }
@@ -89,7 +88,7 @@ export function register({ command, run }: Registry): void {
   addExamples(
     command.action(
       run<DemoOptions>((context, options) =>
-        options.asWorker ? workForDemo(context, options) : demo(context, options),
+        options.asWorker ? workForDemo(context) : demo(context, options),
       ),
     ),
     ['explorer-etl demo', 'explorer-etl demo --exit'],
@@ -98,21 +97,22 @@ export function register({ command, run }: Registry): void {
 }
 
 async function demo(outer: Context, options: DemoOptions): Promise<Exit> {
-  const settings = demoSettings(outer, options);
+  const settings = demoSettings(outer);
   // Other commands find the embedded Postgres by `--demo`.
-  const context = settings.databaseUrl === null ? { ...outer, isDemo: true as const } : outer;
+  const isEmbedded = settings.databaseUrl === null;
+  const context = { ...outer, commandLine: commandLineOf({ ...outer, demo: isEmbedded }) };
   const page = await servePage(context, null, { settings, works: false, metricsAddress: null });
   const screen = openScreen(context, [`The page: ${urlOf(page)}`]);
-  if (!options.quiet) screen.step('Starting Postgres');
+  if (!context.quiet) screen.step('Starting Postgres');
   try {
     const place = { ...context, name: demoDatabase };
     return await onDatabase(settings, place, 'writes', async (database) => {
       page.use({ url: database.url, directUrl: directUrlOf(settings, database) });
       await prepareDatabase(database, waitingOf(context));
-      const result = await runDemo({ context, options, settings, database, screen });
-      const text = demoText(result, context.out, commandLineOf(context));
-      const code = printAnswer(context, options, demoDocument, result, text, exitOf(result));
-      const isKept = context.out.isTerminal && !options.json && !options.exit;
+      const result = await runDemo({ context, settings, database, screen });
+      const text = demoText(result, context.out, context.commandLine);
+      const code = printAnswer(context, demoDocument, result, text, exitOf(result));
+      const isKept = context.out.isTerminal && !context.json && !options.exit;
       if (isKept && !context.signal.aborted) {
         context.stdout(`Page   ${urlOf(page)}   Ctrl-C ends it\n`);
         await once(context.signal, 'abort');
@@ -127,14 +127,13 @@ async function demo(outer: Context, options: DemoOptions): Promise<Exit> {
 
 interface Demo {
   readonly context: Context;
-  readonly options: GlobalOptions;
   readonly settings: Settings;
   readonly database: OpenDatabase;
   readonly screen: Screen;
 }
 
 async function runDemo(parts: Demo): Promise<DemoResult> {
-  const { options, database, screen, settings } = parts;
+  const { context, database, screen, settings } = parts;
   const { db } = database;
   const { pageSize } = settings.explorer;
   const world = await openDemoWorld(db, settings, Date.now());
@@ -147,7 +146,7 @@ async function runDemo(parts: Demo): Promise<DemoResult> {
   // The kill comes after half of the remaining list; at most three quarters are available by then.
   const left = Math.max(0, world.stagePages - (await readStagePages(db)));
   const explorer = await openDemoExplorer(world.chains, Math.floor((3 * left) / 4));
-  const endProgress = await showProgress(options, screen, names, read);
+  const endProgress = showProgress(context, screen, names, read);
   const started = performance.now();
   try {
     const kill = await killAndResume(parts, explorer, Math.floor(left / 2));
@@ -176,7 +175,7 @@ const pollMs = 20;
 
 /** Kills a worker after so many pages, and resumes in this process. @returns null if a signal came */
 async function killAndResume(
-  { context, options, settings, database, screen }: Demo,
+  { context, settings, database, screen }: Demo,
   explorer: DemoExplorer,
   killAfter: number,
 ): Promise<Kill | null> {
@@ -204,9 +203,9 @@ async function killAndResume(
   const walks = await openWalks(db, configuredFeeds(settings.chains).map(feedName));
   const page = walks.find(({ feed }) => feed === stageFeed)?.pages ?? 0;
   const what = `worker ${worker.pid} at page ${whole(page)} of ${stageFeed}`;
-  if (!options.quiet) screen.write(`SIGKILL to ${what}; another one resumes …\n`);
+  if (!context.quiet) screen.write(`SIGKILL to ${what}; another one resumes …\n`);
   explorer.release();
-  await copyWorld(context, options, withExplorer(settings, explorer.url), database);
+  await copyWorld(context, withExplorer(settings, explorer.url), database);
   if (signal.aborted) return null;
   const is_real = await worker.kill();
   return { pid: worker.pid, is_real, ...(await readResumption(db, walks)) };
@@ -245,16 +244,16 @@ function startWorker({ env, cwd }: Context, databaseUrl: string, explorerUrl: st
 }
 
 /** The worker's side: copies until all is done, or it is killed, or the demo has ended. */
-async function workForDemo(context: Context, options: GlobalOptions): Promise<Exit> {
+async function workForDemo(context: Context): Promise<Exit> {
   if (process.channel === undefined) throw new UsageError('--as-worker is for the demo itself.');
   // eslint-disable-next-line unicorn/no-process-exit -- there is nothing left to work for, as after a kill
   process.once('disconnect', () => process.exit(exits.interrupted.code));
   process.channel.unref();
   const { EXPLORER_BASE_URL = '' } = context.env;
-  const settings = withExplorer(demoSettings(context, options), EXPLORER_BASE_URL);
+  const settings = withExplorer(demoSettings(context), EXPLORER_BASE_URL);
   const databaseUrl = withName(settings.databaseUrl ?? '', workerName(process.pid));
   await onDatabase({ ...settings, databaseUrl }, context, 'writes', (database) =>
-    copyWorld(context, options, { ...settings, databaseUrl }, database),
+    copyWorld(context, { ...settings, databaseUrl }, database),
   );
   return exits.done;
 }
@@ -267,14 +266,13 @@ const withExplorer = (settings: Settings, baseUrl: string): Settings => ({
 /** Reads what is left, as `sync` does. */
 async function copyWorld(
   context: Context,
-  options: GlobalOptions,
   settings: Settings,
   database: OpenDatabase,
 ): Promise<void> {
   const origin = await demoOrigin(database.db);
-  const how = { ...options, logLevel: 'silent', quiet: true, origin: origin ?? '' } as const;
+  const silent = { ...context, logLevel: 'silent', quiet: true } as const;
   const targets = configuredLanes(await withTargets(database.db, settings.chains));
-  await syncTargets(context, how, { settings }, database, targets);
+  await syncTargets(silent, { origin: origin ?? '' }, { settings }, database, targets);
 }
 
 const rowsOf = ({ feeds }: StatusDocument) => feeds.reduce((sum, { rows }) => sum + rows, 0);

@@ -7,8 +7,8 @@ import { statementOf } from '../query/question.ts';
 import { momentForms, parseMoment } from '../time.ts';
 import { counted } from '../terminal/numbers.ts';
 import { collect, addExamples } from './options.ts';
-import { storedFeeds, demandData, existing, onDatabase } from './database.ts';
-import { UsageError, type Context, type GlobalOptions, type Registry } from './context.ts';
+import { storedFeeds, demandData, demandDatabase, onDatabase } from './database.ts';
+import { UsageError, type Context, type Registry } from './context.ts';
 import { printAnswer } from './print.ts';
 import { questionOf } from './query.ts';
 
@@ -19,7 +19,7 @@ export const exportDocument = z.strictObject({
   relations: z.array(z.strictObject({ name: z.string(), rows: count, files: count })),
 });
 
-interface ExportOptions extends GlobalOptions {
+interface ExportOptions {
   readonly to: string;
   readonly overwrite: boolean;
   readonly query?: string;
@@ -64,14 +64,14 @@ function day(value: string): string {
 
 async function exportTo(context: Context, options: ExportOptions, names: readonly string[]) {
   const { signal, stderr } = context;
-  const { format, query, overwrite, since, until, quiet, json } = options;
+  const { format, query, overwrite, since, until } = options;
   const { settings, chains } = storedFeeds(context, options);
   if (query !== undefined && (names.length > 0 || chains.length > 1 || (since ?? until) !== null)) {
     throw new UsageError('--query takes one --chain at most, and no names, --since or --until.');
   }
   const answer = query === undefined ? null : await sourceOfQuery(context, query, chains[0]);
-  const place = await existing(context, settings, options);
-  return onDatabase(settings, place, 'reads', async (database) => {
+  await demandDatabase(context, settings);
+  return onDatabase(settings, context, 'reads', async (database) => {
     await demandData(database);
     const { pool } = database;
     const sources = answer ?? (await relationSources(pool, names, chains, [since, until]));
@@ -82,7 +82,7 @@ async function exportTo(context: Context, options: ExportOptions, names: readonl
         try {
           const one = await exportSource(source, { pool, folder, format, signal });
           relations.push(one);
-          if (quiet || json) continue;
+          if (context.quiet || context.json) continue;
           stderr(`${one.name}: ${counted(one.rows, 'row')}, ${counted(one.files, 'file')}\n`);
         } catch (error) {
           if (!isPermissionDenied(error) || answer !== null || names.length > 0) throw error;
@@ -93,7 +93,7 @@ async function exportTo(context: Context, options: ExportOptions, names: readonl
       signal.throwIfAborted();
     });
     const fields = { folder: to, relations };
-    return printAnswer(context, options, exportDocument, fields, `${to}\n`);
+    return printAnswer(context, exportDocument, fields, `${to}\n`);
   });
 }
 

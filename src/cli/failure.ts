@@ -17,8 +17,8 @@ import {
   UsageError,
   type CommandLine,
   type Context,
+  type World,
   type Exit,
-  type GlobalOptions,
 } from './context.ts';
 import { writeJson } from './print.ts';
 
@@ -89,15 +89,10 @@ const failureOfKind = (kind: ErrorKind, ...messages: Partial<Message>[]): Failur
   })),
 });
 
-interface FailureOptions extends Pick<GlobalOptions, 'databaseUrl'> {
-  /** Formats the hint's command; absent: it stays bare. */
-  readonly commandLine?: CommandLine;
-}
-
 /** An error's messages, without a stack, and its exit: 2 if the user can fix it first, otherwise 1. */
 export function failureOf(
   error: unknown,
-  { databaseUrl, commandLine = (command) => command }: FailureOptions,
+  { databaseUrl, commandLine }: Pick<Context, 'databaseUrl' | 'commandLine'>,
 ): Failure {
   const hintOf = (hinting: object) =>
     'command' in hinting && typeof hinting.command === 'string'
@@ -142,7 +137,7 @@ export const interruption = failureOfKind('interrupted', {
 });
 
 /** Prints errors on stderr. */
-export function printFailure({ stderr }: Pick<Context, 'stderr'>, { errors }: Failure): void {
+export function printFailure({ stderr }: Pick<World, 'stderr'>, { errors }: Failure): void {
   for (const { where, message, hint } of errors) {
     const place = where === null ? 'explorer-etl: ' : `explorer-etl: ${where}: `;
     stderr(`${place}${message}${hint === null ? '' : ` ${hint}`}\n`);
@@ -150,5 +145,5 @@ export function printFailure({ stderr }: Pick<Context, 'stderr'>, { errors }: Fa
 }
 
 /** Writes the document of a failure, for a command that wrote none. */
-export const writeFailure = (context: Pick<Context, 'stdout'>, { exit, errors }: Failure): Exit =>
+export const writeFailure = (context: Pick<World, 'stdout'>, { exit, errors }: Failure): Exit =>
   writeJson(context, errorDocument, { errors }, exit);

@@ -11,14 +11,7 @@ import { operationNames, operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
 import { prose } from '../terminal/layout.ts';
 import type { Look } from '../terminal/look.ts';
-import {
-  type CommandLine,
-  commandLineOf,
-  type Context,
-  type GlobalOptions,
-  type Registry,
-  UsageError,
-} from './context.ts';
+import { type CommandLine, type Context, type Registry, UsageError } from './context.ts';
 import { addExamples, addFeedOptions, chainOf, type ChosenFeeds } from './options.ts';
 import { nextLines, printAnswer } from './print.ts';
 
@@ -42,14 +35,14 @@ export function register({ command, run }: Registry): void {
   );
 }
 
-async function init(context: Context, options: ChosenFeeds & GlobalOptions) {
-  const file = options.config ?? configFileName;
+async function init(context: Context, options: ChosenFeeds) {
+  const file = context.config ?? configFileName;
   const path = resolve(context.cwd, file);
   if (existsSync(path)) {
     throw new UsageError(`${file} exists already and was left as it is. Edit or remove it.`);
   }
-  const { chain, operation, json } = options;
-  const isAsking = (chain ?? operation) === undefined && !json && context.out.isTerminal;
+  const { chain, operation } = options;
+  const isAsking = (chain ?? operation) === undefined && !context.json && context.out.isTerminal;
   const { chains, lists } =
     isAsking && process.stdin.isTTY
       ? await askForChoice(process, context.signal)
@@ -59,7 +52,7 @@ async function init(context: Context, options: ChosenFeeds & GlobalOptions) {
         };
   const unknown = chains.filter((id) => !isKnownChain(id));
   writeFileSync(path, exampleConfig(chains, lists), { flag: 'wx' });
-  const commandLine = commandLineOf(context);
+  const commandLine = context.commandLine;
   if (unknown.length > 0) {
     const [what, them] = unknown.length === 1 ? ['chain', 'it'] : ['chains', 'them'];
     const check = commandLine('explorer-etl check');
@@ -71,7 +64,7 @@ async function init(context: Context, options: ChosenFeeds & GlobalOptions) {
   // Commands that use the key validate it.
   const hasKey = readEnvironment(context.env, context.cwd, () => undefined).apiKey !== null;
   const text = initText(fields, context.out, { hasKey, commandLine });
-  return printAnswer(context, options, initDocument, fields, text);
+  return printAnswer(context, initDocument, fields, text);
 }
 
 interface Terminal {

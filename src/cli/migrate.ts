@@ -4,11 +4,11 @@ import { distribute, type Distributed } from '../db/layout.ts';
 import { grantRoles, roles } from '../db/roles.ts';
 import { largeTable } from '../lists/registry.ts';
 import { addExamples } from './options.ts';
-import { type Context, type GlobalOptions, type Registry, waitingOf } from './context.ts';
+import { type Context, type Registry, waitingOf } from './context.ts';
 import { onDatabase, reportLocation, settingsOf } from './database.ts';
 import { printAnswer } from './print.ts';
 
-interface MigrateOptions extends GlobalOptions {
+interface MigrateOptions {
   readonly roles?: boolean;
   readonly distribute?: boolean;
 }
@@ -51,9 +51,9 @@ export function register({ command, run }: Registry): void {
 }
 
 function migrate(context: Context, options: MigrateOptions) {
-  const settings = settingsOf(context, options, 'database');
+  const settings = settingsOf(context, {}, 'database');
   return onDatabase(settings, context, 'writes', async (database) => {
-    reportLocation(context, options, database);
+    reportLocation(context, database);
     const waiting = waitingOf(context);
     const { applied, views } = await prepareDatabase(database, waiting);
     const layout =
@@ -67,7 +67,7 @@ function migrate(context: Context, options: MigrateOptions) {
       ...(granted.length > 0 ? [`Granted: ${granted.join(', ')}.\n`] : []),
     ].join('');
     const fields = { applied, views, roles: granted, layout };
-    return printAnswer(context, options, migrateDocument, fields, text);
+    return printAnswer(context, migrateDocument, fields, text);
   });
 }
 

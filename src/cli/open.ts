@@ -6,20 +6,13 @@ import { addressProblem, defaultListen, parseAddress } from '../config/schema.ts
 import type { ListenAddress, Settings } from '../config/settings.ts';
 import { addressText } from '../http/access.ts';
 import { isAddressInUse, startHttp, type HttpServer } from '../http/server.ts';
-import { openDatabase } from '../open-database.ts';
 import { packageVersion } from '../package-file.ts';
 import { printable } from '../printable.ts';
 import { statusOrOutage } from '../status/status.ts';
 import { webAssets } from '../web/bundle.ts';
-import {
-  commandLineOf,
-  exits,
-  type Context,
-  type GlobalOptions,
-  type Registry,
-} from './context.ts';
-import { existing, settingsOf } from './database.ts';
-import { addDemo, addExamples, type DemoOption } from './options.ts';
+import { exits, type Context, type Registry } from './context.ts';
+import { demandDatabase, openStored, settingsOf } from './database.ts';
+import { addDemo, addExamples } from './options.ts';
 import { printAnswer } from './print.ts';
 
 /** `open --json`: written once the server listens; `open` then waits for a signal. */
@@ -28,7 +21,7 @@ export const openDocument = z.strictObject({
   url: z.string(),
 });
 
-interface OpenOptions extends HttpFlag, DemoOption, GlobalOptions {
+interface OpenOptions extends HttpFlag {
   readonly browser: boolean;
 }
 
@@ -46,19 +39,19 @@ export function register({ command, run }: Registry): void {
 }
 
 async function open(context: Context, options: OpenOptions) {
-  const settings = settingsOf(context, options, 'database');
-  const place = await existing(context, settings, options);
-  const database = await openDatabase(settings, place);
+  const settings = settingsOf(context, {}, 'database');
+  await demandDatabase(context, settings);
+  const database = await openStored(context, settings);
   try {
     const serving = { settings, works: false, metricsAddress: null };
-    const server = await servePage(place, wantedAddress(options, settings), serving);
+    const server = await servePage(context, wantedAddress(options, settings), serving);
     const url = urlOf(server);
     try {
       server.use({ url: database.url, directUrl: directUrlOf(settings, database) });
       const text = `${printable(url)}   Ctrl-C ends it\n`;
-      printAnswer(context, options, openDocument, { url }, text);
+      printAnswer(context, openDocument, { url }, text);
       // Without a terminal, no person is there to look. Without a browser, the printed URL is enough.
-      if (options.browser && context.out.isTerminal && !options.json) {
+      if (options.browser && context.out.isTerminal && !context.json) {
         const { default: openInBrowser } = await import('open');
         const started = await openInBrowser(url).catch(() => null);
         started?.on('error', () => undefined);
@@ -119,7 +112,7 @@ export async function servePage(
       assets: webAssets,
       works,
       version: packageVersion(),
-      commandLine: commandLineOf(context),
+      commandLine: context.commandLine,
       now: () => performance.now(),
     });
   if (wanted !== null) return serveAt(wanted);

@@ -12,10 +12,6 @@ export interface ChosenFeeds {
   readonly operation?: readonly string[];
 }
 
-export interface DemoOption {
-  readonly demo?: boolean;
-}
-
 export const addFeedOptions = (command: Command): Command =>
   command
     .option('--chain <chain...>', 'only these chains, by number or name')
@@ -38,7 +34,7 @@ export const addSameData = (command: Command): Command =>
  */
 export const addExamples = (command: Command, examples: readonly string[], notes = ''): Command =>
   command.addHelpText('after', () => {
-    const line = commandLineOf({ program: rootOf(command).name() });
+    const line = commandLineOf({ program: rootOf(command).name(), demo: false });
     const typed = examples.map((example) => `  ${example.split(' && ').map(line).join(' && ')}`);
     return `${notes === '' ? '' : `\n${notes}\n`}\nExamples:\n${typed.join('\n')}`;
   });
@@ -70,22 +66,18 @@ export function chainOf(flag: string, { chains }: Pick<Settings, 'chains'>): num
   return found.id;
 }
 
-export interface BoundFlags extends Omit<ScopeBounds, 'since'> {
-  readonly since?: string;
-}
-
-/** Each bound's flag, its help, and its minimum; null: the bound is a time. */
+/** Each bound's flag, its help, and its parser. */
 const bounds = {
   since: [
     '--since <time>',
     'read newest-first lists back to this date or time, or so far back, such as 7d, or all; kept as their target',
-    null,
+    sinceOf,
   ],
-  maxPages: ['--max-pages <n>', 'read at most this many pages of each list', 1],
-  fromBatch: ['--from-batch <n>', 'first Optimism batch to read', 0],
-  toBatch: ['--to-batch <n>', 'last Optimism batch to read', 0],
-  fromBlock: ['--from-block <n>', 'read only what is missing from this block on', 0],
-  toBlock: ['--to-block <n>', 'read only what is missing up to this block', 0],
+  maxPages: ['--max-pages <n>', 'read at most this many pages of each list', wholeNumber(1)],
+  fromBatch: ['--from-batch <n>', 'first Optimism batch to read', wholeNumber(0)],
+  toBatch: ['--to-batch <n>', 'last Optimism batch to read', wholeNumber(0)],
+  fromBlock: ['--from-block <n>', 'read only what is missing from this block on', wholeNumber(0)],
+  toBlock: ['--to-block <n>', 'read only what is missing up to this block', wholeNumber(0)],
 } as const;
 
 type Bound = keyof typeof bounds;
@@ -93,9 +85,8 @@ type Bound = keyof typeof bounds;
 /** Adds the flags of these bounds to a command. */
 export function addBounds(command: Command, names: readonly Bound[]): Command {
   for (const name of names) {
-    const [flag, help, least] = bounds[name];
-    if (least === null) command.option(flag, help);
-    else command.option(flag, help, wholeNumber(least));
+    const [flag, help, parse] = bounds[name];
+    command.option<string | number | null>(flag, help, parse);
   }
   return command;
 }
@@ -111,18 +102,13 @@ export const boundExamples = (command: 'sync' | 'backfill'): string[] =>
 export const givenBounds = (given: ScopeBounds): Bound[] =>
   (Object.keys(bounds) as Bound[]).filter((bound) => given[bound] !== undefined);
 
-/** The bounds of the flags. @throws UsageError if one is invalid `now`, or no chosen feed has it */
-export function boundsOf(settings: Settings, given: BoundFlags, now: Date): ScopeBounds {
-  const { since, fromBatch, toBatch, fromBlock, toBlock } = given;
-  refuseReversed('batch', fromBatch, toBatch);
-  refuseReversed('block', fromBlock, toBlock);
+/** The bounds of the flags. @throws UsageError if one is reversed, or no chosen feed has it */
+export function boundsOf(settings: Settings, given: ScopeBounds): ScopeBounds {
+  refuseReversed('batch', given.fromBatch, given.toBatch);
+  refuseReversed('block', given.fromBlock, given.toBlock);
   const names = givenBounds(given);
-  const known: ScopeBounds = {
-    ...Object.fromEntries(names.map((bound) => [bound, given[bound]])),
-    ...(since !== undefined && { since: sinceOf(since, now) }),
-  };
   for (const bound of names) requireChosen(settings, bound);
-  return known;
+  return Object.fromEntries(names.map((bound) => [bound, given[bound]]));
 }
 
 function refuseReversed(unit: 'batch' | 'block', from?: number, to?: number): void {
@@ -145,10 +131,11 @@ function requireChosen({ chains }: Settings, bound: Bound): void {
 }
 
 /** The time of `--since`, as an ISO 8601 string; null: all history. */
-function sinceOf(flag: string, now: Date): string | null {
+function sinceOf(flag: string): string | null {
   if (flag === 'all') return null;
+  const now = new Date();
   const time = parseMoment(flag, now);
-  if (time === null) throw new UsageError(`--since ${flag}: not ${momentForms}, or all`);
+  if (time === null) throw new InvalidArgumentError(`It is not ${momentForms}, or all.`);
   if (Date.parse(time) <= now.getTime()) return time;
-  throw new UsageError(`--since ${flag} is in the future: nothing is that new.`);
+  throw new InvalidArgumentError('It is in the future: nothing is that new.');
 }

@@ -5,16 +5,10 @@ import { creditsPerPage } from '../sync/ledger.ts';
 import { columns, prose } from '../terminal/layout.ts';
 import { type Look, mark, paint } from '../terminal/look.ts';
 import { compact, counted, duration, percent, whole } from '../terminal/numbers.ts';
-import {
-  addFeedOptions,
-  type ChosenFeeds,
-  addExamples,
-  addDemo,
-  type DemoOption,
-} from './options.ts';
-import type { Context, GlobalOptions, Registry } from './context.ts';
+import { addFeedOptions, type ChosenFeeds, addExamples, addDemo } from './options.ts';
+import type { Context, Registry } from './context.ts';
 import { demoSettings } from './demo-world.ts';
-import { placeOf, onDatabase, settingsOf } from './database.ts';
+import { onDatabase, settingsOf } from './database.ts';
 import { printAnswer } from './print.ts';
 
 export function register({ command, run }: Registry): void {
@@ -25,11 +19,11 @@ export function register({ command, run }: Registry): void {
   );
 }
 
-async function plan(context: Context, options: ChosenFeeds & DemoOption & GlobalOptions) {
-  const { chains, explorer, ...settings } =
-    options.demo === true ? demoSettings(context, options) : settingsOf(context, options);
-  const place = await placeOf(context, settings, options);
-  return onDatabase(settings, place, 'reads', async (database) => {
+async function plan(context: Context, options: ChosenFeeds) {
+  const { chains, explorer, ...settings } = context.demo
+    ? demoSettings(context, options)
+    : settingsOf(context, options);
+  return onDatabase(settings, context, 'reads', async (database) => {
     const at = new Date();
     // A plan changes nothing, so it creates no tables.
     const db = (await isPrepared(database.pool)) ? database.db : null;
@@ -40,7 +34,7 @@ async function plan(context: Context, options: ChosenFeeds & DemoOption & Global
       ...planOf(feeds, explorer, { at, spentToday: spent / creditsPerPage }),
     } as const;
     const text = planText(document, context.out);
-    return printAnswer(context, options, planDocument, document, text);
+    return printAnswer(context, planDocument, document, text);
   });
 }
 

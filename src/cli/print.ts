@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { printableLines } from '../printable.ts';
 import { columns } from '../terminal/layout.ts';
 import { type Look, paint } from '../terminal/look.ts';
-import { exits, type Context, type Exit, type GlobalOptions } from './context.ts';
+import { exits, type Context, type Exit, type World } from './context.ts';
 
 /** How a command ended: field `exit` of every document. */
 export const exitSchema = z.strictObject({
@@ -17,7 +17,7 @@ type Fields<Schema extends DocumentSchema> = Omit<z.infer<Schema>, 'schema'>;
 
 /** Writes the document of `--json`: one, and nothing else on stdout. */
 export function writeJson<Schema extends DocumentSchema>(
-  { stdout }: Pick<Context, 'stdout'>,
+  { stdout }: Pick<World, 'stdout'>,
   { shape }: Schema,
   fields: Fields<Schema>,
   exit: Exit = exits.done,
@@ -29,14 +29,13 @@ export function writeJson<Schema extends DocumentSchema>(
 
 /** Prints a command's answer as a document or as text. @returns its exit */
 export function printAnswer<Schema extends DocumentSchema>(
-  context: Pick<Context, 'stdout'>,
-  { json }: Pick<GlobalOptions, 'json'>,
+  context: Pick<Context, 'stdout' | 'json'>,
   schema: Schema,
   fields: Fields<Schema>,
   text: string,
   exit: Exit = exits.done,
 ): Exit {
-  if (json) return writeJson(context, schema, fields, exit);
+  if (context.json) return writeJson(context, schema, fields, exit);
   context.stdout(text);
   return exit;
 }

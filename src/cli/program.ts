@@ -6,7 +6,7 @@ import {
   exits,
   OutputClosedError,
   type Action,
-  type Context,
+  type World,
   type Exit,
   type GlobalOptions,
   type Registry,
@@ -52,23 +52,25 @@ export const commands = Object.entries(groups).flatMap(([group, those]) =>
 );
 
 /** Runs the program with a user's arguments; reports failures on stderr. @returns the exit code */
-export async function runProgram(args: readonly string[], outer: Context): Promise<Exit['code']> {
+export async function runProgram(args: readonly string[], outer: World): Promise<Exit['code']> {
   let exit = exits.done as Exit;
   let hasWritten = false;
-  const context: Context = {
+  const world: World = {
     ...outer,
     stdout: (text) => {
       hasWritten = true;
       outer.stdout(text);
     },
   };
-  const program = describeProgram(context);
+  const program = describeProgram(world);
   const run =
     <Options, Arguments extends unknown[]>(action: Action<Options, Arguments>) =>
     async (...given: [...Arguments, Options, Command]): Promise<void> => {
       const [options, command] = given.splice(-2) as [Options, Command];
-      const globals = command.optsWithGlobals<GlobalOptions>();
-      exit = await action(context, { ...globals, ...options }, ...(given as unknown as Arguments));
+      const demo = command.getOptionValue('demo') === true;
+      const commandLine = commandLineOf({ ...world, demo });
+      const context = { ...world, ...program.opts<GlobalOptions>(), demo, commandLine };
+      exit = await action(context, options, ...(given as unknown as Arguments));
     };
   for (const { name, description, group } of commands) {
     program.command(name).description(description).helpGroup(group);
@@ -91,27 +93,27 @@ export async function runProgram(args: readonly string[], outer: Context): Promi
   }
   const isDocumented = wantsJson(args) && !hasWritten;
   const how = { ...program.opts<GlobalOptions>(), isDocumented };
-  return (await endInFailure(failed, context, how)).code;
+  return (await endInFailure(failed, world, how)).code;
 }
 
 /** Reports a failure on stderr, and with --json as a document, unless another one has begun. */
 async function endInFailure(
   error: unknown,
-  context: Context,
+  world: World,
   options: GlobalOptions & { readonly isDocumented: boolean },
 ): Promise<Exit> {
   const { failureOf, interruption, printFailure, writeFailure, wrongFlags } =
     await import('./failure.ts');
   const write = (failure: Failure) =>
-    options.isDocumented ? writeFailure(context, failure) : failure.exit;
-  const { signal } = context;
+    options.isDocumented ? writeFailure(world, failure) : failure.exit;
+  const { signal } = world;
   // The command only waited: there is no unfinished work.
   if (error === null || (signal.aborted && error === signal.reason)) return write(interruption);
-  const commandLine = commandLineOf(context);
+  const commandLine = commandLineOf({ ...world, demo: false });
   // The parser has reported it.
   if (error instanceof CommanderError) return write(wrongFlags(error, commandLine));
   const failure = failureOf(error, { ...options, commandLine });
-  printFailure(context, failure);
+  printFailure(world, failure);
   return write(failure);
 }
 
@@ -121,8 +123,8 @@ function wantsJson(args: readonly string[]): boolean {
   return args.slice(0, end === -1 ? undefined : end).includes('--json');
 }
 
-function describeProgram(context: Context): Command {
-  const { stdout, stderr, out, err, program: name } = context;
+function describeProgram(world: World): Command {
+  const { stdout, stderr, out, err, program: name } = world;
   const level = new Option('--log-level <level>', 'minimum log level on stderr');
   const lines = 'format of log lines (default: pretty on a terminal, else json)';
   const format = new Option('--log-format <format>', lines);
@@ -146,7 +148,7 @@ function describeProgram(context: Context): Command {
     })
     .showSuggestionAfterError()
     .exitOverride();
-  const help = commandLineOf(context)('explorer-etl help');
+  const help = commandLineOf({ ...world, demo: false })('explorer-etl help');
   const common = `\nOptions of all commands:  ${help}`;
   return program.addHelpText('afterAll', ({ command }) => (command === program ? '' : common));
 }

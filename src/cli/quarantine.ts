@@ -13,7 +13,7 @@ import { columns, fit } from '../terminal/layout.ts';
 import type { Look } from '../terminal/look.ts';
 import { addFeedOptions, wholeNumber, type ChosenFeeds, addExamples } from './options.ts';
 import { storedFeeds, demandPrepared, onDatabase } from './database.ts';
-import { exits, UsageError, type Action, type GlobalOptions, type Registry } from './context.ts';
+import { exits, UsageError, type Action, type Registry } from './context.ts';
 import { printAnswer } from './print.ts';
 
 /** An item's feed, and its number for --id. */
@@ -53,7 +53,7 @@ export const quarantineDropDocument = z.strictObject({
   dropped: count,
 });
 
-interface QuarantineOptions extends ChosenFeeds, GlobalOptions {
+interface QuarantineOptions extends ChosenFeeds {
   readonly id?: readonly number[];
   readonly reason?: string;
   readonly all?: boolean;
@@ -110,7 +110,7 @@ function feedFields(feed: string) {
   return { feed, chain_id: Number(chain), operation };
 }
 
-const list: Work = async (db, filter, context, options) => {
+const list: Work = async (db, filter, context) => {
   const entries = await listQuarantined(db, filter);
   const items = entries.map(({ feed, ...entry }) => ({ ...entry, ...feedFields(feed) }));
   const text =
@@ -118,7 +118,7 @@ const list: Work = async (db, filter, context, options) => {
       ? 'Nothing is in quarantine.\n'
       : `${listing(entries.slice(0, mostListed), context.out)}\n${more(entries.length)}`;
   const fields = { count: items.length, items };
-  return printAnswer(context, options, quarantineListDocument, fields, text);
+  return printAnswer(context, quarantineListDocument, fields, text);
 };
 
 function listing(entries: readonly QuarantinedEntry[], look: Look): string {
@@ -134,7 +134,7 @@ function listing(entries: readonly QuarantinedEntry[], look: Look): string {
 const more = (found: number) =>
   found <= mostListed ? '' : `… and ${found - mostListed} more; --json prints them all.\n`;
 
-const retry: Work = async (db, filter, context, options) => {
+const retry: Work = async (db, filter, context) => {
   const retried = await retryQuarantined(db, filter);
   const { written, rows, kept } = retried;
   const fields = {
@@ -143,7 +143,7 @@ const retry: Work = async (db, filter, context, options) => {
     kept: kept.map(({ id, feed, reason }) => ({ id, ...feedFields(feed), reason })),
   };
   const exit = kept.length === 0 ? exits.done : exits.open;
-  return printAnswer(context, options, quarantineRetryDocument, fields, summary(retried), exit);
+  return printAnswer(context, quarantineRetryDocument, fields, summary(retried), exit);
 };
 
 function summary({ rows, written, kept }: Retried): string {
@@ -167,5 +167,5 @@ const drop: Work = async (db, filter, context, options) => {
   }
   const dropped = await dropQuarantined(db, filter);
   const text = `Dropped ${dropped} items.\n`;
-  return printAnswer(context, options, quarantineDropDocument, { dropped }, text);
+  return printAnswer(context, quarantineDropDocument, { dropped }, text);
 };

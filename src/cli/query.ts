@@ -14,17 +14,9 @@ import { csvHead, csvLines, isNumber, isText, jsonText, readTypeNames } from '..
 import { parseDuration } from '../time.ts';
 import { counted } from '../terminal/numbers.ts';
 import { fit, widthOf } from '../terminal/layout.ts';
-import { storedFeeds, demandData, existing, onDatabase } from './database.ts';
+import { storedFeeds, demandData, demandDatabase, onDatabase } from './database.ts';
 import { wholeNumber, addExamples } from './options.ts';
-import {
-  commandLineOf,
-  type CommandLine,
-  exits,
-  UsageError,
-  type Context,
-  type GlobalOptions,
-  type Registry,
-} from './context.ts';
+import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
 import { printAnswer } from './print.ts';
 
 /** `query --json`. `exit` comes after the rows, which are streamed; cut output is no valid JSON. */
@@ -63,7 +55,7 @@ export const querySqlDocument = z.strictObject({
 const formats = ['table', 'csv'] as const;
 type Format = (typeof formats)[number];
 
-interface QueryOptions extends GlobalOptions {
+interface QueryOptions {
   readonly list?: boolean;
   readonly file?: string;
   readonly format?: Format;
@@ -120,15 +112,16 @@ function daysOf(value: string): number {
 }
 
 async function query(context: Context, options: QueryOptions, given?: string) {
-  const { format = 'table', json, limit, chain: flag, days, timeout: timeoutMs, quiet } = options;
+  const { json, quiet } = context;
+  const { format = 'table', limit, chain: flag, days, timeout: timeoutMs } = options;
   if (json && options.format !== undefined) {
     throw new UsageError(`--json and --format ${format} exclude each other: choose one.`);
   }
-  if (options.list === true) return list(context, options);
+  if (options.list === true) return list(context);
   const question = await questionOf(context, options, given);
   if (options.sql === true) {
     const { text: sql } = question;
-    return printAnswer(context, options, querySqlDocument, { sql }, sql);
+    return printAnswer(context, querySqlDocument, { sql }, sql);
   }
   const chosen = flag === undefined ? [] : [flag];
   const { settings, chains } = storedFeeds(context, { ...options, chain: chosen });
@@ -141,8 +134,8 @@ async function query(context: Context, options: QueryOptions, given?: string) {
   });
   const isTable = !json && format === 'table';
   const most = isLimited ? null : (limit ?? (isTable ? tableRows : null));
-  const place = await existing(context, settings, options);
-  return onDatabase(settings, place, 'reads', async (database) => {
+  await demandDatabase(context, settings);
+  return onDatabase(settings, context, 'reads', async (database) => {
     await demandData(database);
     const { pool } = database;
     const bounds = { timeoutMs, limit: most, signal: context.signal };
@@ -159,7 +152,7 @@ async function query(context: Context, options: QueryOptions, given?: string) {
   });
 }
 
-function list(context: Context, options: GlobalOptions) {
+function list(context: Context) {
   const all = questions();
   const described = all.map(({ name, question, parameters: those }) => {
     const parameters = those.map(({ fallback, ...one }) => ({
@@ -168,8 +161,8 @@ function list(context: Context, options: GlobalOptions) {
     }));
     return { name, question, parameters };
   });
-  const text = listText(all, commandLineOf(context));
-  return printAnswer(context, options, queryListDocument, { questions: described }, text);
+  const text = listText(all, context.commandLine);
+  return printAnswer(context, queryListDocument, { questions: described }, text);
 }
 
 function listText(all: readonly Question[], line: CommandLine): string {

@@ -20,12 +20,12 @@ import {
 } from '../sync/targets.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds, addExamples } from './options.ts';
 import { concludeSync } from './sync-result.ts';
-import { type Context, type GlobalOptions, type Registry, UsageError } from './context.ts';
+import { type Context, type Registry, UsageError } from './context.ts';
 import { demandPrepared, onDatabase, settingsOf } from './database.ts';
 import { syncTargets } from './sync.ts';
 import { costText } from './verify.ts';
 
-interface RepairOptions extends ChosenFeeds, SourceOptions, GlobalOptions {
+interface RepairOptions extends ChosenFeeds, SourceOptions {
   readonly yes?: true;
 }
 
@@ -67,7 +67,7 @@ async function repair(context: Context, options: RepairOptions) {
       if (context.signal.aborted) break;
       results.push(...(await syncTargets(context, options, { settings }, database, round)));
     }
-    return concludeSync(context, options, database, {
+    return concludeSync(context, database, {
       command: 'repair',
       settings: { ...settings, chains },
       results,
@@ -78,11 +78,11 @@ async function repair(context: Context, options: RepairOptions) {
 }
 
 /** Reports the cost of the repair. @throws UsageError for many requests without `--yes` */
-function checkCost(context: Context, { yes, quiet }: RepairOptions, count: RequestCount): void {
+function checkCost(context: Context, { yes }: RepairOptions, count: RequestCount): void {
   const requests = count.likely ?? count.most ?? 0;
   const cost = costText(count);
   if (requests <= mostUnrequested || yes === true) {
-    if (requests > 0 && !quiet) context.stderr(`This repair takes ${cost}.\n`);
+    if (requests > 0 && !context.quiet) context.stderr(`This repair takes ${cost}.\n`);
     return;
   }
   throw new UsageError(

@@ -4,7 +4,7 @@ import { countArchived, replayArchive, type Replayed } from '../replay/replay.ts
 import { counted, whole } from '../terminal/numbers.ts';
 import { addFeedOptions, type ChosenFeeds, addExamples } from './options.ts';
 import { storedFeeds, demandPrepared, onDatabase, reportLocation } from './database.ts';
-import type { Context, GlobalOptions, Registry } from './context.ts';
+import type { Context, Registry } from './context.ts';
 import { printAnswer } from './print.ts';
 
 export const replayDocument = z.strictObject({
@@ -33,20 +33,20 @@ Interrupted or killed, the same command starts again, and ends with the same row
   );
 }
 
-async function replay(context: Context, options: ChosenFeeds & GlobalOptions) {
+async function replay(context: Context, options: ChosenFeeds) {
   const { settings, ...filter } = storedFeeds(context, options);
   return onDatabase(settings, context, 'writes', async (database) => {
-    reportLocation(context, options, database);
+    reportLocation(context, database);
     await demandPrepared(database, 'to replay');
     const total = await countArchived(database.db, filter);
     let reportedAt = performance.now();
     const onProgress = ({ pages }: Replayed) => {
-      if (options.quiet || performance.now() - reportedAt < progressMs) return;
+      if (context.quiet || performance.now() - reportedAt < progressMs) return;
       reportedAt = performance.now();
       context.stderr(`${whole(pages)} of ${whole(total)} pages\n`);
     };
     const replayed = await replayArchive(database.db, filter, onProgress, context.signal);
-    return printAnswer(context, options, replayDocument, replayed, summary(replayed));
+    return printAnswer(context, replayDocument, replayed, summary(replayed));
   });
 }
 

@@ -4,7 +4,7 @@ import type { LogFormat } from '../log-levels.ts';
 import { createLog, type Log } from '../log.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import { type Look, paint } from '../terminal/look.ts';
-import type { Context, GlobalOptions } from './context.ts';
+import type { Context } from './context.ts';
 
 /** Progress and log lines share stderr: neither overwrites the other. */
 export interface Screen {
@@ -88,19 +88,13 @@ export function watchStatus(
 }
 
 /** The option's format; by default pretty on a terminal, otherwise JSON lines. */
-export const formatOf = (
-  { err }: Pick<Context, 'err'>,
-  { logFormat }: Pick<GlobalOptions, 'logFormat'>,
-): LogFormat => logFormat ?? (err.isTerminal ? 'pretty' : 'json');
+export const formatOf = ({ err, logFormat }: Pick<Context, 'err' | 'logFormat'>): LogFormat =>
+  logFormat ?? (err.isTerminal ? 'pretty' : 'json');
 
 /** A command's log, in the format of its options and of stderr. */
-export const logOf = (
-  context: Context,
-  options: Pick<GlobalOptions, 'logLevel' | 'logFormat'>,
-  write: (line: string) => void = context.stderr,
-): Log =>
-  createLog(options.logLevel, write, {
-    format: formatOf(context, options),
+export const logOf = (context: Context, write: (line: string) => void = context.stderr): Log =>
+  createLog(context.logLevel, write, {
+    format: formatOf(context),
     isColoured: context.err.isColoured,
     now: () => performance.now(),
   });

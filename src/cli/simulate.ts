@@ -13,14 +13,7 @@ import {
 import { nearest } from '../config/nearest.ts';
 import { wrap } from '../terminal/layout.ts';
 import { wholeNumber, addExamples } from './options.ts';
-import {
-  exits,
-  UsageError,
-  type Context,
-  type Exit,
-  type GlobalOptions,
-  type Registry,
-} from './context.ts';
+import { exits, UsageError, type Context, type Exit, type Registry } from './context.ts';
 import { printAnswer } from './print.ts';
 
 /** `simulate --json`: written once the server listens; it then waits for a signal. */
@@ -97,7 +90,7 @@ Other commands read it with EXPLORER_BASE_URL=http://127.0.0.1:8545 EXPLORER_API
   );
 }
 
-async function simulate(context: Context, options: SimulateOptions & GlobalOptions): Promise<Exit> {
+async function simulate(context: Context, options: SimulateOptions): Promise<Exit> {
   const { port, seed, chains, latencyMs, apiKey, fault = [] } = options;
   const { requestsPerSecond, dailyCredits } = options;
   const limits = {
@@ -121,7 +114,7 @@ async function simulate(context: Context, options: SimulateOptions & GlobalOptio
   const { url } = simulator;
   const ids = chains.map(({ id }) => id);
   const text = `Simulated explorer on ${url} for chains ${ids.join(', ')}; Ctrl-C ends it.\n`;
-  printAnswer(context, options, simulateDocument, { url, chains: ids }, text);
+  printAnswer(context, simulateDocument, { url, chains: ids }, text);
   if (!context.signal.aborted) await once(context.signal, 'abort');
   await simulator.close();
   return exits.done;

@@ -20,14 +20,7 @@ import type { Log } from '../log.ts';
 import { DatabaseUnavailableError, openDatabase } from '../open-database.ts';
 import { counted } from '../terminal/numbers.ts';
 import { addSameData, addExamples } from './options.ts';
-import {
-  exits,
-  type Context,
-  type Exit,
-  type GlobalOptions,
-  type Registry,
-  commandLineOf,
-} from './context.ts';
+import { exits, type Context, type Exit, type Registry } from './context.ts';
 import { writeJson } from './print.ts';
 import { type Failure, failureOf, writeFailure } from './failure.ts';
 import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './open.ts';
@@ -42,7 +35,7 @@ export const startDocument = z.strictObject({
   stopped_at: z.string(),
 });
 
-type StartOptions = SourceOptions & HttpFlag & GlobalOptions;
+type StartOptions = SourceOptions & HttpFlag;
 
 /** `start`: polls and backfills every feed by its schedule until SIGTERM. */
 export function register({ command, run }: Registry): void {
@@ -57,15 +50,15 @@ SIGHUP makes it read its configuration again.`,
 
 /** Runs until a signal; a log for programs also gets the reason for the end. */
 async function start(context: Context, options: StartOptions): Promise<Exit> {
-  const log = logOf(context, options);
-  const isText = formatOf(context, options) === 'pretty' || options.logLevel === 'silent';
+  const log = logOf(context);
+  const isText = formatOf(context) === 'pretty' || context.logLevel === 'silent';
   try {
     return await work(context, options, log);
   } catch (error) {
     if (isText || (context.signal.aborted && error === context.signal.reason)) throw error;
-    const failure = failureOf(error, { ...options, commandLine: commandLineOf(context) });
+    const failure = failureOf(error, context);
     log.write('start.failed', { problems: problemsOf(failure) });
-    return options.json ? writeFailure(context, failure) : failure.exit;
+    return context.json ? writeFailure(context, failure) : failure.exit;
   }
 }
 
@@ -75,7 +68,7 @@ const problemsOf = ({ errors }: Failure): string[] =>
   );
 
 async function work(context: Context, options: StartOptions, log: Log): Promise<Exit> {
-  const settings = settingsOf(context, options);
+  const settings = settingsOf(context);
   log.conceal(secretsOf(settings));
   requireApiKey(settings);
   const page = await openPage(context, options, settings, log);
@@ -86,7 +79,7 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
     await page?.close();
   }
   // A signal is the normal end of `start`.
-  if (options.json) {
+  if (context.json) {
     writeJson(context, startDocument, {
       ready_at: readyAt?.toISOString() ?? null,
       stopped_at: new Date().toISOString(),
@@ -123,7 +116,7 @@ interface Work {
 
 /** @returns when it was ready; null: a signal came first */
 async function workOn({ context, options, settings, log, page }: Work): Promise<Date | null> {
-  const changesOf = watchConfig(context, options, { http: settings.http, log });
+  const changesOf = watchConfig(context, { http: settings.http, log });
   const opened = await awaitEngine({ context, options, settings, log, page });
   if (opened === null) return null;
   const { database, engine } = opened;
@@ -205,7 +198,6 @@ async function openAll({ context, options, settings, log, page }: Work) {
  */
 export function watchConfig(
   context: Context,
-  options: GlobalOptions,
   { http, log }: Pick<Settings, 'http'> & { readonly log: Log },
 ): (engine: Pick<Engine, 'reconfigure' | 'db'>) => ScheduleChanges {
   let isDue = false;
@@ -216,7 +208,7 @@ export function watchConfig(
     if (!isDue) return null;
     isDue = false;
     try {
-      const wanted = settingsOf(context, options);
+      const wanted = settingsOf(context);
       // The key of a chain may be missing.
       requireApiKey(wanted);
       await engine.reconfigure(wanted);
@@ -233,7 +225,7 @@ export function watchConfig(
         isDue = true;
         throw error;
       }
-      const problems = problemsOf(failureOf(error, options));
+      const problems = problemsOf(failureOf(error, context));
       log.write('config.refused', { problems });
       const sentence = `The configuration is wrong, and the one before stays in force: ${problems.join('; ')}`;
       await noteEvent(engine.db, { kind: 'config-refused', sentence });

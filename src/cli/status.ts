@@ -11,22 +11,20 @@ import { isKnown, statusNow, statusOrOutage } from '../status/status.ts';
 import { bar, columns, feedNames, fit, widthOf, wrap } from '../terminal/layout.ts';
 import { type Look, mark, paint, type Style } from '../terminal/look.ts';
 import { bytes, compact, counted, duration, whole } from '../terminal/numbers.ts';
-import { addExamples, addDemo, type DemoOption } from './options.ts';
+import { addExamples, addDemo } from './options.ts';
 import {
-  commandLineOf,
   withCommands,
   type CommandLine,
   exits,
   UsageError,
   type Context,
-  type GlobalOptions,
   type Registry,
 } from './context.ts';
-import { placeOf, onDatabase, settingsOf } from './database.ts';
+import { onDatabase, settingsOf } from './database.ts';
 import { printAnswer } from './print.ts';
 import { openScreen, watchStatus } from './screen.ts';
 
-interface StatusOptions extends DemoOption, GlobalOptions {
+interface StatusOptions {
   readonly watch?: true;
 }
 
@@ -37,14 +35,13 @@ export function register({ command, run }: Registry): void {
 }
 
 async function status(context: Context, options: StatusOptions) {
-  if (options.watch) requireTerminal(context, options);
-  const settings = settingsOf(context, options, 'database');
+  if (options.watch) requireTerminal(context);
+  const settings = settingsOf(context, {}, 'database');
   const { pageSize } = settings.explorer;
-  const place = await placeOf(context, settings, options);
-  const commandLine = commandLineOf(place);
+  const commandLine = context.commandLine;
   const textOf = (document: StatusDocument, look: Look) =>
     statusText(withCommands(document, commandLine), look, commandLine);
-  return onDatabase(settings, place, 'reads', async ({ pool }) => {
+  return onDatabase(settings, context, 'reads', async ({ pool }) => {
     if (options.watch) {
       const screen = openScreen(context);
       const end = watchStatus(
@@ -57,11 +54,11 @@ async function status(context: Context, options: StatusOptions) {
     }
     const document = await statusNow(pool, pageSize);
     const text = textOf(document, context.out);
-    return printAnswer(context, options, statusDocument, document, text);
+    return printAnswer(context, statusDocument, document, text);
   });
 }
 
-function requireTerminal({ err }: Context, { json }: GlobalOptions): void {
+function requireTerminal({ err, json }: Context): void {
   if (json)
     throw new UsageError(
       '--watch draws a screen, --json prints one document: leave one of them out.',
@@ -261,14 +258,14 @@ function polledCell({ poll: { age_s, is_met } }: FeedStatus, look: Look): string
 /** `~`: estimated from the rows so far; `≥`: the list may be shorter. */
 const basisSigns = { known: '', estimated: '~', 'at-least': '≥', unknown: '' } as const;
 
-export const shareText = ({ verified: { share: part, basis } }: FeedStatus): string =>
+const shareText = ({ verified: { share: part, basis } }: FeedStatus): string =>
   part === null ? '' : `${basisSigns[basis]}${percents(part)}`;
 
 /** An incomplete part is never shown as 100 %. */
 const percents = (part: number) => `${part < 1 ? Math.min(99, Math.floor(part * 100)) : 100} %`;
 
 /** The time left while history is read, otherwise its requests. */
-export function leftText({ left: { requests, ends_in_s } }: FeedStatus): string {
+function leftText({ left: { requests, ends_in_s } }: FeedStatus): string {
   if (ends_in_s !== null) return `~${briefly(ends_in_s)}`;
   const { likely, most } = requests;
   if (most === null) return 'unknown';

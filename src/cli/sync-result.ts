@@ -10,15 +10,7 @@ import { readStatus } from '../status/status.ts';
 import { feedNames, prose } from '../terminal/layout.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
-import {
-  commandLineOf,
-  type CommandLine,
-  exits,
-  withCommands,
-  type Context,
-  type Exit,
-  type GlobalOptions,
-} from './context.ts';
+import { type CommandLine, exits, withCommands, type Context, type Exit } from './context.ts';
 import { printAnswer } from './print.ts';
 import { detailsOf, feedTable } from './status.ts';
 
@@ -81,7 +73,6 @@ export interface Concluded {
 /** Prints each feed's result and the work left. @returns its exit */
 export async function concludeSync(
   context: Context,
-  { json, quiet }: Pick<GlobalOptions, 'json' | 'quiet'>,
   { db }: OpenDatabase,
   { command, settings, results, isNamed, begunAt }: Concluded,
 ): Promise<Exit> {
@@ -103,13 +94,13 @@ export async function concludeSync(
       most === 0 ? [] : [{ feed, requests: most }],
     ),
   };
-  const commandLine = commandLineOf(context);
+  const commandLine = context.commandLine;
   const status = await readStatus(db, { pageSize: how.pageSize, standby: null });
   const lines = syncText(context.out, document, status, exit, commandLine);
   const query = `Query it:  ${commandLine('explorer-etl query --list')}`;
-  const next = quiet || exit !== exits.done ? [] : ['', query];
+  const next = context.quiet || exit !== exits.done ? [] : ['', query];
   const text = `${[...lines, ...next].join('\n')}\n`;
-  return printAnswer(context, { json }, syncDocument, document, text, exit);
+  return printAnswer(context, syncDocument, document, text, exit);
 }
 
 function exitOf(results: readonly SyncResult[], isNamed: boolean): Exit {

@@ -13,30 +13,22 @@ import type { StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { fit } from '../terminal/layout.ts';
 import type { Look } from '../terminal/look.ts';
-import { counted } from '../terminal/numbers.ts';
 import {
   addBounds,
   boundsOf,
   boundExamples,
-  type BoundFlags,
   addFeedOptions,
   addSameData,
   type ChosenFeeds,
   addExamples,
 } from './options.ts';
-import {
-  waitingOf,
-  type Context,
-  type Exit,
-  type GlobalOptions,
-  type Registry,
-} from './context.ts';
+import { waitingOf, type Context, type Exit, type Registry } from './context.ts';
 import { onDatabase, settingsOf, reportLocation } from './database.ts';
 import { logOf, openScreen, type Screen, watchStatus } from './screen.ts';
-import { feedTable, leftText, shareText } from './status.ts';
+import { feedTable } from './status.ts';
 import { concludeSync, type Concluded } from './sync-result.ts';
 
-interface SyncOptions extends ChosenFeeds, BoundFlags, SourceOptions, GlobalOptions {}
+interface SyncOptions extends ChosenFeeds, ScopeBounds, SourceOptions {}
 
 /** `sync`: brings feeds up to date once, with progress. */
 export function register({ command, run }: Registry): void {
@@ -53,7 +45,7 @@ command or the file names another; --since all and --from-batch 1 take all there
 async function sync(context: Context, options: SyncOptions): Promise<Exit> {
   const settings = settingsOf(context, options);
   requireApiKey(settings);
-  const bounds = boundsOf(settings, options, new Date());
+  const bounds = boundsOf(settings, options);
   const targets = (aimed: Settings) => targetsOf(aimed, bounds);
   return syncOnDatabase('sync', context, options, { settings, bounds, targets });
 }
@@ -72,17 +64,17 @@ interface Work {
 export async function syncOnDatabase(
   command: Concluded['command'],
   context: Context,
-  options: GlobalOptions & SourceOptions & ChosenFeeds,
+  options: SourceOptions & ChosenFeeds,
   { settings, bounds, targets }: Work,
 ): Promise<Exit> {
   const screen = openScreen(context);
-  const step = (text: string) => options.quiet || screen.step(text);
+  const step = (text: string) => context.quiet || screen.step(text);
   step(settings.databaseUrl === null ? 'Starting Postgres' : 'Connecting to the database');
   try {
     return await onDatabase(settings, context, 'writes', async (database) => {
       const begunAt = performance.now();
       screen.clear();
-      reportLocation(context, options, database);
+      reportLocation(context, database);
       step('Preparing the database');
       const stderr = (text: string) => screen.write(text);
       await prepareDatabase(database, waitingOf({ ...context, stderr }));
@@ -94,7 +86,7 @@ export async function syncOnDatabase(
       const results = await syncTargets(context, options, work, database, wanted);
       const isNamed = options.operation !== undefined;
       const concluded = { command, settings: aimed, results, isNamed, begunAt };
-      return concludeSync(context, options, database, concluded);
+      return concludeSync(context, database, concluded);
     });
   } finally {
     screen.clear();
@@ -104,14 +96,14 @@ export async function syncOnDatabase(
 /** Syncs a prepared database, with progress as the options say. */
 export async function syncTargets(
   context: Context,
-  options: GlobalOptions & SourceOptions,
+  options: SourceOptions,
   work: Pick<Work, 'settings'> & { readonly bounds?: ScopeBounds; readonly screen?: Screen },
   database: OpenDatabase,
   targets: readonly SyncTarget[],
 ): Promise<SyncResult[]> {
   const { settings, bounds = {}, screen = openScreen(context) } = work;
   const { pageSize } = settings.explorer;
-  const log = logOf(context, options, (line) => screen.write(line));
+  const log = logOf(context, (line) => screen.write(line));
   const engine = await openEngine({
     settings,
     database,
@@ -124,7 +116,7 @@ export async function syncTargets(
   try {
     const names = new Set(targets.map(({ lane }) => feedName(lane)));
     const read = () => readStatus(database.db, { pageSize, standby: null });
-    endProgress = await showProgress(options, screen, names, read);
+    endProgress = showProgress(context, screen, names, read);
     const results = await whileCurrent(database.pool, context.signal, (signal) =>
       syncOnce(targets, engine, signal),
     );
@@ -146,24 +138,19 @@ const withoutDrift = (log: Log): Log => ({
 });
 
 /**
- * Shows the progress of feeds: the table of `status`, redrawn on a terminal; elsewhere a line of a feed when its
- * state changes, and each half minute. @returns a function that ends it
+ * Shows the progress of feeds on a terminal: the table of `status`, redrawn. Elsewhere the log has it.
+ * @returns a function that ends it
  */
-export async function showProgress(
-  { quiet }: Pick<GlobalOptions, 'quiet'>,
+export function showProgress(
+  { quiet }: Pick<Context, 'quiet'>,
   screen: Screen,
   names: ReadonlySet<string>,
   read: () => Promise<StatusDocument>,
-): Promise<() => Promise<void>> {
-  if (quiet || names.size === 0) return async () => undefined;
-  const readThese = async () => {
-    const document = await read();
-    return { ...document, feeds: document.feeds.filter(({ feed }) => names.has(feed)) };
-  };
-  const plain = plainProgress(await readThese(), (text) => screen.write(text));
-  const end = watchStatus(readThese, (now) => {
-    if (screen.look.isTerminal) screen.lines(progressLines(now, screen.look));
-    else plain(now, performance.now());
+): () => Promise<void> {
+  if (quiet || names.size === 0 || !screen.look.isTerminal) return async () => undefined;
+  const end = watchStatus(read, (status) => {
+    const feeds = status.feeds.filter(({ feed }) => names.has(feed));
+    screen.lines(progressLines({ ...status, feeds }, screen.look));
   });
   return async () => {
     await end();
@@ -179,23 +166,3 @@ export const progressLines = (document: StatusDocument, look: Look): string[] =>
     .filter(({ state }) => state === 'failing' || state === 'blocked')
     .map(({ feed, sentence }) => fit(`  ${feed}: ${printable(sentence ?? '')}`, look.columns)),
 ];
-
-/** Half a minute between lines of a feed, in ms: a long run should not fill a log. */
-const plainMs = 30_000;
-
-/** Progress without redrawing. @returns a function that takes the status, and the time in ms */
-export function plainProgress(before: StatusDocument, write: (text: string) => void) {
-  const written = new Map(before.feeds.map(({ feed, state }) => [feed, { state, at: 0 }]));
-  return ({ feeds }: StatusDocument, at: number): void => {
-    for (const status of feeds) {
-      const { feed, state, rows } = status;
-      const last = written.get(feed);
-      const isDue = state === 'running' && at - (last?.at ?? 0) >= plainMs;
-      if (last?.state === state && !isDue) continue;
-      written.set(feed, { state, at });
-      const left = leftText(status);
-      const parts = [state, shareText(status), counted(rows, 'row'), left && `${left} left`];
-      write(`${feed}: ${parts.filter((part) => part !== '').join(', ')}\n`);
-    }
-  };
-}

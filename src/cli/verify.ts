@@ -13,16 +13,9 @@ import { creditsPerPage } from '../sync/ledger.ts';
 import { columns, prose, widthOf } from '../terminal/layout.ts';
 import { type Look, mark, paint } from '../terminal/look.ts';
 import { counted, whole } from '../terminal/numbers.ts';
-import {
-  type Context,
-  exits,
-  type GlobalOptions,
-  type Registry,
-  commandLineOf,
-  withCommands,
-} from './context.ts';
-import { addExamples, addDemo, type DemoOption } from './options.ts';
-import { placeOf, demandPrepared, onDatabase, settingsOf } from './database.ts';
+import { type Context, exits, type Registry, withCommands } from './context.ts';
+import { addExamples, addDemo } from './options.ts';
+import { demandPrepared, onDatabase, settingsOf } from './database.ts';
 import { printAnswer } from './print.ts';
 
 export function register({ command, run }: Registry): void {
@@ -33,16 +26,15 @@ export function register({ command, run }: Registry): void {
   );
 }
 
-async function verify(context: Context, options: DemoOption & GlobalOptions) {
-  const settings = settingsOf(context, options, 'database');
-  const place = await placeOf(context, settings, options);
-  return onDatabase(settings, place, 'reads', async (database) => {
+async function verify(context: Context) {
+  const settings = settingsOf(context, {}, 'database');
+  return onDatabase(settings, context, 'reads', async (database) => {
     await demandPrepared(database, 'to verify');
     const how = { pageSize: settings.explorer.pageSize, at: new Date() };
     const document = await verifyReport(database.db, await verifyFeeds(database.db), how);
-    const text = verifyText(context.out, withCommands(document, commandLineOf(place)));
+    const text = verifyText(context.out, withCommands(document, context.commandLine));
     const exit = document.counts.open === 0 ? exits.done : exits.open;
-    return printAnswer(context, options, verifyDocument, document, text, exit);
+    return printAnswer(context, verifyDocument, document, text, exit);
   });
 }
 

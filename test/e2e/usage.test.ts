@@ -42,9 +42,12 @@ describe('wrong use ends with exit code 2 and one message', () => {
     ['backfill --chain 10 --to-batch 9', /^error: unknown option '--to-batch'/],
     [
       'sync --chain 10 --since yesterday',
-      /--since yesterday: not a date or time such as 2026-11-01, or how long ago, such as 7d/,
+      /--since.*'yesterday' is invalid\. It is not a date or time such as 2026-11-01, or how long ago, such as 7d/,
     ],
-    ['sync --chain 10 --since 2999-01-01', /--since 2999-01-01 is in the future/],
+    [
+      'sync --chain 10 --since 2999-01-01',
+      /--since.*'2999-01-01' is invalid\. It is in the future/,
+    ],
     [
       'sync --chain 10 --operation factories --since 2026-01-01',
       /--since is about user-operations and optimism-batches and bundles, and none of that is chosen/,

@@ -164,10 +164,14 @@ test('a running process refuses another base_url of a configuration that is read
     ...plainOutput,
     args: [],
     onReload: (listener: () => void) => void (reload = listener),
-  };
-  const options = { logLevel: 'info', json: false, quiet: false } as const;
+    logLevel: 'info',
+    json: false,
+    quiet: false,
+    demo: false,
+    commandLine: (command: string) => command,
+  } as const;
   const http = { listen: null, metrics: null, hosts: [], token: null };
-  const changes = watchConfig(context, options, { http, log })(engine);
+  const changes = watchConfig(context, { http, log })(engine);
 
   await writeFile(join(cwd, 'explorer-etl.yaml'), of(second.url));
   reload();

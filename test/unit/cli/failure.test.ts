@@ -69,7 +69,10 @@ const thrown: readonly (readonly [
   [new TypeError('x is not a function'), 'unexpected', null, 1],
 ];
 
-const flags = { databaseUrl: 'postgres://nobody@127.0.0.1/none' };
+const flags = {
+  databaseUrl: 'postgres://nobody@127.0.0.1/none',
+  commandLine: (command: string) => command,
+};
 
 test.each(thrown)('%s is of kind %s, with code %s and exit code %i', (error, kind, code, exit) => {
   const failure = failureOf(error, flags);

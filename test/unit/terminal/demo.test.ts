@@ -10,7 +10,7 @@ import { widthOf } from '../../../src/terminal/layout.ts';
 const linesAround = 4 + 1 + 1;
 /** Where its page is. */
 const pageLines = 1;
-const inClone = commandLineOf({ program: 'npx explorer-etl', isDemo: true });
+const inClone = commandLineOf({ program: 'npx explorer-etl', demo: true });
 
 const labels = {
   'user-operations': 'user operations',

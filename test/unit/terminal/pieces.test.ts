@@ -174,8 +174,8 @@ describe('a command as it is typed', () => {
     ['explorer-etl init', 'npx explorer-etl init'],
   ])("%s names the demo if the data is the demo's", (bare, typed) => {
     const program = 'npx explorer-etl';
-    expect(commandLineOf({ program, isDemo: true })(bare)).toBe(typed);
-    expect(commandLineOf({ program })(bare)).toBe(`npx ${bare}`);
+    expect(commandLineOf({ program, demo: true })(bare)).toBe(typed);
+    expect(commandLineOf({ program, demo: false })(bare)).toBe(`npx ${bare}`);
   });
 
   test('names the demo for every command that takes --demo', async () => {
@@ -185,7 +185,7 @@ describe('a command as it is typed', () => {
       for (const one of [command, ...command.commands]) {
         const path = one === command ? name : `${name} ${one.name()}`;
         const takesDemo = one.options.some(({ long }) => long === '--demo');
-        const typed = commandLineOf({ program: 'x', isDemo: true })(`explorer-etl ${path}`);
+        const typed = commandLineOf({ program: 'x', demo: true })(`explorer-etl ${path}`);
         expect(typed.endsWith('--demo'), path).toBe(takesDemo);
       }
     }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plainProgress, progressLines } from '../../../src/cli/sync.ts';
+import { progressLines } from '../../../src/cli/sync.ts';
 import { widthOf } from '../../../src/terminal/layout.ts';
 import { feedOf, readingFeed, statusOf } from '../../harness/status.ts';
 import { looks, usual } from './looks.ts';
@@ -32,25 +32,4 @@ test.each(Object.values(looks))('progress fits $columns columns, coloured: $isCo
   const lines = progressLines(scene, look);
   expect(lines.filter((line) => widthOf(line) > look.columns)).toEqual([]);
   expect(lines.join('').includes('\u001b')).toBe(look.isColoured);
-});
-
-test('in a file a feed has a line where its state changes, and each half minute', () => {
-  let written = '';
-  const pending = statusOf([{ ...reading, state: 'pending', rows: 0 }]);
-  const write = plainProgress(pending, (text) => void (written += text));
-  write(pending, 0);
-  for (let second = 1; second <= 60; second += 1) {
-    write(statusOf([{ ...reading, rows: 50 * second }]), 1_000 * second);
-  }
-  const current = statusOf([feedOf()]);
-  write(current, 61_000);
-  write(current, 62_000);
-  expect(written).toBe(
-    [
-      '10/user-operations: running, ~47 %, 50 rows, ~4m left',
-      '10/user-operations: running, ~47 %, 1,550 rows, ~4m left',
-      '10/user-operations: current, 100 %, 12,000 rows',
-      '',
-    ].join('\n'),
-  );
 });
