@@ -6,7 +6,7 @@ import type { Workers } from '../sync/workers.ts';
 import type { WorkLeft } from './credits.ts';
 import { estimateOf, type ForecastOptions, sum } from './estimate.ts';
 import type { FeedRecord, ItemPace, LaneRecord } from './facts.ts';
-import { laneStatus, quietSentence, stateOfWork, viewOf } from './lanes.ts';
+import { laneStatus, quietSentence, stateOfWork } from './lanes.ts';
 import { type Cron, nextFiring, pollTarget } from './schedule.ts';
 import type { FeedStatus, LaneStatus } from './schema.ts';
 
@@ -39,7 +39,7 @@ export function describeFeed({ record, set, ...facts }: FeedFacts, reading: Read
   const { shown, verified, pace, poll: polled } = record;
   const { history, upkeep } = estimateOf({ ...shown, ...record }, reading) ?? unknown;
   const left = isDone(verified) ? none : history;
-  const lanes = facts.lanes.map((lane) => laneStatus(lane, viewOf(reading.workers)));
+  const lanes = facts.lanes.map((lane) => laneStatus(lane, reading.workers));
   const poll = pollOf(record, lanes, set, reading);
   // Unknown before the first read has ended.
   const newest_item =

@@ -5,12 +5,9 @@ import type { FeedStatus, LaneStatus } from './schema.ts';
 
 type LaneState = LaneStatus['state'];
 
-/** Visible workers: only the primary shows their locks. `deserted`: no worker. */
-export type View = 'attended' | 'deserted' | 'standby';
-
-/** Null: this is a standby. */
-export const viewOf = (workers: Workers | null): View =>
-  workers === null ? 'standby' : workers.start + workers.once > 0 ? 'attended' : 'deserted';
+/** Whether a worker is seen. Null: this is a standby, and only the primary shows workers. */
+export const isAtWork = (workers: Workers | null): boolean =>
+  workers !== null && workers.start + workers.once > 0;
 
 /** A lane without a page for this long is quiet, in seconds. No row shows an active request. */
 const quietAfterSeconds = 15;
@@ -36,27 +33,28 @@ type LaneRun = Pick<LaneRecord, 'last_page_age_s' | 'stopped_at'> &
 export function laneState(
   { run_state, last_page_age_s, stopped_at }: LaneRun,
   job: Pick<LaneHolder, 'is' | 'age_s'> | null,
-  view: View,
+  workers: Workers | null,
 ): LaneState {
   if (run_state !== 'open') return 'idle';
-  const lost = view === 'standby' ? 'unknown' : 'no-worker';
+  const lost = workers === null ? 'unknown' : 'no-worker';
+  const isDeserted = workers !== null && !isAtWork(workers);
   // The run was reopened after its stop, and that worker is gone: it did not stop by itself.
   if (job?.is === 'lost') return lost;
   const left = stopped_at === null ? lost : 'paused';
   if (job === null) return left;
-  if (job.is === 'resting') return view === 'deserted' ? left : 'backing-off';
+  if (job.is === 'resting') return isDeserted ? left : 'backing-off';
   const quiet = quietSeconds({ last_page_age_s }, job);
   if (job.is === 'held') return quiet < quietAfterSeconds ? 'running' : 'quiet';
-  if (stopped_at !== null && view === 'deserted') return 'paused';
+  if (stopped_at !== null && isDeserted) return 'paused';
   const isBetween = job.age_s < chainedSeconds && (last_page_age_s ?? Infinity) < recentSeconds;
   if (isBetween) return 'running';
-  return quiet < (view === 'deserted' ? recentSeconds : stallSeconds) ? 'queued' : left;
+  return quiet < (isDeserted ? recentSeconds : stallSeconds) ? 'queued' : left;
 }
 
 /** A lane of the document. Pure. */
-export const laneStatus = (record: LaneRecord, view: View): LaneStatus => ({
+export const laneStatus = (record: LaneRecord, workers: Workers | null): LaneStatus => ({
   ...record.shown,
-  state: laneState({ ...record, ...record.shown }, record.holder, view),
+  state: laneState({ ...record, ...record.shown }, record.holder, workers),
   until: record.holder?.until ?? null,
   quiet_s: record.holder?.is === 'held' ? Math.round(quietSeconds(record, record.holder)) : null,
 });

@@ -1,7 +1,7 @@
 import { failures } from '../failure.ts';
 import { kinds } from '../lists/index.ts';
 import { counted, duration } from '../terminal/numbers.ts';
-import { isStalled, isUnseen } from './lanes.ts';
+import { isAtWork, isStalled, isUnseen } from './lanes.ts';
 import { reasonCodes, type FeedStatus, type Reason, type StatusDocument } from './schema.ts';
 
 /** What reasons are judged by. */
@@ -75,13 +75,10 @@ function saidOf({ failure, sentence }: FeedStatus): string {
 const has = ({ lanes }: FeedStatus, state: FeedStatus['lanes'][number]['state']) =>
   lanes.some((lane) => lane.state === state);
 
-export const isAtWork = ({ workers }: Pick<OverallFacts, 'workers'>): boolean =>
-  workers !== null && workers.start + workers.once > 0;
-
 /** No worker is normal while nothing is due, or after a person stopped it. */
 const isDeserted = (feed: FeedStatus, facts: OverallFacts): boolean =>
   facts.workers !== null &&
-  !isAtWork(facts) &&
+  !isAtWork(facts.workers) &&
   (has(feed, 'no-worker') || (feed.poll.is_met === false && !has(feed, 'paused')));
 
 const isRefused = ({ state, failure }: FeedStatus): boolean =>
@@ -182,7 +179,7 @@ const rules = {
   'no-worker-of-feed': {
     code: 'no-worker',
     blocks: true,
-    is: (feed, facts) => isAtWork(facts) && has(feed, 'no-worker'),
+    is: (feed, facts) => isAtWork(facts.workers) && has(feed, 'no-worker'),
     sentence: () => 'No worker reads its open run.',
   },
   paused: {
@@ -292,12 +289,12 @@ const rules = {
   },
   'nothing-stored': {
     code: 'pending',
-    holds: (facts) => !isAtWork(facts) && facts.feeds.every(isUnread),
+    holds: (facts) => !isAtWork(facts.workers) && facts.feeds.every(isUnread),
     says: () => 'Nothing is stored yet.',
     command: 'explorer-etl sync',
   },
   pending: {
-    is: (feed, facts) => isUnread(feed) && !isAtWork(facts) && !facts.feeds.every(isUnread),
+    is: (feed, facts) => isUnread(feed) && !isAtWork(facts.workers) && !facts.feeds.every(isUnread),
     sentence: () => 'Never read.',
     command: 'explorer-etl sync',
     isOfFeed: true,
@@ -306,13 +303,13 @@ const rules = {
   starting: {
     code: 'pending',
     severity: 'info',
-    is: (feed, facts) => isUnread(feed) && isAtWork(facts),
+    is: (feed, facts) => isUnread(feed) && isAtWork(facts.workers),
     sentence: () => 'Waiting for the first page.',
   },
   'first-feed': {
     code: 'pending',
     severity: 'info',
-    holds: (facts) => facts.feeds.length === 0 && isAtWork(facts),
+    holds: (facts) => facts.feeds.length === 0 && isAtWork(facts.workers),
     says: () => 'Waiting for the first page.',
   },
   reading: {

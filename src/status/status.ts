@@ -9,7 +9,8 @@ import { creditsOf, readCredits } from './credits.ts';
 import { sum } from './estimate.ts';
 import { readFeeds, readLanes } from './facts.ts';
 import { describeFeed, workLeft } from './feeds.ts';
-import { earliest, isAtWork, lastPageAt, latest, type OverallFacts, reasonsOf } from './reasons.ts';
+import { isAtWork } from './lanes.ts';
+import { earliest, lastPageAt, latest, type OverallFacts, reasonsOf } from './reasons.ts';
 import { headSchedule } from './schedule.ts';
 import type { FeedStatus, Reason, StatusDocument } from './schema.ts';
 
@@ -69,7 +70,7 @@ function overallOf(reasons: readonly Reason[], facts: OverallFacts): Overall {
 
 /** Whether no page comes until a worker starts. */
 function stops({ code, feeds, severity }: Reason, facts: OverallFacts): boolean {
-  if (isAtWork(facts)) return false;
+  if (isAtWork(facts.workers)) return false;
   if (code === 'paused') return true;
   if (facts.workers === null) return false;
   return (

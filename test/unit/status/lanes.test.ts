@@ -41,9 +41,10 @@ test.each<
 ])('a lane is %s %s', (state, _why, run, job, view) => {
   const times =
     run !== null && typeof run === 'object' ? run : { last_page_age_s: run, stopped_at: null };
+  const workers = view === 'standby' ? null : { start: view === undefined ? 1 : 0, once: 0 };
   const holder = job === null ? null : { is: job[0], age_s: job[1] };
-  expect(laneState({ run_state: 'open', ...times }, holder, view ?? 'attended')).toBe(state);
-  expect(laneState({ run_state: 'finished', ...times }, holder, view ?? 'attended')).toBe('idle');
+  expect(laneState({ run_state: 'open', ...times }, holder, workers)).toBe(state);
+  expect(laneState({ run_state: 'finished', ...times }, holder, workers)).toBe('idle');
 });
 
 test.each<
