@@ -4,7 +4,7 @@ import type { Database } from '../db/transaction.ts';
 import { type Feed, feedName } from '../lists/feed.ts';
 import { byKind, kindOf } from '../lists/index.ts';
 import type { Estimates } from '../lists/list.ts';
-import { isOperation, operationNames, operations } from '../lists/registry.ts';
+import { type OperationName, operationNames, operations } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import { firingsPerDay } from './schedule.ts';
 
@@ -14,81 +14,61 @@ export interface FeedEstimate extends Feed, Estimates {
   readonly settings: FeedSettings;
 }
 
-/** A feed to estimate, also of a list unknown to this version; settings null: those registered last. */
-interface WantedFeed extends Pick<Feed, 'chain_id'> {
-  readonly operation: string;
-  readonly settings: FeedSettings | null;
-}
-
 export interface ForecastOptions {
   readonly pageSize: number;
   readonly at: Date;
 }
 
-/** A feed's work left and daily cost by these facts of its kind; null: a newer version's list. Pure. */
-export function estimateOf(
-  { operation, settings, facts }: StoredFacts & { readonly operation: string },
+/** What a feed is estimated by. */
+interface Known {
+  readonly operation: OperationName;
+  readonly settings: FeedSettings;
+  /** What its kind stored; null: never registered. */
+  readonly facts: unknown;
+}
+
+/** A feed's work left and daily cost. Pure. */
+export const estimateOf = (
+  { operation, settings, facts }: Known,
   { pageSize, at }: ForecastOptions,
-): Estimates | null {
-  if (!isOperation(operation)) return null;
-  return kindOf(operation).estimate(facts, settings, {
+): Estimates =>
+  kindOf(operation).estimate(facts, settings, {
     unit: operations[operation].order?.unit ?? 'blocks',
     pageSize,
     pollsPerDay: firingsPerDay(settings.schedule, at),
   });
-}
 
-interface StoredFacts {
-  readonly settings: FeedSettings;
-  /** Null: never registered. */
-  readonly facts: unknown;
-}
-
-/** Estimates every feed of these chains, in display order; `db` null: no tables yet. */
-export const estimateFeeds = (
+/** Estimates every feed of these chains in one statement, in display order; `db` null: no tables yet. */
+export async function estimateFeeds(
   db: Database | null,
   chains: readonly ChainSettings[],
   options: ForecastOptions,
-): Promise<FeedEstimate[]> => {
+): Promise<FeedEstimate[]> {
   const feeds = chains.flatMap(({ id: chain_id, operations: wanted }) =>
     operationNames.flatMap((operation) => {
       const settings = wanted[operation];
-      return settings === undefined ? [] : [{ chain_id, operation, settings }];
+      const feed = feedName({ chain_id, operation });
+      return settings === undefined ? [] : [{ feed, chain_id, operation, settings }];
     }),
   );
-  return estimate(db, feeds, options);
-};
-
-/** Estimates feeds from the facts of each kind, in one statement; `db` null: no tables yet. */
-export async function estimate(
-  db: Database | null,
-  wanted: readonly WantedFeed[],
-  options: ForecastOptions,
-): Promise<FeedEstimate[]> {
-  const known = wanted.flatMap(({ chain_id, operation, settings }) =>
-    isOperation(operation)
-      ? [{ feed: feedName({ chain_id, operation }), chain_id, operation, settings }]
-      : [],
-  );
-  const { rows = [] } = db === null ? {} : await readFacts(db, known);
-  const stored = new Map(rows.map((row) => [row.feed, row]));
-  return known.flatMap((one) => {
-    const { settings = one.settings, facts = null } = stored.get(one.feed) ?? {};
-    const found = settings && estimateOf({ ...one, settings, facts }, options);
-    return found ? [{ ...one, settings, ...found }] : [];
+  const stored = db === null ? new Map<string, unknown>() : await readFacts(db, feeds);
+  return feeds.map((feed) => {
+    const facts = stored.get(feed.feed) ?? null;
+    return { ...feed, ...estimateOf({ ...feed, facts }, options) };
   });
 }
 
-const readFacts = (db: Database, wanted: readonly object[]) =>
-  db.execute<StoredFacts & { feed: string } & Record<string, unknown>>(sql`/* estimates */
-    select feed, settings, ${byKind(({ facts }) => sql`${facts}::json`)} as facts
+async function readFacts(db: Database, wanted: readonly Pick<FeedEstimate, 'feed' | 'settings'>[]) {
+  const { rows } = await db.execute<{ feed: string; facts: unknown }>(sql`/* estimates */
+    select feed, ${byKind(({ facts }) => sql`${facts}::json`)} as facts
     from (
-      select known.chain_id, known.operation, feed, known.kind, known.latest_batch,
-             coalesce(wanted.settings, known.settings) as settings
+      select known.chain_id, known.operation, feed, known.kind, known.latest_batch, wanted.settings
       from json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(feed text, settings jsonb)
       join etl.feeds as known using (feed)
     ) as feeds
   `);
+  return new Map(rows.map(({ feed, facts }) => [feed, facts]));
+}
 
 export const sum = (counts: readonly number[]): number =>
   counts.reduce((total, each) => total + each, 0);

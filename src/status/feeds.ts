@@ -1,6 +1,6 @@
 import { kinds } from '../lists/index.ts';
 import { type Estimate, type Estimates, none } from '../lists/list.ts';
-import { operations } from '../lists/registry.ts';
+import { isOperation, operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
 import type { Workers } from '../sync/workers.ts';
 import type { WorkLeft } from './credits.ts';
@@ -28,16 +28,15 @@ interface Described {
   readonly upkeep: Estimate;
 }
 
-/** Display names of lists; a list unknown to this version keeps its operation as name. */
-const guides: Readonly<Record<string, { readonly guide: { readonly list: string } }>> = operations;
-
 const unknowable: Estimate = { least: 0, likely: null, most: null };
 const unknown: Estimates = { history: unknowable, upkeep: unknowable };
 
 /** A feed's state and figures, by the settings of its last registration; the reasons add why. Pure. */
 export function describeFeed({ record, set, ...facts }: FeedFacts, reading: Reading): Described {
   const { shown, verified, pace, poll: polled } = record;
-  const { history, upkeep } = estimateOf({ ...shown, ...record }, reading) ?? unknown;
+  const { operation } = shown;
+  const isKnown = isOperation(operation);
+  const { history, upkeep } = isKnown ? estimateOf({ ...record, operation }, reading) : unknown;
   const left = isDone(verified) ? none : history;
   const lanes = facts.lanes.map((lane) => laneStatus(lane, reading.workers));
   const poll = pollOf(record, lanes, set, reading);
@@ -48,7 +47,7 @@ export function describeFeed({ record, set, ...facts }: FeedFacts, reading: Read
       : newestItem(pace, polled.last_at);
   const feed: FeedStatus = {
     ...shown,
-    label: guides[shown.operation]?.guide.list ?? printable(shown.operation),
+    label: isKnown ? operations[operation].guide.list : printable(operation),
     state:
       stateOfWork({ ...shown, ...record }, lanes, reading.at) ??
       stateOfData(record, { lanes, poll, newest_item }),

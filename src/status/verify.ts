@@ -5,10 +5,11 @@ import { driftNotes } from '../drift/record.ts';
 import { feedName } from '../lists/feed.ts';
 import { allKinds, byKind, kindOf } from '../lists/index.ts';
 import type { RequestCount, Target } from '../lists/list.ts';
+import { isOperation } from '../lists/registry.ts';
 import { droppedNotes } from '../quarantine/list.ts';
 import { creditsPerPage } from '../sync/ledger.ts';
-import { estimate, type ForecastOptions, sumKnown } from './estimate.ts';
-import { displayOrder, unitOf } from './facts.ts';
+import { estimateOf, type ForecastOptions, sumKnown } from './estimate.ts';
+import { displayOrder, readFeeds, unitOf } from './facts.ts';
 import { commandFor, finding, type Finding, findingOf, type RawFinding } from './findings.ts';
 import { count, instant } from './schema.ts';
 
@@ -149,11 +150,14 @@ export async function verifyReport(
   verified: readonly VerifiedFeed[],
   how: ForecastOptions,
 ): Promise<VerifyDocument> {
-  const toRepair = verified.filter(isRepairable).map((feed) => ({ ...feed, settings: null }));
+  const toRepair = verified.filter(isRepairable);
   const costs = new Map<string, RequestCount>();
-  for (const { feed, chain_id, operation, history } of await estimate(db, toRepair, how)) {
-    const kind = kindOf(operation);
-    costs.set(feed, await kind.repairRequests(db, { chain_id, operation }, history, how));
+  for (const record of toRepair.length === 0 ? [] : await readFeeds(db)) {
+    const { feed, chain_id, operation } = record.shown;
+    if (!isOperation(operation) || !toRepair.some((one) => one.feed === feed)) continue;
+    const { history } = estimateOf({ ...record, operation }, how);
+    const own = { chain_id, operation };
+    costs.set(feed, await kindOf(operation).repairRequests(db, own, history, how));
   }
   const repairOf = (command: string, feeds: readonly VerifiedFeed[]): Repair => {
     const { likely, most } = together(feeds.map(({ feed }) => costs.get(feed) ?? unknown));
