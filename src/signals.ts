@@ -2,33 +2,22 @@ import { channel } from 'node:diagnostics_channel';
 import type { FailureClass } from './failure.ts';
 
 /** `by` identifies the engine: a process may have several. */
-interface Published {
+interface Requested {
   readonly by: object;
-}
-
-interface RequestedBy extends Published {
   readonly chain_id: number;
   readonly operation: string;
   readonly lane: 'live' | 'backfill';
 }
 
-/** One attempt that was answered or failed; aborted attempts are not published. */
-export interface RequestSignal extends RequestedBy {
+interface Attempted extends Requested {
   readonly outcome: 'ok' | FailureClass;
   /** From sending to the last byte or the failure. */
   readonly ms: number;
   readonly credits: number;
 }
 
-/** A page whose attempts all failed. */
-export interface MissSignal extends RequestedBy {
-  readonly failure: FailureClass;
-}
-
-/** A transaction that wrote pages. */
-export interface CommitSignal extends Published {
+interface Committed extends Pick<Requested, 'by' | 'lane'> {
   readonly feed: string;
-  readonly lane: 'live' | 'backfill';
   /** The list's own table; rows of its children and of addresses are not counted. */
   readonly table: string;
   readonly pages: number;
@@ -43,9 +32,12 @@ export interface CommitSignal extends Published {
 
 /** Published to subscribers in the process, such as metrics. */
 export const signals = {
-  request: signal<RequestSignal>('request'),
-  miss: signal<MissSignal>('miss'),
-  commit: signal<CommitSignal>('commit'),
+  /** One attempt that was answered or failed; aborted attempts are not published. */
+  request: signal<Attempted>('request'),
+  /** A page whose attempts all failed. */
+  miss: signal<Requested>('miss'),
+  /** A transaction that wrote pages. */
+  commit: signal<Committed>('commit'),
 } as const;
 
 /** Low modules publish without knowing subscribers; without one it costs the check of a flag. */
@@ -56,8 +48,6 @@ function signal<Message>(name: string) {
     publish: (message: () => Message) => {
       if (subscribers.hasSubscribers) subscribers.publish(message());
     },
-    /** Measuring may be left out without a subscriber. */
-    hasSubscribers: () => subscribers.hasSubscribers,
     /** Calls the listener, which must not throw, until the returned function is called. */
     subscribe: (listener: (message: Message) => void) => {
       const subscriber = (message: unknown) => listener(message as Message);

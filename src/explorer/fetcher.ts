@@ -64,9 +64,7 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
     try {
       return await client.repeat(attempt, sending);
     } catch (error) {
-      if (error instanceof ExplorerError) {
-        signals.miss.publish(() => ({ ...labels, failure: error.failure }));
-      }
+      if (error instanceof ExplorerError) signals.miss.publish(() => labels);
       throw error;
     }
   };

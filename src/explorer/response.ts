@@ -174,27 +174,19 @@ export function excerpt(text: string, redact: (text: string) => string): string 
   return cut.toWellFormed();
 }
 
-/** The service's rate headers; null if absent, unreadable or -1 (unknown). */
-export interface RateHeaders {
-  readonly limit: number | null;
-  readonly remaining: number | null;
-  /** Time until the limit's window ends. */
-  readonly resetMs: number | null;
-  readonly creditsRemaining: number | null;
-}
+export type RateHeaders = ReturnType<typeof rateHeaders>;
 
 /** Longest wait that is believed: credits reset daily. */
 const longestWaitMs = 24 * 60 * 60 * 1000;
 
-/** Reads `x-ratelimit-*` and `x-credits-remaining`. */
-export function rateHeaders(headers: IncomingHttpHeaders): RateHeaders {
-  return {
-    limit: count(headers['x-ratelimit-limit']),
-    remaining: count(headers['x-ratelimit-remaining']),
-    resetMs: count(headers['x-ratelimit-reset']),
-    creditsRemaining: count(headers['x-credits-remaining']),
-  };
-}
+/** The service's rate headers; null if absent, unreadable or -1 (unknown). */
+export const rateHeaders = (headers: IncomingHttpHeaders) => ({
+  limit: count(headers['x-ratelimit-limit']),
+  remaining: count(headers['x-ratelimit-remaining']),
+  /** Time until the limit's window ends. */
+  resetMs: count(headers['x-ratelimit-reset']),
+  creditsRemaining: count(headers['x-credits-remaining']),
+});
 
 /**
  * The wait that an answer states, in ms, at most a day; null: none. Retry-After is seconds or an HTTP date (RFC 9110,

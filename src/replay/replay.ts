@@ -61,25 +61,22 @@ export async function replayArchive(
   onProgress: (so: Replayed) => void,
   signal: AbortSignal,
 ): Promise<Replayed> {
-  let total: Replayed = { pages: 0, inserted: 0, updated: 0, released: 0, quarantined: 0 };
+  const total = { pages: 0, inserted: 0, updated: 0, released: 0, quarantined: 0 };
   let last = 0;
   for (;;) {
     signal.throwIfAborted();
     const batch = await pagesAfter(db, filter, last);
     if (batch.length === 0) return total;
     last = batch.at(-1)?.page.id ?? last;
-    total = sumOf(total, await releaseItems(db, batch), await upsertPages(db, batch));
-    onProgress(total);
+    total.released += await releaseItems(db, batch);
+    const { inserted, updated, quarantined } = await upsertPages(db, batch);
+    total.inserted += inserted;
+    total.updated += updated;
+    total.quarantined += quarantined;
+    total.pages += batch.length;
+    onProgress({ ...total });
   }
 }
-
-const sumOf = (before: Replayed, released: number, so: Omit<Replayed, 'released'>): Replayed => ({
-  pages: before.pages + so.pages,
-  inserted: before.inserted + so.inserted,
-  updated: before.updated + so.updated,
-  released: before.released + released,
-  quarantined: before.quarantined + so.quarantined,
-});
 
 const archived = sql`
   etl.raw_pages as raw
@@ -141,7 +138,7 @@ async function releaseItems(db: Database, batch: readonly ArchivedPage[]): Promi
 async function upsertPages(
   db: Database,
   batch: readonly ArchivedPage[],
-): Promise<Omit<Replayed, 'released'>> {
+): Promise<Omit<Replayed, 'released' | 'pages'>> {
   const decoded = batch.map((archivedPage) => ({
     feed: archivedPage.walk.feed,
     operation: operations[archivedPage.walk.operation],
@@ -164,7 +161,7 @@ async function upsertPages(
     return { inserted, updated };
   });
   const quarantined = decoded.reduce((sum, { page }) => sum + page.quarantined.length, 0);
-  return { pages: batch.length, quarantined, ...counts };
+  return { quarantined, ...counts };
 }
 
 /** All that is read of a body: whether it was a page was judged when it was fetched. */
