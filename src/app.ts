@@ -9,10 +9,9 @@ import {
   secretsOf,
   type Settings,
 } from './config/settings.ts';
-import { isPermissionDenied } from './db/failure.ts';
+import { isPermissionDenied, MigrationError } from './db/failure.ts';
 import { type Waiting, withAdvisoryLock } from './db/lock.ts';
 import { migrate, type Migrated } from './db/migrate.ts';
-import { MigrationError } from './db/migration-error.ts';
 import { areRolesGranted, grantRoles } from './db/roles.ts';
 import { findWays } from './db/route.ts';
 import { type DatabaseTimeouts, workTimeouts } from './db/timeouts.ts';

@@ -3,9 +3,13 @@ import { z } from 'zod';
 import { directUrlOf, openClient } from '../app.ts';
 import { asTyped } from '../config/load.ts';
 import { type ApiKey, requireApiKey, type Settings } from '../config/settings.ts';
-import { describeDatabaseError, isConnectionLost, isPermissionDenied } from '../db/failure.ts';
+import {
+  describeDatabaseError,
+  isConnectionLost,
+  isPermissionDenied,
+  newerDatabase,
+} from '../db/failure.ts';
 import { readSchemaState, serverProblem } from '../db/migrate.ts';
-import { newerDatabase } from '../db/migration-error.ts';
 import { isPrepared } from '../db/prepared.ts';
 import { findWays, PoolerError } from '../db/route.ts';
 import { readStandby, StandbyError } from '../db/standby.ts';

@@ -3,8 +3,12 @@ import { z } from 'zod';
 import { DatabaseUnavailableError } from '../open-database.ts';
 import { ConfigError } from '../config/error.ts';
 import { EmbeddedPostgresError } from '../postgres/programs.ts';
-import { codeOfFailure, describeDatabaseError, isOfDatabase } from '../db/failure.ts';
-import { MigrationError } from '../db/migration-error.ts';
+import {
+  codeOfFailure,
+  describeDatabaseError,
+  isOfDatabase,
+  MigrationError,
+} from '../db/failure.ts';
 import { PoolerError } from '../db/route.ts';
 import { StandbyError } from '../db/standby.ts';
 import { ExportError } from '../export/export.ts';

@@ -1,7 +1,6 @@
 import type { PoolClient, Pool } from 'pg';
-import { codeOfFailure } from './failure.ts';
+import { codeOfFailure, MigrationError } from './failure.ts';
 import { withAdvisoryLock, type Waiting } from './lock.ts';
-import { MigrationError } from './migration-error.ts';
 import { inTransaction, limitLockWait } from './transaction.ts';
 
 /** As SQL, for a row of `pg_constraint`: whether it is enforced, optional since Postgres 18. */

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { every } from '../every.ts';
 import { packageFile, packageVersion } from '../package-file.ts';
 import { withAdvisoryLock, type Waiting } from './lock.ts';
-import { MigrationError, newerDatabase } from './migration-error.ts';
+import { MigrationError, newerDatabase } from './failure.ts';
 import { StandbyError } from './standby.ts';
 import { type ListNames, makeViews, readMadeViews, readViewSet } from './views.ts';
 

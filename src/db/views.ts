@@ -3,9 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DatabaseError, Pool, PoolClient } from 'pg';
-import { codeOfFailure, isRetryable } from './failure.ts';
+import { codeOfFailure, isRetryable, MigrationError } from './failure.ts';
 import type { Waiting } from './lock.ts';
-import { MigrationError } from './migration-error.ts';
 import { isPrepared } from './prepared.ts';
 import { inTransaction, limitLockWait } from './transaction.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { withAdvisoryLock } from '../../../src/db/lock.ts';
 import { migrate, whileCurrent } from '../../../src/db/migrate.ts';
-import { MigrationError } from '../../../src/db/migration-error.ts';
+import { MigrationError } from '../../../src/db/failure.ts';
 import { listNames } from '../../../src/lists/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { migrateUrl } from '../../harness/migrate.ts';

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrate, type Migrated } from '../../../src/db/migrate.ts';
 import { isPrepared } from '../../../src/db/prepared.ts';
-import { MigrationError } from '../../../src/db/migration-error.ts';
+import { MigrationError } from '../../../src/db/failure.ts';
 import { listNames } from '../../../src/lists/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { migrateUrl } from '../../harness/migrate.ts';

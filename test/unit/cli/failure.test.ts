@@ -12,7 +12,7 @@ import {
   wrongFlags,
 } from '../../../src/cli/failure.ts';
 import { ConfigError } from '../../../src/config/error.ts';
-import { MigrationError } from '../../../src/db/migration-error.ts';
+import { MigrationError } from '../../../src/db/failure.ts';
 import { PoolerError } from '../../../src/db/route.ts';
 import { StandbyError } from '../../../src/db/standby.ts';
 import { EmbeddedPostgresError } from '../../../src/postgres/programs.ts';
