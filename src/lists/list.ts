@@ -115,23 +115,6 @@ export interface ListReach {
   readonly newestTimes: SQL | null;
 }
 
-/** What the page draws of a list with positions: SQL of bounded cost, however long the history. */
-export interface ListRibbon {
-  /**
-   * A statement for `feed`, `begins`, `ends` (exclusive) and a multirange for each state, of all feeds
-   * of the kind: `verified`; `gap`: wanted, and missing or unconfirmed; `quarantined`: verified but for
-   * an item in quarantine; `reading`: a walk is under way there; `unverified`: read, and not verified
-   * yet; `unknown`: below all that was read, where the list may end; `out_of_range`: not wanted. The
-   * multiranges of a feed are disjoint and cover all below `ends`.
-   */
-  readonly parts: SQL;
-  /**
-   * A statement for `feed`, `from`, `to`, `height` and `timestamp` of stored items near the heights of
-   * rows `requested` (feed, height, from, to).
-   */
-  readonly times: SQL;
-}
-
 /** What configuration and reports know of a kind of list. SQL is over rows of `feeds`. */
 export interface KindStatus<Settings extends FeedSettings = FeedSettings, Facts = unknown> {
   readonly name: ListKindName;
@@ -152,8 +135,6 @@ export interface KindStatus<Settings extends FeedSettings = FeedSettings, Facts 
   /** What the verified ranges count, in a list whose heights count `unit`. */
   covers(unit: ListUnit): ListUnit | 'ranks';
   readonly reach: ListReach;
-  /** Null: its items have no heights. */
-  readonly ribbon: ListRibbon | null;
   /** With the settings to estimate by: JSON or null. */
   readonly facts: SQL;
   /** `facts` is null if the feed is not registered yet. */

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { allKinds, isBoundedBy } from '../lists/index.ts';
+import { isBoundedBy } from '../lists/index.ts';
 import { isOperation } from '../lists/registry.ts';
 import type { CoverageDocument } from './endpoints.ts';
 import { unitOf } from './facts.ts';
@@ -29,16 +29,6 @@ export interface Extent {
   readonly now: number;
 }
 
-/** As SQL: the parts of all lists with positions, as `ListRibbon` describes them. */
-const parts = allKinds(({ ribbon }) =>
-  ribbon === null
-    ? null
-    : sql`
-        select feed, begins, ends, verified, gap, quarantined, reading, unverified, unknown, out_of_range
-        from (${ribbon.parts}) as parts
-      `,
-);
-
 /** As SQL: whether a first read or a backfill is active. Failed and stopped runs are not. */
 const isReading = sql`exists (
   select from etl.runs
@@ -52,7 +42,7 @@ const ms = (time: SQL) => sql`(1000 * extract(epoch from ${time}))::float8`;
 /** Each feed, with its range from the lowest known or requested position to the newest. */
 export async function readExtents(db: Database): Promise<Extent[]> {
   const { rows } = await db.execute<{ extent: Extent }>(sql`
-    with parts as materialized (${parts})
+    with parts as materialized (select * from etl.coverage_parts)
     select json_build_object(
       'feed', feed, 'chain_id', chain_id, 'operation', operation, 'unit', ${unitOf},
       'whole', case when ends is not null then json_build_object('from', begins, 'to', ends - 1) end,
@@ -99,7 +89,7 @@ export async function readCells(
   requested: readonly { readonly feed: string; readonly bounds: readonly number[] }[],
 ): Promise<ReadonlyMap<string, Drawn>> {
   const { rows } = await db.execute<{ drawn: Drawn }>(sql`
-    with parts as materialized (${parts}), requested as (
+    with parts as materialized (select * from etl.coverage_parts), requested as (
       select * from jsonb_to_recordset(${JSON.stringify(requested)}::jsonb) as requested(feed text, bounds int8[])
     )
     select json_build_object('feed', feed, 'states', (
@@ -199,8 +189,21 @@ export interface Near extends Range {
   readonly height: number;
 }
 
-/** As SQL: the times of the positions in `requested`. */
-export const times = allKinds(({ ribbon }) => ribbon?.times ?? null);
+/**
+ * As SQL: the items near the positions in `requested`, which has the fields of `Near`: the lowest at or above each, and
+ * at the window's end the highest below it.
+ */
+export const times = sql`
+  select requested.feed, requested."from", requested."to", item.height, item.timestamp
+  from requested
+  join etl.feeds using (feed), lateral (
+    select * from etl.item_above(chain_id, operation, requested.height)
+    where requested.height < requested."to"
+    union all
+    select * from etl.item_below(chain_id, operation, requested.height, 'infinity')
+    where requested.height = requested."to"
+  ) as item
+`;
 
 /** The time of a position, in ms since 1970. */
 export interface Point {

@@ -38,6 +38,16 @@ begin
     limit 1;
   end if;
   -- end
+  -- for each numbered list
+  if of_operation = '{name}' then
+    return query
+    select batch_number, timestamp from {states} as batch
+    join {blocks} as block on block.chain_id = batch.chain_id and block.height = last_height
+    where batch.chain_id = of_chain and blocks_count > 0 and batch_number <= at_most and timestamp < before
+    order by batch_number desc
+    limit 1;
+  end if;
+  -- end
 end
 $$;
 
@@ -164,13 +174,23 @@ begin
     limit 1;
   end if;
   -- end
+  -- for each numbered list
+  if of_operation = '{name}' then
+    return query
+    select batch_number, timestamp from {states} as batch
+    join {blocks} as block on block.chain_id = batch.chain_id and block.height = last_height
+    where batch.chain_id = of_chain and blocks_count > 0 and batch_number >= at_least and timestamp is not null
+    order by batch_number
+    limit 1;
+  end if;
+  -- end
 end
 $$;
 
 comment on function etl.newest_item is 'The highest stored position of a list that is newest first, and the newest time of the nine items there. A time of more than a day after its row was written is wrong and does not count, unless all are so. As a function, like the others: a table that is spread over servers cannot be joined laterally, and a union of the lists would be read from end to end. It names tables of schema explorer only, which analysts may read.';
-comment on function etl.item_below is 'The highest stored item of a list at or below a height that is older than a time; infinity is any that reports its own.';
+comment on function etl.item_below is 'The highest stored item of a list at or below a height that is older than a time; infinity is any that reports its own. In a numbered list an item is a batch, as old as its last block.';
 comment on function etl.items_below is 'The highest stored items of a list at or below a height that are older than a time; infinity: any that report their own.';
 comment on function etl.is_time_confirmed is 'Whether the time of an item agrees with those of most of the items from it downward, and of the nearest nine: it lies above each of theirs by three times what the blocks between usually take, at most, and 10 s.';
 comment on function etl.confirmed_below is 'The highest stored item of a list at or below a height that is older than a time, and whose time the items below it confirm: no wrong time of one item or of one page decides.';
 comment on function etl.since_stop is 'The height at which a walk that ended at since, and reached a height, went beyond it: two of the five lowest stored items from there upward are older. Null: what is stored now does not say so.';
-comment on function etl.item_above is 'The lowest stored item of a list at or above a height that reports its time.';
+comment on function etl.item_above is 'The lowest stored item of a list at or above a height that reports its time; in a numbered list a batch.';

@@ -116,67 +116,6 @@ const reach: ListReach = {
   `,
 };
 
-const parts = sql`
-    with known as materialized (
-      select feeds.feed, highest as ends,
-             coalesce(covered, '{}') as covered,
-             (select height from etl.item_above(chain_id, operation, 0)) as lowest_item,
-             coalesce((
-               select range_agg(gap) from etl.feed_gaps where feed_gaps.feed = feeds.feed
-             ), '{}') as missing,
-             coalesce((
-               select places from etl.quarantined where quarantined.feed = feeds.feed
-             ), '{}') as held,
-             coalesce((
-               select range_agg(int8range(least(coalesce(floor, bottom), bottom), top, '[]'))
-               from etl.walks
-               join etl.runs on runs.id = walks.run_id and runs.state = 'open'
-               where walks.feed = feeds.feed and walks.state = 'running' and bottom <= top
-             ), '{}') as under_way,
-             exists (
-               select from etl.walks
-               where walks.feed = feeds.feed and state = 'finished' and reason is null
-             ) as is_end_known
-      from etl.feeds
-      join etl.feed_coverage using (feed)
-    ), divided as (
-      select *, covered - held as verified, covered * held as held_up,
-             int8multirange(int8range(0, ends)) as whole,
-             under_way * int8multirange(int8range(0, ends)) - covered as reading
-      from known
-      where ends > 0
-    ), missed as (
-      select *, missing - reading as left_out,
-             -- Where nothing was ever read there may be nothing to miss.
-             case when not is_end_known and missing @> 0::bigint
-                  then int8multirange(int8range(0, coalesce(lowest_item, ends - 1), '[]')) else '{}' end
-               as never_seen
-      from divided
-    )
-    select feed, ends, verified, held_up as quarantined, reading, '{}'::int8multirange as unverified,
-           left_out - never_seen as gap, left_out * never_seen as unknown,
-           whole - covered - reading - missing as out_of_range,
-           coalesce(
-             nullif(lower(covered + reading + (left_out - never_seen)), 0),
-             lowest_item,
-             0
-           ) as begins
-    from missed
-  `;
-
-/** The lowest item at or above each height; at the window's end the highest below it. */
-const times = sql`
-  select requested.feed, requested."from", requested."to", item.height, item.timestamp
-  from requested
-  join etl.feeds using (feed), lateral (
-    select * from etl.item_above(chain_id, operation, requested.height) where requested.height < requested."to"
-    union all
-    select * from etl.item_below(chain_id, operation, requested.height, 'infinity')
-    where requested.height = requested."to"
-  ) as item
-  where kind = 'newest-first'
-`;
-
 /** What is known of a list. Times are ms since 1970. */
 export interface ListFacts {
   readonly isBegun: boolean;
@@ -344,7 +283,6 @@ export const newestFirstStatus = {
   isPrunable,
   covers: (unit) => unit,
   reach,
-  ribbon: { parts, times },
   facts,
   estimate: (known, settings, how) => ({
     history: history(known, settings, how),

@@ -113,81 +113,6 @@ const reach: ListReach = {
   newestTimes: sql`select timestamp from (${newestBatches}) as newest`,
 };
 
-/** More batches with blocks than these never wait for what is to come alone (`etl.batch_state_findings`). */
-const mostInHead = 3;
-
-const parts = sql`
-    with target as materialized (
-      select * from etl.target_batches
-    ), listed as materialized (
-      select * from etl.listed_without_blocks
-    ), wanted as (
-      select feed, range_agg(numbers) as numbers
-      from (
-        select feed, numbers from target
-        union all
-        select feed, range from listed
-      ) as part
-      group by feed
-    ), read as (
-      select feed,
-             range_agg(number) filter (where is_verified) as verified,
-             range_agg(number) filter (where is_new) as new,
-             count(*) filter (where is_new and blocks_count > 0) as heads
-      from (
-        select target.feed, blocks_count, is_verified,
-               int8range(batch_number, batch_number + 1) as number,
-               not is_verified and batch_number > coalesce(settled_to, 0) and not exists (
-                 select from listed where listed.feed = target.feed and batch_number <@ range
-               ) as is_new
-        from target
-        join etl.batch_states as batch
-          on batch.chain_id = target.chain_id
-          and batch.operation = target.operation
-          and batch_number >= lower(numbers) and batch_number < upper(numbers)
-      ) as batch
-      group by feed
-    ), walked as (
-      select walks.feed, range_agg(int8range(batch, batch + 1)) as numbers
-      from etl.walks
-      join etl.runs on runs.id = walks.run_id and runs.state = 'open'
-      where walks.state = 'running' and walks.kind = 'numbered' and batch is not null
-      group by walks.feed
-    ), known as (
-      select wanted.feed, wanted.numbers as wanted, coalesce(verified, '{}') as verified,
-             coalesce(walked.numbers, '{}') * wanted.numbers - coalesce(verified, '{}') as reading,
-             case when heads <= ${mostInHead}::bigint then coalesce(new, '{}') else '{}' end as new
-      from wanted
-      left join read using (feed)
-      left join walked using (feed)
-    )
-    select feed, upper(wanted) as ends, lower(wanted) as begins,
-           verified - coalesce(places, '{}') as verified, reading,
-           verified * coalesce(places, '{}') as quarantined, '{}'::int8multirange as unknown,
-           coalesce(new, '{}') - reading as unverified,
-           wanted - verified - reading - coalesce(new, '{}') as gap,
-           int8multirange(int8range(least(1, lower(wanted)), upper(wanted))) - wanted as out_of_range
-    from known
-    left join etl.quarantined using (feed)
-  `;
-
-/** That of a batch's last block. */
-const times = sql`
-  select requested.feed, requested."from", requested."to", batch.batch_number, block.timestamp
-  from requested
-  join etl.feeds using (feed)
-  join etl.batch_states as batch
-    on batch.chain_id = feeds.chain_id
-    and batch.operation = feeds.operation
-    and batch_number = requested.height
-    and blocks_count > 0
-  join etl.batch_blocks as block
-    on block.chain_id = batch.chain_id
-    and block.operation = batch.operation
-    and block.height = last_height
-  where kind = 'numbered'
-`;
-
 const batchNumber = z.int().min(0);
 
 /** Keys of numbered lists; parsing `{}` gives the defaults. */
@@ -330,7 +255,6 @@ export const numberedStatus: KindStatus<NumberedSettings, BatchFacts> = {
   isPrunable,
   covers: () => 'batches',
   reach,
-  ribbon: { parts, times },
   facts,
   settings: numberedSettings,
   bounds: ['fromBatch', 'toBatch'],

@@ -17,7 +17,7 @@ import {
   integer,
   provenance,
 } from '../../db/column-types.ts';
-import { batchStates } from '../batch-states.ts';
+import { batchStates } from '../kind-tables.ts';
 
 export const blocks = explorerSchema.table(
   'blocks',

@@ -157,7 +157,6 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   isPrunable: () => sql`false`,
   covers: () => 'ranks',
   reach,
-  ribbon: null,
   facts,
   settings: rankedSettings,
   bounds: ['maxPages'],

@@ -9,7 +9,7 @@ import {
   integer,
   provenance,
 } from '../../../src/db/column-types.ts';
-import { batchStates } from '../../../src/lists/batch-states.ts';
+import { batchStates } from '../../../src/lists/kind-tables.ts';
 import { newestFirst, numbered, operation, ranked } from '../../../src/lists/define.ts';
 import { count, flag, hash, height, time } from '../../../src/lists/item-rows.ts';
 import { belowNumber, pageToken } from '../../../src/lists/positions.ts';

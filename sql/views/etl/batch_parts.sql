@@ -1,0 +1,55 @@
+create or replace view etl.batch_parts as
+with target as materialized (
+  select * from etl.target_batches
+), listed as materialized (
+  select * from etl.listed_without_blocks
+), wanted as (
+  select feed, range_agg(numbers) as numbers
+  from (
+    select feed, numbers from target
+    union all
+    select feed, range from listed
+  ) as part
+  group by feed
+), read as (
+  select feed,
+         range_agg(number) filter (where is_verified) as verified,
+         range_agg(number) filter (where is_new) as new,
+         count(*) filter (where is_new and blocks_count > 0) as heads
+  from (
+    select target.feed, blocks_count, is_verified,
+           int8range(batch_number, batch_number + 1) as number,
+           not is_verified and batch_number > coalesce(settled_to, 0) and not exists (
+             select from listed where listed.feed = target.feed and batch_number <@ range
+           ) as is_new
+    from target
+    join etl.batch_states as batch
+      on batch.chain_id = target.chain_id
+      and batch.operation = target.operation
+      and batch_number >= lower(numbers) and batch_number < upper(numbers)
+  ) as batch
+  group by feed
+), walked as (
+  select walks.feed, range_agg(int8range(batch, batch + 1)) as numbers
+  from etl.walks
+  join etl.runs on runs.id = walks.run_id and runs.state = 'open'
+  where walks.state = 'running' and walks.kind = 'numbered' and batch is not null
+  group by walks.feed
+), known as (
+  select wanted.feed, wanted.numbers as wanted, coalesce(verified, '{}') as verified,
+         coalesce(walked.numbers, '{}') * wanted.numbers - coalesce(verified, '{}') as reading,
+         -- More never wait for what is to come alone: see etl.batch_state_findings.
+         case when heads <= 3 then coalesce(new, '{}') else '{}' end as new
+  from wanted
+  left join read using (feed)
+  left join walked using (feed)
+)
+select feed, lower(wanted) as begins, upper(wanted) as ends,
+       verified - coalesce(places, '{}') as verified, wanted - verified - reading - new as gap,
+       verified * coalesce(places, '{}') as quarantined, reading, new - reading as unverified,
+       '{}'::int8multirange as unknown,
+       int8multirange(int8range(least(1, lower(wanted)), upper(wanted))) - wanted as out_of_range
+from known
+left join etl.quarantined using (feed);
+
+comment on view etl.batch_parts is 'The parts of each numbered list, as etl.coverage_parts has them.';
