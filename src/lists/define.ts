@@ -31,19 +31,25 @@ type KindOf<Walk extends Scope> = (
       key: readonly string[],
     ) => Omit<ListOrder, 'unit' | 'givesCoverage'>;
   },
-) => Pick<RowOfKind<Walk>, 'columns'> & Omit<Operation<Walk>, Declared | Derived>;
+) => Pick<RowOfKind<Walk>, 'columns'> & {
+  /** Its tables beside those of the items. */
+  readonly concluded: readonly PgTable[];
+} & Omit<Operation<Walk>, Declared | Derived>;
 
 /** What follows from the declaration of the item, the path and the cursor. */
 type Derived =
   'table' | 'children' | 'tables' | 'addressColumns' | 'request' | 'cursor' | 'item' | 'normalise';
 
 /** A list of the API: all of its operation that does not follow from the rest. */
-interface Declaration<Walk extends Scope> extends DeclaredItem, Pick<Operation, Declared> {
+interface Declaration<Walk extends Scope>
+  extends DeclaredItem, Pick<Operation, 'name' | 'offer' | 'guide'> {
+  /** Absent: there is none. */
+  readonly version?: Operation['version'];
   /** Below `/{chain_id}/api/v2/`. */
   readonly path: (scope: Walk) => string;
   readonly cursor: Paging;
-  /** Tables of schema `explorer` that the operation writes beside those of its items. */
-  readonly concludes: readonly PgTable[];
+  /** Tables of schema `explorer` that the operation writes beside those of its items and its kind. */
+  readonly concludes?: readonly PgTable[];
   readonly list: KindOf<Walk>;
 }
 
@@ -52,12 +58,12 @@ interface Declaration<Walk extends Scope> extends DeclaredItem, Pick<Operation, 
  * address is `<field>_hash` and a row of its own; a list or an object is a table of `children`.
  */
 export function operation<Walk extends Scope>(declared: Declaration<Walk>): Operation<Walk> {
-  const { name, table, item, path, cursor, key, version, offer, guide } = declared;
+  const { name, table, item, path, cursor, key, version = [], offer, guide } = declared;
   if (cursor.topOf(0).key.split(',').length !== key.length) {
     throw new Error(`${name}: the cursor has other parts than the key, which is ${key.join()}`);
   }
   const layout = layoutOfItem(declared);
-  const { columns, ...kind } = declared.list({
+  const { columns, concluded, ...kind } = declared.list({
     ...declared,
     orderBy: (by, keys) => orderOf(declared, layout, by, keys),
   });
@@ -65,7 +71,12 @@ export function operation<Walk extends Scope>(declared: Declaration<Walk>): Oper
     name,
     table,
     children: layout.parts,
-    tables: [...layout.parts.map((part) => part.table), ...declared.concludes, table],
+    tables: [
+      ...layout.parts.map((part) => part.table),
+      ...(declared.concludes ?? []),
+      ...concluded,
+      table,
+    ],
     addressColumns: layout.columns.flatMap(({ column, isAddress }) => (isAddress ? column : [])),
     version,
     offer,
@@ -117,6 +128,7 @@ export const newestFirst =
     defaults,
     batches: null,
     ranking: null,
+    concluded: [],
     // Seen again: whatever was concluded from its absence is over.
     columns: { removed_at: () => null },
   });
@@ -147,6 +159,7 @@ export const numbered =
       defaults: { schedule, overlap: '0s', resweep: [] },
       batches,
       ranking: null,
+      concluded: [batches.states],
       columns: { [batches.number]: ({ batch }) => batch },
     };
   };
@@ -165,6 +178,7 @@ export const ranked =
       defaults: { schedule, overlap: '0s', resweep: [] },
       batches: null,
       ranking: { key, position, ...columns },
+      concluded: [columns.history],
       columns: {},
     };
   };

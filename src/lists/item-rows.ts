@@ -140,9 +140,9 @@ export interface DeclaredItem {
   /** The columns that identify a chain's items. */
   readonly key: readonly string[];
   /** The columns of the fields whose column has another name. */
-  readonly columns: Readonly<Record<string, string>>;
+  readonly columns?: Readonly<Record<string, string>>;
   /** The tables of the fields that are lists or objects; their foreign key leads to the item's row. */
-  readonly children: Readonly<Record<string, PgTable>>;
+  readonly children?: Readonly<Record<string, PgTable>>;
 }
 
 /** A column, and the names that generations of the API have for its field: the first that is reported counts. */
@@ -172,7 +172,7 @@ export interface ItemLayout extends Pick<Layout, 'columns'> {
 /** Draws from its schema how an item becomes rows. */
 export function layoutOfItem(declared: DeclaredItem): ItemLayout {
   const fields = fieldsOf(outlineOf(declared.item));
-  const { columns } = layoutOf(fields.filter(isValue), (name) => declared.columns[name] ?? name);
+  const { columns } = layoutOf(fields.filter(isValue), (name) => declared.columns?.[name] ?? name);
   checkColumns(declared.table, { columns, within: [] });
   return {
     columns,
@@ -209,7 +209,7 @@ const hashes: Layout = {
 
 function partOf(field: Outline, { table: own, children }: DeclaredItem): Part {
   const { name, names, element } = field;
-  const table = children[name];
+  const table = children?.[name];
   if (table === undefined) throw new Error(`the field ${name} has no table`);
   const [link] = getTableConfig(table).foreignKeys.map((key) => key.reference());
   if (link?.foreignTable !== own) throw new Error(`the rows of ${name} don't refer to their item`);

@@ -1,6 +1,51 @@
 import { sql } from 'drizzle-orm';
-import { boolean, index, primaryKey, text } from 'drizzle-orm/pg-core';
-import { explorerSchema, instant, integer, provenance } from '../db/column-types.ts';
+import { boolean, foreignKey, index, jsonb, primaryKey, text } from 'drizzle-orm/pg-core';
+import { explorerSchema, hexText, instant, integer, provenance } from '../db/column-types.ts';
+
+const addressKey = () => ({
+  chain_id: integer('chain_id').notNull(),
+  address_hash: hexText('address_hash').notNull(),
+});
+
+/**
+ * Tables of schema `explorer` for a ranked list of addresses with counts, and for each change of the count that ranks
+ * them.
+ */
+export function rankedTables(
+  name: string,
+  historyName: string,
+  { total, counts = [] }: { readonly total: string; readonly counts?: readonly string[] },
+) {
+  const items = explorerSchema.table(
+    name,
+    {
+      ...addressKey(),
+      ...Object.fromEntries([...counts, total].map((count) => [count, integer(count)])),
+      rank: integer('rank'),
+      missing_since: instant('missing_since'),
+      extra: jsonb('extra'),
+      ...provenance(),
+    },
+    (table) => [primaryKey({ columns: [table.chain_id, table.address_hash] })],
+  );
+  const history = explorerSchema.table(
+    historyName,
+    {
+      ...addressKey(),
+      observed_at: instant('observed_at').notNull(),
+      [total]: integer(total),
+      ...provenance(),
+    },
+    (table) => [
+      primaryKey({ columns: [table.chain_id, table.address_hash, table.observed_at] }),
+      foreignKey({
+        columns: [table.chain_id, table.address_hash],
+        foreignColumns: [items.chain_id, items.address_hash],
+      }).onDelete('cascade'),
+    ],
+  );
+  return { items, history };
+}
 
 /** A table of schema `explorer` for what the chain verifies of each number of a list. */
 export const batchStates = (name: string) =>

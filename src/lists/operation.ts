@@ -33,22 +33,10 @@ export interface RankedWalk {
   readonly max_pages?: number;
 }
 
-interface ScopeByKind {
-  readonly 'newest-first': NewestFirstWalk;
-  readonly numbered: NumberedWalk;
-  readonly ranked: RankedWalk;
-}
-
-export type ListKindName = keyof ScopeByKind;
-
-type AnyKey = { [Kind in ListKindName]: keyof ScopeByKind[Kind] }[ListKindName];
+export type ListKindName = 'newest-first' | 'numbered' | 'ranked';
 
 /** What one walk covers, kept with it so that any worker can resume it; keys of one kind only. */
-export type Scope = {
-  [Kind in ListKindName]: ScopeByKind[Kind] & {
-    readonly [Other in Exclude<AnyKey, keyof ScopeByKind[Kind]>]?: never;
-  };
-}[ListKindName];
+export interface Scope extends NewestFirstWalk, RankedWalk, Partial<NumberedWalk> {}
 
 /** A block as it was last seen; `hash` in lower case. */
 export interface KnownBlock {

@@ -61,6 +61,11 @@ export const isBelow = ({ height, key }: ReturnType<typeof columnsOf>, place: Or
   ${height} <= ${place.height} and (${height}, ${key}) < (${place.height}, ${place.key})
 `;
 
+/** As SQL: whether an item is above a position. */
+export const isAbove = ({ height, key }: ReturnType<typeof columnsOf>, place: OrderKey): SQL => sql`
+  ${height} >= ${place.height} and (${height}, ${key}) > (${place.height}, ${place.key})
+`;
+
 /** Highest first, then highest key; an item met again at a border is in order. */
 export const inOrder = (a: OrderKey, b: OrderKey): boolean =>
   a.height > b.height || (a.height === b.height && a.key >= b.key);
@@ -89,14 +94,12 @@ export async function timedAbove(
   place: OrderKey,
   most: number,
 ): Promise<{ height: number; timeMs: number }[]> {
-  const { table, height, key, time } = columnsOf(list);
+  const columns = columnsOf(list);
+  const { table, height, key, time } = columns;
   const { rows } = await db.execute<{ height: number; timeMs: number }>(sql`
     select ${height}::float8 as height, (1000 * extract(epoch from ${time}))::float8 as "timeMs"
     from ${table}
-    where chain_id = ${chainId}
-      and ${height} >= ${place.height}
-      and (${height} > ${place.height} or ${key} > ${place.key})
-      and ${time} is not null
+    where chain_id = ${chainId} and ${isAbove(columns, place)} and ${time} is not null
     order by ${table}.${height}, ${key}
     limit ${most}
   `);

@@ -126,7 +126,7 @@ async function prunableWalks(
     where (later.lowest is null or not written.numbers && int8range(later.lowest, later.highest, '[]'))
       and not exists (
         select from etl.quarantine as item
-        where item.feed = ${feed} and dropped_at is not null and ${kind.coverage.readsAgain}
+        where item.feed = ${feed} and dropped_at is not null and ${kind.readsAgain}
       )
       and ${kind.isPrunable(at)}
   `);

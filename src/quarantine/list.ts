@@ -83,7 +83,7 @@ export const droppedNotes = sql`
         where later.feed = item.feed
           and later.state = 'finished'
           and later.id > served.walk_id
-          and ${byKind(({ coverage }) => coverage.readsAgain)}
+          and ${byKind((kind) => kind.readsAgain)}
       )
   ) as dropped
   where items > 0

@@ -66,7 +66,7 @@ const ofFeeds = (part: (kind: KindStatus) => SQL | null) =>
 /** As SQL: `feed` and its `ItemPace`, without future times. Feeds with too few times are absent. */
 const paces = sql`
   with item as materialized (
-    ${ofFeeds(({ reach }) => reach.newestTimes)}
+    ${ofFeeds((kind) => kind.newestTimes)}
   ), ranked as (
     select feed, extract(epoch from timestamp)::float8 as at,
            extract(epoch from timestamp - lead(timestamp) over newest_first)::float8 as gap,
@@ -135,11 +135,11 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
       select distinct on (feed) * from etl.newest_runs order by feed, id desc
     ), known as (
       -- False where a kind says nothing: absence of evidence is open.
-      select feed, coalesce(${byKind(({ coverage }) => coverage.shows)}, false) as is_verified,
+      select feed, coalesce(${byKind((kind) => kind.isVerified)}, false) as is_verified,
              ${byKind(({ facts }) => sql`${facts}::json`)} as facts
       from etl.feeds
     ), extent as (
-      ${ofFeeds(({ reach }) => reach.verified)}
+      ${ofFeeds((kind) => kind.extent)}
     ), paced as (
       ${paces}
     )
@@ -177,7 +177,7 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
     left join paced using (feed)
     left join latest using (feed)
     left join lateral (
-      select ${byKind(({ reach }) => reach.progress)} as progress where latest.id is not null
+      select ${byKind((kind) => kind.progress)} as progress where latest.id is not null
     ) as reading on true
     order by ${displayOrder}
   `);

@@ -91,7 +91,7 @@ interface RawFeed extends Omit<VerifiedFeed, 'state' | 'open' | 'notes'> {
 
 const everyFeed = () => sql`
   with findings as (
-    ${allKinds(({ coverage }) => coverage.findings)}
+    ${allKinds((kind) => kind.findings)}
     union all
     select feed, finding from etl.coverage_findings
     union all
@@ -108,19 +108,19 @@ const everyFeed = () => sql`
     'operation', feeds.operation,
     'kind', feeds.kind,
     'unit', ${unitOf},
-    'covered', coalesce(${byKind(({ coverage }) => sql`(${coverage.covered})`)}, '[]'),
+    'covered', coalesce(${byKind((kind) => sql`(${kind.covered})`)}, '[]'),
     'open', coalesce(
       (
         select jsonb_agg(finding order by finding -> 'from', finding)
         from findings
         where findings.feed = feeds.feed
       ),
-      case when not coalesce(${byKind(({ coverage }) => coverage.shows)}, false) then jsonb_build_array(jsonb_build_object(
-        'detail', coalesce(${byKind(({ coverage }) => sql`${coverage.lacks}::text`)}, 'no-evidence')
+      case when not coalesce(${byKind((kind) => kind.isVerified)}, false) then jsonb_build_array(jsonb_build_object(
+        'detail', coalesce(${byKind((kind) => sql`${kind.lacks}::text`)}, 'no-evidence')
       )) end,
       '[]'
     ),
-    'notes', coalesce(${byKind(({ coverage }) => sql`(${coverage.notes})`)}, '[]')
+    'notes', coalesce(${byKind((kind) => sql`(${kind.notes})`)}, '[]')
       || coalesce((${droppedNotes}), '[]')
       || coalesce((${driftNotes}), '[]')
   ) as feed

@@ -5,6 +5,7 @@ import type { ChainSettings, Settings } from '../../src/config/settings.ts';
 import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import type { Timeouts } from '../../src/explorer/client.ts';
 import type { ScopeBounds } from '../../src/lists/list.ts';
+import type { ResweepRule } from '../../src/lists/newest-first/coverage.ts';
 import { isOperation, operations } from '../../src/lists/registry.ts';
 import type { LogLevel } from '../../src/log-levels.ts';
 import { createLog } from '../../src/log.ts';
@@ -59,7 +60,7 @@ export interface SyncRun extends ScopeBounds {
   /** Replaces `since` of the configuration; `since` is that of the command. */
   readonly listSince?: string;
   /** Replaces the resweep rules. */
-  readonly resweep?: readonly { readonly depthMs: number; readonly everyMs: number }[];
+  readonly resweep?: readonly ResweepRule[];
   /** Replace the client's own. */
   readonly timeouts?: Partial<Timeouts>;
   /** How many walks read history at once, at most; default 1, so that each request is foreseen. */

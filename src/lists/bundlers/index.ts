@@ -14,10 +14,6 @@ export const bundlers = operation({
   item: z.looseObject({ address: embeddedAddress, total_bundles: count, total_ops: count }),
   table,
   key: ['address_hash'],
-  version: [],
-  columns: {},
-  children: {},
-  concludes: [bundlerHistory],
   list: ranked({ schedule: '0 0 * * *' }, { total: 'total_ops', history: bundlerHistory }),
   offer: () => 'if-named',
   guide: {

@@ -1,35 +1,10 @@
-import { foreignKey, jsonb, primaryKey } from 'drizzle-orm/pg-core';
-import { explorerSchema, hexText, instant, integer, provenance } from '../../db/column-types.ts';
+import { rankedTables } from '../kind-tables.ts';
 
-export const bundlers = explorerSchema.table(
+export const { items: bundlers, history: bundlerHistory } = rankedTables(
   'bundlers',
-  {
-    chain_id: integer('chain_id').notNull(),
-    address_hash: hexText('address_hash').notNull(),
-    total_bundles: integer('total_bundles'),
-    total_ops: integer('total_ops'),
-    rank: integer('rank'),
-    missing_since: instant('missing_since'),
-    extra: jsonb('extra'),
-    ...provenance(),
-  },
-  (table) => [primaryKey({ columns: [table.chain_id, table.address_hash] })],
-);
-
-export const bundlerHistory = explorerSchema.table(
   'bundler_history',
   {
-    chain_id: integer('chain_id').notNull(),
-    address_hash: hexText('address_hash').notNull(),
-    observed_at: instant('observed_at').notNull(),
-    total_ops: integer('total_ops'),
-    ...provenance(),
+    total: 'total_ops',
+    counts: ['total_bundles'],
   },
-  (table) => [
-    primaryKey({ columns: [table.chain_id, table.address_hash, table.observed_at] }),
-    foreignKey({
-      columns: [table.chain_id, table.address_hash],
-      foreignColumns: [bundlers.chain_id, bundlers.address_hash],
-    }).onDelete('cascade'),
-  ],
 );

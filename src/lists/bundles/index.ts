@@ -21,9 +21,6 @@ export const bundles = operation({
   table,
   key: ['transaction_hash', 'bundle_index'],
   version: ['block_number'],
-  columns: {},
-  children: {},
-  concludes: [],
   list: newestFirst(
     { height: 'block_number', time: 'timestamp', unit: 'blocks' },
     // A bundle's operations change while its block may be replaced.

@@ -14,10 +14,6 @@ export const factories = operation({
   item: z.looseObject({ address: embeddedAddress, total_accounts: count }),
   table,
   key: ['address_hash'],
-  version: [],
-  columns: {},
-  children: {},
-  concludes: [factoryHistory],
   list: ranked({ schedule: '0 */6 * * *' }, { total: 'total_accounts', history: factoryHistory }),
   offer: () => 'usual',
   guide: {

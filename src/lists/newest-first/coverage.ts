@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import type { Transaction } from '../../db/transaction.ts';
+import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
 import type { RunOf } from '../list.ts';
 import type { Cursor, ListOrder, NewestFirstWalk } from '../operation.ts';
@@ -7,7 +7,7 @@ import { columnsOf, placedOf } from '../positions.ts';
 import { operations } from '../registry.ts';
 
 /** A range of blocks that no finished page verifies complete; both ends belong to it. */
-export interface Gap {
+export interface Gap extends Record<string, unknown> {
   readonly from: number;
   readonly to: number;
 }
@@ -16,92 +16,96 @@ export interface Gap {
 export const firstOperationAt = Date.UTC(2023, 2, 1);
 
 /** Whether anything of the feed is covered yet. */
-export async function hasCoverage(tx: Pick<Transaction, 'execute'>, feed: Feed): Promise<boolean> {
-  const { rows } = await tx.execute(sql`
-    select from etl.walks where ${ofFeed(feed)} and top is not null order by top limit 1
-  `);
-  return rows.length > 0;
-}
+export const hasCoverage = (tx: Queryable, feed: Feed): Promise<boolean> =>
+  hasRows(
+    tx,
+    sql`select from etl.walks where ${ofFeed(feed)} and top is not null order by top limit 1`,
+  );
 
 /** Where the live lane last ended at its floor: what lies above was read by that walk. */
-export interface LiveEnd {
+export interface LiveEnd extends Record<string, unknown> {
   readonly cursor: Cursor;
   readonly bottom: number;
 }
 
 /** Null where no live walk has ended at its floor yet. */
-export async function liveEnd(tx: Transaction, feed: Feed): Promise<LiveEnd | null> {
-  const { rows } = await tx.execute<{ cursor: Cursor; bottom: string }>(sql`
-    select cursor, bottom
+export async function liveEnd(tx: Queryable, feed: Feed): Promise<LiveEnd | null> {
+  const { rows } = await tx.execute<LiveEnd>(sql`
+    select cursor, bottom::float8 as bottom
     from etl.walks
     where ${ofFeed(feed)} and lane = 'live' and state = 'finished' and reason = 'floor'
       and cuts = 0 and cursor is not null and bottom is not null
     order by started_at desc, id desc
     limit 1
   `);
-  const [row] = rows;
-  return row === undefined ? null : { cursor: row.cursor, bottom: Number(row.bottom) };
+  return rows[0] ?? null;
 }
 
 /** The lowest block that is covered; 0 where the list's end was reached. */
-export async function lowestCovered(tx: Pick<Transaction, 'execute'>, feed: Feed): Promise<number> {
-  const { rows } = await tx.execute<{ lowest: string | null }>(
-    sql`select lower(covered) as lowest from etl.feed_coverage where ${ofFeed(feed)}`,
-  );
-  return Number(rows[0]?.lowest ?? 0);
-}
+export const lowestCovered = async (tx: Queryable, feed: Feed): Promise<number> =>
+  (await valueOf<number>(
+    tx,
+    sql`select lower(covered)::float8 from etl.feed_coverage where ${ofFeed(feed)}`,
+  )) ?? 0;
 
-/** As SQL: whether a gap, a row of `etl.feed_gaps`, is none that a live walk under way has yet to read. */
-export const isOpen = sql`not exists (
-  select from etl.walks as walk
-  join etl.runs as run on run.id = walk.run_id and run.state = 'open'
-  where walk.feed = feed_gaps.feed
-    and walk.lane = 'live'
-    and walk.state = 'running'
-    and walk.bottom is not null
-    and int8range(coalesce(walk.floor, 0), walk.bottom, '[]') && gap
+/** As SQL: what live walks under way of a feed have yet to read, as a multirange: no gap, though it looks like one. */
+const underWay = (feed: SQL) => sql`coalesce(
+  (
+    select range_agg(int8range(coalesce(floor, 0), bottom, '[]'))
+    from etl.walks
+    join etl.runs on runs.id = walks.run_id and runs.state = 'open'
+    where walks.feed = ${feed}
+      and walks.lane = 'live'
+      and walks.state = 'running'
+      and bottom >= coalesce(floor, 0)
+  ),
+  '{}'
 )`;
 
+/** As SQL: whether a gap, a row of `etl.feed_gaps`, is none that a live walk under way has yet to read. */
+export const isOpen = sql`not gap && ${underWay(sql`feed_gaps.feed`)}`;
+
 /** The gaps in a feed's coverage, the newest first. */
-export async function gapsOf(tx: Pick<Transaction, 'execute'>, feed: Feed): Promise<Gap[]> {
-  const { rows } = await tx.execute<{ from: string; to: string }>(sql`
-    select lower(gap) as "from", upper(gap) - 1 as "to"
+export async function gapsOf(tx: Queryable, feed: Feed): Promise<Gap[]> {
+  const { rows } = await tx.execute<Gap>(sql`
+    select lower(gap)::float8 as "from", (upper(gap) - 1)::float8 as "to"
     from etl.feed_gaps
     where ${ofFeed(feed)} and ${isOpen}
     order by gap desc
   `);
-  return rows.map(({ from, to }) => ({ from: Number(from), to: Number(to) }));
+  return rows;
 }
 
 /**
  * The stored cursor nearest above a gap; null: only the head leads in. One at which a later walk
  * entered and met nothing above the gap does not count: its first item has left the list.
  */
-export async function entryAbove(tx: Transaction, feed: Feed, gap: Gap): Promise<Cursor | null> {
-  const { rows } = await tx.execute<{ cursor: Cursor }>(sql`
-    select page.cursor_in as cursor
-    from etl.pages as page
-    where page.feed = ${feedName(feed)}
-      and page.top > ${gap.to}
-      and page.is_ordered
-      and page.jumped is null
-      and page.cursor_in is not null
-      and not exists (
-        select from etl.walks as entered
-        join etl.pages as first on first.walk_id = entered.id and first.sequence = 0
-        where entered.feed = ${feedName(feed)}
-          and not entered.from_head
-          and first.cursor_in = page.cursor_in
-          and first.id > page.id
-          and coalesce(first.top, 0) <= ${gap.to}
-      )
-    order by page.top, page.id desc
-    limit 1
-  `);
-  return rows[0]?.cursor ?? null;
-}
+export const entryAbove = (tx: Queryable, feed: Feed, gap: Gap): Promise<Cursor | null> =>
+  valueOf<Cursor>(
+    tx,
+    sql`
+      select page.cursor_in
+      from etl.pages as page
+      where page.feed = ${feedName(feed)}
+        and page.top > ${gap.to}
+        and page.is_ordered
+        and page.jumped is null
+        and page.cursor_in is not null
+        and not exists (
+          select from etl.walks as entered
+          join etl.pages as first on first.walk_id = entered.id and first.sequence = 0
+          where entered.feed = ${feedName(feed)}
+            and not entered.from_head
+            and first.cursor_in = page.cursor_in
+            and first.id > page.id
+            and coalesce(first.top, 0) <= ${gap.to}
+        )
+      order by page.top, page.id desc
+      limit 1
+    `,
+  );
 
-export interface Floor {
+export interface Floor extends Record<string, unknown> {
   readonly depthMs: number;
   /** The block that the walk has to go past. */
   readonly floor: number;
@@ -109,39 +113,24 @@ export interface Floor {
   readonly from: number;
 }
 
-/** What live walks under way have yet to read, as a multirange: no gap, though it looks like one. */
-const underWay = (feed: Feed) => sql`coalesce(
-  (
-    select range_agg(int8range(coalesce(floor, 0), bottom, '[]'))
-    from etl.walks
-    join etl.runs on runs.id = walks.run_id and runs.state = 'open'
-    where walks.feed = ${feedName(feed)}
-      and walks.lane = 'live'
-      and walks.state = 'running'
-      and bottom is not null
-      and bottom >= coalesce(floor, 0)
-  ),
-  '{}'
-)`;
-
 /**
  * Stop heights for depths in ms, the shallowest first, below `below` or the covered top, by times
  * that neighbours confirm. There is none while nothing is covered, and none below the top's range:
  * what is under it is a gap, and read as one.
  */
 export async function floorsOf(
-  tx: Pick<Transaction, 'execute'>,
+  tx: Queryable,
   feed: Feed,
   depthsMs: readonly number[],
   below: number | null = null,
 ): Promise<Floor[]> {
   const itemBelow = (place: SQL) =>
     sql`etl.confirmed_below(${feed.chain_id}, ${feed.operation}, ${place})`;
-  const { rows } = await tx.execute<{ depth: number; floor: string; from: string }>(sql`
+  const { rows } = await tx.execute<Floor>(sql`
     with top as materialized (
       select least(highest, ${below}::bigint) as block,
              coalesce(
-               (select max(lower(range)) from unnest(covered + ${underWay(feed)}) as range),
+               (select max(lower(range)) from unnest(covered + ${underWay(sql`feed_coverage.feed`)}) as range),
                highest
              ) as lowest
       from etl.feed_coverage
@@ -151,25 +140,25 @@ export async function floorsOf(
              (select timestamp from ${itemBelow(sql`block, 'infinity'`)}) as at
       from top
     )
-    select depth_ms as depth, block as "from",
+    select depth_ms as "depthMs", block::float8 as "from",
            case when at is null then block else greatest(lowest, coalesce(
              (
                select height
                from ${itemBelow(sql`block, at - make_interval(secs => depth_ms / 1000)`)}
              ),
              0
-           )) end as floor
+           )) end::float8 as floor
     from anchor, unnest(${sql.param(depthsMs)}::float8[]) as depth_ms
     order by depth_ms
   `);
-  return rows.map(({ depth, floor, from }) => ({
-    depthMs: depth,
-    floor: Number(floor),
-    from: Number(from),
-  }));
+  return rows;
 }
 
-export type RunResweep = { readonly depth_ms: number; readonly every_ms: number };
+/** A deeper poll for late arrivals: how far below the covered top, and how often. */
+export interface ResweepRule {
+  readonly depthMs: number;
+  readonly everyMs: number;
+}
 
 export type NewestFirstScope = {
   readonly since?: string;
@@ -179,8 +168,8 @@ export type NewestFirstScope = {
   readonly to_block?: number;
   /** How far below the top of the coverage a live walk goes, in ms. */
   readonly overlap_ms?: number;
-  /** Deeper polls for late arrivals: how deep, and how often; short ones belong to the live lane. */
-  readonly resweep?: readonly RunResweep[];
+  /** Short ones belong to the live lane. */
+  readonly resweep?: readonly ResweepRule[];
   /** Whether the backfill lane reads all known history once more. */
   readonly again?: boolean;
   /** Whether gaps are read now, whatever their interval: a person waits. */
@@ -227,7 +216,7 @@ export interface BegunWalk extends Record<string, unknown> {
 }
 
 /** The walks of a run, the oldest first. */
-export async function walksOf(tx: Transaction, run: NewestFirstRun): Promise<BegunWalk[]> {
+export async function walksOf(tx: Queryable, run: NewestFirstRun): Promise<BegunWalk[]> {
   const { rows } = await tx.execute<BegunWalk>(sql`
     select id::float8 as id, state, reason, coalesce(floor, 0)::float8 as floor, top::float8 as top,
            bottom::float8 as bottom, pages::float8 as pages, from_head,

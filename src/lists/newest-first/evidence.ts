@@ -18,6 +18,7 @@ import {
   disordered,
   hasKey,
   inOrder,
+  isAbove,
   isBelow,
   lastPlace,
   type PlacedList,
@@ -47,19 +48,13 @@ export async function pagesWithChanges(
   const [first] = ranges;
   if (first === undefined) return numbers;
   const columns = columnsOf(list);
-  const { table, height, key } = columns;
-  const above = ranges
-    .map((range): OrderKey => range.above)
-    .reduce((a, b) => (inOrder(a, b) ? a : b));
-  const last = ranges
-    .map((range): OrderKey => range.last)
-    .reduce((a, b) => (inOrder(a, b) ? b : a));
+  const above = ranges.reduce<OrderKey>((a, b) => (inOrder(a, b.above) ? a : b.above), first.above);
+  const last = ranges.reduce<OrderKey>((a, b) => (inOrder(a, b.last) ? b.last : a), first.last);
   const stored = sql`/* stored within a range */
-    select page_id from ${table}
+    select page_id from ${columns.table}
     where chain_id = ${first.walk.chain_id}
       and ${isBelow(columns, above)}
-      and ${height} >= ${last.height}
-      and (${height}, ${key}) > (${last.height}, ${last.key})
+      and ${isAbove(columns, last)}
       and removed_at is null
       and page_id < ${Math.max(...numbers)}
     limit 1
@@ -154,8 +149,7 @@ async function noteRemovals(
   const unseen = sql`
     chain_id = ${walk.chain_id}
     and ${isBelow(columns, above)}
-    and ${height} >= ${last.height}
-    and (${height}, ${key}) > (${last.height}, ${last.key})
+    and ${isAbove(columns, last)}
     and ${key} <> all(${sql.param(rows.map((item) => item.key))}::text[])
     and removed_at is null
     and page_id < case
@@ -259,13 +253,12 @@ async function nextAbove(
   chainId: number,
   place: OrderKey,
 ): Promise<OrderKey | null> {
-  const { table, height, key } = columnsOf(list);
+  const columns = columnsOf(list);
+  const { table, height, key } = columns;
   const { rows } = await db.execute<{ height: number; key: string }>(sql`
     select ${height}::float8 as height, ${key} as key
     from ${table}
-    where chain_id = ${chainId}
-      and ${height} >= ${place.height} and (${height}, ${key}) > (${place.height}, ${place.key})
-      and removed_at is null
+    where chain_id = ${chainId} and ${isAbove(columns, place)} and removed_at is null
     order by ${table}.${height}, ${key}
     limit 1
   `);

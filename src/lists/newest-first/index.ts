@@ -148,10 +148,7 @@ function lanes(
   settings: NewestFirstSettings,
   { since = settings.since, maxPages, fromBlock, toBlock }: ScopeBounds,
 ) {
-  const resweep = settings.resweep.map((rule) => ({
-    depth_ms: rule.depthMs,
-    every_ms: rule.everyMs,
-  }));
+  const { resweep } = settings;
   const range = {
     ...(fromBlock !== undefined && { from_block: fromBlock }),
     ...(toBlock !== undefined && { to_block: toBlock }),
@@ -184,6 +181,6 @@ const needsWalk = (db: Database, feed: Feed): Promise<boolean> =>
     sql`
       select from etl.feed_gaps where ${ofFeed(feed)}
       union all
-      select from etl.feeds where ${ofFeed(feed)} and not coalesce(${newestFirstStatus.coverage.shows}, false)
+      select from etl.feeds where ${ofFeed(feed)} and not coalesce(${newestFirstStatus.isVerified}, false)
     `,
   );

@@ -26,7 +26,7 @@ import {
   type NewestFirstScope,
   orderOf,
   reaches,
-  type RunResweep,
+  type ResweepRule,
   tried,
   walksOf,
   wasRefused,
@@ -297,7 +297,7 @@ async function liveDepth(
   tx: Queryable,
   feed: Feed,
   overlapMs: number,
-  rules: readonly RunResweep[],
+  rules: readonly ResweepRule[],
   at: Date,
 ): Promise<Pick<Floor, 'depthMs' | 'floor'> | null> {
   const due = (await dueDepths(tx, feed, rules, at)).filter((depthMs) => depthMs > overlapMs);
@@ -311,7 +311,7 @@ async function liveDepth(
 export async function deepResweep(
   tx: Queryable,
   feed: Feed,
-  rules: readonly RunResweep[],
+  rules: readonly ResweepRule[],
   at: Date,
 ): Promise<Floor | null> {
   const due = await dueDepths(tx, feed, rules, at);
@@ -335,14 +335,14 @@ async function isShort(tx: Queryable, feed: Feed, { floor, from }: Floor): Promi
 async function dueDepths(
   tx: Queryable,
   feed: Feed,
-  rules: readonly RunResweep[],
+  rules: readonly ResweepRule[],
   at: Date,
 ): Promise<number[]> {
   if (rules.length === 0) return [];
-  const judged = rules.map(({ depth_ms, every_ms }) => ({
-    depth_ms,
-    wait_ms: every_ms - Math.min(every_ms * slackPart, longestSlackMs),
-    again_ms: every_ms * againPart,
+  const judged = rules.map(({ depthMs, everyMs }) => ({
+    depth_ms: depthMs,
+    wait_ms: everyMs - Math.min(everyMs * slackPart, longestSlackMs),
+    again_ms: everyMs * againPart,
   }));
   const longestMs = Math.max(...judged.map(({ wait_ms }) => wait_ms));
   const since = (ms: unknown) =>

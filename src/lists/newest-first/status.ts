@@ -9,15 +9,13 @@ import {
   halfPage,
   type KindStatus,
   likelyUpTo,
-  type ListCoverage,
-  type ListReach,
   none,
   upTo,
 } from '../list.ts';
 import type { FeedSettings } from '../settings.ts';
-import { firstOperationAt, isOpen } from './coverage.ts';
+import { firstOperationAt, isOpen, type ResweepRule } from './coverage.ts';
 
-const shows = sql`exists (
+const isVerified = sql`exists (
   select from etl.feed_coverage
   where feed_coverage.feed = feeds.feed and (covered <> '{}' or reached_since is not null)
 ) or exists (
@@ -28,21 +26,6 @@ const shows = sql`exists (
     and walks.items <= 1
     and walks.cuts = 0
 )`;
-
-/** Verified by pages that went past blocks, or by an end with at most one item. */
-const coverage: ListCoverage = {
-  shows,
-  lacks: 'no-coverage',
-  covered: coveredRanges,
-  notes: sql`select null::jsonb`,
-  findings: sql`
-    select feed, jsonb_build_object(
-      'detail', 'not-downloaded', 'from', lower(gap), 'to', upper(gap) - 1
-    ) as finding
-    from etl.feed_gaps
-  `,
-  readsAgain: sql`later.verified @> int8range(item.from_block, item.to_block, '[]')`,
-};
 
 /**
  * As SQL: a walk that ended at its stop height is prunable, unless it is the newest of its like:
@@ -84,37 +67,6 @@ const isPrunable = (at: Date): SQL => sql`
 
 /** Newest items that show the list's pace: minutes of a busy chain, months of a quiet one. */
 const recentItems = 1_000;
-
-/** The lag of the newest item, the blocks that are covered, and those that are not. */
-const reach: ListReach = {
-  progress: sql`json_build_object('reached', (
-    select json_build_object('top', top, 'bottom', bottom)
-    from etl.walks
-    where run_id = latest.id
-    order by id desc
-    limit 1
-  ), 'reached_at', (
-    select timestamp from etl.item_above(feeds.chain_id, feeds.operation, (
-      select max(upper(gap)) from etl.feed_gaps where feed_gaps.feed = feeds.feed and ${isOpen}
-    ))
-  ))`,
-  verified: sql`
-    select coalesce((
-             select sum(upper(range) - lower(range)) from etl.covered_ranges
-             where covered_ranges.feed = feeds.feed
-           ), 0) as positions,
-           count(*) as gaps, coalesce(sum(upper(gap) - lower(gap)), 0) as missing,
-           null::jsonb as batches
-    from etl.feed_gaps
-    where feed_gaps.feed = feeds.feed
-  `,
-  newestTimes: sql`
-    select timestamp
-    from etl.items_below(
-      feeds.chain_id, feeds.operation, 9223372036854775807, 'infinity', ${recentItems}::int
-    )
-  `,
-};
 
 /** What is known of a list. Times are ms since 1970. */
 export interface ListFacts {
@@ -219,7 +171,7 @@ const facts = sql`(
 interface EstimatedBy {
   readonly since: string | null;
   readonly overlapMs: number;
-  readonly resweep: readonly { readonly depthMs: number; readonly everyMs: number }[];
+  readonly resweep: readonly ResweepRule[];
 }
 
 /** What is left of a list's history. */
@@ -279,10 +231,46 @@ function upkeep(
 export const newestFirstStatus = {
   name: 'newest-first',
   hasHistory: true,
-  coverage,
+  isVerified,
+  lacks: 'no-coverage',
+  covered: coveredRanges,
+  notes: sql`select null::jsonb`,
+  findings: sql`
+    select feed, jsonb_build_object(
+      'detail', 'not-downloaded', 'from', lower(gap), 'to', upper(gap) - 1
+    ) as finding
+    from etl.feed_gaps
+  `,
+  readsAgain: sql`later.verified @> int8range(item.from_block, item.to_block, '[]')`,
   isPrunable,
   covers: (unit) => unit,
-  reach,
+  progress: sql`json_build_object('reached', (
+    select json_build_object('top', top, 'bottom', bottom)
+    from etl.walks
+    where run_id = latest.id
+    order by id desc
+    limit 1
+  ), 'reached_at', (
+    select timestamp from etl.item_above(feeds.chain_id, feeds.operation, (
+      select max(upper(gap)) from etl.feed_gaps where feed_gaps.feed = feeds.feed and ${isOpen}
+    ))
+  ))`,
+  extent: sql`
+    select coalesce((
+             select sum(upper(range) - lower(range)) from etl.covered_ranges
+             where covered_ranges.feed = feeds.feed
+           ), 0) as positions,
+           count(*) as gaps, coalesce(sum(upper(gap) - lower(gap)), 0) as missing,
+           null::jsonb as batches
+    from etl.feed_gaps
+    where feed_gaps.feed = feeds.feed
+  `,
+  newestTimes: sql`
+    select timestamp
+    from etl.items_below(
+      feeds.chain_id, feeds.operation, 9223372036854775807, 'infinity', ${recentItems}::int
+    )
+  `,
   facts,
   estimate: (known, settings, how) => ({
     history: history(known, settings, how),

@@ -3,7 +3,7 @@ import { tableName } from '../../db/column-types.ts';
 import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
 import { type Database, transact, type Transaction } from '../../db/transaction.ts';
 import { type Feed, type FeedLane, feedName, lockEnds, ofFeed } from '../feed.ts';
-import type { ListKind, ScopeBounds } from '../list.ts';
+import type { Estimate, ListKind, RequestCount, ScopeBounds } from '../list.ts';
 import type { EndClaim, EndVerdict, NumberedWalk, Operation } from '../operation.ts';
 import { parallelOf } from '../pace.ts';
 import { operations } from '../registry.ts';
@@ -45,10 +45,7 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
     run.lane === 'live' ? planLiveBatch(tx, run, at) : planBackfillBatch(tx, run, at),
   sqlNames,
   repairs: (db, { lane }) => batchesToRead(db, lane),
-  async repairRequests(db, feed, _history, { pageSize }) {
-    const requests = await batchRequests(db, feed, pageSize);
-    return { likely: requests, most: requests };
-  },
+  repairRequests,
   decidesMembership: true,
   judgeEnd: (operation, db, claim) => judgeBatchEnd(listOf(operation), db, claim),
   // A page alone says nothing beyond its rows.
@@ -125,82 +122,63 @@ function rangeOf({ from_batch, to_batch }: NumberedScope): string | null {
   return `[${from_batch},${to_batch === undefined ? '' : to_batch + 1})`;
 }
 
-/** Pages of a batch that was never read: 3 to 29 are usual. */
+/** Pages of a batch while none was read: 3 to 29 are usual. */
 const unreadPages = 16;
 
-/** About how many requests the repairs take: batches by their stored pages, or by the average. */
-async function batchRequests(db: Database, feed: Feed, pageSize: number): Promise<number> {
-  const { states } = tablesOfFeed(feed);
-  const { chain_id: chainId } = feed;
-  const requests = sql`
-    with wanted as (
-      select range_agg(numbers) as numbers from etl.batch_findings where ${ofFeed(feed)}
-    ), size as (
-      select coalesce(avg(ceil(blocks_count::numeric / ${pageSize}::bigint)), ${unreadPages}::bigint) as pages
-      from ${states}
-      where chain_id = ${chainId} and blocks_count > 0
-    ), known as (
-      select count(*) as numbers,
-             coalesce(sum(greatest(1, ceil(blocks_count::numeric / ${pageSize}::bigint))), 0) as pages
-      from wanted, ${states}
-      where chain_id = ${chainId} and batch_number <@ wanted.numbers
-    ), unread as (
-      select coalesce(sum(upper(range) - lower(range)), 0) - known.numbers as numbers
-      from known, wanted left join lateral unnest(wanted.numbers) as range on true
-      group by known.numbers
-    )
-    select ceil(known.pages + unread.numbers * size.pages)::float8
-    from size, known, unread
-  `;
-  return (await valueOf<number>(db, requests)) ?? 0;
-}
-
-/** The batches that the coverage finds open, as ranges, newest first. */
-async function batchesToRead(db: Database, feed: Feed): Promise<readonly NumberedScope[]> {
-  await forgetBrokenBatches(db, feed);
-  const { rows } = await db.execute<{ from_batch: number; to_batch: number }>(sql`
-    select lower(range)::float8 as from_batch, (upper(range) - 1)::float8 as to_batch
+/** About how many requests the repairs take, at the pages that a batch has on average. */
+async function repairRequests(
+  db: Database,
+  feed: Feed,
+  _history: Estimate,
+  { pageSize }: { readonly pageSize: number },
+): Promise<RequestCount> {
+  const statement = sql`
+    select ceil(sum(upper(range) - lower(range)) * coalesce(
+      (
+        select avg(ceil(blocks_count::numeric / ${pageSize}::bigint)) from ${tablesOfFeed(feed).states}
+        where chain_id = ${feed.chain_id} and blocks_count > 0
+      ),
+      ${unreadPages}::bigint
+    ))::float8
     from (
-      select range_agg(numbers) as numbers from etl.batch_findings where ${ofFeed(feed)}
-    ) as wanted, unnest(numbers) as range
-    order by range desc
-  `);
-  await withdraw(db, feed);
-  return rows;
+      select unnest(range_agg(numbers)) as range from etl.batch_findings where ${ofFeed(feed)}
+    ) as wanted
+  `;
+  const requests = (await valueOf<number>(db, statement)) ?? 0;
+  return { likely: requests, most: requests };
 }
 
-/** After a change by hand, a settled batch with a finding is open again. */
-async function withdraw(db: Database, feed: Feed): Promise<void> {
-  await transact(db, async (tx) => {
+/**
+ * The batches that the coverage finds open, as ranges, newest first. Those with broken blocks become unread: the next
+ * walk would stop at a block that it knows. After a change by hand, a settled one is open again.
+ */
+const batchesToRead = (db: Database, feed: Feed): Promise<readonly NumberedScope[]> =>
+  transact(db, async (tx) => {
+    const { states } = tablesOfFeed(feed);
     await lockEnds(tx, { feed: feedName(feed) });
-    await tx.execute(sql`
-      update ${tablesOfFeed(feed).states} as batch
-      set state = 'open', is_verified = false, updated_at = now()
-      where chain_id = ${feed.chain_id}
-        and state = 'settled'
-        and exists (
-          select from etl.batch_findings as finding
-          where finding.feed = ${feedName(feed)} and batch_number <@ numbers
-        )
+    const broken = sql`select numbers from etl.block_findings where ${ofFeed(feed)}`;
+    if (await hasRows(tx, broken)) {
+      await tx.execute(sql`lock table etl.walks in exclusive mode`);
+      await tx.execute(sql`
+        delete from ${states} using (${broken}) as finding
+        where chain_id = ${feed.chain_id} and batch_number <@ numbers
+      `);
+    }
+    const { rows } = await tx.execute<{ from_batch: number; to_batch: number }>(sql`
+      with wanted as materialized (
+        select unnest(range_agg(numbers)) as range from etl.batch_findings where ${ofFeed(feed)}
+      ), withdrawn as (
+        update ${states}
+        set state = 'open', is_verified = false, updated_at = now()
+        from wanted
+        where chain_id = ${feed.chain_id} and state = 'settled' and batch_number <@ range
+      )
+      select lower(range)::float8 as from_batch, (upper(range) - 1)::float8 as to_batch
+      from wanted
+      order by range desc
     `);
+    return rows;
   });
-}
-
-/** Makes batches with broken blocks unread: the next walk would stop at a block that it knows. */
-async function forgetBrokenBatches(db: Database, feed: Feed): Promise<void> {
-  await transact(db, async (tx) => {
-    const found = sql`select from etl.block_findings where ${ofFeed(feed)} limit 1`;
-    if (!(await hasRows(tx, found))) return;
-    await tx.execute(sql`lock table etl.walks in exclusive mode`);
-    await tx.execute(sql`
-      delete from ${tablesOfFeed(feed).states} as batch
-      using etl.block_findings as finding
-      where batch.chain_id = ${feed.chain_id}
-        and finding.feed = ${feedName(feed)}
-        and batch_number <@ numbers
-    `);
-  });
-}
 
 interface Standing extends Record<string, unknown> {
   /** The lowest block that the walk was served; null: none. */

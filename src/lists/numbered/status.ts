@@ -8,8 +8,6 @@ import {
   type EstimateOptions,
   halfPage,
   type KindStatus,
-  type ListCoverage,
-  type ListReach,
   none,
   upTo,
 } from '../list.ts';
@@ -17,7 +15,7 @@ import type { Configured } from '../operation.ts';
 import { polling } from '../settings.ts';
 
 /** Verified by the chain, or, up to a last number, by being read: a few batches lack neighbours. */
-const shows = sql`exists (
+const isVerified = sql`exists (
   select from etl.batch_states as batch
   where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation and is_verified and batch_number <@ target_numbers
 ) or (
@@ -45,15 +43,6 @@ const batchNotes = sql`
     select note from etl.batch_notes where batch_notes.feed = feeds.feed
   ) as notes
 `;
-
-const coverage: ListCoverage = {
-  shows,
-  lacks: 'no-verified-batch',
-  covered: coveredRanges,
-  notes: batchNotes,
-  findings: sql`select feed, finding from etl.batch_findings`,
-  readsAgain: sql`later.reason is null and later.batch = (item.scope ->> 'batch')::bigint`,
-};
 
 /** As SQL: whether a newer walk read the same verified batch. Polls stay: the next counts them. */
 const isPrunable = (): SQL => sql`
@@ -99,19 +88,6 @@ const newestBatches = sql`
   order by batch_number desc
   limit ${recentBatches}
 `;
-
-/** The age of the newest batch's last block, and how many numbers are verified. */
-const reach: ListReach = {
-  progress: sql`null::json`,
-  verified: sql`
-    select verified as positions, least(1, unread) as gaps, unread as missing,
-           to_jsonb(counts) - 'feed' || jsonb_build_object('is_bounded', not upper_inf(feeds.target_numbers))
-             as batches
-    from etl.batch_counts as counts
-    where counts.feed = feeds.feed
-  `,
-  newestTimes: sql`select timestamp from (${newestBatches}) as newest`,
-};
 
 const batchNumber = z.int().min(0);
 
@@ -251,10 +227,23 @@ const pagesOf = (blocks: number, { pageItems }: BatchFacts, pageSize: number) =>
 export const numberedStatus: KindStatus<NumberedSettings, BatchFacts> = {
   name: 'numbered',
   hasHistory: true,
-  coverage,
+  isVerified,
+  lacks: 'no-verified-batch',
+  covered: coveredRanges,
+  notes: batchNotes,
+  findings: sql`select feed, finding from etl.batch_findings`,
+  readsAgain: sql`later.reason is null and later.batch = (item.scope ->> 'batch')::bigint`,
   isPrunable,
   covers: () => 'batches',
-  reach,
+  progress: sql`null::json`,
+  extent: sql`
+    select verified as positions, least(1, unread) as gaps, unread as missing,
+           to_jsonb(counts) - 'feed' || jsonb_build_object('is_bounded', not upper_inf(feeds.target_numbers))
+             as batches
+    from etl.batch_counts as counts
+    where counts.feed = feeds.feed
+  `,
+  newestTimes: sql`select timestamp from (${newestBatches}) as newest`,
   facts,
   settings: numberedSettings,
   bounds: ['fromBatch', 'toBatch'],

@@ -103,9 +103,8 @@ export const optimismBatchBlocks = operation({
   table,
   key: ['height'],
   version: ['hash'],
-  columns: {},
   children: { rewards: blockRewards, uncles_hashes: blockUncles, arbitrum: blockArbitrum },
-  concludes: [blockReorgs, readBatches],
+  concludes: [blockReorgs],
   list: numbered(
     {
       number: 'optimism_batch_number',

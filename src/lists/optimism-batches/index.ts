@@ -38,10 +38,8 @@ export const optimismBatches = operation({
     ),
   table,
   key: ['batch_number'],
-  version: [],
   columns: { number: 'batch_number' },
   children: { l1_transaction_hashes: optimismBatchTransactions },
-  concludes: [],
   list: newestFirst(
     { height: 'batch_number', time: 'l1_timestamp', unit: 'batches' },
     // A batch's counts change while its blocks are indexed.

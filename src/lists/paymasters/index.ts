@@ -14,10 +14,6 @@ export const paymasters = operation({
   item: z.looseObject({ address: embeddedAddress, total_ops: count }),
   table,
   key: ['address_hash'],
-  version: [],
-  columns: {},
-  children: {},
-  concludes: [paymasterHistory],
   list: ranked({ schedule: '0 0 * * *' }, { total: 'total_ops', history: paymasterHistory }),
   offer: () => 'if-named',
   guide: {

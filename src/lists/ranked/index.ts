@@ -3,16 +3,7 @@ import { z } from 'zod';
 import { hasRows, valueOf } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { ofFeed } from '../feed.ts';
-import {
-  about,
-  atLeast,
-  type ListCoverage,
-  type ListKind,
-  type ListReach,
-  none,
-  type PlannedWalk,
-  type RunOf,
-} from '../list.ts';
+import { about, atLeast, type ListKind, none, type PlannedWalk, type RunOf } from '../list.ts';
 import type { Configured, RankedWalk } from '../operation.ts';
 import { polling } from '../settings.ts';
 import {
@@ -113,26 +104,6 @@ const rankingNotes = sql`
   ) as notes
 `;
 
-const coverage: ListCoverage = {
-  shows: sql`exists (${newestRanking})`,
-  lacks: 'no-snapshot',
-  covered: rankedItems,
-  notes: rankingNotes,
-  findings: sql`
-    select null::text as feed, null::jsonb as finding where false
-  `,
-  readsAgain: sql`later.reason is null`,
-};
-
-const reach: ListReach = {
-  progress: sql`null::json`,
-  verified: sql`
-    select coalesce((select items from (${newestRanking}) as newest), 0) as positions,
-           0 as gaps, 0 as missing, null::jsonb as batches
-  `,
-  newestTimes: null,
-};
-
 const rankedSettings = ({ guide, defaults }: Configured) =>
   z
     .strictObject({
@@ -152,11 +123,23 @@ type RankingFacts = { readonly requests: number | null };
 export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFacts> = {
   name: 'ranked',
   hasHistory: false,
-  coverage,
+  isVerified: sql`exists (${newestRanking})`,
+  lacks: 'no-snapshot',
+  covered: rankedItems,
+  notes: rankingNotes,
+  findings: sql`
+    select null::text as feed, null::jsonb as finding where false
+  `,
+  readsAgain: sql`later.reason is null`,
   // Each is an observation of the whole list, and there are few.
   isPrunable: () => sql`false`,
   covers: () => 'ranks',
-  reach,
+  progress: sql`null::json`,
+  extent: sql`
+    select coalesce((select items from (${newestRanking}) as newest), 0) as positions,
+           0 as gaps, 0 as missing, null::jsonb as batches
+  `,
+  newestTimes: null,
   facts,
   settings: rankedSettings,
   bounds: ['maxPages'],
@@ -188,7 +171,7 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   nextWalk: planRankedWalk,
   sqlNames: ({ name }) => ({ name }),
   async repairs(db, { lane, scope }) {
-    const unverified = sql`select from etl.feeds where ${ofFeed(lane)} and not ${coverage.shows}`;
+    const unverified = sql`select from etl.feeds where ${ofFeed(lane)} and not exists (${newestRanking})`;
     return (await hasRows(db, unverified)) ? [scope] : [];
   },
   repairRequests: async (_db, _feed, history) => history,

@@ -293,6 +293,9 @@ interface Held extends Record<string, unknown> {
   readonly cut: number;
   /** Whether the page's last item stands on it. */
   readonly has_last: boolean;
+  /** What the walk met, and what it has in quarantine. */
+  readonly met: number;
+  readonly quarantined: number;
 }
 
 /**
@@ -304,33 +307,31 @@ export async function judgeRankingEnd(
   db: Queryable,
   claim: EndClaim,
 ): Promise<EndVerdict> {
-  const { rows } = await db.execute<{ met: number; bad: number; held: readonly Held[] }>(
-    holdAgainstKnown(list, claim),
-  );
-  const { met = 0, bad = 0, held = [] } = rows[0] ?? {};
-  const quarantined = bad + claim.quarantined;
+  const { rows: held } = await db.execute<Held>(holdAgainstKnown(list, claim));
   const contradiction = held.find(
-    ({ unmet, cut }) => cut - quarantined >= cutAtLeast || (met === 0 && unmet > quarantined),
+    ({ met, unmet, cut, quarantined }) =>
+      cut - quarantined >= cutAtLeast || (met === 0 && unmet > quarantined),
   );
   if (contradiction !== undefined) {
     // An item that left its place may stand at another: that nothing is there would say nothing.
-    return { is: 'contradicted', evidence: evidenceOf(list, met, contradiction), question: null };
+    return { is: 'contradicted', evidence: evidenceOf(list, contradiction), question: null };
   }
   // What an earlier walk of the run did not meet either has left the list, and says nothing more.
   const judge = held.find((reading) => reading.list === 'walk') ?? held[0];
-  const isBorneOut = judge !== undefined && judge.unmet <= quarantined && judge.has_last;
+  const isBorneOut = judge !== undefined && judge.unmet <= judge.quarantined && judge.has_last;
   return { is: isBorneOut ? 'supported' : 'unsupported' };
 }
 
-function evidenceOf({ items }: RankedList, met: number, { list, as_of, known, unmet }: Held) {
+function evidenceOf({ items }: RankedList, { list, as_of, known, unmet, met }: Held) {
   const before =
     list === 'ranking' ? `the ranking of ${as_of ?? 'before'} held` : 'the walk before met';
   return `ends after ${met} ${items}, where ${before} ${known}, ${unmet} of them not met`;
 }
 
+/** As SQL: an earlier list a row, as `Held`; no row without one. */
 const holdAgainstKnown = (
   list: RankedList,
-  { walk_id, run_id, chain_id, feed, rows }: EndClaim,
+  { walk_id, run_id, chain_id, feed, rows, quarantined }: EndClaim,
 ) => sql`
   with met as materialized (
     select key from etl.ranking_entries where walk_id = ${walk_id}
@@ -352,30 +353,20 @@ const holdAgainstKnown = (
              over (partition by list order by place desc) as cut
     from known
     left join met on met.key = known.key
-  ), held as (
-    select list, count(*) as known, count(*) filter (where not is_met) as unmet, max(cut) as cut,
-           coalesce(bool_or(key = ${rows.at(-1)?.key ?? null}::text), false) as has_last
-    from judged
-    group by list
   )
-  select (select count(*)::int from met) as met,
+  select list, count(*)::int as known, (count(*) filter (where not is_met))::int as unmet,
+         max(cut)::int as cut,
+         coalesce(bool_or(key = ${rows.at(-1)?.key ?? null}::text), false) as has_last,
+         case when list = 'ranking' then (
+           select to_char(as_of at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+           from etl.rankings where feed = ${feed} order by walk_id desc limit 1
+         ) end as as_of,
+         (select count(*)::int from met) as met,
          (
-           select coalesce(sum(quarantined), 0)::int from etl.pages where walk_id = ${walk_id}
-         ) as bad,
-         coalesce(
-           (
-             select json_agg(
-               json_build_object(
-                 'list', list, 'known', known, 'unmet', unmet, 'cut', cut, 'has_last', has_last,
-                 'as_of', case when list = 'ranking' then (
-                   select to_char(as_of at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-                   from etl.rankings where feed = ${feed} order by walk_id desc limit 1
-                 ) end
-               )
-               order by list
-             )
-             from held
-           ),
-           '[]'
-         ) as held
+           select coalesce(sum(quarantined), 0)::int + ${quarantined}::int
+           from etl.pages where walk_id = ${walk_id}
+         ) as quarantined
+  from judged
+  group by list
+  order by list
 `;

@@ -25,9 +25,6 @@ export const userOperations = operation({
   table,
   key: ['hash'],
   version: ['block_number', 'transaction_hash'],
-  columns: {},
-  children: {},
-  concludes: [],
   list: newestFirst(
     { height: 'block_number', time: 'timestamp', unit: 'blocks' },
     {

@@ -46,7 +46,7 @@ async function rangeOfDeepPoll(live: 'half way' | 'ended') {
     ],
   );
   await recount(pool);
-  const rules = [{ depth_ms: 24 * hourMs, every_ms: 4 * hourMs }];
+  const rules = [{ depthMs: 24 * hourMs, everyMs: 4 * hourMs }];
   return deepResweep(drizzle(pool), feed, rules, new Date(startMs + 5 * hourMs));
 }
 

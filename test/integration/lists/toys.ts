@@ -1,5 +1,5 @@
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api';
-import { boolean, foreignKey, index, jsonb, primaryKey } from 'drizzle-orm/pg-core';
+import { boolean, index, jsonb, primaryKey } from 'drizzle-orm/pg-core';
 import type { Pool } from 'pg';
 import { z } from 'zod';
 import {
@@ -9,9 +9,9 @@ import {
   integer,
   provenance,
 } from '../../../src/db/column-types.ts';
-import { batchStates } from '../../../src/lists/kind-tables.ts';
 import { newestFirst, numbered, operation, ranked } from '../../../src/lists/define.ts';
 import { count, flag, hash, height, time } from '../../../src/lists/item-rows.ts';
+import { batchStates, rankedTables } from '../../../src/lists/kind-tables.ts';
 import { belowNumber, pageToken } from '../../../src/lists/positions.ts';
 import { embeddedAddress } from '../../../src/load/address.ts';
 
@@ -39,37 +39,10 @@ const toyBundles = explorerSchema.table(
   ],
 );
 
-const toyBundlers = explorerSchema.table(
+const { items: toyBundlers, history: toyBundlerHistory } = rankedTables(
   'toy_bundlers',
-  {
-    chain_id: integer('chain_id').notNull(),
-    address_hash: hexText('address_hash').notNull(),
-    total_ops: integer('total_ops'),
-    total_bundles: integer('total_bundles'),
-    rank: integer('rank'),
-    missing_since: instant('missing_since'),
-    extra: jsonb('extra'),
-    ...provenance(),
-  },
-  (table) => [primaryKey({ columns: [table.chain_id, table.address_hash] })],
-);
-
-const toyBundlerHistory = explorerSchema.table(
   'toy_bundler_history',
-  {
-    chain_id: integer('chain_id').notNull(),
-    address_hash: hexText('address_hash').notNull(),
-    observed_at: instant('observed_at').notNull(),
-    total_ops: integer('total_ops'),
-    ...provenance(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.chain_id, table.address_hash, table.observed_at] }),
-    foreignKey({
-      columns: [table.chain_id, table.address_hash],
-      foreignColumns: [toyBundlers.chain_id, toyBundlers.address_hash],
-    }).onDelete('cascade'),
-  ],
+  { total: 'total_ops', counts: ['total_bundles'] },
 );
 
 const toyBlocks = explorerSchema.table(
@@ -116,10 +89,6 @@ export const toys = {
     }),
     table: toyBundles,
     key: ['transaction_hash', 'bundle_index'],
-    version: [],
-    columns: {},
-    children: {},
-    concludes: [],
     list: newestFirst(
       { height: 'block_number', time: 'timestamp', unit: 'blocks' },
       { schedule: '*/5 * * * *', overlap: '5m', resweep: [] },
@@ -134,10 +103,6 @@ export const toys = {
     item: z.looseObject({ address: embeddedAddress, total_ops: count, total_bundles: count }),
     table: toyBundlers,
     key: ['address_hash'],
-    version: [],
-    columns: {},
-    children: {},
-    concludes: [toyBundlerHistory],
     list: ranked({ schedule: '0 0 * * *' }, { total: 'total_ops', history: toyBundlerHistory }),
     offer: () => 'usual',
     guide: guide('bundlers'),
@@ -156,9 +121,6 @@ export const toys = {
     table: toyBlocks,
     key: ['height'],
     version: ['hash'],
-    columns: {},
-    children: {},
-    concludes: [toyNumbers],
     list: numbered(
       { number: 'toy_number', states: toyNumbers, listed: null },
       { schedule: '*/10 * * * *' },
