@@ -17,13 +17,6 @@ export const kinds: Readonly<Record<ListKindName, ListKind>> = {
 
 export const kindOf = (operation: OperationName): ListKind => kinds[operations[operation].kind];
 
-/** As SQL: a statement of each kind, one after the other; null: this kind has none. */
-export const allKinds = (part: (kind: KindStatus) => SQL | null): SQL =>
-  sql.join(
-    Object.values(kinds).flatMap((kind) => part(kind) ?? []),
-    sql` union all `,
-  );
-
 /** As SQL: what each kind says of a feed, a row of `feeds`; null if its kind is unknown. */
 export function byKind(part: (kind: KindStatus) => SQL): SQL {
   const cases = Object.values(kinds).map((kind) => sql`when ${kind.name} then ${part(kind)}`);

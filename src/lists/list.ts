@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import type { z } from 'zod';
 import type { Queryable } from '../db/query.ts';
 import type { Database, Transaction } from '../db/transaction.ts';
@@ -78,18 +78,6 @@ export interface EstimateOptions {
   readonly pollsPerDay: number;
 }
 
-/** `covered` of a list whose ranges are verified each for itself. */
-export const coveredRanges = sql`
-  select json_agg(
-    json_build_object(
-      'from', from_block, 'to', to_block, 'as_of', as_of, 'newest_as_of', newest_as_of
-    )
-    order by from_block
-  )
-  from explorer.coverage
-  where coverage.feed = feeds.feed
-`;
-
 /** What configuration and reports know of a kind of list. SQL is over rows of `feeds`. */
 export interface KindStatus<Settings extends FeedSettings = FeedSettings, Facts = unknown> {
   readonly name: ListKindName;
@@ -104,27 +92,12 @@ export interface KindStatus<Settings extends FeedSettings = FeedSettings, Facts 
   isBounded(settings: Settings): boolean;
   /** Flags that bound it, as examples for help texts; null: it has none. */
   readonly examples: { readonly sync: string | null; readonly backfill: string | null };
-  /** Whether anything verifies the feed; if nothing does, `lacks` is the detail of its finding. */
-  readonly isVerified: SQL;
-  readonly lacks: string;
-  /** A statement for the verified ranges: a JSON list, or null. */
-  readonly covered: SQL;
-  /** A statement for notes: a JSON list of raw findings (src/status/findings.ts), or null. */
-  readonly notes: SQL;
-  /** A statement for what keeps feeds open, of all feeds: `feed` and `finding`, a raw finding. */
-  readonly findings: SQL;
   /** Whether a walk, a row `later`, read the position of `item`, a row of `etl.quarantine`. */
   readonly readsAgain: SQL;
   /** As SQL: whether the ledger can lose a walk that brought nothing, a row `later`. */
   isPrunable(at: Date): SQL;
   /** What the verified ranges count, in a list whose heights count `unit`. */
   covers(unit: ListUnit): ListUnit | 'ranks';
-  /** The `progress` of a run, a row `latest`, as the status document has it: JSON, or null. */
-  readonly progress: SQL;
-  /** A statement for what is verified: `positions`, `gaps`, the `missing` ones in them, `batches` (JSON, or null). */
-  readonly extent: SQL;
-  /** A statement for `timestamp` of the newest items, in order; null: they have no times. */
-  readonly newestTimes: SQL | null;
   /** With the settings to estimate by: JSON or null. */
   readonly facts: SQL;
   /** `facts` is null if the feed is not registered yet. */

@@ -1,8 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import type { FeedState } from '../lists/feed.ts';
-import { allKinds, byKind } from '../lists/index.ts';
-import type { KindStatus } from '../lists/list.ts';
+import { byKind } from '../lists/index.ts';
 import { operationNames } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
 import { laneHolder, type LaneHolder } from '../sync/workers.ts';
@@ -50,23 +49,10 @@ const wrongTimes = 2;
 /** A page or less shows no interval. */
 const leastTimes = 50;
 
-/** As SQL: a statement of each kind for its feeds, with `feed`. */
-const ofFeeds = (part: (kind: KindStatus) => SQL | null) =>
-  allKinds((kind) => {
-    const own = part(kind);
-    return own === null
-      ? null
-      : sql`
-          select feeds.feed, own.*
-          from etl.feeds, lateral (${own}) as own
-          where feeds.kind = ${kind.name}
-        `;
-  });
-
 /** As SQL: `feed` and its `ItemPace`, without future times. Feeds with too few times are absent. */
 const paces = sql`
   with item as materialized (
-    ${ofFeeds((kind) => kind.newestTimes)}
+    select feed, timestamp from etl.newest_times
   ), ranked as (
     select feed, extract(epoch from timestamp)::float8 as at,
            extract(epoch from timestamp - lead(timestamp) over newest_first)::float8 as gap,
@@ -135,11 +121,10 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
       select distinct on (feed) * from etl.newest_runs order by feed, id desc
     ), known as (
       -- False where a kind says nothing: absence of evidence is open.
-      select feed, coalesce(${byKind((kind) => kind.isVerified)}, false) as is_verified,
+      select feed, coalesce(is_verified, false) as is_verified,
              ${byKind(({ facts }) => sql`${facts}::json`)} as facts
       from etl.feeds
-    ), extent as (
-      ${ofFeeds((kind) => kind.extent)}
+      left join etl.verification using (feed)
     ), paced as (
       ${paces}
     )
@@ -173,12 +158,10 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
     left join explorer.chains on chains.chain_id = feeds.chain_id
     left join total using (feed)
     left join etl.quarantined using (feed)
-    left join extent using (feed)
+    left join etl.feed_extents using (feed)
     left join paced using (feed)
     left join latest using (feed)
-    left join lateral (
-      select ${byKind((kind) => kind.progress)} as progress where latest.id is not null
-    ) as reading on true
+    left join etl.run_progress on run_id = latest.id
     order by ${displayOrder}
   `);
   return rows.map(({ record }) => record);

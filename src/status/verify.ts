@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Database, transact } from '../db/transaction.ts';
 import { driftNotes } from '../drift/record.ts';
 import { feedName } from '../lists/feed.ts';
-import { allKinds, byKind, kindOf } from '../lists/index.ts';
+import { kindOf } from '../lists/index.ts';
 import type { RequestCount, Target } from '../lists/list.ts';
 import { isOperation } from '../lists/registry.ts';
 import { droppedNotes } from '../quarantine/list.ts';
@@ -91,7 +91,7 @@ interface RawFeed extends Omit<VerifiedFeed, 'state' | 'open' | 'notes'> {
 
 const everyFeed = () => sql`
   with findings as (
-    ${allKinds((kind) => kind.findings)}
+    select feed, finding from etl.list_findings
     union all
     select feed, finding from etl.coverage_findings
     union all
@@ -108,23 +108,38 @@ const everyFeed = () => sql`
     'operation', feeds.operation,
     'kind', feeds.kind,
     'unit', ${unitOf},
-    'covered', coalesce(${byKind((kind) => sql`(${kind.covered})`)}, '[]'),
+    'covered', coalesce(
+      (
+        select json_agg(to_jsonb(part) - 'feed' order by "from")
+        from etl.verified_ranges as part
+        where part.feed = feeds.feed
+      ),
+      '[]'
+    ),
     'open', coalesce(
       (
         select jsonb_agg(finding order by finding -> 'from', finding)
         from findings
         where findings.feed = feeds.feed
       ),
-      case when not coalesce(${byKind((kind) => kind.isVerified)}, false) then jsonb_build_array(jsonb_build_object(
-        'detail', coalesce(${byKind((kind) => sql`${kind.lacks}::text`)}, 'no-evidence')
-      )) end,
+      case when is_verified is not true then jsonb_build_array(
+        jsonb_build_object('detail', coalesce(lacks, 'no-evidence'))
+      ) end,
       '[]'
     ),
-    'notes', coalesce(${byKind((kind) => sql`(${kind.notes})`)}, '[]')
+    'notes', coalesce(
+        (
+          select jsonb_agg(note order by note -> 'from' desc)
+          from etl.list_notes
+          where list_notes.feed = feeds.feed
+        ),
+        '[]'
+      )
       || coalesce((${droppedNotes}), '[]')
       || coalesce((${driftNotes}), '[]')
   ) as feed
   from etl.feeds
+  left join etl.verification using (feed)
   order by ${displayOrder}
 `;
 

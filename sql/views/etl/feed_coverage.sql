@@ -2,7 +2,16 @@ create or replace view etl.feed_coverage as
 select feeds.feed,
        lanes.covered * int8multirange(int8range(null, head.top)) as covered,
        least(lanes.highest, head.top) as highest,
-       lanes.reached_since
+       lanes.reached_since,
+       (
+         select range_agg(int8range(coalesce(floor, 0), bottom, '[]'))
+         from etl.walks
+         join etl.runs on runs.id = walks.run_id and runs.state = 'open'
+         where walks.feed = feeds.feed
+           and walks.lane = 'live'
+           and walks.state = 'running'
+           and bottom >= coalesce(floor, 0)
+       ) as under_way
 from etl.feeds
 left join lateral (
   select (
@@ -37,4 +46,4 @@ left join lateral (
 ) as head on true
 where feeds.kind = 'newest-first';
 
-comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that etl.coverage has of its lanes, together: nothing above the newest block that the newest walk from the head met. reached_since: the lowest block that the configured since wants; null: no walk went beyond it.';
+comment on view etl.feed_coverage is 'Per feed of a newest-first list, the blocks that etl.coverage has of its lanes, together: nothing above the newest block that the newest walk from the head met. reached_since: the lowest block that the configured since wants; null: no walk went beyond it. under_way: what live walks have yet to read, which is no gap, though it looks like one.';

@@ -66,6 +66,16 @@ begin
     limit most;
   end if;
   -- end
+  -- for each numbered list
+  if of_operation = '{name}' then
+    return query
+    select batch_number, timestamp from {states} as batch
+    join {blocks} as block on block.chain_id = batch.chain_id and block.height = last_height
+    where batch.chain_id = of_chain and blocks_count > 0 and batch_number <= at_most and timestamp < before
+    order by batch_number desc
+    limit most;
+  end if;
+  -- end
 end
 $$;
 

@@ -48,29 +48,12 @@ export const lowestCovered = async (tx: Queryable, feed: Feed): Promise<number> 
     sql`select lower(covered)::float8 from etl.feed_coverage where ${ofFeed(feed)}`,
   )) ?? 0;
 
-/** As SQL: what live walks under way of a feed have yet to read, as a multirange: no gap, though it looks like one. */
-const underWay = (feed: SQL) => sql`coalesce(
-  (
-    select range_agg(int8range(coalesce(floor, 0), bottom, '[]'))
-    from etl.walks
-    join etl.runs on runs.id = walks.run_id and runs.state = 'open'
-    where walks.feed = ${feed}
-      and walks.lane = 'live'
-      and walks.state = 'running'
-      and bottom >= coalesce(floor, 0)
-  ),
-  '{}'
-)`;
-
-/** As SQL: whether a gap, a row of `etl.feed_gaps`, is none that a live walk under way has yet to read. */
-export const isOpen = sql`not gap && ${underWay(sql`feed_gaps.feed`)}`;
-
 /** The gaps in a feed's coverage, the newest first. */
 export async function gapsOf(tx: Queryable, feed: Feed): Promise<Gap[]> {
   const { rows } = await tx.execute<Gap>(sql`
     select lower(gap)::float8 as "from", (upper(gap) - 1)::float8 as "to"
     from etl.feed_gaps
-    where ${ofFeed(feed)} and ${isOpen}
+    where ${ofFeed(feed)} and is_open
     order by gap desc
   `);
   return rows;
@@ -130,7 +113,7 @@ export async function floorsOf(
     with top as materialized (
       select least(highest, ${below}::bigint) as block,
              coalesce(
-               (select max(lower(range)) from unnest(covered + ${underWay(sql`feed_coverage.feed`)}) as range),
+               (select max(lower(range)) from unnest(covered + coalesce(under_way, '{}')) as range),
                highest
              ) as lowest
       from etl.feed_coverage

@@ -181,6 +181,6 @@ const needsWalk = (db: Database, feed: Feed): Promise<boolean> =>
     sql`
       select from etl.feed_gaps where ${ofFeed(feed)}
       union all
-      select from etl.feeds where ${ofFeed(feed)} and not coalesce(${newestFirstStatus.isVerified}, false)
+      select from etl.verification where ${ofFeed(feed)} and is_verified is not true
     `,
   );

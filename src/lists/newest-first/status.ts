@@ -2,7 +2,6 @@ import { sql, type SQL } from 'drizzle-orm';
 import {
   about,
   atLeast,
-  coveredRanges,
   dayMs,
   type Estimate,
   type EstimateOptions,
@@ -13,19 +12,7 @@ import {
   upTo,
 } from '../list.ts';
 import type { FeedSettings } from '../settings.ts';
-import { firstOperationAt, isOpen, type ResweepRule } from './coverage.ts';
-
-const isVerified = sql`exists (
-  select from etl.feed_coverage
-  where feed_coverage.feed = feeds.feed and (covered <> '{}' or reached_since is not null)
-) or exists (
-  select from etl.walks
-  where walks.feed = feeds.feed
-    and walks.state = 'finished'
-    and walks.reason is null
-    and walks.items <= 1
-    and walks.cuts = 0
-)`;
+import { firstOperationAt, type ResweepRule } from './coverage.ts';
 
 /**
  * As SQL: a walk that ended at its stop height is prunable, unless it is the newest of its like:
@@ -64,9 +51,6 @@ const isPrunable = (at: Date): SQL => sql`
     select from etl.pages where pages.walk_id = later.id and (jumped is not null or not is_ordered)
   )
 `;
-
-/** Newest items that show the list's pace: minutes of a busy chain, months of a quiet one. */
-const recentItems = 1_000;
 
 /** What is known of a list. Times are ms since 1970. */
 export interface ListFacts {
@@ -129,7 +113,7 @@ const missing = sql`(
   ) order by high desc), '[]')
   from (
     select lower(gap) as low, upper(gap) - 1 as high from etl.feed_gaps
-    where feed_gaps.feed = feeds.feed and ${isOpen}
+    where feed_gaps.feed = feeds.feed and is_open
   ) as gap
 )`;
 
@@ -231,46 +215,9 @@ function upkeep(
 export const newestFirstStatus = {
   name: 'newest-first',
   hasHistory: true,
-  isVerified,
-  lacks: 'no-coverage',
-  covered: coveredRanges,
-  notes: sql`select null::jsonb`,
-  findings: sql`
-    select feed, jsonb_build_object(
-      'detail', 'not-downloaded', 'from', lower(gap), 'to', upper(gap) - 1
-    ) as finding
-    from etl.feed_gaps
-  `,
   readsAgain: sql`later.verified @> int8range(item.from_block, item.to_block, '[]')`,
   isPrunable,
   covers: (unit) => unit,
-  progress: sql`json_build_object('reached', (
-    select json_build_object('top', top, 'bottom', bottom)
-    from etl.walks
-    where run_id = latest.id
-    order by id desc
-    limit 1
-  ), 'reached_at', (
-    select timestamp from etl.item_above(feeds.chain_id, feeds.operation, (
-      select max(upper(gap)) from etl.feed_gaps where feed_gaps.feed = feeds.feed and ${isOpen}
-    ))
-  ))`,
-  extent: sql`
-    select coalesce((
-             select sum(upper(range) - lower(range)) from etl.covered_ranges
-             where covered_ranges.feed = feeds.feed
-           ), 0) as positions,
-           count(*) as gaps, coalesce(sum(upper(gap) - lower(gap)), 0) as missing,
-           null::jsonb as batches
-    from etl.feed_gaps
-    where feed_gaps.feed = feeds.feed
-  `,
-  newestTimes: sql`
-    select timestamp
-    from etl.items_below(
-      feeds.chain_id, feeds.operation, 9223372036854775807, 'infinity', ${recentItems}::int
-    )
-  `,
   facts,
   estimate: (known, settings, how) => ({
     history: history(known, settings, how),

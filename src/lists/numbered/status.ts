@@ -3,7 +3,6 @@ import { z } from 'zod';
 import {
   about,
   atLeast,
-  coveredRanges,
   type Estimate,
   type EstimateOptions,
   halfPage,
@@ -13,36 +12,6 @@ import {
 } from '../list.ts';
 import type { Configured } from '../operation.ts';
 import { polling } from '../settings.ts';
-
-/** Verified by the chain, or, up to a last number, by being read: a few batches lack neighbours. */
-const isVerified = sql`exists (
-  select from etl.batch_states as batch
-  where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation and is_verified and batch_number <@ target_numbers
-) or (
-  not upper_inf(target_numbers) and target_numbers <> '{}'
-  and (select sum(upper(range) - lower(range)) from unnest(target_numbers) as range) = (
-    select count(*) from etl.batch_states as batch
-    where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation and batch_number <@ target_numbers
-  )
-)`;
-
-/** What is above the highest verified batch waits for what is to come; the lowest may have no neighbour below. */
-const batchNotes = sql`
-  select jsonb_agg(note order by note -> 'from' desc)
-  from (
-    select jsonb_build_object(
-      'detail', 'waits-for-' || waits_for, 'from', lower(range), 'to', upper(range) - 1
-    ) as note
-    from (
-      select waits_for, unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
-      from etl.batch_heads
-      where batch_heads.feed = feeds.feed
-      group by waits_for
-    ) as head
-    union all
-    select note from etl.batch_notes where batch_notes.feed = feeds.feed
-  ) as notes
-`;
 
 /** As SQL: whether a newer walk read the same verified batch. Polls stay: the next counts them. */
 const isPrunable = (): SQL => sql`
@@ -227,23 +196,9 @@ const pagesOf = (blocks: number, { pageItems }: BatchFacts, pageSize: number) =>
 export const numberedStatus: KindStatus<NumberedSettings, BatchFacts> = {
   name: 'numbered',
   hasHistory: true,
-  isVerified,
-  lacks: 'no-verified-batch',
-  covered: coveredRanges,
-  notes: batchNotes,
-  findings: sql`select feed, finding from etl.batch_findings`,
   readsAgain: sql`later.reason is null and later.batch = (item.scope ->> 'batch')::bigint`,
   isPrunable,
   covers: () => 'batches',
-  progress: sql`null::json`,
-  extent: sql`
-    select verified as positions, least(1, unread) as gaps, unread as missing,
-           to_jsonb(counts) - 'feed' || jsonb_build_object('is_bounded', not upper_inf(feeds.target_numbers))
-             as batches
-    from etl.batch_counts as counts
-    where counts.feed = feeds.feed
-  `,
-  newestTimes: sql`select timestamp from (${newestBatches}) as newest`,
   facts,
   settings: numberedSettings,
   bounds: ['fromBatch', 'toBatch'],

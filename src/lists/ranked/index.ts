@@ -6,15 +6,7 @@ import { ofFeed } from '../feed.ts';
 import { about, atLeast, type ListKind, none, type PlannedWalk, type RunOf } from '../list.ts';
 import type { Configured, RankedWalk } from '../operation.ts';
 import { polling } from '../settings.ts';
-import {
-  concludeRanking,
-  judgeRankingEnd,
-  listEmpty,
-  listOf,
-  noteRankingPage,
-  partSkipped,
-  rowsMoved,
-} from './ranking.ts';
+import { concludeRanking, judgeRankingEnd, listOf, noteRankingPage, rowsMoved } from './ranking.ts';
 
 /** A run and its walks read the whole list, or so many of its pages. */
 type RankedScope = { readonly max_pages?: number };
@@ -64,46 +56,6 @@ const facts = sql`(
   ) as ranking
 )`;
 
-const newestRanking = sql`
-  select rankings.*, started_at
-  from etl.rankings
-  join etl.walks on walks.id = walk_id
-  where rankings.feed = feeds.feed
-  order by walk_id desc
-  limit 1
-`;
-
-/** The ranks that the newest ranking verifies: an item in quarantine can have any rank. */
-const rankedItems = sql`
-  select json_agg(
-    json_build_object(
-      'from', 1, 'to', items, 'as_of', as_of, 'newest_as_of', coalesce(started_at, as_of)
-    )
-  )
-  from (${newestRanking}) as newest
-  where items > 0
-    and not exists (select from etl.quarantined where quarantined.feed = feeds.feed)
-`;
-
-const rankingNotes = sql`
-  select jsonb_agg(note) from (
-    select jsonb_build_object('detail', 'rows-moved', 'count', walks) as note
-    from (${newestRanking}) as newest
-    where still_moving
-    union all
-    select jsonb_build_object(
-      'detail', case reason when ${listEmpty} then 'empty-list' else 'part-skipped' end
-    )
-    from (
-      select reason from etl.walks
-      where walks.feed = feeds.feed
-      order by id desc
-      limit 1
-    ) as last
-    where reason in (${listEmpty}, ${partSkipped})
-  ) as notes
-`;
-
 const rankedSettings = ({ guide, defaults }: Configured) =>
   z
     .strictObject({
@@ -123,23 +75,10 @@ type RankingFacts = { readonly requests: number | null };
 export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFacts> = {
   name: 'ranked',
   hasHistory: false,
-  isVerified: sql`exists (${newestRanking})`,
-  lacks: 'no-snapshot',
-  covered: rankedItems,
-  notes: rankingNotes,
-  findings: sql`
-    select null::text as feed, null::jsonb as finding where false
-  `,
   readsAgain: sql`later.reason is null`,
   // Each is an observation of the whole list, and there are few.
   isPrunable: () => sql`false`,
   covers: () => 'ranks',
-  progress: sql`null::json`,
-  extent: sql`
-    select coalesce((select items from (${newestRanking}) as newest), 0) as positions,
-           0 as gaps, 0 as missing, null::jsonb as batches
-  `,
-  newestTimes: null,
   facts,
   settings: rankedSettings,
   bounds: ['maxPages'],
@@ -171,7 +110,7 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   nextWalk: planRankedWalk,
   sqlNames: ({ name }) => ({ name }),
   async repairs(db, { lane, scope }) {
-    const unverified = sql`select from etl.feeds where ${ofFeed(lane)} and not exists (${newestRanking})`;
+    const unverified = sql`select from etl.verification where ${ofFeed(lane)} and not is_verified`;
     return (await hasRows(db, unverified)) ? [scope] : [];
   },
   repairRequests: async (_db, _feed, history) => history,

@@ -34,10 +34,10 @@ const namesOf = ({ table, key, total, history }: RankedList) => ({
 export const rowsMoved = 'moved';
 
 /** Why no ranking was published: a service under repair lists no item, though some are stored. */
-export const listEmpty = 'empty';
+const listEmpty = 'empty';
 
 /** Why a walk to the list's end gives no ranking: an empty page leads on to what is below it. */
-export const partSkipped = 'skipped';
+const partSkipped = 'skipped';
 
 /** Most walks of one ranking: an order may never rest. A row missed thrice is more likely gone. */
 const walksAtMost = 3;

@@ -1,0 +1,54 @@
+create or replace view etl.feed_extents as
+select feeds.feed,
+       coalesce((
+         select sum(upper(range) - lower(range)) from etl.covered_ranges
+         where covered_ranges.feed = feeds.feed
+       ), 0)::bigint as positions,
+       gaps, missing, null::jsonb as batches
+from etl.feeds, lateral (
+  select count(*) as gaps, coalesce(sum(upper(gap) - lower(gap)), 0)::bigint as missing
+  from etl.feed_gaps
+  where feed_gaps.feed = feeds.feed
+) as open
+where kind = 'newest-first'
+union all
+select feed, verified, least(1, unread), unread,
+       to_jsonb(counts) - 'feed' || jsonb_build_object('is_bounded', not upper_inf(target_numbers))
+from etl.batch_counts as counts
+join etl.feeds using (feed)
+union all
+select feeds.feed, coalesce((
+         select items from etl.rankings
+         where rankings.feed = feeds.feed
+         order by walk_id desc
+         limit 1
+       ), 0), 0, 0, null
+from etl.feeds
+where kind = 'ranked';
+
+create or replace view etl.newest_times as
+select feed, item.timestamp
+from etl.feeds, lateral etl.items_below(
+  -- Minutes of a busy chain and months of a quiet one; a day of batches.
+  chain_id, operation, 9223372036854775807, 'infinity', case kind when 'numbered' then 200 else 1000 end
+) as item;
+
+create or replace view etl.run_progress as
+select runs.id as run_id, json_build_object('reached', (
+  select json_build_object('top', top, 'bottom', bottom)
+  from etl.walks
+  where run_id = runs.id
+  order by id desc
+  limit 1
+), 'reached_at', (
+  select timestamp from etl.item_above(feeds.chain_id, feeds.operation, (
+    select max(upper(gap)) from etl.feed_gaps where feed_gaps.feed = feeds.feed and is_open
+  ))
+)) as progress
+from etl.runs
+join etl.feeds using (feed)
+where kind = 'newest-first';
+
+comment on view etl.feed_extents is 'How many positions of each list are verified, in how many gaps how many are missing, and the counts of batches.';
+comment on view etl.newest_times is 'Times of the newest items of each list with positions, which show its pace.';
+comment on view etl.run_progress is 'How far the newest walk of a run has gone down a newest-first list, and to what time history is read.';

@@ -1,0 +1,64 @@
+create or replace view etl.verification as
+-- By pages that went past blocks, or by an end with at most one item.
+select feeds.feed, 'no-coverage' as lacks,
+       exists (
+         select from etl.feed_coverage
+         where feed_coverage.feed = feeds.feed and (covered <> '{}' or reached_since is not null)
+       ) or exists (
+         select from etl.walks
+         where walks.feed = feeds.feed
+           and walks.state = 'finished'
+           and walks.reason is null
+           and walks.items <= 1
+           and walks.cuts = 0
+       ) as is_verified
+from etl.feeds
+where kind = 'newest-first'
+union all
+-- By the chain, or, up to a last number, by being read: a few batches lack neighbours.
+select feeds.feed, 'no-verified-batch',
+       exists (
+         select from etl.batch_states as batch
+         where batch.chain_id = feeds.chain_id
+           and batch.operation = feeds.operation
+           and batch.is_verified
+           and batch_number <@ target_numbers
+       ) or (
+         not upper_inf(target_numbers) and target_numbers <> '{}'
+         and (select sum(upper(range) - lower(range)) from unnest(target_numbers) as range) = (
+           select count(*) from etl.batch_states as batch
+           where batch.chain_id = feeds.chain_id
+             and batch.operation = feeds.operation
+             and batch_number <@ target_numbers
+         )
+       )
+from etl.feeds
+where kind = 'numbered'
+union all
+select feeds.feed, 'no-snapshot', exists (
+  select from etl.rankings where rankings.feed = feeds.feed
+)
+from etl.feeds
+where kind = 'ranked';
+
+create or replace view etl.verified_ranges as
+select feed, from_block as "from", to_block as "to", as_of, newest_as_of
+from explorer.coverage
+where unit <> 'ranking'
+union all
+-- All ranks: an item in quarantine can have any of them.
+select feeds.feed, 1, items, as_of, coalesce(started_at, as_of)
+from etl.feeds, lateral (
+  select rankings.*, started_at
+  from etl.rankings
+  join etl.walks on walks.id = walk_id
+  where rankings.feed = feeds.feed
+  order by walk_id desc
+  limit 1
+) as ranking
+where kind = 'ranked'
+  and items > 0
+  and not exists (select from etl.quarantined where quarantined.feed = feeds.feed);
+
+comment on view etl.verification is 'Whether anything verifies a feed; if nothing does, lacks is the detail of its finding.';
+comment on view etl.verified_ranges is 'The verified ranges of each feed, both ends included: blocks, batches, or the ranks of the last ranking.';
