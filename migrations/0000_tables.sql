@@ -712,8 +712,8 @@ CREATE INDEX "walks_backfill" ON "etl"."walks" USING btree ("feed","id") WHERE l
 CREATE INDEX "walks_entered" ON "etl"."walks" USING btree ("feed") WHERE not from_head;--> statement-breakpoint
 CREATE INDEX "walks_since" ON "etl"."walks" USING btree ("feed") WHERE reason = 'since';--> statement-breakpoint
 CREATE INDEX "bundles_block_number" ON "explorer"."bundles" USING btree ("chain_id","block_number","transaction_hash","bundle_index");--> statement-breakpoint
-CREATE INDEX "bundles_bundler_hash" ON "explorer"."bundles" USING btree ("bundler_hash","chain_id");--> statement-breakpoint
-CREATE INDEX "bundles_timestamp" ON "explorer"."bundles" USING btree ("timestamp" DESC NULLS FIRST,"chain_id");
+CREATE INDEX "bundles_timestamp" ON "explorer"."bundles" USING btree ("timestamp" DESC NULLS FIRST,"chain_id");--> statement-breakpoint
+CREATE INDEX "bundles_page" ON "explorer"."bundles" USING brin ("page_id") WITH (autosummarize=true);
 --> statement-breakpoint
 -- Below: what tables.ts cannot declare.
 alter table etl.incarnations set unlogged;

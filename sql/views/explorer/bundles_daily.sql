@@ -2,12 +2,15 @@ create or replace view explorer.bundles_daily as
 select chain_id, etl.utc_day(timestamp) as day, count(*) as bundles, sum(total_ops)::bigint as operations,
        count(distinct bundler_hash) as bundlers
 from (
-  select chain_id, total_ops, bundler_hash,
-         coalesce(timestamp, (
-           select known.timestamp from explorer.time_of_block(bundles.chain_id, block_number) as known
-         )) as timestamp
+  select chain_id, total_ops, bundler_hash, timestamp
   from explorer.bundles
-  where removed_at is null
+  where removed_at is null and timestamp is not null
+  union all
+  -- By itself, so that a condition on the day reaches the rows above.
+  select bundles.chain_id, total_ops, bundler_hash, known.timestamp
+  from explorer.bundles
+  cross join lateral explorer.time_of_block(bundles.chain_id, block_number) as known
+  where removed_at is null and bundles.timestamp is null
 ) as bundle
 where timestamp is not null
 group by chain_id, day;

@@ -21,7 +21,7 @@ select op.chain_id, chains.name as chain_name, op.hash, op.timestamp, op.timesta
        ) as lateness,
        op.first_seen_at, op.updated_at, op.page_id,
        (
-         -- Which of several bundles of a transaction an operation is in, the list does not say.
+         -- The list does not say in which of a transaction's bundles an operation is.
          select min(bundle.bundler_hash)
          from explorer.bundles as bundle
          where bundle.chain_id = op.chain_id and bundle.removed_at is null

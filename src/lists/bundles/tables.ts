@@ -24,7 +24,8 @@ export const bundles = explorerSchema.table(
       table.transaction_hash,
       table.bundle_index,
     ),
-    index('bundles_bundler_hash').on(table.bundler_hash, table.chain_id),
+    // As those of user_operations: for questions of some days, and to prune the ledger.
     index('bundles_timestamp').on(table.timestamp.desc().nullsFirst(), table.chain_id),
+    index('bundles_page').using('brin', table.page_id).with({ autosummarize: true }),
   ],
 );
