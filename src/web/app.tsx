@@ -1,4 +1,4 @@
-import { render } from 'preact';
+import { type FunctionComponent, render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { StatusDocument } from '../status/schema.ts';
 import { statusPace, takeToken, useJson, wrongToken } from './api.ts';
@@ -25,21 +25,13 @@ function decode(text: string): string {
   }
 }
 
-const titles: Readonly<Record<string, string>> = {
-  feeds: 'Feeds',
-  runs: 'Runs',
-  explore: 'Explore',
-  trace: 'Trace',
-};
-
-function View({ view, ...props }: ViewProps & { readonly view: string }) {
-  const { name } = props;
-  if (view === 'feed') return <Feed key={name} {...props} />;
-  if (view === 'runs') return <Runs {...props} />;
-  if (view === 'explore') return <Explore {...props} />;
-  if (view === 'trace') return <Trace key={name} {...props} />;
-  return <Overview {...props} />;
-}
+/** The views of the navigation, by the first part of the route. */
+const views = new Map<string, readonly [title: string, view: FunctionComponent<ViewProps>]>([
+  ['feeds', ['Feeds', Overview]],
+  ['runs', ['Runs', Runs]],
+  ['explore', ['Explore', Explore]],
+  ['trace', ['Trace', Trace]],
+]);
 
 const skip = (event: Event) => {
   event.preventDefault();
@@ -53,7 +45,7 @@ const Top = ({ view, asOf }: { readonly view: string; readonly asOf: string | un
     </a>
     <b>explorer-etl</b>
     <nav class="row" aria-label="Views">
-      {Object.entries(titles).map(([name, title]) => (
+      {[...views].map(([name, [title]]) => (
         <a key={name} href={`#/${name}`} aria-current={name === view ? 'page' : undefined}>
           {title}
         </a>
@@ -68,6 +60,8 @@ function App() {
   const answer = useJson<StatusDocument>('status.json', {}, statusPace);
   const { data: status, problem } = answer;
   const title = headline(answer);
+  const [heading, view] = views.get(route.view) ?? [route.name || 'Feeds', Overview];
+  const View = route.view === 'feed' ? Feed : view;
   useEffect(() => {
     addEventListener('hashchange', () => {
       if (takeToken()) location.reload();
@@ -80,13 +74,13 @@ function App() {
   useEffect(() => scrollTo(0, 0), [route.view, route.name]);
   return (
     <>
-      <Top view={route.view in titles ? route.view : 'feeds'} asOf={status?.as_of} />
+      <Top view={views.has(route.view) ? route.view : 'feeds'} asOf={status?.as_of} />
       <Banner {...answer} />
       <main id="main" class="wide" tabIndex={-1}>
         {status !== null && problem !== wrongToken && (
           <>
-            <h1 class="hidden">{titles[route.view] ?? (route.name || 'Feeds')}</h1>
-            <View {...route} status={status} />
+            <h1 class="hidden">{heading}</h1>
+            <View key={route.view === 'explore' ? '' : route.name} {...route} status={status} />
           </>
         )}
       </main>

@@ -11,11 +11,8 @@ type Value = QueryDocument['rows'][number][number];
 type Row = Readonly<Record<string, Value>>;
 type Chains = StatusDocument['feeds'];
 
-const firstQuery = 'operations-daily';
 const mostRows = 200;
 const mostBars = 25;
-
-const isNumeric = (type: string): boolean => /int|numeric|float|double|real|decimal/u.test(type);
 
 interface DrawingProps {
   readonly rows: readonly Row[];
@@ -38,13 +35,10 @@ interface Point {
   readonly y: number;
 }
 
-function sumsByX(points: readonly Point[]): ReadonlyMap<string, number> {
-  const sums = new Map<string, number>();
-  for (const { x, y } of points) sums.set(x, (sums.get(x) ?? 0) + y);
-  return sums;
-}
-
 const total = (points: readonly Point[]): number => points.reduce((sum, { y }) => sum + y, 0);
+
+const sumsByX = (points: readonly Point[]): ReadonlyMap<string, number> =>
+  new Map([...Map.groupBy(points, ({ x }) => x)].map(([x, own]) => [x, total(own)]));
 
 /**
  * The largest series, and the sum of the others: colours are limited. Adds up chains, unless they are the series or
@@ -108,7 +102,8 @@ function Rows({ rows, columns, chains }: Pick<DrawingProps, 'rows' | 'columns' |
   const cells = columns.map(({ name, type }): Column<Row> => {
     const of = (row: Row) => show(row, name, chains);
     if (name === 'chain_id') return ['chain', of];
-    return [name, of, isNumeric(type) ? 'number' : undefined];
+    const isNumeric = /int|numeric|float|double|real|decimal/u.test(type);
+    return [name, of, isNumeric ? 'number' : undefined];
   });
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Rows">
@@ -183,9 +178,7 @@ const Dictionary = ({ relations }: { readonly relations: QueriesDocument['dictio
 export function Explore({ name, status: { feeds } }: ViewProps) {
   const answer = useJson<QueriesDocument>('queries.json', {}, once);
   const { queries = [], dictionary = [] } = answer.data ?? {};
-  const chosen = [name, firstQuery]
-    .map((wanted) => queries.find((query) => query.name === wanted))
-    .find((query) => query !== undefined);
+  const chosen = queries.find((query) => query.name === name) ?? queries[0];
   const link = (query: Query) => {
     const [href, text] = [`#/explore/${query.name}`, query.name.replaceAll('-', ' ')];
     const current = query === chosen ? 'page' : undefined;
