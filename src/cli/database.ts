@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { loadSettings, type SettingsInput } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
-import { isPrepared } from '../db/prepared.ts';
 import { readStandby, StandbyError } from '../db/standby.ts';
 import { openDatabase, type EmbeddedPlace, type OpenDatabase } from '../open-database.ts';
 import { inspectEmbeddedPostgres } from '../postgres/postgres.ts';
@@ -106,16 +105,7 @@ export function reportLocation(
   stderr(`Embedded Postgres ${state}; its data is in ${embedded.dataDirectory}${why}\n`);
 }
 
-/**
- * For commands that create no tables; `what` is the missing data, such as `to verify`.
- * @throws UsageError if the database has no tables yet
- */
-export async function demandPrepared({ pool }: OpenDatabase, what: string): Promise<void> {
-  if (await isPrepared(pool)) return;
-  throw new UsageError(`there is nothing ${what} yet: run sync or start first.`);
-}
-
-/** @throws UsageError if the database has no data yet */
+/** For commands that create no tables. @throws UsageError if the database has none yet */
 export async function demandData({ pool }: OpenDatabase): Promise<void> {
   // Analysts have no access to schema etl.
   const { rows } = await pool.query<{ is_there: boolean }>(

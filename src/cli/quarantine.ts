@@ -12,7 +12,7 @@ import {
 import { columns, fit } from '../terminal/layout.ts';
 import type { Look } from '../terminal/look.ts';
 import { addFeedOptions, wholeNumber, type ChosenFeeds, addExamples } from './options.ts';
-import { storedFeeds, demandPrepared, onDatabase } from './database.ts';
+import { storedFeeds, demandData, onDatabase } from './database.ts';
 import { exits, UsageError, type Action, type Registry } from './context.ts';
 import { printAnswer } from './print.ts';
 
@@ -75,7 +75,7 @@ export function register({ command, run }: Registry): void {
       const { settings, ...feeds } = storedFeeds(context, options);
       const { id: ids = [], reason = null } = options;
       return onDatabase(settings, context, access, async (database) => {
-        await demandPrepared(database, 'in quarantine');
+        await demandData(database);
         return work(database.db, { ...feeds, ids, reason }, context, options);
       });
     });

@@ -19,10 +19,9 @@ import {
   withTargets,
 } from '../sync/targets.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds, addExamples } from './options.ts';
-import { concludeSync } from './sync-result.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
-import { demandPrepared, onDatabase, settingsOf } from './database.ts';
-import { syncTargets } from './sync.ts';
+import { demandData, onDatabase, settingsOf } from './database.ts';
+import { concludeSync, syncTargets } from './sync.ts';
 import { costText } from './verify.ts';
 
 interface RepairOptions extends ChosenFeeds, SourceOptions {
@@ -44,7 +43,7 @@ async function repair(context: Context, options: RepairOptions) {
   requireApiKey(wanted);
   return onDatabase(wanted, context, 'writes', async (database) => {
     const begunAt = performance.now();
-    await demandPrepared(database, 'to repair');
+    await demandData(database);
     // Feeds that were never read have no gap: sync and start register feeds, repair registers none.
     const settings = { ...wanted, chains: await onlyRegistered(database.db, wanted.chains) };
     await registerFeeds(

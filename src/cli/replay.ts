@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { countArchived, replayArchive, type Replayed } from '../replay/replay.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import { addFeedOptions, type ChosenFeeds, addExamples } from './options.ts';
-import { storedFeeds, demandPrepared, onDatabase, reportLocation } from './database.ts';
+import { storedFeeds, demandData, onDatabase, reportLocation } from './database.ts';
 import type { Context, Registry } from './context.ts';
 import { printAnswer } from './print.ts';
 
@@ -37,7 +37,7 @@ async function replay(context: Context, options: ChosenFeeds) {
   const { settings, ...filter } = storedFeeds(context, options);
   return onDatabase(settings, context, 'writes', async (database) => {
     reportLocation(context, database);
-    await demandPrepared(database, 'to replay');
+    await demandData(database);
     const total = await countArchived(database.db, filter);
     let reportedAt = performance.now();
     const onProgress = ({ pages }: Replayed) => {

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { createLogUpdate } from 'log-update';
+import { every } from '../every.ts';
 import type { LogFormat } from '../log-levels.ts';
 import { createLog, type Log } from '../log.ts';
 import type { StatusDocument } from '../status/schema.ts';
@@ -59,10 +59,8 @@ export function openScreen(
   };
 }
 
-/** Reading the status takes at most an eleventh of the time; pauses last 0.5 to 5 s. */
-const restPerRead = 10;
-const leastRestMs = 500;
-const mostRestMs = 5_000;
+/** Between two readings of the status, in ms: each takes a tenth of that or less. */
+const restMs = 1_000;
 
 /** Passes the status on regularly. @returns a function that ends it after a last read */
 export function watchStatus(
@@ -70,20 +68,13 @@ export function watchStatus(
   show: (status: StatusDocument) => void,
 ): () => Promise<void> {
   const ending = new AbortController();
-  const { signal } = ending;
-  const watching = (async () => {
-    for (let isLast = false; !isLast;) {
-      isLast = signal.aborted;
-      const begun = performance.now();
-      // The work itself reports a failure to read.
-      await read().then(show, () => undefined);
-      const restMs = Math.max(leastRestMs, restPerRead * (performance.now() - begun));
-      await delay(Math.min(mostRestMs, restMs), undefined, { signal }).catch(() => undefined);
-    }
-  })();
+  // The work itself reports a failure to read.
+  const draw = () => read().then(show, () => undefined);
+  const watching = every(restMs, ending.signal, draw, () => undefined);
   return async () => {
     ending.abort();
     await watching;
+    await draw();
   };
 }
 

@@ -8,6 +8,8 @@ import {
   type Family,
   type FaultRate,
   type Generation,
+  type Limits,
+  type SimulatorOptions,
   type SimulatedChain,
 } from '../../simulator/index.ts';
 import { nearest } from '../config/nearest.ts';
@@ -23,14 +25,7 @@ export const simulateDocument = z.strictObject({
   chains: z.array(z.int()),
 });
 
-interface SimulateOptions {
-  readonly port: number;
-  readonly seed: number;
-  readonly chains: readonly SimulatedChain[];
-  readonly latencyMs: number;
-  readonly apiKey: string;
-  readonly requestsPerSecond?: number;
-  readonly dailyCredits?: number;
+interface SimulateOptions extends SimulatorOptions, Limits {
   readonly fault?: readonly FaultRate[];
 }
 
@@ -91,19 +86,10 @@ Other commands read it with EXPLORER_BASE_URL=http://127.0.0.1:8545 EXPLORER_API
 }
 
 async function simulate(context: Context, options: SimulateOptions): Promise<Exit> {
-  const { port, seed, chains, latencyMs, apiKey, fault = [] } = options;
-  const { requestsPerSecond, dailyCredits } = options;
-  const limits = {
-    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
-    ...(dailyCredits !== undefined && { dailyCredits }),
-  };
+  const { port, chains, fault = [] } = options;
   const simulator = await startSimulator({
-    port,
-    seed,
-    chains,
-    latencyMs,
-    apiKey,
-    limits: () => limits,
+    ...options,
+    limits: () => options,
     faults: faultsAtRates(fault),
   }).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);

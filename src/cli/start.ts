@@ -6,13 +6,7 @@ import { ConfigError } from '../config/error.ts';
 import { requireApiKey, secretsOf, type Settings } from '../config/settings.ts';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import { whileCurrent } from '../db/migrate.ts';
-import {
-  configuredFeeds,
-  configuredLanes,
-  nextPoll,
-  withTargets,
-  reconcileTargets,
-} from '../sync/targets.ts';
+import { configuredFeeds, configuredLanes, nextPoll, withTargets } from '../sync/targets.ts';
 import { OriginError } from '../sync/feeds.ts';
 import type { HttpServer } from '../http/server.ts';
 import { noteEvent, serve, type ScheduleChanges } from '../sync/serve.ts';
@@ -71,7 +65,13 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
   const settings = settingsOf(context);
   log.conceal(secretsOf(settings));
   requireApiKey(settings);
-  const page = await openPage(context, options, settings, log);
+  const address = wantedAddress(options, settings);
+  const serving = { settings, works: true, metricsAddress: settings.http.metrics };
+  // It is served before the database answers, and shows the wait.
+  const page = address === null ? null : await servePage(context, address, serving);
+  if (page !== null) log.write('http.listening', { url: urlOf(page) });
+  const { databaseUrl: url, directUrl } = settings;
+  if (url !== null) page?.use({ url, directUrl });
   let readyAt: Date | null = null;
   try {
     readyAt = await workOn({ context, options, settings, log, page });
@@ -86,24 +86,6 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
     });
   }
   return exits.done;
-}
-
-/** Serves the page before the database answers; it then shows the wait. */
-async function openPage(
-  context: Context,
-  options: StartOptions,
-  settings: Settings,
-  log: Log,
-): Promise<HttpServer | null> {
-  const address = wantedAddress(options, settings);
-  if (address === null) return null;
-  const metricsAddress = settings.http.metrics;
-  const page = await servePage(context, address, { settings, works: true, metricsAddress });
-  if (settings.databaseUrl !== null) {
-    page.use({ url: settings.databaseUrl, directUrl: settings.directUrl });
-  }
-  log.write('http.listening', { url: urlOf(page) });
-  return page;
 }
 
 interface Work {
@@ -122,7 +104,6 @@ async function workOn({ context, options, settings, log, page }: Work): Promise<
   const { database, engine } = opened;
   try {
     const lanes = configuredLanes(await withTargets(database.db, settings.chains));
-    if (settings.configFile === null) await reconcileTargets(database.db, lanes);
     const readyAt = new Date();
     const feeds = configuredFeeds(settings.chains);
     log.write('start.ready', {

@@ -8,9 +8,9 @@ import {
   type StatusDocument,
 } from '../status/schema.ts';
 import { isKnown, statusNow, statusOrOutage } from '../status/status.ts';
-import { bar, columns, feedNames, fit, widthOf, wrap } from '../terminal/layout.ts';
+import { bar, columns, feedNames, fit, wrap } from '../terminal/layout.ts';
 import { type Look, mark, paint, type Style } from '../terminal/look.ts';
-import { bytes, compact, counted, duration, whole } from '../terminal/numbers.ts';
+import { brief, bytes, compact, counted, duration, whole } from '../terminal/numbers.ts';
 import { addExamples, addDemo } from './options.ts';
 import {
   withCommands,
@@ -182,10 +182,12 @@ interface Column {
   readonly isRight?: true;
   /** Omitted below 76 columns, like the bar. */
   readonly isWide?: true;
-  readonly cell: (feed: FeedStatus, look: Look, at: Date, barWidth: number) => string;
+  readonly cell: (feed: FeedStatus, look: Look, at: Date) => string;
 }
 
 const narrow = 76;
+/** Of a bar, in columns. */
+const barWidth = 10;
 
 const tableColumns: readonly Column[] = [
   { head: 'chain', cell: ({ chain_name }) => printable(chain_name) },
@@ -196,14 +198,11 @@ const tableColumns: readonly Column[] = [
   { head: 'polled', isRight: true, cell: polledCell },
   {
     head: 'verified',
-    cell: (feed, look, _at, barWidth) =>
-      `${bar(look, feed.verified.share, barWidth)} ${shareText(feed)}`.trim(),
+    cell: (feed, look) =>
+      `${bar(look, feed.verified.share, look.columns < narrow ? 0 : barWidth)} ${shareText(feed)}`.trim(),
   },
   { head: 'left', isRight: true, isWide: true, cell: leftText },
 ];
-
-/** Minimum and maximum width of a bar, in columns. */
-const bars = { least: 4, most: 24 };
 
 /** A row for each feed. */
 export function feedTable(
@@ -212,18 +211,12 @@ export function feedTable(
 ): string[] {
   const isNarrow = look.columns < narrow;
   const shown = tableColumns.filter(({ isWide }) => !isNarrow || isWide !== true);
-  const draw = (barWidth: number) =>
-    columns(look, {
-      head: shown.map(({ head }) => head),
-      rows: feeds.map((feed) =>
-        shown.map(({ cell }) => cell(feed, look, new Date(as_of), barWidth)),
-      ),
-      aligns: shown.map(({ isRight }) => (isRight === true ? 'right' : 'left')),
-      flexible: 1,
-    });
-  if (isNarrow) return draw(0);
-  const spare = look.columns - Math.max(...draw(bars.least).map(widthOf));
-  return draw(Math.min(bars.most, bars.least + Math.max(0, spare)));
+  return columns(look, {
+    head: shown.map(({ head }) => head),
+    rows: feeds.map((feed) => shown.map(({ cell }) => cell(feed, look, new Date(as_of)))),
+    aligns: shown.map(({ isRight }) => (isRight === true ? 'right' : 'left')),
+    flexible: 1,
+  });
 }
 
 /** Red only if action is needed: a key without credits recovers by itself. */
@@ -232,27 +225,16 @@ function stateCell({ state: name, failure }: FeedStatus, look: Look): string {
   return paint(look, isRefused ? 'bad' : feedStyles[name], name);
 }
 
-const units = [
-  ['d', 86_400],
-  ['h', 3_600],
-  ['m', 60],
-] as const;
-
-function briefly(seconds: number): string {
-  const [unit, size] = units.find(([, length]) => seconds >= length) ?? (['s', 1] as const);
-  return `${whole(Math.floor(Math.max(0, seconds) / size))}${unit}`;
-}
-
-const ageText = (time: string, at: Date) => briefly((at.getTime() - Date.parse(time)) / 1000);
+const ageText = (time: string, at: Date) => brief((at.getTime() - Date.parse(time)) / 1000);
 
 function newestCell({ newest_item: item, lag_s }: FeedStatus, look: Look, at: Date): string {
-  if (item === null) return lag_s === null ? '' : briefly(lag_s);
+  if (item === null) return lag_s === null ? '' : brief(lag_s);
   return item.is_met ? ageText(item.at, at) : paint(look, 'warning', ageText(item.at, at));
 }
 
 function polledCell({ poll: { age_s, is_met } }: FeedStatus, look: Look): string {
   if (age_s === null) return '';
-  return is_met === false ? paint(look, 'warning', briefly(age_s)) : briefly(age_s);
+  return is_met === false ? paint(look, 'warning', brief(age_s)) : brief(age_s);
 }
 
 /** `~`: estimated from the rows so far; `≥`: the list may be shorter. */
@@ -266,7 +248,7 @@ const percents = (part: number) => `${part < 1 ? Math.min(99, Math.floor(part * 
 
 /** The time left while history is read, otherwise its requests. */
 function leftText({ left: { requests, ends_in_s } }: FeedStatus): string {
-  if (ends_in_s !== null) return `~${briefly(ends_in_s)}`;
+  if (ends_in_s !== null) return `~${brief(ends_in_s)}`;
   const { likely, most } = requests;
   if (most === null) return 'unknown';
   if (most === 0) return '';

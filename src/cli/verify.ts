@@ -15,7 +15,7 @@ import { type Look, mark, paint } from '../terminal/look.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import { type Context, exits, type Registry, withCommands } from './context.ts';
 import { addExamples, addDemo } from './options.ts';
-import { demandPrepared, onDatabase, settingsOf } from './database.ts';
+import { demandData, onDatabase, settingsOf } from './database.ts';
 import { printAnswer } from './print.ts';
 
 export function register({ command, run }: Registry): void {
@@ -29,7 +29,7 @@ export function register({ command, run }: Registry): void {
 async function verify(context: Context) {
   const settings = settingsOf(context, {}, 'database');
   return onDatabase(settings, context, 'reads', async (database) => {
-    await demandPrepared(database, 'to verify');
+    await demandData(database);
     const how = { pageSize: settings.explorer.pageSize, at: new Date() };
     const document = await verifyReport(database.db, await verifyFeeds(database.db), how);
     const text = verifyText(context.out, withCommands(document, context.commandLine));

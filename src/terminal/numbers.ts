@@ -24,6 +24,10 @@ export const duration = (seconds: number | null): string =>
         secondsDecimalDigits: Math.abs(seconds) < 10 ? 1 : 0,
       });
 
+/** A time in its largest unit, such as 2h. */
+export const brief = (seconds: number): string =>
+  prettyMilliseconds(Math.max(1, Math.floor(seconds)) * 1000, { unitCount: 1 });
+
 /** Bytes in a suitable unit, such as 3.4 MB. */
 export const bytes = (count: number): string => prettyBytes(count);
 

@@ -15,7 +15,7 @@ import * as query from '../../src/cli/query.ts';
 import * as replay from '../../src/cli/replay.ts';
 import * as simulate from '../../src/cli/simulate.ts';
 import * as start from '../../src/cli/start.ts';
-import * as syncResult from '../../src/cli/sync-result.ts';
+import * as sync from '../../src/cli/sync.ts';
 import { planDocument } from '../../src/status/plan.ts';
 import { statusDocument } from '../../src/status/schema.ts';
 import { verifyDocument } from '../../src/status/verify.ts';
@@ -37,7 +37,7 @@ export const schemas: ReadonlyMap<string, z.ZodObject> = new Map(
     replay,
     simulate,
     start,
-    syncResult,
+    sync,
     { planDocument, statusDocument, verifyDocument },
   ]
     .flatMap((module): unknown[] => Object.values(module))

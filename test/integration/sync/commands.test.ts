@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { statusFaults } from '../../../simulator/index.ts';
-import type { SyncDocument } from '../../../src/cli/sync-result.ts';
+import type { SyncDocument } from '../../../src/cli/sync.ts';
 import { withinADay } from '../../harness/clock.ts';
 import { chain, openProgram } from './program.ts';
 

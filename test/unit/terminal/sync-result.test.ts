@@ -3,7 +3,7 @@ import { failures, type FailureClass } from '../../../src/failure.ts';
 import { feedOf, statusOf } from '../../harness/status.ts';
 import { looks, usual } from './looks.ts';
 import { exits } from '../../../src/cli/context.ts';
-import { syncText, type SyncDocument } from '../../../src/cli/sync-result.ts';
+import { syncText, type SyncDocument } from '../../../src/cli/sync.ts';
 import { plainLook, type Look } from '../../../src/terminal/look.ts';
 import { widthOf } from '../../../src/terminal/layout.ts';
 
