@@ -36,7 +36,7 @@ const alsoOnCitus = [
   'test/integration/archive/replay.test.ts',
 ];
 
-const browserSetup = ['test/harness/browser-setup.ts'];
+const browserSetup = ['test/browser/setup.ts'];
 
 function project(name: Project, options: Options): TestProjectInlineConfiguration {
   const limitMs = limitsMs[name];

@@ -1,9 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { accessViolations, connectBrowser, openPage } from '../harness/browser.ts';
-import { hostile } from '../harness/page/answers.ts';
-import { sceneOf, type SceneName } from '../harness/page/scenes.ts';
-import { servePage } from '../harness/page/server.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { accessViolations, connectBrowser, openPage, servePage } from './page.ts';
+import { hostile, sceneOf, type SceneName } from './scenes.ts';
 
 let browser: Browser;
 
@@ -21,7 +19,6 @@ async function openScene(
   options: Parameters<typeof openPage>[2] & { readonly token?: string } = {},
 ) {
   const server = await servePage(name, options.token);
-  onTestFinished(() => server.close());
   const opened = await openPage(browser, `${server.url}#${view}`, options);
   return { ...opened, server };
 }

@@ -1,13 +1,83 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { dirname, join, normalize } from 'node:path';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, normalize } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { environment, installPackage, run, type Packed } from '../harness/package.ts';
+
+const root = join(import.meta.dirname, '../..');
+/** What the package is made from, and nothing that only the checkout has. */
+const sources = [
+  'bin',
+  'src',
+  'simulator',
+  'migrations',
+  'questions',
+  'sql',
+  'dashboards',
+  'deploy',
+  'docs',
+  'LICENSE',
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'package.json',
+  'rolldown.config.js',
+  'tsconfig.json',
+  'explorer-etl.schema.json',
+];
+const packedSchema = z.object({
+  filename: z.string(),
+  /** Bytes. */
+  size: z.int(),
+  unpackedSize: z.int(),
+  files: z.array(z.object({ path: z.string() })),
+});
+type Packed = z.infer<typeof packedSchema>;
+const packSchema = z.tuple([packedSchema]);
+
+/**
+ * Builds the package from this checkout, once, and installs it as a user does.
+ *
+ * @returns a scratch folder, which the caller removes; in it that of a user, which was empty before
+ */
+async function installPackage() {
+  const scratch = await mkdtemp(join(tmpdir(), 'explorer-etl-pack-'));
+  // Open to the server's account, so that its data stays in here and goes with it.
+  await chmod(scratch, 0o755);
+  const checkout = join(scratch, 'checkout');
+  for (const source of sources) {
+    await cp(join(root, source), join(checkout, source), { recursive: true });
+  }
+  await symlink(join(root, 'node_modules'), join(checkout, 'node_modules'));
+  const pack = await run('npm', ['pack', '--json', '--pack-destination', scratch], checkout);
+  const [packed] = packSchema.parse(JSON.parse(pack.stdout));
+  const folder = await mkdtemp(join(scratch, 'empty-'));
+  await chmod(folder, 0o755);
+  const quietly = ['--prefer-offline', '--no-audit', '--no-fund'];
+  await run('npm', ['install', ...quietly, join(scratch, packed.filename)], folder);
+  return { scratch, folder, packed };
+}
+
+/** A user's environment: this Node, and none of the checkout's other programs on the path. */
+function environment(): NodeJS.ProcessEnv {
+  const { npm_config_local_prefix: _prefix, npm_package_json: _manifest, ...rest } = process.env;
+  const path = (rest['PATH'] ?? '').split(delimiter);
+  const own = path.filter((entry) => !entry.includes('node_modules'));
+  const node = dirname(process.execPath);
+  return { ...rest, PATH: [node, ...own].join(delimiter), NO_COLOR: '1', DATABASE_URL: '' };
+}
+
+/** Runs a program as a user does, to its end. */
+async function run(program: string, args: readonly string[], cwd: string) {
+  const output = await promisify(execFile)(program, args, { cwd, env: environment() });
+  return { stdout: output.stdout };
+}
 
 /** A tenth more than it takes, for what is added meanwhile; who meets it looks what grew. */
 const mostBytes = { packed: 700_000, unpacked: 2_700_000 };

@@ -4,7 +4,7 @@ import { loadSettings } from '../../src/config/load.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { configFolder, eventually } from '../harness/process.ts';
-import { firstId, openStruckWorld, type StruckWorld } from '../harness/struck-world.ts';
+import { firstId, openStruckWorld, type StruckWorld } from './struck-world.ts';
 import { yearly } from '../harness/world.ts';
 
 interface Case {

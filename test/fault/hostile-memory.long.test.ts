@@ -9,13 +9,13 @@ import {
   type FaultName,
   type SimulatedChain,
 } from '../../simulator/index.ts';
-import type { Measured, MeasuredInput } from '../harness/measured-process.ts';
-import { firstId } from '../harness/struck-world.ts';
+import type { Measured, MeasuredInput } from './measured-process.ts';
+import { firstId } from './struck-world.ts';
 import { differences } from '../harness/tables.ts';
 import { openWorld, plainChain } from '../harness/world.ts';
 
 const seed = 23;
-const program = join(import.meta.dirname, '../harness/measured-process.ts');
+const program = join(import.meta.dirname, './measured-process.ts');
 
 /** The most that a process may grow by, whatever it is served, in bytes. */
 const mostGrowth = 256 * 1024 * 1024;

@@ -8,7 +8,7 @@ import {
 import { answered } from '../harness/explorer.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
-import { openStruckWorld, firstId, type FeedFacts } from '../harness/struck-world.ts';
+import { openStruckWorld, firstId, type FeedFacts } from './struck-world.ts';
 import { settingsFor, testKey } from '../harness/sync.ts';
 
 /**

@@ -1,8 +1,7 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { connectBrowser, openPage } from '../harness/browser.ts';
-import { sceneNames } from '../harness/page/scenes.ts';
-import { servePage } from '../harness/page/server.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connectBrowser, openPage, servePage } from '../browser/page.ts';
+import { sceneNames } from '../browser/scenes.ts';
 
 const folder = 'docs/images';
 
@@ -32,7 +31,6 @@ const looks = [
 // README shows the first; the others are for who changes the page, and are not kept.
 test.each(sceneNames)('%s', async (name) => {
   const server = await servePage(name);
-  onTestFinished(() => server.close());
   for (const [colorScheme, width] of looks) {
     const viewport = { width, height: 900 };
     const { page, complaints } = await openPage(browser, server.url, { colorScheme, viewport });

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import * as endpoints from '../../../src/status/endpoints.ts';
 import { statusDocument } from '../../../src/status/schema.ts';
-import { answerTo } from '../../harness/page/answers.ts';
-import { sceneNames, sceneOf } from '../../harness/page/scenes.ts';
+import { answerTo, sceneNames, sceneOf } from '../../browser/scenes.ts';
 
 const schemas = {
   status: statusDocument,

@@ -5,8 +5,8 @@ import type { SimulatedChain } from '../../simulator/index.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { createExplorerClient, type Timeouts } from '../../src/explorer/client.ts';
 import { parseBody } from '../../src/explorer/response.ts';
-import { testKey } from './key.ts';
-import { runSync } from './sync.ts';
+import { testKey } from '../harness/key.ts';
+import { runSync } from '../harness/sync.ts';
 
 /** What the process is started with, as JSON in its first argument: one sync, or one page of a chain. */
 export type MeasuredInput =

@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { webAssets } from '../../../src/web/bundle.ts';
-import { answerTo } from './answers.ts';
-import { sceneOf, type Scene, type SceneName } from './scenes.ts';
+import type { AxeResults } from 'axe-core';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { inject, onTestFinished } from 'vitest';
+import { webAssets } from '../../src/web/bundle.ts';
+import { answerTo, sceneOf, type Scene, type SceneName } from './scenes.ts';
 
 /** As the program sends it: nothing of another host, nothing inline. */
 const policy =
@@ -32,7 +36,11 @@ function answerOf(scene: Scene, { pathname, searchParams }: URL): object | strin
   return (scene as unknown as Record<string, object>)[key] ?? null;
 }
 
-/** @param token if given, only requests that carry it are answered with data */
+/**
+ * Serves a scene until the running test ends.
+ *
+ * @param token if given, only requests that carry it are answered with data
+ */
 export async function servePage(name: SceneName, token?: string): Promise<ScenePage> {
   const assets = await webAssets();
   let scene = sceneOf(name);
@@ -52,12 +60,57 @@ export async function servePage(name: SceneName, token?: string): Promise<SceneP
   };
   const server = createServer(respond).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  onTestFinished(close);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     show: (changes) => (scene = { ...scene, ...changes }),
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
+}
+
+/** The browser of this run. Closing it closes the pages that were opened through it. */
+export const connectBrowser = (): Promise<Browser> => chromium.connect(inject('browserEndpoint'));
+
+/** What a browser complains of while it shows a page: errors of scripts, and what the policy refuses. */
+export interface OpenedPage {
+  readonly page: Page;
+  readonly complaints: readonly string[];
+}
+
+/** Opens a page in a context of its own, which ends with the running test. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<OpenedPage> {
+  const context = await browser.newContext(options);
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await page.goto(url);
+  return { page, complaints };
+}
+
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+);
+
+/** What keeps people from using the page, by axe and WCAG 2.2 AA: the rule and the element. */
+export async function accessViolations(page: Page): Promise<string[]> {
+  await page.evaluate(axeSource);
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+  );
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary ?? ''}`),
+  );
 }

@@ -10,9 +10,9 @@ import { tableName } from '../../src/db/column-types.ts';
 import type { Timeouts } from '../../src/explorer/client.ts';
 import { operations } from '../../src/lists/registry.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
-import { serveLanes, type Serving } from './serving.ts';
-import { differences, type TableDifference } from './tables.ts';
-import { openWorld, plainChain, yearly } from './world.ts';
+import { serveLanes, type Serving } from '../harness/serving.ts';
+import { differences, type TableDifference } from '../harness/tables.ts';
+import { openWorld, plainChain, yearly } from '../harness/world.ts';
 
 /** No known chain has such an id, so that all are named after it. */
 export const firstId = 900_000;
