@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { raw } from 'jq-wasm';
-import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { expect, test } from 'vitest';
+import type { SimulatedChain } from '../../simulator/index.ts';
+import { simulated } from '../harness/explorer.ts';
 import { call } from '../harness/call.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder } from '../harness/process.ts';
@@ -45,8 +46,7 @@ const chain: SimulatedChain = {
 
 /** A database of its own, two feeds, and lines of the page that are run there. */
 async function scene() {
-  const simulator = await startSimulator({ seed: 5, chains: [chain], apiKey: testKey });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 5, chains: [chain], apiKey: testKey });
   const { pool, url } = await freshDatabase();
   const cwd = await configFolder({
     explorer: { requests_per_second: 1000 },

@@ -1,6 +1,7 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Pool } from 'pg';
-import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import type { SimulatedChain } from '../../simulator/index.ts';
+import { simulated } from '../harness/explorer.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
@@ -44,8 +45,7 @@ const modes = [
 
 /** An empty database behind a pooler, and the program on it. */
 async function openScene(settings: Readonly<Record<string, string | number>>, latencyMs = 0) {
-  const simulator = await startSimulator({ seed, chains: [chain], latencyMs });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed, chains: [chain], latencyMs });
   const { url, pool } = await freshDatabase('empty');
   const databaseUrl = (await startPooler(url, settings)).through(url);
   const cwd = await configFolder(config);

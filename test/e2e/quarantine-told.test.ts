@@ -1,6 +1,7 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
-import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import type { SimulatedChain } from '../../simulator/index.ts';
+import { simulated } from '../harness/explorer.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder } from '../harness/process.ts';
 import { testKey } from '../harness/sync.ts';
@@ -18,8 +19,7 @@ const chain: SimulatedChain = {
 
 /** Commands against an explorer some of whose items have no hash, or none such. */
 async function scene(oddities: SimulatedChain['oddities'] = ['missing-hash']) {
-  const simulator = await startSimulator({ seed: 5, chains: [{ ...chain, oddities }] });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 5, chains: [{ ...chain, oddities }] });
   const { pool, url } = await freshDatabase();
   const operations = { 'user-operations': {}, factories: {} };
   const cwd = await configFolder({

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { expect, test } from 'vitest';
+import type { SimulatedChain } from '../../simulator/index.ts';
+import { simulated } from '../harness/explorer.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { hangMs } from '../harness/hang.ts';
@@ -26,13 +27,12 @@ const large = { id: 20, operations: { 'user-operations': { schedule, parallel: 1
 /** A running `start` whose configuration the test rewrites. */
 async function scene(chains: readonly object[]) {
   const seen = new Map<number, number>();
-  const simulator = await startSimulator({
+  const simulator = await simulated({
     seed: 4,
     chains: [chainOf(10), chainOf(20), chainOf(30)],
     latencyMs: 50,
     onRequest: ({ chainId }) => void seen.set(chainId, (seen.get(chainId) ?? 0) + 1),
   });
-  onTestFinished(() => simulator.close());
   const { pool, url } = await freshDatabase();
   const contentOf = (list: readonly object[], explorer: object = {}) =>
     JSON.stringify({ explorer: { requests_per_second: 1000, ...explorer }, chains: list });

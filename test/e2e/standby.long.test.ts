@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import type { StatusDocument } from '../../src/status/schema.ts';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import type { SimulatedChain } from '../../simulator/index.ts';
 import {
   accountFor,
   give,
@@ -14,6 +14,7 @@ import {
   providePrograms,
 } from '../../src/postgres/programs.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/postgres.ts';
+import { simulated } from '../harness/explorer.ts';
 import { call, expectOneMessage } from '../harness/call.ts';
 import { freshDirectory } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
@@ -45,8 +46,7 @@ const config = {
 const readsStandby = /^Reads a standby, \d+ s behind\.$/mu;
 
 test('on a streaming standby reading commands work and say so, and writing ones name it', async () => {
-  const simulator = await startSimulator({ seed: 3, chains: [chain], apiKey: testKey });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 3, chains: [chain], apiKey: testKey });
   const { primary, standbyUrl, tellStandby, untilReplayed } = await startPair();
   const cwd = await configFolder(config);
   const on = (url: string) => {
@@ -109,8 +109,7 @@ test('on a streaming standby reading commands work and say so, and writing ones 
 
 test('a standby does not know whether a worker is there', async () => {
   const many = { ...chain, userOperations: 1_000_000 };
-  const simulator = await startSimulator({ seed: 3, chains: [many], latencyMs: 50 });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 3, chains: [many], latencyMs: 50 });
   const { primary, standbyUrl, untilReplayed } = await startPair();
   const list = { 'user-operations': { schedule } };
   const cwd = await configFolder({

@@ -1,6 +1,6 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, statusFaults, type SimulatedChain } from '../../simulator/index.ts';
-import { alterExplorer } from '../harness/explorer.ts';
+import { expect, test } from 'vitest';
+import { statusFaults, type SimulatedChain } from '../../simulator/index.ts';
+import { alterExplorer, simulated } from '../harness/explorer.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
 import { logLines } from '../harness/log-lines.ts';
@@ -30,7 +30,7 @@ const config = {
 test('each line of a start under a service manager is an event; failures are counted', async () => {
   let isBroken = true;
   let requested = 0;
-  const simulator = await startSimulator({
+  const simulator = await simulated({
     seed: 5,
     chains: [chain],
     faults: ({ operation }) => {
@@ -39,7 +39,6 @@ test('each line of a start under a service manager is an event; failures are cou
       return statusFaults['422'];
     },
   });
-  onTestFinished(() => simulator.close());
   const { pool, url } = await freshDatabase();
   const cwd = await configFolder(config);
   const environment = { databaseUrl: url, explorerUrl: simulator.url, cwd };
@@ -95,12 +94,11 @@ test('each line of a start under a service manager is an event; failures are cou
 
 test('a key that is refused is one short line, however many feeds it stops; that it works again is another', async () => {
   let isRefused = true;
-  const simulator = await startSimulator({
+  const simulator = await simulated({
     seed: 5,
     chains: [chain],
     faults: () => (isRefused ? statusFaults['401'] : null),
   });
-  onTestFinished(() => simulator.close());
   const { pool, url } = await freshDatabase();
   const cwd = await configFolder({ ...config, chains: [{ id: 10 }] });
   const program = startProgram(['start'], {

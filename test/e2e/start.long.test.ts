@@ -1,7 +1,8 @@
 import type { Pool } from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
-import { type SimulatedChain, startSimulator } from '../../simulator/index.ts';
+import { expect, test } from 'vitest';
+import type { SimulatedChain } from '../../simulator/index.ts';
 import { installQueues } from '../../src/sync/queue.ts';
+import { simulated } from '../harness/explorer.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
@@ -36,8 +37,7 @@ const configOf = (chains: readonly SimulatedChain[]) => ({
 
 /** A prepared database, on which workers that know some of the chains are started by name. */
 async function openScene(chains: readonly SimulatedChain[]) {
-  const simulator = await startSimulator({ seed: 3, chains, latencyMs });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 3, chains, latencyMs });
   const { pool, url } = await freshDatabase();
   await installQueues(url);
   const startWorker = async (name: string, some: readonly SimulatedChain[]) => {

@@ -1,6 +1,7 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { StatusDocument } from '../../src/status/schema.ts';
-import { faultsAtRates, startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { faultsAtRates, type SimulatedChain } from '../../simulator/index.ts';
+import { simulated } from '../harness/explorer.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { call } from '../harness/call.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
@@ -31,8 +32,7 @@ async function scene(latencyMs: number) {
   const chains = [
     latencyMs === 0 ? { ...chain, startsAtMs } : { ...chain, userOperations: manyOperations },
   ];
-  const simulator = await startSimulator({ seed: 6, chains, latencyMs });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 6, chains, latencyMs });
   const { url, pool } = await freshDatabase();
   const cwd = await configFolder({
     explorer: { requests_per_second: 1000 },
@@ -86,8 +86,7 @@ test('lanes, lag, coverage, what is left and when it ends, while it runs', async
 
 test('a feed whose answer comes a byte a second says that it waits, and asks again soon', async () => {
   const faults = faultsAtRates([{ name: 'byte-a-second', rate: 1 }]);
-  const simulator = await startSimulator({ seed: 6, chains: [chain], faults });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 6, chains: [chain], faults });
   const { url } = await freshDatabase();
   const operations = { factories: { schedule } };
   const cwd = await configFolder({ chains: [{ id: chain.id, operations }] });

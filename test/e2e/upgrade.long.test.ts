@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import type { SimulatedChain } from '../../simulator/index.ts';
+import { simulated } from '../harness/explorer.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
@@ -80,8 +81,7 @@ async function makeNextRelease(): Promise<string> {
 /** A database on which programs of both versions can be started. */
 async function openScene() {
   const next = await makeNextRelease();
-  const simulator = await startSimulator({ seed: 3, chains: [chain], latencyMs });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 3, chains: [chain], latencyMs });
   const { pool, url } = await freshDatabase();
   const cwd = await configFolder(config);
   const environment = { databaseUrl: url, explorerUrl: simulator.url, cwd };

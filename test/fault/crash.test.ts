@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { type SimulatedChain, startSimulator } from '../../simulator/index.ts';
+import type { SimulatedChain } from '../../simulator/index.ts';
 import { createPool } from '../../src/db/pool.ts';
 import type { HeldWalk } from '../../src/lists/tables.ts';
+import { simulated } from '../harness/explorer.ts';
 import { ownServer } from '../harness/database.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { beginRun, claim, openContender, walkOn } from '../harness/runner.ts';
@@ -20,8 +21,7 @@ const chain: SimulatedChain = {
 
 /** Two workers on a Postgres that flushes what nobody waits for as late as it can. */
 async function openScene() {
-  const simulator = await startSimulator({ seed, chains: [chain] });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed, chains: [chain] });
   const server = await ownServer({ wal_writer_delay: '10s' });
   const pool = createPool({ url: server.url, max: 4, applicationName: 'explorer-etl test' });
   onTestFinished(() => pool.end());

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { type SimulatedChain, startSimulator } from '../../simulator/index.ts';
+import type { SimulatedChain } from '../../simulator/index.ts';
 import type { Engine } from '../../src/app.ts';
 import type { FeedLane } from '../../src/lists/feed.ts';
 import type { RunRow } from '../../src/lists/tables.ts';
 import { advance } from '../../src/sync/advance.ts';
 import { takeWalk } from '../../src/sync/take-walk.ts';
+import { simulated } from '../harness/explorer.ts';
 import { freshDatabase, untilLocked } from '../harness/database.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { beginRun, claim, openContender, pageBudget, walkOn } from '../harness/runner.ts';
@@ -36,8 +37,7 @@ const lane = (operation: FeedLane['operation']): FeedLane => ({
 
 /** Two workers, as of two processes, on one database. */
 async function openScene() {
-  const simulator = await startSimulator({ seed, chains: [chain], latencyMs: 3 });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed, chains: [chain], latencyMs: 3 });
   const database = await freshDatabase();
   const run = { url: simulator.url, chains: [chain], pageSize: 10 };
   const first = await openContender(database, run);

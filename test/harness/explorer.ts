@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import {
   startSimulator,
   type SimulatedChain,
+  type Simulator,
   type SimulatorOptions,
 } from '../../simulator/index.ts';
 import { atEnd } from './ending.ts';
@@ -55,6 +56,13 @@ export async function answered(...requested: Parameters<typeof answering>): Prom
   return service.url;
 }
 
+/** Starts a simulated explorer, until the running test ends. */
+export async function simulated(options: SimulatorOptions): Promise<Simulator> {
+  const simulator = await startSimulator(options);
+  atEnd(() => simulator.close());
+  return simulator;
+}
+
 type Json = Record<string, unknown>;
 
 /** A page as an explorer serves it, to be changed in place or replaced. */
@@ -77,8 +85,7 @@ export async function alterExplorer(
   chain: SimulatedChain,
   options: Partial<SimulatorOptions> = {},
 ): Promise<AlteredExplorer> {
-  const simulator = await startSimulator({ seed, chains: [chain], apiKey: testKey, ...options });
-  atEnd(() => simulator.close());
+  const simulator = await simulated({ seed, chains: [chain], apiKey: testKey, ...options });
   const altered = {
     url: '',
     requests: 0,

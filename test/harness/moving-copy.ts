@@ -1,7 +1,8 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { verifyFeeds } from '../../src/status/verify.ts';
-import { startInstantMs, startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { startInstantMs, type SimulatedChain } from '../../simulator/index.ts';
+import { simulated } from './explorer.ts';
 import type { UsedDatabase } from './database.ts';
 import { truthAt } from './truth/truth.ts';
 import { ledgerFaults } from './ledger.ts';
@@ -51,8 +52,7 @@ async function seen({ pool }: UsedDatabase, chain: SimulatedChain, atMs: number)
 /** Moving lists of some chains, and syncs of them into a database at times that a test says. */
 export async function movingCopy(database: UsedDatabase, chains: readonly SimulatedChain[]) {
   let nowMs = 0;
-  const simulator = await startSimulator({ seed, chains, clock: () => nowMs });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed, chains, clock: () => nowMs });
   const syncAt = async (atMs: number, run: Partial<SyncRun> = {}) => {
     nowMs = atMs;
     return runSync(database, {

@@ -1,12 +1,12 @@
 import { onTestFailed } from 'vitest';
-import {
-  startSimulator,
-  type Family,
-  type Generation,
-  type SimulatedChain,
-  type Simulator,
-  type SimulatorOptions,
+import type {
+  Family,
+  Generation,
+  SimulatedChain,
+  Simulator,
+  SimulatorOptions,
 } from '../../simulator/index.ts';
+import { simulated } from './explorer.ts';
 import { freshDatabase, type UsedDatabase } from './database.ts';
 import { atEnd } from './ending.ts';
 import { configFolder, type ProgramEnvironment } from './process.ts';
@@ -73,20 +73,19 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     operations = {},
     explorer,
     repeat,
-    ...simulated
+    ...service
   } = options;
   const { seed } = options;
   if (repeat !== undefined) {
     onTestFailed(() => void process.stderr.write(`seed ${seed}; repeat with: ${repeat}\n`));
   }
-  const simulator = await startSimulator({
-    ...simulated,
+  const simulator = await simulated({
+    ...service,
     chains,
     get latencyMs() {
       return latency?.() ?? 0;
     },
   });
-  atEnd(() => simulator.close());
   const database = options.database ?? (await freshDatabase());
   const proxy = await openDatabaseProxy(database.url);
   atEnd(() => proxy.close());

@@ -2,13 +2,13 @@ import type { Pool } from 'pg';
 import { expect, onTestFinished } from 'vitest';
 import {
   openFault,
-  startSimulator,
   type Fault,
   type FaultName,
   type Limits,
   type Motion,
   type SimulatedChain,
 } from '../../simulator/index.ts';
+import { simulated } from '../harness/explorer.ts';
 import { freePort, openDatabaseProxy, type DatabaseProxy } from '../harness/servers.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder, eventually, startProgram, type Program } from '../harness/process.ts';
@@ -71,14 +71,13 @@ export async function openAlertWorld(options: AlertWorldOptions = {}): Promise<A
   // Its newest items are of the last hours, as those of a live chain are.
   const startsAtMs = Date.now() - 3_600_000;
   const described = { ...chain, startsAtMs, ...options.chain };
-  const simulator = await startSimulator({
+  const simulator = await simulated({
     seed: 5,
     chains: [motion === undefined ? described : { ...described, motion }],
     clock,
     faults: () => fault,
     limits: () => limits,
   });
-  onTestFinished(() => simulator.close());
   const { pool, url } = await freshDatabase();
   const proxy = await openDatabaseProxy(url);
   onTestFinished(() => proxy.close());

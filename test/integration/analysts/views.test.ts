@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { runSync } from '../../harness/sync.ts';
 
@@ -16,8 +17,7 @@ const operations = ['factories', 'optimism-batch-blocks', 'optimism-batches', 'u
 const feeds = operations.map((operation) => `10/${operation}`);
 
 async function copied() {
-  const simulator = await startSimulator({ seed: 5, chains: [chain] });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 5, chains: [chain] });
   const database = await freshDatabase();
   await runSync(database, { url: simulator.url, chains: [chain], operations });
   const query = async (text: string) => (await database.pool.query(text)).rows;

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { onTestFinished } from 'vitest';
 import { replayArchive, type Replayed, type ReplayFilter } from '../../../src/replay/replay.ts';
-import { startInstantMs, startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { startInstantMs, type SimulatedChain } from '../../../simulator/index.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { runSync, type SyncRun } from '../../harness/sync.ts';
 
@@ -14,7 +14,7 @@ const seed = 17;
  */
 export async function archivedWorld(chain: SimulatedChain, stepMs = 0) {
   let nowMs = 0;
-  const simulator = await startSimulator({
+  const simulator = await simulated({
     seed,
     chains: [chain],
     clock: () => nowMs,
@@ -22,7 +22,6 @@ export async function archivedWorld(chain: SimulatedChain, stepMs = 0) {
       nowMs += stepMs;
     },
   });
-  onTestFinished(() => simulator.close());
   const database = await freshDatabase();
   const syncAt = async (atMs: number, run: Partial<SyncRun> = {}) => {
     nowMs = atMs;

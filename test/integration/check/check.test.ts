@@ -6,11 +6,8 @@ import { roles } from '../../../src/db/roles.ts';
 import type { z } from 'zod';
 import type { checkDocument } from '../../../src/cli/check.ts';
 import type { exitSchema } from '../../../src/cli/print.ts';
-import {
-  startSimulator,
-  type SimulatedChain,
-  type SimulatorOptions,
-} from '../../../simulator/index.ts';
+import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { setClockAhead } from '../../harness/clock.ts';
 import {
@@ -42,8 +39,7 @@ async function scene(
   database: Pick<TestDatabase, 'url'>,
   { explorer = {}, options = {} }: { explorer?: object; options?: Partial<SimulatorOptions> } = {},
 ) {
-  const simulator = await startSimulator({ seed: 7, chains, ...options });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 7, chains, ...options });
   const cwd = await configFolder({
     explorer: { requests_per_second: 1000, ...explorer },
     chains: chains.map(({ id }) => ({ id, operations: three })),

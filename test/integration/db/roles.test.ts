@@ -1,8 +1,9 @@
 import type { Pool } from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { prepareDatabase } from '../../../src/app.ts';
 import { grantRoles, roles } from '../../../src/db/roles.ts';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase, grantedDatabase, opened, userWith } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
 import { runSync, testKey } from '../../harness/sync.ts';
@@ -27,16 +28,13 @@ const attempt = (pool: Pool, statement: string) =>
   );
 const denied = '42501';
 
-async function simulated(): Promise<string> {
-  const simulator = await startSimulator({ port: 0, seed, chains: [chain], apiKey: testKey });
-  onTestFinished(() => simulator.close());
-  return simulator.url;
-}
+const simulatedUrl = async () =>
+  (await simulated({ seed, chains: [chain], apiKey: testKey })).url;
 
 test('a user with the worker role syncs everything, and may change no table', async () => {
   const database = await grantedDatabase();
   const worker = await userWith(database, roles.worker);
-  await runSync(worker, { url: await simulated(), chains: [chain] });
+  await runSync(worker, { url: await simulatedUrl(), chains: [chain] });
   expect(await differences(database.pool, seed, chain)).toEqual({});
   for (const statement of [
     'create schema mine',
@@ -59,7 +57,7 @@ test('start runs with the worker role alone', async () => {
     explorer: { requests_per_second: 1000, archive: 'all', archive_days: 1, ledger_days: 7 },
     chains: [{ id: 10, operations: { 'user-operations': {}, factories: {} } }],
   });
-  const environment = { databaseUrl: worker.url, explorerUrl: await simulated(), cwd };
+  const environment = { databaseUrl: worker.url, explorerUrl: await simulatedUrl(), cwd };
   const program = startProgram(['start'], environment);
   await eventually('all rows', hangMs, async () => {
     const { rows } = await database.pool.query<{ all: boolean }>(

@@ -4,11 +4,8 @@ import { createPool } from '../../../src/db/pool.ts';
 import { openBudget, type BudgetLane } from '../../../src/explorer/budget.ts';
 import { createExplorerClient } from '../../../src/explorer/client.ts';
 import { createFetcher } from '../../../src/explorer/fetcher.ts';
-import {
-  startSimulator,
-  type SimulatedChain,
-  type SimulatorOptions,
-} from '../../../simulator/index.ts';
+import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { startAtNoon } from '../../harness/clock.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { testKey } from '../../harness/sync.ts';
@@ -26,13 +23,12 @@ const chain: SimulatedChain = {
 /** A simulated service, a database, and when each request came, in ms. */
 export async function openScene(options: Partial<SimulatorOptions> = {}) {
   const seen: { readonly at: number; readonly status: number }[] = [];
-  const simulator = await startSimulator({
+  const simulator = await simulated({
     seed: 1,
     chains: [chain],
     onRequest: ({ status }) => void seen.push({ at: performance.now(), status }),
     ...options,
   });
-  onTestFinished(() => simulator.close());
   const database = await freshDatabase();
   await startAtNoon(database.pool);
   return { simulator, seen, database };

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
-import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
 import type { exportDocument } from '../../../src/cli/export.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { emptyFolder } from '../../harness/process.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
@@ -25,8 +25,7 @@ const chain = (id: number, name: string): SimulatedChain => ({
 /** Two chains, copied. */
 export async function copiedChains(): Promise<TestDatabase> {
   const chains = [chain(10, 'optimism'), chain(8453, 'base')];
-  const simulator = await startSimulator({ seed: 7, chains });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 7, chains });
   const database = await freshDatabase();
   await runSync(database, { url: simulator.url, chains, operations: operationNames });
   return database;

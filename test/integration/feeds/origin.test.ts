@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator } from '../../../simulator/index.ts';
 import { openEngine, prepareDatabase } from '../../../src/app.ts';
 import { watchConfig } from '../../../src/cli/start.ts';
 import { loadSettings } from '../../../src/config/load.ts';
@@ -9,6 +8,7 @@ import { createLog } from '../../../src/log.ts';
 import { advance } from '../../../src/sync/advance.ts';
 import { originOf } from '../../../src/sync/feeds.ts';
 import { openRun } from '../../../src/sync/runs.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase, opened } from '../../harness/database.ts';
 import { testKey } from '../../harness/key.ts';
@@ -23,8 +23,7 @@ const lane = { chain_id: 10, operation: 'factories', lane: 'backfill' } as const
 
 async function explorerOf(seed: number) {
   const other = { ...chain, id: 20 };
-  const simulator = await startSimulator({ seed, chains: [chain, other], apiKey: testKey });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed, chains: [chain, other], apiKey: testKey });
   return simulator;
 }
 

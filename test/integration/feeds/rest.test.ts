@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator } from '../../../simulator/index.ts';
 import { advance } from '../../../src/sync/advance.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase, untilLocked } from '../../harness/database.ts';
 import { beginRun, openContender, pageBudget } from '../../harness/runner.ts';
 import { listedChain } from '../../harness/sync.ts';
@@ -8,8 +8,7 @@ import { listedChain } from '../../harness/sync.ts';
 const chain = { ...listedChain, userOperations: 20 };
 
 test('a feed whose two lanes end at the same moment is at rest', async () => {
-  const simulator = await startSimulator({ seed: 1, chains: [chain] });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 1, chains: [chain] });
   const database = await freshDatabase();
   const engine = await openContender(database, {
     url: simulator.url,

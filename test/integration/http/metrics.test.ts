@@ -3,12 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { addressText } from '../../../src/http/access.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import { readStatus } from '../../../src/status/status.ts';
-import {
-  startSimulator,
-  statusFaults,
-  type Faults,
-  type SimulatedChain,
-} from '../../../simulator/index.ts';
+import { statusFaults, type Faults, type SimulatedChain } from '../../../simulator/index.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { createTestDatabase, freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { observing, scraped, startPage } from '../../harness/http.ts';
@@ -126,8 +122,7 @@ const withLimit = (status: StatusDocument): StatusDocument => ({
 });
 
 async function simulate(faults: Faults = () => null) {
-  const simulator = await startSimulator({ seed: 6, chains: [chain], faults });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 6, chains: [chain], faults });
   return { url: simulator.url, simulator };
 }
 

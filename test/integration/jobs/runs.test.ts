@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { type SimulatedChain, startSimulator } from '../../../simulator/index.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
 import { runQueue } from '../../../src/sync/workers.ts';
 import { serve } from '../../../src/sync/serve.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
@@ -24,8 +25,7 @@ const chain = (id: number): SimulatedChain => ({
 
 /** A worker that serves, without any schedule of its own, and what sends runs as schedules do. */
 async function openScene(chains: readonly SimulatedChain[]) {
-  const simulator = await startSimulator({ seed: 1, chains });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 1, chains });
   const database = await freshDatabase();
   const run = { url: simulator.url, chains, operations: ['factories'] };
   const engine = await openContender(database, run);

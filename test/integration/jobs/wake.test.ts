@@ -1,10 +1,10 @@
 import type { JobWithMetadata } from 'pg-boss';
-import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator } from '../../../simulator/index.ts';
+import { expect, test } from 'vitest';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { createLog } from '../../../src/log.ts';
 import { openLane, sliceQueue } from '../../../src/sync/queue.ts';
 import { runSlice, type SliceDependencies } from '../../../src/sync/slice.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
@@ -19,8 +19,7 @@ type Replaced = Pick<SliceDependencies, 'now' | 'reading'> &
 
 /** A worker's engine, a slice of a run that it has fetched, and how many more are queued. */
 async function openScene() {
-  const simulator = await startSimulator({ seed: 1, chains: [chain], latencyMs: 10 });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 1, chains: [chain], latencyMs: 10 });
   const database = await freshDatabase();
   const run = { url: simulator.url, chains: [chain], pageSize: 10 };
   const engine = await openContender(database, run);

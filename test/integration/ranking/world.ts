@@ -1,13 +1,8 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { onTestFinished } from 'vitest';
-import {
-  type Motion,
-  type SimulatedChain,
-  startInstantMs,
-  startSimulator,
-} from '../../../simulator/index.ts';
+import { type Motion, type SimulatedChain, startInstantMs } from '../../../simulator/index.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import type { SyncResult } from '../../../src/sync/once.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { inWords } from '../../harness/findings.ts';
 import { runSync, type SyncRun } from '../../harness/sync.ts';
@@ -48,14 +43,13 @@ export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210
   const nobody = { status: 200, body: { items: [], next_page_params: null } };
   let requests = 0;
   let onRequest = (_request: number): void => undefined;
-  const simulator = await startSimulator({
+  const simulator = await simulated({
     seed,
     chains: [chain],
     clock: () => clock.nowMs,
     faults: () => (service.isEmpty ? nobody : null),
     onRequest: () => onRequest((requests += 1)),
   });
-  onTestFinished(() => simulator.close());
   const database = await freshDatabase();
   const query = async <Row extends object>(text: string): Promise<Row[]> =>
     (await database.pool.query<Row>(text)).rows;

@@ -1,7 +1,8 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { rollUp, recomputeSums } from '../../../src/rollups/roll.ts';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { movingChain, movingCopy, pollMs } from '../../harness/moving-copy.ts';
 import { sumFaults, sumRows } from '../../harness/sums.ts';
@@ -22,8 +23,7 @@ const now = () => performance.now();
 
 /** A copy of a chain that stands still, and not summed up yet. */
 async function copied() {
-  const simulator = await startSimulator({ seed: 3, chains: [chain] });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 3, chains: [chain] });
   const database = await freshDatabase();
   await runSync(database, { url: simulator.url, chains: [chain] });
   return { pool: database.pool, db: drizzle(database.pool) };

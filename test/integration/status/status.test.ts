@@ -1,9 +1,10 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
 import { createPool } from '../../../src/db/pool.ts';
 import { statusDocument, type StatusDocument } from '../../../src/status/schema.ts';
 import { readStatus, statusNow, statusOrOutage } from '../../../src/status/status.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
 import { hangMs } from '../../harness/hang.ts';
@@ -27,8 +28,7 @@ interface SceneOptions {
 /** A database, an explorer that answers, and what `status` reports. */
 async function scene({ latencyMs = 0, changes = {} }: SceneOptions = {}) {
   const chains = [{ ...chain, ...changes }];
-  const simulator = await startSimulator({ seed: 6, chains, latencyMs });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 6, chains, latencyMs });
   const database = await freshDatabase();
   return { chains, simulator, database, ...reports(database) };
 }

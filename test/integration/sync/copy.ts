@@ -1,10 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { onTestFinished } from 'vitest';
-import {
-  type SimulatedChain,
-  type SimulatorOptions,
-  startSimulator,
-} from '../../../simulator/index.ts';
+import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { openInWords } from '../../harness/findings.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
@@ -28,8 +24,7 @@ export const smallChain = (changes: Partial<SimulatedChain>): SimulatedChain => 
 
 /** A simulated explorer of a chain, and a database that syncs copy it into. */
 export async function openCopy(chain: SimulatedChain, options: Partial<SimulatorOptions> = {}) {
-  const simulator = await startSimulator({ seed: copySeed, chains: [chain], ...options });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: copySeed, chains: [chain], ...options });
   const database = await freshDatabase();
   const { pool } = database;
   const db = drizzle(pool);

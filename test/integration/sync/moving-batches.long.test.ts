@@ -1,13 +1,9 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
-import {
-  type Motion,
-  type SimulatedChain,
-  startInstantMs,
-  startSimulator,
-} from '../../../simulator/index.ts';
+import { describe, expect, test } from 'vitest';
+import { type Motion, type SimulatedChain, startInstantMs } from '../../../simulator/index.ts';
 import type { Occasion } from '../../../src/lists/list.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { openInWords } from '../../harness/findings.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
@@ -30,8 +26,7 @@ const chainWith = (motion: Partial<Motion>): SimulatedChain => ({
 /** A chain that moves, and what is done beside it at simulated times. */
 async function movingWorld(seed: number, chain: SimulatedChain) {
   let nowMs = 0;
-  const simulator = await startSimulator({ seed, chains: [chain], clock: () => nowMs });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed, chains: [chain], clock: () => nowMs });
   const database = await freshDatabase();
   const settings = settingsFor({ url: simulator.url, chains: [chain], operations });
   const runner = await openRunner(database, settings);

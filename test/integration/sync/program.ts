@@ -1,10 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { onTestFinished } from 'vitest';
-import {
-  type SimulatedChain,
-  type SimulatorOptions,
-  startSimulator,
-} from '../../../simulator/index.ts';
+import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { configFolder } from '../../harness/process.ts';
@@ -59,21 +55,20 @@ interface ProgramOptions extends Partial<SimulatorOptions> {
 
 /** The program on a database, a simulated explorer and a folder of its own. */
 export async function openProgram(options: ProgramOptions = {}) {
-  const { operations: lists, explorer, name = chain.name, url, ...simulated } = options;
+  const { operations: lists, explorer, name = chain.name, url, ...service } = options;
   let requests = 0;
   let stop = { after: Infinity, by: new AbortController() };
-  const simulator = await startSimulator({
+  const simulator = await simulated({
     seed,
     chains: [chain],
     apiKey: testKey,
-    ...simulated,
+    ...service,
     onRequest(seen) {
-      simulated.onRequest?.(seen);
+      service.onRequest?.(seen);
       requests += 1;
       if (requests === stop.after) stop.by.abort();
     },
   });
-  onTestFinished(() => simulator.close());
   const database = await freshDatabase();
   const config = {
     explorer: { requests_per_second: 1000, ...explorer },

@@ -1,5 +1,5 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator } from '../../../simulator/index.ts';
+import { expect, test } from 'vitest';
+import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
@@ -29,13 +29,12 @@ test('two syncs at once report each row, request and credit once, and name what 
     return rows.length === 2;
   };
   let both: Promise<void> | null = null;
-  const simulator = await startSimulator({
+  const simulator = await simulated({
     seed: 5,
     chains: [chain],
     apiKey: testKey,
     hold: () => (both ??= eventually('both to work', hangMs, areBothThere).then(() => undefined)),
   });
-  onTestFinished(() => simulator.close());
   const cwd = await configFolder({ explorer: { requests_per_second: 1000 } });
   const programs = [1, 2].map(() =>
     startProgram(['sync', '--chain', '10', ...lists, '--json'], {

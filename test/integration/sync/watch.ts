@@ -1,7 +1,7 @@
-import { onTestFinished } from 'vitest';
-import { type SimulatedChain, startInstantMs, startSimulator } from '../../../simulator/index.ts';
+import { type SimulatedChain, startInstantMs } from '../../../simulator/index.ts';
 import type { RunScope } from '../../../src/lists/tables.ts';
 import { type ConfiguredLane, configuredLanes } from '../../../src/sync/targets.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { openRunner } from '../../harness/runner.ts';
 import { listedChain, settingsFor, type SyncRun } from '../../harness/sync.ts';
@@ -26,8 +26,7 @@ export async function watchOperations(
   const chain: SimulatedChain = { ...listedChain, userOperations: 600, ...changes };
   const operations = ['user-operations'] as const;
   let nowMs = 0;
-  const simulator = await startSimulator({ seed: watchSeed, chains: [chain], clock: () => nowMs });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: watchSeed, chains: [chain], clock: () => nowMs });
   const database = await freshDatabase();
   const settings = settingsFor({ url: simulator.url, chains: [chain], operations, ...run });
   const runner = await openRunner(database, settings);

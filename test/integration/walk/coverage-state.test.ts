@@ -1,9 +1,9 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { verifyFeeds } from '../../../src/status/verify.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { openInWords } from '../../harness/findings.ts';
-import { startSimulator } from '../../../simulator/index.ts';
 import { recount } from '../../harness/coverage.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { listedChain, runSync } from '../../harness/sync.ts';
@@ -11,8 +11,7 @@ import { listedChain, runSync } from '../../harness/sync.ts';
 const chain = { ...listedChain, userOperations: 300 };
 
 async function world(read: 'two pages' | 'all' = 'all') {
-  const simulator = await startSimulator({ seed: 3, chains: [chain] });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 3, chains: [chain] });
   const database = await freshDatabase();
   const run = { url: simulator.url, chains: [chain], operations: ['user-operations'] };
   const sync = () => runSync(database, run);

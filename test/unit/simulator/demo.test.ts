@@ -1,10 +1,6 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
-import {
-  demoChains,
-  demoStart,
-  startSimulator,
-  type SimulatedChain,
-} from '../../../simulator/index.ts';
+import { describe, expect, test } from 'vitest';
+import { demoChains, demoStart, type SimulatedChain } from '../../../simulator/index.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { truth } from '../../harness/truth/truth.ts';
 import { itemsOf, paths, walk, type Json } from './walk.ts';
 
@@ -43,8 +39,7 @@ describe.each(both)('on $chain.name', ({ chain, place, tables }) => {
   });
 
   test('operations are served as they are', async () => {
-    const simulator = await startSimulator({ seed, chains: [chain] });
-    onTestFinished(() => simulator.close());
+    const simulator = await simulated({ seed, chains: [chain] });
     const items = itemsOf(await walk(`${simulator.url}/${chain.id}/api/v2`, paths.operations));
     expect(items.map((item) => item['hash'])).toEqual(
       tables.user_operations.map((row) => row['hash']),

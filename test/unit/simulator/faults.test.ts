@@ -1,12 +1,8 @@
 import { get, type IncomingMessage } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import {
-  faultsAtRates,
-  openFault,
-  startSimulator,
-  type FaultName,
-} from '../../../simulator/index.ts';
+import { describe, expect, test } from 'vitest';
+import { faultsAtRates, openFault, type FaultName } from '../../../simulator/index.ts';
+import { simulated } from '../../harness/explorer.ts';
 
 const chain = {
   id: 10,
@@ -41,8 +37,7 @@ async function receive(url: string): Promise<Received> {
 
 async function openFaulty(name: FaultName): Promise<string> {
   const fault = openFault(name);
-  const simulator = await startSimulator({ seed: 3, chains: [chain], faults: () => fault });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed: 3, chains: [chain], faults: () => fault });
   return simulator.url;
 }
 

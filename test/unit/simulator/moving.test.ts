@@ -1,11 +1,11 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   startInstantMs,
-  startSimulator,
   type Motion,
   type OperationName,
   type SimulatedChain,
 } from '../../../simulator/index.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { truthAt } from '../../harness/truth/truth.ts';
 import { addressHash, get, itemsOf, paths, smallChain, walk, type Json } from './walk.ts';
 
@@ -32,8 +32,7 @@ const lively: SimulatedChain = { ...smallChain, motion };
 /** A simulator at a time, or with a clock of its own; closed when the test ends. */
 async function startAt(at: number | (() => number), chain = lively): Promise<string> {
   const clock = typeof at === 'number' ? () => at : at;
-  const simulator = await startSimulator({ seed, chains: [chain], clock });
-  onTestFinished(() => simulator.close());
+  const simulator = await simulated({ seed, chains: [chain], clock });
   return `${simulator.url}/${chain.id}/api/v2`;
 }
 
