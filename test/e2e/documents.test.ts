@@ -8,15 +8,12 @@ import { configFolder, emptyFolder, eventually, startProgram } from '../harness/
 import { createTestDatabase, freshDirectory, type TestDatabase } from '../harness/database.ts';
 import { schemas } from '../harness/documents.ts';
 import { hangMs } from '../harness/hang.ts';
-import { testKey } from '../harness/sync.ts';
+import { testKey, plainChain } from '../harness/sync.ts';
 
 // Every call here is held against the schema of its document: see test/harness/documents.ts.
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 80,
   batches: { first: 1, count: 2, blocks: 10 },
   factories: 10,

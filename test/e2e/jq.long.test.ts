@@ -7,7 +7,7 @@ import { simulated } from '../harness/explorer.ts';
 import { call } from '../harness/call.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder } from '../harness/process.ts';
-import { testKey } from '../harness/sync.ts';
+import { testKey, plainChain } from '../harness/sync.ts';
 
 const page = await readFile(join(import.meta.dirname, '../../docs/json.md'), 'utf8');
 
@@ -33,12 +33,8 @@ function lineOf(text: string): OneLiner {
 }
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 300,
-  batches: { first: 1, count: 0, blocks: 60 },
   factories: 10,
   // Its newest items are of the last hours, as those of a live chain are.
   startsAtMs: Date.now() - 2 * 3_600_000,

@@ -8,13 +8,11 @@ import { ledgerFaults } from '../harness/ledger.ts';
 import { poolerVersion, startPooler } from '../harness/servers.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { differences } from '../harness/tables.ts';
+import { plainChain } from '../harness/sync.ts';
 
 const seed = 11;
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 1_500,
   batches: { first: 1, count: 20, blocks: 30 },
   factories: 200,

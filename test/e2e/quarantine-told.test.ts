@@ -4,16 +4,12 @@ import type { SimulatedChain } from '../../simulator/index.ts';
 import { simulated } from '../harness/explorer.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder } from '../harness/process.ts';
-import { testKey } from '../harness/sync.ts';
+import { testKey, plainChain } from '../harness/sync.ts';
 import { plainOutput } from '../harness/plain-output.ts';
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 400,
-  batches: { first: 1, count: 0, blocks: 60 },
   factories: 10,
 };
 

@@ -21,12 +21,10 @@ import { hangMs } from '../harness/hang.ts';
 import { testKey } from '../harness/key.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { freePort } from '../harness/servers.ts';
+import { plainChain } from '../harness/sync.ts';
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 300,
   batches: { first: 1, count: 3, blocks: 20 },
   factories: 20,

@@ -5,14 +5,11 @@ import { freshDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
 import { logLines } from '../harness/log-lines.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
+import { plainChain } from '../harness/sync.ts';
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 40,
-  batches: { first: 1, count: 0, blocks: 0 },
   factories: 30,
 };
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */

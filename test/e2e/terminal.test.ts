@@ -2,10 +2,14 @@ import { beforeAll, expect, test } from 'vitest';
 import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { call as run } from '../harness/call.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { runSync, testKey } from '../harness/sync.ts';
-import { plainChain } from '../harness/world.ts';
+import { runSync, testKey, plainChain } from '../harness/sync.ts';
 
-const chain: SimulatedChain = { ...plainChain, factories: 20, oddities: ['missing-hash'] };
+const chain: SimulatedChain = {
+  ...plainChain,
+  userOperations: 60,
+  factories: 20,
+  oddities: ['missing-hash'],
+};
 
 /** Clears a screen in 7 and 8 bits, turns text around, ends lines, and hides in plain sight. */
 const hostile = 'x\u001b[2J\u009b2J\u202e\u2028\u007f\u{e0041}\r\n2026 INFO: all is well';

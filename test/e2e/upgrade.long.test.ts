@@ -9,6 +9,7 @@ import { freshDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { configFolder, eventually, startProgram, type Program } from '../harness/process.ts';
+import { plainChain } from '../harness/sync.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */
@@ -17,10 +18,7 @@ const schedule = '0 0 1 1 *';
 const latencyMs = 40;
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 4000,
   batches: { first: 1, count: 20, blocks: 20 },
   factories: 1500,

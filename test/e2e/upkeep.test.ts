@@ -5,13 +5,10 @@ import { prepareDatabase } from '../../src/app.ts';
 import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { call as run } from '../harness/call.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { runSync, testKey } from '../harness/sync.ts';
+import { runSync, testKey, plainChain } from '../harness/sync.ts';
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 200,
   batches: { first: 1, count: 2, blocks: 20 },
   factories: 60,

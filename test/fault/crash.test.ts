@@ -7,16 +7,12 @@ import { ownServer } from '../harness/database.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { beginRun, claim, openContender, walkOn } from '../harness/runner.ts';
 import { differences } from '../harness/tables.ts';
+import { plainChain } from '../harness/sync.ts';
 
 const seed = 29;
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 120,
-  batches: { first: 1, count: 0, blocks: 1 },
-  factories: 0,
 };
 
 /** Two workers on a Postgres that flushes what nobody waits for as late as it can. */

@@ -12,7 +12,8 @@ import {
 import type { Measured, MeasuredInput } from './measured-process.ts';
 import { firstId } from './struck-world.ts';
 import { differences } from '../harness/tables.ts';
-import { openWorld, plainChain } from '../harness/world.ts';
+import { plainChain } from '../harness/sync.ts';
+import { openWorld } from '../harness/world.ts';
 
 const seed = 23;
 const program = join(import.meta.dirname, './measured-process.ts');

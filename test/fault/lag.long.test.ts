@@ -3,7 +3,7 @@ import { startInstantMs, type SimulatedChain } from '../../simulator/index.ts';
 import { eventually } from '../harness/process.ts';
 import { openDrivenWorld, type DrivenWorld } from '../harness/driven-world.ts';
 import { hangMs } from '../harness/hang.ts';
-import { plainChain } from '../harness/world.ts';
+import { plainChain } from '../harness/sync.ts';
 
 const seed = 7;
 const minuteMs = 60_000;

@@ -2,8 +2,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { hangMs } from '../harness/hang.ts';
-import { openWorld, plainChain as chain } from '../harness/world.ts';
+import { plainChain } from '../harness/sync.ts';
+import { openWorld } from '../harness/world.ts';
 
+const chain = { ...plainChain, userOperations: 60 };
 const operations = { 'user-operations': {} };
 const config = { chains: [{ id: 10, operations }] };
 /** The lock of `src/db/migrate.ts`, which every program takes first. */

@@ -12,7 +12,8 @@ import { operations } from '../../src/lists/registry.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
 import { serveLanes, type Serving } from '../harness/serving.ts';
 import { differences, type TableDifference } from '../harness/tables.ts';
-import { openWorld, plainChain, yearly } from '../harness/world.ts';
+import { plainChain } from '../harness/sync.ts';
+import { openWorld, yearly } from '../harness/world.ts';
 
 /** No known chain has such an id, so that all are named after it. */
 export const firstId = 900_000;

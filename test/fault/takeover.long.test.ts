@@ -5,7 +5,8 @@ import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { eventually, type Program, startProgram } from '../harness/process.ts';
 import { differences } from '../harness/tables.ts';
-import { openWorld, plainChain, type World } from '../harness/world.ts';
+import { plainChain } from '../harness/sync.ts';
+import { openWorld, type World } from '../harness/world.ts';
 
 /** As many as half a minute allows. */
 const kills = 8;

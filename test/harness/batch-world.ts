@@ -6,7 +6,7 @@ import { freshDatabase } from './database.ts';
 import { inWords } from './findings.ts';
 import { blocksOf, keepLists } from './kept.ts';
 import { openRunner, type SliceWork } from './runner.ts';
-import { listedChain, settingsFor } from './sync.ts';
+import { plainChain, settingsFor } from './sync.ts';
 
 const minuteMs = 60_000;
 /** When the driven clock begins. */
@@ -36,7 +36,7 @@ export async function batchWorld(
   for (let number = 1; number <= count; number += 1) list.batches.set(number, fullBatch(number));
   const database = await freshDatabase();
   const operations = ['optimism-batch-blocks', ...beside];
-  const settings = settingsFor({ url: list.url, chains: [listedChain], operations });
+  const settings = settingsFor({ url: list.url, chains: [plainChain], operations });
   const runner = await openRunner(database, settings);
   const lanes = configuredLanes(settings.chains, bounds);
   /** @returns the numbers that were requested, in order */

@@ -8,9 +8,9 @@ import { hangMs } from './hang.ts';
 import { ledgerFaults } from './ledger.ts';
 import { eventually } from './process.ts';
 import { serveLanes } from './serving.ts';
-import { patient, settingsFor, testKey } from './sync.ts';
+import { patient, settingsFor, testKey, plainChain } from './sync.ts';
 import { differences } from './tables.ts';
-import { openWorld, plainChain, type World, yearly } from './world.ts';
+import { openWorld, type World, yearly } from './world.ts';
 
 const batches = { first: 1, count: 4, blocks: 40 };
 const chain = { ...plainChain, userOperations: 600, batches, factories: 40 };

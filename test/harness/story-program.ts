@@ -12,10 +12,10 @@ import { closeRun, openRun } from '../../src/sync/runs.ts';
 import { atOnce, configuredLanes, dueLanes } from '../../src/sync/targets.ts';
 import { opened } from './database.ts';
 import type { Chance } from './random.ts';
-import { isOfBlocks, listedChain, settingsFor } from './sync.ts';
+import { isOfBlocks, plainChain, settingsFor } from './sync.ts';
 import { pageSize } from './story-lies.ts';
 
-export const chainId = listedChain.id;
+export const chainId = plainChain.id;
 
 /** Where a process ends while it works on a lane, and how. */
 export interface Death {
@@ -61,7 +61,7 @@ const tries = 2;
 export async function openCopier(options: CopierOptions): Promise<Copier> {
   const { databaseUrl, pool, explorerUrl, operations, since } = options;
   await empty(pool);
-  const wanted = { url: explorerUrl, chains: [listedChain], operations, pageSize };
+  const wanted = { url: explorerUrl, chains: [plainChain], operations, pageSize };
   const settings = oneByOne(
     settingsFor({
       ...wanted,

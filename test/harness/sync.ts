@@ -18,8 +18,8 @@ import { coreLists } from './tables.ts';
 
 export { testKey };
 
-/** A chain whose lists a test keeps itself, beside the simulated explorer. */
-export const listedChain = {
+/** A chain with nothing on it and nothing odd about it, which others are made from. */
+export const plainChain = {
   id: 10,
   name: 'optimism',
   family: 'optimism',

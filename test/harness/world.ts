@@ -7,6 +7,7 @@ import type {
   SimulatorOptions,
 } from '../../simulator/index.ts';
 import { simulated } from './explorer.ts';
+import { plainChain } from './sync.ts';
 import { freshDatabase, type UsedDatabase } from './database.ts';
 import { atEnd } from './ending.ts';
 import { configFolder, type ProgramEnvironment } from './process.ts';
@@ -18,18 +19,7 @@ export const yearly = '0 0 1 1 *';
 const families: readonly Family[] = ['optimism', 'arbitrum', 'celo'];
 const generations: readonly Generation[] = ['v12', 'v11', 'v10'];
 
-/** A small chain without oddities, which a world is made from. */
-export const plainChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 60,
-  batches: { first: 1, count: 0, blocks: 0 },
-  factories: 0,
-} as const satisfies SimulatedChain;
-
-/** The same, its family and generation as follows from a seed. */
+/** A plain chain, its family and generation as follows from a seed. */
 export const chainOfSeed = (seed: number): SimulatedChain => ({
   ...plainChain,
   family: families[(seed - 1) % families.length] ?? 'optimism',

@@ -13,15 +13,13 @@ import { freePort, openDatabaseProxy, type DatabaseProxy } from '../harness/serv
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder, eventually, startProgram, type Program } from '../harness/process.ts';
 import { startPrometheus, type Prometheus } from './server.ts';
+import { plainChain } from '../harness/sync.ts';
 
 /** What has not fired by then never will, in ms: schedules fire once a minute, a key is tested each five. */
 const boundMs = 1_800_000;
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 120,
   batches: { first: 1, count: 3, blocks: 20 },
   factories: 20,

@@ -2,13 +2,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { runSync } from '../../harness/sync.ts';
+import { runSync, plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 120,
   batches: { first: 1, count: 8, blocks: 60 },
   factories: 12,

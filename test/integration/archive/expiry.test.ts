@@ -5,14 +5,11 @@ import { readFeeds } from '../../../src/status/facts.ts';
 import { expireArchive, unpackBody } from '../../../src/sync/archive.ts';
 import { digest } from '../../../src/sync/normalise.ts';
 import { archivedWorld } from './archive.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 200,
-  batches: { first: 1, count: 0, blocks: 1 },
   factories: 120,
 };
 const never = new AbortController().signal;

@@ -9,12 +9,10 @@ import type { TestDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually, startProgram } from '../../harness/process.ts';
 import { archivedWorld, replayed, storedRows } from './archive.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 300,
   batches: { first: 1, count: 4, blocks: 60 },
   factories: 60,

@@ -18,14 +18,12 @@ import {
 } from '../../harness/database.ts';
 import { testKey } from '../../harness/key.ts';
 import { configFolder } from '../../harness/process.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 type CheckDocument = z.infer<typeof checkDocument> & { readonly exit: z.infer<typeof exitSchema> };
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 200,
   batches: { first: 1, count: 2, blocks: 20 },
   gapsPercent: 0,

@@ -6,15 +6,12 @@ import type { SimulatedChain } from '../../../simulator/index.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase, grantedDatabase, opened, userWith } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
-import { runSync, testKey } from '../../harness/sync.ts';
+import { runSync, testKey, plainChain } from '../../harness/sync.ts';
 import { differences } from '../../harness/tables.ts';
 import { hangMs } from '../../harness/hang.ts';
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 120,
   batches: { first: 1, count: 3, blocks: 20 },
   factories: 30,
@@ -28,8 +25,7 @@ const attempt = (pool: Pool, statement: string) =>
   );
 const denied = '42501';
 
-const simulatedUrl = async () =>
-  (await simulated({ seed, chains: [chain], apiKey: testKey })).url;
+const simulatedUrl = async () => (await simulated({ seed, chains: [chain], apiKey: testKey })).url;
 
 test('a user with the worker role syncs everything, and may change no table', async () => {
   const database = await grantedDatabase();

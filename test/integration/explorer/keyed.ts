@@ -8,16 +8,11 @@ import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.
 import { simulated } from '../../harness/explorer.ts';
 import { startAtNoon } from '../../harness/clock.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
-import { testKey } from '../../harness/sync.ts';
+import { testKey, plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 2,
-  batches: { first: 1, count: 0, blocks: 0 },
-  factories: 0,
 };
 
 /** A simulated service, a database, and when each request came, in ms. */

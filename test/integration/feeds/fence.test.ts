@@ -5,7 +5,7 @@ import { currentRun, openRun } from '../../../src/sync/runs.ts';
 import { endWalk, takeWalk } from '../../../src/sync/take-walk.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { listedChain, settingsFor } from '../../harness/sync.ts';
+import { plainChain, settingsFor } from '../../harness/sync.ts';
 
 const url = 'http://localhost';
 const why = { failure: 'rejected', reason: 'refused' } as const;
@@ -14,7 +14,7 @@ const why = { failure: 'rejected', reason: 'refused' } as const;
 async function takenTwice() {
   const { pool } = await freshDatabase();
   const db = drizzle(pool);
-  const { chains } = settingsFor({ url, chains: [listedChain], operations: ['user-operations'] });
+  const { chains } = settingsFor({ url, chains: [plainChain], operations: ['user-operations'] });
   await registerFeeds(db, configuredFeeds(chains), 'file', { origin: url, isSameData: true });
   const target = configuredLanes(chains).find(({ lane }) => lane.lane === 'backfill');
   if (target === undefined) throw new Error('no backfill lane');

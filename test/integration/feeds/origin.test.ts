@@ -14,9 +14,9 @@ import { freshDatabase, opened } from '../../harness/database.ts';
 import { testKey } from '../../harness/key.ts';
 import { plainOutput } from '../../harness/plain-output.ts';
 import { configFolder } from '../../harness/process.ts';
-import { listedChain } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 
-const chain = { ...listedChain, userOperations: 120, factories: 30 };
+const chain = { ...plainChain, userOperations: 120, factories: 30 };
 /** Nobody listens there. */
 const nobody = 'http://127.0.0.1:1';
 const lane = { chain_id: 10, operation: 'factories', lane: 'backfill' } as const;

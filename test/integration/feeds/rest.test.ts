@@ -3,9 +3,9 @@ import { advance } from '../../../src/sync/advance.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase, untilLocked } from '../../harness/database.ts';
 import { beginRun, openContender, pageBudget } from '../../harness/runner.ts';
-import { listedChain } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 
-const chain = { ...listedChain, userOperations: 20 };
+const chain = { ...plainChain, userOperations: 20 };
 
 test('a feed whose two lanes end at the same moment is at rest', async () => {
   const simulator = await simulated({ seed: 1, chains: [chain] });

@@ -10,14 +10,11 @@ import { startSimulator, type SimulatedChain, type Simulator } from '../../../si
 import { openDatabaseProxy } from '../../harness/servers.ts';
 import { createTestDatabase, freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { ask, servedPage } from '../../harness/http.ts';
-import { runSync } from '../../harness/sync.ts';
+import { runSync, plainChain } from '../../harness/sync.ts';
 
 const chains: SimulatedChain[] = [
   {
-    id: 10,
-    name: 'optimism',
-    family: 'optimism',
-    generation: 'v12',
+    ...plainChain,
     userOperations: 120,
     batches: { first: 1, count: 3, blocks: 20 },
     factories: 20,

@@ -9,13 +9,10 @@ import { createTestDatabase, freshDatabase, type TestDatabase } from '../../harn
 import { hangMs } from '../../harness/hang.ts';
 import { observing, scraped, startPage } from '../../harness/http.ts';
 import { eventually } from '../../harness/process.ts';
-import { runSync } from '../../harness/sync.ts';
+import { runSync, plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 230,
   batches: { first: 1, count: 3, blocks: 20 },
   factories: 20,

@@ -8,7 +8,7 @@ import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 import { openContender } from '../../harness/runner.ts';
-import { listedChain, settingsFor } from '../../harness/sync.ts';
+import { plainChain, settingsFor } from '../../harness/sync.ts';
 
 /**
  * So many, that were a run left to the 30 s at which a notified queue is looked at by itself, in each
@@ -17,7 +17,7 @@ import { listedChain, settingsFor } from '../../harness/sync.ts';
 const rounds = 15;
 
 const chain = (id: number): SimulatedChain => ({
-  ...listedChain,
+  ...plainChain,
   id,
   name: `chain-${id}`,
   factories: 20,

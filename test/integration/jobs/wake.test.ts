@@ -9,9 +9,9 @@ import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 import { openContender } from '../../harness/runner.ts';
-import { listedChain } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 
-const chain = { ...listedChain, userOperations: 600 };
+const chain = { ...plainChain, userOperations: 600 };
 const lane: FeedLane = { chain_id: chain.id, operation: 'user-operations', lane: 'backfill' };
 
 type Replaced = Pick<SliceDependencies, 'now' | 'reading'> &

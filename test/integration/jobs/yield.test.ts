@@ -5,7 +5,7 @@ import { serve } from '../../../src/sync/serve.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { keepLists } from '../../harness/kept.ts';
 import { beginRun, openContender } from '../../harness/runner.ts';
-import { listedChain } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const lane: FeedLane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' };
 
@@ -14,7 +14,7 @@ test('a worker that starts leaves the run alone that a person began with other b
   const database = await freshDatabase();
   const engine = await openContender(database, {
     url: list.url,
-    chains: [listedChain],
+    chains: [plainChain],
     operations: ['user-operations'],
   });
   await registerFeeds(engine.db, [{ ...lane, chain_name: 'optimism', settings: {} }], 'file', {

@@ -11,7 +11,7 @@ import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { openInWords } from '../../harness/findings.ts';
 import { addressOf, hashOf } from '../../harness/kept.ts';
-import { listedChain, runSync, settingsFor, testKey } from '../../harness/sync.ts';
+import { plainChain, runSync, settingsFor, testKey } from '../../harness/sync.ts';
 import { openLake } from '../export/lake.ts';
 import { blocksOfNumber, type Bundle, serveToys } from './toy-server.ts';
 import { createToyTables, toyNames } from './toys.ts';
@@ -57,7 +57,7 @@ async function world() {
   await createToyTables(database.pool);
   const run = {
     url: service.url,
-    chains: [listedChain],
+    chains: [plainChain],
     operations: toyNames,
     pageSize: 10,
     isRangeGiven: false,

@@ -4,7 +4,7 @@ import { verifyFeeds } from '../../../src/status/verify.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { keepLists, oneEach } from '../../harness/kept.ts';
-import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
+import { plainChain, runSync, type SyncRun } from '../../harness/sync.ts';
 
 /** A list of an operation in every block from 1 to `blocks`, and a ledger that can be made old. */
 export async function listWorld(blocks: number, run: Partial<SyncRun> = {}) {
@@ -14,7 +14,7 @@ export async function listWorld(blocks: number, run: Partial<SyncRun> = {}) {
     for (let time = 0; time < times; time += 1) {
       await runSync(database, {
         url: list.url,
-        chains: [listedChain],
+        chains: [plainChain],
         operations: ['user-operations'],
         pageSize: 10,
         resweep: [],

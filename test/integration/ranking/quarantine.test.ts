@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { freshDatabase } from '../../harness/database.ts';
 import { answered } from '../../harness/explorer.ts';
-import { listedChain, runSync } from '../../harness/sync.ts';
+import { plainChain, runSync } from '../../harness/sync.ts';
 
 const addressOf = (id: number) => `0x${id.toString(16).padStart(40, '0')}`;
 
@@ -24,7 +24,7 @@ async function factoriesWorld() {
     list,
     sync: async (): Promise<number> => {
       list.requests = 0;
-      await runSync(database, { url, chains: [listedChain], operations: ['factories'] });
+      await runSync(database, { url, chains: [plainChain], operations: ['factories'] });
       return list.requests;
     },
     missing: async () =>

@@ -3,15 +3,10 @@ import type { SimulatedChain } from '../../../simulator/index.ts';
 import { alterExplorer, type ServedPage } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { runSync } from '../../harness/sync.ts';
+import { runSync, plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 0,
-  batches: { first: 1, count: 0, blocks: 60 },
+  ...plainChain,
   factories: 230,
 };
 /** Of 50, the last of 30. */

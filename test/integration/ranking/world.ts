@@ -5,7 +5,7 @@ import type { SyncResult } from '../../../src/sync/once.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { inWords } from '../../harness/findings.ts';
-import { runSync, type SyncRun } from '../../harness/sync.ts';
+import { runSync, type SyncRun, plainChain } from '../../harness/sync.ts';
 import { truthAt } from '../../harness/truth/truth.ts';
 
 const seed = 17;
@@ -29,12 +29,8 @@ interface WalkResult {
 /** A simulated list of factories whose clock the test drives, and a database to copy it into. */
 export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210) {
   const chain: SimulatedChain = {
-    id: 10,
-    name: 'optimism',
-    family: 'optimism',
-    generation: 'v12',
+    ...plainChain,
     userOperations: 60,
-    batches: { first: 1, count: 0, blocks: 60 },
     factories,
     motion: { operationsPerMinute: 20, ...motion },
   };

@@ -9,13 +9,10 @@ import { alterExplorer } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { openInWords } from '../../harness/findings.ts';
-import { runSync } from '../../harness/sync.ts';
+import { runSync, plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 120,
   batches: { first: 1, count: 3, blocks: 70 },
   factories: 60,

@@ -6,13 +6,10 @@ import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { movingChain, movingCopy, pollMs } from '../../harness/moving-copy.ts';
 import { sumFaults, sumRows } from '../../harness/sums.ts';
-import { runSync } from '../../harness/sync.ts';
+import { runSync, plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 400,
   batches: { first: 1, count: 6, blocks: 60 },
   factories: 0,

@@ -8,13 +8,10 @@ import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
 import { hangMs } from '../../harness/hang.ts';
-import { runSync } from '../../harness/sync.ts';
+import { runSync, plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
+  ...plainChain,
   userOperations: 120,
   batches: { first: 1, count: 3, blocks: 20 },
   factories: 20,

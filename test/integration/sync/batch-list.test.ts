@@ -11,7 +11,7 @@ import {
   type PageLie,
 } from '../../harness/kept.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { listedChain, runSync } from '../../harness/sync.ts';
+import { plainChain, runSync } from '../../harness/sync.ts';
 
 /** A list of batches 1 to `count`, read in pages of ten; an hour of overlap is 60 batches. */
 async function world(count: number) {
@@ -20,7 +20,7 @@ async function world(count: number) {
   const sync = async () => {
     const [result] = await runSync(database, {
       url: list.url,
-      chains: [listedChain],
+      chains: [plainChain],
       operations: ['optimism-batches'],
       pageSize: 10,
     });

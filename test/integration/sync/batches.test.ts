@@ -6,13 +6,13 @@ import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
 import { inWords } from '../../harness/findings.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { openRunner } from '../../harness/runner.ts';
-import { listedChain, settingsFor } from '../../harness/sync.ts';
+import { plainChain, settingsFor } from '../../harness/sync.ts';
 import { openCopy } from './copy.ts';
 
 const operations = ['optimism-batch-blocks'] as const;
 
 const chainOf = (count: number, changes: Partial<SimulatedChain> = {}): SimulatedChain => ({
-  ...listedChain,
+  ...plainChain,
   batches: { first: 1, count, blocks: 20 },
   ...changes,
 });

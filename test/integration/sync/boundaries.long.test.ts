@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../harness/database.ts';
 import { hashOf, keepLists, type KeptOperation } from '../../harness/kept.ts';
-import { listedChain, runSync } from '../../harness/sync.ts';
+import { plainChain, runSync } from '../../harness/sync.ts';
 
 /** Long enough for several walks, in pages of three. */
 const pageSize = 3;
@@ -83,7 +83,7 @@ test('what walks side by side verify is there, whatever happens at their boundar
           stop = new AbortController();
           await runSync(database, {
             url: list.url,
-            chains: [listedChain],
+            chains: [plainChain],
             operations: ['user-operations'],
             pageSize,
             parallel,

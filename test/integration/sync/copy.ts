@@ -3,7 +3,7 @@ import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.
 import { simulated } from '../../harness/explorer.ts';
 import { openInWords } from '../../harness/findings.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
+import { plainChain, runSync, type SyncRun } from '../../harness/sync.ts';
 import { differences } from '../../harness/tables.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import type { TruthScope } from '../../harness/truth/truth.ts';
@@ -14,7 +14,7 @@ export const secretKey = 'secret-of-the-key';
 
 /** A chain with a few pages of everything; `changes` make it special. */
 export const smallChain = (changes: Partial<SimulatedChain>): SimulatedChain => ({
-  ...listedChain,
+  ...plainChain,
   family: 'arbitrum',
   userOperations: 460,
   batches: { first: 1, count: 4, blocks: 60 },

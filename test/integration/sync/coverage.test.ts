@@ -6,7 +6,7 @@ import { eventually } from '../../harness/process.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { honestly, oneEach } from '../../harness/kept.ts';
 import { openRunner } from '../../harness/runner.ts';
-import { listedChain, settingsFor } from '../../harness/sync.ts';
+import { plainChain, settingsFor } from '../../harness/sync.ts';
 import { forTheEnd, lyingList, pages, pageSize, reversed } from './lying-list.ts';
 
 test('a whole list leaves one covered range and no gap', async () => {
@@ -121,7 +121,7 @@ test('a gap that stays because pages break the order is read again in growing in
   await sync({ maxPages: 2, at: new Date(startMs) });
   const run = {
     url: list.url,
-    chains: [listedChain],
+    chains: [plainChain],
     operations: ['user-operations'],
     pageSize,
   };

@@ -6,10 +6,10 @@ import { readFeeds } from '../../../src/status/facts.ts';
 import type { Generation, SimulatedChain } from '../../../simulator/index.ts';
 import { alterExplorer, type ServedPage } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
+import { plainChain, runSync, type SyncRun } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
-  ...listedChain,
+  ...plainChain,
   userOperations: 120,
   batches: { first: 1, count: 2, blocks: 20 },
   factories: 120,

@@ -4,10 +4,10 @@ import { retryQuarantined } from '../../../src/quarantine/retry.ts';
 import { listQuarantined } from '../../../src/quarantine/list.ts';
 import { alterExplorer } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { listedChain, runSync } from '../../harness/sync.ts';
+import { plainChain, runSync } from '../../harness/sync.ts';
 import { replayed } from '../archive/archive.ts';
 
-const chain = { ...listedChain, userOperations: 70 };
+const chain = { ...plainChain, userOperations: 70 };
 const all = { chains: [], operations: [], ids: [], reason: null };
 
 /** User operations as they are served, with numbers that no double holds in one of each page. */

@@ -4,7 +4,7 @@ import { verifyFeeds } from '../../../src/status/verify.ts';
 import { openInWords } from '../../harness/findings.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hashOf, keepLists, oneEach, type Page } from '../../harness/kept.ts';
-import { listedChain, runSync, type SyncRun } from '../../harness/sync.ts';
+import { plainChain, runSync, type SyncRun } from '../../harness/sync.ts';
 
 export const pageSize = 10;
 
@@ -30,7 +30,7 @@ export async function lyingList(operations = oneEach(1, pages * pageSize)) {
   /** @returns how many requests it took */
   const sync = async (run: Partial<SyncRun> = {}) => {
     list.takeRequests();
-    const settings = { chains: [listedChain], operations: ['user-operations'], pageSize };
+    const settings = { chains: [plainChain], operations: ['user-operations'], pageSize };
     await runSync(database, { url: list.url, ...settings, ...run });
     return list.takeRequests().length;
   };

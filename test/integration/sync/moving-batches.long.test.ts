@@ -8,7 +8,7 @@ import { freshDatabase } from '../../harness/database.ts';
 import { openInWords } from '../../harness/findings.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { openRunner } from '../../harness/runner.ts';
-import { listedChain, settingsFor } from '../../harness/sync.ts';
+import { plainChain, settingsFor } from '../../harness/sync.ts';
 import { differencesFrom } from '../../harness/tables.ts';
 import { truthAt } from '../../harness/truth/truth.ts';
 
@@ -17,7 +17,7 @@ const operations = ['optimism-batch-blocks'] as const;
 
 /** Batches of 60 blocks, one in ten minutes. */
 const chainWith = (motion: Partial<Motion>): SimulatedChain => ({
-  ...listedChain,
+  ...plainChain,
   batches: { first: 1, count: 6, blocks: 60 },
   gapsPercent: 10,
   motion: { operationsPerMinute: 1, blockSeconds: 10, ...motion },

@@ -3,7 +3,7 @@ import { type SimulatedChain, startInstantMs } from '../../../simulator/index.ts
 import { loadSettings } from '../../../src/config/load.ts';
 import { type PlanDocument, planFeeds, planOf } from '../../../src/status/plan.ts';
 import { configFolder } from '../../harness/process.ts';
-import { listedChain } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 import { openProgram } from './program.ts';
 
 const hourMs = 3_600_000;
@@ -14,7 +14,7 @@ const dailyCredits = 2_000;
 const creditsPerRequest = 20;
 
 const chain: SimulatedChain = {
-  ...listedChain,
+  ...plainChain,
   userOperations: 22_000,
   batches: { first: 1, count: 60, blocks: 220 },
   gapsPercent: 3,

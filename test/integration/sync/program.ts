@@ -4,7 +4,7 @@ import { simulated } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { configFolder } from '../../harness/process.ts';
-import { listedChain, testKey } from '../../harness/sync.ts';
+import { plainChain, testKey } from '../../harness/sync.ts';
 import { truth } from '../../harness/truth/truth.ts';
 
 const seed = 41;
@@ -12,7 +12,7 @@ export const pageSize = 50;
 
 /** The newest operation is two hours old: a source that has stopped is not healthy. */
 export const chain: SimulatedChain = {
-  ...listedChain,
+  ...plainChain,
   userOperations: 1500,
   batches: { first: 1, count: 12, blocks: 60 },
   factories: 40,

@@ -13,12 +13,12 @@ import type { OperationName } from '../../../src/lists/registry.ts';
 import { alterExplorer } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
-import { listedChain, runSync } from '../../harness/sync.ts';
+import { plainChain, runSync } from '../../harness/sync.ts';
 import { differences } from '../../harness/tables.ts';
 
 const seed = 5;
 const chain: SimulatedChain = {
-  ...listedChain,
+  ...plainChain,
   userOperations: 120,
   batches: { first: 1, count: 3, blocks: 70 },
   factories: 60,

@@ -6,7 +6,7 @@ import {
   type Generation,
 } from '../../../simulator/index.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
-import { listedChain } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 import { openCopy, secretKey } from './copy.ts';
 
 describe.each<Family>(['optimism', 'arbitrum', 'celo'])('a chain of the %s family', (family) => {
@@ -15,7 +15,7 @@ describe.each<Family>(['optimism', 'arbitrum', 'celo'])('a chain of the %s famil
     async (generation) => {
       const { sync, differing } = await openCopy(
         {
-          ...listedChain,
+          ...plainChain,
           family,
           generation,
           userOperations: 330,
@@ -47,7 +47,7 @@ test.each<FaultName>(['cut-after-item', 'piece-missing', 'cut-at-last-byte', 'le
     const pages = 3;
     const fault = openFault(name);
     const { sync, query, differing } = await openCopy(
-      { ...listedChain, userOperations: 150 },
+      { ...plainChain, userOperations: 150 },
       // Each page's first request; a list of three pages is requested in turn.
       { faults: ({ number }) => (struck.includes(number) ? fault : null) },
     );

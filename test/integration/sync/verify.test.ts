@@ -6,11 +6,11 @@ import { configuredLanes } from '../../../src/sync/targets.ts';
 import { call } from '../../harness/call.ts';
 import { recount } from '../../harness/coverage.ts';
 import { inWords } from '../../harness/findings.ts';
-import { listedChain, settingsFor } from '../../harness/sync.ts';
+import { plainChain, settingsFor } from '../../harness/sync.ts';
 import { openCopy } from './copy.ts';
 
 const chain: SimulatedChain = {
-  ...listedChain,
+  ...plainChain,
   userOperations: 300,
   batches: { first: 1, count: 8, blocks: 30 },
   gaps: [4],

@@ -4,7 +4,7 @@ import { type ConfiguredLane, configuredLanes } from '../../../src/sync/targets.
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { openRunner } from '../../harness/runner.ts';
-import { listedChain, settingsFor, type SyncRun } from '../../harness/sync.ts';
+import { plainChain, settingsFor, type SyncRun } from '../../harness/sync.ts';
 import { truthAt } from '../../harness/truth/truth.ts';
 
 export const minuteMs = 60_000;
@@ -23,7 +23,7 @@ export async function watchOperations(
   changes: Partial<SimulatedChain>,
   run: Pick<SyncRun, 'overlapMs' | 'resweep' | 'pageSize'> = {},
 ) {
-  const chain: SimulatedChain = { ...listedChain, userOperations: 600, ...changes };
+  const chain: SimulatedChain = { ...plainChain, userOperations: 600, ...changes };
   const operations = ['user-operations'] as const;
   let nowMs = 0;
   const simulator = await simulated({ seed: watchSeed, chains: [chain], clock: () => nowMs });

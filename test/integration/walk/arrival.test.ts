@@ -7,7 +7,7 @@ import { openRun } from '../../../src/sync/runs.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { keepLists } from '../../harness/kept.ts';
 import { openContender } from '../../harness/runner.ts';
-import { listedChain } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const lane: FeedLane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' };
 
@@ -15,7 +15,7 @@ const lane: FeedLane = { chain_id: 10, operation: 'user-operations', lane: 'back
 async function openScene() {
   const list = await keepLists();
   const database = await freshDatabase();
-  const { db } = await openContender(database, { url: list.url, chains: [listedChain] });
+  const { db } = await openContender(database, { url: list.url, chains: [plainChain] });
   const run = await openRun(db, lane, {});
   const walk = async (scope: object, pages: number, top: number | null, rest = {}) => {
     const said = { state: 'running', reason: null, ...rest };

@@ -6,9 +6,9 @@ import { ledgerFaults } from '../../harness/ledger.ts';
 import { openInWords } from '../../harness/findings.ts';
 import { recount } from '../../harness/coverage.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { listedChain, runSync } from '../../harness/sync.ts';
+import { plainChain, runSync } from '../../harness/sync.ts';
 
-const chain = { ...listedChain, userOperations: 300 };
+const chain = { ...plainChain, userOperations: 300 };
 
 async function world(read: 'two pages' | 'all' = 'all') {
   const simulator = await simulated({ seed: 3, chains: [chain] });

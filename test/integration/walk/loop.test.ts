@@ -3,7 +3,7 @@ import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { answered } from '../../harness/explorer.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { eventually } from '../../harness/process.ts';
-import { listedChain, runSync } from '../../harness/sync.ts';
+import { plainChain, runSync } from '../../harness/sync.ts';
 import { hangMs } from '../../harness/hang.ts';
 
 /** So many empty pages in a row end a walk. */
@@ -34,7 +34,7 @@ async function serveList(itemsPerPage: number, next: (page: number) => number) {
 /** Copies such a list; what became of it. */
 async function copy(database: TestDatabase, url: string) {
   const { pool } = database;
-  const run = { url, chains: [listedChain], operations: ['user-operations'] };
+  const run = { url, chains: [plainChain], operations: ['user-operations'] };
   const results = await runSync(database, run);
   const count = async (table: string) =>
     Number((await pool.query(`select count(*) from ${table}`)).rows[0].count);
