@@ -1,14 +1,13 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect } from 'vitest';
-import { verifyFeeds } from '../../src/status/verify.ts';
-import { startInstantMs, type SimulatedChain } from '../../simulator/index.ts';
+import type { SimulatedChain } from '../../simulator/index.ts';
 import { simulated } from './explorer.ts';
+import { openCopy } from './copy.ts';
 import type { UsedDatabase } from './database.ts';
 import { truthAt } from './truth/truth.ts';
 import { ledgerFaults } from './ledger.ts';
 import { watchedDifferences } from './tables.ts';
 import { sumFaults, sumUp } from './sums.ts';
-import { runSync, type SyncRun } from './sync.ts';
+import type { SyncRun } from './sync.ts';
 
 const seed = 17;
 const operations = ['user-operations'] as const;
@@ -51,18 +50,10 @@ async function seen({ pool }: UsedDatabase, chain: SimulatedChain, atMs: number)
 
 /** Moving lists of some chains, and syncs of them into a database at times that a test says. */
 export async function movingCopy(database: UsedDatabase, chains: readonly SimulatedChain[]) {
-  let nowMs = 0;
-  const simulator = await simulated({ seed, chains, clock: () => nowMs });
-  const syncAt = async (atMs: number, run: Partial<SyncRun> = {}) => {
-    nowMs = atMs;
-    return runSync(database, {
-      url: simulator.url,
-      chains: run.chains ?? chains,
-      operations,
-      at: new Date(startInstantMs + atMs),
-      ...run,
-    });
-  };
+  const copy = await openCopy(chains, { seed, database });
+  const { simulator } = copy;
+  const syncAt = (atMs: number, run: Partial<SyncRun> = {}) =>
+    copy.syncAt(atMs, { operations, ...run });
   /** What is not as it should be for one who has watched until a time. */
   const faultsAt = async (atMs: number): Promise<object> => {
     await sumUp(database.pool);
@@ -75,8 +66,7 @@ export async function movingCopy(database: UsedDatabase, chains: readonly Simula
       const known = { user_operations: await seen(database, chain, atMs) };
       Object.assign(found, await watchedDifferences(database.pool, world, atMs, known));
     }
-    const db = drizzle(database.pool);
-    const open = (await verifyFeeds(db)).flatMap((feed) => feed.open);
+    const open = await copy.open();
     return { ...found, ...(open.length > 0 && { open }) };
   };
   return {

@@ -46,7 +46,7 @@ async function storedRows(
   pool: Pool,
   table: string,
   chainId: number,
-  change: (row: Row) => Row = (row) => row,
+  loosen: (row: Row) => Row,
 ): Promise<string[]> {
   const { rows, fields } = await pool.query<Row>(
     `select * from explorer.${table} where chain_id = $1`,
@@ -60,7 +60,7 @@ async function storedRows(
       for (const name of bigints) {
         if (name in kept && kept[name] !== null) kept[name] = Number(kept[name]);
       }
-      return spell(change(kept));
+      return spell(loosen(kept));
     })
     .sort();
 }
@@ -99,18 +99,26 @@ export async function differences(
   return differencesFrom(pool, chain, truth(seed, chain, { operations: coreLists, ...scope }));
 }
 
-/** Holds the tables that `wanted` names against its rows, as `differences` does. */
+/**
+ * Holds the tables that `wanted` names against its rows, as `differences` does; of `block_reorgs` only that nothing is
+ * untrue: who looks now and then has seen some.
+ *
+ * @param loosen drops what is not to be compared
+ */
 export async function differencesFrom(
   pool: Pool,
   chain: SimulatedChain,
   wanted: Readonly<Record<string, readonly Row[]>>,
+  loosen = (row: Row) => row,
 ): Promise<Record<string, TableDifference>> {
   const found: Record<string, TableDifference> = {};
   for (const [table, rows] of Object.entries(wanted)) {
-    const stored = await storedRows(pool, table, chain.id);
-    const difference = compareRows(rows.map(spell), stored);
+    const stored = await storedRows(pool, table, chain.id, loosen);
+    const all = rows.map((row) => spell(loosen(row)));
+    const expected = table === 'block_reorgs' ? all.filter((row) => stored.includes(row)) : all;
+    const difference = compareRows(expected, stored);
     if (difference !== null) {
-      found[`${table} (${rows.length} expected, ${stored.length} stored)`] = difference;
+      found[`${table} (${expected.length} expected, ${stored.length} stored)`] = difference;
     }
   }
   return found;
@@ -129,28 +137,15 @@ function loosened(row: Row): Row {
 
 /**
  * Holds every table of schema `explorer` against what one who has watched a moving chain until a
- * time must hold, row for row. Of `removed_at` and `missing_since` only whether they are set; of
- * `block_reorgs` only that nothing is untrue: who looks now and then has seen some. Empty when all
+ * time must hold, row for row. Of `removed_at` and `missing_since` only whether they are set. Empty when all
  * is equal.
  *
  * @param known rows of tables of which one who looks now and then knows less than the truth
  */
-export async function watchedDifferences(
+export const watchedDifferences = (
   pool: Pool,
   { seed, chain, scope }: { seed: number; chain: SimulatedChain; scope: TruthScope },
   atMs: number,
   known: Readonly<Record<string, readonly Row[]>> = {},
-): Promise<Record<string, TableDifference>> {
-  const found: Record<string, TableDifference> = {};
-  for (const [table, rows] of Object.entries({ ...truthAt(seed, chain, scope, atMs), ...known })) {
-    const expected = rows.map((row) => spell(loosened(row)));
-    const stored = await storedRows(pool, table, chain.id, loosened);
-    const wanted =
-      table === 'block_reorgs' ? expected.filter((row) => stored.includes(row)) : expected;
-    const difference = compareRows(wanted, stored);
-    if (difference !== null) {
-      found[`${table} (${wanted.length} expected, ${stored.length} stored)`] = difference;
-    }
-  }
-  return found;
-}
+): Promise<Record<string, TableDifference>> =>
+  differencesFrom(pool, chain, { ...truthAt(seed, chain, scope, atMs), ...known }, loosened);

@@ -1,39 +1,16 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { replayArchive, type Replayed, type ReplayFilter } from '../../../src/replay/replay.ts';
-import { startInstantMs, type SimulatedChain } from '../../../simulator/index.ts';
-import { simulated } from '../../harness/explorer.ts';
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
-import { runSync, type SyncRun } from '../../harness/sync.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
+import { openCopy } from '../../harness/copy.ts';
+import type { TestDatabase } from '../../harness/database.ts';
+import type { SyncRun } from '../../harness/sync.ts';
 
-const seed = 17;
-
-/**
- * A simulated explorer on a driven clock, a database, and syncs that archive.
- *
- * @param stepMs how far the clock goes on with each request
- */
-export async function archivedWorld(chain: SimulatedChain, stepMs = 0) {
-  let nowMs = 0;
-  const simulator = await simulated({
-    seed,
-    chains: [chain],
-    clock: () => nowMs,
-    onRequest: () => {
-      nowMs += stepMs;
-    },
-  });
-  const database = await freshDatabase();
-  const syncAt = async (atMs: number, run: Partial<SyncRun> = {}) => {
-    nowMs = atMs;
-    return runSync(database, {
-      url: simulator.url,
-      chains: [chain],
-      archive: 'all',
-      at: new Date(startInstantMs + atMs),
-      ...run,
-    });
-  };
-  return { database, syncAt, requests: () => simulator.requests };
+/** A copy of a chain whose syncs archive what they read. */
+export async function archivedCopy(chain: SimulatedChain) {
+  const { database, simulator, syncAt } = await openCopy(chain);
+  const sync = (atMs: number, run: Partial<SyncRun> = {}) =>
+    syncAt(atMs, { archive: 'all', ...run });
+  return { database, syncAt: sync, requests: () => simulator.requests };
 }
 
 /** Replays a database's archive. */

@@ -4,7 +4,7 @@ import type { SimulatedChain } from '../../../simulator/index.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
 import { expireArchive, unpackBody } from '../../../src/sync/archive.ts';
 import { digest } from '../../../src/sync/normalise.ts';
-import { archivedWorld } from './archive.ts';
+import { archivedCopy } from './archive.ts';
 import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
@@ -16,7 +16,7 @@ const never = new AbortController().signal;
 const dayMs = 86_400_000;
 
 async function world() {
-  const { database, syncAt } = await archivedWorld(chain);
+  const { database, syncAt } = await archivedCopy(chain);
   await syncAt(0);
   const db = drizzle(database.pool);
   const stored = async () => {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { archivedWorld, replayed, storedRows } from './archive.ts';
+import { archivedCopy, replayed, storedRows } from './archive.ts';
 import { plainChain } from '../../harness/sync.ts';
 
 const minuteMs = 60_000;
 
 test('a copy of a list that moved stays as it is: older pages overwrite nothing, and nothing is concluded', async () => {
-  const { database, syncAt } = await archivedWorld({
+  const { database, syncAt } = await archivedCopy({
     ...plainChain,
     userOperations: 400,
     batches: { first: 1, count: 4, blocks: 60 },

@@ -5,10 +5,10 @@ import { operationNames } from '../../../src/lists/registry.ts';
 import { replayArchive } from '../../../src/replay/replay.ts';
 import { unpackBody } from '../../../src/sync/archive.ts';
 import { digest } from '../../../src/sync/normalise.ts';
-import type { TestDatabase } from '../../harness/database.ts';
+import type { UsedDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually, startProgram } from '../../harness/process.ts';
-import { archivedWorld, replayed, storedRows } from './archive.ts';
+import { archivedCopy, replayed, storedRows } from './archive.ts';
 import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
@@ -24,7 +24,7 @@ const chain: SimulatedChain = {
 const written = ['page_id', 'first_seen_at'];
 
 /** Rows as an older version left them, which did not know some of the fields. */
-const forgetFields = ({ pool }: TestDatabase) =>
+const forgetFields = ({ pool }: UsedDatabase) =>
   pool.query(`
     update explorer.user_operations
     set extra = jsonb_build_object('fee', fee), fee = null, entry_point_hash = null;
@@ -36,7 +36,7 @@ const forgetFields = ({ pool }: TestDatabase) =>
 test.each(['v10', 'v12'] as const)(
   'fields that an older version did not know become columns, without a request (%s)',
   async (generation) => {
-    const { database, syncAt, requests } = await archivedWorld({
+    const { database, syncAt, requests } = await archivedCopy({
       ...chain,
       generation,
       family: 'arbitrum',
@@ -60,7 +60,7 @@ test.each(['v10', 'v12'] as const)(
 );
 
 test('a row of a newer page, which is not archived, stays as that page has it', async () => {
-  const { database, syncAt } = await archivedWorld(chain);
+  const { database, syncAt } = await archivedCopy(chain);
   await syncAt(0, { operations: ['user-operations'] });
   const [newer] = (
     await database.pool.query<{ hash: string }>(
@@ -78,7 +78,7 @@ test('a row of a newer page, which is not archived, stays as that page has it', 
 });
 
 test('killed in the middle and started again, it ends with the same rows', async () => {
-  const { database, syncAt } = await archivedWorld({ ...chain, userOperations: 2_500 });
+  const { database, syncAt } = await archivedCopy({ ...chain, userOperations: 2_500 });
   await syncAt(0, { operations: ['user-operations'] });
   const whole = await storedRows(database, written);
   await forgetFields(database);
@@ -117,7 +117,7 @@ test('killed in the middle and started again, it ends with the same rows', async
 });
 
 test('a signal ends it between two transactions, which stay', async () => {
-  const { database, syncAt } = await archivedWorld({ ...chain, userOperations: 2_500 });
+  const { database, syncAt } = await archivedCopy({ ...chain, userOperations: 2_500 });
   await syncAt(0, { operations: ['user-operations'] });
   const stop = new AbortController();
   const reason = new Error('SIGINT');
@@ -135,7 +135,7 @@ test('a signal ends it between two transactions, which stay', async () => {
 });
 
 test('an item that an older version could not read becomes a row, and leaves the quarantine', async () => {
-  const { database, syncAt } = await archivedWorld(chain);
+  const { database, syncAt } = await archivedCopy(chain);
   await syncAt(0, { operations: ['user-operations'] });
   const { pool } = database;
   const whole = await storedRows(database, written);
@@ -167,7 +167,7 @@ test('an item that an older version could not read becomes a row, and leaves the
 });
 
 test('a choice of chains and operations leaves other pages out, and ranked lists are never replayed', async () => {
-  const { database, syncAt } = await archivedWorld(chain);
+  const { database, syncAt } = await archivedCopy(chain);
   await syncAt(0, { operations: operationNames });
   const pagesOf = async (chains: readonly number[], operations: readonly string[]) =>
     (await replayed(database, { chains, operations })).pages;

@@ -11,7 +11,7 @@ import { freshDatabase, opened } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 import { settingsFor, testKey } from '../../harness/sync.ts';
-import { smallChain } from '../sync/copy.ts';
+import { smallChain } from '../../harness/copy.ts';
 
 const chain = smallChain({ factories: 20 });
 

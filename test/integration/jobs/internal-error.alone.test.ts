@@ -6,7 +6,7 @@ import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { logLines } from '../../harness/log-lines.ts';
 import { testKey } from '../../harness/sync.ts';
-import { smallChain } from '../sync/copy.ts';
+import { smallChain } from '../../harness/copy.ts';
 
 const defect = vi.hoisted(() => ({ isThere: true }));
 

@@ -2,7 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { pruneLedger } from '../../../src/lists/prune.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { freshDatabase, type UsedDatabase } from '../../harness/database.ts';
 import { keepLists, oneEach } from '../../harness/kept.ts';
 import { plainChain, runSync, type SyncRun } from '../../harness/sync.ts';
 
@@ -27,7 +27,7 @@ export async function listWorld(blocks: number, run: Partial<SyncRun> = {}) {
 }
 
 /** What housekeeping does with a database, and what is to be the same before and after. */
-export function ledgerOf(database: TestDatabase) {
+export function ledgerOf(database: UsedDatabase) {
   const db = drizzle(database.pool);
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
   return {

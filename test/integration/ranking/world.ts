@@ -1,11 +1,9 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
-import { type Motion, type SimulatedChain, startInstantMs } from '../../../simulator/index.ts';
+import type { Motion, SimulatedChain } from '../../../simulator/index.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
-import type { SyncResult } from '../../../src/sync/once.ts';
 import { simulated } from '../../harness/explorer.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { openCopy } from '../../harness/copy.ts';
 import { inWords } from '../../harness/findings.ts';
-import { runSync, type SyncRun, plainChain } from '../../harness/sync.ts';
+import { type SyncRun, plainChain } from '../../harness/sync.ts';
 import { truthAt } from '../../harness/truth/truth.ts';
 
 const seed = 17;
@@ -34,19 +32,16 @@ export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210
     factories,
     motion: { operationsPerMinute: 20, ...motion },
   };
-  const clock = { nowMs: 0 };
   const service = { isEmpty: false };
   const nobody = { status: 200, body: { items: [], next_page_params: null } };
   let requests = 0;
   let onRequest = (_request: number): void => undefined;
-  const simulator = await simulated({
+  const copy = await openCopy(chain, {
     seed,
-    chains: [chain],
-    clock: () => clock.nowMs,
     faults: () => (service.isEmpty ? nobody : null),
     onRequest: () => onRequest((requests += 1)),
   });
-  const database = await freshDatabase();
+  const { clock, database } = copy;
   const query = async <Row extends object>(text: string): Promise<Row[]> =>
     (await database.pool.query<Row>(text)).rows;
 
@@ -60,17 +55,10 @@ export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210
     async sync(
       run: Pick<SyncRun, 'maxPages' | 'pageSize' | 'signal'> = {},
       each = (_request: number): void => undefined,
-    ): Promise<{ readonly results: readonly SyncResult[]; readonly requests: number }> {
+    ) {
       requests = 0;
       onRequest = each;
-      const results = await runSync(database, {
-        url: simulator.url,
-        chains: [chain],
-        operations: ['factories'],
-        at: new Date(startInstantMs + clock.nowMs),
-        ...run,
-      });
-      return { results, requests };
+      return copy.syncAt(clock.nowMs, { operations: ['factories'], ...run });
     },
     /** What one who never blinked would have stored by now. */
     expected(): RankedFactory[] {
@@ -98,7 +86,7 @@ export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210
     count: async (table: string) =>
       (await query<{ count: number }>(`select count(*)::int from ${table}`))[0]?.count,
     async report() {
-      const [feed] = await verifyFeeds(drizzle(database.pool));
+      const [feed] = await verifyFeeds(copy.db);
       // The simulator's factories have fields that the specification does not name.
       if (feed === undefined) return undefined;
       return inWords({ ...feed, notes: feed.notes.filter(({ kind }) => kind !== 'schema-drift') });

@@ -2,11 +2,11 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { rollUp, recomputeSums } from '../../../src/rollups/roll.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { simulated } from '../../harness/explorer.ts';
+import { openCopy } from '../../harness/copy.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { movingChain, movingCopy, pollMs } from '../../harness/moving-copy.ts';
 import { sumFaults, sumRows } from '../../harness/sums.ts';
-import { runSync, plainChain } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
@@ -20,10 +20,9 @@ const now = () => performance.now();
 
 /** A copy of a chain that stands still, and not summed up yet. */
 async function copied() {
-  const simulator = await simulated({ seed: 3, chains: [chain] });
-  const database = await freshDatabase();
-  await runSync(database, { url: simulator.url, chains: [chain] });
-  return { pool: database.pool, db: drizzle(database.pool) };
+  const { pool, db, sync } = await openCopy(chain);
+  await sync();
+  return { pool, db };
 }
 
 test('it follows a list that moves, and sums up what was written alone', async () => {

@@ -7,7 +7,7 @@ import { inWords } from '../../harness/findings.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { openRunner } from '../../harness/runner.ts';
 import { plainChain, settingsFor } from '../../harness/sync.ts';
-import { openCopy } from './copy.ts';
+import { openCopy } from '../../harness/copy.ts';
 
 const operations = ['optimism-batch-blocks'] as const;
 

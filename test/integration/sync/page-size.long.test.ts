@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Generation } from '../../../simulator/index.ts';
-import { openCopy, smallChain } from './copy.ts';
+import { openCopy, smallChain } from '../../harness/copy.ts';
 
 describe.each<Generation>(['v10', 'v11', 'v12'])('generation %s', (generation) => {
   test.each([1, 7, 50])('in pages of %i is copied row for row', async (pageSize) => {

@@ -4,7 +4,7 @@ import { createPool } from '../../../src/db/pool.ts';
 import type { Generation } from '../../../simulator/index.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { runSync } from '../../harness/sync.ts';
-import { openCopy, secretKey, smallChain } from './copy.ts';
+import { openCopy, secretKey, smallChain } from '../../harness/copy.ts';
 
 /** Every row of every table of the schema, with the page that wrote it, and when. */
 async function allRows(pool: Pool): Promise<unknown[]> {

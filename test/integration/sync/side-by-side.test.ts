@@ -4,7 +4,7 @@ import { freshDatabase } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
 import { testKey } from '../../harness/sync.ts';
-import { smallChain } from './copy.ts';
+import { smallChain } from '../../harness/copy.ts';
 
 /** What the service charges for a request. */
 const creditsPerRequest = 20;

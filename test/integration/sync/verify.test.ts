@@ -7,7 +7,7 @@ import { call } from '../../harness/call.ts';
 import { recount } from '../../harness/coverage.ts';
 import { inWords } from '../../harness/findings.ts';
 import { plainChain, settingsFor } from '../../harness/sync.ts';
-import { openCopy } from './copy.ts';
+import { openCopy } from '../../harness/copy.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,

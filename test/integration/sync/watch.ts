@@ -2,7 +2,7 @@ import { type SimulatedChain, startInstantMs } from '../../../simulator/index.ts
 import type { RunScope } from '../../../src/lists/tables.ts';
 import { type ConfiguredLane, configuredLanes } from '../../../src/sync/targets.ts';
 import { simulated } from '../../harness/explorer.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { openCopy } from '../../harness/copy.ts';
 import { openRunner } from '../../harness/runner.ts';
 import { plainChain, settingsFor, type SyncRun } from '../../harness/sync.ts';
 import { truthAt } from '../../harness/truth/truth.ts';
@@ -25,14 +25,12 @@ export async function watchOperations(
 ) {
   const chain: SimulatedChain = { ...plainChain, userOperations: 600, ...changes };
   const operations = ['user-operations'] as const;
-  let nowMs = 0;
-  const simulator = await simulated({ seed: watchSeed, chains: [chain], clock: () => nowMs });
-  const database = await freshDatabase();
+  const { simulator, database, clock, query } = await openCopy(chain, { seed: watchSeed });
   const settings = settingsFor({ url: simulator.url, chains: [chain], operations, ...run });
   const runner = await openRunner(database, settings);
   /** A scheduled run at a simulated time, the live lane first; says how many requests it cost. */
   const runAt = async (atMs: number, change: Change = () => ({})) => {
-    nowMs = atMs;
+    clock.nowMs = atMs;
     const before = simulator.requests;
     const targets = configuredLanes(settings.chains).flatMap((target) => {
       const changed = change(target);
@@ -43,8 +41,6 @@ export async function watchOperations(
     await database.pool.query(`update etl.feeds set settings = settings || '{"parallel": 4}'`);
     return simulator.requests - before;
   };
-  const query = async (sql: string) =>
-    (await database.pool.query<Record<string, unknown>>(sql)).rows;
   const stored = () =>
     query(`select hash, block_number, fee, status, removed_at is not null as is_removed
            from explorer.user_operations order by hash`);

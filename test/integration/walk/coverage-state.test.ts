@@ -1,23 +1,17 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { verifyFeeds } from '../../../src/status/verify.ts';
-import { simulated } from '../../harness/explorer.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
-import { openInWords } from '../../harness/findings.ts';
 import { recount } from '../../harness/coverage.ts';
-import { freshDatabase } from '../../harness/database.ts';
-import { plainChain, runSync } from '../../harness/sync.ts';
+import { openCopy } from '../../harness/copy.ts';
+import { plainChain, type SyncRun } from '../../harness/sync.ts';
 
 const chain = { ...plainChain, userOperations: 300 };
 
 async function world(read: 'two pages' | 'all' = 'all') {
-  const simulator = await simulated({ seed: 3, chains: [chain] });
-  const database = await freshDatabase();
-  const run = { url: simulator.url, chains: [chain], operations: ['user-operations'] };
-  const sync = () => runSync(database, run);
-  await runSync(database, { ...run, maxPages: 2 });
+  const { database, query, open, ...copy } = await openCopy(chain);
+  const sync = (run: Partial<SyncRun> = {}) =>
+    copy.sync({ operations: ['user-operations'], ...run });
+  await sync({ maxPages: 2 });
   if (read === 'all') await sync();
-  const query = async (statement: string) => (await database.pool.query(statement)).rows;
   const kept = () =>
     query(`
       select lane, pages::int, inserted::int, credits::int, verified::text
@@ -31,7 +25,6 @@ async function world(read: 'two pages' | 'all' = 'all') {
       from etl.walks join etl.pages on walk_id = walks.id
       group by lane order by lane
     `);
-  const open = async () => openInWords(await verifyFeeds(drizzle(database.pool)));
   return { database, query, sync, kept, counted, open };
 }
 
@@ -101,7 +94,7 @@ test('a commit that is cut at its last statement leaves neither rows, nor ledger
     create trigger cut before insert or update on etl.coverage for each row execute function public.cut()
   `);
 
-  const cut = await sync();
+  const { results: cut } = await sync();
 
   expect(cut.map(({ state }) => state)).toContain('interrupted');
 
