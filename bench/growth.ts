@@ -8,7 +8,7 @@ import Table from 'cli-table3';
 import type { Pool } from 'pg';
 import { migrateUrl } from '../test/harness/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
-import { exploreSeeded } from '../test/harness/seeded/explorer.ts';
+import { exploreSeeded, seededSettings } from '../test/harness/seeded/explorer.ts';
 import { grow, tableSizes } from '../test/harness/seeded/seed.ts';
 import {
   explaining,
@@ -17,7 +17,6 @@ import {
   scanned,
 } from '../test/harness/seeded/recorder.ts';
 import { goRound, type Round } from '../test/harness/seeded/rounds.ts';
-import { seededSettings } from '../test/harness/seeded/settings.ts';
 import { sizeOf, sizeStored } from '../test/harness/seeded/size.ts';
 import { openKept } from './server.ts';
 

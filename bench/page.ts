@@ -17,7 +17,7 @@ import { recountCoverage } from '../src/status/verify.ts';
 import { statusNow } from '../src/status/status.ts';
 import { webAssets } from '../src/web/bundle.ts';
 import { grow } from '../test/harness/seeded/seed.ts';
-import { seededSettings } from '../test/harness/seeded/settings.ts';
+import { seededSettings } from '../test/harness/seeded/explorer.ts';
 import { sizeOf } from '../test/harness/seeded/size.ts';
 import { interruptSignal, startChild } from './child.ts';
 import { cpuOf, describeMachine } from './machine.ts';

@@ -1,7 +1,6 @@
 import { blocks, readBatches } from '../../../src/lists/optimism-batch-blocks/tables.ts';
 import { type Numbers, pollTime, pollTop, series } from './ledger.ts';
 import { type Lanes, lostBatchOf } from './lists.ts';
-import { fill } from './rows.ts';
 import {
   batchesPerPoll,
   blocksOf,
@@ -11,7 +10,7 @@ import {
   type SeededList,
   type SeededSize,
 } from './size.ts';
-import { beforeNow, blockTime, hashSql, short } from './values.ts';
+import { fill, beforeNow, blockTime, hashSql, short } from './values.ts';
 
 const pagesPerBatch = blocksPerBatch / pageItems;
 

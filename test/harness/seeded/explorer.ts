@@ -1,4 +1,8 @@
+import { loadSettings } from '../../../src/config/load.ts';
+import type { Settings } from '../../../src/config/settings.ts';
 import { answering, type Service } from '../explorer.ts';
+import { numberPage, type Page, type Placed, tokenPage } from '../kept.ts';
+import { testKey } from '../key.ts';
 import {
   addressesOf,
   blocksOf,
@@ -8,12 +12,7 @@ import {
   type SeededChain,
   type SeededSize,
 } from './size.ts';
-import { accountsOf, hashText, short } from './values.ts';
-
-interface Page {
-  readonly items: readonly unknown[];
-  readonly next_page_params: unknown;
-}
+import { hashText, short } from './values.ts';
 
 /** Serves what is stored, and what a poll's interval has brought since: operations, a batch. */
 export function exploreSeeded(size: SeededSize): Promise<Service> {
@@ -34,9 +33,12 @@ function serve(size: SeededSize, { pathname, searchParams: told }: URL): Page | 
   return path === 'optimism/batches' ? batchesPage(size, chain, told) : null;
 }
 
-/** Numbers from one down, a page of them. */
+/** Numbers from one down, a page of them and one more. */
 const downFrom = (top: number, lowest = 1) =>
-  Array.from({ length: Math.max(0, Math.min(pageItems, top - lowest + 1)) }, (_, at) => top - at);
+  Array.from(
+    { length: Math.max(0, Math.min(pageItems + 1, top - lowest + 1)) },
+    (_, at) => top - at,
+  );
 
 const timeOf = ({ nowMs, blockMs }: SeededSize, top: number, height: number) =>
   new Date(nowMs - (top - height) * blockMs).toISOString();
@@ -44,11 +46,10 @@ const timeOf = ({ nowMs, blockMs }: SeededSize, top: number, height: number) =>
 function operationsPage(size: SeededSize, chain: SeededChain, told: URLSearchParams): Page {
   const { id, operations } = chain;
   const from = Number(told.get('page_token')?.split(',')[0] ?? operations.top + itemsPerPoll);
-  const numbers = downFrom(from);
-  const next = from - pageItems;
-  return {
-    items: numbers.map((number) => ({
-      hash: hashText('operation', id, number),
+  const placed = downFrom(from).map((number): Placed => {
+    const hash = hashText('operation', id, number);
+    const item = {
+      hash,
       block_number: String(number),
       timestamp: timeOf(size, operations.top, number),
       status: true,
@@ -57,20 +58,18 @@ function operationsPage(size: SeededSize, chain: SeededChain, told: URLSearchPar
       entry_point_version: 'v0.7',
       transaction_hash: hashText('transaction', id, number),
       fee: '187125856691380',
-    })),
-    next_page_params:
-      next < 1
-        ? null
-        : { page_size: pageItems, page_token: `${next},${hashText('operation', id, next)}` },
-  };
+    };
+    return { place: [number, hash], item };
+  });
+  return tokenPage(placed, null, pageItems);
 }
 
 function batchesPage(size: SeededSize, chain: SeededChain, told: URLSearchParams): Page {
   const newest = (chain.batches?.top ?? 0) + 1;
-  const numbers = downFrom(Math.min(newest, Number(told.get('id') ?? Infinity) - 1));
-  const last = numbers.at(-1) ?? 0;
-  return {
-    items: numbers.map((number) => ({
+  const below = told.get('id');
+  const placed = downFrom(Math.min(newest, Number(below ?? Infinity) - 1)).map((number) => ({
+    place: [number],
+    item: {
       number,
       l1_timestamp: timeOf(size, blocksOf(chain), number * blocksPerBatch),
       transactions_count: 700,
@@ -78,9 +77,9 @@ function batchesPage(size: SeededSize, chain: SeededChain, told: URLSearchParams
       l2_end_block_number: number * blocksPerBatch,
       batch_data_container: 'in_blob4844',
       l1_transaction_hashes: [],
-    })),
-    next_page_params: last <= 1 ? null : { id: last, items_count: numbers.length },
-  };
+    },
+  }));
+  return numberPage(placed, { field: 'id', below, size: pageItems });
 }
 
 function batchPage(
@@ -91,11 +90,12 @@ function batchPage(
 ): Page {
   const newest = (chain.batches?.top ?? 0) + 1;
   const lowest = (batch - 1) * blocksPerBatch + 1;
-  const top = Math.min(batch * blocksPerBatch, Number(told.get('block_number') ?? Infinity) - 1);
-  const numbers = batch > newest || batch < 1 ? [] : downFrom(top, lowest);
-  const last = numbers.at(-1) ?? lowest;
-  return {
-    items: numbers.map((height) => ({
+  const below = told.get('block_number');
+  const top = Math.min(batch * blocksPerBatch, Number(below ?? Infinity) - 1);
+  const heights = batch > newest || batch < 1 ? [] : downFrom(top, lowest);
+  const placed = heights.map((height) => ({
+    place: [height],
+    item: {
       height,
       hash: hashText('block', chain.id, height),
       parent_hash: hashText('block', chain.id, height - 1),
@@ -108,30 +108,47 @@ function batchPage(
       gas_used: '1000000',
       rewards: [],
       uncles_hashes: [],
-    })),
-    next_page_params: last <= lowest ? null : { block_number: last, items_count: numbers.length },
-  };
+    },
+  }));
+  return numberPage(placed, { field: 'block_number', below, size: pageItems });
 }
 
 function factoriesPage({ id, factories: { count } }: SeededChain, told: URLSearchParams): Page {
   const named = told.get('page_token')?.split(',')[0];
-  const first = named === undefined ? 1 : count + 1 - Number(named) / 10;
-  const ranks = Array.from(
-    { length: Math.min(pageItems, count - first + 1) },
-    (_, at) => first + at,
+  const highest = named === undefined ? count : Number(named) / 10;
+  const placed = downFrom(highest).map((accounts): Placed => {
+    const hash = hashText('factory', id, count + 1 - accounts, short);
+    return {
+      place: [accounts * 10, hash],
+      item: { address: { hash }, total_accounts: accounts * 10 },
+    };
+  });
+  return tokenPage(placed, null, pageItems);
+}
+
+/** Far above what any machine reaches, so that the budget is asked and never waits. */
+const requestsPerSecond = 100_000;
+
+/** The program's own settings for seeded chains: all that each of them has. */
+export function seededSettings(explorerUrl: string, size: Pick<SeededSize, 'chains'>): Settings {
+  const settings = loadSettings({
+    cwd: '/',
+    env: { EXPLORER_BASE_URL: explorerUrl, EXPLORER_API_KEY: testKey },
+    chains: size.chains.map(({ id }) => String(id)),
+  });
+  const hasBatches = new Set(
+    size.chains.filter(({ batches }) => batches !== null).map(({ id }) => id),
   );
-  const next = first + pageItems;
   return {
-    items: ranks.map((rank) => ({
-      address: { hash: hashText('factory', id, rank, short) },
-      total_accounts: accountsOf(count, rank),
+    ...settings,
+    explorer: { ...settings.explorer, requestsPerSecond, pageSize: pageItems },
+    chains: settings.chains.map((chain) => ({
+      ...chain,
+      operations: Object.fromEntries(
+        Object.entries(chain.operations).filter(
+          ([operation]) => hasBatches.has(chain.id) || !operation.startsWith('optimism-'),
+        ),
+      ),
     })),
-    next_page_params:
-      next > count
-        ? null
-        : {
-            page_size: pageItems,
-            page_token: `${accountsOf(count, next)},${hashText('factory', id, next, short)}`,
-          },
   };
 }

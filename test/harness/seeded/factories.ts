@@ -2,9 +2,8 @@ import { factories, factoryHistory } from '../../../src/lists/factories/tables.t
 import { addresses } from '../../../src/load/tables.ts';
 import { type Numbers, series } from './ledger.ts';
 import type { Lanes } from './lists.ts';
-import { fill } from './rows.ts';
 import { pageItems, pollsPerRanking, type SeededChain, type SeededSize } from './size.ts';
-import { beforeNow, hashSql, short } from './values.ts';
+import { fill, beforeNow, hashSql, short } from './values.ts';
 
 /** Of so many factories one gets accounts between two rankings. */
 const perChange = 20;

@@ -9,7 +9,6 @@ import {
   pollTime,
   type SeededLane,
 } from './ledger.ts';
-import { fill } from './rows.ts';
 import {
   addressesOf,
   batchesPerPoll,
@@ -23,7 +22,7 @@ import {
   type SeededList,
   type SeededSize,
 } from './size.ts';
-import { beforeNow, blockTime, hashSql, short } from './values.ts';
+import { fill, beforeNow, blockTime, hashSql, short } from './values.ts';
 
 /** The lanes of a feed, as its configuration has them. */
 export interface Lanes {

@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { exploreSeeded } from '../../harness/seeded/explorer.ts';
+import { exploreSeeded, seededSettings } from '../../harness/seeded/explorer.ts';
 import { grow } from '../../harness/seeded/seed.ts';
 import { explaining, recordStatements, rowsRead, scanned } from '../../harness/seeded/recorder.ts';
 import { goRound, type Round } from '../../harness/seeded/rounds.ts';
-import { seededSettings } from '../../harness/seeded/settings.ts';
 import { sizeOf } from '../../harness/seeded/size.ts';
 import { createTestDatabase } from '../../harness/database.ts';
 
