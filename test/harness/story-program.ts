@@ -1,18 +1,16 @@
 import type { Target } from '../../src/lists/list.ts';
 import type { Pool } from 'pg';
-import { type Engine, openEngine } from '../../src/app.ts';
+import type { Engine } from '../../src/app.ts';
 import type { Occasion } from '../../src/lists/list.ts';
 import type { OperationName } from '../../src/lists/registry.ts';
-import { createLog } from '../../src/log.ts';
 import { dropQuarantined } from '../../src/quarantine/list.ts';
 import { repairsOf, type VerifiedFeed, verifyFeeds } from '../../src/status/verify.ts';
 import { advance, type AdvanceOutcome } from '../../src/sync/advance.ts';
 import { setFeedState } from '../../src/sync/feeds.ts';
 import { closeRun, openRun } from '../../src/sync/runs.ts';
 import { atOnce, configuredLanes, dueLanes } from '../../src/sync/targets.ts';
-import { opened } from './database.ts';
 import type { Chance } from './random.ts';
-import { isOfBlocks, plainChain, settingsFor } from './sync.ts';
+import { isOfBlocks, openComposed, plainChain, settingsFor } from './sync.ts';
 import { pageSize } from './story-lies.ts';
 
 export const chainId = plainChain.id;
@@ -27,28 +25,6 @@ export interface Death {
 /** What a round asks of the program. */
 export type Task = Occasion | 'again' | 'repair';
 
-/** The program itself, composed as it composes itself, driven step by step and by a given clock. */
-export interface Copier {
-  readonly pool: Pool;
-  readonly operations: readonly OperationName[];
-  /** Does what a command does, or a schedule, unless it dies on the way. */
-  work(task: Task, at: Date, deaths: (lane: string) => Death | null): Promise<void>;
-  /** Told of each request, so that it can die while one is under way. */
-  noteRequest(): void;
-  verify(): Promise<VerifiedFeed[]>;
-  dropQuarantine(): Promise<void>;
-  close(): Promise<void>;
-}
-
-export interface CopierOptions {
-  readonly databaseUrl: string;
-  readonly pool: Pool;
-  readonly explorerUrl: string;
-  readonly operations: readonly OperationName[];
-  /** The oldest time that is wanted of user operations. */
-  readonly since?: string;
-}
-
 /** How far below the covered top each poll goes. */
 export const overlapMs = 60_000;
 
@@ -57,9 +33,25 @@ const mostSlices = 60;
 /** How often a lane tries again in place after a failure, as a schedule would later. */
 const tries = 2;
 
-/** A copier on a migrated database that is emptied first. */
-export async function openCopier(options: CopierOptions): Promise<Copier> {
-  const { databaseUrl, pool, explorerUrl, operations, since } = options;
+/**
+ * The program itself, composed as it composes itself, driven step by step and by a given clock; on a migrated database that
+ * is emptied first.
+ *
+ * @param since the oldest time that is wanted of user operations
+ */
+export async function openCopier({
+  databaseUrl,
+  pool,
+  explorerUrl,
+  operations,
+  since,
+}: {
+  readonly databaseUrl: string;
+  readonly pool: Pool;
+  readonly explorerUrl: string;
+  readonly operations: readonly OperationName[];
+  readonly since?: string;
+}) {
   await empty(pool);
   const wanted = { url: explorerUrl, chains: [plainChain], operations, pageSize };
   const settings = oneByOne(
@@ -70,29 +62,20 @@ export async function openCopier(options: CopierOptions): Promise<Copier> {
       ...(since !== undefined && { listSince: since }),
     }),
   );
-  const log = createLog('silent', () => undefined);
-  const engine = await openEngine({
-    settings,
-    database: opened({ url: databaseUrl, pool }),
-    log,
-    supervise: false,
-  });
+  const engine = await openComposed({ url: databaseUrl, pool }, settings);
   const lanes: Target[] = configuredLanes(settings.chains);
-  let noteRequest: () => void = () => undefined;
-  const run = async (target: Target, at: Date, death: Death | null) => {
-    noteRequest = await runLane(target, { ...engine, clock: () => at }, death, (note) => {
-      noteRequest = note;
-    });
-  };
+  const program = { onRequest: (): void => undefined };
   return {
     pool,
     operations,
-    noteRequest: () => noteRequest(),
+    /** Notes a request, so that the program can die while one is under way. */
+    noteRequest: () => program.onRequest(),
     verify: () => verifyFeeds(engine.db),
     async dropQuarantine() {
       await dropQuarantined(engine.db, { chains: [], operations: [], ids: [], reason: null });
     },
-    async work(task, at, deaths) {
+    /** Does what a command does, or a schedule, unless it dies on the way. */
+    async work(task: Task, at: Date, deaths: (lane: string) => Death | null) {
       for (const round of await targetsOf(engine, lanes, task)) {
         for (const target of round) {
           const occasion = task === 'schedule' || task === 'start' ? task : 'sync';
@@ -100,13 +83,16 @@ export async function openCopier(options: CopierOptions): Promise<Copier> {
           if (due === undefined) continue;
           const scope = occasion === 'sync' ? atOnce(due) : due.scope;
           await openRun(engine.db, due.lane, scope);
-          await run(due, at, deaths(`${due.lane.operation}/${due.lane.lane}`));
+          const death = deaths(`${due.lane.operation}/${due.lane.lane}`);
+          await runLane(due, { ...engine, clock: () => at }, death, program);
         }
       }
     },
     close: () => engine.close(),
   };
 }
+
+export type Copier = Awaited<ReturnType<typeof openCopier>>;
 
 /** Walks of a feed one after the other, so that a seed's requests come in the same order. */
 function oneByOne(settings: ReturnType<typeof settingsFor>): ReturnType<typeof settingsFor> {
@@ -150,16 +136,15 @@ async function runLane(
   { lane }: Target,
   dependencies: Dependencies,
   death: Death | null,
-  listen: (note: () => void) => void,
-): Promise<() => void> {
+  program: { onRequest: () => void },
+): Promise<void> {
   const stop = new AbortController();
   let left = death?.afterPages ?? Infinity;
-  if (death?.how === 'stop') {
-    listen(() => {
-      left -= 1;
-      if (left <= 0) stop.abort();
-    });
-  }
+  program.onRequest = () => {
+    if (death?.how !== 'stop') return;
+    left -= 1;
+    if (left <= 0) stop.abort();
+  };
   const budget = {
     get spent() {
       return death?.how === 'kill' && left <= 0;
@@ -182,7 +167,6 @@ async function runLane(
     if (outcome.is !== 'more') break;
     if (slices === mostSlices - 1) throw new Error(`${lane.operation}/${lane.lane} never ends`);
   }
-  return () => undefined;
 }
 
 /** As a slice rests: the feed says why, and a `sync` gives up. */
