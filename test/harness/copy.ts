@@ -50,6 +50,11 @@ export async function openCopy(
     const results = await runSync(database, { url: simulator.url, chains, ...keys, ...run });
     return { results, requests: simulator.requests - before };
   };
+  /** Copies the lists at a simulated time. */
+  const syncAt = (atMs: number, run: Partial<SyncRun> = {}) => {
+    clock.nowMs = atMs;
+    return sync({ at: new Date(startInstantMs + atMs), ...run });
+  };
   return {
     simulator,
     database,
@@ -57,11 +62,7 @@ export async function openCopy(
     db,
     clock,
     sync,
-    /** Copies the lists at a simulated time. */
-    syncAt(atMs: number, run: Partial<SyncRun> = {}) {
-      clock.nowMs = atMs;
-      return sync({ at: new Date(startInstantMs + atMs), ...run });
-    },
+    syncAt,
     query: async (sql: string) => (await pool.query(sql)).rows,
     /** What `verify` finds open. */
     open: async () => openInWords(await verifyFeeds(db)),

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import type { SimulatedChain } from '../../simulator/index.ts';
-import { simulated } from './explorer.ts';
 import { openCopy } from './copy.ts';
 import type { UsedDatabase } from './database.ts';
 import { truthAt } from './truth/truth.ts';

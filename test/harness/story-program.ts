@@ -4,7 +4,7 @@ import type { Engine } from '../../src/app.ts';
 import type { Occasion } from '../../src/lists/list.ts';
 import type { OperationName } from '../../src/lists/registry.ts';
 import { dropQuarantined } from '../../src/quarantine/list.ts';
-import { repairsOf, type VerifiedFeed, verifyFeeds } from '../../src/status/verify.ts';
+import { repairsOf, verifyFeeds } from '../../src/status/verify.ts';
 import { advance, type AdvanceOutcome } from '../../src/sync/advance.ts';
 import { setFeedState } from '../../src/sync/feeds.ts';
 import { closeRun, openRun } from '../../src/sync/runs.ts';

@@ -1,6 +1,5 @@
 import type { Motion, SimulatedChain } from '../../../simulator/index.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
-import { simulated } from '../../harness/explorer.ts';
 import { openCopy } from '../../harness/copy.ts';
 import { inWords } from '../../harness/findings.ts';
 import { type SyncRun, plainChain } from '../../harness/sync.ts';

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { type Motion, type SimulatedChain, startInstantMs } from '../../../simulator/index.ts';
 import type { Occasion } from '../../../src/lists/list.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
-import { simulated } from '../../harness/explorer.ts';
 import { openCopy } from '../../harness/copy.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { openRunner } from '../../harness/runner.ts';

@@ -1,7 +1,6 @@
 import { type SimulatedChain, startInstantMs } from '../../../simulator/index.ts';
 import type { RunScope } from '../../../src/lists/tables.ts';
 import { type ConfiguredLane, configuredLanes } from '../../../src/sync/targets.ts';
-import { simulated } from '../../harness/explorer.ts';
 import { openCopy } from '../../harness/copy.ts';
 import { openRunner } from '../../harness/runner.ts';
 import { plainChain, settingsFor, type SyncRun } from '../../harness/sync.ts';
