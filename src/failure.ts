@@ -1,9 +1,10 @@
 /** What a class means for the request, the feed and the user. */
 export interface FailureRule {
-  /** 'in-place': the same request after a short wait; 'none': repeating cannot help. */
-  readonly retry: 'in-place' | 'none';
-  /** Whether it uses up the request's attempts. A throttled request has not failed. */
-  readonly counts: 'as-failure' | 'as-wait';
+  /**
+   * The same request after a short wait, which counts as a failure or, if it was throttled, as a wait; 'none': repeating
+   * cannot help.
+   */
+  readonly retry: 'as-failure' | 'as-wait' | 'none';
   readonly stops: 'nothing' | 'walk' | 'feed' | 'key' | 'worker';
   /**
    * When `start` resumes the feed: after growing waits, at the stated time, when one poll finds the key fixed, after a
@@ -33,7 +34,6 @@ type Handling = Omit<FailureRule, 'advice'>;
 
 const failed: Handling = {
   retry: 'none',
-  counts: 'as-failure',
   stops: 'feed',
   again: 'next-run',
   feed: 'failed',
@@ -43,7 +43,6 @@ const failed: Handling = {
 const degraded: Handling = { ...failed, again: 'growing', feed: 'degraded', log: 'feed.failure' };
 const waiting: Handling = {
   ...failed,
-  counts: 'as-wait',
   stops: 'key',
   again: 'stated',
   feed: 'waiting',
@@ -70,13 +69,13 @@ const harmless: Handling = {
 const rules = {
   unreachable: {
     ...degraded,
-    retry: 'in-place',
+    retry: 'as-failure',
     advice:
       'Nothing to do: it is retried at growing intervals; check the network and EXPLORER_BASE_URL if it lasts.',
   },
   throttled: {
     ...waiting,
-    retry: 'in-place',
+    retry: 'as-wait',
     advice:
       'Nothing to do: it continues when the rate allows; lower explorer.requests_per_second if others share the key.',
   },
@@ -120,7 +119,7 @@ const rules = {
   },
   'envelope-invalid': {
     ...degraded,
-    retry: 'in-place',
+    retry: 'as-failure',
     advice:
       'The explorer returned something that is not a page: it is requested again later; report it if it lasts.',
   },

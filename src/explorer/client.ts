@@ -345,11 +345,12 @@ export async function retry<T>(
     } catch (error) {
       policy.signal.throwIfAborted();
       if (!(error instanceof ExplorerError)) throw error;
-      const { retry: repeat, counts } = failures[error.failure];
-      used[counts] += 1;
-      if (repeat === 'none' || used[counts] >= limit[counts]) throw error;
+      const { retry: how } = failures[error.failure];
+      if (how === 'none') throw error;
+      used[how] += 1;
+      if (used[how] >= limit[how]) throw error;
       try {
-        await policy.sleep(delayMs(error.retryAfterMs, used[counts], policy.random), policy.signal);
+        await policy.sleep(delayMs(error.retryAfterMs, used[how], policy.random), policy.signal);
       } finally {
         // Whatever `sleep` throws, the caller gets the signal's reason.
         policy.signal.throwIfAborted();

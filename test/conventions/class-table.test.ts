@@ -25,7 +25,7 @@ test('the classes of docs/operating.md are those of the code, with state, exit c
   const told = table('class').map(([name, , ...facts]) => [name, ...facts]);
   const known = Object.entries(failures).map(([name, rule]) => [
     name,
-    rule.retry === 'in-place' ? 'yes' : 'no',
+    rule.retry === 'none' ? 'no' : 'yes',
     rule.feed === null ? 'as it was' : name === 'rejected' ? 'blocked' : shownAs[rule.feed],
     comesBack[rule.again],
     String(rule.exit),
