@@ -13,10 +13,10 @@ const chain: SimulatedChain = {
 const operations = ['factories', 'optimism-batch-blocks', 'optimism-batches', 'user-operations'];
 const feeds = operations.map((operation) => `10/${operation}`);
 
-async function copied() {
+async function copied(lists: readonly string[] = operations) {
   const simulator = await simulated({ seed: 5, chains: [chain] });
   const database = await freshDatabase();
-  await runSync(database, { url: simulator.url, chains: [chain], operations });
+  await runSync(database, { url: simulator.url, chains: [chain], operations: lists });
   const query = async (text: string) => (await database.pool.query(text)).rows;
   return { query, pool: database.pool };
 }
@@ -164,6 +164,48 @@ test('an operation is told with its batch, its names and its lateness', async ()
             (select count(*) from explorer.user_operations) as raw`,
   );
   expect(both.enriched).toBe(both.raw);
+});
+
+test('an operation names its bundler, unless bundles of its transaction have several', async () => {
+  const { query } = await copied(['user-operations', 'bundles']);
+  const bundlers = async () => {
+    const rows = await query(
+      `select distinct transaction_hash, bundler_hash from explorer.operations_enriched`,
+    );
+    return new Map(rows.map((row) => [row.transaction_hash, row.bundler_hash]));
+  };
+  const bundles = await query('select transaction_hash, bundler_hash from explorer.bundles');
+  const before = await bundlers();
+  expect(before).toEqual(new Map(bundles.map((row) => [row.transaction_hash, row.bundler_hash])));
+  const [{ transaction_hash: several }, { transaction_hash: removed }] = await query(
+    `select transaction_hash from explorer.bundles group by 1 order by count(*) = 1, 1 limit 2`,
+  );
+  await query(`update explorer.bundles set bundler_hash = '0x' || repeat('b', 40)
+    where transaction_hash = '${several}' and bundle_index = (
+      select max(bundle_index) from explorer.bundles where transaction_hash = '${several}')`);
+  await query(
+    `update explorer.bundles set removed_at = now() where transaction_hash = '${removed}'`,
+  );
+  expect(await bundlers()).toEqual(new Map([...before, [several, null], [removed, null]]));
+});
+
+test('each day has the bundles whose time, or that of their block, is on it', async () => {
+  const { query } = await copied(['user-operations', 'bundles']);
+  const days = () =>
+    query(
+      `select bundles::int, operations::int, bundlers::int from explorer.bundles_daily where chain_id = 10`,
+    );
+  const [sums] = await query(
+    `select count(*)::int as bundles, sum(total_ops)::int as operations,
+            count(distinct bundler_hash)::int as bundlers
+     from explorer.bundles as bundle
+     where timestamp is not null or exists (
+       select from explorer.user_operations as op
+       where op.block_number = bundle.block_number and op.timestamp is not null
+     )`,
+  );
+  expect(sums.operations).toBeGreaterThan(100);
+  expect(await days()).toEqual([sums]);
 });
 
 test('the newest operations are found by an index, and so are those of a day and of a transaction', async () => {
