@@ -22,26 +22,33 @@ import {
 } from './context.ts';
 import { onDatabase, settingsOf } from './database.ts';
 import { printAnswer } from './print.ts';
+import { printRuns } from './runs.ts';
 import { openScreen, watchStatus } from './screen.ts';
 
 interface StatusOptions {
   readonly watch?: true;
+  readonly runs?: true;
 }
 
 /** `status`: the overall state, and each feed's state, freshness, completeness and work left. */
 export function register({ command, run }: Registry): void {
-  addDemo(command).option('--watch', 'redraw it until Ctrl-C').action(run(status));
+  addDemo(command)
+    .option('--watch', 'redraw it until Ctrl-C')
+    .option('--runs', 'runs of the last 24 hours, and what happened beside them')
+    .action(run(status));
   addExamples(command, ['explorer-etl status', 'explorer-etl status --watch']);
 }
 
 async function status(context: Context, options: StatusOptions) {
+  if (options.watch && options.runs) throw new UsageError('--watch and --runs exclude each other.');
   if (options.watch) requireTerminal(context);
   const settings = settingsOf(context, {}, 'database');
   const { pageSize } = settings.explorer;
   const commandLine = context.commandLine;
   const textOf = (document: StatusDocument, look: Look) =>
     statusText(withCommands(document, commandLine), look, commandLine);
-  return onDatabase(settings, context, 'reads', async ({ pool }) => {
+  return onDatabase(settings, context, 'reads', async ({ pool, db }) => {
+    if (options.runs) return printRuns(context, { db });
     if (options.watch) {
       const screen = openScreen(context);
       const end = watchStatus(

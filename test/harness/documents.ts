@@ -13,6 +13,7 @@ import * as quarantine from '../../src/cli/quarantine.ts';
 import * as queryOutput from '../../src/cli/query.ts';
 import * as query from '../../src/cli/query.ts';
 import * as replay from '../../src/cli/replay.ts';
+import { runsDocument } from '../../src/cli/runs.ts';
 import * as simulate from '../../src/cli/simulate.ts';
 import * as start from '../../src/cli/start.ts';
 import * as sync from '../../src/cli/sync.ts';
@@ -38,7 +39,7 @@ export const schemas: ReadonlyMap<string, z.ZodObject> = new Map(
     simulate,
     start,
     sync,
-    { planDocument, statusDocument, verifyDocument },
+    { planDocument, runsDocument, statusDocument, verifyDocument },
   ]
     .flatMap((module): unknown[] => Object.values(module))
     .filter((value) => value instanceof z.ZodObject)

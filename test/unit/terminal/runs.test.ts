@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { runsText } from '../../../src/cli/runs.ts';
+import { widthOf } from '../../../src/terminal/layout.ts';
+import { looks } from './looks.ts';
+
+const at = (time: string) => `2026-11-24T${time}Z`;
+const run = { pages: 1, rows: 0, reason: null, lane: 'live', state: 'finished' } as const;
+const found = {
+  from: '2026-11-23T12:00:00Z',
+  to: at('12:00:00'),
+  runs: [
+    {
+      ...run,
+      id: 3,
+      feed: '10/bundles',
+      opened_at: at('11:59:00'),
+      ended_at: null,
+      state: 'open' as const,
+    },
+    {
+      ...run,
+      id: 2,
+      feed: '10/user-operations',
+      lane: 'backfill' as const,
+      opened_at: at('11:00:00'),
+      ended_at: at('11:58:20'),
+      pages: 4_120,
+      rows: 206_000,
+    },
+    {
+      ...run,
+      id: 1,
+      feed: '42220/optimism-batch-blocks',
+      opened_at: '2026-11-23T23:30:00Z',
+      ended_at: '2026-11-23T23:30:01Z',
+      state: 'failed' as const,
+      reason:
+        'cursor-loop: cursor loop. The list goes round in circles: tell the explorer\u001b[31m.',
+    },
+  ],
+  events: [
+    {
+      at: at('11:30:00'),
+      kind: 'killed' as const,
+      feed: '10/user-operations',
+      sentence:
+        'A worker was lost while it read 10/user-operations/backfill. Another one continues.',
+    },
+  ],
+};
+
+test('runs and events stand in one table, the newest first, with what they say', async () => {
+  const text = runsText(found, { isTerminal: true, columns: 80, isColoured: false });
+  await expect(text).toMatchFileSnapshot('snapshots/runs.txt');
+});
+
+test.each(Object.values(looks))('they fit $columns columns, coloured: $isColoured', (look) => {
+  const text = runsText(found, look);
+  expect(text).not.toContain('\u001b[31m.');
+  const widths = text.split('\n').map((line) => widthOf(line));
+  expect(Math.max(...widths)).toBeLessThanOrEqual(look.columns);
+});
+
+test('a day without runs is said', () => {
+  const none = { ...found, runs: [], events: [] };
+  expect(runsText(none, { isTerminal: false, columns: 80, isColoured: false })).toBe(
+    'No run in the last 24 hours.\n',
+  );
+});
