@@ -145,18 +145,13 @@ export async function readCoverage(
   const lowest = within(from ?? whole.from);
   const window = { from: lowest, to: Math.max(lowest, within(to ?? whole.to)) };
   const { segments, gaps } = await readWindow(db, feed, window, cells);
-  const timed = await withTimes(db, gaps, (gap) => [
-    { feed, height: gap.from - 1, from: 0, to: gap.from - 1 },
-    { feed, height: gap.to + 1, from: gap.to + 1, to: Math.max(gap.to + 2, whole.to) },
-  ]);
+  const timed = await withTimes(db, extent, gaps, 'beside');
   return {
     feed,
     unit,
     whole,
     window,
-    segments: await withTimes(db, segments, (segment) =>
-      [segment.from, segment.to].map((height) => ({ ...segment, feed, height })),
-    ),
+    segments: await withTimes(db, extent, segments, 'inside'),
     gaps: timed.map((gap) => ({
       ...gap,
       requests: requestsOf(gap, extent),
@@ -183,72 +178,33 @@ async function readWindow(db: Database, feed: string, { from, to }: Range, cells
   return { segments, gaps };
 }
 
-/** A position, and the window for an item with its time. */
-export interface Near extends Range {
-  readonly feed: string;
-  readonly height: number;
-}
+/** As SQL: later times of items are wrong. */
+export const soon = sql`now() + interval '1 day'`;
 
-/**
- * As SQL: the items near the positions in `requested`, which has the fields of `Near`: the lowest at or above each, and
- * at the window's end the highest below it.
- */
-export const times = sql`
-  select requested.feed, requested."from", requested."to", item.height, item.timestamp
-  from requested
-  join etl.feeds using (feed), lateral (
-    select * from etl.item_above(chain_id, operation, requested.height)
-    where requested.height < requested."to"
-    union all
-    select * from etl.item_below(chain_id, operation, requested.height, 'infinity')
-    where requested.height = requested."to"
-  ) as item
-`;
-
-/** The time of a position, in ms since 1970. */
-export interface Point {
-  readonly height: number;
-  readonly at: number;
-}
-
-/** Items at the positions or next to them in their windows, in order; without those of a wrong, future time. */
-export async function itemsNear(
-  db: Database,
-  requested: readonly Near[],
-): Promise<readonly (Near & Point)[]> {
-  const { rows } = await db.execute<{ item: Near & Point }>(sql`
-    with requested as (
-      select * from jsonb_to_recordset(${JSON.stringify(requested)}::jsonb)
-        as requested(feed text, height bigint, "from" bigint, "to" bigint)
-    ), found(feed, "from", "to", height, timestamp) as (${times})
-    select json_build_object(
-      'feed', feed, 'from', "from", 'to', "to", 'height', height,
-      'at', (1000 * extract(epoch from timestamp))::float8
-    ) as item
-    from (select distinct * from found) as item
-    where height between "from" and "to" and timestamp <= now() + interval '1 day'
-    order by feed, height, timestamp
-  `);
-  return rows.map(({ item }) => item);
-}
-
-const windowOf = ({ feed, from, to }: Near): string => `${feed} ${from} ${to}`;
-
-/** Adds the times of the items at both ends of each range, or next to them in their windows; null: unknown. */
+/** Adds the times of the lowest and highest items inside each range, or of those on both sides; null: unknown. */
 async function withTimes<Part extends Range>(
   db: Database,
+  { chain_id, operation }: Extent,
   ranges: readonly Part[],
-  endsOf: (range: Part) => readonly Near[],
+  where: 'inside' | 'beside',
 ) {
-  const byWindow = Map.groupBy(await itemsNear(db, ranges.flatMap(endsOf)), windowOf);
-  const timeAt = (near: Near) => {
-    const distance = (item: Near) => Math.abs(item.height - near.height);
-    const items = byWindow.get(windowOf(near)) ?? [];
-    const [nearest] = items.toSorted((one, other) => distance(one) - distance(other));
-    return nearest === undefined ? null : new Date(nearest.at).toISOString();
-  };
-  return ranges.map((range) => {
-    const [from_at = null, to_at = null] = endsOf(range).map(timeAt);
+  const isInside = where === 'inside';
+  const above = (height: SQL) => sql`etl.item_above(${chain_id}, ${operation}, ${height})`;
+  const below = (height: SQL) => sql`etl.item_below(${chain_id}, ${operation}, ${height}, ${soon})`;
+  const { rows } = await db.execute<{ times: readonly (string | null)[] }>(sql`
+    select json_build_array(low.timestamp, high.timestamp) as times
+    from rows from (jsonb_to_recordset(${JSON.stringify(ranges)}::jsonb) as ("from" bigint, "to" bigint))
+      with ordinality as part("from", "to", place)
+    left join ${isInside ? above(sql`"from"`) : below(sql`"from" - 1`)} as low
+      on (low.height <= "to" and low.timestamp <= ${soon})
+    left join ${isInside ? below(sql`"to"`) : above(sql`"to" + 1`)} as high
+      on (high.height >= "from" and high.timestamp <= ${soon})
+    order by place
+  `);
+  return ranges.map((range, at) => {
+    const [from_at = null, to_at = null] = (rows[at]?.times ?? []).map(
+      (time) => time && new Date(time).toISOString(),
+    );
     return { ...range, from_at, to_at };
   });
 }

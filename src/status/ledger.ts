@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { times } from './coverage.ts';
+import { soon } from './coverage.ts';
 import type { RunsDocument, ThroughputDocument } from './endpoints.ts';
 
 /** Possible widths of bins, in seconds, and their maximum number. */
@@ -40,15 +40,6 @@ export async function readThroughput(
       where ${feed}::text is not null and is_first and lane = 'live' and from_head
         and coalesce(batch, page.top) is not null
       order by bin, height desc
-    ), requested as (
-      select ${feed}::text as feed, height, 0::bigint as "from", height as "to" from polls
-    ), found(feed, "from", "to", height, timestamp) as (
-      ${times}
-    ), newest as (
-      select distinct on ("to") "to" as height, timestamp
-      from found
-      where height <= "to" and timestamp <= now() + interval '1 day'
-      order by "to", found.height desc, timestamp
     )
     select json_build_object(
       'at', at, 'pages', coalesce(pages, 0), 'rows', coalesce(rows, 0),
@@ -59,7 +50,8 @@ export async function readThroughput(
     from generate_series(${from}::timestamptz, ${to}::timestamptz - ${seconds(binS)}, ${seconds(binS)}) as at
     left join sums on sums.bin = at
     left join polls on polls.bin = at
-    left join newest using (height)
+    left join etl.feeds on feeds.feed = ${feed}
+    left join etl.item_below(chain_id, operation, polls.height, ${soon}) as newest on true
     order by at
   `);
   return { from, to, bin_s: binS, bins: rows.map(({ bin }) => bin) };

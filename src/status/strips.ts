@@ -1,12 +1,12 @@
+import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import {
-  itemsNear,
   readCells,
   readExtents,
+  soon,
   type CellState,
   type Extent,
-  type Near,
-  type Point,
+  type Range,
 } from './coverage.ts';
 import type { StripsDocument } from './endpoints.ts';
 
@@ -96,24 +96,43 @@ function scaleOf(points: readonly Point[], { last_success_at }: Extent) {
   };
 }
 
+/** The time of a position, in ms since 1970. */
+interface Point {
+  readonly height: number;
+  readonly at: number;
+}
+
 /** Positions with a looked-up time; others are interpolated. */
 const samples = 24;
 
 /** Sample positions of each list with their times, in order. */
 export async function sampleTimes(
   db: Database,
-  extents: readonly Omit<Near, 'height'>[],
+  extents: readonly (Range & { readonly feed: string })[],
 ): Promise<ReadonlyMap<string, readonly Point[]>> {
-  const requested = extents.flatMap(({ feed, from, to }) =>
-    Array.from({ length: samples }, (_, place) => ({
-      feed,
-      height: Math.floor(from + ((to - from) * place) / (samples - 1)),
-      from,
-      to,
-    })),
-  );
-  const byFeed = Map.groupBy(await itemsNear(db, requested), ({ feed }) => feed);
-  return new Map([...byFeed].map(([feed, own]) => [feed, inOrder(own)]));
+  const last = sql`${samples - 1}::int`;
+  const { rows } = await db.execute<{ point: Point & { feed: string } }>(sql`
+    select json_build_object(
+      'feed', feed, 'height', height, 'at', (1000 * extract(epoch from timestamp))::float8
+    ) as point
+    from (
+      select distinct feed, item.height, item.timestamp
+      from jsonb_to_recordset(${JSON.stringify(extents)}::jsonb) as extent(feed text, "from" bigint, "to" bigint)
+      join etl.feeds using (feed)
+      cross join generate_series(0, ${last}) as place
+      cross join lateral (
+        select * from etl.item_above(chain_id, operation, "from" + ("to" - "from") * place / ${last})
+        where place < ${last}
+        union all
+        select * from etl.item_below(chain_id, operation, "to", ${soon})
+        where place = ${last}
+      ) as item
+      where item.height between "from" and "to" and item.timestamp <= ${soon}
+    ) as sample
+    order by feed, height, timestamp
+  `);
+  const byFeed = Map.groupBy(rows, ({ point }) => point.feed);
+  return new Map([...byFeed].map(([feed, own]) => [feed, inOrder(own.map(({ point }) => point))]));
 }
 
 /** The largest set of points whose times rise with their heights. */
