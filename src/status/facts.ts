@@ -35,7 +35,7 @@ export interface FeedRecord {
   readonly facts: unknown;
 }
 
-/** The pace of a list by its newest items; times are seconds since 1970. */
+/** The pace of a list by its newest items, of `etl.item_paces`; times are seconds since 1970. */
 export interface ItemPace {
   /** Newest first. */
   readonly newest: readonly number[];
@@ -43,36 +43,6 @@ export interface ItemPace {
   /** Without intervals that wrong times may cause. */
   readonly longest_s: number;
 }
-
-/** Ignores this many wrong times, in the newest item and in the interval. */
-const wrongTimes = 2;
-/** A page or less shows no interval. */
-const leastTimes = 50;
-
-/** As SQL: `feed` and its `ItemPace`, without future times. Feeds with too few times are absent. */
-const paces = sql`
-  with item as materialized (
-    select feed, timestamp from etl.newest_times
-  ), ranked as (
-    select feed, extract(epoch from timestamp)::float8 as at,
-           extract(epoch from timestamp - lead(timestamp) over newest_first)::float8 as gap,
-           row_number() over newest_first as place, count(*) over (partition by feed) as items
-    from item
-    where timestamp <= now() + interval '1 day'
-    window newest_first as (partition by feed order by timestamp desc)
-  )
-  select feed, json_build_object(
-    'newest', array_agg(at order by place) filter (where place <= ${wrongTimes + 1}::int),
-    'usual_s', (
-      max(at) filter (where place = ${wrongTimes + 1}::int)
-        - max(at) filter (where place = items - ${wrongTimes}::int)
-    ) / (max(items) - ${2 * wrongTimes + 1}::int),
-    'longest_s', (array_agg(gap order by gap desc nulls last))[${wrongTimes + 1}::int]
-  ) as pace
-  from ranked
-  group by feed
-  having count(*) >= ${leastTimes}::int
-`;
 
 /** As SQL: what the verified ranges of a feed count; null if its kind is unknown. */
 export const unitOf = byKind((kind) => {
@@ -125,8 +95,6 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
              ${byKind(({ facts }) => sql`${facts}::json`)} as facts
       from etl.feeds
       left join etl.verification using (feed)
-    ), paced as (
-      ${paces}
     )
     select json_build_object(
       'shown', ${shown},
@@ -159,7 +127,7 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
     left join total using (feed)
     left join etl.quarantined using (feed)
     left join etl.feed_extents using (feed)
-    left join paced using (feed)
+    left join etl.item_paces using (feed)
     left join latest using (feed)
     left join etl.run_progress on run_id = latest.id
     order by ${displayOrder}
