@@ -10,9 +10,8 @@ import {
   newerDatabase,
 } from '../db/failure.ts';
 import { readSchemaState, serverProblem } from '../db/migrate.ts';
-import { isPrepared } from '../db/prepared.ts';
+import { isPrepared, readStandby, StandbyError } from '../db/state.ts';
 import { findWays, PoolerError } from '../db/route.ts';
-import { readStandby, StandbyError } from '../db/standby.ts';
 import { parseUrl } from '../db/timeouts.ts';
 import { readSpending } from '../explorer/budget.ts';
 import type { ExplorerClient } from '../explorer/client.ts';

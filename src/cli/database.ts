@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { loadSettings, type SettingsInput } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
-import { readStandby, StandbyError } from '../db/standby.ts';
+import { readStandby, StandbyError } from '../db/state.ts';
 import { openDatabase, type EmbeddedPlace, type OpenDatabase } from '../open-database.ts';
 import { inspectEmbeddedPostgres } from '../postgres/postgres.ts';
 import { UsageError, type Context } from './context.ts';

@@ -10,7 +10,7 @@ import {
   MigrationError,
 } from '../db/failure.ts';
 import { PoolerError } from '../db/route.ts';
-import { StandbyError } from '../db/standby.ts';
+import { StandbyError } from '../db/state.ts';
 import { ExportError } from '../export/export.ts';
 import { ListenError } from '../http/server.ts';
 import { OriginError } from '../sync/feeds.ts';

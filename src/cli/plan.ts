@@ -1,4 +1,4 @@
-import { isPrepared } from '../db/prepared.ts';
+import { isPrepared } from '../db/state.ts';
 import { readCredits, sumCredits } from '../status/credits.ts';
 import { planDocument, type PlanDocument, planFeeds, planOf } from '../status/plan.ts';
 import { creditsPerPage } from '../sync/ledger.ts';

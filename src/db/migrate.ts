@@ -8,7 +8,7 @@ import { every } from '../every.ts';
 import { packageFile, packageVersion } from '../package-file.ts';
 import { withAdvisoryLock, type Waiting } from './lock.ts';
 import { MigrationError, newerDatabase } from './failure.ts';
-import { StandbyError } from './standby.ts';
+import { StandbyError } from './state.ts';
 import { type ListNames, makeViews, readMadeViews, readViewSet } from './views.ts';
 
 const packagedFolder = packageFile('.');

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DatabaseError, Pool, PoolClient } from 'pg';
 import { codeOfFailure, isRetryable, MigrationError } from './failure.ts';
 import type { Waiting } from './lock.ts';
-import { isPrepared } from './prepared.ts';
+import { isPrepared } from './state.ts';
 import { inTransaction, limitLockWait } from './transaction.ts';
 
 /** A repeatable file of sql/. */

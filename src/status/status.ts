@@ -1,8 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { describeDatabaseError, isAway } from '../db/failure.ts';
-import { isPrepared } from '../db/prepared.ts';
-import { readStandby, type Standby } from '../db/standby.ts';
+import { isPrepared, readStandby, type Standby } from '../db/state.ts';
 import type { Database } from '../db/transaction.ts';
 import { presentWorkers, schedulesSet } from '../sync/workers.ts';
 import { creditsOf, readCredits } from './credits.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrate, type Migrated } from '../../../src/db/migrate.ts';
-import { isPrepared } from '../../../src/db/prepared.ts';
+import { isPrepared } from '../../../src/db/state.ts';
 import { MigrationError } from '../../../src/db/failure.ts';
 import { listNames } from '../../../src/lists/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
