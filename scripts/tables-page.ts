@@ -61,7 +61,7 @@ repeats it. In psql \`\\d+ explorer.blocks\` shows those of a table. Names and m
   power of \`chains.native_decimals\`: columns named \`*_native\`, with \`native_symbol\` beside them. Group by it: nothing
   adds two currencies.
 - Counts and heights are \`bigint\`, times are \`timestamptz\` in UTC, percentages are \`double precision\`.
-- A column that is marked _key_ is part of the primary key.
+- A column marked _key_ is part of the primary key.
 - A nullable column is null if the API reports null or nothing, unless its text says more.
 - A column holds the API field of its name, unless its text names another. Fields without a column are in \`extra\`.
 - A child row, such as a block's reward, is deleted with its parent.
@@ -82,7 +82,8 @@ function sharedColumns(tables: readonly Relation[]): ReadonlyMap<string, Column>
   return new Map(many.map(({ column }) => [column.name, column]));
 }
 
-const signatureOf = ({ name, type, comment }: Column) => JSON.stringify([name, type, comment]);
+const signatureOf = ({ name, type, is_key, comment }: Column) =>
+  JSON.stringify([name, type, is_key, comment]);
 
 function describe(relation: Relation, shared: ReadonlyMap<string, Column>): string {
   const { name, comment, questions, columns } = relation;
@@ -90,7 +91,7 @@ function describe(relation: Relation, shared: ReadonlyMap<string, Column>): stri
     const alike = shared.get(column.name);
     return alike !== undefined && signatureOf(alike) === signatureOf(column);
   };
-  const also = columns.filter(isShared).map((column) => code(column.name) + keyMark(column));
+  const also = columns.filter(isShared).map((column) => code(column.name));
   return [
     `### ${name}`,
     textOf(comment, name),

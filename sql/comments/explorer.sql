@@ -42,7 +42,7 @@ comment on column explorer.address_watchlist_names.first_seen_at is 'When the ro
 comment on column explorer.address_watchlist_names.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.address_watchlist_names.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 
-comment on table explorer.addresses is 'Every address that was seen in an item, merged from all observations of it. Source: miner of a block, address and entry_point of a user operation, address of a factory, a bundler or a paymaster.';
+comment on table explorer.addresses is 'Every address that was seen in an item, merged from all observations of it. Source: miner of a block, and each address of the lists of account abstraction.';
 comment on column explorer.addresses.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.addresses.hash is 'The address, its identity; API field hash. Lower-case hex with 0x, 20 bytes.';
 comment on column explorer.addresses.name is 'Name of the contract or address; API field name. Newest informed observation. Null: it has none, or none was reported.';
@@ -138,10 +138,10 @@ comment on column explorer.blocks.first_seen_at is 'When the row was first writt
 comment on column explorer.blocks.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.blocks.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 
-comment on table explorer.bundlers is 'Bundlers: the addresses that sent bundles of user operations to the chain, with their counts. Source: /proxy/account-abstraction/bundlers.';
+comment on table explorer.bundlers is 'Addresses that sent bundles of user operations, with their counts. Source: /proxy/account-abstraction/bundlers.';
 comment on column explorer.bundlers.chain_id is 'Number of the chain: the chain_id in the API''s path.';
-comment on column explorer.bundlers.address_hash is 'The bundler''s address, its identity, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes.';
-comment on column explorer.bundlers.total_bundles is 'Bundles that the bundler sent, as last read; may fall; API field total_bundles. Null: not reported.';
+comment on column explorer.bundlers.address_hash is 'The bundler, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes.';
+comment on column explorer.bundlers.total_bundles is 'Bundles that it sent, as last read; may fall; API field total_bundles. Null: not reported.';
 comment on column explorer.bundlers.total_ops is 'User operations in these bundles, as last read; may fall; API field total_ops. Null: not reported.';
 comment on column explorer.bundlers.rank is 'Place in the newest complete ranking, from 1; from the order served, no field. Null: not in that ranking, or none is complete.';
 comment on column explorer.bundlers.missing_since is 'When a complete ranking first lacked the item, by the database''s clock. Null: it is in the newest one, or none is complete since it was seen.';
@@ -159,14 +159,14 @@ comment on column explorer.bundler_history.first_seen_at is 'When the row was fi
 comment on column explorer.bundler_history.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.bundler_history.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 
-comment on table explorer.bundles is 'Bundles of user operations (ERC-4337), one row for each bundle of a transaction. Source: /proxy/account-abstraction/bundles.';
+comment on table explorer.bundles is 'Bundles of user operations (ERC-4337), several in some transactions. Source: /proxy/account-abstraction/bundles.';
 comment on column explorer.bundles.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.bundles.transaction_hash is 'Transaction that brought the bundle; API field transaction_hash. Lower-case hex with 0x, 32 bytes.';
 comment on column explorer.bundles.bundle_index is 'Place among the bundles of the transaction; API field bundle_index.';
 comment on column explorer.bundles.block_number is 'Height of the block that includes it; API field block_number. Null: not reported.';
 comment on column explorer.bundles.timestamp is 'Time of that block, UTC; API field timestamp. Null: not reported.';
 comment on column explorer.bundles.bundler_hash is 'Address that sent the bundle, see explorer.addresses; API field bundler. Lower-case hex with 0x, 20 bytes. Null: not reported.';
-comment on column explorer.bundles.total_ops is 'Number of its user operations in blocks that are canonical, as of the page that last changed the row; API field total_ops. Null: not reported.';
+comment on column explorer.bundles.total_ops is 'Its user operations in canonical blocks, as last read; may fall; API field total_ops. Null: not reported.';
 comment on column explorer.bundles.removed_at is 'When pages showed that the item has left its list. Null: it is listed, as far as was read since.';
 comment on column explorer.bundles.extra is 'Fields of the item that no column holds, as served, and values of another type or format under their field''s name and what is off (fee (malformed)). Null: none.';
 comment on column explorer.bundles.first_seen_at is 'When the row was first written, by the database''s clock.';
@@ -223,10 +223,10 @@ comment on column explorer.optimism_batch_l1_transactions.first_seen_at is 'When
 comment on column explorer.optimism_batch_l1_transactions.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.optimism_batch_l1_transactions.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 
-comment on table explorer.paymasters is 'Paymasters: contracts that paid for user operations of others, with their counts. Source: /proxy/account-abstraction/paymasters.';
+comment on table explorer.paymasters is 'Contracts that paid for user operations, with their counts. Source: /proxy/account-abstraction/paymasters.';
 comment on column explorer.paymasters.chain_id is 'Number of the chain: the chain_id in the API''s path.';
-comment on column explorer.paymasters.address_hash is 'The paymaster''s address, its identity, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes.';
-comment on column explorer.paymasters.total_ops is 'User operations that the paymaster paid for, as last read; may fall; API field total_ops. Null: not reported.';
+comment on column explorer.paymasters.address_hash is 'The paymaster, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes.';
+comment on column explorer.paymasters.total_ops is 'User operations that it paid for, as last read; may fall; API field total_ops. Null: not reported.';
 comment on column explorer.paymasters.rank is 'Place in the newest complete ranking, from 1; from the order served, no field. Null: not in that ranking, or none is complete.';
 comment on column explorer.paymasters.missing_since is 'When a complete ranking first lacked the item, by the database''s clock. Null: it is in the newest one, or none is complete since it was seen.';
 comment on column explorer.paymasters.extra is 'Fields of the item that no column holds, as served, and values of another type or format under their field''s name and what is off (fee (malformed)). Null: none.';

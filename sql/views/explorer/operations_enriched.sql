@@ -60,4 +60,4 @@ comment on column explorer.operations_enriched.lateness is 'How much later than 
 comment on column explorer.operations_enriched.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.operations_enriched.updated_at is 'When the row last changed, by the database''s clock.';
 comment on column explorer.operations_enriched.page_id is 'Page that last changed the row: explorer.provenance.page_id.';
-comment on column explorer.operations_enriched.bundler_hash is 'Who sent its bundle, by its transaction, from bundles: explorer.addresses.hash. Null: not read, or bundles of the transaction have several.';
+comment on column explorer.operations_enriched.bundler_hash is 'Bundler of its transaction, from bundles: explorer.addresses.hash. Null: not read, or several.';
