@@ -5,7 +5,7 @@ import { failures, type FailureRule } from '../../src/failure.ts';
 import { failingStates } from '../../src/lists/feed.ts';
 import { shownAs } from '../../src/status/lanes.ts';
 import { feedStates, overallStates, reasonCodes } from '../../src/status/schema.ts';
-import { docsTable } from '../harness/docs-table.ts';
+import { docsTable } from './docs-table.ts';
 
 /** The cells of a table of docs/operating.md, without their code marks. */
 const table = (head: string) =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { events, fields as fieldKinds } from '../../src/events.ts';
-import { code, docsTable } from '../harness/docs-table.ts';
+import { code, docsTable } from './docs-table.ts';
 
 const table = (head: string) => docsTable('logs.md', head);
 

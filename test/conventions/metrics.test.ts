@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { StatusDocument } from '../../src/status/schema.ts';
 import { emptyStatus } from '../../src/status/status.ts';
-import { code } from '../harness/docs-table.ts';
+import { code } from './docs-table.ts';
 import { observing } from '../harness/http.ts';
 import { feedOf } from '../harness/status.ts';
 

@@ -5,14 +5,7 @@ import type { Pool } from 'pg';
 import { expect, test, vi } from 'vitest';
 import type { SimulatedChain } from '../../simulator/index.ts';
 import { packBody } from '../../src/sync/archive.ts';
-import {
-  apiKey,
-  leaks,
-  otherKey,
-  secretKey,
-  storedLeaks,
-  watchStatements,
-} from '../harness/canary.ts';
+import { apiKey, leaks, otherKey, secretKey, storedLeaks, watchStatements } from './canary.ts';
 import { command, emptyFolder, type Ended } from '../harness/process.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { alterExplorer, type ServedPage, startEcho } from '../harness/explorer.ts';

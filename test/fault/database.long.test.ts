@@ -3,12 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import { freshDatabase, ownServer } from '../harness/database.ts';
 import { eventually } from '../harness/process.ts';
-import {
-  openDatabaseScene,
-  shortTimeouts,
-  poolOn,
-  type DatabaseScene,
-} from '../harness/database-scene.ts';
+import { openDatabaseScene, shortTimeouts, poolOn, type DatabaseScene } from './database-scene.ts';
 import { hangMs } from '../harness/hang.ts';
 
 const openScene = async (dbTimeouts?: DatabaseTimeouts) =>

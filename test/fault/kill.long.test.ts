@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { killSyncs, killWorkers, seedOr } from '../harness/kills.ts';
+import { killSyncs, killWorkers, seedOr } from './kills.ts';
 
 /** Of two generations and families; `KILL_SEED` repeats one. */
 const seeds = [...new Set([seedOr(1), seedOr(5)])];

@@ -10,7 +10,7 @@ import { tableName } from '../../src/db/column-types.ts';
 import type { Timeouts } from '../../src/explorer/client.ts';
 import { operations } from '../../src/lists/registry.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
-import { serveLanes, type Serving } from '../harness/serving.ts';
+import { serveLanes, type Serving } from './serving.ts';
 import { differences, type TableDifference } from '../harness/tables.ts';
 import { plainChain } from '../harness/sync.ts';
 import { openWorld, yearly } from '../harness/world.ts';

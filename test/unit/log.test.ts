@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { events, fields as fieldKinds, type EventName, type FieldTypes } from '../../src/events.ts';
 import type { LogFormat, LogLevel } from '../../src/log-levels.ts';
 import { createLog, type LogStyle } from '../../src/log.ts';
-import { apiKey, leaks, otherKey, secretKey } from '../harness/canary.ts';
+import { apiKey, leaks, otherKey, secretKey } from '../e2e/canary.ts';
 
 /** A value for every field, of its kind. */
 const samples: Readonly<Record<keyof FieldTypes, unknown>> = {

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { operationNames } from '../../src/lists/registry.ts';
-import { Crew } from './crew.ts';
-import { drawWhen, playFaults, type Scene } from './faults.ts';
-import { hangMs } from './hang.ts';
-import { ledgerFaults } from './ledger.ts';
-import { eventually, type Program, startProgram } from './process.ts';
-import { seededRandom } from './random.ts';
-import { freePort } from './servers.ts';
-import { differences } from './tables.ts';
-import { chainOfSeed, openWorld, type World } from './world.ts';
+import { Crew } from '../harness/crew.ts';
+import { drawWhen, playFaults, type Scene } from '../harness/faults.ts';
+import { hangMs } from '../harness/hang.ts';
+import { ledgerFaults } from '../harness/ledger.ts';
+import { eventually, type Program, startProgram } from '../harness/process.ts';
+import { seededRandom } from '../harness/random.ts';
+import { freePort } from '../harness/servers.ts';
+import { differences } from '../harness/tables.ts';
+import { chainOfSeed, openWorld, type World } from '../harness/world.ts';
 
 /** The seed that the environment chooses, or else this one. */
 export const seedOr = (standard: number): number => Number(process.env['KILL_SEED'] ?? standard);

@@ -4,11 +4,11 @@ import { createLog } from '../../src/log.ts';
 import { openLane } from '../../src/sync/queue.ts';
 import { serve } from '../../src/sync/serve.ts';
 import { type ConfiguredLane, dueLanes } from '../../src/sync/targets.ts';
-import type { UsedDatabase } from './database.ts';
-import { atEnd } from './ending.ts';
-import { hangMs } from './hang.ts';
-import { eventually } from './process.ts';
-import { openComposed } from './sync.ts';
+import type { UsedDatabase } from '../harness/database.ts';
+import { atEnd } from '../harness/ending.ts';
+import { hangMs } from '../harness/hang.ts';
+import { eventually } from '../harness/process.ts';
+import { openComposed } from '../harness/sync.ts';
 
 /** A `start` in this process, at work until the running test ends. */
 export interface Serving {
