@@ -118,21 +118,21 @@ export function minerFactsOf({ draw }: World, hash: string) {
   const random = drawOf(draw, 'miner-facts', hash);
   return {
     ensDomainName: random.oneIn(2) ? `miner-${random.below(1000)}.eth` : null,
-    tags: random.list(3, (position) => drawTag(random, position)),
+    tags: random.list(3, (position) => {
+      const number = random.below(1000);
+      return {
+        slug: `tag-${position}-${number}`,
+        name: `Tag ${number}`,
+        tagType: random.pick(tagTypes),
+        ordinal: random.below(20),
+        meta: random.oneIn(3)
+          ? null
+          : { bgColor: `#${random.hex(1).slice(2, 8)}`, weight: number / 8 },
+      };
+    }),
     privateLabels: drawLabels(random, 'mine'),
     publicLabels: drawLabels(random, 'everyone'),
     watchlistNames: drawLabels(random, 'watched'),
-  };
-}
-
-function drawTag(random: Random, position: number) {
-  const number = random.below(1000);
-  return {
-    slug: `tag-${position}-${number}`,
-    name: `Tag ${number}`,
-    tagType: random.pick(tagTypes),
-    ordinal: random.below(20),
-    meta: random.oneIn(3) ? null : { bgColor: `#${random.hex(1).slice(2, 8)}`, weight: number / 8 },
   };
 }
 

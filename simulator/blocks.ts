@@ -16,10 +16,10 @@ export function listBlocks(
   { batch, withSecretKey }: { readonly batch: string; readonly withSecretKey: boolean },
 ): CountedList<Block> {
   const range = batchRange(world, Number(batch), atMs) ?? { lowest: 0, highest: -1 };
-  const badBatch = { name: 'batch_number_param', detail: 'Invalid integer' };
+  const badBatch = ['batch_number_param', 'Invalid integer'] as const;
   return {
     cursor: 'block_number',
-    problems: /^\d{1,15}$/.test(batch) ? [] : [badBatch],
+    problems: new Map(/^\d{1,15}$/.test(batch) ? [] : [badBatch]),
     floor: range.lowest,
     head: range.highest,
     spacing: 1,
@@ -125,11 +125,7 @@ function drawRewards(world: World, random: Random, wei: (drawn: string) => strin
   }));
 }
 
-function drawExtra(
-  { chain }: World,
-  height: number,
-  random: Random,
-): Readonly<Record<string, unknown>> | null {
+function drawExtra({ chain }: World, height: number, random: Random) {
   if (chain.family === 'celo') {
     const base_fee = { amount: random.decimal(3), token: { symbol: 'CELO', decimals: '18' } };
     const epoch_number = Math.floor(height / 17_280);

@@ -14,6 +14,7 @@ export interface CannedFault {
 
 /** What a fault may depend on. */
 export interface FaultRequest {
+  /** 0 if the path has none. */
   readonly chainId: number;
   readonly operation: string;
   readonly url: URL;

@@ -6,7 +6,7 @@ import { constants, gzip } from 'node:zlib';
 import { listBatches } from './batches.ts';
 import { listBlocks } from './blocks.ts';
 import { listBundles } from './bundles.ts';
-import type { Fault, Faults } from './faults.ts';
+import type { Fault, FaultRequest, Faults } from './faults.ts';
 import { Limiter, type Limits } from './limit.ts';
 import { answerList, refuse, type Answer, type Call, type List, type Listed } from './pages.ts';
 import { drawsOf } from './random.ts';
@@ -60,15 +60,9 @@ export interface SimulatorOptions {
   readonly hold?: (seen: SeenRequest) => Promise<void> | null;
 }
 
-/** A request as the service saw it. */
-interface SeenRequest {
-  /** 0 if the path has none. */
-  readonly chainId: number;
+/** A request as the service saw it, and what it answered. */
+interface SeenRequest extends Pick<FaultRequest, 'chainId' | 'url'>, Omit<Answer, 'body'> {
   readonly operation: OperationName | 'unknown';
-  readonly url: URL;
-  readonly status: number;
-  /** How many items the answer holds. */
-  readonly items: number;
 }
 
 /** A running simulated explorer. */

@@ -12,19 +12,14 @@ export interface Answer {
 /** An answer without items. */
 export const refuse = (status: number, body: unknown): Answer => ({ status, body, items: 0 });
 
-/** What is wrong with a query parameter. */
-interface Problem {
-  readonly name: string;
-  readonly detail: string;
-}
+/** What is wrong with parameters of a request, by their names. */
+type Problems = ReadonlyMap<string, string>;
 
 /** The answer to parameters that the operation does not take. */
-function refuseParameters(problems: readonly Problem[]): Answer {
-  const errors = problems.map(({ name, detail }) => ({
-    title: 'Invalid value',
-    source: { pointer: `/${name}` },
-    detail,
-  }));
+function refuseParameters(problems: Problems): Answer {
+  const errors = [...problems].map(([name, detail]) => {
+    return { title: 'Invalid value', source: { pointer: `/${name}` }, detail };
+  });
   return refuse(422, { errors });
 }
 
@@ -38,14 +33,13 @@ function readQuery(
   texts: readonly string[] = [],
 ) {
   const declared = new Set(['apikey', 'key', ...texts, ...Object.keys(integers)]);
-  const problems: Problem[] = [...new Set(query.keys())]
-    .filter((name) => !declared.has(name))
-    .map((name) => ({ name, detail: `Unexpected field: ${name}` }));
+  const unexpected = [...query.keys()].filter((name) => !declared.has(name));
+  const problems = new Map(unexpected.map((name) => [name, `Unexpected field: ${name}`]));
   const values: Partial<Record<string, number>> = {};
   for (const [name, bounds] of Object.entries(integers)) {
     const value = query.get(name);
     const detail = value === null ? null : findProblem(value, bounds);
-    if (detail !== null) problems.push({ name, detail });
+    if (detail !== null) problems.set(name, detail);
     else if (value !== null) values[name] = Number(value);
   }
   return { values, problems };
@@ -103,7 +97,7 @@ export interface CountedList<Item extends Listed> extends AnyList<Item> {
   /** What the cursor calls the value. */
   readonly cursor: string;
   /** What is wrong with the request already. */
-  readonly problems?: readonly Problem[];
+  readonly problems?: Problems;
 }
 
 /** A list whose cursor is the position of the next item. */
@@ -214,13 +208,14 @@ const clampedLimit = 100;
 
 /** Older generations take no size, and add the length of the page just served to the cursor. */
 function answerCounted<Item extends Listed>(call: Call, list: CountedList<Item>): Answer {
-  const { cursor, problems: found = [] } = list;
+  const { cursor } = list;
   const greatest = Number.MAX_SAFE_INTEGER;
   const { values, problems } = readQuery(call.query, {
     [cursor]: [0, greatest],
     items_count: [1, greatest],
   });
-  if (problems.length + found.length > 0) return refuseParameters([...problems, ...found]);
+  const all = new Map([...problems, ...(list.problems ?? [])]);
+  if (all.size > 0) return refuseParameters(all);
   const isNew = call.world.chain.generation === 'v12';
   const size = isNew ? Math.min(values['items_count'] ?? pageLimit, clampedLimit) : pageLimit;
   // A cursor of 0 is read as no cursor.
@@ -239,7 +234,7 @@ const resumedMark = ',e';
 function answerRanked<Item extends Listed>(call: Call, list: RankedList<Item>): Answer {
   const { world, query } = call;
   const { values, problems } = readQuery(query, { page_size: [1, pageLimit] }, ['page_token']);
-  if (problems.length > 0) return refuseParameters(problems);
+  if (problems.size > 0) return refuseParameters(problems);
   const { page_size = pageLimit } = values;
   const token = query.get('page_token');
   const form = new RegExp(`^(\\d{1,15}),(${list.keyForm})(${resumedMark})?$`, 'i');

@@ -34,16 +34,32 @@ beforeAll(async () => {
 });
 afterAll(() => simulator.close());
 
-describe('a walk of user operations', () => {
+const hashOf = (item: Json) => item['hash'];
+const addressOf = (item: Json) => addressHash(item['address'] ?? item['address_hash']);
+const bundleOf = (item: Json) => [item['transaction_hash'], item['bundle_index']];
+
+describe.each([
+  ['user-operations', paths.operations, 'user_operations', hashOf],
+  ['factories', paths.factories, 'factories', addressOf],
+  ['bundlers', paths.bundlers, 'bundlers', addressOf],
+  ['bundles', paths.bundles, 'bundles', bundleOf],
+] as const)('a walk of %s', (operation, path, table, keyOf) => {
   test.each([1, 23, 50])('in pages of %i holds each once, in order', async (size) => {
-    const pages = await walk(at(10), paths.operations, { page_size: String(size) });
-    const expected = truth(seed, smallChain, { operations: ['user-operations'] }).user_operations;
-    expect(itemsOf(pages).map((item) => item['hash'])).toEqual(expected.map((row) => row['hash']));
-    expect(pages).toHaveLength(Math.ceil(230 / size));
+    const pages = await walk(at(10), path, { page_size: String(size) });
+    const expected = truth(seed, smallChain, { operations: [operation] })[table];
+    expect(itemsOf(pages).map(keyOf)).toEqual(expected.map(keyOf));
+    expect(pages).toHaveLength(Math.ceil(expected.length / size));
     expect(pages.slice(0, -1).every(({ next }) => next?.['page_size'] === size)).toBe(true);
     expect(pages.at(-1)?.next).toBeNull();
   });
+});
 
+test('user operations and factories are as many as described', () => {
+  const { user_operations, factories } = truth(seed, smallChain);
+  expect([user_operations.length, factories.length]).toEqual([230, 130]);
+});
+
+describe('a walk of user operations', () => {
   test('ends without an empty page at an exact multiple of the page size', async () => {
     const pages = await walk(at(12), paths.operations);
     expect(pages.map(({ items }) => items.length)).toEqual([50, 50]);
@@ -63,26 +79,7 @@ describe('a walk of user operations', () => {
   });
 });
 
-describe('a walk of factories', () => {
-  test.each([13, 50])('in pages of %i holds each once, in order', async (size) => {
-    const pages = await walk(at(10), paths.factories, { page_size: String(size) });
-    const expected = truth(seed, smallChain, { operations: ['factories'] }).factories;
-    const served = itemsOf(pages).map((item) => addressHash(item['address']));
-    expect(served).toEqual(expected.map((row) => row['address_hash']));
-    expect(pages).toHaveLength(Math.ceil(130 / size));
-  });
-});
-
 describe('a walk of bundles', () => {
-  test.each([1, 23, 50])('in pages of %i holds each once, in order', async (size) => {
-    const pages = await walk(at(10), paths.bundles, { page_size: String(size) });
-    const expected = truth(seed, smallChain, { operations: ['bundles'] }).bundles;
-    const keysOf = (rows: readonly Json[]) =>
-      rows.map((row) => [row['transaction_hash'], row['bundle_index']]);
-    expect(keysOf(itemsOf(pages))).toEqual(keysOf(expected));
-    expect(pages).toHaveLength(Math.ceil(expected.length / size));
-  });
-
   test('has every operation once, and several bundles of some transactions', () => {
     const { bundles } = truth(seed, smallChain, { operations: ['bundles'] });
     expect(bundles.reduce((sum, row) => sum + Number(row['total_ops']), 0)).toBe(230);
