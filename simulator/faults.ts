@@ -69,16 +69,12 @@ export const statusFaults = {
   '504': canned(504, { error: 'timeout', source: 'internal' }),
 } as const;
 
-/** A page that is made from the true one. */
-interface PageFault {
-  readonly page: (requested: RequestedPage) => Answer;
-}
+/** The true answer to a URL. */
+type Serve = (url: URL) => Answer;
 
-/** What a wrong page is made from. */
-interface RequestedPage {
-  readonly url: URL;
-  /** The true answer to this URL, or to another. */
-  readonly serve: (url: URL) => Answer;
+/** A page that is made from the true one to this URL, or to others. */
+interface PageFault {
+  readonly page: (url: URL, serve: Serve) => Answer;
 }
 
 /** A page as the service's lists make it. */
@@ -92,7 +88,7 @@ type Cursor = Readonly<Record<string, string | number | null>>;
 
 /** Makes another page of the true one; what is no page stays as it is. */
 export const alterPage = (alter: (page: Page, url: URL) => object): PageFault => ({
-  page({ url, serve }) {
+  page(url, serve) {
     const answer = serve(url);
     return answer.status === 200 ? { ...answer, body: alter(answer.body as Page, url) } : answer;
   },
@@ -110,7 +106,7 @@ function withSize(url: URL, size: number): URL {
 const largeLength = 10_000;
 
 /** As many pages in one as the large page takes. */
-function serveLarge({ url, serve }: RequestedPage): Answer {
+function serveLarge(url: URL, serve: Serve): Answer {
   const items: Item[] = [];
   const at = withSize(url, pageLimit);
   let next: Page['next_page_params'];
@@ -146,14 +142,14 @@ function circle(length: number): PageFault {
 
 /** Pages of one item: a circle of a thousand pages need not be a list of fifty thousand items. */
 const withSmallPages = ({ page }: PageFault): PageFault => ({
-  page: ({ url, serve }) => page({ url, serve: (at) => serve(withSize(at, 1)) }),
+  page: (url, serve) => page(url, (at) => serve(withSize(at, 1))),
 });
 
 /** Characters that a token grows by at first; twice as many with each page. No true one has them. */
 const filling = '~'.repeat(64);
 
 /** Hands out ever longer tokens, and the last page again and again. */
-function serveGrowing({ url, serve }: RequestedPage): Answer {
+function serveGrowing(url: URL, serve: Serve): Answer {
   const token = url.searchParams.get('page_token') ?? '';
   const bare = token.replace(/~+$/u, '');
   const at = new URL(url);
@@ -163,7 +159,7 @@ function serveGrowing({ url, serve }: RequestedPage): Answer {
   return alterPage(({ next_page_params: next, ...page }) => {
     const page_token = `${next?.['page_token'] ?? bare}${grown}`;
     return { ...page, next_page_params: { ...next, page_token } };
-  }).page({ url: at, serve });
+  }).page(at, serve);
 }
 
 /** Replaced by JSON that no value is written as. */

@@ -246,7 +246,7 @@ function createService(options: SimulatorOptions, limiter: Limiter) {
 /** The one place that applies a fault to an answer, but for what happens on the wire. */
 function answerWith(fault: Fault | null, url: URL, serve: (at: URL) => Answer): Answer {
   if (fault === null || 'wire' in fault) return serve(url);
-  return 'page' in fault ? fault.page({ url, serve }) : refuse(fault.status, fault.body);
+  return 'page' in fault ? fault.page(url, serve) : refuse(fault.status, fault.body);
 }
 
 const dayMs = 86_400_000;

@@ -125,7 +125,8 @@ export function itemsBelow<Item extends Listed>(
 ): Item[] {
   let found: Item[] = [];
   let highest = Math.min(position?.value ?? Infinity, head);
-  for (let width = Math.ceil(length * spacing); found.length < length && highest >= floor;) {
+  let width = Math.ceil(length * spacing);
+  while (found.length < length && highest >= floor) {
     const lowest = Math.max(floor, highest - width);
     const isBelow = (item: Item) => position === null || !isAbove(positionOf(item), position);
     found = found.concat(between(lowest, highest).filter(isBelow));

@@ -24,8 +24,10 @@ export function listUserOperations(world: World, atMs: number): RankedList<UserO
 
 /** All that were on the list at some moment until a time, newest first. */
 export function seenOperations(world: World, atMs: number): RankedList<UserOperation> {
-  const { ladder } = world;
-  const [floor, head] = [ladder.valueOf(0), headOf(world, atMs)];
+  const { chain, course, ladder } = world;
+  const newest = rungOf(Math.max(0, chain.userOperations - 1));
+  const head = course.rests ? ladder.valueOf(newest) : headAt(course, atMs);
+  const floor = ladder.valueOf(0);
   return {
     floor,
     head,
@@ -45,12 +47,6 @@ export const sightingsSeen = (world: World, atMs: number): UserOperation[] =>
     .map((entry) => drawUserOperation(world, entry));
 
 const positionOf = ({ blockNumber, hash }: Entry): Position => ({ value: blockNumber, key: hash });
-
-/** The newest height that may hold an operation. */
-function headOf({ course, ladder, chain: { userOperations } }: World, atMs: number): number {
-  if (!course.rests) return headAt(course, atMs);
-  return userOperations === 0 ? -1 : ladder.valueOf(rungOf(userOperations - 1));
-}
 
 /** What was seen until a time in a range of blocks, both ends included, newest first. */
 function entriesBetween(world: World, lowest: number, highest: number, atMs: number): Entry[] {
