@@ -72,23 +72,15 @@ export function addressRows(
   };
 }
 
-/** What is stored of an address that was seen as its hash alone. */
-const unknownFields = {
-  name: null,
-  is_contract: null,
-  is_scam: null,
-  is_verified: null,
-  proxy_type: null,
-  reputation: null,
-};
-
+/** Of an address that was seen as its hash alone, only that is stored. */
 function addressRow(world: World, hash: string, { isFull, isMiner }: Observation): Row {
-  const facts = isFull ? addressFactsOf(world, hash) : null;
+  const { fields, extra } = addressFactsOf(world, hash);
+  const known = Object.entries(fields).map(([name, value]) => [name, isFull ? value : null]);
   return {
     hash,
-    ...(facts?.fields ?? unknownFields),
+    ...(Object.fromEntries(known) as Row),
     ens_domain_name: isMiner ? minerFactsOf(world, hash).ensDomainName : null,
-    extra: facts?.extra ?? null,
+    extra: isFull ? extra : null,
   };
 }
 
@@ -101,25 +93,13 @@ function implementationRows(world: World, address: string): Row[] {
   }));
 }
 
-function tagRows(world: World, address: string): Row[] {
-  return minerFactsOf(world, address).tags.map(
-    ({ slug, name, tagType, ordinal, meta }, position) => ({
-      address_hash: address,
-      position,
-      slug,
-      name,
-      tag_type: tagType,
-      ordinal,
-      meta,
-    }),
-  );
-}
-
-function labelRows(address: string, labels: readonly Label[]): Row[] {
-  return labels.map(({ label, display_name }, position) => ({
+const tagRows = (world: World, address: string): Row[] =>
+  minerFactsOf(world, address).tags.map(({ tagType, ...tag }, position) => ({
     address_hash: address,
     position,
-    label,
-    display_name,
+    tag_type: tagType,
+    ...tag,
   }));
-}
+
+const labelRows = (address: string, labels: readonly Label[]): Row[] =>
+  labels.map((label, position) => ({ address_hash: address, position, ...label }));
