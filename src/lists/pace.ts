@@ -1,18 +1,15 @@
 import { sql, type SQL } from 'drizzle-orm';
-import type { Queryable } from '../db/query.ts';
-import { type Feed, feedName, ofFeed } from './feed.ts';
+import { type Queryable, valueOf } from '../db/query.ts';
+import { type Feed, ofFeed } from './feed.ts';
 
 const defaultParallel = 4;
 
-/** How many walks of a lane run at once, if more than one can; throws for an unregistered feed. */
-export async function parallelOf(db: Queryable, feed: Feed): Promise<number> {
-  const { rows } = await db.execute<{ parallel: unknown }>(
-    sql`select settings -> 'parallel' as parallel from etl.feeds where ${ofFeed(feed)}`,
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error(`feed ${feedName(feed)} is not registered`);
-  return typeof row.parallel === 'number' ? row.parallel : defaultParallel;
-}
+/** How many walks of a lane run at once, if more than one can. */
+export const parallelOf = async (db: Queryable, feed: Feed): Promise<number> =>
+  (await valueOf<number>(
+    db,
+    sql`select (settings ->> 'parallel')::float8 from etl.feeds where ${ofFeed(feed)}`,
+  )) ?? defaultParallel;
 
 /** More walks of one lane at once than any plan and round trip call for. */
 export const mostWalks = 32;

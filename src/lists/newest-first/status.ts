@@ -52,7 +52,7 @@ const isPrunable = (at: Date): SQL => sql`
   )
 `;
 
-/** What is known of a list. Times are ms since 1970. */
+/** What `etl.list_facts` says of a list. Times are ms since 1970. */
 export interface ListFacts {
   readonly isBegun: boolean;
   readonly gaps: readonly ListGap[];
@@ -77,79 +77,6 @@ interface NearDensity {
   readonly mean: number;
   readonly densest: number;
 }
-
-/** Pages on either side of a gap that show how dense it may be. */
-const nearPages = 5;
-
-/** Newest stored items that show the present rate: hours of a busy chain, months of a quiet one. */
-const rateItems = 20_000;
-
-/** Pages that begin above a gap, or below it, the nearest first. One that goes over the gap itself is none. */
-const pagesBeside = (where: SQL, order: 'asc' | 'desc') => sql`
-  select items::float8, top - bottom + 1
-  from etl.pages
-  where pages.feed = feeds.feed and ${where} and not (top > high and bottom < low)
-    and cursor_in is not null and is_ordered
-  order by top ${sql.raw(order)}
-  limit ${nearPages}
-`;
-
-/** As SQL, over a row of `feeds`: its gaps, the newest first, each with the pages on either side of it. */
-const missing = sql`(
-  select coalesce(json_agg(json_build_object(
-    'from', low,
-    'to', high,
-    'endsAt', (
-      select 1000 * extract(epoch from timestamp)
-      from etl.item_above(feeds.chain_id, feeds.operation, high + 1)
-    ),
-    'near', (
-      select json_build_object('mean', sum(items) / sum(blocks), 'densest', max(items / blocks))
-      from (
-        (${pagesBeside(sql`top > high`, 'asc')}) union all (${pagesBeside(sql`top < low`, 'desc')})
-      ) as page(items, blocks)
-      having sum(items) > 0
-    )
-  ) order by high desc), '[]')
-  from (
-    select lower(gap) as low, upper(gap) - 1 as high from etl.feed_gaps
-    where feed_gaps.feed = feeds.feed and is_open
-  ) as gap
-)`;
-
-const top = sql`9223372036854775807`;
-
-/** As SQL, over a row of `feeds`: `ListFacts`. */
-const facts = sql`(
-  select json_build_object(
-    'isBegun', coalesce(pages, 0) > 0,
-    'itemsPerBlock', per_block,
-    'blockMs', (
-      select 1000 * extract(epoch from high.timestamp - low.timestamp)
-               / nullif(high.height - low.height, 0)
-      from etl.items_below(feeds.chain_id, feeds.operation, ${top}, 'infinity', 1) as high,
-           etl.item_above(feeds.chain_id, feeds.operation, 0) as low
-    ),
-    'gaps', ${missing},
-    'itemsPerDay', (
-      select 86400 * (count(*) - 1) / nullif(extract(epoch from max(timestamp) - min(timestamp)), 0)
-      from etl.items_below(feeds.chain_id, feeds.operation, ${top}, 'infinity', ${rateItems}::int)
-      where height >= coalesce(
-        (
-          select max(lower(range))
-          from etl.feed_coverage, unnest(covered) as range
-          where feed_coverage.feed = feeds.feed
-        ),
-        0
-      )
-    )
-  )
-  from (
-    select sum(pages) as pages, sum(spanned_items) / nullif(sum(spanned_blocks), 0) as per_block
-    from etl.coverage
-    where coverage.feed = feeds.feed
-  ) as walked
-)`;
 
 /** Settings that decide what a list costs. */
 interface EstimatedBy {
@@ -218,7 +145,7 @@ export const newestFirstStatus = {
   readsAgain: sql`later.verified @> int8range(item.from_block, item.to_block, '[]')`,
   isPrunable,
   covers: (unit) => unit,
-  facts,
+  facts: sql`(select facts from etl.list_facts where list_facts.feed = feeds.feed)`,
   estimate: (known, settings, how) => ({
     history: history(known, settings, how),
     upkeep: upkeep(known, settings, how),

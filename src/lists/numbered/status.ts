@@ -41,23 +41,6 @@ const isPrunable = (): SQL => sql`
   )
 `;
 
-/** Newest batches that show how often one comes: a day of them. */
-const recentBatches = 200;
-
-/** Each with the time of its last block. */
-const newestBatches = sql`
-  select blocks_count, (
-    select timestamp from etl.batch_blocks as block
-    where block.chain_id = feeds.chain_id
-      and block.operation = feeds.operation
-      and height = last_height
-  ) as timestamp
-  from etl.batch_states as batch
-  where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation and blocks_count > 0
-  order by batch_number desc
-  limit ${recentBatches}
-`;
-
 const batchNumber = z.int().min(0);
 
 /** Keys of numbered lists; parsing `{}` gives the defaults. */
@@ -107,7 +90,7 @@ const numberedSettings = ({ guide, defaults }: Configured) =>
 
 export type NumberedSettings = z.output<ReturnType<typeof numberedSettings>>;
 
-/** What is known of the numbers that the settings want, up to the latest known batch. */
+/** What `etl.batch_facts` says of the numbers that the settings want, up to the latest known batch. */
 export interface BatchFacts {
   readonly latestBatch: number | null;
   /** Numbers that were read to their end, and their blocks. */
@@ -119,40 +102,6 @@ export interface BatchFacts {
   /** Blocks on the fullest page: what a page holds, whatever was requested. */
   readonly pageItems: number | null;
 }
-
-/** As SQL, over a row of `feeds`: `BatchFacts`. */
-const facts = sql`(
-  select json_build_object(
-    'latestBatch', feeds.latest_batch,
-    'read', done.read,
-    'blocks', done.blocks,
-    'perDay', recent.per_day,
-    'blocksEach', recent.blocks,
-    'pageItems', page.items
-  )
-  from (
-    select count(*) as read, coalesce(sum(blocks_count), 0) as blocks
-    from etl.batch_states as batch
-    where batch.chain_id = feeds.chain_id
-      and batch.operation = feeds.operation
-      and batch_number between (feeds.settings ->> 'fromBatch')::bigint
-                           and coalesce((feeds.settings ->> 'toBatch')::bigint, feeds.latest_batch)
-  ) as done, (
-    select 86400 * (count(timestamp) - 1)
-             / nullif(extract(epoch from max(timestamp) - min(timestamp)), 0) as per_day,
-           avg(blocks_count) as blocks
-    from (${newestBatches}) as newest
-  ) as recent, (
-    select max(pages.items) as items
-    from (
-      select id from etl.walks
-      where walks.feed = feeds.feed and pages > 1
-      order by started_at desc
-      limit 20
-    ) as newest
-    join etl.pages on walk_id = newest.id
-  ) as page
-)`;
 
 /** Pages of a batch, as chains have them (docs/api-costs.md). */
 const usualPages = { least: 3, most: 29 };
@@ -199,7 +148,11 @@ export const numberedStatus: KindStatus<NumberedSettings, BatchFacts> = {
   readsAgain: sql`later.reason is null and later.batch = (item.scope ->> 'batch')::bigint`,
   isPrunable,
   covers: () => 'batches',
-  facts,
+  facts: sql`etl.batch_facts(
+    feeds.feed,
+    (feeds.settings ->> 'fromBatch')::bigint,
+    (feeds.settings ->> 'toBatch')::bigint
+  )`,
   settings: numberedSettings,
   bounds: ['fromBatch', 'toBatch'],
   isBounded: ({ fromBatch, toBatch }) => fromBatch !== 1 || toBatch !== null,

@@ -63,10 +63,7 @@ const absent = `      # optimism-batch-blocks: this chain has no Optimism batche
 /** The L2 blocks of one Optimism batch, height descending (spec 4.1, tables 2.3 and 2.3.1). */
 export const optimismBatchBlocks = operation({
   name: 'optimism-batch-blocks',
-  path({ batch }) {
-    if (batch === undefined) throw new Error('a walk of batch blocks names its batch');
-    return `blocks/optimism-batch/${batch}`;
-  },
+  path: ({ batch }) => `blocks/optimism-batch/${batch}`,
   // Block 0 as a cursor is read by the service as "no cursor" and serves page 1 again, and nothing is
   // below block 1 but block 0, so both mean the end.
   cursor: belowNumber('block_number', 1),

@@ -38,24 +38,6 @@ async function planRankedWalk(
   return { scope: run.scope, floor: null, cursor: null };
 }
 
-const lastRankings = 10;
-
-const facts = sql`(
-  select json_build_object('requests', avg(pages))
-  from (
-    select (select sum(pages) from etl.walks where walks.run_id = runs.id) as pages
-    from etl.runs
-    where runs.feed = feeds.feed and state = 'finished' and exists (
-      select from etl.walks
-      where walks.run_id = runs.id
-        and walks.state = 'finished'
-        and walks.reason is distinct from 'max-pages'
-    )
-    order by id desc
-    limit ${lastRankings}
-  ) as ranking
-)`;
-
 const rankedSettings = ({ guide, defaults }: Configured) =>
   z
     .strictObject({
@@ -79,7 +61,7 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   // Each is an observation of the whole list, and there are few.
   isPrunable: () => sql`false`,
   covers: () => 'ranks',
-  facts,
+  facts: sql`(select facts from etl.ranking_facts where ranking_facts.feed = feeds.feed)`,
   settings: rankedSettings,
   bounds: ['maxPages'],
   isBounded: () => false,

@@ -1,0 +1,144 @@
+create or replace function etl.pages_beside(
+  of_feed text, low bigint, high bigint
+) returns table (items double precision, blocks bigint)
+language sql stable
+begin atomic
+  (
+    select items::double precision, top - bottom + 1
+    from etl.pages
+    where feed = of_feed and top > high and bottom >= low and cursor_in is not null and is_ordered
+    order by top
+    limit 5
+  )
+  union all
+  (
+    select items::double precision, top - bottom + 1
+    from etl.pages
+    where feed = of_feed and top < low and cursor_in is not null and is_ordered
+    order by top desc
+    limit 5
+  );
+end;
+
+create or replace view etl.list_facts as
+select feeds.feed, json_build_object(
+  'isBegun', coalesce(pages, 0) > 0,
+  'itemsPerBlock', per_block,
+  'blockMs', (
+    select 1000 * extract(epoch from high.timestamp - low.timestamp)
+             / nullif(high.height - low.height, 0)
+    from etl.items_below(chain_id, operation, 9223372036854775807, 'infinity', 1) as high,
+         etl.item_above(chain_id, operation, 0) as low
+  ),
+  'gaps', (
+    select coalesce(json_agg(json_build_object(
+      'from', low,
+      'to', high,
+      'endsAt', (
+        select 1000 * extract(epoch from timestamp)
+        from etl.item_above(chain_id, operation, high + 1)
+      ),
+      'near', (
+        select json_build_object('mean', sum(items) / sum(blocks), 'densest', max(items / blocks))
+        from etl.pages_beside(feeds.feed, low, high)
+        having sum(items) > 0
+      )
+    ) order by high desc), '[]')
+    from (
+      select lower(gap) as low, upper(gap) - 1 as high from etl.feed_gaps
+      where feed_gaps.feed = feeds.feed and is_open
+    ) as gap
+  ),
+  'itemsPerDay', (
+    select 86400 * (count(*) - 1) / nullif(extract(epoch from max(timestamp) - min(timestamp)), 0)
+    -- Hours of a busy chain, months of a quiet one.
+    from etl.items_below(chain_id, operation, 9223372036854775807, 'infinity', 20000)
+    where height >= coalesce(
+      (
+        select max(lower(range))
+        from etl.feed_coverage, unnest(covered) as range
+        where feed_coverage.feed = feeds.feed
+      ),
+      0
+    )
+  )
+) as facts
+from etl.feeds, lateral (
+  select sum(pages) as pages, sum(spanned_items) / nullif(sum(spanned_blocks), 0) as per_block
+  from etl.coverage
+  where coverage.feed = feeds.feed
+) as walked
+where kind = 'newest-first';
+
+create or replace function etl.batch_facts(
+  of_feed text, from_batch bigint, to_batch bigint
+) returns json
+language sql stable
+return (
+  select json_build_object(
+    'latestBatch', latest_batch,
+    'read', done.read,
+    'blocks', done.blocks,
+    'perDay', recent.per_day,
+    'blocksEach', recent.blocks,
+    'pageItems', page.items
+  )
+  from etl.feeds, lateral (
+    select count(*) as read, coalesce(sum(blocks_count), 0) as blocks
+    from etl.batch_states as batch
+    where batch.chain_id = feeds.chain_id
+      and batch.operation = feeds.operation
+      and batch_number between from_batch and coalesce(to_batch, latest_batch)
+  ) as done, lateral (
+    select 86400 * (count(timestamp) - 1)
+             / nullif(extract(epoch from max(timestamp) - min(timestamp)), 0) as per_day,
+           avg(blocks_count) as blocks
+    from (
+      -- A day of them.
+      select blocks_count, (
+        select timestamp from etl.batch_blocks as block
+        where block.chain_id = feeds.chain_id
+          and block.operation = feeds.operation
+          and height = last_height
+      ) as timestamp
+      from etl.batch_states as batch
+      where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation and blocks_count > 0
+      order by batch_number desc
+      limit 200
+    ) as newest
+  ) as recent, lateral (
+    select max(pages.items) as items
+    from (
+      select id from etl.walks
+      where walks.feed = of_feed and pages > 1
+      order by started_at desc
+      limit 20
+    ) as newest
+    join etl.pages on walk_id = newest.id
+  ) as page
+  where feeds.feed = of_feed
+);
+
+create or replace view etl.ranking_facts as
+select feed, json_build_object('requests', (
+  select avg(pages)
+  from (
+    select (select sum(pages) from etl.walks where walks.run_id = runs.id) as pages
+    from etl.runs
+    where runs.feed = feeds.feed and state = 'finished' and exists (
+      select from etl.walks
+      where walks.run_id = runs.id
+        and walks.state = 'finished'
+        and walks.reason is distinct from 'max-pages'
+    )
+    order by id desc
+    limit 10
+  ) as ranking
+)) as facts
+from etl.feeds
+where kind = 'ranked';
+
+comment on view etl.list_facts is 'What is known of a newest-first list, to estimate by: its open gaps, the newest first, how dense it is, and its pace. Times are ms since 1970.';
+comment on function etl.pages_beside is 'The nearest five pages that begin above a gap, and the nearest five below it, which show how dense it may be. One that goes over the gap itself is none.';
+comment on function etl.batch_facts is 'What is known of the numbers of a range, up to the latest known batch, to estimate by, and of the newest batches.';
+comment on view etl.ranking_facts is 'How many requests the last ten finished rankings took, on average; null before the first.';
