@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { z } from 'zod';
 import type { ListNames } from '../db/views.ts';
-import type { KindStatus, ListKind, ScopeBounds } from './list.ts';
+import type { ListKind, ScopeBounds } from './list.ts';
 import { newestFirst } from './newest-first/index.ts';
 import { numbered } from './numbered/index.ts';
 import type { ListKindName } from './operation.ts';
@@ -18,7 +18,7 @@ export const kinds: Readonly<Record<ListKindName, ListKind>> = {
 export const kindOf = (operation: OperationName): ListKind => kinds[operations[operation].kind];
 
 /** As SQL: what each kind says of a feed, a row of `feeds`; null if its kind is unknown. */
-export function byKind(part: (kind: KindStatus) => SQL): SQL {
+export function byKind(part: (kind: ListKind) => SQL): SQL {
   const cases = Object.values(kinds).map((kind) => sql`when ${kind.name} then ${part(kind)}`);
   return sql`case feeds.kind ${sql.join(cases, sql` `)} end`;
 }

@@ -78,8 +78,13 @@ export interface EstimateOptions {
   readonly pollsPerDay: number;
 }
 
-/** What configuration and reports know of a kind of list. SQL is over rows of `feeds`. */
-export interface KindStatus<Settings extends FeedSettings = FeedSettings, Facts = unknown> {
+/** A kind of list. `Settings` configures a feed; a run covers `Wanted`, and a walk `Walk`. */
+export interface ListKind<
+  Settings extends FeedSettings = FeedSettings,
+  Wanted extends RunScope = RunScope,
+  Walk extends Scope = Scope,
+  Facts = unknown,
+> {
   readonly name: ListKindName;
   /**
    * Whether parts of the list mean something by themselves. Else every walk reads all of it, one that found it
@@ -102,15 +107,6 @@ export interface KindStatus<Settings extends FeedSettings = FeedSettings, Facts 
   readonly facts: SQL;
   /** `facts` is null if the feed is not registered yet. */
   estimate(facts: Facts | null, settings: Settings, how: EstimateOptions): Estimates;
-}
-
-/** A kind of list. `Settings` configures a feed; a run covers `Wanted`, and a walk `Walk`. */
-export interface ListKind<
-  Settings extends FeedSettings = FeedSettings,
-  Wanted extends RunScope = RunScope,
-  Walk extends Scope = Scope,
-  Facts = unknown,
-> extends KindStatus<Settings, Facts> {
   /** Whether verified history can be read again, for late arrivals. */
   readonly canReadAgain: boolean;
   lanes(

@@ -3,7 +3,7 @@ import { tableName } from '../db/column-types.ts';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { addressTables } from '../load/tables.ts';
 import { kinds } from './index.ts';
-import type { KindStatus } from './list.ts';
+import type { ListKind } from './list.ts';
 import { type OperationName, operations } from './registry.ts';
 
 /** Walks that are looked at in one transaction: it takes some 100 ms, however many there are. */
@@ -31,7 +31,7 @@ export async function pruneLedger(
   const { rows: feeds } = await db.execute<{
     feed: string;
     operation: OperationName;
-    kind: KindStatus['name'];
+    kind: ListKind['name'];
   }>(sql`select feed, operation, kind from etl.feeds order by feed`);
   let total = nothing;
   for (const { feed, operation, kind } of feeds) {
@@ -56,7 +56,7 @@ const sum = (a: Pruned, b: Pruned): Pruned => ({
 interface Batch {
   readonly feed: string;
   readonly operation: OperationName;
-  readonly kind: KindStatus;
+  readonly kind: ListKind;
   readonly days: number;
   readonly at: Date;
   readonly after: number;

@@ -155,14 +155,18 @@ export const walks = etlSchema.table(
   ],
 );
 
+const laneKey = () => ({
+  feed: text('feed')
+    .notNull()
+    .references(() => feeds.feed),
+  lane: text('lane', { enum: lanes }).notNull(),
+});
+
 /** What a lane's walks verified and counted. A commit locks it last, so other walks wait least. */
 export const coverage = etlSchema.table(
   'coverage',
   {
-    feed: text('feed')
-      .notNull()
-      .references(() => feeds.feed),
-    lane: text('lane', { enum: lanes }).notNull(),
+    ...laneKey(),
     /** Blocks of which all items are verified to be here. */
     verified: integerRanges('verified').notNull().default('{}'),
     verified_at: instant('verified_at'),
@@ -182,10 +186,7 @@ export const coverage = etlSchema.table(
 export const pruned = etlSchema.table(
   'pruned',
   {
-    feed: text('feed')
-      .notNull()
-      .references(() => feeds.feed),
-    lane: text('lane', { enum: lanes }).notNull(),
+    ...laneKey(),
     walks: integer('walks').notNull(),
     runs: integer('runs').notNull(),
     pages: integer('pages').notNull(),

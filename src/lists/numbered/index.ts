@@ -1,16 +1,29 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
+import { z } from 'zod';
 import { tableName } from '../../db/column-types.ts';
-import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
+import { hasRows, valueOf } from '../../db/query.ts';
 import { type Database, transact, type Transaction } from '../../db/transaction.ts';
 import { type Feed, type FeedLane, feedName, lockEnds, ofFeed } from '../feed.ts';
-import type { Estimate, ListKind, RequestCount, ScopeBounds } from '../list.ts';
-import type { EndClaim, EndVerdict, NumberedWalk, Operation } from '../operation.ts';
+import {
+  about,
+  atLeast,
+  type Estimate,
+  type EstimateOptions,
+  halfPage,
+  type ListKind,
+  none,
+  type RequestCount,
+  type ScopeBounds,
+  upTo,
+} from '../list.ts';
+import type { Configured, NumberedWalk, Operation } from '../operation.ts';
 import { parallelOf } from '../pace.ts';
 import { operations } from '../registry.ts';
-import { listOf, type NumberedList, tablesOf, tablesOfFeed } from './list.ts';
+import { polling } from '../settings.ts';
+import { judgeBatchEnd } from './ends.ts';
+import { listOf, tablesOfFeed } from './list.ts';
 import { isDue, planBackfillBatch, planLiveBatch } from './plan.ts';
 import { concludeBatch } from './settle.ts';
-import { type BatchFacts, numberedStatus, type NumberedSettings } from './status.ts';
 import type { NumberedScope } from './walks.ts';
 
 function lanes(settings: NumberedSettings, { fromBatch, toBatch }: ScopeBounds) {
@@ -26,9 +39,155 @@ function lanes(settings: NumberedSettings, { fromBatch, toBatch }: ScopeBounds) 
   ];
 }
 
+/** As SQL: whether a newer walk read the same verified batch. Polls stay: the next counts them. */
+const isPrunable = (): SQL => sql`
+  exists (
+    select from etl.feeds
+    join etl.batch_states as batch
+      on batch.chain_id = feeds.chain_id
+      and batch.operation = feeds.operation
+      and batch.batch_number <= latest_batch
+    where feeds.feed = later.feed and batch.batch_number = later.batch and is_verified
+  )
+  and exists (
+    select from etl.walks as newer
+    where newer.feed = later.feed
+      and newer.batch = later.batch
+      and newer.id > later.id
+      and newer.state = 'finished'
+      and (newer.reason is null or newer.reason = 'known')
+      and coalesce(newer.top, -1) >= coalesce(later.top, -1)
+  )
+  and not exists (
+    select from etl.batch_observations
+    where batch_observations.chain_id = later.chain_id
+      and batch_observations.operation = later.operation
+      and batch_number = later.batch
+      and walk_id = later.id
+  )
+`;
+
+const batchNumber = z.int().min(0);
+
+/** Keys of numbered lists; parsing `{}` gives the defaults. */
+const numberedSettings = ({ guide, defaults }: Configured) =>
+  z
+    .strictObject({
+      ...polling(
+        defaults,
+        'Each time costs one page (20 credits) to look above the newest batch, three where one is new, 3 to 29 pages for each batch that is new, and one or more for each that is read again.',
+      ),
+      from_batch: batchNumber
+        .default(1)
+        .describe('First batch to read. Each batch costs 3 to 29 pages of 20 credits.'),
+      to_batch: batchNumber
+        .nullish()
+        .describe(
+          'Last batch to read. Without it the newest is searched, once, for under 100 pages of 20 credits, and followed.',
+        ),
+      reread: z
+        .int()
+        .min(0)
+        .max(100)
+        .default(2)
+        .describe(
+          'How many of the newest numbers are read again each time until they are verified, because a batch can be seen half imported. Each costs one page of 20 credits where nothing is new. Without effect beside to_batch.',
+        ),
+      parallel: z
+        .int()
+        .min(1)
+        .max(64)
+        .default(4)
+        .describe('How many batches are read at once. Costs nothing: the rate limit is shared.'),
+    })
+    .refine(({ from_batch: from, to_batch: to }) => !(typeof to === 'number' && to < from), {
+      path: ['to_batch'],
+      message: 'is below from_batch: the range is reversed',
+      // Also where another key is wrong, so that all problems are shown at once.
+      when: ({ value }) => typeof value === 'object' && value !== null,
+    })
+    .transform(({ from_batch: fromBatch, to_batch, ...rest }) => ({
+      ...rest,
+      fromBatch,
+      /** Last batch to read; null: the newest there is. */
+      toBatch: to_batch ?? null,
+    }))
+    .describe(guide.about);
+
+type NumberedSettings = z.output<ReturnType<typeof numberedSettings>>;
+
+/** What `etl.batch_facts` says of the numbers that the settings want, up to the latest known batch. */
+interface BatchFacts {
+  readonly latestBatch: number | null;
+  /** Numbers that were read to their end, and their blocks. */
+  readonly read: number;
+  readonly blocks: number;
+  /** Of the newest batches: how many come in a day, and how many blocks each has. */
+  readonly perDay: number | null;
+  readonly blocksEach: number | null;
+  /** Blocks on the fullest page: what a page holds, whatever was requested. */
+  readonly pageItems: number | null;
+}
+
+/** Pages of a batch, as chains have them (docs/api-costs.md). */
+const usualPages = { least: 3, most: 29 };
+
+/** What is left of the batches of a range. */
+function historyLeft(
+  known: BatchFacts | null,
+  { fromBatch, toBatch }: NumberedSettings,
+  { pageSize }: EstimateOptions,
+): Estimate {
+  const high = toBatch ?? known?.latestBatch ?? null;
+  if (high === null) return atLeast(1);
+  const unread = Math.max(0, high - fromBatch + 1 - (known?.read ?? 0));
+  if (unread === 0) return none;
+  return known === null || known.read === 0
+    ? upTo(unread * usualPages.least, unread * usualPages.most)
+    : about(unread * pagesOf(known.blocks / known.read, known, pageSize));
+}
+
+/** Numbers that a poll tries where the one above the newest batch was new. */
+const pollsAtNews = 3;
+
+/** What it takes a day to follow the newest batches. */
+function dailyUpkeep(
+  known: BatchFacts | null,
+  { toBatch, reread }: NumberedSettings,
+  { pageSize, pollsPerDay }: EstimateOptions,
+): Estimate {
+  if (toBatch !== null) return none;
+  const { perDay = null, blocksEach = null } = known ?? {};
+  if (known === null || perDay === null || blocksEach === null) return atLeast(pollsPerDay);
+  const polls = pollsPerDay + Math.min(pollsPerDay, perDay) * (pollsAtNews - 1);
+  const least = polls + perDay * pagesOf(blocksEach, known, pageSize);
+  // Batches are read again only until they are verified.
+  return upTo(least, least + pollsPerDay * reread);
+}
+
+const pagesOf = (blocks: number, { pageItems }: BatchFacts, pageSize: number) =>
+  Math.max(1, blocks / (pageItems ?? pageSize) + halfPage);
+
 /** Lists by number, one for each: the newest numbers are found, and followed. */
 export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, BatchFacts> = {
-  ...numberedStatus,
+  name: 'numbered',
+  hasHistory: true,
+  readsAgain: sql`later.reason is null and later.batch = (item.scope ->> 'batch')::bigint`,
+  isPrunable,
+  covers: () => 'batches',
+  facts: sql`etl.batch_facts(
+    feeds.feed,
+    (feeds.settings ->> 'fromBatch')::bigint,
+    (feeds.settings ->> 'toBatch')::bigint
+  )`,
+  settings: numberedSettings,
+  bounds: ['fromBatch', 'toBatch'],
+  isBounded: ({ fromBatch, toBatch }) => fromBatch !== 1 || toBatch !== null,
+  estimate: (known, settings, how) => ({
+    history: historyLeft(known, settings, how),
+    upkeep: dailyUpkeep(known, settings, how),
+  }),
+  examples: { sync: '--from-batch 1 --to-batch 20', backfill: '--from-batch 1' },
   canReadAgain: false,
   lanes,
   extended: (settings) => settings,
@@ -179,103 +338,3 @@ const batchesToRead = (db: Database, feed: Feed): Promise<readonly NumberedScope
     `);
     return rows;
   });
-
-interface Standing extends Record<string, unknown> {
-  /** The lowest block that the walk was served; null: none. */
-  readonly lowest: number | null;
-  /** Stored blocks of the batch below `lowest`. */
-  readonly stored_below: number;
-  readonly is_verified: boolean;
-  /** The batch of the stored block that the lowest one names as its parent. */
-  readonly stands_on: number | null;
-  /** The nearest lower batch with blocks. */
-  readonly below: number | null;
-  /** Whether every number between `below` and this one was read. */
-  readonly is_next: boolean;
-}
-
-/**
- * Whether stored rows support the end of a batch's list: neighbours verify it, so a claim passes
- * unless stored blocks are missing, the batch below does not meet it, or the end is odd.
- */
-async function judgeBatchEnd(
-  list: NumberedList,
-  db: Queryable,
-  claim: EndClaim<NumberedWalk>,
-): Promise<EndVerdict> {
-  const batch = claim.scope.batch;
-  const found = await standing(list, db, claim);
-  const { lowest, stored_below, is_verified, stands_on, below, is_next } = found;
-  const from = lowest === null ? 'no block' : `no block below ${lowest}`;
-  if (is_verified && stored_below > 0) {
-    return {
-      is: 'contradicted',
-      evidence: `batch ${batch} lists ${from}, and ${stored_below} are verified`,
-      question: null,
-    };
-  }
-  if (stored_below > 0) return { is: 'unsupported' };
-  if (stands_on !== null && stands_on < batch) return { is: 'supported' };
-  if (isOdd(claim)) return { is: 'unsupported' };
-  if (lowest === null) return { is: 'supported' };
-  // The lower neighbour is read already, and this is not its upper border.
-  return { is: below !== null && is_next ? 'unsupported' : 'supported' };
-}
-
-/** An empty page cannot follow a cursor, which names an item; a full page mostly has a cursor. */
-const isOdd = ({ rows, quarantined, entry, isFull }: EndClaim) =>
-  isFull || (rows.length + quarantined === 0 && entry !== 'head');
-
-async function standing(
-  list: NumberedList,
-  db: Queryable,
-  { walk_id, chain_id, scope: { batch }, rows: served }: EndClaim<NumberedWalk>,
-): Promise<Standing> {
-  const page = served
-    .flatMap(({ height, row }) => (height === null ? [] : [{ height, parent: row['parent_hash'] }]))
-    .toSorted((a, b) => a.height - b.height)[0];
-  const { blocks, states, number } = tablesOf(list);
-  const { rows } = await db.execute<Standing>(sql`
-    with walked as (
-      select least(min(bottom), ${page?.height ?? null}::bigint) as lowest
-      from etl.pages
-      where walk_id = ${walk_id}
-    ), parent as (
-      select case
-               when lowest = ${page?.height ?? null}::bigint then ${page?.parent ?? null}::text
-               else (
-                 select parent_hash from ${blocks} where chain_id = ${chain_id} and height = lowest
-               )
-             end as hash
-      from walked
-    ), below as (
-      select max(batch_number) as number
-      from ${states}
-      where chain_id = ${chain_id} and blocks_count > 0 and batch_number < ${batch}
-    )
-    select lowest::float8 as lowest,
-           (
-             select count(*) from ${blocks}
-             where chain_id = ${chain_id}
-               and ${number} = ${batch}
-               and height < coalesce(lowest, ${Number.MAX_SAFE_INTEGER}::bigint)
-           )::float8 as stored_below,
-           exists (
-             select from ${states}
-             where chain_id = ${chain_id} and batch_number = ${batch} and is_verified
-           ) as is_verified,
-           (
-             select ${number} from ${blocks} as stored
-             where chain_id = ${chain_id} and height = lowest - 1 and stored.hash = parent.hash
-           )::float8 as stands_on,
-           below.number::float8 as below,
-           (
-             select count(*) from ${states}
-             where chain_id = ${chain_id} and batch_number > below.number and batch_number < ${batch}
-           ) = ${batch}::bigint - below.number - 1 as is_next
-    from walked, parent, below
-  `);
-  const [found] = rows;
-  if (found === undefined) throw new Error('an aggregate has one row');
-  return found;
-}
