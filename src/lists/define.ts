@@ -21,9 +21,6 @@ import type {
   Scope,
 } from './operation.ts';
 
-/** What a declaration says of itself, and no kind of list decides. */
-type Declared = 'name' | 'version' | 'offer' | 'guide';
-
 type KindOf<Walk extends Scope> = (
   declared: Pick<Declaration<Walk>, 'name' | 'table' | 'key' | 'cursor'> & {
     readonly orderBy: (
@@ -34,11 +31,7 @@ type KindOf<Walk extends Scope> = (
 ) => Pick<RowOfKind<Walk>, 'columns'> & {
   /** Its tables beside those of the items. */
   readonly concluded: readonly PgTable[];
-} & Omit<Operation<Walk>, Declared | Derived>;
-
-/** What follows from the declaration of the item, the path and the cursor. */
-type Derived =
-  'table' | 'children' | 'tables' | 'addressColumns' | 'request' | 'cursor' | 'item' | 'normalise';
+} & Pick<Operation, 'kind' | 'order' | 'defaults' | 'batches' | 'ranking'>;
 
 /** A list of the API: all of its operation that does not follow from the rest. */
 interface Declaration<Walk extends Scope>

@@ -69,11 +69,6 @@ export interface PageEnd extends OrderKey {
   readonly page_id: number;
 }
 
-interface OrderFields<Name> {
-  readonly height: Name;
-  readonly time: Name;
-}
-
 /** A column of the key, and the names of its field in all of the API's generations. */
 export interface KeyPart {
   readonly column: string;
@@ -87,8 +82,8 @@ export type ListUnit = 'blocks' | 'batches';
 /** How a list is ordered, highest first. */
 export interface ListOrder {
   /** An item's fields, by their names in all of the API's generations. */
-  readonly fields: OrderFields<readonly string[]>;
-  readonly columns: OrderFields<string>;
+  readonly fields: { readonly height: readonly string[]; readonly time: readonly string[] };
+  readonly columns: { readonly height: string; readonly time: string };
   /** What orders the items of a height. */
   readonly key: readonly KeyPart[];
   readonly unit: ListUnit;
