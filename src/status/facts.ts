@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import type { FeedState } from '../lists/feed.ts';
 import { byKind } from '../lists/index.ts';
@@ -149,49 +149,9 @@ export interface LaneRecord {
   readonly rows_today: number;
 }
 
-/** As SQL: a walk's pages since a time. Doubling steps read at most twice as many pages. */
-const pagesSince = (since: SQL) => sql`
-  select inserted, fetched_at from etl.pages
-  where walk_id = walk.id and fetched_at >= ${since} and sequence >= walk.pages - (
-    with recursive back(depth) as (
-      select 64::bigint
-      union all
-      select 2 * depth from back
-      where depth < walk.pages and exists (
-        select from etl.pages
-        where walk_id = walk.id and sequence = walk.pages - depth and fetched_at >= ${since}
-      )
-    )
-    select max(depth) from back
-  )
-`;
-
-const midnight = sql`date_trunc('day', now(), 'UTC')`;
-const paceSince = sql`now() - interval '5 minutes'`;
-
-/** Every lane, the live one of a feed first. Only walks older than today count rows by pages. */
+/** Every lane, the live one of a feed first. */
 export async function readLanes(db: Database): Promise<LaneRecord[]> {
   const { rows } = await db.execute<{ record: LaneRecord }>(sql`/* lanes */
-    with walk as (
-      select id, feed, lane, pages, inserted, started_at, state, finished_at
-      from etl.walks
-      where state = 'running' or finished_at >= least(${midnight}, ${paceSince})
-    ), today as (
-      select feed, lane, sum(case when started_at >= ${midnight} then inserted else older.rows end) as rows
-      from walk left join lateral (
-        select coalesce(sum(page.inserted), 0) as rows from (${pagesSince(midnight)}) as page
-        where walk.started_at < ${midnight}
-      ) as older on true
-      where state = 'running' or finished_at >= ${midnight}
-      group by feed, lane
-    ), pace as (
-      select feed, lane,
-             count(*) / greatest(1, extract(epoch from clock_timestamp() - min(fetched_at)))
-               as pages_per_second
-      from walk, lateral (${pagesSince(paceSince)}) as page
-      where state = 'running' or finished_at > ${paceSince}
-      group by feed, lane
-    )
     select json_build_object(
       'feed', feed,
       'shown', json_build_object(
@@ -202,17 +162,16 @@ export async function readLanes(db: Database): Promise<LaneRecord[]> {
         'reason', newest.reason,
         'last_success_at', success_at,
         'last_page_at', last_page_at,
-        'pages_per_second', round(pages_per_second, 3)
+        'pages_per_second', pages_per_second
       ),
       'holder', ${laneHolder(sql`newest`)},
       'stopped_at', newest.stopped_at,
       'last_page_age_s', round(extract(epoch from clock_timestamp() - last_page_at)),
-      'rows_today', coalesce(today.rows, 0)
+      'rows_today', coalesce(rows_today, 0)
     ) as record
     from etl.newest_runs as newest
     left join etl.coverage using (feed, lane)
-    left join pace using (feed, lane)
-    left join today using (feed, lane)
+    left join etl.lane_paces using (feed, lane)
     order by feed, lane desc
   `);
   return rows.map(({ record }) => record);
