@@ -14,9 +14,9 @@ from (
 comment on view explorer.fees_daily is 'How the fees of user operations spread, for each chain and UTC day. Computed for each query: filter by chain_id.';
 comment on column explorer.fees_daily.chain_id is 'Number of the chain.';
 comment on column explorer.fees_daily.day is 'The day, UTC.';
-comment on column explorer.fees_daily.operations is 'Operations of that day that report a fee and are in their list.';
-comment on column explorer.fees_daily.p10_native is 'A tenth of them cost at most this, in the chain''s own currency, exact.';
+comment on column explorer.fees_daily.operations is 'Operations in their list that report a fee.';
+comment on column explorer.fees_daily.p10_native is 'A tenth of them cost at most this, exact, in native_symbol.';
 comment on column explorer.fees_daily.p50_native is 'Half of them cost at most this: the median.';
 comment on column explorer.fees_daily.p90_native is 'Nine of ten cost at most this.';
 comment on column explorer.fees_daily.p99_native is 'All but one of a hundred cost at most this.';
-comment on column explorer.fees_daily.native_symbol is 'Symbol of that currency. Null: not known.';
+comment on column explorer.fees_daily.native_symbol is 'The chain''s own currency. Null: not known.';
