@@ -40,16 +40,11 @@ export function printAnswer<Schema extends DocumentSchema>(
   return exit;
 }
 
-const nextHead = 'Next  ';
-
 /** Commands to go on with, and what each does. */
 export function nextLines(
   look: Look,
   steps: readonly (readonly [command: string, what: string])[],
 ): string[] {
-  const rows = steps.map(([command, what]) => [paint(look, 'command', command), what]);
-  const room = { ...look, columns: look.columns - nextHead.length };
-  return columns(room, { rows, flexible: 1 }).map(
-    (line, at) => (at === 0 ? nextHead : ' '.repeat(nextHead.length)) + line,
-  );
+  const rows = steps.map(([command, what]) => [`  ${paint(look, 'command', command)}`, what]);
+  return ['Next:', ...columns(look, { rows, flexible: 1 })];
 }

@@ -8,7 +8,7 @@ import {
   type StatusDocument,
 } from '../status/schema.ts';
 import { isKnown, statusNow, statusOrOutage } from '../status/status.ts';
-import { bar, columns, feedNames, fit, wrap } from '../terminal/layout.ts';
+import { bar, columns, feedNames, prose } from '../terminal/layout.ts';
 import { type Look, mark, paint, type Style } from '../terminal/look.ts';
 import { brief, bytes, compact, counted, duration, whole } from '../terminal/numbers.ts';
 import { addExamples, addDemo } from './options.ts';
@@ -126,7 +126,7 @@ function headline({ overall, as_of }: StatusDocument, look: Look): string[] {
   const isDated = since === null || sentence.includes(' since ');
   const dated = isDated ? sentence : `${sentence} Since ${clock(since, new Date(as_of))}.`;
   const [style, name] = [overallStyles[state], state.replace('-', ' ')];
-  return wrap(`${mark(look, style)} ${paint(look, style, name)}: ${dated}`, look.columns, 2);
+  return prose(look, `${mark(look, style)} ${paint(look, style, name)}: ${dated}`);
 }
 
 /** Stored data; then workers, credits of today, and the next poll. */
@@ -148,7 +148,7 @@ function summary(document: StatusDocument, look: Look): string[] {
     ...(next_poll_at === null ? [] : [`next poll ${clock(next_poll_at, at)}`]),
   ];
   return [...(feeds.length === 0 ? [] : [data]), work].flatMap((parts) =>
-    wrap(parts.join(' · '), look.columns - 2).map((line) => `  ${line}`),
+    prose(look, parts.join(' · '), 2),
   );
 }
 
@@ -284,18 +284,10 @@ function detail(
   const names = feedNames(look, feeds, all);
   const what = `${names === '' ? '' : `${names}: `}${sentence}`;
   return [
-    ...(isSaid ? [] : wrapped(printable(what), '  ', look)),
-    ...(advice === null ? [] : wrapped(advice, '    ', look)),
+    ...(isSaid ? [] : prose(look, printable(what), 2)),
+    ...(advice === null ? [] : prose(look, advice, 4)),
     ...(command === null ? [] : [`    ${paint(look, 'command', command)}`]),
   ];
-}
-
-/** On a terminal at most two lines; the document has all. Elsewhere uncut. */
-function wrapped(text: string, blanks: string, look: Look): string[] {
-  const room = look.columns - blanks.length;
-  const [first = '', ...rest] = wrap(text, room);
-  if (!look.isTerminal || rest.length === 0) return [first, ...rest].map((line) => blanks + line);
-  return [blanks + fit(first, room), blanks + fit(rest.map((line) => line.trim()).join(' '), room)];
 }
 
 /** Only --json shows a smaller archive, in bytes. */
@@ -308,7 +300,7 @@ function notes(feeds: readonly FeedStatus[], look: Look, commandLine: CommandLin
   const unknown = `${counted(drift, 'field')} this version does not know (stored in extra).`;
   const command = `    ${paint(look, 'command', commandLine('explorer-etl verify'))}`;
   return [
-    ...(drift === 0 ? [] : [[...wrapped(unknown, '  ', look), command]]),
+    ...(drift === 0 ? [] : [[...prose(look, unknown, 2), command]]),
     ...(archive < largeArchive ? [] : [[`  ${bytes(archive)} of archived pages`]]),
   ];
 }

@@ -90,7 +90,7 @@ test('a feed that is not complete says so, and the first command is verify', () 
   if (first === undefined) throw new Error('no feed');
   const open = { ...first, is_verified: false };
   expect(demoText({ ...demo, feeds: [open, ...others] }, plainLook, inClone)).toMatch(
-    /✗ .*user operations .*not verified.*\n(?:.*\n)*Next {2}npx explorer-etl verify --demo/u,
+    /✗ .*user operations .*not verified.*\n(?:.*\n)*Next:\n {2}npx explorer-etl verify --demo/u,
   );
 });
 
