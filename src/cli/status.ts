@@ -41,7 +41,9 @@ export function register({ command, run }: Registry): void {
 
 async function status(context: Context, options: StatusOptions) {
   if (options.watch && options.runs) throw new UsageError('--watch and --runs exclude each other.');
-  if (options.watch) requireTerminal(context);
+  if (options.watch && (context.json || !context.err.isTerminal)) {
+    throw new UsageError('--watch needs a terminal to draw on, and no --json: leave it out.');
+  }
   const settings = settingsOf(context, {}, 'database');
   const { pageSize } = settings.explorer;
   const commandLine = context.commandLine;
@@ -63,15 +65,6 @@ async function status(context: Context, options: StatusOptions) {
     const text = textOf(document, context.out);
     return printAnswer(context, statusDocument, document, text);
   });
-}
-
-function requireTerminal({ err, json }: Context): void {
-  if (json)
-    throw new UsageError(
-      '--watch draws a screen, --json prints one document: leave one of them out.',
-    );
-  if (err.isTerminal) return;
-  throw new UsageError('--watch needs a terminal to draw on: leave it out, or use --json.');
 }
 
 const overallStyles: Readonly<Record<StatusDocument['overall']['state'], Style>> = {

@@ -102,19 +102,6 @@ test('a feed whose answer comes a byte a second says that it waits, and asks aga
   await eventually('another request', hangMs, async () => simulator.requests > 1);
 });
 
-test('progress does not begin with the last state of an earlier run', async () => {
-  const { pool, run } = await scene(0);
-  await run('sync', '--operation', 'factories');
-  await pool.query(`update etl.feeds set state = 'failed', reason = 'long ago'`);
-
-  const { stderr } = await run('sync', '--operation', 'factories');
-
-  // Log lines begin with their time; one of them says what the feed recovered from.
-  const progress = stderr.split('\n').filter((line) => line.startsWith(feedOf('factories')));
-  expect(progress.length).toBeGreaterThan(0);
-  expect(progress.join()).not.toMatch(/failed|degraded/);
-});
-
 test('it is one screen, before and after', async () => {
   const { run } = await scene(0);
   expect((await run('status')).stdout).toBe(
