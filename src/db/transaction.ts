@@ -57,6 +57,9 @@ async function once<T>(pool: Pool, work: (session: PoolClient) => Promise<T>): P
 /** Statements that follow each `begin` of a pool, if its pooler keeps no session. */
 export const settingsOfTransactions = new WeakMap<Pool, string>();
 
+/** Whether a connection stays with its session, so that a statement may have a name and is planned once. */
+export const keepsSessions = (pool: Pool): boolean => !settingsOfTransactions.has(pool);
+
 /** Bounds the wait for each lock; a lock_timeout of the URL or the role takes precedence. */
 export const limitLockWait = (session: PoolClient, ms: number) =>
   session.query(

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
+import { keepsSessions } from '../db/transaction.ts';
 import { type FailureClass, failures } from '../failure.ts';
 import type { Reply } from './client.ts';
 import { type ExplorerError, KeyPausedError, type Pause } from './error.ts';
@@ -107,8 +108,9 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
     const { limit, creditsRemaining } = reported;
     reported = nothingReported;
     const sentMs = now();
-    const given = [fingerprint, lane, hasTurn, limit, creditsRemaining, unused];
-    const { rows } = await pool.query<SlotReply>(reserveSlot, given);
+    const name = keepsSessions(pool) ? 'request_slot' : undefined;
+    const values = [fingerprint, lane, hasTurn, limit, creditsRemaining, unused];
+    const { rows } = await pool.query<SlotReply>({ name, text: reserveSlot, values });
     const [reply] = rows;
     if (reply === undefined) throw new Error('the budget of the key is gone from etl.budget');
     // The statement ran between request and reply.
