@@ -180,7 +180,7 @@ describe('an embedded address', () => {
     ];
     const told = observation({ implementations });
     expect(told?.row.extra).toEqual({ implementations: { 0: { address: address('d') } } });
-    expect(told?.lists.implementations).toHaveLength(2);
+    expect(told?.lists.implementations?.rows).toHaveLength(2);
   });
 
   test('that tells values of another type or format does not tell them', () => {
@@ -196,10 +196,9 @@ describe('an embedded address', () => {
       lists: {
         implementations: null,
         metadata_tags: null,
-        public_labels: [{ position: 1, label: 'l' }],
+        public_labels: { rows: [{ position: 1, label: 'l' }], unread: [1, 0] },
       },
       missing: ['name'],
-      inPart: { public_labels: [1, 0] },
     });
     expect(told?.row.extra).toEqual({
       'name (array)': ['a'],
