@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { command, configFolder, emptyFolder, eventually } from '../harness/process.ts';
 import { freshDatabase } from '../harness/database.ts';
-import { logLines } from '../harness/log-lines.ts';
+import { logLines } from './log-lines.ts';
 import { testKey } from '../harness/sync.ts';
 
 /** A busy machine, in ms. */

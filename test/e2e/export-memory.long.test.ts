@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Child, emptyFolder } from '../harness/process.ts';
 import { freshDatabase } from '../harness/database.ts';
-import { openDuckDb } from '../harness/duckdb.ts';
+import { openDuckDb } from '../integration/export/duckdb.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 const rows = 200_000;

@@ -3,7 +3,7 @@ import { statusFaults, type SimulatedChain } from '../../simulator/index.ts';
 import { alterExplorer, simulated } from '../harness/explorer.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
-import { logLines } from '../harness/log-lines.ts';
+import { logLines } from './log-lines.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { plainChain } from '../harness/sync.ts';
 

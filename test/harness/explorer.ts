@@ -71,25 +71,18 @@ export interface ServedPage {
   next_page_params: Json | null;
 }
 
-export interface AlteredExplorer {
-  readonly url: string;
-  /** Requests so far. */
-  readonly requests: number;
-  /** What becomes of each page of an operation from now on; the URL's path tells which it is. */
-  alter: (page: ServedPage, path: string, url: URL) => unknown;
-}
-
 /** A simulated explorer whose answers go through a function of the test. */
 export async function alterExplorer(
   seed: number,
   chain: SimulatedChain,
   options: Partial<SimulatorOptions> = {},
-): Promise<AlteredExplorer> {
+) {
   const simulator = await simulated({ seed, chains: [chain], apiKey: testKey, ...options });
   const altered = {
     url: '',
     requests: 0,
-    alter: ((page) => page) as AlteredExplorer['alter'],
+    /** What becomes of each page of an operation from now on; the URL's path tells which it is. */
+    alter: (page: ServedPage, _path: string, _url: URL): unknown => page,
   };
   altered.url = await answered(async (requested) => {
     altered.requests += 1;

@@ -6,7 +6,7 @@ import { truthAt } from './truth/truth.ts';
 import { ledgerFaults } from './ledger.ts';
 import { watchedDifferences } from './tables.ts';
 import { sumFaults, sumUp } from './sums.ts';
-import type { SyncRun } from './sync.ts';
+import { plainChain, type SyncRun } from './sync.ts';
 
 const seed = 17;
 const operations = ['user-operations'] as const;
@@ -19,13 +19,10 @@ const polls = 3;
 
 /** A chain of a list of user operations whose head grows, with late, orphaned and re-included ones. */
 export const movingChain = (id: number, name: string, userOperations: number): SimulatedChain => ({
+  ...plainChain,
   id,
   name,
-  family: 'optimism',
-  generation: 'v12',
   userOperations,
-  batches: { first: 1, count: 0, blocks: 60 },
-  factories: 0,
   motion: {
     operationsPerMinute: 20,
     latePercent: 6,

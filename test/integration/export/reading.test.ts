@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TestDatabase } from '../../harness/database.ts';
-import { openDuckDb, type DuckRow } from '../../harness/duckdb.ts';
+import { openDuckDb, type DuckRow } from './duckdb.ts';
 import { copiedChains, openLake } from './lake.ts';
 
 /** Times and doubles in one format. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { emptyFolder } from '../../harness/process.ts';
-import { openDuckDb, type DuckRow } from '../../harness/duckdb.ts';
+import { openDuckDb, type DuckRow } from './duckdb.ts';
 import { call } from '../../harness/call.ts';
 import { copiedChains } from './lake.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { freshDatabase } from '../../harness/database.ts';
-import { openDuckDb } from '../../harness/duckdb.ts';
+import { openDuckDb } from './duckdb.ts';
 import { openLake } from './lake.ts';
 
 /** What no format may trip over. */

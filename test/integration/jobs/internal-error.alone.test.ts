@@ -4,7 +4,7 @@ import type * as registry from '../../../src/lists/registry.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { logLines } from '../../harness/log-lines.ts';
+import { logLines } from '../../e2e/log-lines.ts';
 import { testKey } from '../../harness/sync.ts';
 import { smallChain } from '../../harness/copy.ts';
 
