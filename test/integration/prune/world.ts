@@ -51,7 +51,9 @@ export function ledgerOf(database: UsedDatabase) {
     /** All that people read of what is verified, what is there, and what it cost. */
     reported: async () => ({
       verified: await verifyFeeds(db),
-      status: (await readFeeds(db)).map(({ shown, ...rest }) => untimed({ ...shown, ...rest })),
+      status: (await readFeeds(db)).map(({ shown, poll, ...rest }) =>
+        untimed({ ...shown, ...rest, polled_at: poll.last_at }),
+      ),
       coverage: await query('select * from explorer.coverage order by feed, from_block'),
       gaps: await query('select * from explorer.gaps order by feed, from_block'),
       freshness: await query(
