@@ -86,7 +86,7 @@ type Bound = keyof typeof bounds;
 export function addBounds(command: Command, names: readonly Bound[]): Command {
   for (const name of names) {
     const [flag, help, parse] = bounds[name];
-    command.option<string | number | null>(flag, help, parse);
+    command.option<string | number>(flag, help, parse);
   }
   return command;
 }
@@ -108,7 +108,9 @@ export function boundsOf(settings: Settings, given: ScopeBounds): ScopeBounds {
   refuseReversed('block', given.fromBlock, given.toBlock);
   const names = givenBounds(given);
   for (const bound of names) requireChosen(settings, bound);
-  return Object.fromEntries(names.map((bound) => [bound, given[bound]]));
+  return Object.fromEntries(
+    names.map((bound) => [bound, given[bound] === allHistory ? null : given[bound]]),
+  );
 }
 
 function refuseReversed(unit: 'batch' | 'block', from?: number, to?: number): void {
@@ -130,9 +132,12 @@ function requireChosen({ chains }: Settings, bound: Bound): void {
   );
 }
 
-/** The time of `--since`, as an ISO 8601 string; null: all history. */
-function sinceOf(flag: string): string | null {
-  if (flag === 'all') return null;
+/** The `--since` without a bound. Commander makes a parsed null an empty text. */
+const allHistory = 'all';
+
+/** The time of `--since`, as an ISO 8601 string, or `allHistory`. */
+function sinceOf(flag: string): string {
+  if (flag === allHistory) return flag;
   const now = new Date();
   const time = parseMoment(flag, now);
   if (time === null) throw new InvalidArgumentError(`It is not ${momentForms}, or all.`);
