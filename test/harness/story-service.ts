@@ -39,7 +39,7 @@ export class Liar {
   onRequest: () => void = () => undefined;
   readonly #manner: Manner;
   #truth: Truth;
-  /** What is listed instead, for a while. */
+  /** What the list of operations is for a while; bundles are made of the same operations, and stay. */
   #cut: Truth | null = null;
   /** What is said again in a round, by what was requested. */
   readonly #repeated = new Map<string, Page>();
@@ -59,7 +59,7 @@ export class Liar {
     this.#truth = truth;
   }
 
-  /** Lists something else while `work` lasts. */
+  /** Lists other operations while `work` lasts. */
   async whileCut(cut: Truth, work: () => Promise<void>): Promise<void> {
     this.#cut = cut;
     this.#tell(`operations/${cutWhileAgain}`, 'operations', 'operations below 60 %');
@@ -80,7 +80,8 @@ export class Liar {
   }
 
   #honestly(request: Requested): Page {
-    return honestPage(this.#cut ?? this.#truth, request, pageSize);
+    const cut = request.list === 'operations' ? this.#cut : null;
+    return honestPage(cut ?? this.#truth, request, pageSize);
   }
 
   #tell(lie: string, list: ListName, request: string): void {
