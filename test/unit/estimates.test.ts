@@ -54,7 +54,7 @@ const wanted = { ...poll, parallel: 4, fromBatch: 1, toBatch: null, reread: 2 };
 const batches = {
   latestBatch: 1_000,
   read: 2,
-  blocks: 400,
+  blocksPerNumber: 200,
   perDay: 100,
   blocksEach: 200,
   pageItems: null,

@@ -78,18 +78,32 @@ return (
   select json_build_object(
     'latestBatch', latest_batch,
     'read', done.read,
-    'blocks', done.blocks,
+    'blocksPerNumber', coalesce(spread.blocks_per_number, done.blocks),
     'perDay', recent.per_day,
     'blocksEach', recent.blocks,
     'pageItems', page.items
   )
   from etl.feeds, lateral (
-    select count(*) as read, coalesce(sum(blocks_count), 0) as blocks
+    select count(*) as read, avg(blocks_count) filter (where blocks_count > 0) as blocks
     from etl.batch_states as batch
     where batch.chain_id = feeds.chain_id
       and batch.operation = feeds.operation
       and batch_number between from_batch and coalesce(to_batch, latest_batch)
   ) as done, lateral (
+    -- A walk begins with the highest block of its batch, so batches that are being read count too.
+    select (high.top - low.top)::float8 / nullif(high.batch - low.batch, 0) as blocks_per_number
+    from (
+      select batch, top from etl.walks
+      where walks.feed = of_feed and batch >= from_batch and top is not null
+      order by batch, top desc
+      limit 1
+    ) as low, (
+      select batch, top from etl.walks
+      where walks.feed = of_feed and batch <= coalesce(to_batch, latest_batch) and top is not null
+      order by batch desc, top desc
+      limit 1
+    ) as high
+  ) as spread, lateral (
     select 86400 * (count(timestamp) - 1)
              / nullif(extract(epoch from max(timestamp) - min(timestamp)), 0) as per_day,
            avg(blocks_count) as blocks

@@ -119,9 +119,10 @@ type NumberedSettings = z.output<ReturnType<typeof numberedSettings>>;
 /** What `etl.batch_facts` says of the numbers that the settings want, up to the latest known batch. */
 interface BatchFacts {
   readonly latestBatch: number | null;
-  /** Numbers that were read to their end, and their blocks. */
+  /** Numbers that were read to their end. */
   readonly read: number;
-  readonly blocks: number;
+  /** Of them, unused numbers included; null: none has blocks. */
+  readonly blocksPerNumber: number | null;
   /** Of the newest batches: how many come in a day, and how many blocks each has. */
   readonly perDay: number | null;
   readonly blocksEach: number | null;
@@ -142,9 +143,10 @@ function historyLeft(
   if (high === null) return atLeast(1);
   const unread = Math.max(0, high - fromBatch + 1 - (known?.read ?? 0));
   if (unread === 0) return none;
-  return known === null || known.read === 0
+  const blocks = known?.blocksPerNumber ?? null;
+  return known === null || blocks === null
     ? upTo(unread * usualPages.least, unread * usualPages.most)
-    : about(unread * pagesOf(known.blocks / known.read, known, pageSize));
+    : about(unread * pagesOf(blocks, known, pageSize));
 }
 
 /** Numbers that a poll tries where the one above the newest batch was new. */
