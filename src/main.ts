@@ -81,6 +81,7 @@ function openStdout(): Pick<Context, 'stdout' | 'drained'> {
   };
 }
 
-/** The reader closed the pipe, now or earlier. */
-const isClosed = ({ code }: NodeJS.ErrnoException) =>
-  code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
+/** The reader closed the pipe, now or earlier. No constant: what is above awaits the whole program. */
+function isClosed({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
+}
