@@ -53,12 +53,11 @@ const endMs = Number(hoursText) * hourMs;
 const lists = listsText.split(',') as ListName[];
 const rankedLists = lists.filter(isRanked);
 
-/** A chain on which all moves that the product claims to follow. */
+/** A chain on which all moves that we claim to follow. The week does not end behind unused numbers. */
 const chain: SimulatedChain = {
   ...chainOfSeed(seed),
   userOperations: 600,
   batches: { first: 1, count: 12, blocks: 150 },
-  // The week must not end behind unused numbers: what follows them is found later.
   gapsPercent: 2,
   factories: 120,
   bundlers: 70,

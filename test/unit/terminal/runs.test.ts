@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runsText } from '../../../src/cli/runs.ts';
 import { widthOf } from '../../../src/terminal/layout.ts';
-import { looks } from './looks.ts';
+import { looks, usual } from './looks.ts';
 
 const at = (time: string) => `2026-11-24T${time}Z`;
 const run = { pages: 1, rows: 0, reason: null, lane: 'live', state: 'finished' } as const;
@@ -50,7 +50,7 @@ const found = {
 };
 
 test('runs and events stand in one table, the newest first, with what they say', async () => {
-  const text = runsText(found, { isTerminal: true, columns: 80, isColoured: false });
+  const text = runsText(found, usual);
   await expect(text).toMatchFileSnapshot('snapshots/runs.txt');
 });
 
@@ -62,8 +62,6 @@ test.each(Object.values(looks))('they fit $columns columns, coloured: $isColoure
 });
 
 test('a day without runs is said', () => {
-  const none = { ...found, runs: [], events: [] };
-  expect(runsText(none, { isTerminal: false, columns: 80, isColoured: false })).toBe(
-    'No run in the last 24 hours.\n',
-  );
+  const text = runsText({ ...found, runs: [], events: [] }, usual);
+  expect(text).toBe('No run in the last 24 hours.\n');
 });
