@@ -7,7 +7,7 @@ import { chainName, isKnownChain, knownChainNames } from '../chains.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { exampleConfig } from '../config/example.ts';
 import { configFileName } from '../config/load.ts';
-import { operationNames, operations } from '../lists/registry.ts';
+import { type OperationName, operationNames, operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
 import { prose } from '../terminal/layout.ts';
 import type { Look } from '../terminal/look.ts';
@@ -89,15 +89,19 @@ export async function askForChoice({ stdin, stdout }: Terminal, signal: AbortSig
     );
   const lists = await multiselect({
     message: 'Lists',
-    options: offered('usual', 'if-named').map((value) => ({
-      value,
-      hint: operations[value].guide.about,
-    })),
+    options: offered('usual', 'if-named').map((value) => ({ value, hint: costOf(value) })),
     initialValues: offered('usual'),
     ...how,
   });
   if (isCancel(lists)) throw cancelled();
   return { chains, lists };
+}
+
+/** What the file that is written says above a list's settings. */
+function costOf(name: OperationName): string {
+  const { guide } = operations[name];
+  const comments = guide.example(usualChain).matchAll(/^ {6}# (.*)$/gmu);
+  return [guide.about, ...[...comments].map(([, text]) => text)].join(' ');
 }
 
 const cancelled = () => new UsageError('nothing was chosen, and nothing was written.');
