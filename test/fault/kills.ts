@@ -118,7 +118,7 @@ async function look(program: Program, url: string): Promise<void> {
 
 async function isAllFinished({ database }: World): Promise<boolean> {
   const { rows } = await database.pool.query<{ finished: boolean }>(
-    "select count(*) = $1 and bool_and(state = 'finished') as finished from etl.runs",
+    "select count(distinct feed) = $1 and bool_and(state = 'finished') as finished from etl.runs",
     [operationNames.length],
   );
   return rows[0]?.finished ?? false;
