@@ -1,12 +1,7 @@
 create or replace view explorer.operations_monthly as
-select op.chain_id, date_trunc('month', op.timestamp at time zone 'UTC')::date as month,
-       count(*) as operations, count(*) filter (where not status) as failed,
-       count(distinct address_hash) as senders,
-       sum(fee) * ('1e-' || native_decimals)::numeric as fee_native, native_symbol
-from etl.timed_operations as op
-left join explorer.chains on chains.chain_id = op.chain_id
-where op.timestamp is not null
-group by op.chain_id, month, native_decimals, native_symbol;
+select chain_id, first_day as month, operations, failed, senders, fee_native, native_symbol
+from etl.operation_periods
+where unit = 'month';
 
 comment on view explorer.operations_monthly is 'User operations of each chain and month, with true distinct senders. Computed for each query: filter by chain_id.';
 comment on column explorer.operations_monthly.chain_id is 'Number of the chain.';
