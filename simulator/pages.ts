@@ -58,7 +58,7 @@ export const pageLimit = 50;
 
 type Cursor = Readonly<Record<string, string | number>>;
 
-/** Where an item stands in a list in descending order. */
+/** The position of an item in a list in descending order. */
 export interface Position {
   readonly value: number;
   /** Distinguishes items of one value; compared as text. */
@@ -79,7 +79,7 @@ export interface Listed {
   readonly lacksHash: boolean;
 }
 
-/** A list in descending order, as it stands at one time. */
+/** A list in descending order, at one time. */
 interface AnyList<Item extends Listed> {
   /** The lowest and the highest value that an item may have. */
   readonly floor: number;

@@ -110,7 +110,7 @@ comment on column explorer.block_uncles.page_id is 'etl.pages.id of the page tha
 comment on table explorer.blocks is 'Blocks that Optimism batches listed, one row for each height. Source: /blocks/optimism-batch/{batch}. A null means that the API said null or nothing.';
 comment on column explorer.blocks.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.blocks.height is 'Block number; API field height.';
-comment on column explorer.blocks.hash is 'Hash of the block that stands at this height now; API field hash. Lower-case hex with 0x, 32 bytes.';
+comment on column explorer.blocks.hash is 'Hash of the block at this height now; API field hash. Lower-case hex with 0x, 32 bytes.';
 comment on column explorer.blocks.parent_hash is 'Hash of the block below; API field parent_hash. Lower-case hex with 0x, 32 bytes. Null: not reported.';
 comment on column explorer.blocks.timestamp is 'When the block was made, UTC; API field timestamp. Null: not reported.';
 comment on column explorer.blocks.type is 'Kind of block, such as block; API field type, free text. Null: not reported.';

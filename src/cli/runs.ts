@@ -50,13 +50,13 @@ export function runsText({ to, runs, events }: Omit<RunsDocument, 'schema'>, loo
   const rows = shown.map(({ time, cells }) => [startText(time, at), ...cells]);
   const aligns = head.map((_, place) => (place < 4 ? 'left' : 'right'));
   const [top = '', ...lines] = columns(look, { head, rows, aligns, flexible: 1 });
-  const told = lines.flatMap((line, place) => {
+  const detailed = lines.flatMap((line, place) => {
     const says = shown[place]?.says ?? null;
     return says === null ? [line] : [line, ...prose(look, printable(says), 4)];
   });
   const more = all.length - shown.length;
   const rest = more === 0 ? [] : ['', `${counted(more, 'older row')}: --json has all.`];
-  return `${[top, ...told, ...rest].join('\n')}\n`;
+  return `${[top, ...detailed, ...rest].join('\n')}\n`;
 }
 
 const styles: Partial<Record<Run['state'], Style>> = {

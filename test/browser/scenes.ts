@@ -135,7 +135,7 @@ const throughput: ThroughputDocument = {
   })),
 };
 
-/** States of a copy that the page must tell apart. */
+/** States of a copy that the page must show differently. */
 export const sceneNames = [
   'well',
   'reading',

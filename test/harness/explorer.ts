@@ -81,7 +81,7 @@ export async function alterExplorer(
   const altered = {
     url: '',
     requests: 0,
-    /** What becomes of each page of an operation from now on; the URL's path tells which it is. */
+    /** What becomes of each page of an operation from now on; the URL's path names it. */
     alter: (page: ServedPage, _path: string, _url: URL): unknown => page,
   };
   altered.url = await answered(async (requested) => {

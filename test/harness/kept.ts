@@ -4,7 +4,7 @@ import { answered } from './explorer.ts';
 /** A user operation that a test lists, moves and takes away by hand. */
 export interface KeptOperation {
   readonly block: number;
-  /** Tells operations apart; made into a hash. */
+  /** Identifies the operation; made into a hash. */
   readonly id: number;
   readonly fee?: string;
   /** The name that its sender is shown with; without one the sender is a bare hash. */
@@ -16,12 +16,12 @@ export interface KeptOperation {
 /** A block of a batch. */
 export interface KeptBlock {
   readonly height: number;
-  /** Tells blocks of one height apart: after a reorganisation another one stands there. */
+  /** Distinguishes blocks of one height: after a reorganisation another one is there. */
   readonly edition?: number;
   /** That of the block below; 0 if absent. */
   readonly parentEdition?: number;
   readonly isPending?: boolean;
-  /** Whether it does not tell the block below it. */
+  /** Whether it does not report the block below it. */
   readonly hasNoParent?: boolean;
 }
 
@@ -60,13 +60,13 @@ export interface Requested {
   readonly list: ListName;
   /** Null for the other lists. */
   readonly batch: number | null;
-  /** As it stands in the query; null for a list's first page. */
+  /** As the query has it; null for a list's first page. */
   readonly cursor: string | null;
 }
 
 export type Item = Record<string, unknown>;
 
-/** Where an item stands in a list that falls. */
+/** The position of an item in a list in descending order. */
 type Place = readonly (number | string)[];
 
 /** A page as it is served; without `next_page_params` the key is left out of the body. */

@@ -41,7 +41,7 @@ export interface Lie {
   /** Whether the same request is answered so for as long as the round lasts. */
   readonly isRepeated: boolean;
   /** Null where this page gives no room for it. */
-  tell(scene: Scene): Spoilt | null;
+  spoil(scene: Scene): Spoilt | null;
 }
 
 type Manner = Partial<Pick<Lie, 'findable' | 'isRepeated'>>;
@@ -55,9 +55,9 @@ const unfindable = { findable: false } as const;
 const lie = (
   name: string,
   lists: readonly ListName[],
-  tell: (scene: Scene) => Spoilt | null,
+  spoil: (scene: Scene) => Spoilt | null,
   manner: Manner = {},
-): Lie => ({ name, lists, findable: true, isRepeated: false, ...manner, tell });
+): Lie => ({ name, lists, findable: true, isRepeated: false, ...manner, spoil });
 
 /** Another page in place of the honest one. */
 const other = (

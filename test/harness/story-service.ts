@@ -62,7 +62,7 @@ export class Liar {
   /** Lists other operations while `work` lasts. */
   async whileCut(cut: Truth, work: () => Promise<void>): Promise<void> {
     this.#cut = cut;
-    this.#tell(`operations/${cutWhileAgain}`, 'operations', 'operations below 60 %');
+    this.#record(`operations/${cutWhileAgain}`, 'operations', 'operations below 60 %');
     await work();
     this.#cut = null;
   }
@@ -84,7 +84,7 @@ export class Liar {
     return honestPage(cut ?? this.#truth, request, pageSize);
   }
 
-  #tell(lie: string, list: ListName, request: string): void {
+  #record(lie: string, list: ListName, request: string): void {
     this.played.push({ lie, list, request, round: this.round });
   }
 
@@ -107,11 +107,11 @@ export class Liar {
     while (possible.length > 0) {
       const chosen = chance.pick(possible);
       possible.splice(possible.indexOf(chosen), 1);
-      const { page, owed: other } = chosen.lie.tell(scene) ?? {};
+      const { page, owed: other } = chosen.lie.spoil(scene) ?? {};
       if (page === undefined) continue;
       if (chosen.lie.isRepeated) this.#repeated.set(`${this.round} ${key}`, page);
       if (other !== undefined) this.#owed.set(keyOf(other.request), other.page);
-      this.#tell(chosen.name, request.list, key);
+      this.#record(chosen.name, request.list, key);
       return page;
     }
     return null;

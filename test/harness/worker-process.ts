@@ -15,7 +15,7 @@ import { configuredLanes } from '../../src/sync/targets.ts';
 
 /** What a worker is started with. */
 export interface WorkerSettings {
-  /** Its time of day, which stands: Unix time in ms. Later ones come as messages, and are sent back. */
+  /** Its time of day, which does not pass: Unix time in ms. Later ones come as messages, and are sent back. */
   readonly instantMs: number;
   readonly dbTimeouts?: DatabaseTimeouts;
 }

@@ -85,4 +85,4 @@ from (
     and observation_above.batch_number = above.batch_number
 ) as standing;
 
-comment on view etl.batch_standing is 'Each number that was read, how it stands to its neighbours, and what a walk is to read of it if it is not verified: the whole, the top down to what is known, or the bottom page.';
+comment on view etl.batch_standing is 'Each number that was read, whether it meets its neighbours, and what a walk is to read of it if it is not verified: the whole, the top down to what is known, or the bottom page.';

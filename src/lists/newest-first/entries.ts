@@ -228,7 +228,7 @@ const costOf = (begun: readonly BegunWalk[]) =>
     return sum + (walk.pages > 0 && walk.reason !== 'empty-entry' ? boundaryCost : 1);
   }, 0);
 
-/** Where a walk stands, or is to enter; null: it is unknown yet. */
+/** The block that a walk has reached, or is to enter at; null: it is unknown yet. */
 const placeOf = ({ bottom, entry }: BegunWalk) => bottom ?? entry;
 
 /** The walk whose rest it shares with others. */

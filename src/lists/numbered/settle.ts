@@ -226,7 +226,7 @@ async function releaseBlocks(
     with walked as (
       select range_agg(heights) as served,
              lower(range_merge(range_agg(heights))) as lowest,
-             -- Nothing is known of what stands above the page that a walk entered at.
+             -- Nothing is known of what is above the page that a walk entered at.
              ((array_agg(cursor_in order by sequence))[1] ->> 'block_number')::bigint as entered_at,
              min(id) as first_page,
              bool_and(heights is not null and is_ordered and quarantined = 0) as is_conclusive

@@ -22,15 +22,15 @@ export function exploreSeeded(size: SeededSize): Promise<Service> {
   });
 }
 
-function serve(size: SeededSize, { pathname, searchParams: told }: URL): Page | null {
+function serve(size: SeededSize, { pathname, searchParams: query }: URL): Page | null {
   const [, id, path = ''] = /^\/(\d+)\/api\/v2\/(.*)$/u.exec(pathname) ?? [];
   const chain = size.chains.find((seeded) => seeded.id === Number(id));
   if (chain === undefined) return null;
   const batch = /^blocks\/optimism-batch\/(\d+)$/u.exec(path)?.[1];
-  if (batch !== undefined) return batchPage(size, chain, Number(batch), told);
-  if (path.endsWith('operations')) return operationsPage(size, chain, told);
-  if (path.endsWith('factories')) return factoriesPage(chain, told);
-  return path === 'optimism/batches' ? batchesPage(size, chain, told) : null;
+  if (batch !== undefined) return batchPage(size, chain, Number(batch), query);
+  if (path.endsWith('operations')) return operationsPage(size, chain, query);
+  if (path.endsWith('factories')) return factoriesPage(chain, query);
+  return path === 'optimism/batches' ? batchesPage(size, chain, query) : null;
 }
 
 /** Numbers from one down, a page of them and one more. */
@@ -43,9 +43,9 @@ const downFrom = (top: number, lowest = 1) =>
 const timeOf = ({ nowMs, blockMs }: SeededSize, top: number, height: number) =>
   new Date(nowMs - (top - height) * blockMs).toISOString();
 
-function operationsPage(size: SeededSize, chain: SeededChain, told: URLSearchParams): Page {
+function operationsPage(size: SeededSize, chain: SeededChain, query: URLSearchParams): Page {
   const { id, operations } = chain;
-  const from = Number(told.get('page_token')?.split(',')[0] ?? operations.top + itemsPerPoll);
+  const from = Number(query.get('page_token')?.split(',')[0] ?? operations.top + itemsPerPoll);
   const placed = downFrom(from).map((number): Placed => {
     const hash = hashText('operation', id, number);
     const item = {
@@ -64,9 +64,9 @@ function operationsPage(size: SeededSize, chain: SeededChain, told: URLSearchPar
   return tokenPage(placed, null, pageItems);
 }
 
-function batchesPage(size: SeededSize, chain: SeededChain, told: URLSearchParams): Page {
+function batchesPage(size: SeededSize, chain: SeededChain, query: URLSearchParams): Page {
   const newest = (chain.batches?.top ?? 0) + 1;
-  const below = told.get('id');
+  const below = query.get('id');
   const placed = downFrom(Math.min(newest, Number(below ?? Infinity) - 1)).map((number) => ({
     place: [number],
     item: {
@@ -86,11 +86,11 @@ function batchPage(
   size: SeededSize,
   chain: SeededChain,
   batch: number,
-  told: URLSearchParams,
+  query: URLSearchParams,
 ): Page {
   const newest = (chain.batches?.top ?? 0) + 1;
   const lowest = (batch - 1) * blocksPerBatch + 1;
-  const below = told.get('block_number');
+  const below = query.get('block_number');
   const top = Math.min(batch * blocksPerBatch, Number(below ?? Infinity) - 1);
   const heights = batch > newest || batch < 1 ? [] : downFrom(top, lowest);
   const placed = heights.map((height) => ({
@@ -113,8 +113,8 @@ function batchPage(
   return numberPage(placed, { field: 'block_number', below, size: pageItems });
 }
 
-function factoriesPage({ id, factories: { count } }: SeededChain, told: URLSearchParams): Page {
-  const named = told.get('page_token')?.split(',')[0];
+function factoriesPage({ id, factories: { count } }: SeededChain, query: URLSearchParams): Page {
+  const named = query.get('page_token')?.split(',')[0];
   const highest = named === undefined ? count : Number(named) / 10;
   const placed = downFrom(highest).map((accounts): Placed => {
     const hash = hashText('factory', id, count + 1 - accounts, short);

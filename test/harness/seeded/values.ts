@@ -42,17 +42,17 @@ interface Filling {
 
 /** The statement that writes the rows. */
 export function fill({ table, chain, count, columns, stored, but = 'false' }: Filling): string {
-  const told: Readonly<Record<string, string>> = {
+  const expressions: Readonly<Record<string, string>> = {
     chain_id: `${chain}::bigint`,
     ...columns,
     first_seen_at: stored.at,
     updated_at: stored.at,
     page_id: `(${stored.page})::bigint`,
   };
-  const names = Object.keys(told);
+  const names = Object.keys(expressions);
   return `
     insert into ${tableName(table)} (${names.join(', ')})
-    select ${names.map((name) => told[name]).join(', ')}
+    select ${names.map((name) => expressions[name]).join(', ')}
     from generate_series(1, ${count}) as n
     where not (${but})`;
 }

@@ -113,7 +113,7 @@ test('each row names the page that brought it', async () => {
   }
 });
 
-test('of each listed batch it is told how long it took to L1, from its block or an operation in it', async () => {
+test('each listed batch has its delay to L1, by its last block or an operation in it', async () => {
   const { query } = await copied();
   const delays = () =>
     query(

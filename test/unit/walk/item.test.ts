@@ -162,15 +162,15 @@ describe('a factory', () => {
     });
   });
 
-  test.each(['0x12', null, 5, { name: 'x' }, { hash: 'x' }])('is none with address %j', (told) => {
-    expect(decodeItem(operations.factories.item, { address: told }).is).toBe('invalid');
+  test.each(['0x12', null, 5, { name: 'x' }, { hash: 'x' }])('is none with address %j', (seen) => {
+    expect(decodeItem(operations.factories.item, { address: seen }).is).toBe('invalid');
   });
 });
 
 describe('an embedded address', () => {
   const other = address('c');
-  const observation = (told: object) =>
-    rowsOf('factories', { address: { hash: address('b'), is_verified: true, ...told } })
+  const observation = (seen: object) =>
+    rowsOf('factories', { address: { hash: address('b'), is_verified: true, ...seen } })
       .addresses[0];
 
   test('with two spellings that differ keeps the second', () => {
@@ -178,20 +178,20 @@ describe('an embedded address', () => {
       { address_hash: other, address: address('d') },
       { address_hash: other, address: other.toUpperCase().replace('X', 'x') },
     ];
-    const told = observation({ implementations });
-    expect(told?.row.extra).toEqual({ implementations: { 0: { address: address('d') } } });
-    expect(told?.lists.implementations?.rows).toHaveLength(2);
+    const seen = observation({ implementations });
+    expect(seen?.row.extra).toEqual({ implementations: { 0: { address: address('d') } } });
+    expect(seen?.lists.implementations?.rows).toHaveLength(2);
   });
 
   test('that tells values of another type or format does not tell them', () => {
-    const told = observation({
+    const seen = observation({
       name: ['a'],
       is_contract: 'yes',
       implementations: 'none',
       metadata: { tags: 5 },
       public_tags: [null, { address_hash: '0x1', label: 'l' }],
     });
-    expect(told).toMatchObject({
+    expect(seen).toMatchObject({
       row: { name: null, is_contract: null },
       lists: {
         implementations: null,
@@ -200,7 +200,7 @@ describe('an embedded address', () => {
       },
       missing: ['name'],
     });
-    expect(told?.row.extra).toEqual({
+    expect(seen?.row.extra).toEqual({
       'name (array)': ['a'],
       'is_contract (string)': 'yes',
       'implementations (string)': 'none',
