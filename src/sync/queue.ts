@@ -67,8 +67,18 @@ export async function startBoss(options: BossOptions): Promise<PgBoss> {
   });
   // pg-boss reports a lost connection here and reconnects by itself.
   boss.on('error', (error) => log.write('queue.failure', { error: describeDatabaseError(error) }));
-  await boss.start();
+  await startOrStop(boss);
   return boss;
+}
+
+/** A start that fails half-way leaves timers and a listener, which would keep the process alive for ever. */
+async function startOrStop(boss: PgBoss): Promise<void> {
+  try {
+    await boss.start();
+  } catch (error) {
+    await boss.stop({ graceful: false });
+    throw error;
+  }
 }
 
 /**
@@ -81,7 +91,7 @@ export async function installQueues(databaseUrl: string): Promise<void> {
   boss.on('error', (error) => {
     failure = error;
   });
-  await boss.start();
+  await startOrStop(boss);
   try {
     await boss.createQueue(sliceQueue, {
       policy: 'exclusive',

@@ -32,3 +32,21 @@ test('a queue whose database is away says so once, however often it looks', asyn
   expect(told.length).toBeLessThan(6);
   proxy.set('open');
 });
+
+test('a queue that fails while it starts leaves no session', async () => {
+  const { url, pool } = await freshDatabase();
+  await installQueues(url);
+  await pool.query('drop function pgboss.create_queue cascade');
+  const log = createLog('silent', () => undefined);
+
+  const started = startBoss({ databaseUrl: url, log, supervise: true });
+
+  await expect(started).rejects.toThrow(/create_queue/u);
+  await eventually('no session', boundMs, async () => {
+    const { rows } = await pool.query(
+      `select from pg_stat_activity
+       where datname = current_database() and application_name = 'explorer-etl jobs'`,
+    );
+    return rows.length === 0;
+  });
+});
