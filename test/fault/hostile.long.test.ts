@@ -5,6 +5,7 @@ import {
   type HostileFault,
   type OperationName,
 } from '../../simulator/index.ts';
+import { verifiedAsServed } from '../harness/chaos-faults.ts';
 import { answered } from '../harness/explorer.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
@@ -170,17 +171,6 @@ const isLong = (name: string) => name === 'cursor-circle-of-1000';
 const names = (Object.keys(operations) as HostileFault[]).toSorted(
   (a, b) => Number(isLong(b)) - Number(isLong(a)),
 );
-
-/** What these leave in a block does not keep its batch from being verified, and that is not read again. */
-const verifiedAsServed = [
-  'time-of-year-10000',
-  'time-of-year-0',
-  'time-of-no-day',
-  'string-of-1-mb',
-  'lone-surrogate',
-  'proto-key',
-  'constructor-key',
-];
 
 /** Workers on a chain for each fault, which the struck lists meet, and a neighbour that does not. */
 async function openScene(struck: readonly OperationName[], neighbour: OperationName) {
