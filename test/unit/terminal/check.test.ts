@@ -1,7 +1,6 @@
-import { describe, expect, test } from 'vitest';
-import { looks, usual } from './looks.ts';
+import { expect, test } from 'vitest';
+import { expectToFit, usual } from './looks.ts';
 import { checkClock, checkOf, checkText, clockAhead, type Check } from '../../../src/cli/check.ts';
-import { widthOf } from '../../../src/terminal/layout.ts';
 
 const feeds = ['10', '42220'].flatMap((chain) =>
   ['user-operations', 'optimism-batch-blocks', 'factories'].map((list) => `${chain}/${list}`),
@@ -33,15 +32,9 @@ const cases: Record<string, readonly Check[]> = {
   ],
 };
 
-describe.each(Object.entries(cases))('check of %s', (_name, checks) => {
-  test('on 80 columns', () => {
-    expect(checkText(checks, usual, 'npx explorer-etl sync')).toMatchSnapshot();
-  });
-
-  test.each(Object.values(looks))('fits $columns columns, coloured: $isColoured', (look) => {
-    const lines = checkText(checks, look, 'npx explorer-etl sync').split('\n');
-    expect(lines.filter((line) => widthOf(line) > look.columns)).toEqual([]);
-  });
+test.each(Object.entries(cases))('check of %s on 80 columns', (_name, checks) => {
+  expect(checkText(checks, usual, 'npx explorer-etl sync')).toMatchSnapshot();
+  expectToFit((look) => checkText(checks, look, 'npx explorer-etl sync'));
 });
 
 test('a clock is read in the middle of request and response', () => {

@@ -1,10 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { looks, usual } from './looks.ts';
+import { expectToFit, usual } from './looks.ts';
 import { askForChoice, initText } from '../../../src/cli/init.ts';
 import { operationNames, operations } from '../../../src/lists/registry.ts';
-import { widthOf } from '../../../src/terminal/layout.ts';
 
 const commandLine = (command: string) => `npx ${command}`;
 const written = {
@@ -15,11 +14,7 @@ const written = {
 
 test('init on 80 columns', () => {
   expect(initText(written, usual, { hasKey: false, commandLine })).toMatchSnapshot();
-});
-
-test.each(Object.values(looks))('fits $columns columns, coloured: $isColoured', (look) => {
-  const lines = initText(written, look, { hasKey: false, commandLine }).split('\n');
-  expect(lines.filter((line) => widthOf(line) > look.columns)).toEqual([]);
+  expectToFit((look) => initText(written, look, { hasKey: false, commandLine }));
 });
 
 test('a key that is there is not requested', () => {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { progressLines } from '../../../src/cli/sync.ts';
-import { widthOf } from '../../../src/terminal/layout.ts';
 import { feedOf, readingFeed, statusOf } from '../../harness/status.ts';
-import { looks, usual } from './looks.ts';
+import { expectToFit, usual } from './looks.ts';
 
 const left = { requests: { least: 1, likely: 80, most: 80 }, ends_in_s: 242, ends_at: null };
 const celo = { chain_id: 42_220, chain_name: 'celo' };
@@ -26,10 +25,5 @@ test('progress on a terminal is the table of status, and what a feed waits for',
   await expect(`${progressLines(scene, usual).join('\n')}\n`).toMatchFileSnapshot(
     'snapshots/progress.txt',
   );
-});
-
-test.each(Object.values(looks))('progress fits $columns columns, coloured: $isColoured', (look) => {
-  const lines = progressLines(scene, look);
-  expect(lines.filter((line) => widthOf(line) > look.columns)).toEqual([]);
-  expect(lines.join('').includes('\u001b')).toBe(look.isColoured);
+  expectToFit((look) => progressLines(scene, look).join('\n'));
 });

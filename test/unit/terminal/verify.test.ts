@@ -10,10 +10,9 @@ import {
   type RawFinding,
 } from '../../../src/status/findings.ts';
 import { verifyDocument, type VerifyDocument } from '../../../src/status/verify.ts';
-import { looks, usual } from './looks.ts';
+import { expectToFit, usual } from './looks.ts';
 import { verifyText } from '../../../src/cli/verify.ts';
 import { plainLook, type Look } from '../../../src/terminal/look.ts';
-import { widthOf } from '../../../src/terminal/layout.ts';
 
 const source = { chain_id: 10, operation: 'optimism-batch-blocks', unit: 'batches' } as const;
 const read = (raw: RawFinding) => findingOf(raw, source, 'unverified');
@@ -105,12 +104,7 @@ const document = verifyDocument.parse({
 
 test('what is open comes first, with its command; then what is complete, then notes', async () => {
   await expect(verifyText(usual, document)).toMatchFileSnapshot('snapshots/verify.txt');
-});
-
-test.each(Object.values(looks))('it fits $columns columns, coloured: $isColoured', (look) => {
-  const widest = Math.max(...verifyText(look, document).split('\n').map(widthOf));
-  // Commands stay whole, to be copied: the longest takes 74 columns.
-  expect(widest).toBeLessThanOrEqual(Math.max(look.columns, 74));
+  expectToFit((look) => verifyText(look, document));
 });
 
 test('colours change nothing else, and a file has the words of the terminal', () => {
