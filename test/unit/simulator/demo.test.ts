@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { demoChains, demoStart, type SimulatedChain } from '../../../simulator/index.ts';
-import { simulated } from '../../harness/explorer.ts';
 import { truth } from '../../harness/truth/truth.ts';
-import { itemsOf, paths, walk, type Json } from './walk.ts';
 
 const seed = 1;
 const copied = 10;
@@ -32,17 +30,9 @@ describe.each(both)('on $chain.name', ({ chain, place, tables }) => {
     const grown = now.user_operations.length - tables.user_operations.length;
     expect(grown).toBeGreaterThan(0);
     expect(now.user_operations.slice(grown)).toEqual(tables.user_operations);
-    const settled = (rows: readonly Json[]) =>
+    const settled = (rows: readonly Record<string, unknown>[]) =>
       rows.map((row) => ({ ...row, is_pending_update: false }));
     expect(settled(now.blocks)).toEqual(settled(tables.blocks));
     expect(now.listed_batches.slice(-chain.batches.count)).toEqual(tables.listed_batches);
-  });
-
-  test('operations are served as they are', async () => {
-    const simulator = await simulated({ seed, chains: [chain] });
-    const items = itemsOf(await walk(`${simulator.url}/${chain.id}/api/v2`, paths.operations));
-    expect(items.map((item) => item['hash'])).toEqual(
-      tables.user_operations.map((row) => row['hash']),
-    );
   });
 });

@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { faultsAtRates, openFault, type FaultName } from '../../../simulator/index.ts';
+import { openFault, type FaultName } from '../../../simulator/index.ts';
 import { simulated } from '../../harness/explorer.ts';
 
 const chain = {
@@ -74,23 +74,4 @@ test('a bomb unpacks to 256 MiB of JSON from less than a third of one', async ()
   const text = gunzipSync(bytes);
   expect(text.length).toBeGreaterThan(256 * 1024 * 1024);
   expect(text.subarray(0, 11).toString()).toBe('{"items":[]');
-});
-
-test('a fault with a rate happens to that part of the requests, the same for the same seed', () => {
-  const draw = (seed: number) => {
-    let state = seed;
-    // A plain generator (Lehmer): its quality does not matter here.
-    return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
-  };
-  const request = { chainId: 10, operation: 'factories', number: 0, now: 0 } as const;
-  const happened = (seed: number) => {
-    const random = draw(seed);
-    const faults = faultsAtRates([{ name: '503', rate: 0.1 }]);
-    const url = new URL('http://simulator/');
-    return Array.from({ length: 5000 }, () => faults({ ...request, url }, random) !== null);
-  };
-  const count = happened(7).filter(Boolean).length;
-  expect(count).toBeGreaterThan(400);
-  expect(count).toBeLessThan(600);
-  expect(happened(7)).toEqual(happened(7));
 });

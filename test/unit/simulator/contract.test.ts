@@ -1,22 +1,107 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startSimulator, type Simulator } from '../../../simulator/index.ts';
+import { checksumAddress } from '../../../simulator/addresses.ts';
+import { startSimulator, type SimulatedChain, type Simulator } from '../../../simulator/index.ts';
 import { Limiter, type Limits } from '../../../simulator/limit.ts';
-import { get, paths, smallChain } from './walk.ts';
 import { hangMs } from '../../harness/hang.ts';
 
-let simulator: Simulator;
+const paths = {
+  operations: 'proxy/account-abstraction/operations',
+  factories: 'proxy/account-abstraction/factories',
+  bundlers: 'proxy/account-abstraction/bundlers',
+  paymasters: 'proxy/account-abstraction/paymasters',
+  batch: (number: number | string) => `blocks/optimism-batch/${number}`,
+};
 
+const smallChain: SimulatedChain = {
+  id: 10,
+  name: 'small',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 100,
+  batches: { first: 7, count: 10, blocks: 60 },
+  factories: 130,
+};
+const chains: SimulatedChain[] = [
+  smallChain,
+  { ...smallChain, id: 11, generation: 'v11' },
+  { ...smallChain, id: 20, family: 'plain' },
+  { ...smallChain, id: 21, userOperations: 0, oddities: ['end-absent'] },
+  { ...smallChain, id: 22, userOperations: 0, oddities: ['end-empty-object'] },
+  { ...smallChain, id: 23, oddities: ['echo-key'] },
+  { ...smallChain, id: 24, oddities: ['nul-in-name'] },
+];
+
+let simulator: Simulator;
 beforeAll(async () => {
-  simulator = await startSimulator({
-    seed: 1,
-    chains: [smallChain, { ...smallChain, id: 20, family: 'plain' }],
-    apiKey: 'right',
-  });
+  simulator = await startSimulator({ seed: 1, chains, apiKey: 'right' });
 });
 afterAll(() => simulator.close());
 
+/** A page, or what is said in its place. */
+interface Body {
+  readonly items: Record<string, unknown>[];
+  readonly next_page_params?: Record<string, unknown> | null;
+}
+
+async function get(base: string, path: string, query: Record<string, string>) {
+  const response = await fetch(`${base}/${path}?${new URLSearchParams(query).toString()}`);
+  return { status: response.status, body: (await response.json()) as Body };
+}
 const ask = (chainId: number, path: string, query: Record<string, string> = {}) =>
   get(`${simulator.url}/${chainId}/api/v2`, path, { apikey: 'right', ...query });
+
+test('a list that ends with a full page has no empty one after it', async () => {
+  const first = (await ask(10, paths.operations)).body;
+  const page_token = String(first.next_page_params?.['page_token']);
+  expect(first.items).toHaveLength(50);
+  expect(first.next_page_params).toEqual({ page_token, page_size: 50 });
+  const last = (await ask(10, paths.operations, { page_token })).body;
+  expect([last.items.length, last.next_page_params]).toEqual([50, null]);
+});
+
+test('v12 takes the page size of a batch from items_count, and v11 serves 50 and says so', async () => {
+  for (const [chain, served] of [
+    [10, 10],
+    [11, 50],
+  ] as const) {
+    const { items, next_page_params } = (await ask(chain, paths.batch(7), { items_count: '10' }))
+      .body;
+    expect(items).toHaveLength(served);
+    const block_number = items.at(-1)?.['height'];
+    expect(next_page_params).toEqual(
+      chain === 10 ? { block_number } : { block_number, items_count: 50 },
+    );
+  }
+});
+
+test('a cursor of block 0 is read as page 1', async () => {
+  expect(await ask(10, paths.batch(7), { block_number: '0' })).toEqual(
+    await ask(10, paths.batch(7)),
+  );
+});
+
+test.each([
+  [21, { items: [] }],
+  [22, { items: [], next_page_params: {} }],
+])('the oddity of chain %i ends a list so', async (chainId, expected) => {
+  expect((await ask(chainId, paths.operations)).body).toEqual(expected);
+});
+
+test('the secret key is echoed, and a NUL served, only as an oddity', async () => {
+  const echoed = await ask(23, paths.factories, { key: 'canary' });
+  expect(echoed.body.next_page_params).toMatchObject({ key: 'canary' });
+  expect(JSON.stringify(await ask(10, paths.factories, { key: 'canary' }))).not.toContain('canary');
+  expect(JSON.stringify(await ask(24, paths.operations))).toContain('\\u0000');
+});
+
+// Examples of https://eips.ethereum.org/EIPS/eip-55.
+test.each([
+  '0x52908400098527886E0F7030069857D2E4169EE7',
+  '0xde709f2102306220921060314715629080e2fb77',
+  '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+])('writes %s in the mixed case of EIP-55', (address) => {
+  expect(checksumAddress(address.toLowerCase())).toBe(address);
+});
 
 test.each([
   [10, 'blocks', 404, { message: 'Not found' }],
