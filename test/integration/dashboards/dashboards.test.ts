@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { types, type QueryResult } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allBoards, boards } from '../../../scripts/dashboards/boards.ts';
+import { supersetZip, zipSuperset } from '../../../scripts/dashboards/superset.ts';
 import { dashboardText } from '../../../scripts/dashboards/text.ts';
 import { panelsOf, readWritten, sent } from '../../../scripts/dashboards/written.ts';
 import { type SimulatedChain, startInstantMs, startSimulator } from '../../../simulator/index.ts';
@@ -138,6 +140,13 @@ describe('the Superset dashboard', () => {
 
     // A number of which nothing is known is an empty panel.
     expect(rows.some((row) => Object.values(row).every((value) => value !== null))).toBe(true);
+  });
+
+  test('is in the zip as its files are, and no two have the same id', async () => {
+    const isCurrent = (await readFile(supersetZip)).equals(await zipSuperset());
+    expect(isCurrent, 'it is out of date: run npm run generate dashboards').toBe(true);
+    const ids = [...charts, ...datasets, connection, dashboard].map((file) => file?.uuid);
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   test('shows each chart, filters by columns that exist, and holds no password', () => {

@@ -30,6 +30,7 @@ interface Chart {
 }
 
 interface Dashboard {
+  readonly uuid: string;
   readonly position: Readonly<Record<string, { readonly meta?: { readonly uuid?: string } }>>;
   readonly metadata: {
     readonly native_filter_configuration: readonly {
