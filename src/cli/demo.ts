@@ -102,7 +102,7 @@ async function demo(outer: Context, options: DemoOptions): Promise<Exit> {
   const isEmbedded = settings.databaseUrl === null;
   const context = { ...outer, commandLine: commandLineOf({ ...outer, demo: isEmbedded }) };
   const page = await servePage(context, null, { settings, works: false, metricsAddress: null });
-  const screen = openScreen(context, [`The page: ${urlOf(page)}`]);
+  const screen = await openScreen(context, [`The page: ${urlOf(page)}`]);
   if (!context.quiet) screen.step('Starting Postgres');
   try {
     const place = { ...context, name: demoDatabase };

@@ -1,4 +1,3 @@
-import { createLogUpdate } from 'log-update';
 import { every } from '../every.ts';
 import type { LogFormat } from '../log-levels.ts';
 import { createLog, type Log } from '../log.ts';
@@ -24,14 +23,16 @@ const nothing = () => undefined;
 type Terminal = NodeJS.WritableStream & Pick<NodeJS.WriteStream, 'columns' | 'rows'>;
 
 /** `below`: lines under each drawing. */
-export function openScreen(
+export async function openScreen(
   { err, stderr }: Pick<Context, 'err' | 'stderr'>,
   below: readonly string[] = [],
   terminal: Terminal = process.stderr,
-): Screen {
+): Promise<Screen> {
   if (!err.isTerminal) {
     return { look: err, write: stderr, lines: nothing, step: nothing, clear: nothing };
   }
+  // Loaded where it draws: it takes a tenth of a start.
+  const { createLogUpdate } = await import('log-update');
   const update = createLogUpdate(terminal, { showCursor: true });
   let shown = '';
   const lines = (drawn: readonly string[]) => {

@@ -52,7 +52,7 @@ async function status(context: Context, options: StatusOptions) {
   return onDatabase(settings, context, 'reads', async ({ pool, db }) => {
     if (options.runs) return printRuns(context, { db });
     if (options.watch) {
-      const screen = openScreen(context);
+      const screen = await openScreen(context);
       const end = watchStatus(
         () => statusOrOutage(async () => pool, pageSize),
         (document) => screen.lines(textOf(document, screen.look).trimEnd().split('\n')),

@@ -124,7 +124,7 @@ export async function syncOnDatabase(
   options: SourceOptions & ChosenFeeds,
   { settings, bounds, targets }: Work,
 ): Promise<Exit> {
-  const screen = openScreen(context);
+  const screen = await openScreen(context);
   const step = (text: string) => context.quiet || screen.step(text);
   step(settings.databaseUrl === null ? 'Starting Postgres' : 'Connecting to the database');
   try {
@@ -158,7 +158,7 @@ export async function syncTargets(
   database: OpenDatabase,
   targets: readonly SyncTarget[],
 ): Promise<SyncResult[]> {
-  const { settings, bounds = {}, screen = openScreen(context) } = work;
+  const { settings, bounds = {}, screen = await openScreen(context) } = work;
   const { pageSize } = settings.explorer;
   const log = logOf(context, (line) => screen.write(line));
   const engine = await openEngine({

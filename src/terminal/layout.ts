@@ -1,14 +1,21 @@
-import cliTruncate from 'cli-truncate';
-import stringWidth from 'string-width';
-import wrapAnsi from 'wrap-ansi';
+import truncatedWidth from 'fast-string-truncated-width';
+import stringWidth from 'fast-string-width';
+import { wrapAnsi } from 'fast-wrap-ansi';
 import { type Look, paint } from './look.ts';
 
 /** Columns of a text on a terminal: wide characters take two, colours none. */
 export const widthOf = (text: string): number => stringWidth(text);
 
 /** Cuts a text to `width` columns with …; `keep` is the `start`, or for a hash both `ends`. */
-export const fit = (text: string, width: number, keep: 'start' | 'ends' = 'start'): string =>
-  width < 1 ? '' : cliTruncate(text, width, { position: keep === 'start' ? 'end' : 'middle' });
+export function fit(text: string, width: number, keep: 'start' | 'ends' = 'start'): string {
+  if (width < 1) return '';
+  const { index, truncated } = truncatedWidth(text, { limit: width, ellipsis: '…' });
+  if (!truncated) return text;
+  const tail = keep === 'ends' ? Math.floor((width - 1) / 2) : 0;
+  const cut = `${text.slice(0, index - tail)}…${text.slice(text.length - tail)}`;
+  // The end of a colour may have been cut off.
+  return cut.includes('\u001B[') ? `${cut}\u001B[0m` : cut;
+}
 
 /** Fills a text with blanks up to `width` columns; the text is on `side`. */
 export function pad(text: string, width: number, side: 'left' | 'right' = 'left'): string {

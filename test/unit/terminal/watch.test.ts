@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { openScreen } from '../../../src/cli/screen.ts';
 import { usual } from './looks.ts';
 
-test('a screen redraws what fits over the last frame, at the width of that moment', () => {
+test('a screen redraws what fits over the last frame, at the width of that moment', async () => {
   const terminal = Object.assign(new PassThrough(), { columns: 40, rows: 3 });
-  const screen = openScreen({ err: usual, stderr: () => undefined }, [], terminal);
+  const screen = await openScreen({ err: usual, stderr: () => undefined }, [], terminal);
   const frames = [1, 2, 3].map((frame) => {
     screen.lines([`frame ${frame}`, 'feeds', 'below the screen']);
     terminal.columns += 10;
