@@ -12,86 +12,90 @@ export interface FieldTypes {
   readonly texts: readonly string[];
 }
 
-/** Every field of the log: a name means the same in every event (docs/logs.md). */
-export const fields = {
-  added: 'number',
-  again_in_ms: 'number',
-  chain: 'number',
-  chains: 'number',
-  changed: 'number',
-  credits: 'number',
+/** The fields that are no number: a name means the same in every event (docs/logs.md). */
+const otherFields = {
   detail: 'text',
   error: 'text',
   failure: 'name or null',
   feed: 'name',
-  feeds: 'number',
   folder: 'text',
-  items: 'number',
   key: 'name',
   kind: 'name',
   lane: 'name',
   mode: 'name',
-  ms: 'number',
   next_poll: 'time',
   outcome: 'name',
-  page: 'number',
-  pages: 'number',
   path: 'text',
   pooler: 'name',
   problem: 'text',
   problems: 'texts',
-  quarantined: 'number',
   queue: 'name',
   reason: 'text or null',
-  requests: 'number',
-  runs: 'number',
-  seconds: 'number',
   stack: 'text',
   state: 'name',
   url: 'text',
   variable: 'name',
-  walks: 'number',
   was: 'name',
-  ways: 'number',
 } as const satisfies Readonly<Record<string, keyof FieldTypes>>;
 
-export type FieldName = keyof typeof fields;
+type Other = typeof otherFields;
 
-type FieldsOf<Name extends FieldName> = {
-  readonly [Field in Name]: FieldTypes[(typeof fields)[Field]];
+export const kindOfField = (name: string): keyof FieldTypes =>
+  name in otherFields ? otherFields[name as keyof Other] : 'number';
+
+type FieldsOf<Name extends string> = {
+  readonly [Field in Name]: Field extends keyof Other ? FieldTypes[Other[Field]] : number;
 };
 
 /** What repeats and ends as one, however many feeds it stops: the field that names it, if any does. */
 export type Trouble = 'feed' | 'variable' | 'chain' | 'database';
 
-interface Repetition<Name extends FieldName> {
+interface Repetition<Name extends string> {
   /** Events with the same `same` are counted, and logged at growing intervals. */
   readonly repeats?: { readonly of: Trouble; readonly same: readonly Name[] };
   /** The trouble that ends with it. */
   readonly ends?: Trouble;
 }
 
-/** `says` is one line for people. Its fields are redacted before, and escaped after. */
-const event = <const Name extends FieldName = never>(
+/**
+ * `says` is one line for people, of which `{field}` is a value and `{field: noun}` a count. Fields are redacted before,
+ * and escaped after.
+ */
+const event = <const Name extends string = never>(
   level: Exclude<LogLevel, 'silent'>,
   names: readonly Name[],
-  says: (given: FieldsOf<Name>, atMs: number) => string,
+  says: string | ((given: FieldsOf<Name>, atMs: number) => string),
   repetition: Repetition<Name> = {},
-) => ({ level, fields: names, says, ...repetition });
+) => ({
+  level,
+  fields: names,
+  says: (given: FieldsOf<Name>, atMs: number) =>
+    typeof says === 'string' ? filled(says, given) : says(given, atMs),
+  ...repetition,
+});
+
+const filled = (template: string, given: Readonly<Record<string, unknown>>): string =>
+  template.replaceAll(/\{(\w+)(?:: ([^}]+))?\}/gu, (_, name: string, noun?: string) => {
+    const value = given[name] ?? 'no reason is known';
+    if (noun !== undefined) return counted(Number(value), noun);
+    return Array.isArray(value) ? value.join('; ') : String(value);
+  });
 
 /** The live lane is the usual one, so only the other is named. */
 const lineOf = (feed: string, lane: string) => (lane === 'live' ? feed : `${feed} (${lane})`);
 
 const feedFailure = (level: 'warn' | 'error') =>
-  event(
-    level,
-    ['feed', 'lane', 'state', 'failure', 'reason'],
-    ({ feed, state, reason }) => `${feed}: ${state}: ${reason ?? 'no reason is known'}`,
-    { repeats: { of: 'feed', same: ['failure', 'reason'] } },
-  );
+  event(level, ['feed', 'lane', 'state', 'failure', 'reason'], '{feed}: {state}: {reason}', {
+    repeats: { of: 'feed', same: ['failure', 'reason'] },
+  });
+
+const keyFailure = (level: 'warn' | 'error', advice: string) =>
+  event(level, ['variable', 'failure', 'problem'], `{variable}: {failure}: {problem}. ${advice}`, {
+    repeats: { of: 'variable', same: ['failure', 'problem'] },
+  });
 
 const databaseFailure = (level: 'debug' | 'warn') =>
-  event(level, ['error'], ({ error }) => error, { repeats: { of: 'database', same: ['error'] } });
+  event(level, ['error'], '{error}', { repeats: { of: 'database', same: ['error'] } });
 
 /** Every event of the log, by its stable name (docs/logs.md). */
 export const events = {
@@ -101,28 +105,16 @@ export const events = {
     ({ feeds, chains, next_poll }, atMs) =>
       `${counted(feeds, 'feed')} of ${counted(chains, 'chain')}; ${next_poll === null ? 'no schedule is ever due' : `next poll in ${duration(Math.max(0, Math.round((Date.parse(next_poll) - atMs) / 1000)))}`}; Ctrl-C stops`,
   ),
-  'http.listening': event('info', ['url'], ({ url }) => url),
+  'http.listening': event('info', ['url'], '{url}'),
   'http.changed': event(
     'warn',
     [],
-    () => 'http has changed in the configuration: it applies from the next start on',
+    'http has changed in the configuration: it applies from the next start on',
   ),
-  'start.stopped': event(
-    'info',
-    [],
-    () => 'what was read is kept; the next start goes on from there',
-  ),
-  'start.failed': event('error', ['problems'], ({ problems }) => problems.join('; ')),
-  'config.reloaded': event(
-    'info',
-    ['feeds'],
-    ({ feeds }) => `${counted(feeds, 'feed')} from now on`,
-  ),
-  'config.refused': event(
-    'error',
-    ['problems'],
-    ({ problems }) => `the one before stays in force: ${problems.join('; ')}`,
-  ),
+  'start.stopped': event('info', [], 'what was read is kept; the next start goes on from there'),
+  'start.failed': event('error', ['problems'], '{problems}'),
+  'config.reloaded': event('info', ['feeds'], '{feeds: feed} from now on'),
+  'config.refused': event('error', ['problems'], 'the one before stays in force: {problems}'),
   'feed.updated': event(
     'info',
     ['feed', 'lane', 'added', 'changed', 'quarantined', 'pages', 'requests', 'credits', 'seconds'],
@@ -158,74 +150,42 @@ export const events = {
   'feed.internal-error': event(
     'error',
     ['feed', 'lane', 'reason', 'stack'],
-    ({ feed, reason }) => `${feed}: failed: ${reason ?? 'no reason is known'}`,
+    '{feed}: failed: {reason}',
     { repeats: { of: 'feed', same: ['reason'] } },
   ),
-  'key.waiting': event(
-    'warn',
-    ['variable', 'failure', 'problem'],
-    ({ variable, failure, problem }) =>
-      `${variable}: ${failure}: ${problem}. Its feeds go on by themselves.`,
-    { repeats: { of: 'variable', same: ['failure', 'problem'] } },
-  ),
-  'key.refused': event(
-    'error',
-    ['variable', 'failure', 'problem'],
-    ({ variable, failure, problem }) =>
-      `${variable}: ${failure}: ${problem}. Set a key that the explorer accepts, and start again.`,
-    { repeats: { of: 'variable', same: ['failure', 'problem'] } },
-  ),
-  'key.accepted': event(
-    'info',
-    ['variable', 'was'],
-    ({ variable, was }) => `${variable}: works again, was ${was}`,
-    { ends: 'variable' },
-  ),
+  'key.waiting': keyFailure('warn', 'Its feeds go on by themselves.'),
+  'key.refused': keyFailure('error', 'Set a key that the explorer accepts, and start again.'),
+  'key.accepted': event('info', ['variable', 'was'], '{variable}: works again, was {was}', {
+    ends: 'variable',
+  }),
   'chain.unknown': event(
     'error',
     ['chain', 'problem'],
-    ({ chain, problem }) =>
-      `chain ${chain}: ${problem}. Check its number, or remove it from the configuration.`,
+    'chain {chain}: {problem}. Check its number, or remove it from the configuration.',
     { repeats: { of: 'chain', same: ['problem'] } },
   ),
-  'feed.recovered': event(
-    'info',
-    ['feed', 'was', 'reason'],
-    ({ feed, was }) => `${feed}: works again, was ${was}`,
-    { ends: 'feed' },
-  ),
+  'feed.recovered': event('info', ['feed', 'was', 'reason'], '{feed}: works again, was {was}', {
+    ends: 'feed',
+  }),
   'feed.source-mismatch': event(
     'warn',
     ['feed', 'lane'],
-    ({ feed }) =>
-      `${feed}: is read from another explorer since; this process makes no request for it`,
+    '{feed}: is read from another explorer since; this process makes no request for it',
     { repeats: { of: 'feed', same: [] } },
   ),
-  'slice.started': event(
-    'debug',
-    ['feed', 'lane'],
-    ({ feed, lane }) => `${feed} (${lane}): started`,
-  ),
+  'slice.started': event('debug', ['feed', 'lane'], '{feed} ({lane}): started'),
   'slice.done': event(
     'debug',
     ['feed', 'lane', 'ms', 'outcome'],
-    ({ feed, lane, ms, outcome }) => `${feed} (${lane}): ${outcome} after ${ms} ms`,
+    '{feed} ({lane}): {outcome} after {ms} ms',
   ),
   'job.taken-over': event(
     'warn',
     ['queue', 'key'],
-    ({ queue, key }) => `${key} in ${queue}: its worker is gone, another one goes on`,
+    '{key} in {queue}: its worker is gone, another one goes on',
   ),
-  'database.embedded': event(
-    'info',
-    ['folder'],
-    ({ folder }) => `embedded Postgres; its data is in ${folder}`,
-  ),
-  'database.pooled': event(
-    'info',
-    ['pooler', 'mode'],
-    ({ pooler, mode }) => `${pooler} is in between, in ${mode} mode`,
-  ),
+  'database.embedded': event('info', ['folder'], 'embedded Postgres; its data is in {folder}'),
+  'database.pooled': event('info', ['pooler', 'mode'], '{pooler} is in between, in {mode} mode'),
   'database.locked': event(
     'info',
     ['reason'],
@@ -237,7 +197,7 @@ export const events = {
     ({ error, again_in_ms }) => `${error}; again in ${duration(again_in_ms / 1000)}`,
     { repeats: { of: 'database', same: ['error'] } },
   ),
-  'database.back': event('info', [], () => 'it answers again', { ends: 'database' }),
+  'database.back': event('info', [], 'it answers again', { ends: 'database' }),
   'queue.failure': databaseFailure('warn'),
   'nudge.failure': databaseFailure('warn'),
   'watch.failure': databaseFailure('debug'),
@@ -246,18 +206,13 @@ export const events = {
   'sums.long': event(
     'info',
     [],
-    () => 'the daily tables are being brought up to date; stopped now, it goes on the next time',
+    'the daily tables are being brought up to date; stopped now, it goes on the next time',
   ),
-  'archive.expired': event(
-    'info',
-    ['pages'],
-    ({ pages }) => `${counted(pages, 'archived page')} deleted`,
-  ),
+  'archive.expired': event('info', ['pages'], '{pages: archived page} deleted'),
   'ledger.pruned': event(
     'info',
     ['walks', 'pages', 'runs'],
-    ({ walks, pages }) =>
-      `${counted(walks, 'old walk')} that brought nothing deleted, with ${counted(pages, 'page')}`,
+    '{walks: old walk} that brought nothing deleted, with {pages: page}',
   ),
 };
 

@@ -1,3 +1,53 @@
+/** A problem that a person can fix. */
+export interface Problem {
+  /** What is wrong and what to do; holds no secret. */
+  readonly message: string;
+  /** Such as `explorer-etl.yaml:7`; null: no place in a file. */
+  readonly where: string | null;
+  /** The bare command that helps, such as `explorer-etl init`. */
+  readonly command?: string | undefined;
+}
+
+/** Of errors that a person can fix, for programs to branch on. */
+export const knownKinds = [
+  'usage',
+  'configuration',
+  'listen',
+  'database-unavailable',
+  'embedded-postgres',
+  'migration',
+  'pooler',
+  'standby',
+  'statement',
+  'statement-timeout',
+  'export',
+  'other-explorer',
+] as const;
+type KnownKind = (typeof knownKinds)[number];
+
+/** An error that a person can fix: its problems say how. */
+export abstract class KnownError extends Error {
+  abstract readonly kind: KnownKind;
+  readonly problems: readonly Problem[];
+
+  constructor(
+    says: string | readonly Problem[],
+    { command, ...options }: ErrorOptions & { readonly command?: string } = {},
+  ) {
+    const problems = typeof says === 'string' ? [{ message: says, where: null, command }] : says;
+    const lines = problems.map(({ message, where }) => [where ?? [], message].flat().join(': '));
+    super(lines.join('\n'), options);
+    this.name = new.target.name;
+    this.problems = problems;
+  }
+}
+
+/** The base class of a kind's errors. */
+export const errorOf = (kind: KnownKind) =>
+  class extends KnownError {
+    override readonly kind = kind;
+  };
+
 /** What a class means for the request, the feed and the user. */
 export interface FailureRule {
   /**

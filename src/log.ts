@@ -2,14 +2,7 @@ import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import type Pretty from 'pino-pretty';
-import {
-  events,
-  fields as fieldKinds,
-  type EventFields,
-  type EventName,
-  type FieldName,
-  type Trouble,
-} from './events.ts';
+import { events, kindOfField, type EventFields, type EventName, type Trouble } from './events.ts';
 import type { LogFormat, LogLevel } from './log-levels.ts';
 import { printable, printableLines } from './printable.ts';
 import { createRedactor, withoutPasswords } from './redact.ts';
@@ -72,8 +65,7 @@ function cleanFields(given: Values, clean: (text: string) => string): Values {
   );
 }
 
-const isForeign = (name: string) =>
-  name in fieldKinds && fieldKinds[name as FieldName].startsWith('text');
+const isForeign = (name: string) => kindOfField(name).startsWith('text');
 
 function countOf(event: EventName, values: Values, repeats: ReturnType<typeof countRepeats>) {
   const { repeats: rule, ends } = events[event];

@@ -6,12 +6,11 @@ import { describeDatabaseError } from './db/failure.ts';
 import { applicationName, createPool, poolConnections } from './db/pool.ts';
 import { quickReading } from './db/timeouts.ts';
 import type { Database } from './db/transaction.ts';
+import { errorOf } from './failure.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './postgres/postgres.ts';
 
 /** The database does not answer or refuses the login. Names no password. */
-export class DatabaseUnavailableError extends Error {
-  override readonly name = 'DatabaseUnavailableError';
-}
+export class DatabaseUnavailableError extends errorOf('database-unavailable') {}
 
 export interface OpenDatabase {
   readonly url: string;

@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import type { Command } from 'commander';
 import type { Waiting } from '../db/lock.ts';
+import { errorOf } from '../failure.ts';
 import type { LogFormat, LogLevel } from '../log-levels.ts';
 import type { Look } from '../terminal/look.ts';
 
@@ -59,15 +60,7 @@ export interface Context extends World, GlobalOptions {
 }
 
 /** A mistake in the command line: exit code 2. The message says what to do. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-  readonly command: string | null;
-
-  constructor(message: string, command: string | null = null) {
-    super(message);
-    this.command = command;
-  }
-}
+export class UsageError extends errorOf('usage') {}
 
 /** A command's work. */
 export type Action<Options, Arguments extends unknown[] = []> = (

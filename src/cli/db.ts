@@ -129,10 +129,9 @@ async function addressOf(context: Context): Promise<string> {
   }
   const state = await inspectEmbeddedPostgres(embeddedDirectory(context));
   if (state === null || state.server === null) {
-    throw new UsageError(
-      'the embedded Postgres does not run, so it has no address.',
-      'explorer-etl db start',
-    );
+    throw new UsageError('the embedded Postgres does not run, so it has no address.', {
+      command: 'explorer-etl db start',
+    });
   }
   const address = new URL(state.server.url);
   if (context.demo) address.pathname = `/${demoDatabase}`;

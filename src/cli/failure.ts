@@ -1,58 +1,26 @@
 import type { CommanderError } from 'commander';
 import { z } from 'zod';
-import { DatabaseUnavailableError } from '../open-database.ts';
-import { ConfigError } from '../config/error.ts';
-import { EmbeddedPostgresError } from '../postgres/programs.ts';
-import {
-  codeOfFailure,
-  describeDatabaseError,
-  isOfDatabase,
-  MigrationError,
-} from '../db/failure.ts';
-import { PoolerError } from '../db/route.ts';
-import { StandbyError } from '../db/state.ts';
-import { ExportError } from '../export/export.ts';
-import { ListenError } from '../http/server.ts';
-import { OriginError } from '../sync/feeds.ts';
-import { StatementError, StatementTimeoutError } from '../query/failure.ts';
+import { codeOfFailure, describeDatabaseError, isOfDatabase } from '../db/failure.ts';
 import { ExplorerError } from '../explorer/error.ts';
-import {
-  exits,
-  UsageError,
-  type CommandLine,
-  type Context,
-  type World,
-  type Exit,
-} from './context.ts';
+import { KnownError, knownKinds } from '../failure.ts';
+import { exits, type CommandLine, type Context, type World, type Exit } from './context.ts';
 import { writeJson } from './print.ts';
 
-type ErrorClass = new (...given: never[]) => Error;
+export const errorKinds = [
+  ...knownKinds,
+  'database',
+  'explorer',
+  'unexpected',
+  'interrupted',
+] as const;
+type ErrorKind = (typeof errorKinds)[number];
 
-/**
- * For programs to branch on: each kind's class, and its exit. Wrong use: the user can fix it first, and the message
- * says how.
- */
-const kinds = {
-  usage: [UsageError, exits.wrongUse],
-  configuration: [ConfigError, exits.wrongUse],
-  listen: [ListenError, exits.wrongUse],
-  'database-unavailable': [DatabaseUnavailableError, exits.wrongUse],
-  database: [null, exits.failed],
-  'embedded-postgres': [EmbeddedPostgresError, exits.wrongUse],
-  migration: [MigrationError, exits.wrongUse],
-  pooler: [PoolerError, exits.wrongUse],
-  standby: [StandbyError, exits.wrongUse],
-  statement: [StatementError, exits.wrongUse],
-  'statement-timeout': [StatementTimeoutError, exits.failed],
-  export: [ExportError, exits.wrongUse],
-  'other-explorer': [OriginError, exits.wrongUse],
-  explorer: [ExplorerError, exits.failed],
-  unexpected: [null, exits.failed],
-  interrupted: [null, exits.interrupted],
-} as const satisfies Readonly<Record<string, readonly [ErrorClass | null, Exit]>>;
-
-type ErrorKind = keyof typeof kinds;
-export const errorKinds = Object.keys(kinds) as ErrorKind[];
+/** Wrong use: the user can fix it first, and the message says how. */
+function exitOf(kind: ErrorKind): Exit {
+  if (kind === 'interrupted') return exits.interrupted;
+  const isFailed = ['statement-timeout', 'database', 'explorer', 'unexpected'].includes(kind);
+  return isFailed ? exits.failed : exits.wrongUse;
+}
 
 /** The document of a `--json` command that failed before it wrote its own. */
 export const errorDocument = z.strictObject({
@@ -77,12 +45,12 @@ type Message = z.infer<typeof errorDocument>['errors'][number];
 
 /** A failure's exit and messages. */
 export interface Failure {
-  readonly exit: (typeof kinds)[ErrorKind][1];
+  readonly exit: Exit;
   readonly errors: Message[];
 }
 
 const failureOfKind = (kind: ErrorKind, ...messages: Partial<Message>[]): Failure => ({
-  exit: kinds[kind][1],
+  exit: exitOf(kind),
   errors: messages.map((own) => ({
     kind,
     code: null,
@@ -98,30 +66,23 @@ export function failureOf(
   error: unknown,
   { databaseUrl, commandLine }: Pick<Context, 'databaseUrl' | 'commandLine'>,
 ): Failure {
-  const hintOf = (hinting: object) =>
-    'command' in hinting && typeof hinting.command === 'string'
-      ? `Try: ${commandLine(hinting.command)}`
-      : null;
-  if (error instanceof ConfigError) {
-    const problems = error.problems.map((problem) => {
-      const { where, message } = problem;
-      return { where, message, hint: hintOf(problem) };
+  const code = codeOfFailure(error);
+  if (error instanceof KnownError) {
+    const { kind, problems } = error;
+    // The flag takes precedence over the environment.
+    const source = databaseUrl === undefined ? 'DATABASE_URL' : '--database-url';
+    const usual = kind === 'database-unavailable' ? `Check ${source}.` : null;
+    const messages = problems.map(({ where, message, command }) => {
+      const hint = command === undefined ? usual : `Try: ${commandLine(command)}`;
+      return { code, where, message, hint };
     });
-    return failureOfKind('configuration', ...problems);
+    return failureOfKind(kind, ...messages);
   }
-  const code = error instanceof ExplorerError ? error.failure : codeOfFailure(error);
-  const kind = errorKinds.find((name) => {
-    const [of] = kinds[name];
-    return of !== null && error instanceof of;
-  });
-  if (kind === undefined || !(error instanceof Error)) {
-    const unknown = isOfDatabase(error) ? 'database' : 'unexpected';
-    return failureOfKind(unknown, { code, message: describeDatabaseError(error) });
+  if (error instanceof ExplorerError) {
+    return failureOfKind('explorer', { code: error.failure, message: error.message });
   }
-  // The flag takes precedence over the environment.
-  const source = databaseUrl === undefined ? 'DATABASE_URL' : '--database-url';
-  const hint = kind === 'database-unavailable' ? `Check ${source}.` : hintOf(error);
-  return failureOfKind(kind, { code, message: error.message, hint });
+  const kind = isOfDatabase(error) ? 'database' : 'unexpected';
+  return failureOfKind(kind, { code, message: describeDatabaseError(error) });
 }
 
 /** Flags and arguments that the parser refused and has already reported on stderr. */

@@ -183,7 +183,7 @@ export async function questionOf(
   { file }: Pick<QueryOptions, 'file'>,
   given: string | undefined,
 ): Promise<Question> {
-  const listing = 'explorer-etl query --list';
+  const command = 'explorer-etl query --list';
   if (given !== undefined && file !== undefined) {
     throw new UsageError('a statement and --file exclude each other: choose one.');
   }
@@ -191,7 +191,7 @@ export async function questionOf(
   if (given === undefined) {
     throw new UsageError(
       'there is nothing to run: add a statement in quotes, --file, or the name of a query.',
-      listing,
+      { command },
     );
   }
   if (!/^[\w-]+$/u.test(given)) return readQuestion('a statement', given);
@@ -201,7 +201,7 @@ export async function questionOf(
   const names = all.map(({ name }) => name);
   const near = nearest(given, names);
   const guess = near === null ? '' : ` Did you mean ${near}?`;
-  throw new UsageError(`there is no query ${given}.${guess}`, listing);
+  throw new UsageError(`there is no query ${given}.${guess}`, { command });
 }
 
 async function readStatement({ cwd }: Context, file: string): Promise<string> {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { openEngine, prepareDatabase, type Engine, type SourceOptions } from '../app.ts';
-import { ConfigError } from '../config/error.ts';
+import { ConfigError } from '../config/environment.ts';
 import { requireApiKey, secretsOf, type Settings } from '../config/settings.ts';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import { whileCurrent } from '../db/migrate.ts';

@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { errorOf } from '../failure.ts';
 import { baseUrlProblem } from './schema.ts';
+
+/** Wrong use or configuration: all problems, each one line. */
+export class ConfigError extends errorOf('configuration') {}
 
 /**
  * The program's variables; null if absent or empty, as compose files and CI systems leave them. A secret may also be

@@ -9,8 +9,14 @@ import {
   type Pair,
   parseDocument,
 } from 'yaml';
-import { databaseUrlProblem, errorCode, readEnvironment, readSecret } from './environment.ts';
-import { ConfigError, type Problem } from './error.ts';
+import type { Problem } from '../failure.ts';
+import {
+  ConfigError,
+  databaseUrlProblem,
+  errorCode,
+  readEnvironment,
+  readSecret,
+} from './environment.ts';
 import { nearest } from './nearest.ts';
 import { type Config, configJsonSchema, configSchema, defaultListen, explorer } from './schema.ts';
 import { type ChainSettings, selectChains } from './select.ts';

@@ -1,5 +1,6 @@
 import { parseUrl } from '../db/timeouts.ts';
-import { ConfigError, type Problem } from './error.ts';
+import type { Problem } from '../failure.ts';
+import { ConfigError } from './environment.ts';
 import type { loadSettings, NamedKey } from './load.ts';
 
 export type { ChainSettings } from './select.ts';

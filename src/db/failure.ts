@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import { errorOf } from '../failure.ts';
 import { printable } from '../printable.ts';
 
 /**
@@ -174,15 +175,7 @@ function placeOf(
 }
 
 /** The database cannot be migrated. The message says what to do. */
-export class MigrationError extends Error {
-  override readonly name = 'MigrationError';
-  readonly command: string | null;
-
-  constructor(message: string, options: ErrorOptions & { readonly command?: string } = {}) {
-    super(message, options);
-    this.command = options.command ?? null;
-  }
-}
+export class MigrationError extends errorOf('migration') {}
 
 export const newerDatabase =
   'The database was migrated by a newer version of explorer-etl: update this program to that version.';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
+import { errorOf } from '../failure.ts';
 import { describeDatabaseError } from './failure.ts';
 import { parseUrl } from './timeouts.ts';
 
@@ -9,9 +10,7 @@ export type Route =
   { readonly is: 'direct' } | { readonly is: 'session' | 'transaction'; readonly pooler: string };
 
 /** The connection does not keep what the program needs. The message says what to do. */
-export class PoolerError extends Error {
-  override readonly name = 'PoolerError';
-}
+export class PoolerError extends errorOf('pooler') {}
 
 const connectTimeoutMs = 10_000;
 

@@ -1,9 +1,8 @@
 import type { Pool } from 'pg';
+import { errorOf } from '../failure.ts';
 
 /** A write reached a standby. */
-export class StandbyError extends Error {
-  override readonly name = 'StandbyError';
-
+export class StandbyError extends errorOf('standby') {
   constructor() {
     super(
       'this Postgres is a standby: it takes no writes, only status, verify, plan, query, export, db shell and quarantine list work on it. Name the primary.',

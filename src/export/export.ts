@@ -4,13 +4,12 @@ import { basename, dirname, join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import { fileWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import { types, type Pool } from 'pg';
+import { errorOf } from '../failure.ts';
 import { readAnswer, type Column, type Row, type Statement } from '../query/read.ts';
 import { csvHead, csvLines, isArray, jsonText } from '../query/value.ts';
 
 /** The export's target or format is impossible. The message says what to do. */
-export class ExportError extends Error {
-  override readonly name = 'ExportError';
-}
+export class ExportError extends errorOf('export') {}
 
 /** A statement to export. Its first columns are for the path: `lead` values, of which `keys` have names. */
 export interface Source extends Statement {

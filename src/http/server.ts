@@ -5,6 +5,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { Hono, type MiddlewareHandler } from 'hono';
 import type { Pool } from 'pg';
 import { codeOfFailure } from '../db/failure.ts';
+import { errorOf } from '../failure.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import {
   addressText,
@@ -47,9 +48,7 @@ export interface HttpOptions extends Access {
 export type HttpServer = Awaited<ReturnType<typeof startHttp>>;
 
 /** The server cannot listen on the address. The message says what to do. */
-export class ListenError extends Error {
-  override readonly name = 'ListenError';
-}
+export class ListenError extends errorOf('listen') {}
 
 /** Serves the page, its JSON, health and metrics. @throws ListenError */
 export async function startHttp(options: HttpOptions) {

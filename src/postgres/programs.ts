@@ -4,11 +4,10 @@ import { findPackageJSON } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { errorOf } from '../failure.ts';
 
 /** The embedded Postgres cannot be provided. The message says why and what to do. */
-export class EmbeddedPostgresError extends Error {
-  override readonly name = 'EmbeddedPostgresError';
-
+export class EmbeddedPostgresError extends errorOf('embedded-postgres') {
   constructor(reason: string, options?: ErrorOptions) {
     const message = options?.cause instanceof Error ? options.cause.message : '';
     // Node puts the command line before the program's output.

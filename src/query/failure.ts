@@ -1,22 +1,12 @@
 import { DatabaseError } from 'pg';
+import { errorOf } from '../failure.ts';
 import { printable } from '../printable.ts';
 
 /** The statement is invalid. The message says what is wrong, and shows where. */
-export class StatementError extends Error {
-  override readonly name = 'StatementError';
-  /** The bare command that can do it instead. */
-  readonly command: string | null;
-
-  constructor(message: string, options: ErrorOptions & { readonly command?: string } = {}) {
-    super(message, options);
-    this.command = options.command ?? null;
-  }
-}
+export class StatementError extends errorOf('statement') {}
 
 /** The statement took longer than its timeout. */
-export class StatementTimeoutError extends Error {
-  override readonly name = 'StatementTimeoutError';
-}
+export class StatementTimeoutError extends errorOf('statement-timeout') {}
 
 /** SQLSTATE classes of server faults: the same statement may succeed later. */
 const serverClasses: ReadonlySet<string> = new Set('08 40 53 55 57 58 F0 XX'.split(' '));

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { chainFacts, type ChainFacts } from '../chains.ts';
 import type { ChainSettings } from '../config/settings.ts';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
-import type { Why } from '../failure.ts';
+import { errorOf, type Why } from '../failure.ts';
 import { type Feed, feedName, type FeedState, ofFeed } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operationNames, operations } from '../lists/registry.ts';
@@ -162,9 +162,7 @@ export function originOf(baseUrl: string): string {
  * The data of some feeds came from another explorer, which may be another chain's: walks would cover history that was
  * never read, and nothing could separate the rows.
  */
-export class OriginError extends Error {
-  override readonly name = 'OriginError';
-}
+export class OriginError extends errorOf('other-explorer') {}
 
 interface ClaimedFeed extends Record<string, unknown> {
   readonly feed: string;

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { events, fields as fieldKinds, type EventName, type FieldTypes } from '../../src/events.ts';
+import { events, kindOfField, type EventName, type FieldTypes } from '../../src/events.ts';
 
 const kinds: Readonly<Record<keyof FieldTypes, z.ZodType>> = {
   name: z.string().min(1),
@@ -22,7 +22,7 @@ const schemas = new Map(
       level: (repeats ?? ends) ? z.enum([level, 'debug']) : z.literal(level),
       event: z.literal(name),
       msg: z.string().min(1),
-      ...Object.fromEntries(fields.map((field) => [field, kinds[fieldKinds[field]]])),
+      ...Object.fromEntries(fields.map((field) => [field, kinds[kindOfField(field)]])),
       ...((repeats ?? ends) && { times: z.number() }),
     }),
   ]),

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { events, fields as fieldKinds, type EventName, type FieldTypes } from '../../src/events.ts';
+import { events, kindOfField, type EventName, type FieldTypes } from '../../src/events.ts';
 import type { LogFormat, LogLevel } from '../../src/log-levels.ts';
 import { createLog, type LogStyle } from '../../src/log.ts';
 import { apiKey, leaks, otherKey, secretKey } from '../e2e/canary.ts';
@@ -34,7 +34,7 @@ const names = Object.keys(events) as EventName[];
 
 function fieldsFor(name: EventName): Record<string, unknown> {
   return Object.fromEntries(
-    events[name].fields.map((field) => [field, sampleOf[field] ?? samples[fieldKinds[field]]]),
+    events[name].fields.map((field) => [field, sampleOf[field] ?? samples[kindOfField(field)]]),
   );
 }
 

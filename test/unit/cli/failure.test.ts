@@ -11,7 +11,7 @@ import {
   writeFailure,
   wrongFlags,
 } from '../../../src/cli/failure.ts';
-import { ConfigError } from '../../../src/config/error.ts';
+import { ConfigError } from '../../../src/config/environment.ts';
 import { MigrationError } from '../../../src/db/failure.ts';
 import { PoolerError } from '../../../src/db/route.ts';
 import { StandbyError } from '../../../src/db/state.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { ConfigError } from '../../../src/config/error.ts';
+import { ConfigError } from '../../../src/config/environment.ts';
 import { loadSettings, type SettingsInput } from '../../../src/config/load.ts';
 
 /** A folder with these files that lives as long as the test. */

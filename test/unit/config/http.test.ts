@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConfigError } from '../../../src/config/error.ts';
+import { ConfigError } from '../../../src/config/environment.ts';
 import { parseAddress } from '../../../src/config/schema.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { secretsOf } from '../../../src/config/settings.ts';
