@@ -74,11 +74,13 @@ const event = <const Name extends string = never>(
   ...repetition,
 });
 
-const filled = (template: string, given: Readonly<Record<string, unknown>>): string =>
+type Values = Readonly<Record<string, FieldTypes[keyof FieldTypes]>>;
+
+const filled = (template: string, given: Values): string =>
   template.replaceAll(/\{(\w+)(?:: ([^}]+))?\}/gu, (_, name: string, noun?: string) => {
     const value = given[name] ?? 'no reason is known';
     if (noun !== undefined) return counted(Number(value), noun);
-    return Array.isArray(value) ? value.join('; ') : String(value);
+    return typeof value === 'object' ? value.join('; ') : String(value);
   });
 
 /** The live lane is the usual one, so only the other is named. */

@@ -40,8 +40,7 @@ const defaultChains = '10:optimism:v12,42220:celo:v11';
 /** The default sizes of a chain. */
 const size = {
   userOperations: 10_000,
-  batches: 100,
-  blocks: 200,
+  batches: { first: 1, count: 100, blocks: 200 },
   factories: 500,
   bundlers: 80,
   paymasters: 160,
@@ -106,52 +105,43 @@ async function simulate(context: Context, options: SimulateOptions): Promise<Exi
   return exits.done;
 }
 
-const sized = (value: string | undefined, usual: number) =>
-  value === undefined ? usual : wholeNumber(0)(value);
+const chainForm = new RegExp(
+  String.raw`^(?<id>[1-9]\d{0,14})(?::(?<family>${families.join('|')})(?::(?<generation>${generations.join('|')})(?::(?<operations>\d+)(?::(?<batches>\d+))?)?)?)?$`,
+  'u',
+);
 
 function parseChains(list: string): SimulatedChain[] {
   return list.split(',').map((text) => {
-    const [id = '', family, generation, operations, batches, ...rest] = text.split(':');
-    if (!/^[1-9]\d{0,14}$/.test(id)) {
+    const parts = chainForm.exec(text)?.groups;
+    if (parts === undefined) {
       throw new InvalidArgumentError(
-        `"${text}" does not begin with a chain's number, as 10:optimism:v12 does. Families are ${families.join(', ')}; generations ${generations.join(', ')}.`,
+        `"${text}" is not a chain such as 10:optimism:v12. Families are ${families.join(', ')}; generations ${generations.join(', ')}.`,
       );
     }
-    if (rest.length > 0) throw new InvalidArgumentError(`"${text}" has too many parts.`);
-    const known = <T extends string>(value: string | undefined, all: readonly T[]): T => {
-      const found = all.find((name) => name === value);
-      if (found !== undefined) return found;
-      throw new InvalidArgumentError(`In "${text}": one of ${all.join(', ')} is expected.`);
-    };
+    const { id, family = 'optimism', generation = 'v12', operations, batches } = parts;
     return {
+      ...size,
       id: Number(id),
       name: `simulated-${id}`,
-      family: known(family ?? 'optimism', families),
-      generation: known(generation ?? 'v12', generations),
-      userOperations: sized(operations, size.userOperations),
-      batches: { first: 1, count: sized(batches, size.batches), blocks: size.blocks },
-      factories: size.factories,
-      bundlers: size.bundlers,
-      paymasters: size.paymasters,
+      family: family as Family,
+      generation: generation as Generation,
+      userOperations: Number(operations ?? size.userOperations),
+      batches: { ...size.batches, count: Number(batches ?? size.batches.count) },
     };
   });
 }
 
 /** Adds a `--fault` option's value. */
 function parseFault(text: string, before: readonly FaultRate[] = []): readonly FaultRate[] {
-  const [written = '', rate, ...rest] = text.split('=');
+  const [written = '', rate = '1', ...rest] = text.split('=');
   const name = faultNames.find((known) => known === written);
   if (name === undefined) {
     const near = nearest(written, faultNames);
     const hint = near === null ? '' : ` Did you mean ${near}?`;
     throw new InvalidArgumentError(`there is no such fault.${hint} "help simulate" names all.`);
   }
-  if (rest.length > 0) throw new InvalidArgumentError(`"${text}" has more than one rate.`);
-  return [...before, { name, rate: rate === undefined ? 1 : parseRate(rate) }];
-}
-
-function parseRate(text: string): number {
-  const rate = /^(?:\d+\.?\d*|\.\d+)$/u.test(text) ? Number(text) : 0;
-  if (rate > 0 && rate <= 1) return rate;
-  throw new InvalidArgumentError(`The rate has to be above 0 and at most 1, as in 0.01.`);
+  if (rest.length === 0 && Number(rate) > 0 && Number(rate) <= 1) {
+    return [...before, { name, rate: Number(rate) }];
+  }
+  throw new InvalidArgumentError(`The rate is one number above 0 and at most 1, as in 0.01.`);
 }

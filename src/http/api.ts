@@ -7,11 +7,10 @@ import { answerAsJson, answerQuestion } from '../query/answer.ts';
 import { StatementTimeoutError } from '../query/failure.ts';
 import { questions } from '../query/question.ts';
 import { csvHead, csvLines } from '../query/value.ts';
-import { readCoverage } from '../status/coverage.ts';
+import { readCoverage, readStrips } from '../status/coverage.ts';
 import type { QueriesDocument } from '../status/endpoints.ts';
 import { readRuns, readThroughput } from '../status/ledger.ts';
 import type { StatusDocument } from '../status/schema.ts';
-import { readStrips } from '../status/strips.ts';
 import { traceTerm } from '../status/trace.ts';
 import { BusyError, type Reader } from './reader.ts';
 

@@ -68,18 +68,13 @@ describe('wrong use ends with exit code 2 and one message', () => {
     ['sync', /no chain to copy: .*--chain 10.*explorer-etl init/],
     ['start --log-format pretty', /no chain to copy: .*--chain 10.*explorer-etl init/],
     ['plan', /no chain to copy: .*--chain 10.*explorer-etl init/],
-    [
-      'simulate --chains foo',
-      /"foo" does not begin with a chain's number, as 10:optimism:v12 does\. Families are optimism, .*v12/,
-    ],
-    ['simulate --chains 10:moon', /one of optimism, /],
+    ['simulate --chains 10:moon', /"10:moon" is not a chain such .* Families are optimism, .*v12/],
     ['simulate --port 65536', /--port.*'65536' is invalid.*from 0 to 65535/],
     ['simulate --fault mischief', /'mischief' is invalid.*no such fault.*"help simulate"/],
     ['simulate --fault cut-in-itm', /Did you mean cut-in-item\?/],
     ['simulate --fault reset=2', /'reset=2' is invalid.*above 0 and at most 1/],
-    ['simulate --fault reset=0', /above 0 and at most 1/],
     ['simulate --fault reset=often', /above 0 and at most 1/],
-    ['simulate --fault reset=0.1=0.2', /more than one rate/],
+    ['simulate --fault reset=0.1=0.2', /one number above 0/],
   ])('%s', async (line, message) => {
     const ended = await call(line.split(' '), { env: key });
     expectOneMessage(ended, message, ended.stderr.includes('\n(Did you mean') ? 2 : 1);

@@ -13,9 +13,9 @@ import * as quarantine from '../../src/cli/quarantine.ts';
 import * as queryOutput from '../../src/cli/query.ts';
 import * as query from '../../src/cli/query.ts';
 import * as replay from '../../src/cli/replay.ts';
-import { runsDocument } from '../../src/cli/runs.ts';
 import * as simulate from '../../src/cli/simulate.ts';
 import * as start from '../../src/cli/start.ts';
+import * as status from '../../src/cli/status.ts';
 import * as sync from '../../src/cli/sync.ts';
 import { planDocument } from '../../src/status/plan.ts';
 import { statusDocument } from '../../src/status/schema.ts';
@@ -38,8 +38,9 @@ export const schemas: ReadonlyMap<string, z.ZodObject> = new Map(
     replay,
     simulate,
     start,
+    status,
     sync,
-    { planDocument, runsDocument, statusDocument, verifyDocument },
+    { planDocument, statusDocument, verifyDocument },
   ]
     .flatMap((module): unknown[] => Object.values(module))
     .filter((value) => value instanceof z.ZodObject)

@@ -3,9 +3,14 @@ import fc from 'fast-check';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
-import { readCoverage, type CellState, type Range } from '../../../src/status/coverage.ts';
+import {
+  readCoverage,
+  readStrips,
+  sampleTimes,
+  type CellState,
+  type Range,
+} from '../../../src/status/coverage.ts';
 import { cellStates, type CoverageDocument } from '../../../src/status/endpoints.ts';
-import { readStrips, sampleTimes } from '../../../src/status/strips.ts';
 import { emptyScene, fillScene, highest, list, openRun, spell } from './scenes.ts';
 import { recount } from '../../harness/coverage.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';

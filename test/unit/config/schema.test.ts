@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { exampleConfig } from '../../../src/config/example.ts';
+import { exampleConfig } from '../../../src/cli/init.ts';
 import { configJsonSchema } from '../../../src/config/schema.ts';
 import { load } from './folder.ts';
 

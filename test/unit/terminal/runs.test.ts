@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runsText } from '../../../src/cli/runs.ts';
+import { runsText } from '../../../src/cli/status.ts';
 import { expectToFit, usual } from './looks.ts';
 
 const at = (time: string) => `2026-11-24T${time}Z`;
