@@ -40,7 +40,7 @@ const isReading = sql`exists (
 const ms = (time: SQL) => sql`(1000 * extract(epoch from ${time}))::float8`;
 
 /** Each feed, with its range from the lowest known or requested position to the newest. */
-export async function readExtents(db: Database): Promise<Extent[]> {
+async function readExtents(db: Database): Promise<Extent[]> {
   const { rows } = await db.execute<{ extent: Extent }>(sql`
     with parts as materialized (select * from etl.coverage_parts)
     select json_build_object(
@@ -84,7 +84,7 @@ interface Drawn {
 const mostGaps = 50;
 
 /** The feed is the outer loop: each cell searches its multiranges without unnesting them. */
-export async function readCells(
+async function readCells(
   db: Database,
   requested: readonly { readonly feed: string; readonly bounds: readonly number[] }[],
 ): Promise<ReadonlyMap<string, Drawn>> {
