@@ -1,6 +1,5 @@
 /**
- * `npm run bench NAME [-- OPTIONS]`: one measurement, or one of the long runs against random faults. Each
- * file says what it prints and which options it takes.
+ * `npm run bench NAME [-- OPTIONS]`: one measurement. Each file says what it prints and which options it takes.
  */
 const benches: Readonly<Record<string, () => Promise<unknown>>> = {
   throughput: () => import('./throughput.ts'),
@@ -8,8 +7,6 @@ const benches: Readonly<Record<string, () => Promise<unknown>>> = {
   growth: () => import('./growth.ts'),
   page: () => import('./page.ts'),
   start: () => import('./start.ts'),
-  chaos: () => import('../test/harness/chaos-run.ts'),
-  adversarial: () => import('../test/harness/story-run.ts'),
 };
 
 // What follows the name are options of that bench.

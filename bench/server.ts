@@ -10,8 +10,6 @@ export interface Server {
   readonly dataDirectory: string;
   readonly url: string;
   withDatabase<Result>(use: (url: string) => Promise<Result>): Promise<Result>;
-  /** Stops it, even if it is in use, and starts it again at the same URL. */
-  restart(): Promise<void>;
 }
 
 /** Runs `use` with a server of its own, and removes all of it afterwards. */
@@ -21,16 +19,11 @@ export async function withServer<Result>(
   const directory = await mkdtemp(join(tmpdir(), 'explorer-etl-bench-'));
   // As root, the server runs as another user, who must get in.
   await chmod(directory, 0o755);
-  let postgres = await startEmbeddedPostgres({ directory });
+  const postgres = await startEmbeddedPostgres({ directory });
   const { url, dataDirectory } = postgres;
-  const restart = async () => {
-    await postgres.stop();
-    postgres = await startEmbeddedPostgres({ directory });
-    if (postgres.url !== url) throw new Error('the port of the server was taken meanwhile');
-  };
   try {
     const open = <Opened>(work: (url: string) => Promise<Opened>) => withDatabase(url, work);
-    return await use({ dataDirectory, url, withDatabase: open, restart });
+    return await use({ dataDirectory, url, withDatabase: open });
   } finally {
     await postgres.stop();
     await rm(dirname(dataDirectory), { recursive: true, force: true });

@@ -1,31 +1,37 @@
 import { expect, test } from 'vitest';
 import { runChaos } from '../harness/chaos.ts';
-import { freshDatabase } from '../harness/database.ts';
+import { freshDatabase, ownServer } from '../harness/database.ts';
 
 /** Seeds that have found a fault once, and what they found. */
 const seeds = {
   1: 'an item that was cut for its depth became a row when it was tried again',
 };
 
-/** A few blows; `npm run bench chaos` goes on for as long as it is told. */
-const lengthMs = 12_000;
-const workers = 2;
+/** A few faults, unless the environment wants more; then the server is killed too, as it is the test's own. */
+const {
+  CHAOS_MINUTES: minutes = '0.2',
+  CHAOS_SEED: seed,
+  CHAOS_WORKERS: workers = '2',
+} = process.env;
+const lengthMs = Number(minutes) * 60_000;
+const isShort = process.env['CHAOS_MINUTES'] === undefined;
 
-test.each(Object.keys(seeds).map(Number))(
+test.each(seed === undefined ? Object.keys(seeds).map(Number) : [Number(seed)])(
   'nothing is lost in the chaos of seed %i',
-  async (seed) => {
-    const { url } = await freshDatabase();
+  { timeout: lengthMs + 3_600_000 },
+  async (drawn) => {
+    const server = isShort ? null : await ownServer({});
 
     const { faults, ...seen } = await runChaos({
-      databaseUrl: url,
-      seed,
+      databaseUrl: (server ?? (await freshDatabase())).url,
+      seed: drawn,
       lengthMs,
-      workers,
-      restartServer: null,
+      workers: Number(workers),
+      restartServer: server === null ? null : () => server.crash().then(() => undefined),
     });
 
-    process.stderr.write(`chaos of seed ${seed}: ${JSON.stringify(seen)}\n`);
-    const repeat = `npm run bench chaos -- --minutes ${lengthMs / 60_000} --seed ${seed} --workers ${workers}`;
+    process.stderr.write(`chaos of seed ${drawn}: ${JSON.stringify(seen)}\n`);
+    const repeat = `CHAOS_MINUTES=${minutes} CHAOS_SEED=${drawn} CHAOS_WORKERS=${workers} npm run test:long -- chaos`;
     expect(faults, `repeat with: ${repeat}`).toEqual({});
   },
 );

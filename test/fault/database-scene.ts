@@ -3,7 +3,6 @@ import { createPool } from '../../src/db/pool.ts';
 import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
 import type { UsedDatabase } from '../harness/database.ts';
-import { atEnd } from '../harness/ending.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { eventually } from '../harness/process.ts';
@@ -54,7 +53,7 @@ export async function openDatabaseScene(
     { pool, url: proxy.url },
     { settings, lanes, supervise: true, dbTimeouts },
   );
-  atEnd(() => {
+  onTestFinished(() => {
     proxy.set('open');
     proxy.cutAll();
   });

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import type { Engine, EngineOptions } from '../../src/app.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { createLog } from '../../src/log.ts';
@@ -5,7 +6,6 @@ import { openLane } from '../../src/sync/queue.ts';
 import { serve } from '../../src/sync/serve.ts';
 import { type ConfiguredLane, dueLanes } from '../../src/sync/targets.ts';
 import type { UsedDatabase } from '../harness/database.ts';
-import { atEnd } from '../harness/ending.ts';
 import { hangMs } from '../harness/hang.ts';
 import { eventually } from '../harness/process.ts';
 import { openComposed } from '../harness/sync.ts';
@@ -43,7 +43,7 @@ export async function serveLanes(
   const serving = serve(lanes, engine, stop.signal).catch((error: unknown) => {
     failure = error instanceof Error ? error.message : 'not an error';
   });
-  atEnd(async () => {
+  onTestFinished(async () => {
     stop.abort();
     await serving;
     await engine.close();

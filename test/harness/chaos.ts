@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
+import { onTestFinished } from 'vitest';
 import type { Limits, SimulatedChain } from '../../simulator/index.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { explorerFaults, injectOne, requestsPerSecond, type Scene } from './chaos-faults.ts';
 import { areCopied, type DrivenWorld, openDrivenWorld } from './driven-world.ts';
-import { atEnd } from './ending.ts';
 import { playFaults, type Fault } from './faults.ts';
 import { testKey } from './key.ts';
 import { ledgerFaults } from './ledger.ts';
@@ -21,7 +21,6 @@ export interface ChaosPlan {
   readonly workers: number;
   /** Stops the database's server and starts it again, at the same URL; null: never. */
   readonly restartServer: (() => Promise<void>) | null;
-  readonly signal?: AbortSignal;
 }
 
 /** Time between two faults, in ms, at most; the mean is half of it, and a start takes a second. */
@@ -117,6 +116,8 @@ export async function runChaos(plan: ChaosPlan) {
   if (world.nowMs === 0) faults['the world was not copied in time'] = true;
   const restedMs = performance.now();
   Object.assign(faults, await endAsPerson(chaos), badOutput(world.started));
+  const { busiestSecond } = simulator;
+  if (busiestSecond > requestsPerSecond + 1) faults['budget exceeded'] = busiestSecond;
   return {
     injected: counts.injected,
     explorerFaults: counts.faults,
@@ -130,7 +131,7 @@ export async function runChaos(plan: ChaosPlan) {
     minutesOfWorld: Math.round(world.nowMs / minuteMs),
     restMs: Math.round(restedMs - calmMs),
     endingMs: Math.round(performance.now() - restedMs),
-    busiestSecond: simulator.busiestSecond,
+    busiestSecond,
     limit: requestsPerSecond,
     faults,
   };
@@ -138,14 +139,7 @@ export async function runChaos(plan: ChaosPlan) {
 
 type Chaos = Awaited<ReturnType<typeof openChaos>>;
 
-async function openChaos({
-  databaseUrl,
-  seed,
-  lengthMs,
-  workers,
-  restartServer,
-  signal,
-}: ChaosPlan) {
+async function openChaos({ databaseUrl, seed, lengthMs, workers, restartServer }: ChaosPlan) {
   const isShort = lengthMs < longFromMs;
   const counts = { injected: {} as Record<string, number>, faults: {} as Record<string, number> };
   const noteIn = (kind: keyof typeof counts) => (name: string) => {
@@ -154,7 +148,7 @@ async function openChaos({
   let isCalm = false;
   let limits: Limits = { requestsPerSecond };
   const pool = createPool({ url: databaseUrl, max: 4, applicationName: 'watch' });
-  atEnd(() => pool.end());
+  onTestFinished(() => pool.end());
   const world = await openDrivenWorld({
     seed,
     chain: chainOf(seed, isShort),
@@ -178,7 +172,7 @@ async function openChaos({
   };
   const { simulator } = world;
   const calm = () => void (isCalm = true);
-  return { world, simulator, pool, scene, signal, counts, calm, note: noteIn('injected') };
+  return { world, simulator, pool, scene, counts, calm, note: noteIn('injected') };
 }
 
 /** Faults for as long as the plan says, once all has been copied; drawn as they come. */
@@ -197,7 +191,6 @@ function* faultsOf(plan: ChaosPlan, chaos: Chaos): Generator<Fault<void>> {
     if (before === 0 && world.nowMs > 0) endMs = performance.now() + plan.lengthMs;
   };
   while (performance.now() < endMs) {
-    plan.signal?.throwIfAborted();
     const afterMs = Math.max(0, Math.min(scene.random() * calmMs, endMs - performance.now()));
     yield { when: { at: 'start', afterMs }, inject };
   }
@@ -248,10 +241,9 @@ async function superviseWorkers({ world: { crew }, note }: Chaos): Promise<void>
 
 /** What is under way ends, a last run of each lane comes, and the workers are asked to stop. */
 async function comeToRest(chaos: Chaos): Promise<Record<string, unknown>> {
-  const { world, signal } = chaos;
+  const { world } = chaos;
   const supervised = (poll: () => Promise<boolean>) =>
     world.until(async () => {
-      signal?.throwIfAborted();
       await superviseWorkers(chaos);
       return poll();
     }, boundMs);
@@ -280,12 +272,11 @@ const mostRounds = 8;
  * @returns everything that is not as it should be
  */
 async function endAsPerson(chaos: Chaos): Promise<Record<string, unknown>> {
-  const { world, signal, note } = chaos;
+  const { world, note } = chaos;
   const faults: Record<string, unknown> = {};
   const run = async (...args: string[]) => {
     const program = startProgram(args, world.place);
     const { code } = await program.ended(commandBoundMs);
-    signal?.throwIfAborted();
     if (code !== 0) faults[`${args.join(' ')}: exit code ${code}`] = program.output.slice(-2000);
     return program.stdout;
   };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { onTestFailed } from 'vitest';
+import { onTestFailed, onTestFinished } from 'vitest';
 import { startInstantMs } from '../../simulator/index.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
@@ -9,7 +9,6 @@ import { installQueues, startBoss } from '../../src/sync/queue.ts';
 import { type ConfiguredLane, configuredLanes } from '../../src/sync/targets.ts';
 import { runQueue } from '../../src/sync/workers.ts';
 import { Crew } from './crew.ts';
-import { atEnd, isInTest } from './ending.ts';
 import { hangMs } from './hang.ts';
 import { testKey } from './key.ts';
 import { Worker } from './process.ts';
@@ -76,13 +75,9 @@ export async function openDrivenWorld(options: DrivenOptions): Promise<DrivenWor
     started.push(worker);
     return worker;
   });
-  if (isInTest) {
-    onTestFailed(() => {
-      for (const { stderr } of crew.members) {
-        process.stderr.write(`${stderr.slice(-3000)}\n---\n`);
-      }
-    });
-  }
+  onTestFailed(() => {
+    for (const { stderr } of crew.members) process.stderr.write(`${stderr.slice(-3000)}\n---\n`);
+  });
   const sendRuns = await openCron(url);
   await crew.fill();
   const isAtRest = async () => (await runsUnderWay(pool)).length === 0;
@@ -126,7 +121,7 @@ async function openCron(databaseUrl: string): Promise<SendRuns> {
   await installQueues(databaseUrl);
   const log = createLog('silent', () => undefined);
   const boss = await startBoss({ databaseUrl, log, supervise: false });
-  atEnd(() => boss.stop({ graceful: false }));
+  onTestFinished(() => boss.stop({ graceful: false }));
   return async (lanes) => {
     for (const { lane, scope } of lanes) {
       const singletonKey = `${lane.chain_id}.${lane.operation}.${lane.lane}`;

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
 import {
   startSimulator,
   type SimulatedChain,
   type Simulator,
   type SimulatorOptions,
 } from '../../simulator/index.ts';
-import { atEnd } from './ending.ts';
 import { testKey } from './key.ts';
 
 /** What a service says to one request. */
@@ -52,14 +52,14 @@ export async function answering(answer: (url: URL) => Answer | Promise<Answer>):
 /** As `answering`, until the running test ends. */
 export async function answered(...requested: Parameters<typeof answering>): Promise<string> {
   const service = await answering(...requested);
-  atEnd(() => service.close());
+  onTestFinished(() => service.close());
   return service.url;
 }
 
 /** Starts a simulated explorer, until the running test ends. */
 export async function simulated(options: SimulatorOptions): Promise<Simulator> {
   const simulator = await startSimulator(options);
-  atEnd(() => simulator.close());
+  onTestFinished(() => simulator.close());
   return simulator;
 }
 

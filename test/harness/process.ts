@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { inject } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { demandDocument } from './documents.ts';
-import { atEnd, isInTest } from './ending.ts';
 import { hangMs } from './hang.ts';
 import { testKey } from './key.ts';
 import type { WorkerSettings } from './worker-process.ts';
@@ -35,7 +34,7 @@ export class Child {
       child[name]?.setEncoding('utf8').on('data', (text: string) => (this[name] += text));
     }
     this.exit = once(child, 'close').then(([code, signal]): Exit => ({ code, signal }));
-    atEnd(async () => {
+    onTestFinished(async () => {
       this.kill('SIGKILL');
       await this.exit;
     });
@@ -125,15 +124,11 @@ function environmentOf({ databaseUrl, directUrl, explorerUrl, name }: ProgramEnv
   };
 }
 
-/** This checkout's program: bundled in a test, else its sources. */
-const ownMain = () =>
-  isInTest ? inject('program') : join(import.meta.dirname, '../../src/main.ts');
-
-/** Starts `explorer-etl` with these arguments: this checkout's program, or `main`. */
+/** Starts `explorer-etl` with these arguments: this checkout's program, bundled, or `main`. */
 export function startProgram(
   args: readonly string[],
   environment: ProgramEnvironment,
-  main = ownMain(),
+  main = inject('program'),
 ): Program {
   const child = spawn(process.execPath, [main, ...args], {
     cwd: environment.cwd,
@@ -167,7 +162,7 @@ export async function command(
 ): Promise<Ended> {
   const child = new Program(
     args,
-    spawn(process.execPath, [ownMain(), ...args], {
+    spawn(process.execPath, [inject('program'), ...args], {
       cwd: cwd ?? (await emptyFolder()),
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NO_COLOR: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -214,7 +209,7 @@ export class Worker extends Child {
 /** An empty folder that is removed when the running test ends. */
 export async function emptyFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'explorer-etl-cli-'));
-  atEnd(() => rm(folder, { recursive: true, force: true }));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 

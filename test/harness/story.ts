@@ -273,15 +273,12 @@ export interface PlayOptions {
   readonly databaseUrls: readonly string[];
   readonly seeds: readonly number[];
   readonly lies: readonly ListLie[];
-  readonly insists?: boolean;
-  /** Called with each story as it ends. */
-  readonly onEnding?: (ending: Ending) => void;
-  readonly signal?: AbortSignal;
+  readonly insists: boolean;
 }
 
 /** Plays the story of each seed, as many at once as there are databases. */
 export async function playStories(options: PlayOptions): Promise<Ending[]> {
-  const { databaseUrls, seeds, lies, insists = false, onEnding, signal } = options;
+  const { databaseUrls, seeds, lies, insists } = options;
   const left = [...seeds];
   const endings: Ending[] = [];
   await Promise.all(
@@ -295,10 +292,7 @@ export async function playStories(options: PlayOptions): Promise<Ending[]> {
       try {
         await prepareDatabase(opened({ url: databaseUrl, pool }));
         for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
-          if (signal?.aborted === true) return;
-          const ending = await playStory({ databaseUrl, pool, service }, { seed, lies, insists });
-          endings.push(ending);
-          onEnding?.(ending);
+          endings.push(await playStory({ databaseUrl, pool, service }, { seed, lies, insists }));
         }
       } finally {
         await pool.end();
@@ -316,9 +310,9 @@ export const isWell = ({ falselyComplete, unhealed }: Ending) =>
 const shownLies = 12;
 
 /** What was wrong in a story, with the command that plays it again. */
-export function describeEnding(ending: Ending, lie: string | null, insists = false): string {
-  const flags = [...(lie === null ? [] : [`--lie ${lie}`]), ...(insists ? ['--insist'] : [])];
-  const repeat = ['npm run bench adversarial -- --runs 1 --seed', ending.seed, ...flags].join(' ');
+export function describeEnding(ending: Ending, lie: string | null): string {
+  const only = lie === null ? '' : `STORY_LIE=${lie} `;
+  const repeat = `STORIES=1 STORY_SEED=${ending.seed} ${only}npm test -- adversarial`;
   const seen = new Set<string>();
   // What is wrong once is mostly wrong in the rounds after it too.
   const first = ending.falselyComplete.filter(({ feed, wrong }) => {

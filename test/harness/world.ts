@@ -1,4 +1,4 @@
-import { onTestFailed } from 'vitest';
+import { onTestFailed, onTestFinished } from 'vitest';
 import type {
   Family,
   Generation,
@@ -9,7 +9,6 @@ import type {
 import { simulated } from './explorer.ts';
 import { plainChain } from './sync.ts';
 import { freshDatabase, type UsedDatabase } from './database.ts';
-import { atEnd } from './ending.ts';
 import { configFolder, type ProgramEnvironment } from './process.ts';
 import { openDatabaseProxy, type DatabaseProxy } from './servers.ts';
 
@@ -78,7 +77,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   });
   const database = options.database ?? (await freshDatabase());
   const proxy = await openDatabaseProxy(database.url);
-  atEnd(() => proxy.close());
+  onTestFinished(() => proxy.close());
   const scheduled = Object.entries(operations).map(([name, own]) => [
     name,
     { schedule: yearly, ...own },
