@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Pool } from 'pg';
 import type { SimulatedChain } from '../../simulator/index.ts';
-import { simulated } from '../harness/explorer.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { poolerVersion, startPooler } from '../harness/servers.ts';
-import { configFolder, eventually, startProgram } from '../harness/process.ts';
+import { eventually, startProgram } from '../harness/process.ts';
 import { differences } from '../harness/tables.ts';
 import { plainChain } from '../harness/sync.ts';
+import { openWorld } from '../harness/world.ts';
 
 const seed = 11;
 const chain: SimulatedChain = {
@@ -17,21 +17,10 @@ const chain: SimulatedChain = {
   batches: { first: 1, count: 20, blocks: 30 },
   factories: 200,
 };
-/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
-const schedule = '0 0 1 1 *';
-const config = {
-  explorer: { requests_per_second: 1000, page_size: 10 },
-  chains: [
-    {
-      id: 10,
-      name: 'optimism',
-      operations: {
-        'user-operations': { schedule },
-        'optimism-batch-blocks': { schedule, from_batch: 1, to_batch: 20 },
-        factories: { schedule },
-      },
-    },
-  ],
+const operations = {
+  'user-operations': {},
+  'optimism-batch-blocks': { from_batch: 1, to_batch: 20 },
+  factories: {},
 };
 
 const installed = poolerVersion();
@@ -43,11 +32,16 @@ const modes = [
 
 /** An empty database behind a pooler, and the program on it. */
 async function openScene(settings: Readonly<Record<string, string | number>>, latencyMs = 0) {
-  const simulator = await simulated({ seed, chains: [chain], latencyMs });
-  const { url, pool } = await freshDatabase('empty');
-  const databaseUrl = (await startPooler(url, settings)).through(url);
-  const cwd = await configFolder(config);
-  const environment = { databaseUrl, explorerUrl: simulator.url, cwd };
+  const { place, database } = await openWorld({
+    seed,
+    chain,
+    operations,
+    explorer: { page_size: 10 },
+    latency: () => latencyMs,
+    database: await freshDatabase('empty'),
+  });
+  const { url, pool } = database;
+  const environment = { ...place, databaseUrl: (await startPooler(url, settings)).through(url) };
   const begin = (args: readonly string[], directUrl?: string) =>
     startProgram(args, { ...environment, ...(directUrl !== undefined && { directUrl }) });
   const run = async (args: readonly string[], directUrl?: string) => {

@@ -1,45 +1,33 @@
 import { expect, test } from 'vitest';
 import { statusFaults, type SimulatedChain } from '../../simulator/index.ts';
-import { alterExplorer, simulated } from '../harness/explorer.ts';
-import { freshDatabase } from '../harness/database.ts';
+import { alterExplorer } from '../harness/explorer.ts';
 import { hangMs } from '../harness/hang.ts';
 import { logLines } from './log-lines.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { plainChain } from '../harness/sync.ts';
+import { openWorld, type WorldOptions } from '../harness/world.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
   userOperations: 40,
   factories: 30,
 };
-/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
-const schedule = '0 0 1 1 *';
-const config = {
-  explorer: { requests_per_second: 1000, page_size: 10 },
-  chains: [
-    {
-      id: 10,
-      operations: { 'user-operations': { schedule, parallel: 1 }, factories: { schedule } },
-    },
-  ],
-};
+const operations = { 'user-operations': { parallel: 1 }, factories: {} };
+const openScene = (options: Partial<WorldOptions> = {}) =>
+  openWorld({ seed: 5, chain, operations, explorer: { page_size: 10 }, ...options });
 
 test('each line of a start under a service manager is an event; failures are counted', async () => {
   let isBroken = true;
   let requested = 0;
-  const simulator = await simulated({
-    seed: 5,
-    chains: [chain],
+  const { database, place } = await openScene({
     faults: ({ operation }) => {
       if (!isBroken || operation !== 'user-operations') return null;
       requested += 1;
       return statusFaults['422'];
     },
   });
-  const { pool, url } = await freshDatabase();
-  const cwd = await configFolder(config);
-  const environment = { databaseUrl: url, explorerUrl: simulator.url, cwd };
-  const program = startProgram(['start'], environment);
+  const { pool } = database;
+  const program = startProgram(['start'], place);
   const told = (name: string) => logLines(program.stderr).filter(({ event }) => event === name);
 
   // Its run ends; one that begins anew meets the same.
@@ -91,18 +79,12 @@ test('each line of a start under a service manager is an event; failures are cou
 
 test('a key that is refused is one short line, however many feeds it stops; that it works again is another', async () => {
   let isRefused = true;
-  const simulator = await simulated({
-    seed: 5,
-    chains: [chain],
+  const { database, place } = await openScene({
     faults: () => (isRefused ? statusFaults['401'] : null),
+    operations: { ...operations, 'optimism-batches': {}, 'optimism-batch-blocks': {} },
   });
-  const { pool, url } = await freshDatabase();
-  const cwd = await configFolder({ ...config, chains: [{ id: 10 }] });
-  const program = startProgram(['start'], {
-    databaseUrl: url,
-    explorerUrl: simulator.url,
-    cwd,
-  });
+  const { pool } = database;
+  const program = startProgram(['start'], place);
   const lanes = async () => {
     const { rows } = await pool.query<{ open: number; failing: number }>(
       `select count(*)::int as open, count(*) filter (where failures_in_a_row > 0)::int as failing
@@ -146,9 +128,8 @@ test('a key that is refused is one short line, however many feeds it stops; that
 });
 
 test('a start that cannot begin says why in a line for programs, and in a sentence for people', async () => {
-  const { url } = await freshDatabase();
-  const cwd = await configFolder({ chains: [] });
-  const environment = { databaseUrl: url, explorerUrl: 'http://127.0.0.1:1', cwd };
+  const { place } = await openScene();
+  const environment = { ...place, cwd: await configFolder({ chains: [] }) };
   const [forPrograms, forPeople] = await Promise.all(
     ['json', 'pretty'].map(async (format) => {
       const program = startProgram(['start', '--log-format', format], environment);
@@ -170,9 +151,8 @@ test('items that differ in many ways are one line a feed, and rows that came ano
     }
     return page;
   };
-  const { url } = await freshDatabase();
-  const cwd = await configFolder(config);
-  const environment = { databaseUrl: url, explorerUrl: explorer.url, cwd };
+  const { place } = await openScene();
+  const environment = { ...place, explorerUrl: explorer.url };
   const program = startProgram(['start', '--log-format', 'pretty'], environment);
   await eventually('both feeds to be copied', hangMs, async () => {
     return program.stderr.split('feed.updated').length > 2;

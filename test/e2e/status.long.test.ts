@@ -1,15 +1,12 @@
 import { expect, test } from 'vitest';
 import type { StatusDocument } from '../../src/status/schema.ts';
 import { faultsAtRates, type SimulatedChain } from '../../simulator/index.ts';
-import { simulated } from '../harness/explorer.ts';
-import { freshDatabase } from '../harness/database.ts';
 import { call } from '../harness/call.ts';
-import { configFolder, eventually, startProgram } from '../harness/process.ts';
+import { eventually, startProgram } from '../harness/process.ts';
 import { testKey } from '../harness/sync.ts';
 import { hangMs } from '../harness/hang.ts';
+import { openWorld } from '../harness/world.ts';
 
-/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
-const schedule = '0 0 1 1 *';
 /** More pages than can be read before a busy machine has looked, in a world that has a pace. */
 const manyOperations = 2_000_000;
 
@@ -29,32 +26,25 @@ const feedOf = (operation: string) => `${chain.id}/${operation}`;
 async function scene(latencyMs: number) {
   // The newest items of the short one are of the last hours, as those of a live chain are.
   const startsAtMs = Date.now() - 5 * 3_600_000;
-  const chains = [
-    latencyMs === 0 ? { ...chain, startsAtMs } : { ...chain, userOperations: manyOperations },
-  ];
-  const simulator = await simulated({ seed: 6, chains, latencyMs });
-  const { url, pool } = await freshDatabase();
-  const cwd = await configFolder({
-    explorer: { requests_per_second: 1000 },
-    chains: [
-      {
-        id: chain.id,
-        operations: {
-          'user-operations': { schedule, parallel: 1 },
-          'optimism-batch-blocks': { schedule },
-          factories: { schedule },
-        },
-      },
-    ],
+  const { place, database } = await openWorld({
+    seed: 6,
+    chain:
+      latencyMs === 0 ? { ...chain, startsAtMs } : { ...chain, userOperations: manyOperations },
+    latency: () => latencyMs,
+    operations: {
+      'user-operations': { parallel: 1 },
+      'optimism-batch-blocks': {},
+      factories: {},
+    },
   });
-  const start = (...args: string[]) =>
-    startProgram(args, { databaseUrl: url, explorerUrl: simulator.url, cwd });
+  const { pool } = database;
+  const start = (...args: string[]) => startProgram(args, place);
   const env = {
-    DATABASE_URL: url,
-    EXPLORER_BASE_URL: simulator.url,
+    DATABASE_URL: place.databaseUrl,
+    EXPLORER_BASE_URL: place.explorerUrl,
     EXPLORER_API_KEY: testKey,
   };
-  const run = (...args: string[]) => call(args, { env, cwd });
+  const run = (...args: string[]) => call(args, { env, cwd: place.cwd });
   const status = async () =>
     (JSON.parse((await run('status', '--json')).stdout) as StatusDocument).feeds;
   const untilRead = (pages: number) =>
@@ -65,7 +55,7 @@ async function scene(latencyMs: number) {
       );
       return (rows[0]?.pages ?? 0) >= pages;
     });
-  return { pool, start, run, status, untilRead };
+  return { start, run, status, untilRead };
 }
 
 test('lanes, lag, coverage, what is left and when it ends, while it runs', async () => {
@@ -86,14 +76,20 @@ test('lanes, lag, coverage, what is left and when it ends, while it runs', async
 
 test('a feed whose answer comes a byte a second says that it waits, and asks again soon', async () => {
   const faults = faultsAtRates([{ name: 'byte-a-second', rate: 1 }]);
-  const simulator = await simulated({ seed: 6, chains: [chain], faults });
-  const { url } = await freshDatabase();
-  const operations = { factories: { schedule } };
-  const cwd = await configFolder({ chains: [{ id: chain.id, operations }] });
-  startProgram(['start'], { databaseUrl: url, explorerUrl: simulator.url, cwd });
+  const { place, simulator } = await openWorld({
+    seed: 6,
+    chain,
+    faults,
+    operations: { factories: {} },
+  });
+  startProgram(['start'], place);
 
   const reason = await eventually('a state that says it waits', hangMs, async () => {
-    const { stdout } = await call(['status', '--json'], { env: { DATABASE_URL: url }, cwd });
+    const { databaseUrl, cwd } = place;
+    const { stdout } = await call(['status', '--json'], {
+      env: { DATABASE_URL: databaseUrl },
+      cwd,
+    });
     const [report] = (JSON.parse(stdout) as StatusDocument).feeds;
     return report?.lanes.some(({ state }) => state === 'quiet') && report.sentence;
   });

@@ -4,16 +4,13 @@ import type { Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { SimulatedChain } from '../../simulator/index.ts';
-import { simulated } from '../harness/explorer.ts';
-import { freshDatabase } from '../harness/database.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
-import { configFolder, eventually, startProgram, type Program } from '../harness/process.ts';
+import { eventually, startProgram, type Program } from '../harness/process.ts';
 import { plainChain } from '../harness/sync.ts';
+import { openWorld } from '../harness/world.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
-const schedule = '0 0 1 1 *';
 /** Every page takes this long, in ms, so that no feed ends before the upgrade. */
 const latencyMs = 40;
 
@@ -23,18 +20,10 @@ const chain: SimulatedChain = {
   batches: { first: 1, count: 20, blocks: 20 },
   factories: 1500,
 };
-const config = {
-  explorer: { requests_per_second: 1000, page_size: 10 },
-  chains: [
-    {
-      id: chain.id,
-      operations: {
-        'user-operations': { schedule, parallel: 1 },
-        'optimism-batch-blocks': { schedule, to_batch: 20, parallel: 1 },
-        factories: { schedule },
-      },
-    },
-  ],
+const operations = {
+  'user-operations': { parallel: 1 },
+  'optimism-batch-blocks': { to_batch: 20, parallel: 1 },
+  factories: {},
 };
 
 /**
@@ -79,14 +68,17 @@ async function makeNextRelease(): Promise<string> {
 /** A database on which programs of both versions can be started. */
 async function openScene() {
   const next = await makeNextRelease();
-  const simulator = await simulated({ seed: 3, chains: [chain], latencyMs });
-  const { pool, url } = await freshDatabase();
-  const cwd = await configFolder(config);
-  const environment = { databaseUrl: url, explorerUrl: simulator.url, cwd };
+  const { database, place } = await openWorld({
+    seed: 3,
+    chain,
+    operations,
+    explorer: { page_size: 10 },
+    latency: () => latencyMs,
+  });
   return {
-    pool,
-    older: (...args: string[]) => startProgram(args, environment),
-    newer: (...args: string[]) => startProgram(args, environment, next),
+    pool: database.pool,
+    older: (...args: string[]) => startProgram(args, place),
+    newer: (...args: string[]) => startProgram(args, place, next),
   };
 }
 

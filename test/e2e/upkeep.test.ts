@@ -74,19 +74,6 @@ describe('quarantine', () => {
     });
   });
 
-  test('list does not hand control characters to a terminal', async () => {
-    await database.pool.query(`
-      insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
-      values (10, 'factories', '{}', '{"a": "\\u001b[2J"}', 'odd', E'bad: \\u001b[2J', 1, 0)
-    `);
-    const { stdout } = await call('quarantine', 'list', '--reason', 'bad:');
-    expect(stdout).toContain(String.raw`bad: \u001b[2J`);
-    expect(stdout).not.toContain('\u001b');
-    expect((await call('quarantine', 'drop', '--reason', 'bad:')).stdout).toBe(
-      'Dropped 1 items.\n',
-    );
-  });
-
   test('retry ends with 1 while something still cannot be read', async () => {
     const { code, stdout } = await call('quarantine', 'retry', '--chain', 'optimism');
     expect(stdout).toMatch(/^0 became rows, \d+ stay in quarantine\.\n {2}\d+ of 10\//);

@@ -72,6 +72,22 @@ test('a sync whose credits are used up says until when, keeps what it read, and 
     expect(await query(feeds)).toEqual([{ state: 'waiting', stored: 40 }]);
   }));
 
+test('what goes to quarantine is counted for each lane, and named with the command that lists it', async () => {
+  const { run, query, documentOf } = await openProgram({
+    chains: [{ ...chain, oddities: ['missing-hash'] }],
+    operations: { 'user-operations': {} },
+  });
+
+  const { lanes } = await documentOf<SyncDocument>('sync', '--max-pages', '9');
+
+  const [held] = await query('select count(*)::int from etl.quarantine');
+  expect(held.count).toBeGreaterThan(1);
+  expect(lanes.reduce((sum, { quarantined }) => sum + quarantined, 0)).toBe(held.count);
+  expect((await run('repair', '--yes')).stdout).toMatch(
+    /: \d+ items in quarantine\.\n {4}explorer-etl quarantine list$/mu,
+  );
+});
+
 test('what a refused key costs is one number in sync and in status', async () => {
   const { run, documentOf } = await openProgram({ faults: () => statusFaults['401'] });
 

@@ -3,16 +3,6 @@ import type { Generation } from '../../../simulator/index.ts';
 import { openCopy, smallChain } from '../../harness/copy.ts';
 
 describe.each<Generation>(['v10', 'v11', 'v12'])('generation %s', (generation) => {
-  test.each([1, 7, 50])('in pages of %i is copied row for row', async (pageSize) => {
-    const batches = { first: 1, count: 2, blocks: 30 };
-    const chain = smallChain({ generation, userOperations: 61, batches, factories: 22 });
-    const { sync, differing } = await openCopy(chain);
-
-    await sync({ pageSize });
-
-    expect(await differing()).toEqual({});
-  });
-
   test.each([
     ['user-operations', { userOperations: 50 }],
     ['factories', { factories: 50 }],
@@ -26,19 +16,6 @@ describe.each<Generation>(['v10', 'v11', 'v12'])('generation %s', (generation) =
       await query(`select distinct items::int, pages::int from etl.walks where items = 50`),
     ).toEqual([{ items: 50, pages: 1 }]);
   });
-
-  test.each<'end-empty-object' | null>([null, 'end-empty-object'])(
-    'spends the fewest requests that the contract allows, with an end that is %s',
-    async (oddity) => {
-      const oddities = oddity === null ? [] : [oddity];
-      const { sync } = await openCopy(smallChain({ generation, oddities }));
-
-      const { requests } = await sync({ operations: ['user-operations', 'factories'] });
-
-      // An end that nothing supports is requested once more, of each list.
-      expect(requests).toBe(Math.ceil(460 / 50) + 1 + Math.ceil(210 / 50) + 1);
-    },
-  );
 
   test.each([
     ['user-operations', { userOperations: 1000 }],

@@ -7,10 +7,7 @@ const failed = (failure: FailureClass, retryAfterMs: number | null = null): Expl
   new ExplorerError({ failure, status: 500, detail: 'x', retryAfterMs });
 
 /** Runs attempts that fail with the given classes, then succeed; the waits are recorded. */
-async function run(
-  classes: readonly (FailureClass | Error)[],
-  signal = new AbortController().signal,
-) {
+async function run(classes: readonly (FailureClass | Error)[]) {
   const waits: number[] = [];
   let attempts = 0;
   const outcome = await retry(
@@ -25,7 +22,7 @@ async function run(
       maxAttempts: 4,
       random: () => 0.5,
       sleep: async (ms) => void waits.push(ms),
-      signal,
+      signal: new AbortController().signal,
     },
   ).catch((error: unknown) => error);
   return { outcome, attempts, waits };
@@ -66,29 +63,6 @@ test('what a repetition cannot heal is not repeated', async () => {
 test('an error of ours is not repeated', async () => {
   const bug = new TypeError('bug');
   expect(await run([bug])).toMatchObject({ outcome: bug, attempts: 1 });
-});
-
-describe('an abort', () => {
-  test('before the first attempt makes none', async () => {
-    const { outcome, attempts } = await run([], AbortSignal.abort('stop'));
-    expect(outcome).toBe('stop');
-    expect(attempts).toBe(0);
-  });
-
-  test('during the wait ends with the reason of the signal, whatever sleep throws', async () => {
-    const controller = new AbortController();
-    const reason = new Error('shutting down');
-    const outcome = retry(() => Promise.reject(failed('unreachable')), {
-      maxAttempts: 4,
-      random: () => 0.5,
-      sleep: async () => {
-        controller.abort(reason);
-        throw new Error('The operation was aborted');
-      },
-      signal: controller.signal,
-    });
-    await expect(outcome).rejects.toBe(reason);
-  });
 });
 
 describe('the wait', () => {
