@@ -11,7 +11,6 @@ import { killSyncs, seedOr } from '../fault/kills.ts';
 import { call } from '../harness/call.ts';
 import { emptyFolder, eventually, startProgram } from '../harness/process.ts';
 import { freshDatabase, type TestDatabase } from '../harness/database.ts';
-import { hangMs } from '../harness/hang.ts';
 import { movingChain, movingCopy, pollMs } from '../harness/moving-copy.ts';
 import { joinNodes, killNode, onDatabase, startNode, urlOf } from './cluster.ts';
 
@@ -79,7 +78,7 @@ test('a full table is spread, though that is killed, and then followed', async (
     explorerUrl: copy.simulator.url,
     cwd: await emptyFolder(),
   });
-  await eventually('a wait for the lock', hangMs, async () => {
+  await eventually('a wait for the lock', async () => {
     const { rows } = await database.pool.query(
       `select from pg_stat_activity
        where application_name = 'explorer-etl' and wait_event_type = 'Lock'`,
@@ -87,7 +86,7 @@ test('a full table is spread, though that is killed, and then followed', async (
     return rows.length > 0;
   });
   program.kill('SIGKILL');
-  await program.ended(hangMs);
+  await program.ended();
   await holder.query('rollback');
   expect(await copy.faultsAt(0)).toEqual({});
 
@@ -126,7 +125,7 @@ test('a start outlives a worker that is killed and comes back, and copies all', 
 
   await killNode(cluster, worker);
   onTestFinished(() => startNode(cluster, worker).catch(() => undefined));
-  await eventually('news of the loss', hangMs, async () =>
+  await eventually('news of the loss', async () =>
     scene.log().includes('connection to the remote node'),
   );
   // It rests: pages that can't be stored would be paid for again and again.

@@ -7,7 +7,6 @@ import { call } from '../harness/call.ts';
 import { configFolder, emptyFolder, eventually, startProgram } from '../harness/process.ts';
 import { createTestDatabase, freshDirectory, type TestDatabase } from '../harness/database.ts';
 import { schemas } from '../harness/documents.ts';
-import { hangMs } from '../harness/hang.ts';
 import { testKey, plainChain } from '../harness/sync.ts';
 
 // Every call here is held against the schema of its document: see test/harness/documents.ts.
@@ -149,10 +148,10 @@ describe('with --json there is one document on stdout', () => {
     const cwd = await configFolder(config);
     const { DATABASE_URL: databaseUrl, EXPLORER_BASE_URL: explorerUrl } = environment();
     const program = startProgram(['start', '--json'], { databaseUrl, explorerUrl, cwd });
-    await eventually('start to work', hangMs, async () => program.stderr.includes('start.ready'));
+    await eventually('start to work', async () => program.stderr.includes('start.ready'));
     expect(program.stdout).toBe('');
     program.kill('SIGTERM');
-    expect(await program.ended(hangMs)).toEqual({ code: 0, signal: null });
+    expect(await program.ended()).toEqual({ code: 0, signal: null });
     expect(JSON.parse(program.stdout)).toMatchObject({
       schema: 'explorer-etl/start/1',
       ready_at: expect.any(String),

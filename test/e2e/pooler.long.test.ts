@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { Pool } from 'pg';
 import type { SimulatedChain } from '../../simulator/index.ts';
 import { freshDatabase } from '../harness/database.ts';
-import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { poolerVersion, startPooler } from '../harness/servers.ts';
 import { eventually, startProgram } from '../harness/process.ts';
@@ -46,7 +45,7 @@ async function openScene(settings: Readonly<Record<string, string | number>>, la
     startProgram(args, { ...environment, ...(directUrl !== undefined && { directUrl }) });
   const run = async (args: readonly string[], directUrl?: string) => {
     const program = begin(args, directUrl);
-    const { code } = await program.ended(hangMs);
+    const { code } = await program.ended();
     return { code, stdout: program.stdout, stderr: program.stderr };
   };
   return { url, pool, begin, run };
@@ -96,11 +95,11 @@ describe.skipIf(installed === null)('behind PgBouncer (skipped where it is not i
     });
 
     const started = begin(['start'], direct);
-    await eventually('start to work', hangMs, async () => started.stderr.includes('start.ready'));
+    await eventually('start to work', async () => started.stderr.includes('start.ready'));
     expect(started.stderr).toMatch(/database\.pooled/u);
     started.kill('SIGTERM');
-    expect(await started.ended(hangMs)).toEqual({ code: 0, signal: null });
-    await eventually('all locks to be free', hangMs, async () => (await advisoryLocks(pool)) === 0);
+    expect(await started.ended()).toEqual({ code: 0, signal: null });
+    await eventually('all locks to be free', async () => (await advisoryLocks(pool)) === 0);
   });
 
   test('in transaction mode, what needs a session ends with 2 and says what to do', async () => {
@@ -120,16 +119,16 @@ describe.skipIf(installed === null)('behind PgBouncer (skipped where it is not i
   test('a command that is killed leaves no lock, and another goes on at once', async () => {
     const { url, pool, begin, run } = await openScene({ pool_mode: 'transaction' }, 20);
     const killedMigration = begin(['migrate']);
-    await eventually('it to hold a lock', hangMs, async () => (await advisoryLocks(pool)) > 0);
+    await eventually('it to hold a lock', async () => (await advisoryLocks(pool)) > 0);
     killedMigration.kill('SIGKILL');
-    await killedMigration.ended(hangMs);
+    await killedMigration.ended();
     expect((await run(['migrate'])).code).toBe(0);
 
     const killed = begin(['start'], url);
-    await eventually('pages', hangMs, async () => (await pages(pool)) > 20);
+    await eventually('pages', async () => (await pages(pool)) > 20);
     killed.kill('SIGKILL');
-    await killed.ended(hangMs);
-    await eventually('its locks to be free', hangMs, async () => (await advisoryLocks(pool)) === 0);
+    await killed.ended();
+    await eventually('its locks to be free', async () => (await advisoryLocks(pool)) === 0);
     expect((await run(['sync'], url)).code).toBe(0);
     expect(await differences(pool, seed, chain)).toEqual({});
     expect((await run(['verify'])).code).toBe(0);

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { freshDatabase, type TestDatabase } from '../harness/database.ts';
-import { hangMs } from '../harness/hang.ts';
 import { eventually, Child } from '../harness/process.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
@@ -35,7 +34,7 @@ test.each([['--format', 'csv'], ['--json']])(
   async (...flags) => {
     const database = await freshDatabase();
     const { child, watched } = largeQuery(database, ...flags);
-    await eventually('Postgres to wait for the reader', hangMs, async () => {
+    await eventually('Postgres to wait for the reader', async () => {
       const { rows: waiting } = await database.pool.query(
         `select from pg_stat_activity where wait_event = 'ClientWrite' and datname = current_database()`,
       );
@@ -64,7 +63,7 @@ test('a reader that has had enough, such as head, ends it quietly', async () => 
   child.stdout.destroy();
   expect(await watched.exit).toEqual({ code: 0, signal: null });
   expect(watched.stderr).toBe('');
-  await eventually('Postgres to be done with it', hangMs, async () => {
+  await eventually('Postgres to be done with it', async () => {
     const { rows: others } = await database.pool.query(
       `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
     );

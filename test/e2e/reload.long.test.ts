@@ -5,7 +5,6 @@ import type { SimulatedChain } from '../../simulator/index.ts';
 import { simulated } from '../harness/explorer.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
-import { hangMs } from '../harness/hang.ts';
 
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */
 const schedule = '0 0 1 1 *';
@@ -55,18 +54,17 @@ async function scene(chains: readonly object[]) {
       program.kill('SIGHUP');
     },
     untilRead: (id: number) =>
-      eventually(`requests for chain ${id}`, hangMs, async () => requestsOf(id) > 0),
+      eventually(`requests for chain ${id}`, async () => requestsOf(id) > 0),
     /** Until no worker has a job of the chain in hand, so that no request is under way. */
     untilLeft: (id: number) =>
-      eventually(`the last job of chain ${id}`, hangMs, async () => {
+      eventually(`the last job of chain ${id}`, async () => {
         const { rowCount } = await pool.query(
           `select from pgboss.job where state in ('created', 'retry', 'active') and data ->> 'chain_id' = $1`,
           [String(id)],
         );
         return rowCount === 0;
       }),
-    hasWritten: (event: RegExp) =>
-      eventually(`${event}`, hangMs, async () => event.test(program.stderr)),
+    hasWritten: (event: RegExp) => eventually(`${event}`, async () => event.test(program.stderr)),
   };
 }
 
@@ -108,7 +106,7 @@ test('a wrong file is told with its problems, and the one before it stays in for
 
   await hasWritten(/explorer-etl\.yaml:2.*explorer-etl\.yaml:3.*config\.refused/);
   const before = requestsOf(20);
-  await eventually('the feed to go on', hangMs, async () => requestsOf(20) > before + 3);
+  await eventually('the feed to go on', async () => requestsOf(20) > before + 3);
   await reload([large, small]);
   await untilRead(10);
   expect(program.isRunning).toBe(true);
@@ -121,12 +119,12 @@ test('the archive and the page size of the file hold for the walk that is under 
     return rows[0]?.n ?? 0;
   };
   await untilRead(20);
-  await eventually('a page', hangMs, async () => (await count('etl.pages')) > 0);
+  await eventually('a page', async () => (await count('etl.pages')) > 0);
   expect(await count('etl.raw_pages')).toBe(0);
 
   await reload([large], { archive: 'all', page_size: 7 });
 
-  await eventually('archived pages', hangMs, async () => (await count('etl.raw_pages')) > 0);
+  await eventually('archived pages', async () => (await count('etl.raw_pages')) > 0);
   const archived = 'etl.raw_pages join etl.pages on pages.id = page_id';
   expect(await count(`${archived} where items <> 7`)).toBe(0);
   expect(await count('etl.walks')).toBe(1);
@@ -134,13 +132,13 @@ test('the archive and the page size of the file hold for the walk that is under 
 
   await reload([large], { archive: 'off', archive_days: 2, page_size: 7 });
 
-  await eventually('the archive to be emptied', hangMs, async () => {
+  await eventually('the archive to be emptied', async () => {
     return (await count(`${archived} where stored_at < now() - interval '2 days'`)) === 0;
   });
   const newer = 'etl.pages where id > (select max(page_id) from etl.raw_pages)';
-  await eventually('pages that are not archived', hangMs, async () => (await count(newer)) > 10);
+  await eventually('pages that are not archived', async () => (await count(newer)) > 10);
   const left = await count('etl.raw_pages');
-  await eventually('further pages', hangMs, async () => (await count(newer)) > 20);
+  await eventually('further pages', async () => (await count(newer)) > 20);
   expect(await count('etl.raw_pages')).toBe(left);
   expect(program.stderr).not.toMatch(/config\.refused|failure/);
 });
@@ -149,7 +147,7 @@ test('a feed that is gone from the configuration at a restart costs no more', as
   const { pool, program, start, requestsOf, configure, untilRead } = await scene([small, large]);
   await untilRead(20);
   program.kill('SIGKILL');
-  await program.ended(hangMs);
+  await program.ended();
   const before = requestsOf(20);
   const runOf20 = `select state from etl.runs where chain_id = 20`;
   expect((await pool.query(runOf20)).rows).toEqual([{ state: 'open' }]);
@@ -157,7 +155,7 @@ test('a feed that is gone from the configuration at a restart costs no more', as
   await configure([small, later]);
   const again = start();
 
-  await eventually('the feed to be set aside', hangMs, async () => {
+  await eventually('the feed to be set aside', async () => {
     const { rows } = await pool.query<{ state: string }>(runOf20);
     return rows[0]?.state === 'superseded';
   });

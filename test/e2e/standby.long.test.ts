@@ -17,7 +17,6 @@ import { startEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { simulated } from '../harness/explorer.ts';
 import { call, expectOneMessage } from '../harness/call.ts';
 import { freshDirectory } from '../harness/database.ts';
-import { hangMs } from '../harness/hang.ts';
 import { testKey } from '../harness/key.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { freePort } from '../harness/servers.ts';
@@ -93,12 +92,12 @@ test('on a streaming standby reading commands work and say so, and writing ones 
   for (const args of writing) expectOneMessage(await onStandby(...args), /is a standby/u);
   await tellStandby('select pg_wal_replay_pause()');
   expect((await onPrimary('sync')).code).toBe(0);
-  await eventually('it to fall behind', hangMs, async () =>
+  await eventually('it to fall behind', async () =>
     /Reads a standby, [1-9]\d* s behind/u.test((await onStandby('status')).stderr),
   );
   await tellStandby('select pg_wal_replay_resume()');
   await untilReplayed();
-  await eventually('it to catch up', hangMs, async () =>
+  await eventually('it to catch up', async () =>
     (await onStandby('status')).stderr.includes('Reads a standby, 0 s behind'),
   );
   await primary.stop();
@@ -121,7 +120,7 @@ test('a standby does not know whether a worker is there', async () => {
     const { workers, feeds } = JSON.parse(stdout) as StatusDocument;
     return { workers, state: feeds[0]?.state };
   };
-  await eventually('the worker to work', hangMs, async () => {
+  await eventually('the worker to work', async () => {
     return (await told(primary.url)).state === 'running';
   });
   expect((await told(primary.url)).workers).toEqual({ start: 1, once: 0 });
@@ -129,8 +128,8 @@ test('a standby does not know whether a worker is there', async () => {
   expect(await told(standbyUrl)).toEqual({ workers: null, state: 'running' });
 
   worker.kill('SIGKILL');
-  await worker.ended(hangMs);
-  await eventually('the primary to see it gone', hangMs, async () => {
+  await worker.ended();
+  await eventually('the primary to see it gone', async () => {
     return (await told(primary.url))?.state === 'behind';
   });
   await untilReplayed();
@@ -159,7 +158,7 @@ async function startPair() {
       primary.url,
       'select pg_current_wal_insert_lsn() as lsn',
     );
-    await eventually('the standby to replay it', hangMs, async () => {
+    await eventually('the standby to replay it', async () => {
       const reached = `select pg_last_wal_replay_lsn() >= '${written?.lsn}' as is_there`;
       return (await ask<{ is_there: boolean }>(standbyUrl, reached))?.is_there;
     });
@@ -190,9 +189,7 @@ async function startStandby(data: string, primaryUrl: string): Promise<string> {
     child.kill('SIGQUIT');
     await ended;
   });
-  await eventually('the standby to answer', hangMs, () =>
-    ask(url.href, 'select 1').catch(() => null),
-  );
+  await eventually('the standby to answer', () => ask(url.href, 'select 1').catch(() => null));
   return url.href;
 }
 

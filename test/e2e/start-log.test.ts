@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { statusFaults, type SimulatedChain } from '../../simulator/index.ts';
 import { alterExplorer } from '../harness/explorer.ts';
-import { hangMs } from '../harness/hang.ts';
 import { logLines } from './log-lines.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { plainChain } from '../harness/sync.ts';
@@ -32,7 +31,7 @@ test('each line of a start under a service manager is an event; failures are cou
 
   // Its run ends; one that begins anew meets the same.
   for (let round = 1; round <= 3; round += 1) {
-    await eventually('the feed to fail', hangMs, async () => {
+    await eventually('the feed to fail', async () => {
       const { rows } = await pool.query("select from etl.runs where state = 'interrupted'");
       return rows.length > 0 && requested >= round;
     });
@@ -41,7 +40,7 @@ test('each line of a start under a service manager is an event; failures are cou
     );
   }
   isBroken = false;
-  await eventually('the feed to recover', hangMs, async () => {
+  await eventually('the feed to recover', async () => {
     await pool.query(
       "update etl.runs set state = 'open', closed_at = null where state = 'interrupted'",
     );
@@ -49,7 +48,7 @@ test('each line of a start under a service manager is an event; failures are cou
   });
   program.kill('SIGTERM');
 
-  expect(await program.ended(hangMs)).toEqual({ code: 0, signal: null });
+  expect(await program.ended()).toEqual({ code: 0, signal: null });
   const names = logLines(program.stderr).map(({ event }) => event);
   expect(names[0]).toBe('start.ready');
   expect(names.at(-1)).toBe('start.stopped');
@@ -92,13 +91,13 @@ test('a key that is refused is one short line, however many feeds it stops; that
     );
     return rows[0] ?? { open: 0, failing: 0 };
   };
-  await eventually('each lane to fail', hangMs, async () => {
+  await eventually('each lane to fail', async () => {
     const { open, failing } = await lanes();
     return failing === open && failing >= 4;
   });
   const refused = logLines(program.stderr);
   isRefused = false;
-  await eventually('all feeds to work', hangMs, async () => {
+  await eventually('all feeds to work', async () => {
     await pool.query('update etl.budget set paused_until = now()');
     await pool.query(
       "update pgboss.job set start_after = now() where name = 'slices' and state = 'created'",
@@ -106,7 +105,7 @@ test('a key that is refused is one short line, however many feeds it stops; that
     return (await lanes()).failing === 0;
   });
   program.kill('SIGTERM');
-  await program.ended(hangMs);
+  await program.ended();
 
   expect(refused.filter(({ level }) => level === 'error')).toMatchObject([
     {
@@ -133,7 +132,7 @@ test('a start that cannot begin says why in a line for programs, and in a senten
   const [forPrograms, forPeople] = await Promise.all(
     ['json', 'pretty'].map(async (format) => {
       const program = startProgram(['start', '--log-format', format], environment);
-      expect(await program.ended(hangMs)).toEqual({ code: 2, signal: null });
+      expect(await program.ended()).toEqual({ code: 2, signal: null });
       return program.stderr;
     }),
   );
@@ -154,11 +153,11 @@ test('items that differ in many ways are one line a feed, and rows that came ano
   const { place } = await openScene();
   const environment = { ...place, explorerUrl: explorer.url };
   const program = startProgram(['start', '--log-format', 'pretty'], environment);
-  await eventually('both feeds to be copied', hangMs, async () => {
+  await eventually('both feeds to be copied', async () => {
     return program.stderr.split('feed.updated').length > 2;
   });
   program.kill('SIGTERM');
-  await program.ended(hangMs);
+  await program.ended();
 
   const lines = program.stderr.split('\n').slice(0, -1);
   const of = (event: string) =>

@@ -4,7 +4,6 @@ import type { SimulatedChain } from '../../simulator/index.ts';
 import { installQueues } from '../../src/sync/queue.ts';
 import { simulated } from '../harness/explorer.ts';
 import { freshDatabase } from '../harness/database.ts';
-import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 
@@ -76,7 +75,7 @@ async function newestPages(pool: Pool): Promise<ReadonlyMap<string, number>> {
 /** Waits until each of the feeds has committed a newer page than it has now. */
 async function untilMoved(pool: Pool, feeds: readonly string[]): Promise<void> {
   const before = await newestPages(pool);
-  await eventually(`new pages of ${feeds.join(', ')}`, hangMs, async () => {
+  await eventually(`new pages of ${feeds.join(', ')}`, async () => {
     const pages = await newestPages(pool);
     return feeds.every((feed) => (pages.get(feed) ?? 0) > (before.get(feed) ?? 0));
   });
@@ -84,7 +83,7 @@ async function untilMoved(pool: Pool, feeds: readonly string[]): Promise<void> {
 
 /** Waits until nothing of a dead worker can still be committed. */
 const untilGone = (pool: Pool, worker: string) =>
-  eventually(`the sessions of ${worker} to end`, hangMs, async () => {
+  eventually(`the sessions of ${worker} to end`, async () => {
     const { rows } = await pool.query(
       'select from pg_stat_activity where application_name = $1 and datname = current_database()',
       [worker],
@@ -98,7 +97,7 @@ test('two workers share the feeds, and each can be stopped while the other goes 
   const { pool, startWorker } = await openScene(chains);
   const first = await startWorker('first', chains);
   const second = await startWorker('second', chains);
-  const shared = await eventually('both to work', hangMs, async () => {
+  const shared = await eventually('both to work', async () => {
     const [ofFirst, ofSecond] = [await feedsOf(pool, 'first'), await feedsOf(pool, 'second')];
     const pages = await newestPages(pool);
     const haveMoved = [...ofFirst, ...ofSecond].every((feed) => pages.has(feed));
@@ -107,12 +106,12 @@ test('two workers share the feeds, and each can be stopped while the other goes 
   expect(Math.min(shared.ofFirst.length, shared.ofSecond.length)).toBeGreaterThan(0);
 
   first.kill('SIGTERM');
-  expect(await first.ended(hangMs), first.stderr).toEqual({ code: 0, signal: null });
+  expect(await first.ended(), first.stderr).toEqual({ code: 0, signal: null });
   expect(await ledgerFaults(pool, 'under-way')).toEqual({});
   await untilMoved(pool, shared.ofSecond);
 
   second.kill('SIGTERM');
-  expect(await second.ended(hangMs), second.stderr).toEqual({ code: 0, signal: null });
+  expect(await second.ended(), second.stderr).toEqual({ code: 0, signal: null });
   expect(await ledgerFaults(pool, 'under-way')).toEqual({});
 });
 
@@ -121,7 +120,7 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
   async (signal) => {
     const { pool, first, held } = await openShared();
     first.kill(signal);
-    await first.ended(hangMs);
+    await first.ended();
     await untilGone(pool, 'first');
     await untilMoved(pool, held);
     expect(await ledgerFaults(pool, 'under-way')).toEqual({});
@@ -141,7 +140,7 @@ async function openShared() {
   first.kill('SIGCONT');
   // All six move again, each in whichever worker has its slice by now.
   await untilMoved(pool, [...(await newestPages(pool)).keys()]);
-  const held = await eventually('both to work', hangMs, async () => {
+  const held = await eventually('both to work', async () => {
     const [ofFirst, ofSecond] = [await feedsOf(pool, 'first'), await feedsOf(pool, 'second')];
     return ofFirst.length > 0 && ofSecond.length > 0 && ofFirst;
   });
@@ -149,7 +148,7 @@ async function openShared() {
 }
 
 const untilHeld = (pool: Pool, worker: string, count: number) =>
-  eventually(`${worker} to work on ${count} feeds`, hangMs, async () => {
+  eventually(`${worker} to work on ${count} feeds`, async () => {
     const feeds = await feedsOf(pool, worker);
     const pages = await newestPages(pool);
     return feeds.length >= count && feeds.every((feed) => pages.has(feed));

@@ -4,7 +4,6 @@ import { faultsAtRates, type SimulatedChain } from '../../simulator/index.ts';
 import { call } from '../harness/call.ts';
 import { eventually, startProgram } from '../harness/process.ts';
 import { testKey } from '../harness/sync.ts';
-import { hangMs } from '../harness/hang.ts';
 import { openWorld } from '../harness/world.ts';
 
 /** More pages than can be read before a busy machine has looked, in a world that has a pace. */
@@ -48,7 +47,7 @@ async function scene(latencyMs: number) {
   const status = async () =>
     (JSON.parse((await run('status', '--json')).stdout) as StatusDocument).feeds;
   const untilRead = (pages: number) =>
-    eventually(`${pages} pages`, hangMs, async () => {
+    eventually(`${pages} pages`, async () => {
       const { rows } = await pool.query<{ pages: number }>(
         `select count(*)::int as pages from etl.pages
          join etl.walks on walks.id = walk_id where operation = 'user-operations'`,
@@ -84,7 +83,7 @@ test('a feed whose answer comes a byte a second says that it waits, and asks aga
   });
   startProgram(['start'], place);
 
-  const reason = await eventually('a state that says it waits', hangMs, async () => {
+  const reason = await eventually('a state that says it waits', async () => {
     const { databaseUrl, cwd } = place;
     const { stdout } = await call(['status', '--json'], {
       env: { DATABASE_URL: databaseUrl },
@@ -95,7 +94,7 @@ test('a feed whose answer comes a byte a second says that it waits, and asks aga
   });
 
   expect(reason).toMatch(/^No page for \d+ s: waits for an answer, /);
-  await eventually('another request', hangMs, async () => simulator.requests > 1);
+  await eventually('another request', async () => simulator.requests > 1);
 });
 
 test('it is one screen, before and after', async () => {

@@ -4,7 +4,6 @@ import type { Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { SimulatedChain } from '../../simulator/index.ts';
-import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { eventually, startProgram, type Program } from '../harness/process.ts';
 import { plainChain } from '../harness/sync.ts';
@@ -88,7 +87,7 @@ const pagesOf = async (pool: Pool): Promise<number> => {
 };
 
 const untilWorking = (pool: Pool) =>
-  eventually('each feed to have pages', hangMs, async () => {
+  eventually('each feed to have pages', async () => {
     const { rows } = await pool.query('select from etl.walks group by feed having sum(pages) > 0');
     return rows.length === 3;
   });
@@ -104,7 +103,7 @@ async function keysOf(pool: Pool): Promise<ReadonlySet<string>> {
 }
 
 async function expectRefused(program: Program): Promise<void> {
-  expect(await program.ended(hangMs), program.stderr).toEqual({ code: 2, signal: null });
+  expect(await program.ended(), program.stderr).toEqual({ code: 2, signal: null });
   expect(program.stderr).toContain(
     'The database was migrated by a newer version of explorer-etl: update this program to that version.',
   );
@@ -121,7 +120,7 @@ test('a newer version migrates under two workers of the older one, which end; it
   const [kept, pages] = [await keysOf(pool), await pagesOf(pool)];
   expect(kept.size).toBeLessThan(chain.userOperations);
 
-  await eventually('the newer one to read all history', hangMs, async () => {
+  await eventually('the newer one to read all history', async () => {
     const { rows } = await pool.query<{ open: string; operations: string }>(
       `select count(*) filter (where closed_at is null) as open,
               (select count(*) from explorer.user_operations) as operations
@@ -130,7 +129,7 @@ test('a newer version migrates under two workers of the older one, which end; it
     return Number(rows[0]?.open) === 0 && Number(rows[0]?.operations) === chain.userOperations;
   });
   after.kill('SIGTERM');
-  expect(await after.ended(hangMs), after.stderr).toEqual({ code: 0, signal: null });
+  expect(await after.ended(), after.stderr).toEqual({ code: 0, signal: null });
 
   expect(await pagesOf(pool)).toBeGreaterThan(pages);
   expect(kept.difference(await keysOf(pool))).toEqual(new Set());
@@ -139,7 +138,7 @@ test('a newer version migrates under two workers of the older one, which end; it
   );
   expect(sources).toHaveLength(2);
   const report = newer('verify');
-  expect(await report.ended(hangMs), report.stdout).toEqual({ code: 0, signal: null });
+  expect(await report.ended(), report.stdout).toEqual({ code: 0, signal: null });
   expect(await ledgerFaults(pool, 'ended')).toEqual({});
   for (const command of ['start', 'sync', 'migrate']) await expectRefused(older(command));
 });

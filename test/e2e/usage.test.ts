@@ -7,7 +7,6 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { faultNames } from '../../simulator/index.ts';
 import { commands } from '../../src/cli/program.ts';
 import { call, expectOneMessage } from '../harness/call.ts';
-import { hangMs } from '../harness/hang.ts';
 import { command, emptyFolder, eventually } from '../harness/process.ts';
 
 const key = { EXPLORER_API_KEY: 'a-key' };
@@ -200,7 +199,7 @@ test('simulate answers as --fault says', async () => {
   const statuses: number[] = [];
   await command(['simulate', '--port', '0', '--fault', '503', '--json'], {
     until: async (output) => {
-      await eventually('its address', hangMs, async () => output().includes('\n}\n'));
+      await eventually('its address', async () => output().includes('\n}\n'));
       const { url } = JSON.parse(output()) as { url: string };
       statuses.push((await fetch(`${url}/10/api/v2/blocks/optimism-batch/1`)).status);
     },

@@ -87,7 +87,7 @@ async function openScene() {
       if (world?.isBroken() === false || !isSent || operation !== 'factories' || stopsKey !== true)
         return null;
       const isStopped = async () => (await stateOf(name)) === state;
-      return eventually('its key to stop', hangMs, isStopped).then(() => undefined);
+      return eventually('its key to stop', isStopped).then(() => undefined);
     },
     settingsOf: async (url, chains) =>
       loadSettings({

@@ -3,7 +3,6 @@ import { createPool } from '../../src/db/pool.ts';
 import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
 import type { UsedDatabase } from '../harness/database.ts';
-import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { eventually } from '../harness/process.ts';
 import { serveLanes } from './serving.ts';
@@ -63,7 +62,7 @@ export async function openDatabaseScene(
   };
   const morePages = async (wanted: number) => {
     const before = await pages();
-    await eventually('more pages', hangMs, async () => (await pages()) >= before + wanted);
+    await eventually('more pages', async () => (await pages()) >= before + wanted);
   };
   await morePages(3);
   return {
@@ -71,7 +70,7 @@ export async function openDatabaseScene(
     log: () => lines.join(''),
     morePages,
     async end() {
-      await eventually('the end of every feed', hangMs, async () => {
+      await eventually('the end of every feed', async () => {
         const { rows } = await pool.query<{ ended: boolean }>(
           `select count(*) >= 3 and bool_and(state <> 'open') as ended from etl.runs`,
         );

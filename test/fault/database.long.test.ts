@@ -4,7 +4,6 @@ import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import { freshDatabase, ownServer } from '../harness/database.ts';
 import { eventually } from '../harness/process.ts';
 import { openDatabaseScene, shortTimeouts, poolOn, type DatabaseScene } from './database-scene.ts';
-import { hangMs } from '../harness/hang.ts';
 
 const openScene = async (dbTimeouts?: DatabaseTimeouts) =>
   openDatabaseScene(await freshDatabase(), dbTimeouts);
@@ -35,13 +34,13 @@ async function failInserts(
 }
 
 async function logSays(scene: DatabaseScene, text: string) {
-  await eventually(`the log to say ${text}`, hangMs, async () => scene.log().includes(text));
+  await eventually(`the log to say ${text}`, async () => scene.log().includes(text));
 }
 
 test('connections that are cut again and again are made anew', async () => {
   const scene = await openScene();
   for (let cut = 0; cut < 15; cut += 1) {
-    await eventually('connections', hangMs, async () => scene.proxy.connections > 3);
+    await eventually('connections', async () => scene.proxy.connections > 3);
     scene.proxy.cutAll();
   }
   await scene.morePages(1);
@@ -54,7 +53,7 @@ test('a transaction whose connection is cut in its middle leaves nothing', async
   const holder = await scene.database.pool.connect();
   await holder.query('begin');
   await holder.query('lock table etl.pages in share mode');
-  const port = await eventually('a writer in its transaction', hangMs, async () => {
+  const port = await eventually('a writer in its transaction', async () => {
     const { rows } = await scene.database.pool.query<{ client_port: number }>(`
       select client_port from pg_locks join pg_stat_activity using (pid)
       where not granted and relation = 'etl.pages'::regclass and datname = current_database()
@@ -72,7 +71,7 @@ test('a transaction whose connection is cut in its middle leaves nothing', async
 test('connections that swallow all are given up, on both sides', async () => {
   const scene = await openScene(shortTimeouts);
   scene.proxy.set('swallow');
-  await eventually('the server to end the silent session of locks', hangMs, async () => {
+  await eventually('the server to end the silent session of locks', async () => {
     const { rows } = await scene.database.pool.query(`
       select from pg_locks where locktype = 'advisory' and objsubid = 2
         and database = (select oid from pg_database where datname = current_database())
@@ -154,7 +153,7 @@ test('a server whose connections are all taken is waited for', async () => {
     await client.connect();
     taken.push(client);
   };
-  await eventually('no connection left', hangMs, async () => {
+  await eventually('no connection left', async () => {
     await takeOne().catch(() => scene.proxy.cutAll());
     return scene.log().includes('53300') || scene.log().includes('too many clients');
   });
@@ -170,7 +169,7 @@ test('a Postgres that is killed in the middle of a transaction and started again
   const holder = await scene.database.pool.connect();
   await holder.query('begin');
   await holder.query('lock table etl.pages in share mode');
-  await eventually('a writer in its transaction', hangMs, async () => {
+  await eventually('a writer in its transaction', async () => {
     const { rows } = await scene.database.pool.query(
       `select from pg_locks where not granted and relation = 'etl.pages'::regclass`,
     );

@@ -3,7 +3,6 @@ import { expect } from 'vitest';
 import { operationNames } from '../../src/lists/registry.ts';
 import { Crew } from '../harness/crew.ts';
 import { drawWhen, playFaults, type Scene } from '../harness/faults.ts';
-import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { eventually, type Program, startProgram } from '../harness/process.ts';
 import { seededRandom } from '../harness/random.ts';
@@ -98,7 +97,7 @@ export async function killWorkers(seed: number): Promise<object> {
 
   expect(new Set(await playFaults(kills(), scene))).toEqual(new Set([true]));
 
-  await eventually('the end of every feed', hangMs, () => isAllFinished(world));
+  await eventually('the end of every feed', () => isAllFinished(world));
   expect(await workers.stop()).toEqual(workers.members.map(() => ({ code: 0, signal: null })));
   return faultsOf(world);
 }

@@ -43,17 +43,21 @@ test('a backfill of hours never keeps the live lanes from being current', async 
   const lag = createLag(world);
   let nextRunMs = runMs;
 
-  await eventually('the end of the backfill', endBoundMs, async () => {
-    if (world.nowMs >= nextRunMs) {
-      nextRunMs += runMs;
-      await world.setTime(world.nowMs);
-      await world.sendRuns(world.lanes);
-    }
-    await lag.poll();
-    // How soon a busy machine gets round to a job, or to this test, is not the lag.
-    world.allow((await isJobTakenUp(world)) ? leashMs : 0);
-    return isBackfilled(world);
-  });
+  await eventually(
+    'the end of the backfill',
+    async () => {
+      if (world.nowMs >= nextRunMs) {
+        nextRunMs += runMs;
+        await world.setTime(world.nowMs);
+        await world.sendRuns(world.lanes);
+      }
+      await lag.poll();
+      // How soon a busy machine gets round to a job, or to this test, is not the lag.
+      world.allow((await isJobTakenUp(world)) ? leashMs : 0);
+      return isBackfilled(world);
+    },
+    { boundMs: endBoundMs },
+  );
 
   process.stderr.write(
     `lag: backfill of ${(world.nowMs / hourMs).toFixed(1)} h, ${lag.polls} polls, worst of operations ${lag.worstMs.operations / 1000} s, of blocks ${lag.worstMs.blocks / 1000} s\n`,

@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
-import { hangMs } from '../harness/hang.ts';
 import { plainChain } from '../harness/sync.ts';
 import { openWorld } from '../harness/world.ts';
 
@@ -16,7 +15,7 @@ async function startRefused(args: readonly string[]) {
   proxy.set('refuse');
   const program = startProgram(args, { ...place, databaseUrl: proxy.url });
   const untilTold = (times: number) =>
-    eventually('the log to say it', hangMs, async () => {
+    eventually('the log to say it', async () => {
       if (!program.isRunning) throw new Error(`it ended: ${program.stderr}`);
       return program.stderr.split('"event":"database.away"').length > times;
     });
@@ -27,12 +26,12 @@ test('a start that finds no database waits, and works when it is there', async (
   const { proxy, pool, program, untilTold } = await startRefused(['start', '--log-level', 'debug']);
   await untilTold(2);
   proxy.set('open');
-  await eventually('the feed to be copied', hangMs, async () => {
+  await eventually('the feed to be copied', async () => {
     const { rows } = await pool.query('select from explorer.user_operations');
     return rows.length === chain.userOperations;
   });
   program.kill('SIGTERM');
-  expect(await program.ended(hangMs)).toEqual({ code: 0, signal: null });
+  expect(await program.ended()).toEqual({ code: 0, signal: null });
 });
 
 test('a start whose database goes away while it is prepared waits too', async () => {
@@ -41,7 +40,7 @@ test('a start whose database goes away while it is prepared waits too', async ()
   onTestFinished(() => other.release(true));
   await other.query('select pg_advisory_lock($1)', [String(migrationLock)]);
   proxy.set('open');
-  await eventually('it to wait for its turn to migrate', hangMs, async () =>
+  await eventually('it to wait for its turn to migrate', async () =>
     program.stderr.includes('Waiting for another process'),
   );
   const before = program.stderr.split('"event":"database.away"').length;
@@ -52,7 +51,7 @@ test('a start whose database goes away while it is prepared waits too', async ()
   await untilTold(before);
   await other.query('select pg_advisory_unlock_all()');
   proxy.set('open');
-  await eventually('the feed to be copied', hangMs, async () => {
+  await eventually('the feed to be copied', async () => {
     const { rows } = await pool.query<{ name: string | null }>(
       "select to_regclass('explorer.user_operations') as name",
     );
@@ -61,14 +60,14 @@ test('a start whose database goes away while it is prepared waits too', async ()
     return stored.rowCount === chain.userOperations;
   });
   program.kill('SIGTERM');
-  expect(await program.ended(hangMs)).toEqual({ code: 0, signal: null });
+  expect(await program.ended()).toEqual({ code: 0, signal: null });
 });
 
 test('a start that waits for its database can be stopped', async () => {
   const { program, untilTold } = await startRefused(['start', '--log-level', 'debug']);
   await untilTold(2);
   program.kill('SIGTERM');
-  expect(await program.ended(hangMs)).toEqual({ code: 0, signal: null });
+  expect(await program.ended()).toEqual({ code: 0, signal: null });
 });
 
 test.each([
@@ -84,12 +83,12 @@ test.each([
 
   const waiting = startProgram(told.args, environment);
   const pid = String(Reflect.get(other, 'processID'));
-  await eventually('it to say whose', hangMs, async () =>
+  await eventually('it to say whose', async () =>
     waiting.stderr.includes(`select pg_terminate_backend(${pid})`),
   );
   waiting.kill('SIGTERM');
 
-  expect(await waiting.ended(hangMs)).toEqual({ code: told.code, signal: null });
+  expect(await waiting.ended()).toEqual({ code: told.code, signal: null });
   expect(waiting.stderr).toContain('brings the schema up to date');
   expect(waiting.stderr).toContain('explorer-etl test');
   const lines = waiting.stderr.split('\n').filter((line) => line.includes('Waiting for'));
@@ -103,13 +102,13 @@ test('a start whose database does not exist ends at once', async () => {
   const cwd = await configFolder(config);
   const environment = { databaseUrl: databaseUrl.href, explorerUrl: 'http://127.0.0.1:1', cwd };
   const program = startProgram(['start'], environment);
-  expect(await program.ended(hangMs)).toEqual({ code: 2, signal: null });
+  expect(await program.ended()).toEqual({ code: 2, signal: null });
   expect(program.stderr).toContain('does not exist (3D000)');
   expect(program.stderr).not.toContain('database.away');
 });
 
 test('other commands do not wait', async () => {
   const { program } = await startRefused(['sync']);
-  expect(await program.ended(hangMs)).toEqual({ code: 2, signal: null });
+  expect(await program.ended()).toEqual({ code: 2, signal: null });
   expect(program.stderr).not.toContain('database.away');
 });

@@ -6,7 +6,6 @@ import { openLane } from '../../src/sync/queue.ts';
 import { serve } from '../../src/sync/serve.ts';
 import { type ConfiguredLane, dueLanes } from '../../src/sync/targets.ts';
 import type { UsedDatabase } from '../harness/database.ts';
-import { hangMs } from '../harness/hang.ts';
 import { eventually } from '../harness/process.ts';
 import { openComposed } from '../harness/sync.ts';
 
@@ -71,7 +70,7 @@ export async function serveLanes(
       for (const { lane, scope } of await dueLanes(engine.db, lanes, 'schedule', engine.clock())) {
         await openLane(engine.db, engine.boss, { lane, scope });
       }
-      await eventually('every feed to rest', hangMs, isAtRest, pollMs);
+      await eventually('every feed to rest', isAtRest, { everyMs: pollMs });
     },
   };
 }

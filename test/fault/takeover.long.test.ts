@@ -1,7 +1,6 @@
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { Crew } from '../harness/crew.ts';
-import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { eventually, type Program, startProgram } from '../harness/process.ts';
 import { differences } from '../harness/tables.ts';
@@ -26,7 +25,7 @@ const pollMs = 5;
 const userOperations = (kills + zombies) * pagesPerTakeover * pageSize;
 
 const until = <T>(what: string, poll: () => Promise<T | false | undefined>): Promise<T> =>
-  eventually(what, hangMs, poll, pollMs);
+  eventually(what, poll, { everyMs: pollMs });
 
 /** A lane that workers, whom Postgres knows by their names, take from each other. */
 async function openScene() {

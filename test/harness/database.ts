@@ -7,7 +7,6 @@ import { prepareDatabase } from '../../src/app.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { grantRoles } from '../../src/db/roles.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
-import { hangMs } from './hang.ts';
 import { eventually } from './process.ts';
 
 /** A database of its own, with every migration applied. */
@@ -85,7 +84,7 @@ async function command(url: string, statement: string): Promise<void> {
 
 /** Waits until so many sessions of the database wait for a lock. */
 export async function untilLocked(pool: Pool, sessions = 1): Promise<void> {
-  await eventually(`${sessions} sessions that wait for a lock`, hangMs, async () => {
+  await eventually(`${sessions} sessions that wait for a lock`, async () => {
     const { rows } = await pool.query(
       `select from pg_stat_activity
        where datname = current_database() and wait_event_type = 'Lock'`,
@@ -152,7 +151,7 @@ export async function ownServer(settings: Readonly<Record<string, string>>) {
 
 /** Waits for the end of a server that was killed. */
 export async function untilRefused(url: string): Promise<void> {
-  await eventually('the killed server to be gone', hangMs, async () => {
+  await eventually('the killed server to be gone', async () => {
     const client = new Client({ connectionString: url });
     client.on('error', () => undefined);
     try {

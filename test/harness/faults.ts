@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { hangMs } from './hang.ts';
 import { eventually } from './process.ts';
 
 /** When a fault comes, in terms of what can be seen of the work. */
@@ -74,7 +73,7 @@ export async function injectFault<Result>(
   };
   scene.slowAfter?.(before + wanted + slackRequests);
   try {
-    if ((await eventually('the moment of a fault', hangMs, progress)) === 'over') return null;
+    if ((await eventually('the moment of a fault', progress)) === 'over') return null;
     if (when.at === 'write') return await injectInTransaction(scene, inject);
     await delay(when.afterMs);
     return await inject();
@@ -96,7 +95,7 @@ async function injectInTransaction<Result>(
       if (await isWriterHalted(pool)) return 'halted';
       return (await isOver()) ? 'over' : null;
     };
-    const seen = await eventually('a writer that waits', hangMs, halted);
+    const seen = await eventually('a writer that waits', halted);
     return seen === 'halted' ? await inject() : null;
   } finally {
     await session.query('rollback');

@@ -246,9 +246,8 @@ const pollMs = 20;
 /** Polls until there is a result; throws, with `what`, when `boundMs` pass first. */
 export async function eventually<T>(
   what: string,
-  boundMs: number,
   poll: () => Promise<T | null | undefined | false>,
-  everyMs = pollMs,
+  { boundMs = hangMs, everyMs = pollMs } = {},
 ): Promise<T> {
   const start = performance.now();
   for (;;) {

@@ -6,7 +6,6 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { inject, onTestFinished } from 'vitest';
-import { hangMs } from './hang.ts';
 import { eventually } from './process.ts';
 
 /** Systems give ports above these to connections that go out: one that is free now is soon taken. */
@@ -186,7 +185,7 @@ export async function startPooler(
     pooled.port = String(port);
     return pooled.href;
   };
-  await eventually('the pooler to answer', hangMs, () => answers(through(databaseUrl)));
+  await eventually('the pooler to answer', () => answers(through(databaseUrl)));
   return { through };
 }
 

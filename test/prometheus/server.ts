@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Child, emptyFolder, eventually } from '../harness/process.ts';
-import { hangMs } from '../harness/hang.ts';
 import { freePort } from '../harness/servers.ts';
 import { alteredRules, deploy } from './rules.ts';
 
@@ -34,7 +33,7 @@ export async function startPrometheus(target: string): Promise<Prometheus> {
     { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] },
   );
   const running = new Child(child);
-  await eventually('Prometheus is ready', hangMs, async () => {
+  await eventually('Prometheus is ready', async () => {
     if (!running.isRunning) throw new Error(running.output);
     const answer = await fetch(`${url}/-/ready`).catch(() => null);
     return answer?.ok;

@@ -96,10 +96,14 @@ export async function openAlertWorld(options: AlertWorldOptions = {}): Promise<A
   const tell = teller(clock);
   const { expectFiring, expectResolved, expectQuiet } = watch(prometheus, tell);
   const expectHealthy = async () => {
-    await eventually('all is verified', boundMs, async () => {
-      const answer = await fetch(`http://${address}/metrics`).catch(() => null);
-      return (await answer?.text())?.includes('explorer_etl_overall_state{state="healthy"} 1');
-    });
+    await eventually(
+      'all is verified',
+      async () => {
+        const answer = await fetch(`http://${address}/metrics`).catch(() => null);
+        return (await answer?.text())?.includes('explorer_etl_overall_state{state="healthy"} 1');
+      },
+      { boundMs },
+    );
     await expectQuiet();
     tell('all is well');
   };
@@ -141,13 +145,19 @@ function watch(prometheus: Prometheus, tell: (what: string) => void) {
   };
   return {
     expectFiring: async (alert: string) =>
-      void (await eventually(`${alert} fires`, boundMs, async () => (await firing()).has(alert))),
-    expectResolved: async (alert: string, fix?: () => Promise<unknown>) =>
-      void (await eventually(`${alert} resolves`, boundMs, async () => {
-        await fix?.();
-        return !(await firing()).has(alert);
+      void (await eventually(`${alert} fires`, async () => (await firing()).has(alert), {
+        boundMs,
       })),
+    expectResolved: async (alert: string, fix?: () => Promise<unknown>) =>
+      void (await eventually(
+        `${alert} resolves`,
+        async () => {
+          await fix?.();
+          return !(await firing()).has(alert);
+        },
+        { boundMs },
+      )),
     expectQuiet: async () =>
-      void (await eventually('all is quiet', boundMs, async () => (await firing()).size === 0)),
+      void (await eventually('all is quiet', async () => (await firing()).size === 0, { boundMs })),
   };
 }

@@ -6,7 +6,6 @@ import { replayArchive } from '../../../src/replay/replay.ts';
 import { unpackBody } from '../../../src/sync/archive.ts';
 import { digest } from '../../../src/sync/normalise.ts';
 import type { UsedDatabase } from '../../harness/database.ts';
-import { hangMs } from '../../harness/hang.ts';
 import { eventually, startProgram } from '../../harness/process.ts';
 import { archivedCopy, replayed, storedRows } from './archive.ts';
 import { plainChain } from '../../harness/sync.ts';
@@ -95,14 +94,14 @@ test('killed in the middle and started again, it ends with the same rows', async
       explorerUrl: 'http://localhost:1',
       cwd: '/',
     });
-    await eventually('it to wait for the row', hangMs, async () => {
+    await eventually('it to wait for the row', async () => {
       const { rows } = await database.pool.query(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       );
       return rows.length > 0;
     });
     program.kill('SIGKILL');
-    expect(await program.ended(hangMs)).toMatchObject({ signal: 'SIGKILL' });
+    expect(await program.ended()).toMatchObject({ signal: 'SIGKILL' });
   } finally {
     other.release(true);
   }

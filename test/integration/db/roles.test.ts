@@ -8,7 +8,6 @@ import { freshDatabase, grantedDatabase, opened, userWith } from '../../harness/
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
 import { runSync, testKey, plainChain } from '../../harness/sync.ts';
 import { differences } from '../../harness/tables.ts';
-import { hangMs } from '../../harness/hang.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
@@ -55,7 +54,7 @@ test('start runs with the worker role alone', async () => {
   });
   const environment = { databaseUrl: worker.url, explorerUrl: await simulatedUrl(), cwd };
   const program = startProgram(['start'], environment);
-  await eventually('all rows', hangMs, async () => {
+  await eventually('all rows', async () => {
     const { rows } = await database.pool.query<{ all: boolean }>(
       `select (select count(*) from explorer.user_operations) = ${chain.userOperations}
           and (select count(*) from explorer.factories where rank is not null) = ${chain.factories}
@@ -64,7 +63,7 @@ test('start runs with the worker role alone', async () => {
     return rows[0]?.all;
   });
   program.kill('SIGTERM');
-  expect(await program.ended(hangMs)).toEqual({ code: 0, signal: null });
+  expect(await program.ended()).toEqual({ code: 0, signal: null });
   expect(program.stderr).not.toContain('permission denied');
 });
 

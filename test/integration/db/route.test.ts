@@ -8,7 +8,6 @@ import { workTimeouts } from '../../../src/db/timeouts.ts';
 import { inTransaction } from '../../../src/db/transaction.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { openDatabaseProxy, poolerVersion, startPooler } from '../../harness/servers.ts';
-import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 
 test('a way that only passes bytes on is direct', async () => {
@@ -83,10 +82,10 @@ describe.skipIf(poolerVersion() === null)('PgBouncer (skipped where it is not in
     let holds = false;
     const cutOff = withAdvisoryLock(poolOn(cut.url), lock, async () => {
       holds = true;
-      await eventually('to be cut off', hangMs, async () => cut.connections === 0);
+      await eventually('to be cut off', async () => cut.connections === 0);
     });
     cutOff.catch(() => undefined);
-    await eventually('the lock', hangMs, async () => holds);
+    await eventually('the lock', async () => holds);
     cut.cutAll();
     expect(isConnectionLost(await cutOff.catch((error: unknown) => error))).toBe(true);
     expect(await withAdvisoryLock(pool, lock, async () => 'entered')).toBe('entered');

@@ -7,7 +7,6 @@ import { transact } from '../../../src/db/transaction.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
 import { openDatabaseProxy } from '../../harness/servers.ts';
-import { hangMs } from '../../harness/hang.ts';
 
 test('a transaction that the server ended for its silence is made again, and written once', async () => {
   const { pool: watch, url } = await freshDatabase();
@@ -22,7 +21,7 @@ test('a transaction that the server ended for its silence is made again, and wri
     if (attempts > 1) return;
     const { rows } = await tx.execute<{ pid: number }>(sql`select pg_backend_pid() as pid`);
     await tx.execute(sql`set local idle_in_transaction_session_timeout = '20ms'`);
-    await eventually('the end of the session', hangMs, async () => {
+    await eventually('the end of the session', async () => {
       const alive = 'select from pg_stat_activity where pid = $1';
       return (await watch.query(alive, [rows[0]?.pid])).rowCount === 0;
     });

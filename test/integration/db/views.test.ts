@@ -170,7 +170,7 @@ test('killed in the middle, the views are those of before; the next one makes th
   await release(folder, { 1: stock }, { 'etl/items': items, 'etl/zzz': slow });
   const { child, migrated } = migrateInProcess(url, folder);
   migrated.catch(() => undefined);
-  await eventually('the last file to run', hangMs, async () => {
+  await eventually('the last file to run', async () => {
     const { rows } = await pool.query(
       `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
     );
@@ -210,7 +210,7 @@ test('a long query on a view is waited for, and others read on meanwhile', async
   const lines: string[] = [];
   const signal = new AbortController().signal;
   const migrated = migrate(pool, {}, folder, { signal, report: (line) => lines.push(line) });
-  await eventually('it to say that it waits', hangMs, async () => lines.length > 0);
+  await eventually('it to say that it waits', async () => lines.length > 0);
   expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
   await reader.query('commit');
   reader.release();

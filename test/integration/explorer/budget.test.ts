@@ -8,7 +8,6 @@ import {
 import type { TestDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
 import { openScene, openWorker, rejection } from './keyed.ts';
-import { hangMs } from '../../harness/hang.ts';
 
 const throttledFirst: readonly StatusFault[] = ['429-seconds', '429-date', '429-reset', '429-bare'];
 
@@ -20,7 +19,7 @@ test.each(throttledFirst)('a %s pauses the key for all workers, once', async (na
     await openWorker(database, simulator.url),
   ];
   const one = first.fetch();
-  await eventually('the pause', hangMs, async () => {
+  await eventually('the pause', async () => {
     const { rows } = await database.pool.query(
       'select from etl.budget where paused_until is not null',
     );

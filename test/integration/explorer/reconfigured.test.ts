@@ -72,7 +72,7 @@ test('a page under way while the configuration is read again comes, and its conn
   const { promise, resolve } = Promise.withResolvers<undefined>();
   explorer.hold(promise);
   const page = fetchPage();
-  await eventually('the request', hangMs, async () => explorer.requested() === 1);
+  await eventually('the request', async () => explorer.requested() === 1);
   await reload();
   resolve(undefined);
   expect((await page).json).toMatchObject({ items: expect.any(Array) });

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { call } from '../../harness/call.ts';
 import { emptyFolder, eventually, startProgram } from '../../harness/process.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
-import { hangMs } from '../../harness/hang.ts';
 import { openLake } from './lake.ts';
 
 /** A database with so many operations on each of three days. */
@@ -110,13 +109,12 @@ async function writing() {
   });
   await eventually(
     'a file of a day to be written',
-    hangMs,
     async () => {
       const [name = ''] = await lake.beside();
       const table = join(dirname(lake.folder), name, 'new', 'user_operations');
       return (await readdir(table).catch(() => [])).length > 0;
     },
-    2,
+    { everyMs: 2 },
   );
   return { lake, program };
 }
@@ -125,7 +123,7 @@ test('killed, it leaves the earlier export as it was, and the next run replaces 
   const { lake, program } = await writing();
   const before = await lake.paths();
   program.kill('SIGKILL');
-  expect(await program.ended(hangMs)).toMatchObject({ signal: 'SIGKILL' });
+  expect(await program.ended()).toMatchObject({ signal: 'SIGKILL' });
   expect(await lake.paths()).toEqual(before);
 
   await lake.exported(['user_operations', '--overwrite']);
@@ -137,7 +135,7 @@ test('interrupted, it ends with 130 and leaves nothing beside the earlier export
   const { lake, program } = await writing();
   const before = await lake.paths();
   program.kill('SIGINT');
-  expect(await program.ended(hangMs)).toMatchObject({ code: 130 });
+  expect(await program.ended()).toMatchObject({ code: 130 });
   expect(await lake.paths()).toEqual(before);
   expect(await lake.beside()).toEqual([]);
 });

@@ -6,7 +6,6 @@ import { readStatus } from '../../../src/status/status.ts';
 import { statusFaults, type Faults, type SimulatedChain } from '../../../simulator/index.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { createTestDatabase, freshDatabase, type TestDatabase } from '../../harness/database.ts';
-import { hangMs } from '../../harness/hang.ts';
 import { observing, scraped, startPage } from '../../harness/http.ts';
 import { eventually } from '../../harness/process.ts';
 import { runSync, plainChain } from '../../harness/sync.ts';
@@ -185,12 +184,8 @@ test('it is served, also on an address of its own, and where the database has go
   const type = 'text/plain; version=0.0.4; charset=utf-8';
   expect(await scrape(metricsAddress)).toEqual([200, type, 0]);
   server.use({ url: database.url, directUrl: null });
-  await eventually(
-    'the database is seen',
-    hangMs,
-    async () => (await scrape(metricsAddress))[2] === 1,
-  );
+  await eventually('the database is seen', async () => (await scrape(metricsAddress))[2] === 1);
   expect(await scrape(server.address)).toEqual([200, type, 1]);
   await database.drop();
-  await eventually('its end is seen', hangMs, async () => (await scrape(metricsAddress))[2] === 0);
+  await eventually('its end is seen', async () => (await scrape(metricsAddress))[2] === 0);
 });

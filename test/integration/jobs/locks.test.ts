@@ -8,7 +8,6 @@ import { installQueues, openLane, sliceQueue, startBoss } from '../../../src/syn
 import { openPresence, watchForLostLanes } from '../../../src/sync/takeover.ts';
 import { laneHolder, type LaneHolder } from '../../../src/sync/workers.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 
 const lane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' } as const;
@@ -45,12 +44,12 @@ test('a lane goes back to the queue when the session of its worker ends, and not
     await watching;
     await watchPool.end();
   });
-  await eventually('two polls of the watch', hangMs, async () => polls >= 2);
+  await eventually('two polls of the watch', async () => polls >= 2);
   expect(await holder()).toEqual(['held']);
   expect(await boss.fetch(sliceQueue)).toEqual([]);
 
   await presence.close();
-  await eventually('the lane to be taken back', hangMs, async () => {
+  await eventually('the lane to be taken back', async () => {
     const [again] = await boss.fetch(sliceQueue);
     return again?.id === job?.id && again !== undefined;
   });

@@ -5,7 +5,6 @@ import { serve } from '../../../src/sync/serve.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 import { openContender } from '../../harness/runner.ts';
 import { plainChain, settingsFor } from '../../harness/sync.ts';
@@ -44,7 +43,7 @@ async function openScene(chains: readonly SimulatedChain[]) {
     }
   };
   const untilFinished = (count: number) =>
-    eventually(`${count} runs to be finished`, hangMs, async () => {
+    eventually(`${count} runs to be finished`, async () => {
       const { rows } = await database.pool.query("select from etl.runs where state = 'finished'");
       return rows.length === count;
     });

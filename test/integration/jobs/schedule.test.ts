@@ -9,7 +9,6 @@ import { closeRun, currentRun } from '../../../src/sync/runs.ts';
 import type { ConfiguredLane } from '../../../src/sync/targets.ts';
 import { runQueue } from '../../../src/sync/workers.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
-import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 
 const secondMs = 1_000;
@@ -68,7 +67,7 @@ async function scene(start: string) {
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += minuteMs) {
       await clock.tick(Math.min(minuteMs, ms - passed));
-      await eventually('the runs to be answered', hangMs, async () => {
+      await eventually('the runs to be answered', async () => {
         if ((await sent()).waiting === 0) return true;
         await clock.tick(secondMs);
         return false;

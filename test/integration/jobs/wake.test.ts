@@ -6,7 +6,6 @@ import { openLane, sliceQueue } from '../../../src/sync/queue.ts';
 import { runSlice, type SliceDependencies } from '../../../src/sync/slice.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 import { openContender } from '../../harness/runner.ts';
 import { plainChain } from '../../harness/sync.ts';
@@ -62,7 +61,7 @@ test('the last slice of a run queues none', async () => {
 test('a run that replaces another gets its slice from the one that was at work', async () => {
   const { simulator, engine, job, queued, work } = await openScene();
   const working = work(job);
-  await eventually('pages to be read', hangMs, async () => simulator.requests > 5);
+  await eventually('pages to be read', async () => simulator.requests > 5);
 
   await openLane(engine.db, engine.boss, { lane, scope: { max_pages: 2 } });
   await working;

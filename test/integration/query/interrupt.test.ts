@@ -4,7 +4,6 @@ import { createPool } from '../../../src/db/pool.ts';
 import { readAnswer } from '../../../src/query/read.ts';
 import { openDatabaseProxy } from '../../harness/servers.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 
 /** A pool of one connection, by a route to Postgres that can fall silent. */
@@ -33,7 +32,7 @@ test('a signal while it connects ends the read at once', async () => {
   const { proxy, pool } = await silentRoute();
   proxy.set('swallow');
   const { ended, reason, stop } = interrupted(pool);
-  await eventually('it to connect', hangMs, async () => proxy.connections === 1);
+  await eventually('it to connect', async () => proxy.connections === 1);
   stop();
   expect(await ended).toBe(reason);
 });
@@ -46,7 +45,7 @@ test('a signal while it waits for a connection gives back the one that comes lat
   stop();
   expect(await ended).toBe(reason);
   other.release();
-  await eventually('no connection to be left', hangMs, async () => pool.totalCount === 0);
+  await eventually('no connection to be left', async () => pool.totalCount === 0);
 });
 
 test('a signal while the transaction begins ends the read and its connection', async () => {
@@ -54,8 +53,8 @@ test('a signal while the transaction begins ends the read and its connection', a
   await pool.query('select 1');
   proxy.set('swallow');
   const { ended, reason, stop } = interrupted(pool);
-  await eventually('it to take the connection', hangMs, async () => pool.idleCount === 0);
+  await eventually('it to take the connection', async () => pool.idleCount === 0);
   stop();
   expect(await ended).toBe(reason);
-  await eventually('no connection to be left', hangMs, async () => pool.totalCount === 0);
+  await eventually('no connection to be left', async () => pool.totalCount === 0);
 });

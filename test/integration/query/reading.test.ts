@@ -7,7 +7,6 @@ import {
   userWith,
   type TestDatabase,
 } from '../../harness/database.ts';
-import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 
 let database: TestDatabase;
@@ -107,7 +106,7 @@ test('what takes too long is cancelled, with exit code 1', async () => {
 
 test('a connection that is lost ends with exit code 1', async () => {
   const requested = ask('select pg_sleep(600) as lost');
-  await eventually('it to be requested', hangMs, async () => {
+  await eventually('it to be requested', async () => {
     const { rows } = await database.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where query like '%as lost' and state = 'active' and pid <> pg_backend_pid()`,
@@ -132,11 +131,11 @@ test('a signal cancels the statement on the server, with exit code 130', async (
     );
     return rows.length > 0;
   };
-  await eventually('it to be requested', hangMs, isActive);
+  await eventually('it to be requested', isActive);
   stop.abort(new Error('SIGINT'));
   expect(await requested).toMatchObject({ code: 130, stdout: '', stderr: '' });
   // The error is sent a moment before the server shows the session at rest.
-  await eventually('it to be cancelled', hangMs, async () => !(await isActive()));
+  await eventually('it to be cancelled', async () => !(await isActive()));
 });
 
 test('an analyst asks with no more than their rights', async () => {

@@ -3,7 +3,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../../src/log.ts';
 import { keepSums } from '../../../src/sync/serve.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 
 test('maintenance keeps the sums, as often as its clock says', async () => {
@@ -32,14 +31,14 @@ test('maintenance keeps the sums, as often as its clock says', async () => {
     );
     return Number(rows[0]?.operations ?? 0);
   };
-  await eventually('the first sums', hangMs, async () => (await sent()) === 1);
+  await eventually('the first sums', async () => (await sent()) === 1);
 
   await insert('0x2');
   const before = turns;
-  await eventually('a turn that is not due', hangMs, async () => turns > before + 1);
+  await eventually('a turn that is not due', async () => turns > before + 1);
   expect(await sent()).toBe(1);
   nowMs += 60_000;
-  await eventually('the next sums', hangMs, async () => (await sent()) === 2);
+  await eventually('the next sums', async () => (await sent()) === 2);
 
   stop.abort();
   await kept;

@@ -7,7 +7,6 @@ import { readStatus, statusNow, statusOrOutage } from '../../../src/status/statu
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
-import { hangMs } from '../../harness/hang.ts';
 import { runSync, plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
@@ -300,7 +299,7 @@ async function syncing() {
     explorerUrl: made.simulator.url,
     cwd: await configFolder({ chains }),
   });
-  await eventually('a page', hangMs, async () => {
+  await eventually('a page', async () => {
     const { rows } = await made.database.pool.query<{ pages: string }>(
       `select coalesce(sum(pages), 0) as pages from etl.walks`,
     );
@@ -316,7 +315,7 @@ test('a sync is seen at work; after Ctrl-C its feed is paused', async () => {
   expect(statesOf(await made.status())).toEqual([['user-operations', 'running']]);
 
   made.program.kill('SIGINT');
-  expect(await made.program.ended(hangMs)).toMatchObject({ code: 130 });
+  expect(await made.program.ended()).toMatchObject({ code: 130 });
 
   const { overall } = await made.status();
   expect(statesOf(await made.status())).toEqual([['user-operations', 'paused']]);
@@ -331,8 +330,8 @@ test('a sync is seen at work; after Ctrl-C its feed is paused', async () => {
 test('after a kill its feed is behind, for lack of a worker', async () => {
   const made = await syncing();
   made.program.kill('SIGKILL');
-  await made.program.ended(hangMs);
-  await eventually('the end of its session', hangMs, async () =>
+  await made.program.ended();
+  await eventually('the end of its session', async () =>
     (await made.codes()).includes('no-worker'),
   );
   expect(await made.codes()).toEqual(['stopped', 'no-worker']);

@@ -3,7 +3,6 @@ import type { Occasion } from '../../../src/lists/list.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
 import { recount } from '../../harness/coverage.ts';
 import { eventually } from '../../harness/process.ts';
-import { hangMs } from '../../harness/hang.ts';
 import { honestly, oneEach } from '../../harness/kept.ts';
 import { openRunner } from '../../harness/runner.ts';
 import { plainChain, settingsFor } from '../../harness/sync.ts';
@@ -86,7 +85,7 @@ test('a sync that resumes an older live walk looks at the head again, and reads 
   list.operations.push(...oneEach(101, 900));
   const stop = new AbortController();
   const interrupted = sync({ signal: stop.signal });
-  await eventually('a live walk on its way', hangMs, async () => {
+  await eventually('a live walk on its way', async () => {
     const rows = await query(`select from etl.walks where lane = 'live' and pages >= 3`);
     return rows.length === 1;
   });

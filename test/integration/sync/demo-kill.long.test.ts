@@ -8,7 +8,6 @@ import {
   isThere,
   startProgram,
 } from '../../harness/process.ts';
-import { hangMs } from '../../harness/hang.ts';
 
 test('a demo whose ledger lacks a page says so, and fails', async () => {
   const { url, pool } = await freshDatabase();
@@ -40,13 +39,11 @@ test.for(['SIGTERM', 'SIGKILL'] as const)(
       explorerUrl: 'http://127.0.0.1:9',
       cwd,
     });
-    const worker = await eventually('a worker', hangMs, () => findWorker(pool));
+    const worker = await eventually('a worker', () => findWorker(pool));
 
     demo.kill(signal);
 
-    expect(await demo.ended(hangMs)).toMatchObject(
-      signal === 'SIGKILL' ? { signal } : { code: 130 },
-    );
-    await eventually('its end', hangMs, async () => !isThere(worker));
+    expect(await demo.ended()).toMatchObject(signal === 'SIGKILL' ? { signal } : { code: 130 });
+    await eventually('its end', async () => !isThere(worker));
   },
 );

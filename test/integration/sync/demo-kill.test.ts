@@ -7,7 +7,6 @@ import { truth } from '../../harness/truth/truth.ts';
 import { call } from '../../harness/call.ts';
 import { command, eventually, findWorker } from '../../harness/process.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { hangMs } from '../../harness/hang.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { differencesFrom } from '../../harness/tables.ts';
 
@@ -76,7 +75,7 @@ test('a demo that is told to stop says so as a document too', async () => {
   const { url, pool } = await freshDatabase();
   const stop = new AbortController();
   const ended = call(['demo', '--json'], { env: { DATABASE_URL: url }, signal: stop.signal });
-  await eventually('a worker', hangMs, () => findWorker(pool));
+  await eventually('a worker', () => findWorker(pool));
 
   stop.abort(new Error('SIGTERM'));
   const { code, stdout } = await ended;

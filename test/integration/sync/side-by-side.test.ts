@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { hangMs } from '../../harness/hang.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
 import { testKey } from '../../harness/sync.ts';
 import { smallChain } from '../../harness/copy.ts';
@@ -33,7 +32,7 @@ test('two syncs at once report each row, request and credit once, and name what 
     seed: 5,
     chains: [chain],
     apiKey: testKey,
-    hold: () => (both ??= eventually('both to work', hangMs, areBothThere).then(() => undefined)),
+    hold: () => (both ??= eventually('both to work', areBothThere).then(() => undefined)),
   });
   const cwd = await configFolder({ explorer: { requests_per_second: 1000 } });
   const programs = [1, 2].map(() =>
@@ -43,7 +42,7 @@ test('two syncs at once report each row, request and credit once, and name what 
       cwd,
     }),
   );
-  const ends = await Promise.all(programs.map((program) => program.ended(hangMs)));
+  const ends = await Promise.all(programs.map((program) => program.ended()));
 
   expect(ends.map(({ code }) => code)).toEqual([0, 0]);
   const [one, other] = programs.map(({ stdout }) => totalsOf(stdout));

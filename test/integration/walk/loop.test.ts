@@ -4,7 +4,6 @@ import { answered } from '../../harness/explorer.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { eventually } from '../../harness/process.ts';
 import { plainChain, runSync } from '../../harness/sync.ts';
-import { hangMs } from '../../harness/hang.ts';
 
 /** So many empty pages in a row end a walk. */
 const emptyPagesLimit = 100;
@@ -81,7 +80,7 @@ test('a loop whose pages all wait for one transaction ends the walk the same', a
   await gate.query('lock table etl.pages in share mode');
   const copying = copy(database, list.url);
   // The first page's transaction waits for the gate, and the whole circle behind it in the queue.
-  await eventually('the circle to be read', hangMs, async () => list.requests() > 1 + length);
+  await eventually('the circle to be read', async () => list.requests() > 1 + length);
 
   await gate.query('commit');
 
