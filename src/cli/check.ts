@@ -9,7 +9,7 @@ import {
   isPermissionDenied,
   newerDatabase,
 } from '../db/failure.ts';
-import { readSchemaState, serverProblem } from '../db/migrate.ts';
+import { readSchema, serverProblem } from '../db/migrate.ts';
 import { isPrepared, readStandby, StandbyError } from '../db/state.ts';
 import { findWays, PoolerError } from '../db/route.ts';
 import { parseUrl } from '../db/timeouts.ts';
@@ -179,9 +179,10 @@ async function checkDatabase(settings: Settings, database: OpenDatabase): Promis
 }
 
 async function checkSchemaState({ pool }: OpenDatabase): Promise<Check> {
-  const state = await unlessDenied(() => readSchemaState(pool));
+  const state = await unlessDenied(() => readSchema(pool));
   if (state === null) return checkOf('schema', 'this role may not look at the migrations');
-  const { applied, of_program: all, missing, ahead, schema_version: version } = state;
+  const { applied, of_program: all, ahead, schema_version: version } = state;
+  const missing = state.missing.length;
   const total = counted(all, 'migration');
   if (applied === 0)
     return checkOf('schema', `none yet; sync, start or migrate creates it (${total})`);

@@ -27,7 +27,6 @@ const bookkeeping = { migrationsSchema: 'etl', migrationsTable: 'migrations' };
 const journalSchema = z.object({
   entries: z.array(z.object({ tag: z.string(), when: z.int() })).min(1),
 });
-type Journal = z.infer<typeof journalSchema>['entries'];
 
 /** Numbers of table migrations and of view files that were run. */
 export interface Migrated {
@@ -48,18 +47,17 @@ export async function migrate(
   waiting?: Waiting,
 ): Promise<Migrated> {
   await demandServer(pool);
-  const journal = await readJournal(folder);
-  const views = await readViewSet(join(folder, 'sql'), String(newestOf(journal)), lists);
   const bringUp = async () => {
-    const [before, made] = [await readApplied(pool), await readMadeViews(pool)];
-    demandNotNewer(journal, before, made?.program);
-    const isCurrent = missing(journal, before).length === 0;
-    if (isCurrent && made?.hash === views.hash) return { applied: 0, views: 0 };
+    const before = await readSchema(pool, folder);
+    const views = await readViewSet(join(folder, 'sql'), String(before.newest), lists);
+    demandNotNewer(before);
+    const isCurrent = before.missing.length === 0;
+    if (isCurrent && before.views === views.hash) return { applied: 0, views: 0 };
     if (!isCurrent) await applyTables(pool, folder);
-    const after = await readApplied(pool);
-    demandComplete(missing(journal, after));
+    const after = await readSchema(pool, folder);
+    demandComplete(after.missing);
     await makeViews(pool, views, packageVersion(), waiting);
-    return { applied: after.size - before.size, views: views.files.length };
+    return { applied: after.applied - before.applied, views: views.files.length };
   };
   return withAdvisoryLock(pool, migrationLock, bringUp, waiting);
 }
@@ -69,20 +67,6 @@ const applyTables = (pool: Pool, folder: string): Promise<void> =>
     migrationsFolder: join(folder, 'migrations'),
     ...bookkeeping,
   });
-
-/** @throws MigrationError if the database is newer: this program must not write to it */
-async function demandCurrent(database: Pool): Promise<void> {
-  const { rows } = await database.query<{ newest: string; program: string }>(
-    `select (select max(created_at) from etl.migrations) as newest,
-            (select program from etl.view_migrations) as program`,
-  );
-  const [found] = rows;
-  demandNotNewer(
-    await readJournal(packagedFolder),
-    new Set([Number(found?.newest)]),
-    found?.program,
-  );
-}
 
 /**
  * Runs `work` until a newer version migrates the database, and then aborts its signal: two versions must not write.
@@ -95,7 +79,7 @@ export async function whileCurrent<T>(
 ): Promise<T> {
   const outdated = new AbortController();
   const done = new AbortController();
-  const poll = () => demandCurrent(pool);
+  const poll = async () => demandNotNewer(await readSchema(pool));
   const ended = AbortSignal.any([done.signal, outdated.signal]);
   const watching = every(pollIntervalMs, ended, poll, (error) => {
     // An unreachable database is for the work to report.
@@ -111,21 +95,26 @@ export async function whileCurrent<T>(
   }
 }
 
-/** A database's schema compared with this program's; only reads. */
-export async function readSchemaState(database: Pool) {
-  const journal = await readJournal(packagedFolder);
-  const [applied, made] = [await readApplied(database), await readMadeViews(database)];
-  const newest = newestOf(journal);
+/** A database's schema compared with that of the program in `folder`; only reads. */
+export async function readSchema(pool: Pool, folder = packagedFolder) {
+  const text = await readFile(join(folder, 'migrations/meta/_journal.json'), 'utf8');
+  const { entries } = journalSchema.parse(JSON.parse(text));
+  const newest = Math.max(...entries.map(({ when }) => when));
+  const [applied, made] = [await readApplied(pool), await readMadeViews(pool)];
   return {
-    of_program: journal.length,
+    of_program: entries.length,
+    /** The `when` of this program's newest migration. */
+    newest,
     applied: applied.size,
     /** This program's migrations that are not applied. */
-    missing: missing(journal, applied).length,
+    missing: entries.filter(({ when }) => !applied.has(when)).map(({ tag }) => tag),
     /** Migrations of a newer program; its views count as one. */
     ahead:
       [...applied].filter((when) => when > newest).length + (isNewerProgram(made?.program) ? 1 : 0),
     /** The newest applied migration; null: none. */
     schema_version: applied.size === 0 ? null : String(Math.max(...applied)),
+    /** The hash of the files that made the views; null: none. */
+    views: made?.hash ?? null,
   };
 }
 
@@ -133,11 +122,6 @@ export async function readSchemaState(database: Pool) {
 export function serverProblem(versionNumber: number, version: string): string | null {
   if (versionNumber >= oldestVersion.number) return null;
   return `Postgres ${oldestVersion.name} or newer is needed; this server is ${version}.`;
-}
-
-async function readJournal(folder: string): Promise<Journal> {
-  const text = await readFile(join(folder, 'migrations/meta/_journal.json'), 'utf8');
-  return journalSchema.parse(JSON.parse(text)).entries;
 }
 
 async function demandServer(pool: Pool): Promise<void> {
@@ -164,16 +148,9 @@ async function readApplied(pool: Pool): Promise<ReadonlySet<number>> {
   return new Set(rows.map((row) => Number(row.created_at)));
 }
 
-const newestOf = (journal: Journal): number => Math.max(...journal.map((entry) => entry.when));
-
-function demandNotNewer(
-  journal: Journal,
-  applied: ReadonlySet<number>,
-  program: string | undefined,
-): void {
-  const newest = newestOf(journal);
-  if ([...applied].every((when) => when <= newest) && !isNewerProgram(program)) return;
-  throw new MigrationError(newerDatabase);
+/** @throws MigrationError if the database is newer: this program must not write to it */
+function demandNotNewer({ ahead }: { readonly ahead: number }): void {
+  if (ahead > 0) throw new MigrationError(newerDatabase);
 }
 
 /** Whether views are of a later release. A pre-release counts as its release. */
@@ -181,10 +158,6 @@ function isNewerProgram(program: string | undefined): boolean {
   if (program === undefined) return false;
   const [theirs = '', ours = ''] = [program, packageVersion()].map((name) => name.split('-')[0]);
   return theirs.localeCompare(ours, 'en', { numeric: true }) > 0;
-}
-
-function missing(journal: Journal, applied: ReadonlySet<number>): string[] {
-  return journal.filter((entry) => !applied.has(entry.when)).map((entry) => entry.tag);
 }
 
 /** drizzle silently skips a migration dated before the newest applied one. */
