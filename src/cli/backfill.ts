@@ -4,6 +4,7 @@ import { isBoundedBy, kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import { operationNames } from '../lists/registry.ts';
 import type { SyncTarget } from '../sync/once.ts';
+import { configuredLanes } from '../sync/targets.ts';
 import {
   addBounds,
   boundsOf,
@@ -16,7 +17,7 @@ import {
 } from './options.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
 import { settingsOf } from './database.ts';
-import { syncOnDatabase, targetsOf } from './sync.ts';
+import { syncOnDatabase } from './sync.ts';
 
 interface BackfillOptions extends ChosenFeeds, ScopeBounds, SourceOptions {
   readonly again?: true;
@@ -54,7 +55,7 @@ function historyTargets(
   options: BackfillOptions,
   bounds: ScopeBounds,
 ): SyncTarget[] {
-  const lanes = targetsOf(settings, bounds).filter(
+  const lanes: SyncTarget[] = configuredLanes(settings.chains, bounds).filter(
     ({ lane }) => lane.lane === 'backfill' && kindOf(lane.operation).hasHistory,
   );
   if (lanes.length === 0) {

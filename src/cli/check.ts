@@ -32,7 +32,6 @@ import { type Context, exits, type Registry } from './context.ts';
 import { openStored, settingsOf } from './database.ts';
 import { demoSettings } from './demo-world.ts';
 import { addDemo, addExamples, addFeedOptions, type ChosenFeeds } from './options.ts';
-import { printAnswer } from './print.ts';
 
 const count = z.int().min(0);
 
@@ -104,7 +103,7 @@ async function check(context: Context, options: CheckOptions) {
     const next = configFile === null ? 'explorer-etl init' : 'explorer-etl sync';
     const text = checkText(checks, context.out, context.commandLine(next));
     const exit = hasFailed(checks) ? exits.failed : exits.done;
-    return printAnswer(context, checkDocument, { checks, keys }, text, exit);
+    return context.print(checkDocument, { checks, keys }, text, exit);
   } finally {
     await database.close();
   }

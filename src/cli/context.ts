@@ -1,8 +1,10 @@
 import { extname } from 'node:path';
 import type { Command } from 'commander';
+import type { z } from 'zod';
 import type { Waiting } from '../db/lock.ts';
 import { errorOf } from '../failure.ts';
 import type { LogFormat, LogLevel } from '../log-levels.ts';
+import { printableLines } from '../printable.ts';
 import type { Look } from '../terminal/look.ts';
 
 /** The environment of the program; tests pass their own. */
@@ -57,6 +59,30 @@ export interface Context extends World, GlobalOptions {
   readonly demo: boolean;
   /** Formats a bare command, such as `explorer-etl verify`, as the user has to type it here. */
   readonly commandLine: CommandLine;
+  /** Prints the command's answer as a document or as text. @returns its exit */
+  readonly print: <Schema extends DocumentSchema>(
+    schema: Schema,
+    fields: Fields<Schema>,
+    text: string,
+    exit?: Exit,
+  ) => Exit;
+}
+
+/** A command's document without `exit`. A breaking change increases its version. */
+type DocumentSchema = z.ZodObject<{ readonly schema: z.ZodLiteral<string> }>;
+
+type Fields<Schema extends DocumentSchema> = Omit<z.infer<Schema>, 'schema'>;
+
+/** Writes the document of `--json`: one, and nothing else on stdout. */
+export function writeJson<Schema extends DocumentSchema>(
+  { stdout }: Pick<World, 'stdout'>,
+  { shape }: Schema,
+  fields: Fields<Schema>,
+  exit: Exit = exits.done,
+): Exit {
+  const document = { schema: shape.schema.value, exit, ...fields };
+  stdout(`${printableLines(JSON.stringify(document, null, 2))}\n`);
+  return exit;
 }
 
 /** A mistake in the command line: exit code 2. The message says what to do. */

@@ -17,7 +17,6 @@ import {
   onDatabase,
   settingsOf,
 } from './database.ts';
-import { printAnswer } from './print.ts';
 
 const server = {
   running: z.boolean(),
@@ -82,7 +81,7 @@ const status = (context: Context) => printState(context, dbStatusDocument);
 async function stop(context: Context) {
   const stopped = await stopEmbeddedPostgres(embeddedOf(context));
   const text = stopped ? 'Stopped.\n' : 'It was not running.\n';
-  return printAnswer(context, dbStopDocument, { stopped }, text);
+  return context.print(dbStopDocument, { stopped }, text);
 }
 
 async function printState(
@@ -98,7 +97,7 @@ async function printState(
     data_directory: state?.dataDirectory ?? null,
     log_file: state?.logFile ?? null,
   };
-  return printAnswer(context, schema, fields, stateText(state, context.commandLine));
+  return context.print(schema, fields, stateText(state, context.commandLine));
 }
 
 function stateText(state: EmbeddedPostgresState, line: CommandLine): string {
@@ -117,7 +116,7 @@ Connect:   ${line('explorer-etl db url')}    prints its address, with the passwo
 
 async function printUrl(context: Context) {
   const url = await addressOf(context);
-  return printAnswer(context, dbUrlDocument, { url }, `${url}\n`);
+  return context.print(dbUrlDocument, { url }, `${url}\n`);
 }
 
 async function addressOf(context: Context): Promise<string> {

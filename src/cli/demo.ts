@@ -14,7 +14,7 @@ import { readStatus } from '../status/status.ts';
 import { configuredFeeds, configuredLanes, withTargets } from '../sync/targets.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
-import { columns, fit, prose } from '../terminal/layout.ts';
+import { columns, fit, nextLines, prose } from '../terminal/layout.ts';
 import { addExamples } from './options.ts';
 import {
   type CommandLine,
@@ -42,7 +42,6 @@ import {
 } from './demo-world.ts';
 import { demoDatabase, onDatabase } from './database.ts';
 import { servePage, urlOf } from './open.ts';
-import { nextLines, printAnswer } from './print.ts';
 import { openScreen, type Screen } from './screen.ts';
 import { showProgress, syncTargets } from './sync.ts';
 
@@ -111,7 +110,7 @@ async function demo(outer: Context, options: DemoOptions): Promise<Exit> {
       await prepareDatabase(database, waitingOf(context));
       const result = await runDemo({ context, settings, database, screen });
       const text = demoText(result, context.out, context.commandLine);
-      const code = printAnswer(context, demoDocument, result, text, exitOf(result));
+      const code = context.print(demoDocument, result, text, exitOf(result));
       const isKept = context.out.isTerminal && !context.json && !options.exit;
       if (isKept && !context.signal.aborted) {
         context.stdout(`Page   ${urlOf(page)}   Ctrl-C ends it\n`);

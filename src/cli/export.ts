@@ -9,7 +9,6 @@ import { counted } from '../terminal/numbers.ts';
 import { collect, addExamples } from './options.ts';
 import { storedFeeds, demandData, demandDatabase, onDatabase } from './database.ts';
 import { UsageError, type Context, type Registry } from './context.ts';
-import { printAnswer } from './print.ts';
 import { questionOf } from './query.ts';
 
 const count = z.int().min(0);
@@ -93,7 +92,7 @@ async function exportTo(context: Context, options: ExportOptions, names: readonl
       signal.throwIfAborted();
     });
     const fields = { folder: to, relations };
-    return printAnswer(context, exportDocument, fields, `${to}\n`);
+    return context.print(exportDocument, fields, `${to}\n`);
   });
 }
 

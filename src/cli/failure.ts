@@ -3,8 +3,14 @@ import { z } from 'zod';
 import { codeOfFailure, describeDatabaseError, isOfDatabase } from '../db/failure.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import { KnownError, knownKinds } from '../failure.ts';
-import { exits, type CommandLine, type Context, type World, type Exit } from './context.ts';
-import { writeJson } from './print.ts';
+import {
+  exits,
+  type CommandLine,
+  type Context,
+  type World,
+  type Exit,
+  writeJson,
+} from './context.ts';
 
 export const errorKinds = [
   ...knownKinds,

@@ -8,11 +8,10 @@ import { readEnvironment } from '../config/environment.ts';
 import { configFileName } from '../config/load.ts';
 import { type OperationName, operationNames, operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
-import { prose } from '../terminal/layout.ts';
+import { nextLines, prose } from '../terminal/layout.ts';
 import type { Look } from '../terminal/look.ts';
 import { type CommandLine, type Context, type Registry, UsageError } from './context.ts';
 import { addExamples, addFeedOptions, chainOf, type ChosenFeeds } from './options.ts';
-import { nextLines, printAnswer } from './print.ts';
 
 export const initDocument = z.strictObject({
   schema: z.literal('explorer-etl/init/1'),
@@ -63,7 +62,7 @@ async function init(context: Context, options: ChosenFeeds) {
   // Commands that use the key validate it.
   const hasKey = readEnvironment(context.env, context.cwd, () => undefined).apiKey !== null;
   const text = initText(fields, context.out, { hasKey, commandLine });
-  return printAnswer(context, initDocument, fields, text);
+  return context.print(initDocument, fields, text);
 }
 
 interface Terminal {

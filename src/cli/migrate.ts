@@ -6,7 +6,6 @@ import { largeTable } from '../lists/registry.ts';
 import { addExamples } from './options.ts';
 import { type Context, type Registry, waitingOf } from './context.ts';
 import { onDatabase, reportLocation, settingsOf } from './database.ts';
-import { printAnswer } from './print.ts';
 
 interface MigrateOptions {
   readonly roles?: boolean;
@@ -67,7 +66,7 @@ function migrate(context: Context, options: MigrateOptions) {
       ...(granted.length > 0 ? [`Granted: ${granted.join(', ')}.\n`] : []),
     ].join('');
     const fields = { applied, views, roles: granted, layout };
-    return printAnswer(context, migrateDocument, fields, text);
+    return context.print(migrateDocument, fields, text);
   });
 }
 

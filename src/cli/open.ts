@@ -13,7 +13,6 @@ import { webAssets } from '../web/bundle.ts';
 import { exits, type Context, type Registry } from './context.ts';
 import { demandDatabase, openStored, settingsOf } from './database.ts';
 import { addDemo, addExamples } from './options.ts';
-import { printAnswer } from './print.ts';
 
 /** `open --json`: written once the server listens; `open` then waits for a signal. */
 export const openDocument = z.strictObject({
@@ -49,7 +48,7 @@ async function open(context: Context, options: OpenOptions) {
     try {
       server.use({ url: database.url, directUrl: directUrlOf(settings, database) });
       const text = `${printable(url)}   Ctrl-C ends it\n`;
-      printAnswer(context, openDocument, { url }, text);
+      context.print(openDocument, { url }, text);
       // Without a terminal, no person is there to look. Without a browser, the printed URL is enough.
       if (options.browser && context.out.isTerminal && !context.json) {
         const { default: openInBrowser } = await import('open');

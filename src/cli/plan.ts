@@ -9,7 +9,6 @@ import { addFeedOptions, type ChosenFeeds, addExamples, addDemo } from './option
 import type { Context, Registry } from './context.ts';
 import { demoSettings } from './demo-world.ts';
 import { onDatabase, settingsOf } from './database.ts';
-import { printAnswer } from './print.ts';
 
 export function register({ command, run }: Registry): void {
   addExamples(
@@ -34,7 +33,7 @@ async function plan(context: Context, options: ChosenFeeds) {
       ...planOf(feeds, explorer, { at, spentToday: spent / creditsPerPage }),
     } as const;
     const text = planText(document, context.out);
-    return printAnswer(context, planDocument, document, text);
+    return context.print(planDocument, document, text);
   });
 }
 

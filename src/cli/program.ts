@@ -5,7 +5,9 @@ import {
   commandLineOf,
   exits,
   OutputClosedError,
+  writeJson,
   type Action,
+  type Context,
   type World,
   type Exit,
   type GlobalOptions,
@@ -69,7 +71,13 @@ export async function runProgram(args: readonly string[], outer: World): Promise
       const [options, command] = given.splice(-2) as [Options, Command];
       const demo = command.getOptionValue('demo') === true;
       const commandLine = commandLineOf({ ...world, demo });
-      const context = { ...world, ...program.opts<GlobalOptions>(), demo, commandLine };
+      const flags = program.opts<GlobalOptions>();
+      const print: Context['print'] = (schema, fields, text, ending = exits.done) => {
+        if (flags.json) return writeJson(world, schema, fields, ending);
+        world.stdout(text);
+        return ending;
+      };
+      const context = { ...world, ...flags, demo, commandLine, print };
       exit = await action(context, options, ...(given as unknown as Arguments));
     };
   for (const { name, description, group } of commands) {

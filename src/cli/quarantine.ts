@@ -14,7 +14,6 @@ import type { Look } from '../terminal/look.ts';
 import { addFeedOptions, wholeNumber, type ChosenFeeds, addExamples } from './options.ts';
 import { storedFeeds, demandData, onDatabase } from './database.ts';
 import { exits, UsageError, type Action, type Registry } from './context.ts';
-import { printAnswer } from './print.ts';
 
 /** An item's feed, and its number for --id. */
 const item = { id: z.int(), feed: z.string(), chain_id: z.int(), operation: z.string() };
@@ -118,7 +117,7 @@ const list: Work = async (db, filter, context) => {
       ? 'Nothing is in quarantine.\n'
       : `${listing(entries.slice(0, mostListed), context.out)}\n${more(entries.length)}`;
   const fields = { count: items.length, items };
-  return printAnswer(context, quarantineListDocument, fields, text);
+  return context.print(quarantineListDocument, fields, text);
 };
 
 function listing(entries: readonly QuarantinedEntry[], look: Look): string {
@@ -143,7 +142,7 @@ const retry: Work = async (db, filter, context) => {
     kept: kept.map(({ id, feed, reason }) => ({ id, ...feedFields(feed), reason })),
   };
   const exit = kept.length === 0 ? exits.done : exits.open;
-  return printAnswer(context, quarantineRetryDocument, fields, summary(retried), exit);
+  return context.print(quarantineRetryDocument, fields, summary(retried), exit);
 };
 
 function summary({ rows, written, kept }: Retried): string {
@@ -167,5 +166,5 @@ const drop: Work = async (db, filter, context, options) => {
   }
   const dropped = await dropQuarantined(db, filter);
   const text = `Dropped ${dropped} items.\n`;
-  return printAnswer(context, quarantineDropDocument, { dropped }, text);
+  return context.print(quarantineDropDocument, { dropped }, text);
 };

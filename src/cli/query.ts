@@ -17,7 +17,6 @@ import { fit, widthOf } from '../terminal/layout.ts';
 import { storedFeeds, demandData, demandDatabase, onDatabase } from './database.ts';
 import { wholeNumber, addExamples } from './options.ts';
 import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
-import { printAnswer } from './print.ts';
 
 /** `query --json`. `exit` comes after the rows, which are streamed; cut output is no valid JSON. */
 export const queryDocument = z.strictObject({
@@ -121,7 +120,7 @@ async function query(context: Context, options: QueryOptions, given?: string) {
   const question = await questionOf(context, options, given);
   if (options.sql === true) {
     const { text: sql } = question;
-    return printAnswer(context, querySqlDocument, { sql }, sql);
+    return context.print(querySqlDocument, { sql }, sql);
   }
   const chosen = flag === undefined ? [] : [flag];
   const { settings, chains } = storedFeeds(context, { ...options, chain: chosen });
@@ -162,7 +161,7 @@ function list(context: Context) {
     return { name, question, parameters };
   });
   const text = listText(all, context.commandLine);
-  return printAnswer(context, queryListDocument, { questions: described }, text);
+  return context.print(queryListDocument, { questions: described }, text);
 }
 
 function listText(all: readonly Question[], line: CommandLine): string {

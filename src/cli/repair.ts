@@ -53,7 +53,7 @@ async function repair(context: Context, options: RepairOptions) {
       { origin: originOf(settings.explorer.baseUrl), isSameData: options.sameData === true },
     );
     const chains = await withTargets(database.db, settings.chains);
-    const lanes = configuredLanes(chains).map(({ lane, scope }) => ({ lane, scope }));
+    const lanes = configuredLanes(chains);
     // Ranges outside the file's bounds are no gap.
     if (settings.configFile !== null) await reconcileTargets(database.db, lanes);
     await recountCoverage(database.db);

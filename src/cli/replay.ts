@@ -5,7 +5,6 @@ import { counted, whole } from '../terminal/numbers.ts';
 import { addFeedOptions, type ChosenFeeds, addExamples } from './options.ts';
 import { storedFeeds, demandData, onDatabase, reportLocation } from './database.ts';
 import type { Context, Registry } from './context.ts';
-import { printAnswer } from './print.ts';
 
 export const replayDocument = z.strictObject({
   schema: z.literal('explorer-etl/replay/1'),
@@ -46,7 +45,7 @@ async function replay(context: Context, options: ChosenFeeds) {
       context.stderr(`${whole(pages)} of ${whole(total)} pages\n`);
     };
     const replayed = await replayArchive(database.db, filter, onProgress, context.signal);
-    return printAnswer(context, replayDocument, replayed, summary(replayed));
+    return context.print(replayDocument, replayed, summary(replayed));
   });
 }
 

@@ -16,7 +16,6 @@ import { nearest } from '../config/nearest.ts';
 import { wrap } from '../terminal/layout.ts';
 import { wholeNumber, addExamples } from './options.ts';
 import { exits, UsageError, type Context, type Exit, type Registry } from './context.ts';
-import { printAnswer } from './print.ts';
 
 /** `simulate --json`: written once the server listens; it then waits for a signal. */
 export const simulateDocument = z.strictObject({
@@ -99,7 +98,7 @@ async function simulate(context: Context, options: SimulateOptions): Promise<Exi
   const { url } = simulator;
   const ids = chains.map(({ id }) => id);
   const text = `Simulated explorer on ${url} for chains ${ids.join(', ')}; Ctrl-C ends it.\n`;
-  printAnswer(context, simulateDocument, { url, chains: ids }, text);
+  context.print(simulateDocument, { url, chains: ids }, text);
   if (!context.signal.aborted) await once(context.signal, 'abort');
   await simulator.close();
   return exits.done;

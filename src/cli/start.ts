@@ -15,7 +15,6 @@ import { DatabaseUnavailableError, openDatabase } from '../open-database.ts';
 import { counted } from '../terminal/numbers.ts';
 import { addSameData, addExamples } from './options.ts';
 import { exits, type Context, type Exit, type Registry } from './context.ts';
-import { writeJson } from './print.ts';
 import { type Failure, failureOf, writeFailure } from './failure.ts';
 import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './open.ts';
 import { formatOf, logOf } from './screen.ts';
@@ -79,13 +78,8 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
     await page?.close();
   }
   // A signal is the normal end of `start`.
-  if (context.json) {
-    writeJson(context, startDocument, {
-      ready_at: readyAt?.toISOString() ?? null,
-      stopped_at: new Date().toISOString(),
-    });
-  }
-  return exits.done;
+  const times = { ready_at: readyAt?.toISOString() ?? null, stopped_at: new Date().toISOString() };
+  return context.print(startDocument, times, '');
 }
 
 interface Work {

@@ -26,7 +26,6 @@ import {
   type Registry,
 } from './context.ts';
 import { onDatabase, settingsOf } from './database.ts';
-import { printAnswer } from './print.ts';
 import { openScreen, watchStatus } from './screen.ts';
 
 interface StatusOptions {
@@ -67,7 +66,7 @@ async function status(context: Context, options: StatusOptions) {
     }
     const document = await statusNow(pool, pageSize);
     const text = textOf(document, context.out);
-    return printAnswer(context, statusDocument, document, text);
+    return context.print(statusDocument, document, text);
   });
 }
 
@@ -315,7 +314,7 @@ const hours = 24;
 /** Prints them. */
 async function printRuns(context: Context, { db }: Pick<OpenDatabase, 'db'>): Promise<Exit> {
   const found = await readRuns(db, { hours, feed: null });
-  return printAnswer(context, runsDocument, found, runsText(found, context.out));
+  return context.print(runsDocument, found, runsText(found, context.out));
 }
 
 /** Rows that a terminal shows; a pipe and `--json` have all. */

@@ -37,7 +37,6 @@ import {
 } from './context.ts';
 import { onDatabase, settingsOf, reportLocation } from './database.ts';
 import { logOf, openScreen, type Screen, watchStatus } from './screen.ts';
-import { printAnswer } from './print.ts';
 import { detailsOf, feedTable } from './status.ts';
 
 const count = z.int().min(0);
@@ -103,13 +102,9 @@ async function sync(context: Context, options: SyncOptions): Promise<Exit> {
   const settings = settingsOf(context, options);
   requireApiKey(settings);
   const bounds = boundsOf(settings, options);
-  const targets = (aimed: Settings) => targetsOf(aimed, bounds);
+  const targets = ({ chains }: Settings) => configuredLanes(chains, bounds);
   return syncOnDatabase('sync', context, options, { settings, bounds, targets });
 }
-
-/** Every configured lane, with these bounds. */
-export const targetsOf = ({ chains }: Settings, bounds: ScopeBounds): SyncTarget[] =>
-  configuredLanes(chains, bounds).map(({ lane, scope }) => ({ lane, scope }));
 
 interface Work {
   readonly settings: Settings;
@@ -265,7 +260,7 @@ export async function concludeSync(
   const query = `Query it:  ${commandLine('explorer-etl query --list')}`;
   const next = context.quiet || exit !== exits.done ? [] : ['', query];
   const text = `${[...lines, ...next].join('\n')}\n`;
-  return printAnswer(context, syncDocument, document, text, exit);
+  return context.print(syncDocument, document, text, exit);
 }
 
 function exitOf(results: readonly SyncResult[], isNamed: boolean): Exit {

@@ -16,7 +16,6 @@ import { counted, whole } from '../terminal/numbers.ts';
 import { type Context, exits, type Registry, withCommands } from './context.ts';
 import { addExamples, addDemo } from './options.ts';
 import { demandData, onDatabase, settingsOf } from './database.ts';
-import { printAnswer } from './print.ts';
 
 export function register({ command, run }: Registry): void {
   addExamples(
@@ -34,7 +33,7 @@ async function verify(context: Context) {
     const document = await verifyReport(database.db, await verifyFeeds(database.db), how);
     const text = verifyText(context.out, withCommands(document, context.commandLine));
     const exit = document.counts.open === 0 ? exits.done : exits.open;
-    return printAnswer(context, verifyDocument, document, text, exit);
+    return context.print(verifyDocument, document, text, exit);
   });
 }
 

@@ -4,8 +4,9 @@ import type { Database } from '../db/transaction.ts';
 import { type Feed, feedName } from '../lists/feed.ts';
 import { byKind, kindOf } from '../lists/index.ts';
 import type { Estimates } from '../lists/list.ts';
-import { type OperationName, operationNames, operations } from '../lists/registry.ts';
+import { type OperationName, operations } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
+import { feedsIn } from '../sync/targets.ts';
 import { firingsPerDay } from './schedule.ts';
 
 /** The history left of a feed and the cost of a day, by these settings. */
@@ -44,13 +45,11 @@ export async function estimateFeeds(
   chains: readonly ChainSettings[],
   options: ForecastOptions,
 ): Promise<FeedEstimate[]> {
-  const feeds = chains.flatMap(({ id: chain_id, operations: wanted }) =>
-    operationNames.flatMap((operation) => {
-      const settings = wanted[operation];
-      const feed = feedName({ chain_id, operation });
-      return settings === undefined ? [] : [{ feed, chain_id, operation, settings }];
-    }),
-  );
+  const feeds = feedsIn(chains).map(({ chain: { id: chain_id }, ...own }) => ({
+    feed: feedName({ chain_id, ...own }),
+    chain_id,
+    ...own,
+  }));
   const stored = db === null ? new Map<string, unknown>() : await readFacts(db, feeds);
   return feeds.map((feed) => {
     const facts = stored.get(feed.feed) ?? null;

@@ -76,7 +76,8 @@ export function configuredFeeds(
   }));
 }
 
-const feedsIn = (chains: readonly ChainSettings[]) =>
+/** Each feed of the configuration, chain by chain. */
+export const feedsIn = (chains: readonly ChainSettings[]) =>
   chains.flatMap((chain) =>
     operationNames.flatMap((operation) => {
       const settings = chain.operations[operation];

@@ -101,6 +101,15 @@ export function columns(look: Look, { head, rows, aligns = [], flexible }: Colum
   return head === undefined ? lines : [paint(look, 'quiet', first), ...others];
 }
 
+/** Commands to go on with, and what each does. */
+export function nextLines(
+  look: Look,
+  steps: readonly (readonly [command: string, what: string])[],
+): string[] {
+  const rows = steps.map(([command, what]) => [`  ${paint(look, 'command', command)}`, what]);
+  return ['Next:', ...columns(look, { rows, flexible: 1 })];
+}
+
 function widthsOf(rows: readonly (readonly string[])[]): number[] {
   const widths: number[] = [];
   for (const row of rows) {

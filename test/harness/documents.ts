@@ -8,7 +8,7 @@ import * as failure from '../../src/cli/failure.ts';
 import * as init from '../../src/cli/init.ts';
 import * as migrate from '../../src/cli/migrate.ts';
 import * as open from '../../src/cli/open.ts';
-import { exitSchema } from '../../src/cli/print.ts';
+import { exits } from '../../src/cli/context.ts';
 import * as quarantine from '../../src/cli/quarantine.ts';
 import * as queryOutput from '../../src/cli/query.ts';
 import * as query from '../../src/cli/query.ts';
@@ -20,6 +20,12 @@ import * as sync from '../../src/cli/sync.ts';
 import { planDocument } from '../../src/status/plan.ts';
 import { statusDocument } from '../../src/status/schema.ts';
 import { verifyDocument } from '../../src/status/verify.ts';
+
+/** How a command ended: field `exit` of every document. */
+export const exitSchema = z.strictObject({
+  code: z.int().min(0).max(255),
+  reason: z.enum(Object.values(exits).map(({ reason }) => reason)),
+});
 
 /** Every document of `--json`, by its name. A schema stands beside its command. */
 export const schemas: ReadonlyMap<string, z.ZodObject> = new Map(

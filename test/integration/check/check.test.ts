@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { roles } from '../../../src/db/roles.ts';
 import type { z } from 'zod';
 import type { checkDocument } from '../../../src/cli/check.ts';
-import type { exitSchema } from '../../../src/cli/print.ts';
+import type { exitSchema } from '../../harness/documents.ts';
 import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openEngine, prepareDatabase } from '../../../src/app.ts';
+import { exits } from '../../../src/cli/context.ts';
 import { watchConfig } from '../../../src/cli/start.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { createLog } from '../../../src/log.ts';
@@ -168,6 +169,7 @@ test('a running process refuses another base_url of a configuration that is read
     quiet: false,
     demo: false,
     commandLine: (command: string) => command,
+    print: () => exits.done,
   } as const;
   const http = { listen: null, metrics: null, hosts: [], token: null };
   const changes = watchConfig(context, { http, log })(engine);

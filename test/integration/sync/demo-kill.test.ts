@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { demoDocument } from '../../../src/cli/demo.ts';
-import { exitSchema } from '../../../src/cli/print.ts';
+import { exitSchema } from '../../harness/documents.ts';
 import { demoChains, demoStart } from '../../../simulator/index.ts';
 import { truth } from '../../harness/truth/truth.ts';
 import { call } from '../../harness/call.ts';
