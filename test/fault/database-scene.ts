@@ -8,7 +8,7 @@ import { eventually } from '../harness/process.ts';
 import { serveLanes } from './serving.ts';
 import { patient, settingsFor, testKey, plainChain } from '../harness/sync.ts';
 import { differences } from '../harness/tables.ts';
-import { openWorld, type World, yearly } from '../harness/world.ts';
+import { openWorld, yearly } from '../harness/world.ts';
 
 const batches = { first: 1, count: 4, blocks: 40 };
 const chain = { ...plainChain, userOperations: 600, batches, factories: 40 };
@@ -24,23 +24,11 @@ export const shortTimeouts: DatabaseTimeouts = {
   idleTransactionMs: 3_000,
 };
 
-/** A `start` in this process, at work on a database behind a proxy. */
-export interface DatabaseScene extends World {
-  /** All log lines so far. */
-  readonly log: () => string;
-  /** Waits until so many pages more are stored. */
-  morePages(count: number): Promise<void>;
-  /** Waits until every feed has come to its end by itself. */
-  end(): Promise<void>;
-  /** What is wrong with tables, ledger and log; all empty when nothing is. */
-  faults(): Promise<Record<string, unknown>>;
-}
-
-/** Starts to copy a small chain, and resolves when the first pages are stored. */
+/** A `start` in this process that copies a small chain into a database behind a proxy; it has stored the first pages. */
 export async function openDatabaseScene(
   database: UsedDatabase,
   dbTimeouts: DatabaseTimeouts = patient,
-): Promise<DatabaseScene> {
+) {
   const { pool } = database;
   const world = await openWorld({ seed: 23, chain, database, latency: () => latencyMs });
   const { seed, simulator, proxy } = world;
@@ -67,8 +55,11 @@ export async function openDatabaseScene(
   await morePages(3);
   return {
     ...world,
+    /** All log lines so far. */
     log: () => lines.join(''),
+    /** Waits until so many pages more are stored. */
     morePages,
+    /** Waits until every feed has come to its end by itself. */
     async end() {
       await eventually('the end of every feed', async () => {
         const { rows } = await pool.query<{ ended: boolean }>(
@@ -77,6 +68,7 @@ export async function openDatabaseScene(
         return rows[0]?.ended;
       });
     },
+    /** What is wrong with tables, ledger and log; all empty when nothing is. */
     async faults() {
       const said = lines.join('');
       return {
@@ -89,6 +81,8 @@ export async function openDatabaseScene(
     },
   };
 }
+
+export type DatabaseScene = Awaited<ReturnType<typeof openDatabaseScene>>;
 
 /** A pool on a server that the test breaks; it is ended with the test. */
 export function poolOn(url: string) {

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Engine, EngineOptions } from '../../src/app.ts';
+import type { EngineOptions } from '../../src/app.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { createLog } from '../../src/log.ts';
 import { openLane } from '../../src/sync/queue.ts';
@@ -9,28 +9,15 @@ import type { UsedDatabase } from '../harness/database.ts';
 import { eventually } from '../harness/process.ts';
 import { openComposed } from '../harness/sync.ts';
 
-/** A `start` in this process, at work until the running test ends. */
-export interface Serving {
-  readonly engine: Engine;
-  /** All log lines so far. */
-  readonly lines: readonly string[];
-  /** Why it ended by itself; null while it works. */
-  readonly failure: () => string | null;
-  /** Rests, pauses and the day that unsupported feeds are left alone for are over. */
-  timePasses(): Promise<void>;
-  /** Lets a day and an hour pass, in which no batch and no rule rests longer, until all is at rest. */
-  passDay(): Promise<void>;
-}
-
 /** A poll of many feeds costs the database more than a poll of one, in ms between two. */
 const pollMs = 250;
 const dayMs = 25 * 3_600_000;
 
-/** Starts to work on lanes. */
+/** A `start` in this process, at work on lanes until the running test ends. */
 export async function serveLanes(
   database: UsedDatabase,
   { settings, lanes, ...options }: ServingOptions,
-): Promise<Serving> {
+) {
   const { pool } = database;
   const lines: string[] = [];
   const log = createLog('info', (line) => void lines.push(line));
@@ -38,15 +25,16 @@ export async function serveLanes(
   let passedMs = 0;
   const engine = { ...composed, clock: () => new Date(Date.now() + passedMs) };
   const stop = new AbortController();
-  let failure: string | null = null;
+  const ended: { failure: string | null } = { failure: null };
   const serving = serve(lanes, engine, stop.signal).catch((error: unknown) => {
-    failure = error instanceof Error ? error.message : 'not an error';
+    ended.failure = error instanceof Error ? error.message : 'not an error';
   });
   onTestFinished(async () => {
     stop.abort();
     await serving;
     await engine.close();
   });
+  /** Rests, pauses and the day that unsupported feeds are left alone for are over. */
   const timePasses = async () => {
     await pool.query('update etl.budget set paused_until = now()');
     await pool.query('update etl.feeds set poll_again_at = null');
@@ -60,10 +48,11 @@ export async function serveLanes(
     return rows.length === 0;
   };
   return {
-    engine,
+    /** All log lines so far. */
     lines,
-    failure: () => failure,
-    timePasses,
+    /** Why it ended by itself; null while it works. */
+    failure: () => ended.failure,
+    /** Lets a day and an hour pass, in which no batch and no rule rests longer, until all is at rest. */
     async passDay() {
       passedMs += dayMs;
       await timePasses();

@@ -10,7 +10,7 @@ import { tableName } from '../../src/db/column-types.ts';
 import type { Timeouts } from '../../src/explorer/client.ts';
 import { operations } from '../../src/lists/registry.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
-import { serveLanes, type Serving } from './serving.ts';
+import { serveLanes } from './serving.ts';
 import { differences, type TableDifference } from '../harness/tables.ts';
 import { plainChain } from '../harness/sync.ts';
 import { openWorld, yearly } from '../harness/world.ts';
@@ -45,20 +45,7 @@ export interface FeedFacts {
 }
 
 /** A `start` in this process, at work on a chain for each fault, and what came to pass, by fault. */
-export interface StruckWorld extends Serving {
-  readonly pool: Pool;
-  facts(operation: OperationName): Promise<Readonly<Record<string, FeedFacts>>>;
-  states(operation: OperationName): Promise<Readonly<Record<string, string>>>;
-  /** How the tables of each chain differ from the truth. */
-  differences(): Promise<Readonly<Record<string, Readonly<Record<string, TableDifference>>>>>;
-  /** Whether the faults last. */
-  readonly isBroken: () => boolean;
-  /** The faults end. */
-  fix(): void;
-}
-
-/** Starts to copy the chains. */
-export async function openStruckWorld(options: StruckOptions): Promise<StruckWorld> {
+export async function openStruckWorld(options: StruckOptions) {
   const { seed, names, struck, isMet, settingsOf, timeouts, ...service } = options;
   const chains = names.map((name, index) => ({
     ...plainChain,
@@ -93,10 +80,11 @@ export async function openStruckWorld(options: StruckOptions): Promise<StruckWor
     ...serving,
     pool,
     facts,
-    async states(operation) {
+    async states(operation: OperationName): Promise<Readonly<Record<string, string>>> {
       const states = Object.entries(await facts(operation));
       return Object.fromEntries(states.map(([name, { state }]) => [name, state]));
     },
+    /** How the tables of each chain differ from the truth. */
     async differences() {
       const found: Record<string, Record<string, TableDifference>> = {};
       for (const [index, chain] of chains.entries()) {
@@ -104,10 +92,14 @@ export async function openStruckWorld(options: StruckOptions): Promise<StruckWor
       }
       return found;
     },
+    /** Whether the faults last. */
     isBroken: () => isBroken,
+    /** The faults end. */
     fix: () => void (isBroken = false),
   };
 }
+
+export type StruckWorld = Awaited<ReturnType<typeof openStruckWorld>>;
 
 async function readFacts(pool: Pool, names: readonly string[], operation: OperationName) {
   const { rows } = await pool.query<FeedFacts & { index: number }>(

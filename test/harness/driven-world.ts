@@ -12,7 +12,7 @@ import { Crew } from './crew.ts';
 import { hangMs } from './hang.ts';
 import { testKey } from './key.ts';
 import { Worker } from './process.ts';
-import { openWorld, type World, type WorldOptions } from './world.ts';
+import { openWorld, type WorldOptions } from './world.ts';
 
 /** How often a run is looked at, in ms: a small part of what one takes. */
 const pollMs = 4;
@@ -27,28 +27,7 @@ export interface DrivenOptions extends WorldOptions {
 }
 
 /** A chain that moves, and `start` processes that watch it, by one clock that the test drives. */
-export interface DrivenWorld extends World {
-  readonly lanes: readonly ConfiguredLane[];
-  readonly crew: Crew<Worker>;
-  /** All workers that were started. */
-  readonly started: readonly Worker[];
-  /** Simulated ms since the start. */
-  readonly nowMs: number;
-  /** Moves the clock; resolves when every worker goes by the new time. */
-  setTime(atMs: number): Promise<void>;
-  /** How far requests may move the clock from now on, in simulated ms. */
-  allow(ms: number): void;
-  readonly sendRuns: SendRuns;
-  /** Whether every run that was sent has been taken up and closed. */
-  isAtRest(): Promise<boolean>;
-  /** Waits until every feed has been copied once. */
-  untilCopied(): Promise<void>;
-  untilAtRest(): Promise<void>;
-  /** Waits for a condition; throws with the runs under way when `boundMs` pass first. */
-  until(poll: () => Promise<boolean>, boundMs?: number): Promise<void>;
-}
-
-export async function openDrivenWorld(options: DrivenOptions): Promise<DrivenWorld> {
+export async function openDrivenWorld(options: DrivenOptions) {
   const { requestMs = 0, dbTimeouts } = options;
   let nowMs = 0;
   let allowedMs = 0;
@@ -96,39 +75,45 @@ export async function openDrivenWorld(options: DrivenOptions): Promise<DrivenWor
     ...world,
     lanes: configuredLanes(settings.chains),
     crew,
+    /** All workers that were started. */
     started,
+    /** Simulated ms since the start. */
     get nowMs() {
       return nowMs;
     },
-    async setTime(atMs) {
+    /** Moves the clock; resolves when every worker goes by the new time. */
+    async setTime(atMs: number) {
       nowMs = atMs;
       await Promise.all(crew.members.map((worker) => worker.setTime(instantMs())));
     },
-    allow: (ms) => void (allowedMs = ms),
+    /** How far requests may move the clock from now on, in simulated ms. */
+    allow: (ms: number) => void (allowedMs = ms),
     sendRuns,
+    /** Whether every run that was sent has been taken up and closed. */
     isAtRest,
+    /** Waits for a condition; throws with the runs under way when `boundMs` pass first. */
     until,
+    /** Waits until every feed has been copied once. */
     untilCopied: () => until(async () => (await areCopied(pool, feeds)) && (await isAtRest())),
     untilAtRest: () => until(isAtRest),
   };
 }
 
-/** Plays the part of the cron: sends what a schedule sends for lanes. */
-type SendRuns = (lanes: readonly ConfiguredLane[]) => Promise<void>;
-
-/** Opens a cron that sends only what is requested, until the running test ends. */
-async function openCron(databaseUrl: string): Promise<SendRuns> {
+/** Opens a cron that sends what a schedule sends for lanes, when it is requested, until the running test ends. */
+async function openCron(databaseUrl: string) {
   await installQueues(databaseUrl);
   const log = createLog('silent', () => undefined);
   const boss = await startBoss({ databaseUrl, log, supervise: false });
   onTestFinished(() => boss.stop({ graceful: false }));
-  return async (lanes) => {
+  return async (lanes: readonly ConfiguredLane[]) => {
     for (const { lane, scope } of lanes) {
       const singletonKey = `${lane.chain_id}.${lane.operation}.${lane.lane}`;
       await boss.send(runQueue, { lane, scope }, { singletonKey });
     }
   };
 }
+
+export type DrivenWorld = Awaited<ReturnType<typeof openDrivenWorld>>;
 
 /** Runs that were sent, or are open, and the jobs that work on them; empty when all is at rest. */
 async function runsUnderWay(pool: Pool): Promise<object[]> {

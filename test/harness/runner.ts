@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { Engine } from '../../src/app.ts';
 import type { Settings } from '../../src/config/settings.ts';
-import type { Database } from '../../src/db/transaction.ts';
 import type { FeedLane } from '../../src/lists/feed.ts';
 import type { Occasion } from '../../src/lists/list.ts';
 import { operations } from '../../src/lists/registry.ts';
@@ -11,27 +10,10 @@ import type { SliceBudget } from '../../src/sync/request.ts';
 import { currentRun, openRun } from '../../src/sync/runs.ts';
 import { takeWalk } from '../../src/sync/take-walk.ts';
 import { atOnce, dueLanes } from '../../src/sync/targets.ts';
+import type { SyncTarget } from '../../src/sync/once.ts';
 import { runWalk, type WalkOutcome } from '../../src/sync/walk.ts';
 import type { UsedDatabase } from './database.ts';
 import { openComposed, settingsFor, type SyncRun } from './sync.ts';
-
-/** A lane and what a run of it covers. */
-export interface RunTarget {
-  readonly lane: FeedLane;
-  readonly scope: RunScope;
-}
-
-/** Works on lanes in this process, without a queue: what is due at a time, to its end. */
-export interface Runner {
-  readonly db: Database;
-  /** @returns how each run ended, in the order of the targets that were due */
-  run(
-    targets: readonly RunTarget[],
-    at: Date,
-    occasion: Occasion,
-    budgetOf?: () => SliceWork,
-  ): Promise<string[]>;
-}
 
 /** What a slice may still do. */
 export type SliceWork = Parameters<typeof advance>[1];
@@ -39,13 +21,19 @@ export type SliceWork = Parameters<typeof advance>[1];
 /** No limit: a test stops its runs by other means. */
 const unlimited: SliceWork = { spent: false, takePage: () => true };
 
-/** A runner of the product's own composition; closed when the running test ends. */
-export async function openRunner(database: UsedDatabase, settings: Settings): Promise<Runner> {
+/** The product's own composition, working on lanes in this process, without a queue; closed when the running test ends. */
+export async function openRunner(database: UsedDatabase, settings: Settings) {
   const engine = await openComposed(database, settings);
   onTestFinished(() => engine.close());
   return {
     db: engine.db,
-    async run(targets, at, occasion, budgetOf = () => unlimited) {
+    /** Works on what is due at a time, to its end. @returns how each run ended, in the order of the targets */
+    async run(
+      targets: readonly SyncTarget[],
+      at: Date,
+      occasion: Occasion,
+      budgetOf: () => SliceWork = () => unlimited,
+    ) {
       const ended: string[] = [];
       for (const target of targets) {
         const [due] = await dueLanes(engine.db, [target], occasion, at);

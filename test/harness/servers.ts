@@ -41,27 +41,14 @@ export type ProxyMode =
    */
   | 'swallow';
 
-/** A TCP proxy in front of a Postgres, which breaks as requested. */
-export interface DatabaseProxy {
-  /** The database's URL, through the proxy. */
-  readonly url: string;
-  readonly connections: number;
-  set(mode: ProxyMode): void;
-  /** Resets every connection. @returns how many */
-  cutAll(): number;
-  /** Resets the connection to the server that comes from this port, as pg_stat_activity names it. */
-  cut(clientPort: number): boolean;
-  close(): Promise<void>;
-}
-
 interface Link {
   isDead: boolean;
   readonly client: Socket;
   readonly server: Socket;
 }
 
-/** Opens a proxy on a port of its own. */
-export async function openDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+/** Opens a TCP proxy in front of a Postgres, which breaks as requested. */
+export async function openDatabaseProxy(databaseUrl: string) {
   const target = new URL(databaseUrl);
   const links = new Set<Link>();
   let mode: ProxyMode = 'open';
@@ -98,27 +85,32 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
     return cut.length;
   };
   return {
+    /** The database's URL, through the proxy. */
     url: url.href,
     get connections() {
       return links.size;
     },
-    set(wanted) {
+    set(wanted: ProxyMode) {
       mode = wanted;
       for (const link of links) link.isDead ||= wanted === 'swallow';
     },
+    /** Resets every connection. @returns how many */
     cutAll,
-    cut(clientPort) {
+    /** Resets the connection to the server that comes from this port, as pg_stat_activity names it. */
+    cut(clientPort: number): boolean {
       const link = [...links].find(({ server }) => server.localPort === clientPort);
       if (link !== undefined) reset(link);
       return link !== undefined;
     },
-    async close() {
+    async close(): Promise<void> {
       cutAll();
       listener.close();
       await once(listener, 'close');
     },
   };
 }
+
+export type DatabaseProxy = Awaited<ReturnType<typeof openDatabaseProxy>>;
 
 /** `nobody` on Linux: like Postgres, PgBouncer refuses to run as root. */
 const nobody = 65534;
@@ -133,12 +125,6 @@ export function poolerVersion(): string | null {
   }
 }
 
-/** A PgBouncer in front of the run's Postgres. */
-export interface Pooler {
-  /** A database's URL, through it. */
-  through(databaseUrl: string): string;
-}
-
 /**
  * Starts a PgBouncer as it comes, but for `settings`. It ends with the running test.
  *
@@ -147,7 +133,7 @@ export interface Pooler {
 export async function startPooler(
   databaseUrl: string,
   settings: Readonly<Record<string, string | number>>,
-): Promise<Pooler> {
+) {
   const { hostname, port: serverPort, username, password } = new URL(databaseUrl);
   const folder = await mkdtemp(inject('directoryPrefix'));
   // As root, another user has to read it.
@@ -179,6 +165,7 @@ export async function startPooler(
     await ended;
     await rm(folder, { recursive: true, force: true });
   });
+  /** A database's URL, through it. */
   const through = (url: string) => {
     const pooled = new URL(url);
     pooled.hostname = '127.0.0.1';

@@ -3,14 +3,13 @@ import type {
   Family,
   Generation,
   SimulatedChain,
-  Simulator,
   SimulatorOptions,
 } from '../../simulator/index.ts';
 import { simulated } from './explorer.ts';
 import { plainChain } from './sync.ts';
 import { freshDatabase, type UsedDatabase } from './database.ts';
-import { configFolder, type ProgramEnvironment } from './process.ts';
-import { openDatabaseProxy, type DatabaseProxy } from './servers.ts';
+import { configFolder } from './process.ts';
+import { openDatabaseProxy } from './servers.ts';
 
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */
 export const yearly = '0 0 1 1 *';
@@ -41,20 +40,11 @@ export interface WorldOptions extends Omit<SimulatorOptions, 'chains' | 'latency
   readonly repeat?: string;
 }
 
-/** A simulated chain, a database, and what a process needs to copy the one into the other. */
-export interface World {
-  readonly seed: number;
-  readonly chain: SimulatedChain;
-  readonly simulator: Simulator;
-  readonly database: UsedDatabase;
-  /** In front of the database, for those to be cut off. */
-  readonly proxy: DatabaseProxy;
-  /** With the database itself, not through the proxy. */
-  readonly place: ProgramEnvironment;
-}
-
-/** Opens a world; all of it ends with the running test. */
-export async function openWorld(options: WorldOptions): Promise<World> {
+/**
+ * Opens a simulated chain, a database, and what a process needs to copy the one into the other; all of it ends with
+ * the running test.
+ */
+export async function openWorld(options: WorldOptions) {
   const {
     chain,
     chains = [chain],
@@ -87,5 +77,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     chains: [{ id: chain.id, name: chain.name, operations: Object.fromEntries(scheduled) }],
   });
   const place = { databaseUrl: database.url, explorerUrl: simulator.url, cwd };
+  // The proxy cuts sessions off; `place` has the database itself.
   return { seed, chain, simulator, database, proxy, place };
 }
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
