@@ -17,13 +17,13 @@ import { readSpending } from '../explorer/budget.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import { parseBody } from '../explorer/response.ts';
+import { creditsPerRequest } from '../explorer/slot.ts';
 import { failures } from '../failure.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { printable } from '../printable.ts';
-import { creditsPerPage } from '../sync/ledger.ts';
 import { type ConfiguredLane, configuredFeeds, configuredLanes } from '../sync/targets.ts';
 import { prose } from '../terminal/layout.ts';
 import { type Look, paint } from '../terminal/look.ts';
@@ -76,7 +76,11 @@ interface CheckOptions extends ChosenFeeds {
 
 export function register({ command, run }: Registry): void {
   addDemo(addFeedOptions(command))
-    .option('--no-requests', `make no request (each feed's costs ${creditsPerPage} credits)`, true)
+    .option(
+      '--no-requests',
+      `make no request (each feed's costs ${creditsPerRequest} credits)`,
+      true,
+    )
     .action(run(check));
   addExamples(command, ['explorer-etl check', 'explorer-etl check --chain optimism --no-requests']);
 }

@@ -16,19 +16,11 @@ export const embeddedDirectory = ({ cwd }: Pick<Context, 'cwd'>): string =>
 
 /** The settings of a command, with its global flags and its selection. */
 export function settingsOf(
-  { env, cwd, config, databaseUrl }: Context,
-  { chain, operation }: ChosenFeeds = {},
+  { env, cwd, config: configFile, databaseUrl }: Context,
+  { chain: chains, operation: operations }: ChosenFeeds = {},
   need: NonNullable<SettingsInput['need']> = 'chains',
 ): Settings {
-  return loadSettings({
-    env,
-    cwd,
-    need,
-    ...(config !== undefined && { configFile: config }),
-    ...(databaseUrl !== undefined && { databaseUrl }),
-    ...(chain !== undefined && { chains: chain }),
-    ...(operation !== undefined && { operations: operation }),
-  });
+  return loadSettings({ env, cwd, need, configFile, databaseUrl, chains, operations });
 }
 
 /** The chosen stored feeds, also unconfigured ones. @throws UsageError for an unknown chain */

@@ -1,5 +1,3 @@
-import { devNull } from 'node:os';
-import { resolve } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import {
@@ -9,6 +7,7 @@ import {
   startSimulator,
   type SimulatedChain,
 } from '../../simulator/index.ts';
+import { loadSettings } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import { operationNames } from '../lists/registry.ts';
@@ -16,7 +15,6 @@ import { registerFeeds } from '../sync/feeds.ts';
 import { configuredFeeds } from '../sync/targets.ts';
 import type { ChosenFeeds } from './options.ts';
 import type { Context } from './context.ts';
-import { settingsOf } from './database.ts';
 
 /** The seed of the demo's world; any other works too. */
 const demoSeed = 1;
@@ -28,8 +26,6 @@ const requestsPerSecond = 10_000;
 const freeDayCredits = 100_000;
 /** The newest batches whose blocks are copied: those of half a day would take a minute. */
 const copiedBatches = 10;
-/** A folder that has no configuration file on any machine. */
-const noFolder = devNull;
 /**
  * Marks the demo's data, although the port changes: real data in the same database is refused. The start day
  * follows, so that a later run shows the same world with more history.
@@ -38,30 +34,25 @@ const originPrefix = `simulated explorer of demo, seed ${demoSeed}, from `;
 
 export const stageFeed = `${longestList.chainId}/${longestList.operation}`;
 
-/** The settings of the demo, with the user's database. */
+/** The settings of the demo, with the user's database; the user's file describes other chains. */
 export function demoSettings(context: Context, options: ChosenFeeds = {}): Settings {
-  const env = { ...databaseOf(context), EXPLORER_API_KEY: demoKey };
-  // The user's configuration file describes other chains.
+  const { DATABASE_URL, DATABASE_URL_FILE, DATABASE_URL_DIRECT, DATABASE_URL_DIRECT_FILE } =
+    context.env;
+  const files = { DATABASE_URL_FILE, DATABASE_URL_DIRECT_FILE };
   const nowMs = Date.now();
-  const chain = options.chain ?? demoChains(demoStart(nowMs), nowMs).map(({ id }) => String(id));
-  // Here all lists are free.
-  const operation = options.operation ?? operationNames;
-  const { config: _ignored, ...others } = context;
-  const place = { ...others, env, cwd: noFolder };
-  const settings = settingsOf(place, { chain, operation });
-  const explorer = { ...settings.explorer, requestsPerSecond, dailyCredits: freeDayCredits };
-  return { ...settings, explorer };
-}
-
-/** Environment variables of the database, for settings read in another folder. */
-function databaseOf({ env, cwd }: Context): NodeJS.ProcessEnv {
-  const files = ['DATABASE_URL_FILE', 'DATABASE_URL_DIRECT_FILE'].flatMap((name) => {
-    const path = env[name]?.trim() ?? '';
-    // An empty value counts as unset.
-    return path === '' ? [] : [[name, resolve(cwd, path)]];
+  const { explorer, ...settings } = loadSettings({
+    env: { DATABASE_URL, DATABASE_URL_DIRECT, ...files, EXPLORER_API_KEY: demoKey },
+    cwd: context.cwd,
+    configFile: null,
+    databaseUrl: context.databaseUrl,
+    chains: options.chain ?? demoChains(demoStart(nowMs), nowMs).map(({ id }) => String(id)),
+    // Here all lists are free.
+    operations: options.operation ?? operationNames,
   });
-  const { DATABASE_URL, DATABASE_URL_DIRECT } = env;
-  return { DATABASE_URL, DATABASE_URL_DIRECT, ...Object.fromEntries(files) };
+  return {
+    ...settings,
+    explorer: { ...explorer, requestsPerSecond, dailyCredits: freeDayCredits },
+  };
 }
 
 /** Continues the world that an earlier demo copied into this database, and registers its feeds. */

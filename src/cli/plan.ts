@@ -1,7 +1,7 @@
 import { isPrepared } from '../db/state.ts';
 import { readCredits, sumCredits } from '../status/credits.ts';
 import { planDocument, type PlanDocument, planFeeds, planOf } from '../status/plan.ts';
-import { creditsPerPage } from '../sync/ledger.ts';
+import { creditsPerRequest } from '../explorer/slot.ts';
 import { columns, prose } from '../terminal/layout.ts';
 import { type Look, mark, paint } from '../terminal/look.ts';
 import { compact, counted, duration, percent, whole } from '../terminal/numbers.ts';
@@ -30,7 +30,7 @@ async function plan(context: Context, options: ChosenFeeds) {
     const { spent } = sumCredits(db === null ? [] : (await readCredits(db)).keys);
     const document = {
       schema: 'explorer-etl/plan/2',
-      ...planOf(feeds, explorer, { at, spentToday: spent / creditsPerPage }),
+      ...planOf(feeds, explorer, { at, spentToday: spent / creditsPerRequest }),
     } as const;
     const text = planText(document, context.out);
     return context.print(planDocument, document, text);

@@ -9,7 +9,7 @@ import {
   verifyFeeds,
   verifyReport,
 } from '../status/verify.ts';
-import { creditsPerPage } from '../sync/ledger.ts';
+import { creditsPerRequest } from '../explorer/slot.ts';
 import { columns, prose, widthOf } from '../terminal/layout.ts';
 import { type Look, mark, paint } from '../terminal/look.ts';
 import { counted, whole } from '../terminal/numbers.ts';
@@ -120,7 +120,7 @@ export function costText({ likely, most }: RequestCount): string {
   const known = likely ?? most;
   if (known === null) return '';
   if (known === 0) return 'no request';
-  const cost = `${counted(known, 'request')}, ${counted(known * creditsPerPage, 'credit')}`;
+  const cost = `${counted(known, 'request')}, ${counted(known * creditsPerRequest, 'credit')}`;
   if (likely === null) return `at most ${cost}`;
   return most === null || most <= likely
     ? `about ${cost}`

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { codeOfFailure } from '../db/failure.ts';
 import { errorOf } from '../failure.ts';
 import { baseUrlProblem } from './schema.ts';
 
@@ -49,14 +50,10 @@ export function readSecret(
     if (content === null) report(`${name}_FILE: ${path} is empty`);
     return content;
   } catch (error) {
-    report(`${name}_FILE: cannot read ${path} (${errorCode(error)})`);
+    report(`${name}_FILE: cannot read ${path} (${codeOfFailure(error) ?? 'unknown error'})`);
     return null;
   }
 }
-
-/** A system error's code, such as `ENOENT`; its text would repeat paths. */
-export const errorCode = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 
 const value = (text: string | undefined): string | null => {
   const trimmed = text?.trim() ?? '';

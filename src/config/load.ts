@@ -9,14 +9,9 @@ import {
   type Pair,
   parseDocument,
 } from 'yaml';
+import { codeOfFailure } from '../db/failure.ts';
 import type { Problem } from '../failure.ts';
-import {
-  ConfigError,
-  databaseUrlProblem,
-  errorCode,
-  readEnvironment,
-  readSecret,
-} from './environment.ts';
+import { ConfigError, databaseUrlProblem, readEnvironment, readSecret } from './environment.ts';
 import { nearest } from './nearest.ts';
 import { type Config, configJsonSchema, configSchema, defaultListen, explorer } from './schema.ts';
 import { type ChainSettings, selectChains } from './select.ts';
@@ -33,10 +28,11 @@ export interface SettingsInput {
   readonly env: NodeJS.ProcessEnv;
   /** Base of relative paths. */
   readonly cwd: string;
-  readonly configFile?: string;
-  readonly databaseUrl?: string;
-  readonly chains?: readonly string[];
-  readonly operations?: readonly string[];
+  /** Null: no file, also none that is in `cwd`. */
+  readonly configFile?: string | null | undefined;
+  readonly databaseUrl?: string | undefined;
+  readonly chains?: readonly string[] | undefined;
+  readonly operations?: readonly string[] | undefined;
   /** 'database': the command needs no chain, such as migrate. Default 'chains'. */
   readonly need?: 'chains' | 'database';
 }
@@ -145,6 +141,7 @@ function namedKeys(
 
 /** The file of the flag or the environment, else the default if it exists; absolute. */
 function findConfig(input: SettingsInput, fromEnvironment: string | null): string | null {
+  if (input.configFile === null) return null;
   const named = input.configFile ?? fromEnvironment;
   if (named !== null) return resolve(input.cwd, named);
   const usual = resolve(input.cwd, configFileName);
@@ -157,7 +154,7 @@ function readConfig(path: string, cwd: string): Config | Problem[] {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    const code = errorCode(error);
+    const code = codeOfFailure(error) ?? 'unknown error';
     const message = `cannot read ${name} (${code}): ${advices[code] ?? 'check --config or EXPLORER_ETL_CONFIG'}`;
     return [{ message, where: null, ...(code === 'ENOENT' && { command: 'explorer-etl init' }) }];
   }

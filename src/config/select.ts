@@ -29,7 +29,7 @@ export function selectChains(
 ): ChainSettings[] {
   const flags = chainFlags(selection.chains, listed, report);
   const ids = [...flags.keys()];
-  const named = chosenOperations(selection.operations, report);
+  const named = operationNames.filter((name) => selection.operations.includes(name));
   if (listed.length === 0) return ids.map((id) => settings({ id }, named));
   const missing = ids.filter((id) => !listed.some((chain) => chain.id === id));
   for (const id of missing) {
@@ -60,19 +60,6 @@ function chainFlags(
   }
   return chains;
 }
-
-function chosenOperations(flags: readonly string[], report: Report): readonly OperationName[] {
-  for (const flag of flags.filter((name) => !isOperation(name))) {
-    const guess = nearest(flag, operationNames);
-    const advice =
-      guess === null ? `there are ${operationNames.join(', ')}` : `did you mean ${guess}?`;
-    report(`--operation ${flag}: no such operation; ${advice}`);
-  }
-  return operationNames.filter((name) => flags.includes(name));
-}
-
-const isOperation = (name: string): name is OperationName =>
-  (operationNames as readonly string[]).includes(name);
 
 type SelectedChain = Partial<ListedChain> & Pick<ListedChain, 'id'>;
 

@@ -77,6 +77,12 @@ interface Holder {
   readonly known: string;
 }
 
+/** As SQL: whether a row of `pg_locks` holds the advisory lock $1 of this database. */
+export const isHeld = `
+  locktype = 'advisory' and granted and objsubid = 1
+    and pg_locks.database = (select oid from pg_database where datname = current_database())
+    and ((classid::bigint << 32) | objid::bigint) = $1`;
+
 const holderOf = `
   select pid, concat_ws(
     ', ', nullif(application_name, ''), 'role ' || usename, 'from ' || host(client_addr),
@@ -84,9 +90,7 @@ const holderOf = `
   ) as known
   from pg_locks
   left join pg_stat_activity using (pid)
-  where locktype = 'advisory' and granted and objsubid = 1
-    and pg_locks.database = (select oid from pg_database where datname = current_database())
-    and ((classid::bigint << 32) | objid::bigint) = $1`;
+  where ${isHeld}`;
 
 const describeHolder = ({ work }: Lock, { pid, known }: Holder): string =>
   `Waiting for another process that ${work}: session ${pid}${known === '' ? '' : ` (${printable(known)})`}. ` +

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
 import { errorOf } from '../failure.ts';
 import { describeDatabaseError } from './failure.ts';
+import { isHeld } from './lock.ts';
 import { parseUrl } from './timeouts.ts';
 
 /** How statements reach Postgres: directly, or through a pooler that keeps sessions or does not. */
@@ -105,24 +106,16 @@ async function demandSameDatabase(url: string, directUrl: string): Promise<void>
     await holder.query('begin');
     await holder.query('select pg_advisory_xact_lock($1)', [key]);
     const { rows } = await withClient(url, (client) =>
-      client.query<{ is_seen: boolean }>(seesLock, [key]),
+      client.query(`select from pg_locks where ${isHeld}`, [key]),
     );
     await holder.query('rollback');
-    return rows[0]?.is_seen === true;
+    return rows.length > 0;
   });
   if (isSame) return;
   throw new PoolerError(
     'DATABASE_URL_DIRECT and DATABASE_URL lead to different databases: both have to name the same one.',
   );
 }
-
-const seesLock = `
-  select exists (
-    select from pg_locks
-    where locktype = 'advisory' and granted and objsubid = 1
-      and database = (select oid from pg_database where datname = current_database())
-      and ((classid::bigint << 32) | objid::bigint) = $1
-  ) as is_seen`;
 
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({

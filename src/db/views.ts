@@ -49,13 +49,6 @@ function forEachList(text: string, lists: ListNames): string {
 
 type ViewSet = Awaited<ReturnType<typeof readViewSet>>;
 
-/** The view set of a database. */
-interface MadeViews {
-  readonly program: string;
-  readonly hash: string;
-  readonly objects: readonly string[];
-}
-
 /** Readers of the view queue behind the wait. */
 const lockWaitMs = 2_000;
 /** Lets those readers continue. */
@@ -88,10 +81,10 @@ export async function readViewSet(folder: string, tables: string, lists: ListNam
 }
 
 /** @returns null if the database has none */
-export async function readMadeViews(pool: Pool): Promise<MadeViews | null> {
+export async function readMadeViews(pool: Pool) {
   if (!(await isPrepared(pool))) return null;
-  const { rows } = await pool.query<MadeViews>(
-    'select program, hash, objects from etl.view_migrations',
+  const { rows } = await pool.query<{ program: string; hash: string }>(
+    'select program, hash from etl.view_migrations',
   );
   return rows[0] ?? null;
 }
@@ -134,7 +127,7 @@ async function makeOnce(
 ): Promise<void> {
   await limitLockWait(session, lockWaitMs);
   await session.query(record);
-  const { rows } = await session.query<Pick<MadeViews, 'objects'>>(
+  const { rows } = await session.query<{ objects: readonly string[] }>(
     'select objects from etl.view_migrations',
   );
   const had = rows[0]?.objects ?? [];

@@ -7,7 +7,7 @@ import { kindOf } from '../lists/index.ts';
 import type { RequestCount, Target } from '../lists/list.ts';
 import { isOperation } from '../lists/registry.ts';
 import { droppedNotes } from '../quarantine/list.ts';
-import { creditsPerPage } from '../sync/ledger.ts';
+import { creditsPerRequest } from '../explorer/slot.ts';
 import { estimateOf, type ForecastOptions, sumKnown } from './estimate.ts';
 import { displayOrder, readFeeds, unitOf } from './facts.ts';
 import { commandFor, finding, type Finding, findingOf, type RawFinding } from './findings.ts';
@@ -177,7 +177,7 @@ export async function verifyReport(
   const repairOf = (command: string, feeds: readonly VerifiedFeed[]): Repair => {
     const { likely, most } = together(feeds.map(({ feed }) => costs.get(feed) ?? unknown));
     const requests = likely === null ? null : Math.ceil(likely);
-    const credits = requests === null ? null : requests * creditsPerPage;
+    const credits = requests === null ? null : requests * creditsPerRequest;
     return { command, requests, credits, at_most: most === null ? null : Math.ceil(most) };
   };
   const feeds = verified.map((feed) => ({

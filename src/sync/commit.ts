@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type NewDrift, recordDrift } from '../drift/record.ts';
+import { creditsPerRequest } from '../explorer/slot.ts';
 import { lockEnds } from '../lists/feed.ts';
 import { kinds } from '../lists/index.ts';
 import type {
@@ -24,14 +25,7 @@ import {
   type WalkAdvance,
 } from './checkpoint.ts';
 import { type CoverageState, coverPages } from './coverage.ts';
-import {
-  creditsPerPage,
-  endBefore,
-  endOf,
-  isConclusive,
-  recordPages,
-  recordQuarantined,
-} from './ledger.ts';
+import { endBefore, endOf, isConclusive, recordPages, recordQuarantined } from './ledger.ts';
 import { cursorLoop, cursorText, missedEntry, type WalkEnd } from './judge.ts';
 import type { NormalisedPage } from './normalise.ts';
 import type { ReadPage } from './walk.ts';
@@ -270,7 +264,7 @@ function sumOf(kept: readonly ReadPage[]) {
     cursor: pages.at(-1)?.cursor_out ?? null,
     items: pages.reduce((sum, { items }) => sum + items, 0),
     archived_bytes: kept.reduce((sum, { body }) => sum + (body?.length ?? 0), 0),
-    credits: pages.reduce((sum, { attempts }) => sum + attempts * creditsPerPage, 0),
+    credits: pages.reduce((sum, { attempts }) => sum + attempts * creditsPerRequest, 0),
     empty_run: kept.at(-1)?.emptyRun ?? 0,
     top: heights.length === 0 ? null : Math.max(...heights),
     bottom: heights.length === 0 ? null : Math.min(...heights),

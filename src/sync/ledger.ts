@@ -7,8 +7,6 @@ import type { WalkRow } from '../lists/tables.ts';
 import type { CountsByPage } from '../load/upsert.ts';
 import type { NormalisedPage } from './normalise.ts';
 
-export const creditsPerPage = creditsPerRequest;
-
 export async function recordPages(
   tx: Transaction,
   { kind }: Pick<Operation, 'kind'>,
@@ -40,7 +38,7 @@ export async function recordPages(
     body_hash: page.body_hash,
     attempts: page.attempts,
     latency_ms: page.latency_ms,
-    credits: page.attempts * creditsPerPage,
+    credits: page.attempts * creditsPerRequest,
     fetched_at: page.fetched_at,
   }));
   const columns = sql.raw(Object.keys(entries[0] ?? {}).join(', '));

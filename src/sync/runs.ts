@@ -1,10 +1,10 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { creditsPerRequest } from '../explorer/slot.ts';
 import type { Why } from '../failure.ts';
 import { type Feed, type FeedLane, ofFeed, ofLane } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import type { RunRow, RunScope } from '../lists/tables.ts';
-import { creditsPerPage } from './ledger.ts';
 
 /** A run that is open now; joined if it was begun before, so that part of it may be old. */
 export interface OpenedRun {
@@ -281,5 +281,5 @@ export async function runTotals(db: Pick<Database, 'execute'>, { id }: RunRow): 
   `);
   const [row] = rows;
   if (row === undefined) throw new Error(`run ${id} is gone`);
-  return { ...row.totals, requests: row.totals.credits / creditsPerPage };
+  return { ...row.totals, requests: row.totals.credits / creditsPerRequest };
 }

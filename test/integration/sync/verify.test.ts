@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { repairsOf, type VerifyDocument, verifyFeeds } from '../../../src/status/verify.ts';
-import { creditsPerPage } from '../../../src/sync/ledger.ts';
+import { creditsPerRequest } from '../../../src/explorer/slot.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
 import { call } from '../../harness/call.ts';
 import { recount } from '../../harness/coverage.ts';
@@ -89,7 +89,7 @@ test('each finding is reported with the command that fixes it, and the feed with
   expect(blocks?.repair).toEqual({
     command,
     requests,
-    credits: requests * creditsPerPage,
+    credits: requests * creditsPerRequest,
     at_most: requests,
   });
   expect(repair).toEqual({ ...blocks?.repair, command: 'explorer-etl repair' });

@@ -83,14 +83,6 @@ describe('without a file', () => {
     ]);
     expect(load(null, { need: 'database' }).chains).toEqual([]);
   });
-
-  test('an unknown operation is refused with the nearest', () => {
-    const input = { chains: ['10'], operations: ['user-operation', 'blocks'] };
-    expect(complaints(() => load(null, input))).toEqual([
-      '--operation user-operation: no such operation; did you mean user-operations?',
-      '--operation blocks: no such operation; there are user-operations, optimism-batches, optimism-batch-blocks, factories, bundles, bundlers, paymasters',
-    ]);
-  });
 });
 
 describe('with a file', () => {
