@@ -286,10 +286,9 @@ async function planLastRead(
   const next = sql`
     select batch_number::float8
     from etl.batch_standing
-    where not is_verified
+    where lacks_end
       and chain_id = ${chain_id}
       and operation = ${operation}
-      and floor is not null
       and batch_number <= ${to}
       and batch_number >= coalesce(
         (
@@ -298,13 +297,6 @@ async function planLastRead(
         ),
         ${from}
       )
-      and above is not null
-      and (
-        -- A lowest one that was seen twice waits for the empty numbers below it.
-        wants = 'bottom' and not (is_lowest and times_seen > 1)
-        or blocks_count = 0 and bottom is null and times_seen = 1 and is_lowest
-      )
-      and not (is_lowest and has_unread_below)
       and (
         select count(*) between (batch_number >= ${from})::int and ${walksOfNumber - 1} from etl.walks
         where walks.batch = batch_number
@@ -318,6 +310,14 @@ async function planLastRead(
   return walkAgain(tx, range, await valueOf<number>(tx, next));
 }
 
+interface Again extends Record<string, unknown> {
+  readonly wants: 'whole' | 'top' | 'bottom';
+  /** The cursor of the last page with blocks of the newest walk to the batch's end; null: the first page. */
+  readonly entry: Cursor | null;
+  /** The highest block, or the one below the lowest pending one; null: the batch is read whole. */
+  readonly known: KnownBlock | null;
+}
+
 /** Reads what can have changed: down to a known block, the last page, or the whole batch. */
 async function walkAgain(
   tx: Transaction,
@@ -325,27 +325,10 @@ async function walkAgain(
   batch: number | null,
 ): Promise<PlannedWalk<NumberedWalk> | null> {
   if (batch === null) return null;
-  const wants = await valueOf<'whole' | 'top' | 'bottom'>(
-    tx,
-    sql`
-      select wants from etl.batch_standing
-      where chain_id = ${feed.chain_id}
-        and operation = ${feed.operation}
-        and batch_number = ${batch}
-    `,
-  );
-  if (wants === 'bottom') {
-    return { ...walkOf(batch), cursor: await lastEntry(tx, feed, batch) };
-  }
-  const known = wants === 'top' ? await knownBlock(tx, feed, batch) : null;
-  return walkOf(batch, known === null ? {} : { known });
-}
-
-/** The cursor of the last page with blocks of the newest walk to a batch's end; null: the first page. */
-const lastEntry = (tx: Transaction, feed: Feed, batch: number) =>
-  valueOf<Cursor>(
-    tx,
-    sql`
+  const { blocks, number } = tablesOfFeed(feed);
+  const block = sql`block.chain_id = standing.chain_id and block.${number} = standing.batch_number`;
+  const { rows } = await tx.execute<Again>(sql`
+    select wants, (
       select page.cursor_in
       from etl.walks as walk
       join etl.pages as page on page.walk_id = walk.id
@@ -356,26 +339,20 @@ const lastEntry = (tx: Transaction, feed: Feed, batch: number) =>
         and page.rows > 0
       order by walk.id desc, page.sequence desc
       limit 1
-    `,
-  );
-
-/** A batch's highest block, or the one below its lowest pending one; null: it is read whole. */
-async function knownBlock(tx: Transaction, feed: Feed, batch: number): Promise<KnownBlock | null> {
-  const { chain_id: chainId } = feed;
-  const { blocks, states, number } = tablesOfFeed(feed);
-  const { rows } = await tx.execute<{ height: number; hash: string }>(sql`
-    select block.height::float8 as height, block.hash
-    from ${states} as batch
-    left join lateral (
-      select min(height) as height
-      from ${blocks}
-      where chain_id = ${chainId} and ${number} = ${batch} and is_pending_update
-    ) as pending on true
-    join ${blocks} as block
-      on block.chain_id = ${chainId}
-      and block.${number} = ${batch}
-      and block.height = coalesce(pending.height - 1, batch.last_height)
-    where batch.chain_id = ${chainId} and batch.batch_number = ${batch}
+    ) as entry, (
+      select json_build_object('height', height, 'hash', hash)
+      from ${blocks} as block
+      where ${block} and height = coalesce(
+        (select min(height) - 1 from ${blocks} as block where ${block} and is_pending_update),
+        standing.last_height
+      )
+    ) as known
+    from etl.batch_standing as standing
+    where chain_id = ${feed.chain_id}
+      and operation = ${feed.operation}
+      and batch_number = ${batch}
   `);
-  return rows[0] ?? null;
+  const { wants = 'whole', entry = null, known = null } = rows[0] ?? {};
+  if (wants === 'bottom') return { ...walkOf(batch), cursor: entry };
+  return walkOf(batch, wants === 'top' && known !== null ? { known } : {});
 }

@@ -24,64 +24,9 @@ export async function concludeBatch(
 }
 
 /**
- * As SQL, over `placed`: a batch is verified if it is a chain without pending blocks, meets both
- * neighbours in height and hash, and its list was seen to begin and end so, the end by the run that
- * verifies it. It stays so beside unread numbers. The lowest has no neighbour below: two walks must
- * have seen its end, and that each number below is empty.
+ * Judges batches and the nearest with blocks on both sides; verifies gaps between two that meet, or below the lowest. A
+ * batch is verified by the run that saw its end.
  */
-const isSettled = (list: NumberedList, chainId: number, runId: number) => sql`(
-  is_chain and pending = 0 and (top, bottom) = (last_height, first_height)
-  and (is_joined_above or state = 'settled' and has_unread_above)
-  and (state = 'settled' or run_id = ${runId})
-  and (
-    is_joined_below
-    or state = 'settled' and has_unread_below
-    or (below >= floor) is not true
-      and times_seen > 1
-      and exists (
-        select from ${tablesOf(list).blocks}
-        where chain_id = ${chainId} and height = first_height and parent_hash is not null
-      )
-      and batch_number - floor = (
-        select count(*)
-        from ${tablesOf(list).states} as read
-        join etl.batch_observations as observation
-          on observation.chain_id = read.chain_id
-          and observation.operation = ${list.name}
-          and observation.batch_number = read.batch_number
-          and observation.times_seen > 1
-          and observation.bottom is null
-        where read.chain_id = ${chainId}
-          and read.batch_number >= floor
-          and read.batch_number < placed.batch_number
-      )
-  )
-) is true`;
-
-/** Batches with blocks, the nearest on both sides, and whether they meet as their lists were seen. */
-function placed(list: NumberedList, chainId: number, batches: readonly number[]): SQL {
-  const nearest = (aggregate: SQL, side: SQL) => sql`(
-    select ${aggregate}(batch_number) from ${tablesOf(list).states}
-    where chain_id = ${chainId} and blocks_count > 0 and batch_number ${side} number
-  )`;
-  return sql`
-    select standing.*,
-           meets_above and not is_contested_above
-             and (times_seen = 0 or top is not distinct from last_height) as is_joined_above,
-           meets_below and not is_contested_below
-             and (times_seen = 0 or bottom is not distinct from first_height) as is_joined_below
-    from (
-      select distinct unnest(
-        array[number, ${nearest(sql`max`, sql`<`)}, ${nearest(sql`min`, sql`>`)}]
-      ) as number
-      from unnest(${sql.param(batches)}::bigint[]) as number
-    ) as near
-    join etl.batch_standing as standing on batch_number = number
-    where chain_id = ${chainId} and operation = ${list.name} and blocks_count > 0
-  `;
-}
-
-/** Judges batches and those around; verifies gaps between two that meet, or below the lowest. */
 async function settleBatches(
   list: NumberedList,
   tx: Transaction,
@@ -89,11 +34,22 @@ async function settleBatches(
   batches: readonly number[],
 ): Promise<void> {
   const { states } = tablesOf(list);
+  const nearest = (aggregate: SQL, side: SQL) => sql`(
+    select ${aggregate}(batch_number) from ${states}
+    where chain_id = ${chain_id} and blocks_count > 0 and batch_number ${side} number
+  )`;
   await tx.execute(sql`
-    with placed as (
-      ${placed(list, chain_id, batches)}
-    ), judged as (
-      select *, ${isSettled(list, chain_id, run_id)} as is_settled from placed
+    with judged as (
+      select standing.*,
+             is_confirmed and (state = 'settled' or run_id = ${run_id}) as is_settled
+      from (
+        select distinct unnest(
+          array[number, ${nearest(sql`max`, sql`<`)}, ${nearest(sql`min`, sql`>`)}]
+        ) as number
+        from unnest(${sql.param(batches)}::bigint[]) as number
+      ) as near
+      join etl.batch_standing as standing on batch_number = number
+      where chain_id = ${chain_id} and operation = ${list.name} and blocks_count > 0
     ), full_ones as (
       update ${states} as t
       set state = case when is_settled then 'settled' else 'open' end,
