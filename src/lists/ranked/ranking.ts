@@ -1,7 +1,7 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { tableName } from '../../db/column-types.ts';
-import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
+import type { Queryable } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import type {
   EndClaim,
@@ -109,53 +109,51 @@ export async function concludeRanking(
   tx: Transaction,
   walk: WalkContext,
 ): Promise<string | null> {
-  const counted = sql`
-    select count(*)::int as walks from etl.walks
-    where run_id = ${walk.run_id} and failure is distinct from 'truncated'
-  `;
-  const walks = (await valueOf<number>(tx, counted)) ?? 1;
-  const stillMoving = (await showsMovement(list, tx, walk)) === true;
-  if (await skippedPart(list, tx, walk)) return partSkipped;
-  if (stillMoving && walks < walksAtMost) return rowsMoved;
-  if (stillMoving && !(await metAnItem(tx, walk))) return listEmpty;
-  await publishRanks(list, tx, walk);
-  await publishHistory(list, tx, walk);
-  // What `verify` says of the ranking: how much it holds, and as of when.
-  await tx.execute(sql`
-    insert into etl.rankings (walk_id, feed, as_of, published_at, items, walks, still_moving)
-    select ${walk.walk_id}::bigint, ${walk.feed},
-           coalesce(min(started_at), ${walk.started_at}::timestamptz), now(), count(*),
-           ${walks}::int, ${stillMoving}
-    from (${latestObservations(walk)}) as observation
+  const { rows } = await tx.execute<Conclusion>(sql`
+    select (
+             select count(*)::int from etl.walks
+             where run_id = ${walk.run_id} and failure is distinct from 'truncated'
+           ) as walks,
+           ${hasMoved(list, walk)} as moved,
+           ${skipsPart(list, walk)} as skipped,
+           exists (
+             select from etl.ranking_entries join etl.walks on walks.id = walk_id
+             where run_id = ${walk.run_id}
+           ) as has_items,
+           exists (
+             select from etl.pages join etl.walks on walks.id = walk_id
+             where run_id = ${walk.run_id} and pages.quarantined > 0
+           ) as has_quarantined
   `);
-  // Of other runs too: what an interrupted or a superseded ranking met is never published.
-  await tx.execute(sql`
-    delete from etl.ranking_entries
-    where (select feed from etl.walks where walks.id = walk_id) = ${walk.feed}
-  `);
+  const [found] = rows;
+  if (found === undefined) throw new Error('a select without a table has one row');
+  if (found.skipped) return partSkipped;
+  if (found.moved && found.walks < walksAtMost) return rowsMoved;
+  if (found.moved && !found.has_items && !found.has_quarantined) return listEmpty;
+  await publish(list, tx, walk, found);
   return null;
 }
 
-const metAnItem = (tx: Transaction, walk: WalkContext) =>
-  hasRows(
-    tx,
-    sql`
-      select from etl.ranking_entries join etl.walks on walks.id = walk_id
-      where run_id = ${walk.run_id}
-      union all
-      select from etl.pages join etl.walks on walks.id = walk_id
-      where run_id = ${walk.run_id} and pages.quarantined > 0
-      limit 1
-    `,
-  );
+/** What the walks of a run have shown, at the end of one of them. */
+interface Conclusion extends Record<string, unknown> {
+  readonly walks: number;
+  readonly moved: boolean;
+  /** Whether an empty page of the walk led on, and neither an equal token nor the last ranking explains it. */
+  readonly skipped: boolean;
+  /** Whether the walks met an item, and have one in quarantine. */
+  readonly has_items: boolean;
+  readonly has_quarantined: boolean;
+}
 
 /**
- * Whether rows moved, by what a walk did or did not meet. An item that two walks in a row missed
+ * As SQL: whether rows moved, by what a walk did or did not meet. An item that two walks in a row missed
  * has left the list; as many as are in quarantine may be among the missed ones.
  */
-function showsMovement(list: RankedList, tx: Transaction, walk: WalkContext) {
+function hasMoved(list: RankedList, walk: WalkContext): SQL {
   const { table, key } = namesOf(list);
-  const statement = sql`
+  return sql`exists (
+    select from etl.ranking_entries where walk_id = ${walk.walk_id} and has_moved
+  ) or (
     with before as (
       select key
       from etl.ranking_entries
@@ -168,110 +166,99 @@ function showsMovement(list: RankedList, tx: Transaction, walk: WalkContext) {
       from ${table}
       where chain_id = ${walk.chain_id} and rank is not null and not exists (select from before)
     )
-    select exists (
-      select from etl.ranking_entries where walk_id = ${walk.walk_id} and has_moved
-    ) or (
-      select count(*)
-      from (
-        select key from expected
-        except
-        select key from etl.ranking_entries where walk_id = ${walk.walk_id}
-      ) as unmet
-    ) > (
-      select coalesce(sum(quarantined), 0) from etl.pages where walk_id = ${walk.walk_id}
-    ) as moved
-  `;
-  return valueOf<boolean>(tx, statement);
+    select count(*)
+    from (
+      select key from expected
+      except
+      select key from etl.ranking_entries where walk_id = ${walk.walk_id}
+    ) as unmet
+  ) > (
+    select coalesce(sum(quarantined), 0) from etl.pages where walk_id = ${walk.walk_id}
+  )`;
 }
 
 /** As SQL: the position that a token names, as the service parses it. */
 const positionOf = (cursor: 'cursor_in' | 'cursor_out') =>
   sql`lower(substring(${sql.raw(cursor)} ->> 'page_token' from '^\\d+,0x[0-9a-fA-F]{40}'))`;
 
-/** Whether an empty page led on, and neither an equal token nor the last ranking explains it. */
-function skippedPart(list: RankedList, tx: Transaction, walk: WalkContext) {
+function skipsPart(list: RankedList, walk: WalkContext): SQL {
   const { table, key } = namesOf(list);
-  const statement = sql`
-    select exists (
-      select from etl.pages
-      where walk_id = ${walk.walk_id} and items = 0 and cursor_out is not null
-        and (${positionOf('cursor_in')} = ${positionOf('cursor_out')}) is not true
-    ) and (
-      select coalesce(bool_or(entry.key is null), true)
-      from ${table} as item
-      left join etl.ranking_entries as entry
-        on entry.walk_id = ${walk.walk_id} and entry.key = item.${key}
-      where chain_id = ${walk.chain_id} and rank is not null
-    ) as skipped
-  `;
-  return valueOf<boolean>(tx, statement);
+  return sql`exists (
+    select from etl.pages
+    where walk_id = ${walk.walk_id} and items = 0 and cursor_out is not null
+      and (${positionOf('cursor_in')} = ${positionOf('cursor_out')}) is not true
+  ) and (
+    select coalesce(bool_or(entry.key is null), true)
+    from ${table} as item
+    left join etl.ranking_entries as entry
+      on entry.walk_id = ${walk.walk_id} and entry.key = item.${key}
+    where chain_id = ${walk.chain_id} and rank is not null
+  )`;
 }
 
-/** Each item that a walk of the run met, as the latest of them saw it. */
-const latestObservations = (walk: WalkContext) => sql`
-  select distinct on (key) key, walk_id, started_at, position, total
-  from etl.ranking_entries
-  join etl.walks on walks.id = walk_id
-  where run_id = ${walk.run_id}
-  order by key, walk_id desc
-`;
-
-/** By total, then as listed. Items that no walk met are missing, if none is in quarantine. */
-async function publishRanks(list: RankedList, tx: Transaction, walk: WalkContext): Promise<void> {
-  const { table, key } = namesOf(list);
+/**
+ * By total, then as listed, each item as the latest walk of the run saw it. Items that no walk met are missing,
+ * if none is in quarantine. A missing total is no change: history would keep it for good. What the walks of other
+ * runs met is never published.
+ */
+async function publish(
+  list: RankedList,
+  tx: Transaction,
+  { run_id, chain_id, page_id, walk_id, feed, started_at }: WalkContext,
+  { walks, moved, has_quarantined }: Conclusion,
+): Promise<void> {
+  const { table, history, key, total } = namesOf(list);
   await tx.execute(sql`
-    with ranked as (
-      select key, row_number() over (
-        order by total desc nulls last, walk_id desc, position
-      ) as rank
-      from (${latestObservations(walk)}) as observation
-    ), observations as materialized (
-      select not exists (
-        select from etl.pages
-        join etl.walks on walks.id = walk_id
-        where run_id = ${walk.run_id} and pages.quarantined > 0
-      ) as is_whole
+    with observation as materialized (
+      select distinct on (key) key, walk_id, started_at, position, total
+      from etl.ranking_entries
+      join etl.walks on walks.id = walk_id
+      where run_id = ${run_id}
+      order by key, walk_id desc
     ), judged as (
       select item.${key} as key, ranked.rank,
              case
                when ranked.rank is not null then null
-               when not (select is_whole from observations) then item.missing_since
+               when ${has_quarantined} then item.missing_since
                else coalesce(item.missing_since, now())
              end as missing_since
       from ${table} as item
-      left join ranked on ranked.key = item.${key}
-      where item.chain_id = ${walk.chain_id}
+      left join (
+        select key, row_number() over (
+          order by total desc nulls last, walk_id desc, position
+        ) as rank
+        from observation
+      ) as ranked on ranked.key = item.${key}
+      where item.chain_id = ${chain_id}
+    ), placed as (
+      update ${table} as t
+      set rank = judged.rank,
+          missing_since = judged.missing_since,
+          updated_at = now(),
+          page_id = greatest(t.page_id, ${page_id}::bigint)
+      from judged
+      where t.chain_id = ${chain_id}
+        and t.${key} = judged.key
+        and (t.rank, t.missing_since) is distinct from (judged.rank, judged.missing_since)
+    ), changed as (
+      insert into ${history} (chain_id, ${key}, observed_at, ${total}, page_id)
+      select ${chain_id}::bigint, key, now(), observation.total, ${page_id}::bigint
+      from observation
+      where total is not null and total is distinct from (
+        select last.${total} from ${history} as last
+        where last.chain_id = ${chain_id} and last.${key} = observation.key
+        order by observed_at desc
+        limit 1
+      )
+      order by key
+    ), published as (
+      insert into etl.rankings (walk_id, feed, as_of, published_at, items, walks, still_moving)
+      select ${walk_id}::bigint, ${feed}, coalesce(min(started_at), ${started_at}::timestamptz),
+             now(), count(*), ${walks}::int, ${moved}
+      from observation
     )
-    update ${table} as t
-    set rank = judged.rank,
-        missing_since = judged.missing_since,
-        updated_at = now(),
-        page_id = greatest(t.page_id, ${walk.page_id}::bigint)
-    from judged
-    where t.chain_id = ${walk.chain_id}
-      and t.${key} = judged.key
-      and (t.rank, t.missing_since) is distinct from (judged.rank, judged.missing_since)
-  `);
-}
-
-/** A row for each changed total. A missing total is no change: history would keep it for good. */
-async function publishHistory(list: RankedList, tx: Transaction, walk: WalkContext): Promise<void> {
-  const { history, key, total } = namesOf(list);
-  await tx.execute(sql`
-    insert into ${history} (chain_id, ${key}, observed_at, ${total}, page_id)
-    select ${walk.chain_id}::bigint, observation.key, now(), observation.total,
-           ${walk.page_id}::bigint
-    from (${latestObservations(walk)}) as observation
-    left join lateral (
-      select ${total} as total
-      from ${history}
-      where chain_id = ${walk.chain_id} and ${key} = observation.key
-      order by observed_at desc
-      limit 1
-    ) as last on true
-    where observation.total is not null
-      and last.total is distinct from observation.total
-    order by observation.key
+    delete from etl.ranking_entries
+    where (select walks.feed from etl.walks where walks.id = walk_id) = ${feed}
   `);
 }
 
