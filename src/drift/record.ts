@@ -98,33 +98,3 @@ async function countDrift(
   `);
   return rows;
 }
-
-/** As SQL, over a row of `feeds`: how its items differ, raw findings with four examples each. */
-export const driftNotes = sql`
-  select jsonb_agg(
-    jsonb_build_object('detail', detail, 'count', count, 'items', to_jsonb(items)) order by detail
-  )
-  from (
-    select detail, count(*) as count,
-           (array_agg(item order by item))[:4] as items
-    from (
-      select
-        case kind
-          when 'field' then 'new-field'
-          when 'vanished' then 'vanished-field'
-          when 'type' then 'mistyped-field'
-          when 'format' then 'malformed-field'
-          when 'value' then 'new-value'
-          else kind
-        end as detail,
-        case
-          when kind in ('type', 'format') then path || ' (' || detail || ')'
-          when kind = 'value' then path || ' ' || to_jsonb(detail)::text
-          else path
-        end as item
-      from etl.drift
-      where drift.feed = feeds.feed
-    ) as difference
-    group by detail
-  ) as alike
-`;

@@ -97,10 +97,6 @@ export interface ListKind<
   isBounded(settings: Settings): boolean;
   /** Flags that bound it, as examples for help texts; null: it has none. */
   readonly examples: { readonly sync: string | null; readonly backfill: string | null };
-  /** Whether a walk, a row `later`, read the position of `item`, a row of `etl.quarantine`. */
-  readonly readsAgain: SQL;
-  /** As SQL: whether the ledger can lose a walk that brought nothing, a row `later`. */
-  isPrunable(at: Date): SQL;
   /** What the verified ranges count, in a list whose heights count `unit`. */
   covers(unit: ListUnit): ListUnit | 'ranks';
   /** With the settings to estimate by: JSON or null. */

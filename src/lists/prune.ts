@@ -1,9 +1,7 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { tableName } from '../db/column-types.ts';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { addressTables } from '../load/tables.ts';
-import { kinds } from './index.ts';
-import type { ListKind } from './list.ts';
 import { type OperationName, operations } from './registry.ts';
 
 /** Walks that are looked at in one transaction: it takes some 100 ms, however many there are. */
@@ -28,16 +26,14 @@ export async function pruneLedger(
   signal: AbortSignal,
 ): Promise<Pruned> {
   if (days === null) return nothing;
-  const { rows: feeds } = await db.execute<{
-    feed: string;
-    operation: OperationName;
-    kind: ListKind['name'];
-  }>(sql`select feed, operation, kind from etl.feeds order by feed`);
+  const { rows: feeds } = await db.execute<{ feed: string; operation: OperationName }>(
+    sql`select feed, operation from etl.feeds order by feed`,
+  );
   let total = nothing;
-  for (const { feed, operation, kind } of feeds) {
+  for (const { feed, operation } of feeds) {
     let after = 0;
     while (!signal.aborted) {
-      const batch = { feed, operation, kind: kinds[kind], days, at, after };
+      const batch = { feed, operation, days, at, after };
       const { pruned, last } = await transact(db, (tx) => pruneBatch(tx, batch));
       total = sum(total, pruned);
       if (last === null) break;
@@ -56,7 +52,6 @@ const sum = (a: Pruned, b: Pruned): Pruned => ({
 interface Batch {
   readonly feed: string;
   readonly operation: OperationName;
-  readonly kind: ListKind;
   readonly days: number;
   readonly at: Date;
   readonly after: number;
@@ -101,34 +96,12 @@ async function prunableWalks(
   batch: Batch,
   ids: readonly number[],
 ): Promise<readonly number[]> {
-  const { feed, kind, at } = batch;
+  const { feed, at } = batch;
   const { rows } = await tx.execute<{ id: number; pages: readonly number[] }>(sql`
-    with idle as materialized (
-      select later.*, span.lowest, span.highest
-      from etl.walks as later
-      join etl.runs on runs.id = later.run_id
-      left join lateral (
-        select min(pages.id) as lowest, max(pages.id) as highest
-        from etl.pages where walk_id = later.id
-      ) as span on true
-      where later.id = any(${sql.param(ids)}::bigint[])
-        and runs.state in ('finished', 'failed', 'superseded')
-        and runs.closed_at < ${oldest(batch)}
-    ), written as materialized (
-      ${namedPages(feed)}
+    select id::float8 as id, pages
+    from etl.prunable_walks(
+      ${feed}, ${sql.param(ids)}::bigint[], ${at.toISOString()}::timestamptz, ${oldest(batch)}
     )
-    select later.id::float8 as id,
-           coalesce(
-             (select json_agg(pages.id) from etl.pages where walk_id = later.id), '[]'
-           ) as pages
-    from idle as later
-    cross join written
-    where (later.lowest is null or not written.numbers && int8range(later.lowest, later.highest, '[]'))
-      and not exists (
-        select from etl.quarantine as item
-        where item.feed = ${feed} and dropped_at is not null and ${kind.readsAgain}
-      )
-      and ${kind.isPrunable(at)}
   `);
   const written = await pagesOfRows(
     tx,
@@ -157,23 +130,6 @@ async function pagesOfRows(
   }
   return found;
 }
-
-/** As SQL: the pages, as one multirange, that entries of other tables of the ledger refer to, near those of `idle`. */
-const namedPages = (feed: string): SQL => sql`
-  select coalesce(range_agg(int8range(page_id, page_id, '[]')), '{}') as numbers
-  from (
-    select page_id from etl.quarantine where feed = ${feed}
-    union all
-    select last_page_id from etl.quarantine where feed = ${feed} and last_page_id is not null
-    union all
-    select first_page_id from etl.drift where feed = ${feed}
-    union all
-    select page_id from etl.always_present_fields where feed = ${feed}
-    union all
-    select page_id from etl.raw_pages
-    where page_id between (select min(lowest) from idle) and (select max(highest) from idle)
-  ) as named
-`;
 
 /** Deletes walks with their pages, and runs that are left without any; the newest ones of a lane stay. */
 async function deleteWalks(tx: Transaction, ids: readonly number[]): Promise<Pruned> {

@@ -1,7 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
-import { byKind } from '../lists/index.ts';
 
 /** Which quarantined items; a list that is empty names all. */
 export interface QuarantineFilter {
@@ -65,26 +64,3 @@ export async function dropQuarantined(db: Database, filter: QuarantineFilter): P
   `);
   return rows.length;
 }
-
-/**
- * As SQL, over a row of `feeds`: its dropped items, as raw findings. An item counts until a walk
- * that began after the last page that served it has read its place to the end without it.
- */
-export const droppedNotes = sql`
-  select jsonb_agg(jsonb_build_object('detail', 'items-dropped', 'count', items))
-  from (
-    select count(*) as items
-    from etl.quarantine as item
-    join etl.pages as served on served.id = coalesce(item.last_page_id, item.page_id)
-    where item.feed = feeds.feed
-      and item.dropped_at is not null
-      and not exists (
-        select from etl.walks as later
-        where later.feed = item.feed
-          and later.state = 'finished'
-          and later.id > served.walk_id
-          and ${byKind((kind) => kind.readsAgain)}
-      )
-  ) as dropped
-  where items > 0
-`;

@@ -1,12 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, transact } from '../db/transaction.ts';
-import { driftNotes } from '../drift/record.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import type { RequestCount, Target } from '../lists/list.ts';
 import { isOperation } from '../lists/registry.ts';
-import { droppedNotes } from '../quarantine/list.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
 import { estimateOf, type ForecastOptions, sumKnown } from './estimate.ts';
 import { displayOrder, readFeeds, unitOf } from './facts.ts';
@@ -135,8 +133,14 @@ const everyFeed = () => sql`
         ),
         '[]'
       )
-      || coalesce((${droppedNotes}), '[]')
-      || coalesce((${driftNotes}), '[]')
+      || coalesce(
+        (
+          select jsonb_agg(note order by note ->> 'detail')
+          from etl.item_notes
+          where item_notes.feed = feeds.feed
+        ),
+        '[]'
+      )
   ) as feed
   from etl.feeds
   left join etl.verification using (feed)

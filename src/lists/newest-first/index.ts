@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../../db/column-types.ts';
 import { hasRows } from '../../db/query.ts';
@@ -116,44 +116,6 @@ function shareOf(rules: ConfigDefaults['resweep']): string {
 
 type NewestFirstSettings = z.output<ReturnType<typeof newestFirstSettings>>;
 
-/**
- * As SQL: a walk that ended at its stop height is prunable, unless it is the newest of its like:
- * that one shows where the list begins, where the live lane ended and when a rule was followed.
- */
-const isPrunable = (at: Date): SQL => sql`
-  later.reason = 'floor'
-  and later.cuts = 0
-  and later.is_ordered
-  and (
-    -- The next of its like, by their ids: a semi-join would hold each walk against all others.
-    select true from etl.walks as newer
-    where newer.feed = later.feed
-      and newer.id > later.id
-      and newer.started_at >= later.started_at
-      and newer.state = 'finished'
-      and newer.reason = 'floor'
-      and newer.cuts = 0
-      and newer.lane = later.lane
-      and newer.from_head = later.from_head
-      and (newer.cursor is null) = (later.cursor is null)
-      and (newer.top is null) = (later.top is null)
-    order by newer.feed, newer.id
-    limit 1
-  )
-  and later.started_at < ${at.toISOString()}::timestamptz - coalesce(
-    (
-      select max((rule ->> 'everyMs')::float8) * interval '1 millisecond'
-      from etl.feeds, jsonb_array_elements(settings -> 'resweep') as rule
-      where feeds.feed = later.feed
-    ),
-    '0'
-  )
-  and not exists (
-    -- It confirms another walk that skips the same items.
-    select from etl.pages where pages.walk_id = later.id and (jumped is not null or not is_ordered)
-  )
-`;
-
 /** What `etl.list_facts` says of a list. Times are ms since 1970. */
 interface ListFacts {
   readonly isBegun: boolean;
@@ -243,8 +205,6 @@ export const newestFirst: ListKind<
 > = {
   name: 'newest-first',
   hasHistory: true,
-  readsAgain: sql`later.verified @> int8range(item.from_block, item.to_block, '[]')`,
-  isPrunable,
   covers: (unit) => unit,
   facts: sql`(select facts from etl.list_facts where list_facts.feed = feeds.feed)`,
   estimate: (known, settings, how) => ({

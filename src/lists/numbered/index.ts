@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../../db/column-types.ts';
 import { hasRows, valueOf } from '../../db/query.ts';
@@ -38,34 +38,6 @@ function lanes(settings: NumberedSettings, { fromBatch, toBatch }: ScopeBounds) 
     { lane: 'backfill' as const, scope },
   ];
 }
-
-/** As SQL: whether a newer walk read the same verified batch. Polls stay: the next counts them. */
-const isPrunable = (): SQL => sql`
-  exists (
-    select from etl.feeds
-    join etl.batch_states as batch
-      on batch.chain_id = feeds.chain_id
-      and batch.operation = feeds.operation
-      and batch.batch_number <= latest_batch
-    where feeds.feed = later.feed and batch.batch_number = later.batch and is_verified
-  )
-  and exists (
-    select from etl.walks as newer
-    where newer.feed = later.feed
-      and newer.batch = later.batch
-      and newer.id > later.id
-      and newer.state = 'finished'
-      and (newer.reason is null or newer.reason = 'known')
-      and coalesce(newer.top, -1) >= coalesce(later.top, -1)
-  )
-  and not exists (
-    select from etl.batch_observations
-    where batch_observations.chain_id = later.chain_id
-      and batch_observations.operation = later.operation
-      and batch_number = later.batch
-      and walk_id = later.id
-  )
-`;
 
 const batchNumber = z.int().min(0);
 
@@ -174,8 +146,6 @@ const pagesOf = (blocks: number, { pageItems }: BatchFacts, pageSize: number) =>
 export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, BatchFacts> = {
   name: 'numbered',
   hasHistory: true,
-  readsAgain: sql`later.reason is null and later.batch = (item.scope ->> 'batch')::bigint`,
-  isPrunable,
   covers: () => 'batches',
   facts: sql`etl.batch_facts(
     feeds.feed,

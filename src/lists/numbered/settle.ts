@@ -23,33 +23,42 @@ export async function concludeBatch(
   return null;
 }
 
-/**
- * Judges batches and the nearest with blocks on both sides; verifies gaps between two that meet, or below the lowest. A
- * batch is verified by the run that saw its end.
- */
+/** As SQL: batches and the nearest with blocks on both sides. One is verified by the run that saw its end. */
+function judgedBy(
+  list: NumberedList,
+  { chain_id, run_id }: WalkEndContext<NumberedWalk>,
+  batches: readonly number[],
+): SQL {
+  const nearest = (aggregate: SQL, side: SQL) => sql`(
+    select ${aggregate}(batch_number) from ${tablesOf(list).states}
+    where chain_id = ${chain_id} and blocks_count > 0 and batch_number ${side} number
+  )`;
+  return sql`
+    select standing.*,
+           is_confirmed and (state = 'settled' or run_id = ${run_id}) as is_settled
+    from (
+      select distinct unnest(
+        array[number, ${nearest(sql`max`, sql`<`)}, ${nearest(sql`min`, sql`>`)}]
+      ) as number
+      from unnest(${sql.param(batches)}::bigint[]) as number
+    ) as near
+    join etl.batch_standing as standing on batch_number = number
+    where chain_id = ${chain_id} and operation = ${list.name} and blocks_count > 0
+  `;
+}
+
+/** Judges batches and those around; verifies gaps between two that meet, or below the lowest. */
 async function settleBatches(
   list: NumberedList,
   tx: Transaction,
-  { chain_id, page_id, run_id }: WalkEndContext<NumberedWalk>,
+  walk: WalkEndContext<NumberedWalk>,
   batches: readonly number[],
 ): Promise<void> {
+  const { chain_id, page_id } = walk;
   const { states } = tablesOf(list);
-  const nearest = (aggregate: SQL, side: SQL) => sql`(
-    select ${aggregate}(batch_number) from ${states}
-    where chain_id = ${chain_id} and blocks_count > 0 and batch_number ${side} number
-  )`;
   await tx.execute(sql`
     with judged as (
-      select standing.*,
-             is_confirmed and (state = 'settled' or run_id = ${run_id}) as is_settled
-      from (
-        select distinct unnest(
-          array[number, ${nearest(sql`max`, sql`<`)}, ${nearest(sql`min`, sql`>`)}]
-        ) as number
-        from unnest(${sql.param(batches)}::bigint[]) as number
-      ) as near
-      join etl.batch_standing as standing on batch_number = number
-      where chain_id = ${chain_id} and operation = ${list.name} and blocks_count > 0
+      ${judgedBy(list, walk, batches)}
     ), full_ones as (
       update ${states} as t
       set state = case when is_settled then 'settled' else 'open' end,

@@ -57,9 +57,6 @@ type RankingFacts = { readonly requests: number | null };
 export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFacts> = {
   name: 'ranked',
   hasHistory: false,
-  readsAgain: sql`later.reason is null`,
-  // Each is an observation of the whole list, and there are few.
-  isPrunable: () => sql`false`,
   covers: () => 'ranks',
   facts: sql`(select facts from etl.ranking_facts where ranking_facts.feed = feeds.feed)`,
   settings: rankedSettings,
