@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
 import type { RunOf } from '../list.ts';
@@ -59,34 +59,9 @@ export async function gapsOf(tx: Queryable, feed: Feed): Promise<Gap[]> {
   return rows;
 }
 
-/**
- * The stored cursor nearest above a gap; null: only the head leads in. One at which a later walk
- * entered and met nothing above the gap does not count: its first item has left the list.
- */
+/** The stored cursor nearest above a gap that still leads in; null: only the head does. */
 export const entryAbove = (tx: Queryable, feed: Feed, gap: Gap): Promise<Cursor | null> =>
-  valueOf<Cursor>(
-    tx,
-    sql`
-      select page.cursor_in
-      from etl.pages as page
-      where page.feed = ${feedName(feed)}
-        and page.top > ${gap.to}
-        and page.is_ordered
-        and page.jumped is null
-        and page.cursor_in is not null
-        and not exists (
-          select from etl.walks as entered
-          join etl.pages as first on first.walk_id = entered.id and first.sequence = 0
-          where entered.feed = ${feedName(feed)}
-            and not entered.from_head
-            and first.cursor_in = page.cursor_in
-            and first.id > page.id
-            and coalesce(first.top, 0) <= ${gap.to}
-        )
-      order by page.top, page.id desc
-      limit 1
-    `,
-  );
+  valueOf<Cursor>(tx, sql`select etl.entry_above(${feedName(feed)}, ${gap.to})`);
 
 export interface Floor extends Record<string, unknown> {
   readonly depthMs: number;
@@ -96,43 +71,16 @@ export interface Floor extends Record<string, unknown> {
   readonly from: number;
 }
 
-/**
- * Stop heights for depths in ms, the shallowest first, below `below` or the covered top, by times
- * that neighbours confirm. There is none while nothing is covered, and none below the top's range:
- * what is under it is a gap, and read as one.
- */
+/** Stop heights for depths in ms, the shallowest first, below `below` or the covered top; none: nothing is covered. */
 export async function floorsOf(
   tx: Queryable,
   feed: Feed,
   depthsMs: readonly number[],
   below: number | null = null,
 ): Promise<Floor[]> {
-  const itemBelow = (place: SQL) =>
-    sql`etl.confirmed_below(${feed.chain_id}, ${feed.operation}, ${place})`;
   const { rows } = await tx.execute<Floor>(sql`
-    with top as materialized (
-      select least(highest, ${below}::bigint) as block,
-             coalesce(
-               (select max(lower(range)) from unnest(covered + coalesce(under_way, '{}')) as range),
-               highest
-             ) as lowest
-      from etl.feed_coverage
-      where ${ofFeed(feed)} and highest is not null
-    ), anchor as materialized (
-      select block, least(lowest, block) as lowest,
-             (select timestamp from ${itemBelow(sql`block, 'infinity'`)}) as at
-      from top
-    )
-    select depth_ms as "depthMs", block::float8 as "from",
-           case when at is null then block else greatest(lowest, coalesce(
-             (
-               select height
-               from ${itemBelow(sql`block, at - make_interval(secs => depth_ms / 1000)`)}
-             ),
-             0
-           )) end::float8 as floor
-    from anchor, unnest(${sql.param(depthsMs)}::float8[]) as depth_ms
-    order by depth_ms
+    select depth_ms as "depthMs", "from"::float8 as "from", floor::float8 as floor
+    from etl.stop_heights(${feedName(feed)}, ${sql.param(depthsMs)}::float8[], ${below}::bigint)
   `);
   return rows;
 }

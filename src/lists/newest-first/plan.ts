@@ -151,29 +151,10 @@ async function entriesWithin(
   most: number,
 ): Promise<Entry[]> {
   const { rows } = await tx.execute<Entry>(sql`
-    with entry as (
-      select distinct on (page.top) page.cursor_in as cursor, page.top
-      from etl.pages as page
-      where page.feed = ${feedName(feed)}
-        and page.top > ${floor}
-        and (${from}::bigint is null or page.top < ${from}::bigint)
-        and page.is_ordered
-        and page.cursor_in is not null
-      order by page.top, page.id desc
-    ), placed as (
-      select cursor, top,
-             row_number() over (order by top desc) as place,
-             -- The page that the reading begins with is none of them.
-             least(${most}, (count(*) over () + 1) / ${shortestSegment}) as segments,
-             count(*) over () + 1 as pages
-      from entry
-    )
     select cursor, top::float8 as top
-    from placed
-    where segments > 1
-      and place % (pages / segments) = 0
-      and place / (pages / segments) < segments
-    order by placed.top desc
+    from etl.entries_within(
+      ${feedName(feed)}, ${floor}, ${from}::bigint, ${most}::int, ${shortestSegment}::int
+    )
   `);
   return rows;
 }

@@ -1,0 +1,92 @@
+create or replace function etl.stop_heights(
+  of_feed text, depths_ms float8[], below bigint
+) returns table (depth_ms float8, "from" bigint, floor bigint)
+language sql stable
+begin atomic
+  with top as materialized (
+    select chain_id, operation, least(highest, below) as block,
+           coalesce(
+             (select max(lower(range)) from unnest(covered + coalesce(under_way, '{}')) as range),
+             highest
+           ) as lowest
+    from etl.feed_coverage
+    join etl.feeds using (feed)
+    where feed = of_feed and highest is not null
+  ), anchor as materialized (
+    select top.*, least(lowest, block) as least_floor,
+           (
+             select item.timestamp
+             from etl.confirmed_below(chain_id, operation, block, 'infinity') as item
+           ) as at
+    from top
+  )
+  select depth, block,
+         case when at is null then block else greatest(least_floor, coalesce(
+           (
+             select item.height
+             from etl.confirmed_below(
+               chain_id, operation, block, at - make_interval(secs => depth / 1000)
+             ) as item
+           ),
+           0
+         )) end
+  from anchor, unnest(depths_ms) as depth
+  order by depth;
+end;
+
+create or replace function etl.entry_above(of_feed text, block bigint) returns jsonb
+language sql stable
+begin atomic
+  select page.cursor_in
+  from etl.pages as page
+  where page.feed = of_feed
+    and page.top > block
+    and page.is_ordered
+    and page.jumped is null
+    and page.cursor_in is not null
+    and not exists (
+      select from etl.walks as entered
+      join etl.pages as first on first.walk_id = entered.id and first.sequence = 0
+      where entered.feed = of_feed
+        and not entered.from_head
+        and first.cursor_in = page.cursor_in
+        and first.id > page.id
+        and coalesce(first.top, 0) <= block
+    )
+  order by page.top, page.id desc
+  limit 1;
+end;
+
+create or replace function etl.entries_within(
+  of_feed text, above bigint, below bigint, most int, shortest int
+) returns table (cursor jsonb, top bigint)
+language sql stable
+begin atomic
+  with entry as (
+    select distinct on (page.top) page.cursor_in as cursor, page.top
+    from etl.pages as page
+    where page.feed = of_feed
+      and page.top > above
+      and (below is null or page.top < below)
+      and page.is_ordered
+      and page.cursor_in is not null
+    order by page.top, page.id desc
+  ), placed as (
+    select entry.cursor, entry.top,
+           row_number() over (order by entry.top desc) as place,
+           -- The page that the reading begins with is none of them.
+           least(most, (count(*) over () + 1) / shortest) as segments,
+           count(*) over () + 1 as pages
+    from entry
+  )
+  select placed.cursor, placed.top
+  from placed
+  where segments > 1
+    and place % (pages / segments) = 0
+    and place / (pages / segments) < segments
+  order by placed.top desc;
+end;
+
+comment on function etl.stop_heights is 'For depths in ms, the shallowest first, the block that a walk has to go past and the one that it is so deep below: the covered top or a given block, if that is lower. Times that neighbours confirm decide. There is none while nothing is covered, and none below the top''s range: what is under it is a gap, and read as one.';
+comment on function etl.entry_above is 'The stored cursor nearest above a block; null: only the head leads in. One at which a later walk entered and met nothing above the block does not count: its first item has left the list.';
+comment on function etl.entries_within is 'Cursors of the ledger, and the highest block of their pages, that part a range of blocks evenly, the newest first; below null: up to the head. At most so many parts of at least so many pages.';
