@@ -99,16 +99,19 @@ export interface ListOrder {
   readonly givesCoverage: boolean;
 }
 
-/** A walk as a page of it is committed. */
-export interface WalkContext<Walk extends Scope = Scope> {
+interface WalkIdentity<Walk extends Scope> {
   readonly walk_id: number;
   readonly run_id: number;
   readonly chain_id: number;
   /** Such as `10/user-operations`. */
   readonly feed: string;
+  readonly scope: Walk;
+}
+
+/** A walk as a page of it is committed. */
+export interface WalkContext<Walk extends Scope = Scope> extends WalkIdentity<Walk> {
   /** ISO 8601, by the worker's clock. */
   readonly started_at: string;
-  readonly scope: Walk;
   /** The stop height; null: the list's end. */
   readonly floor: number | null;
   readonly page_id: number;
@@ -135,12 +138,7 @@ export interface WalkEndContext<Walk extends Scope = Scope> extends WalkContext<
 }
 
 /** A walk whose newest page claims to be the list's last. */
-export interface EndClaim<Walk extends Scope = Scope> {
-  readonly walk_id: number;
-  readonly run_id: number;
-  readonly chain_id: number;
-  readonly feed: string;
-  readonly scope: Walk;
+export interface EndClaim<Walk extends Scope = Scope> extends WalkIdentity<Walk> {
   readonly quarantined: number;
   /** Whether the page has as many items as were requested. */
   readonly isFull: boolean;
