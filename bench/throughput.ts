@@ -47,17 +47,8 @@ try {
   process.exitCode = 130;
 }
 
-/** One feed against a slow API, beside the same pages read and thrown away. */
-interface Latency {
-  readonly sync: SyncMeasure;
-  readonly bareReadSeconds: number;
-}
-
-/** Walks `pages` pages of a service that takes 50 ms for each. */
-async function measureLatency(
-  server: Server,
-  { pages }: { readonly pages: number },
-): Promise<Latency> {
+/** Walks `pages` pages of a service that takes 50 ms for each, beside the same pages read and thrown away. */
+async function measureLatency(server: Server, { pages }: { readonly pages: number }) {
   return withExplorer({ chain: chainOf(pages), latencyMs }, signal, async (explorerUrl) => {
     const bareReadSeconds = await measureBareRead(explorerUrl, pages);
     const sync = await server.withDatabase((databaseUrl) => {
@@ -113,12 +104,7 @@ async function measureThroughput(
 }
 
 /** A figure, what it should be, and what the same machine can do at best in the same run. */
-interface Figure {
-  readonly name: string;
-  readonly measured: string;
-  readonly aim: string;
-  readonly floor: string;
-}
+type Figure = readonly [name: string, measured: string, aim: string, floor: string];
 
 /** Figures as lines of a table. */
 function drawTable(figures: readonly Figure[]): string {
@@ -126,7 +112,7 @@ function drawTable(figures: readonly Figure[]): string {
     head: ['', 'measured', 'aim', 'floor in this run'],
     style: { head: [], border: [] },
   });
-  for (const { name, measured, aim, floor } of figures) table.push([name, measured, aim, floor]);
+  for (const figure of figures) table.push([...figure]);
   return table.toString();
 }
 
@@ -140,30 +126,20 @@ function throughputFigures(runs: readonly Throughput[]): Figure[] {
   const perRow = (ms: number | null) =>
     ms === null ? 'not reported by this system' : `${((ms * 1000) / rows).toFixed(0)} µs`;
   return [
-    {
-      name: `rows/s of one feed, ${rows} user operations (runs: ${all})`,
-      measured: rowsPerSecond(middle).toFixed(0),
-      aim: 'at least 8000',
-      floor: `${(rows / bareReadSeconds).toFixed(0)} reading alone, ${(rows / copy.seconds).toFixed(0)} COPY alone`,
-    },
-    {
-      name: `its ratio to COPY of the ${copy.rows} rows that it wrote`,
-      measured: (copy.seconds / seconds).toFixed(3),
-      aim: 'at least 0.25',
-      floor: `COPY ${copy.seconds.toFixed(2)} s of ${seconds.toFixed(2)} s`,
-    },
-    {
-      name: 'processor time per row in node',
-      measured: perRow(sync.nodeCpuMs),
-      aim: '',
-      floor: '',
-    },
-    {
-      name: 'processor time per row in Postgres, all its processes',
-      measured: perRow(sync.postgresCpuMs),
-      aim: '',
-      floor: '',
-    },
+    [
+      `rows/s of one feed, ${rows} user operations (runs: ${all})`,
+      rowsPerSecond(middle).toFixed(0),
+      'at least 8000',
+      `${(rows / bareReadSeconds).toFixed(0)} reading alone, ${(rows / copy.seconds).toFixed(0)} COPY alone`,
+    ],
+    [
+      `its ratio to COPY of the ${copy.rows} rows that it wrote`,
+      (copy.seconds / seconds).toFixed(3),
+      'at least 0.25',
+      `COPY ${copy.seconds.toFixed(2)} s of ${seconds.toFixed(2)} s`,
+    ],
+    ['processor time per row in node', perRow(sync.nodeCpuMs), '', ''],
+    ['processor time per row in Postgres, all its processes', perRow(sync.postgresCpuMs), '', ''],
   ];
 }
 
@@ -171,34 +147,36 @@ function rowsPerSecond({ rows, sync }: Throughput): number {
   return (rows * 1000) / sync.walkMs;
 }
 
+type Latency = Awaited<ReturnType<typeof measureLatency>>;
+
 function latencyFigures({ sync, bareReadSeconds }: Latency): Figure[] {
   const idealMs = sync.pages * latencyMs;
   const bareMs = bareReadSeconds * 1000;
   return [
-    {
-      name: `walk's time over ${sync.pages} pages × ${latencyMs} ms`,
-      measured: (sync.walkMs / idealMs).toFixed(3),
-      aim: 'at most 1.05',
-      floor: `${(bareMs / idealMs).toFixed(3)} reading alone`,
-    },
-    {
-      name: 'the same of the whole command, from start to exit',
-      measured: (sync.commandMs / idealMs).toFixed(3),
-      aim: '',
-      floor: `${sync.commandMs.toFixed(0)} ms, of which ${sync.walkMs.toFixed(0)} walking`,
-    },
+    [
+      `walk's time over ${sync.pages} pages × ${latencyMs} ms`,
+      (sync.walkMs / idealMs).toFixed(3),
+      'at most 1.05',
+      `${(bareMs / idealMs).toFixed(3)} reading alone`,
+    ],
+    [
+      'the same of the whole command, from start to exit',
+      (sync.commandMs / idealMs).toFixed(3),
+      '',
+      `${sync.commandMs.toFixed(0)} ms, of which ${sync.walkMs.toFixed(0)} walking`,
+    ],
   ];
 }
 
 function memoryFigures(samples: readonly MemorySample[]): Figure[] {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined) return [];
-  const figure = (name: string, of: (sample: MemorySample) => number): Figure => ({
-    name: `${name} after ${samples.map(({ pages }) => pages).join(', ')} pages`,
-    measured: samples.map((sample) => `${(of(sample) / 2 ** 20).toFixed(0)} MB`).join(', '),
-    aim: 'flat',
-    floor: `× ${(of(last) / of(first)).toFixed(2)}`,
-  });
+  const figure = (name: string, of: (sample: MemorySample) => number): Figure => [
+    `${name} after ${samples.map(({ pages }) => pages).join(', ')} pages`,
+    samples.map((sample) => `${(of(sample) / 2 ** 20).toFixed(0)} MB`).join(', '),
+    'flat',
+    `× ${(of(last) / of(first)).toFixed(2)}`,
+  ];
   return [
     figure('heap after a collection', ({ heapBytes }) => heapBytes),
     figure('resident memory', ({ rssBytes }) => rssBytes),
