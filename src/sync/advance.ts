@@ -1,10 +1,9 @@
-import { addAbortListener } from 'node:events';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import type { Why } from '../failure.ts';
 import type { FeedLane, FeedState } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
-import type { RunRow } from '../lists/tables.ts';
+import type { HeldWalk, RunRow } from '../lists/tables.ts';
 import { linkAbort } from './abort.ts';
 import { beginWork, failureOf, type FeedFailure, recover, type Recovered } from './failures.ts';
 import { setFeedState } from './feeds.ts';
@@ -57,8 +56,6 @@ const unordered: Why = {
 interface Slice {
   readonly run: RunRow;
   readonly held: Set<number>;
-  /** The taking of a walk that is under way, if any; never rejects. */
-  taking: Promise<unknown>;
   readonly budget: SliceBudget & { readonly spent: boolean };
   /** Whether the feed, or this run, was failing when the slice began. */
   readonly isFailing: boolean;
@@ -67,22 +64,24 @@ interface Slice {
   feedFailure: FeedFailure | null;
   fenced: boolean;
   sourceMismatch: boolean;
+  /** What the last search for a walk found; null: something has changed since. */
+  found: 'nothing' | 'wait' | null;
+  /** Resolves when a commit may leave something to begin. */
+  news: PromiseWithResolvers<void>;
   /** How many walks have come to rest in it. */
   ended: number;
-  /** Of how many that was known when nothing was left to begin; another one may leave something. */
-  exhaustedAt: number | null;
   pages: number;
-  /** Of how many pages that was known when something to begin was last looked for. */
-  checkedAt: number;
-  readonly notifier: ReturnType<typeof openNotifier>;
+  /** `pages` at the last search. */
+  searchedAt: number;
 }
 
-/** How many more pages must be read before they may leave something to begin: looking costs as much as a page. */
-const pagesUntilCheck = ({ checkedAt }: Slice) => Math.min(100, Math.max(5, checkedAt / 4));
+/** How many more pages must be read before they may leave something to begin: a search costs as much as a page. */
+const pagesUntilSearch = ({ searchedAt }: Slice) => Math.min(100, Math.max(5, searchedAt / 4));
 
 /** Whether a commit may leave something to begin: a walk's first one shows where it has arrived. */
-const isWorthChecking = (slice: Slice, { walk, pages }: WalkProgress) =>
-  walk.pages === pages || slice.pages - slice.checkedAt >= pagesUntilCheck(slice);
+const isWorthSearching = (slice: Slice, { walk, pages }: WalkProgress) =>
+  slice.found === 'wait' &&
+  (walk.pages === pages || slice.pages - slice.searchedAt >= pagesUntilSearch(slice));
 
 /**
  * Works on a lane's open run until the slice's budget is spent, the run is done, or something
@@ -105,30 +104,17 @@ export async function advance(
     recovering: null,
     budget,
     held: new Set(),
-    taking: Promise.resolve(),
     feedFailure: null,
     fenced: false,
     sourceMismatch: false,
+    found: null,
+    news: Promise.withResolvers(),
     ended: 0,
-    exhaustedAt: null,
     pages: 0,
-    checkedAt: 0,
-    notifier: openNotifier(),
+    searchedAt: 0,
   };
-  using walkers = linkAbort(signal);
   const width = await kindOf(lane.operation).walksAtOnce(db, lane);
-  const results = await Promise.allSettled(
-    Array.from({ length: width }, async () => {
-      try {
-        await walkOn(lane, slice, dependencies, walkers.signal);
-      } catch (error) {
-        walkers.abort(error);
-        throw error;
-      }
-    }),
-  );
-  const broken = results.find((result) => result.status === 'rejected');
-  if (broken !== undefined) throw broken.reason;
+  await workOnWalks(lane, slice, width, dependencies, signal);
   await slice.recovering;
   return conclude(lane, slice, dependencies, signal);
 }
@@ -143,88 +129,109 @@ async function noteRecovered(
   if (recovered !== null) onRecovered?.(lane, recovered);
 }
 
-/** One of the slice's walkers: takes walk after walk until there is none, or the slice must end. */
-async function walkOn(
+/** Keeps up to `width` walks at work until none is left to take, or the slice must end. */
+async function workOnWalks(
+  lane: FeedLane,
+  slice: Slice,
+  width: number,
+  dependencies: AdvanceDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  using walks = linkAbort(signal);
+  const working = new Set<Promise<void>>();
+  const begin = (walk: HeldWalk) => {
+    const work = workOn(walk, lane, slice, dependencies, walks.signal).then(
+      () => void working.delete(work),
+      (error: unknown) => {
+        walks.abort(error);
+        throw error;
+      },
+    );
+    // It may fail while the next one is taken; it is awaited below.
+    work.catch(() => undefined);
+    working.add(work);
+  };
+  try {
+    for (;;) {
+      while (working.size < width && maySearch(slice, walks.signal)) {
+        const walk = await findWalk(slice, dependencies);
+        if (walk !== null) begin(walk);
+      }
+      if (working.size === 0) return;
+      slice.news = Promise.withResolvers();
+      await Promise.race([slice.news.promise, ...working]);
+    }
+  } catch (error) {
+    walks.abort(error);
+    throw error;
+  } finally {
+    await Promise.allSettled(working);
+  }
+}
+
+const maySearch = (slice: Slice, signal: AbortSignal) =>
+  slice.found === null &&
+  !signal.aborted &&
+  slice.feedFailure === null &&
+  !slice.fenced &&
+  !slice.sourceMismatch &&
+  !slice.budget.spent;
+
+/** The next walk; null: there is none, at least for now. */
+async function findWalk(
+  slice: Slice,
+  { db, clock, origin }: AdvanceDependencies,
+): Promise<HeldWalk | null> {
+  const { ended } = slice;
+  slice.searchedAt = slice.pages;
+  const walk = await takeWalk(db, slice.run, {
+    held: [...slice.held],
+    at: clock(),
+    origin: origin(),
+  });
+  if (walk === 'source-mismatch') slice.sourceMismatch = true;
+  // A walk that has come to rest meanwhile may leave something to begin, which this search could not see.
+  else if (walk === null || walk === 'wait')
+    slice.found = ended === slice.ended ? (walk ?? 'nothing') : null;
+  else {
+    slice.held.add(walk.id);
+    return walk;
+  }
+  return null;
+}
+
+async function workOn(
+  walk: HeldWalk,
   lane: FeedLane,
   slice: Slice,
   dependencies: AdvanceDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const operation = operations[lane.operation];
-  const mayGoOn = () =>
-    !signal.aborted &&
-    slice.feedFailure === null &&
-    !slice.fenced &&
-    !slice.sourceMismatch &&
-    !slice.budget.spent;
-  let isWoken = false;
-  while (mayGoOn()) {
-    const walk = await takeInTurn(slice, dependencies, isWoken);
-    if (walk === 'wait') {
-      isWoken = await slice.notifier.wait(signal);
-      if (!isWoken) return;
-      continue;
-    }
-    if (walk === 'source-mismatch') {
-      slice.sourceMismatch = true;
-      return;
-    }
-    if (walk === null) return;
-    using _work = slice.notifier.work();
-    const outcome = await runWalk(
-      walk,
-      {
-        ...dependencies,
-        ...dependencies.reading(),
-        operation,
-        budget: slice.budget,
-        onCommit: (progress) => {
-          slice.pages += progress.pages;
-          if (isWorthChecking(slice, progress)) slice.notifier.wake();
-          if (slice.isFailing) slice.recovering ??= noteRecovered(lane, slice, dependencies);
-          dependencies.onCommit(lane, progress);
-        },
+  const outcome = await runWalk(
+    walk,
+    {
+      ...dependencies,
+      ...dependencies.reading(),
+      operation: operations[lane.operation],
+      budget: slice.budget,
+      onCommit: (progress) => {
+        slice.pages += progress.pages;
+        if (isWorthSearching(slice, progress)) {
+          slice.found = null;
+          slice.news.resolve();
+        }
+        if (slice.isFailing) slice.recovering ??= noteRecovered(lane, slice, dependencies);
+        dependencies.onCommit(lane, progress);
       },
-      signal,
-    );
-    if (outcome.is === 'fenced') slice.fenced = true;
-    if (outcome.is === 'failure') await handleFailure(dependencies.db, slice, outcome);
-    // Ended, it is never taken again; a numbered list has thousands in a slice.
-    if (outcome.is === 'ended') slice.held.delete(walk.id);
-    // What it read may leave something to begin, which an earlier check could not see.
-    slice.ended += 1;
-  }
-}
-
-/** Whether nothing is left to begin, as of the last walk that came to rest. */
-const isExhausted = ({ ended, exhaustedAt }: Slice) => exhaustedAt === ended;
-
-/**
- * Takes a walk after the slice's other walkers have taken theirs: one that was begun a moment ago
- * and is not yet among `held` would be resumed by a second walker, and the first one fenced.
- */
-function takeInTurn(
-  slice: Slice,
-  { db, clock, origin }: AdvanceDependencies,
-  isWoken: boolean,
-): ReturnType<typeof takeWalk> {
-  const taken = slice.taking.then(async () => {
-    // Where one found nothing to begin a moment ago, all others would.
-    if (slice.notifier.isAwaited && !isWoken) return 'wait';
-    if (isExhausted(slice)) return null;
-    const { ended } = slice;
-    slice.checkedAt = slice.pages;
-    const walk = await takeWalk(db, slice.run, {
-      held: [...slice.held],
-      at: clock(),
-      origin: origin(),
-    });
-    if (walk === null) slice.exhaustedAt = ended;
-    else if (typeof walk === 'object') slice.held.add(walk.id);
-    return walk;
-  });
-  slice.taking = taken.catch(() => undefined);
-  return taken;
+    },
+    signal,
+  );
+  if (outcome.is === 'fenced') slice.fenced = true;
+  if (outcome.is === 'failure') await handleFailure(dependencies.db, slice, outcome);
+  // Ended, it is never taken again; a numbered list has thousands in a slice.
+  if (outcome.is === 'ended') slice.held.delete(walk.id);
+  slice.ended += 1;
+  slice.found = null;
 }
 
 async function handleFailure(
@@ -258,7 +265,7 @@ async function conclude(
   if (fenced) return { is: 'fenced' };
   if (feedFailure !== null) return { is: 'failure', run, feedFailure, progressed: pages > 0 };
   if (signal.aborted) return { is: 'stopped' };
-  if (!isExhausted(slice) || (await hasRunningWalk(db, run))) return { is: 'more' };
+  if (slice.found !== 'nothing' || (await hasRunningWalk(db, run))) return { is: 'more' };
   const failures = await walkFailures(db, run);
   const [first] = failures;
   const why =
@@ -287,44 +294,4 @@ async function conclude(
 async function stateAtRest(tx: Transaction, run: RunRow): Promise<FeedState> {
   if (await brokenOrder(tx, run)) return 'unordered';
   return (await hasOtherRun(tx, run, 'open')) ? 'running' : 'idle';
-}
-
-/** Wakes the walkers of one slice when something was read that may leave a walk to begin. */
-function openNotifier() {
-  const waiting = new Set<PromiseWithResolvers<boolean>>();
-  let working = 0;
-  const wake = (all: boolean) => {
-    for (const waiter of waiting) {
-      waiting.delete(waiter);
-      waiter.resolve(true);
-      if (!all) return;
-    }
-  };
-  return {
-    /** Whether a walker waits for changes. */
-    get isAwaited() {
-      return waiting.size > 0;
-    },
-    /** Notes that a walk is worked on, until it is disposed of; who waits may find another one to begin. */
-    work(): Disposable {
-      working += 1;
-      wake(false);
-      return {
-        [Symbol.dispose]() {
-          working -= 1;
-          wake(working === 0);
-        },
-      };
-    },
-    /** Wakes one of those that wait; it wakes the next if it found something to do. */
-    wake: () => wake(false),
-    /** @returns false if no walker is at work that could bring changes, or the signal aborts */
-    async wait(signal: AbortSignal) {
-      if (working === 0 || signal.aborted) return false;
-      const waiter = Promise.withResolvers<boolean>();
-      waiting.add(waiter);
-      using _listening = addAbortListener(signal, () => waiter.resolve(false));
-      return await waiter.promise.finally(() => waiting.delete(waiter));
-    },
-  };
 }
