@@ -44,7 +44,6 @@ const count = z.int().min(0);
 const sums = {
   rows_added: count,
   /** Rows that other processes added to the same feeds meanwhile. */
-  rows_added_by_others: count,
   rows_changed: count,
   /** Pages committed. */
   pages: count,
@@ -335,10 +334,9 @@ export function syncText(
 }
 
 function totalsText({ totals }: SyncDocument): string {
-  const { rows_added, rows_added_by_others: others, rows_changed, requests, credits } = totals;
+  const { rows_added, rows_changed, requests, credits } = totals;
   return [
     `${counted(rows_added, 'row')} added`,
-    ...(others === 0 ? [] : [`${whole(others)} more by other processes`]),
     ...(rows_changed === 0 ? [] : [`${whole(rows_changed)} changed`]),
     counted(requests, 'request'),
     counted(credits, 'credit'),

@@ -21,17 +21,13 @@ export type SyncTarget = Target;
  * A target's end and this process's work; state `open`: interrupted. Quarantine and schema drift are those of the
  * whole run.
  */
-export interface SyncResult extends SyncTarget, Omit<RunResult, 'id'>, RunSums, OwnWork {
+export interface SyncResult extends SyncTarget, Omit<RunResult, 'id'>, RunSums, LaneCounts {
   readonly feed: string;
 }
 
 /** What this process did in a lane; refused and repeated requests count too. */
 const nothing = { rows_added: 0, rows_changed: 0, pages: 0, requests: 0, credits: 0 };
 type LaneCounts = Readonly<typeof nothing>;
-
-interface OwnWork extends LaneCounts {
-  readonly rows_added_by_others: number;
-}
 
 const pollIntervalMs = 200;
 /** Resend interval of a job that is in no queue, in ms: another worker may have released it. */
@@ -77,36 +73,22 @@ export async function syncOnce(
   }
   const ids = [...opened.keys()];
   const sums = await runSums(db, ids);
-  const since = new Map([...sums].map(([id, sum]) => [id, sumsSince(sum, before.get(id))]));
-  const work = ownWork(opened, since, counter.lanes);
   return (await runResults(db, ids)).flatMap(({ id, ...how }) => {
-    const [target, sum, own] = [opened.get(id), since.get(id), work.get(id)];
-    if (target === undefined || sum === undefined || own === undefined) return [];
-    const { lane, scope } = target;
-    return [{ ...how, ...sum, ...own, lane, scope, feed: feedName(lane) }];
-  });
-}
-
-/** What this process and others did. Counts are per lane: its first run has all of them. */
-function ownWork(
-  opened: ReadonlyMap<number, OpenTarget>,
-  since: ReadonlyMap<number, RunSums>,
-  counted: ReadonlyMap<string, LaneCounts>,
-): ReadonlyMap<number, OwnWork> {
-  const laneOf = (id: number) => {
     const target = opened.get(id);
-    return target === undefined ? '' : keyOf(target.lane);
-  };
-  const runs = Map.groupBy(opened.keys(), laneOf);
-  return new Map(
-    [...opened.keys()].map((id) => {
-      const ids = runs.get(laneOf(id)) ?? [];
-      if (ids[0] !== id) return [id, { ...nothing, rows_added_by_others: 0 }];
-      const own = counted.get(laneOf(id)) ?? nothing;
-      const all = ids.reduce((sum, one) => sum + (since.get(one)?.rows_added ?? 0), 0);
-      return [id, { ...own, rows_added_by_others: Math.max(0, all - own.rows_added) }];
-    }),
-  );
+    if (target === undefined) return [];
+    const { lane, scope } = target;
+    const own = counter.take(keyOf(lane));
+    return [
+      {
+        ...how,
+        ...sumsSince(sums.get(id), before.get(id)),
+        ...own,
+        lane,
+        scope,
+        feed: feedName(lane),
+      },
+    ];
+  });
 }
 
 interface OpenTarget extends SyncTarget {
@@ -172,7 +154,12 @@ function countLanes(by: object) {
     }),
   ];
   return {
-    lanes,
+    /** Counts of a lane, once: the first of its runs has all of them. */
+    take(key: string): LaneCounts {
+      const counts = lanes.get(key) ?? nothing;
+      lanes.delete(key);
+      return counts;
+    },
     stop() {
       for (const end of ends) end();
     },

@@ -191,26 +191,22 @@ export type RunResult = Pick<RunRow, 'id' | 'state' | 'failure' | 'reason'>;
 
 export async function runResults(db: Database, ids: readonly number[]): Promise<RunResult[]> {
   const { rows } = await db.execute<Omit<RunResult, 'id'> & { id: string }>(
-    sql`select id, state, failure, reason from etl.runs where id = any(${sql.param(ids)}::bigint[])`,
+    sql`select id, state, failure, reason from etl.runs where id = any(${sql.param(ids)}::bigint[]) order by id`,
   );
   return rows.map((row) => ({ ...row, id: Number(row.id) }));
 }
 
-/** What the walks of a run total, whichever processes worked on them. */
+/** What the pages of a run show, whichever processes read them. */
 export interface RunSums {
-  readonly rows_added: number;
   /** Items in quarantine that its pages served last; one that was there already, and was served as it is, counts. */
   readonly quarantined: number;
   /** Ways in which its pages differ from the specification that no page had shown before. */
   readonly drift: number;
 }
 
-const nothing: RunSums = { rows_added: 0, quarantined: 0, drift: 0 };
+const nothing: RunSums = { quarantined: 0, drift: 0 };
 
-/**
- * The sums of runs. It reads all walks of each run, so it is for the beginning and the end of a work. The pages
- * that entries of a feed name are few: what differs, and what became no rows.
- */
+/** The sums of runs. The pages that entries of a feed name are few: what differs, and what became no rows. */
 export async function runSums(
   db: Pick<Database, 'execute'>,
   ids: readonly number[],
@@ -221,30 +217,21 @@ export async function runSums(
       from etl.quarantine
       union all
       select first_page_id, 0, 1 from etl.drift
-    ), brought as (
-      select run_id, inserted as rows_added, 0 as quarantined, 0 as drift from etl.walks
-      where run_id = any(${sql.param(ids)}::bigint[])
-      union all
-      select run_id, 0, noted.quarantined, noted.drift
-      from noted
-      join etl.pages on pages.id = noted.page_id
-      join etl.walks on walks.id = walk_id
-      where run_id = any(${sql.param(ids)}::bigint[])
     )
-    select run_id as id, json_build_object(
-             'rows_added', sum(rows_added), 'quarantined', sum(quarantined), 'drift', sum(drift)
-           ) as sums
-    from brought
+    select run_id as id,
+           json_build_object('quarantined', sum(noted.quarantined), 'drift', sum(noted.drift)) as sums
+    from noted
+    join etl.pages on pages.id = noted.page_id
+    join etl.walks on walks.id = walk_id
+    where run_id = any(${sql.param(ids)}::bigint[])
     group by run_id
   `);
-  const sums = new Map(rows.map((row) => [Number(row.id), row.sums]));
-  return new Map(ids.map((id) => [id, sums.get(id) ?? nothing]));
+  return new Map(rows.map((row) => [Number(row.id), row.sums]));
 }
 
 /** What came to some sums since `before`; of what is noted, some may have been taken back meanwhile. */
-export function sumsSince(sums: RunSums, before: RunSums = nothing): RunSums {
+export function sumsSince(sums: RunSums = nothing, before: RunSums = nothing): RunSums {
   return {
-    rows_added: sums.rows_added - before.rows_added,
     quarantined: Math.max(0, sums.quarantined - before.quarantined),
     drift: Math.max(0, sums.drift - before.drift),
   };

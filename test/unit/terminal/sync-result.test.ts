@@ -17,7 +17,6 @@ const read: Lane = {
   failure: null,
   reason: null,
   rows_added: 12_000,
-  rows_added_by_others: 0,
   rows_changed: 34,
   pages: 240,
   requests: 241,
@@ -36,9 +35,9 @@ const done: SyncDocument = {
 };
 
 function totalOf(lane: Lane): Omit<SyncDocument['totals'], 'seconds'> {
-  const { rows_added, rows_added_by_others, rows_changed, ...others } = lane;
+  const { rows_added, rows_changed, ...others } = lane;
   const { pages, requests, credits, quarantined, drift } = others;
-  const rows = { rows_added, rows_added_by_others, rows_changed };
+  const rows = { rows_added, rows_changed };
   return { ...rows, pages, requests, credits, quarantined, drift };
 }
 
@@ -82,7 +81,6 @@ const scenes: Readonly<Record<string, SyncDocument>> = {
     lanes: [{ ...read, quarantined: 3, drift: 3 }, factories],
     totals: { ...done.totals, quarantined: 3, drift: 3 },
   },
-  'beside-others': { ...done, totals: { ...done.totals, rows_added_by_others: 4_200 } },
   superseded: failed({ ...read, state: 'superseded' }),
   // A list that is not served fails nothing; one lane that failed makes its feed fail.
   mixed: failed(
