@@ -16,7 +16,10 @@ export interface Ranked {
   readonly missingSinceMs: number | null;
 }
 
-type Rank = Pick<Ranked, 'addressHash' | 'count'>;
+type Rank = Pick<Ranked, 'addressHash' | 'count'> & {
+  /** On a chain in use, what each operation of the chain adds to the count. */
+  readonly perOperation: number;
+};
 
 /** A list of addresses by a count of each, which every request counts. */
 interface Ranking<Traits> {
@@ -34,7 +37,7 @@ interface Ranking<Traits> {
 function ranking<Traits extends object>({ name, print, ...drawn }: Ranking<Traits>) {
   /** With their least counts: to draw them for each page would be slow. */
   const drawAll = perWorld((world) =>
-    Array.from({ length: drawn.length(world) }, (_, ordinal): Ranked & Traits => {
+    Array.from({ length: drawn.length(world) }, (_, ordinal): Ranked & Rank & Traits => {
       const random = world.draw(name, ordinal);
       const rank = drawn.drawRank(world, ordinal, random);
       const shown = isKnown(world, rank.addressHash) ? 'full' : 'unknown';
@@ -47,13 +50,15 @@ function ranking<Traits extends object>({ name, print, ...drawn }: Ranking<Trait
   /** All that were on the list at some moment until a time, highest count first. */
   const seen = (world: World, atMs: number): (Ranked & Traits)[] => {
     const { course } = world;
+    const operations = world.operationsAt(atMs);
     const items = drawAll(world).flatMap((item) => {
       const life = (edition?: number) => course.draw(`${name}-life`, item.ordinal, edition);
       const missingSinceMs = missingSince(course, life(), atMs);
       if (missingSinceMs === undefined) return [];
       // The last that anyone could read of a missing one.
       const readMs = missingSinceMs === null ? atMs : missingSinceMs - 1;
-      return [{ ...item, count: item.count + riseOf(course, life, readMs), missingSinceMs }];
+      const grown = Math.floor(item.perOperation * operations) + riseOf(course, life, readMs);
+      return [{ ...item, count: item.count + grown, missingSinceMs }];
     });
     return inOrder(items, positionOf);
   };
@@ -125,7 +130,7 @@ function riseOf({ factoryChangeMs }: Course, life: (edition: number) => Random, 
 function evenRank(name: string, { draw }: World, ordinal: number, random: Random): Rank {
   const ladder = evenLadder(1, 29, (rung) => draw(`${name}-rung`, rung));
   const addressHash = rankDigits(random.hex(5), ordinal);
-  return { addressHash, count: ladder.valueOf(rungOf(ordinal)) };
+  return { addressHash, count: ladder.valueOf(rungOf(ordinal)), perOperation: 0 };
 }
 
 /** The same, but on a chain in use the n-th counts an n-th of the first, of a part of all operations. */
@@ -136,8 +141,8 @@ const operationsRank =
     const even = evenRank(name, world, ordinal, random);
     if (!chain.lived) return even;
     const length = chain[`${name}s`] ?? 0;
-    const first = (part * chain.userOperations) / (1 + Math.log(length));
-    return { ...even, count: Math.floor(first / (length - ordinal)) };
+    const first = part / (1 + Math.log(length));
+    return { ...even, count: 0, perOperation: first / (length - ordinal) };
   };
 
 /** The wallet factories, most accounts first. */
@@ -157,8 +162,8 @@ export const { list: listFactories, seen: factoriesSeen } = ranking({
 export const factoryAddressAt = (world: World, ordinal: number): string =>
   factoryRank(world, ordinal, world.draw('factory', ordinal)).addressHash;
 
-/** Accounts of the largest factory of a chain in use; the second has a third. */
-const largest = 150_000;
+/** Accounts of the largest factory of a chain in use for each operation; the second has a third. */
+const largest = 12;
 
 function factoryRank(world: World, ordinal: number, random: Random): Rank {
   const { chain } = world;
@@ -166,8 +171,8 @@ function factoryRank(world: World, ordinal: number, random: Random): Rank {
   if (!chain.lived) return even;
   const rank = chain.factories - ordinal;
   // The ordinal keeps the smallest apart, so that no two share a count.
-  const count = 1 + ordinal + Math.floor(largest / (rank * Math.sqrt(rank)));
-  return { addressHash: factoryAt(world, rank - 1), count };
+  const perOperation = largest / (rank * Math.sqrt(rank));
+  return { addressHash: factoryAt(world, rank - 1), count: 1 + ordinal, perOperation };
 }
 
 const bundlerRank = operationsRank('bundler', 1);

@@ -1,6 +1,7 @@
 import { courseLadder, planCourse, type Motion } from './motion.ts';
 import {
   blocksBefore,
+  blockTimeMs,
   evenLadder,
   firstHeight,
   livedLadder,
@@ -59,7 +60,7 @@ export interface SimulatedChain {
   readonly startsAtMs?: number;
   /**
    * Makes a chain that rests look in use, up to so many blocks, with so many below its first batch.
-   * With more blocks all below is as it was.
+   * With more blocks all below is as it was. Only its rankings follow the clock.
    */
   readonly lived?: { readonly blocks: number; readonly belowBatches: number };
 }
@@ -86,9 +87,17 @@ export function createWorld(seed: number, described: SimulatedChain) {
       ? livedLadder(startsAtMs, userOperations, draw)
       : evenLadder(firstHeight, 3, (rung) => draw('user-operation-rung', rung));
   const ladder = course.rests ? still() : courseLadder(course);
-  const listed = lived ? startOf(ladder.rungsBelow(firstHeight + lived.blocks)) : userOperations;
+  const restingHead = firstHeight + (lived?.blocks ?? Infinity);
+  const operationsAt = (atMs: number) =>
+    lived
+      ? startOf(ladder.rungsBelow(restingHead + Math.floor(atMs / blockTimeMs)))
+      : userOperations;
   return {
-    chain: { ...described, userOperations: listed },
+    chain: { ...described, userOperations: operationsAt(0) },
+    /** How many operations a chain in use has seen until a time. */
+    operationsAt,
+    /** The newest height of a chain that rests; Infinity if nothing says so. */
+    restingHead,
     oddities: new Set(described.oddities),
     numbering,
     /** On a chain that rests some blocks of the newest batch stay pending: those from this height on. */

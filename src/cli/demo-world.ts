@@ -9,8 +9,9 @@ import {
 } from '../../simulator/index.ts';
 import { loadSettings } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
+import { hasRows } from '../db/query.ts';
 import type { Database } from '../db/transaction.ts';
-import { operationNames } from '../lists/registry.ts';
+import { operationNames, operations } from '../lists/registry.ts';
 import { registerFeeds } from '../sync/feeds.ts';
 import { configuredFeeds } from '../sync/targets.ts';
 import type { ChosenFeeds } from './options.ts';
@@ -20,6 +21,7 @@ import type { Context } from './context.ts';
 const demoSeed = 1;
 const demoKey = 'demo-key';
 const pageItems = 50;
+const dayMs = 86_400_000;
 /** The demo's explorer is local and has no rate limit. */
 const requestsPerSecond = 10_000;
 /** The daily credits of a free plan (docs/api-costs.md). */
@@ -31,6 +33,7 @@ const copiedBatches = 10;
  * follows, so that a later run shows the same world with more history.
  */
 const originPrefix = `simulated explorer of demo, seed ${demoSeed}, from `;
+const isOfDemo = sql`starts_with(origin, ${originPrefix})`;
 
 export const stageFeed = `${longestList.chainId}/${longestList.operation}`;
 
@@ -77,7 +80,7 @@ export async function openDemoWorld(
 /** The origin of a demo's data; undefined: the database has none. */
 export async function demoOrigin(db: Database): Promise<string | undefined> {
   const { rows } = await db.execute<{ origin: string }>(
-    sql`select origin from etl.feeds where starts_with(origin, ${originPrefix}) limit 1`,
+    sql`select origin from etl.feeds where ${isOfDemo} limit 1`,
   );
   return rows[0]?.origin;
 }
@@ -86,15 +89,22 @@ export type DemoExplorer = Awaited<ReturnType<typeof openDemoExplorer>>;
 
 /**
  * Starts the demo's explorer. It answers `freely` requests to the worker's list; later ones wait for `release`, so
- * that the kill comes in the middle of that list on a machine of any speed.
+ * that the kill comes in the middle of that list on a machine of any speed. Until `isDayOver` it has the rankings of
+ * the day before, so that growth is known from the start.
  */
-export async function openDemoExplorer(chains: readonly SimulatedChain[], freely: number) {
+export async function openDemoExplorer(
+  db: Database,
+  chains: readonly SimulatedChain[],
+  freely: number,
+) {
   let stageRequests = 0;
+  let isOver = await hasAllRankings(db);
   const released = Promise.withResolvers<void>();
   const simulator = await startSimulator({
     seed: demoSeed,
     chains,
     apiKey: demoKey,
+    clock: () => (isOver ? 0 : -dayMs),
     hold({ chainId, operation }) {
       if (`${chainId}/${operation}` !== stageFeed) return null;
       stageRequests += 1;
@@ -106,6 +116,13 @@ export async function openDemoExplorer(chains: readonly SimulatedChain[], freely
     requests: () => simulator.requests,
     stageRequests: () => stageRequests,
     release: released.resolve,
+    /** Whether the rankings of the day before are stored, or those of earlier demos. */
+    async isDayOver(): Promise<boolean> {
+      if (isOver || !(await hasAllRankings(db))) return isOver;
+      await dateRankingsBack(db);
+      isOver = true;
+      return isOver;
+    },
     close() {
       released.resolve();
       return simulator.close();
@@ -119,6 +136,33 @@ export async function readStagePages(db: Database): Promise<number> {
     sql`select coalesce(sum(pages), 0)::int as pages from etl.coverage where feed = ${stageFeed}`,
   );
   return rows[0]?.pages ?? 0;
+}
+
+const rankings = operationNames.flatMap((name) => {
+  const { ranking } = operations[name];
+  return ranking === null ? [] : [{ name, history: ranking.history }];
+});
+
+/** Whether every ranking of the demo was read whole. */
+const hasAllRankings = async (db: Database): Promise<boolean> =>
+  !(await hasRows(
+    db,
+    sql`
+      select from etl.feeds
+      where operation = any(${sql.param(rankings.map(({ name }) => name))}::text[])
+        and ${isOfDemo}
+        and not exists (select from etl.rankings where rankings.feed = feeds.feed)
+    `,
+  ));
+
+/** Dates rankings as the simulated explorer's clock did. */
+async function dateRankingsBack(db: Database): Promise<void> {
+  for (const { name, history } of rankings) {
+    await db.execute(sql`
+      update ${history} set observed_at = observed_at - interval '1 day'
+      where chain_id in (select chain_id from etl.feeds where operation = ${name} and ${isOfDemo})
+    `);
+  }
 }
 
 /** An unfinished walk of an ended worker, and its committed pages. */

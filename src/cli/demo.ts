@@ -144,7 +144,7 @@ async function runDemo(parts: Demo): Promise<DemoResult> {
   const rowsBefore = rowsOf(await read());
   // The kill comes after half of the remaining list; at most three quarters are available by then.
   const left = Math.max(0, world.stagePages - (await readStagePages(db)));
-  const explorer = await openDemoExplorer(world.chains, Math.floor((3 * left) / 4));
+  const explorer = await openDemoExplorer(db, world.chains, Math.floor((3 * left) / 4));
   const endProgress = showProgress(context, screen, names, read);
   const started = performance.now();
   try {
@@ -184,7 +184,9 @@ async function killAndResume(
   const worker = startWorker(context, database.url, explorer.url);
   try {
     const isMiddle = async () =>
-      explorer.stageRequests() > killAfter && (await readStagePages(db)) - before >= killAfter;
+      (await explorer.isDayOver()) &&
+      explorer.stageRequests() > killAfter &&
+      (await readStagePages(db)) - before >= killAfter;
     const over = AbortSignal.any([signal, AbortSignal.timeout(mostToMiddleMs)]);
     while (!over.aborted && worker.isRunning() && !(await isMiddle())) {
       await delay(pollMs, undefined, { signal: over }).catch(() => undefined);
@@ -204,7 +206,7 @@ async function killAndResume(
   const what = `worker ${worker.pid} at page ${whole(page)} of ${stageFeed}`;
   if (!context.quiet) screen.write(`SIGKILL to ${what}; another one resumes …\n`);
   explorer.release();
-  await copyWorld(context, withExplorer(settings, explorer.url), database);
+  await copyWorld(context, settings, database, explorer.url);
   if (signal.aborted) return null;
   const is_real = await worker.kill();
   return { pid: worker.pid, is_real, ...(await readResumption(db, walks)) };
@@ -249,29 +251,26 @@ async function workForDemo(context: Context): Promise<Exit> {
   process.once('disconnect', () => process.exit(exits.interrupted.code));
   process.channel.unref();
   const { EXPLORER_BASE_URL = '' } = context.env;
-  const settings = withExplorer(demoSettings(context), EXPLORER_BASE_URL);
+  const settings = demoSettings(context);
   const databaseUrl = withName(settings.databaseUrl ?? '', workerName(process.pid));
   await onDatabase({ ...settings, databaseUrl }, context, 'writes', (database) =>
-    copyWorld(context, { ...settings, databaseUrl }, database),
+    copyWorld(context, settings, database, EXPLORER_BASE_URL),
   );
   return exits.done;
 }
-
-const withExplorer = (settings: Settings, baseUrl: string): Settings => ({
-  ...settings,
-  explorer: { ...settings.explorer, baseUrl },
-});
 
 /** Reads what is left, as `sync` does. */
 async function copyWorld(
   context: Context,
   settings: Settings,
   database: OpenDatabase,
+  baseUrl: string,
 ): Promise<void> {
-  const origin = await demoOrigin(database.db);
+  const origin = (await demoOrigin(database.db)) ?? '';
   const silent = { ...context, logLevel: 'silent', quiet: true } as const;
   const targets = configuredLanes(await withTargets(database.db, settings.chains));
-  await syncTargets(silent, { origin: origin ?? '' }, { settings }, database, targets);
+  const work = { settings: { ...settings, explorer: { ...settings.explorer, baseUrl } } };
+  await syncTargets(silent, { origin }, work, database, targets);
 }
 
 const rowsOf = ({ feeds }: StatusDocument) => feeds.reduce((sum, { rows }) => sum + rows, 0);

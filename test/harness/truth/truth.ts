@@ -61,6 +61,8 @@ export interface TruthScope {
   readonly userOperations?: { readonly newest: number };
   /** Whether block miners showed labels and watchlist names. */
   readonly withSecretKey?: boolean;
+  /** When ranked lists were read before, simulated milliseconds; never if absent. */
+  readonly rankedAtMs?: readonly number[];
   /** Which lists were read; all if absent. */
   readonly operations?: readonly OperationName[];
 }
@@ -77,6 +79,12 @@ export function truth(
 ): Record<TruthTable, Row[]> {
   const world = createWorld(seed, chain);
   const { tables, batches } = listedRows(world, scope, 0);
+  const before = (scope.rankedAtMs ?? []).map((atMs) => listedRows(world, scope, atMs).tables);
+  const history = (table: RankedTable, total: string) =>
+    historyRows(
+      [...before, tables].flatMap((read) => read[table]),
+      total,
+    );
   return ofChain(chain, {
     ...tables,
     ...listedBatchRows(
@@ -85,9 +93,9 @@ export function truth(
         : [],
     ),
     read_batches: batchRows(batches),
-    factory_history: historyRows(tables.factories, 'total_accounts'),
-    bundler_history: historyRows(tables.bundlers, 'total_ops'),
-    paymaster_history: historyRows(tables.paymasters, 'total_ops'),
+    factory_history: history('factories', 'total_accounts'),
+    bundler_history: history('bundlers', 'total_ops'),
+    paymaster_history: history('paymasters', 'total_ops'),
   });
 }
 
@@ -246,9 +254,10 @@ function rankedRows<Item extends Ranked>(
   });
 }
 
-/** The history of items whose counts were read once. */
+/** The history of items whose counts only rose. */
 function historyRows(items: readonly Row[], total: string): Row[] {
-  return items.map((row) => ({ address_hash: row['address_hash'], [total]: row[total] }));
+  const counts = items.map((row) => ({ address_hash: row['address_hash'], [total]: row[total] }));
+  return [...new Map(counts.map((row) => [JSON.stringify(row), row])).values()];
 }
 
 /** Tables that the list of batches fills. */

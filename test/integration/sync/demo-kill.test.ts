@@ -15,6 +15,7 @@ const document = demoDocument.extend({ exit: exitSchema });
 /** As in the demo. */
 const seed = 1;
 const copiedBatches = 10;
+const dayMs = 86_400_000;
 
 test('the worker of a demo is killed in the middle, and nothing of the copy shows it', async () => {
   const { url, pool } = await freshDatabase();
@@ -39,9 +40,14 @@ test('the worker of a demo is killed in the middle, and nothing of the copy show
   expect(await ledgerFaults(pool, 'ended')).toEqual({});
   for (const chain of demoChains(demoStart(nowMs), nowMs)) {
     const to = chain.batches.first + chain.batches.count - 1;
-    const wanted = truth(seed, chain, { batches: { from: to - copiedBatches + 1, to } });
+    const batches = { from: to - copiedBatches + 1, to };
+    const wanted = truth(seed, chain, { batches, rankedAtMs: [-dayMs] });
     expect(await differencesFrom(pool, chain, wanted)).toEqual({});
   }
+  const growth = await pool.query<{ days: number; isGrowing: boolean }>(
+    `select count(distinct day)::int as days, sum(new_accounts) > 1000 as "isGrowing" from explorer.factory_daily`,
+  );
+  expect(growth.rows).toEqual([{ days: 2, isGrowing: true }]);
 });
 
 /** Has Postgres note who writes each page, by the name that its session gives itself. */
