@@ -49,6 +49,22 @@ function rangeAt(world: World, slot: number, atMs: number) {
   return { lowest: isWhole ? lowest : fate.oddTop + 1, highest: Math.min(highest, head) };
 }
 
+/** At which height a batch is posted to L1: while the next one fills. */
+function postedHeight(world: World, slot: number): number {
+  const { lowest, highest } = rangeOfSlot(world, slot + 1);
+  const part = 0.2 + 0.8 * world.draw('batch-post', slot).part();
+  return lowest + Math.floor((highest - lowest + 1) * part);
+}
+
+/** The highest number that is posted at a time; below the first if none is. */
+function newestPosted(world: World, atMs: number): number {
+  const { chain, course, numbering, restingHead } = world;
+  const head = course.rests ? restingHead : headAt(course, atMs);
+  let slot = numbering.slotsBefore(newestNumber(world, atMs) + 1) - 1;
+  while (slot >= 0 && postedHeight(world, slot) > head) slot -= 1;
+  return slot < 0 ? chain.batches.first - 1 : numbering.numberOf(slot);
+}
+
 function rangeOfSlot({ chain, course }: World, slot: number) {
   const { blocks } = chain.batches;
   return {
@@ -95,8 +111,7 @@ export type ListedBatch = NonNullable<ReturnType<typeof batchAt>>;
 export const listBatches = (world: World, atMs: number): CountedList<ListedBatch> => ({
   cursor: 'id',
   floor: world.chain.batches.first,
-  // A batch that fills is not listed: it is posted when the next one begins.
-  head: newestNumber(world, atMs) - (world.course.rests ? 0 : 1),
+  head: newestPosted(world, atMs),
   spacing: 1,
   between: (lowest, highest) =>
     descending(lowest, highest, (number) => batchAt(world, number, atMs)).filter(
@@ -109,14 +124,15 @@ export const listBatches = (world: World, atMs: number): CountedList<ListedBatch
 const containers = listOf('in_blob4844, in_celestia, in_eigenda, in_alt_da, in_calldata');
 
 function batchAt(world: World, number: number, atMs: number) {
+  const slot = world.numbering.slotOf(number);
   const range = batchRange(world, number, atMs);
-  if (range === null) return null;
+  if (slot === null || range === null) return null;
   const { lowest, highest } = range;
   const random = world.draw('listed-batch', number);
   return {
     ordinal: number,
     lacksHash: false,
-    timestampMs: instantOf(world, highest, random.below(1000)),
+    timestampMs: instantOf(world, postedHeight(world, slot), random.below(1000)),
     // Under the contract's names.
     fields: {
       number,
