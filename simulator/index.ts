@@ -15,18 +15,8 @@ import { blockTimeMs, slotAtPlace, storyDays } from './places.ts';
 import { listUserOperations } from './user-operations.ts';
 import { createWorld, type SimulatedChain, type World } from './world.ts';
 
-export {
-  faultNames,
-  faultsAtRates,
-  openFault,
-  statusFaults,
-  type Fault,
-  type FaultName,
-  type FaultRate,
-  type Faults,
-  type HostileFault,
-  type StatusFault,
-} from './faults.ts';
+export { faultNames, faultsAtRates, openFault, statusFaults } from './faults.ts';
+export type { Fault, FaultName, FaultRate, Faults, HostileFault, StatusFault } from './faults.ts';
 export type { Limits } from './limit.ts';
 export type { Motion } from './motion.ts';
 export { redirect as redirectTo } from './wire-faults.ts';
@@ -66,18 +56,7 @@ interface SeenRequest extends Pick<FaultRequest, 'chainId' | 'url'>, Omit<Answer
 }
 
 /** A running simulated explorer. */
-export interface Simulator {
-  /** The base URL, without a slash at its end. */
-  readonly url: string;
-  /** How many requests it has received. */
-  readonly requests: number;
-  /** How many of them there were, by operation. */
-  readonly counts: Readonly<Counts>;
-  /** The most requests that came within one second, refused ones too. */
-  readonly busiestSecond: number;
-  /** Stops listening, cuts what is under way, and resolves when the port is free. */
-  close(): Promise<void>;
-}
+export type Simulator = Awaited<ReturnType<typeof startSimulator>>;
 
 /** A call of an operation that the chain serves. */
 interface TimedCall extends Call {
@@ -112,7 +91,7 @@ const operationNames = Object.keys(operations) as OperationName[];
 type Counts = Record<OperationName | 'unknown', number>;
 
 /** Starts a simulated explorer; rejects when the port is taken. */
-export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+export async function startSimulator(options: SimulatorOptions) {
   const { onRequest, hold, port = 0 } = options;
   const limiter = new Limiter();
   const closing = new AbortController();
@@ -150,14 +129,18 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     server.once('error', reject).listen(port, '127.0.0.1', resolve);
   });
   return {
+    /** The base URL, without a slash at its end. */
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    counts,
+    /** How many requests it has received, by operation. */
+    counts: counts as Readonly<Counts>,
     get requests() {
       return countRequests();
     },
+    /** The most requests that came within one second, refused ones too. */
     get busiestSecond() {
       return limiter.busiestSecond;
     },
+    /** Stops listening, cuts what is under way, and resolves when the port is free. */
     async close() {
       if (!server.listening) return;
       closing.abort();
