@@ -29,11 +29,13 @@ const alone = '**/*.alone.test.ts';
 /** Tests of minutes; `npm test` has a short version of each. */
 const long = '**/*.long.test.ts';
 
-/** Tests of one server that must pass on a cluster too: they write, verify and repair rows. */
+/** Tests of one server that must pass on a cluster too: they write, verify, repair and query rows. */
 const alsoOnCitus = [
   'test/integration/sync/late-and-removed.test.ts',
   'test/integration/sync/quarantine.test.ts',
   'test/integration/archive/replay.test.ts',
+  'test/integration/query/questions.test.ts',
+  'test/integration/analysts/views.test.ts',
 ];
 
 const browserSetup = ['test/browser/setup.ts'];

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
@@ -18,7 +18,7 @@ async function copied(lists: readonly string[] = operations) {
   const database = await freshDatabase();
   await runSync(database, { url: simulator.url, chains: [chain], operations: lists });
   const query = async (text: string) => (await database.pool.query(text)).rows;
-  return { query, pool: database.pool };
+  return { query };
 }
 
 test('of each list it is told what is complete, with times, and that nothing is missing', async () => {
@@ -198,38 +198,13 @@ test('each day has the bundles whose time, or that of their block, is on it', as
   const [sums] = await query(
     `select count(*)::int as bundles, sum(total_ops)::int as operations,
             count(distinct bundler_hash)::int as bundlers
-     from explorer.bundles as bundle
-     where timestamp is not null or exists (
-       select from explorer.user_operations as op
-       where op.block_number = bundle.block_number and op.timestamp is not null
+     from explorer.bundles
+     where timestamp is not null or block_number in (
+       select block_number from explorer.user_operations where timestamp is not null
      )`,
   );
   expect(sums.operations).toBeGreaterThan(100);
   expect(await days()).toEqual([sums]);
-});
-
-test('the newest operations are found by an index, and so are those of a day and of a transaction', async () => {
-  const { pool } = await copied();
-  const session = await pool.connect();
-  onTestFinished(() => session.release(true));
-  // The table is too small for an index to pay, so that the plan says whether one can be used.
-  await session.query(
-    'set enable_seqscan = off; set enable_sort = off; set enable_bitmapscan = off',
-  );
-  for (const [question, index] of [
-    // In its order, without a sort of all.
-    ['order by timestamp desc limit 50', 'Merge Append'],
-    ['order by timestamp desc limit 50', 'user_operations_timestamp'],
-    [`where timestamp >= now() - interval '1 day'`, 'user_operations_timestamp'],
-    [`where transaction_hash = '0x'`, 'user_operations_transaction_hash'],
-  ]) {
-    const { rows } = await session.query<{ 'QUERY PLAN': string }>(
-      `explain select hash, sender_name, fee_native from explorer.operations_enriched ${question}`,
-    );
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-    expect(plan).toContain(index);
-    expect(plan).not.toContain('Seq Scan on user_operations');
-  }
 });
 
 test('a factory is told for each day, also for those on which nobody looked, until it is gone', async () => {
@@ -256,16 +231,4 @@ test('a factory is told for each day, also for those on which nobody looked, unt
     `select count(*)::int as days from explorer.factory_daily where address_hash = '0xb'`,
   );
   expect(days).toEqual([{ days: 3 }]);
-});
-
-test('relations between tables are told to tools, and cost nothing', async () => {
-  const { pool } = await freshDatabase();
-  const { rows } = await pool.query<{ told: number; triggers: number; version: number }>(
-    `select (select count(*)::int from pg_constraint where contype = 'f' and conname like 'user\\_operations\\_%') as told,
-            (select count(*)::int from pg_trigger where tgrelid = 'explorer.user_operations'::regclass) as triggers,
-            current_setting('server_version_num')::int as version`,
-  );
-  const [{ told, triggers, version } = { told: 0, triggers: 1, version: 0 }] = rows;
-  expect(told).toBe(version >= 180_000 ? 3 : 0);
-  expect(triggers).toBe(0);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api';
 import type { Pool } from 'pg';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { isEnforced } from '../../../src/db/layout.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
@@ -58,4 +58,40 @@ test('a migrated database has the tables, columns, keys and indexes of tables.ts
   const columns = await catalog(migrated.pool);
   expect(columns.length).toBeGreaterThan(400);
   expect(columns).toEqual(await catalog(made.pool));
+});
+
+test('the newest operations are found by an index, and so are those of a day and of a transaction', async () => {
+  const { pool } = await freshDatabase();
+  const session = await pool.connect();
+  onTestFinished(() => session.release(true));
+  // An empty table: the plan says whether an index can be used.
+  await session.query(
+    'set enable_seqscan = off; set enable_sort = off; set enable_bitmapscan = off',
+  );
+  for (const [question, index] of [
+    // In its order, without a sort of all.
+    ['order by timestamp desc limit 50', 'Merge Append'],
+    ['order by timestamp desc limit 50', 'user_operations_timestamp'],
+    [`where timestamp >= now() - interval '1 day'`, 'user_operations_timestamp'],
+    [`where transaction_hash = '0x'`, 'user_operations_transaction_hash'],
+  ]) {
+    const { rows } = await session.query<{ 'QUERY PLAN': string }>(
+      `explain select hash, sender_name, fee_native from explorer.operations_enriched ${question}`,
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain(index);
+    expect(plan).not.toContain('Seq Scan on user_operations');
+  }
+});
+
+test('relations between tables are told to tools, and cost nothing', async () => {
+  const { pool } = await freshDatabase();
+  const { rows } = await pool.query<{ told: number; triggers: number; version: number }>(
+    `select (select count(*)::int from pg_constraint where contype = 'f' and conname like 'user\\_operations\\_%') as told,
+            (select count(*)::int from pg_trigger where tgrelid = 'explorer.user_operations'::regclass) as triggers,
+            current_setting('server_version_num')::int as version`,
+  );
+  const [{ told, triggers, version } = { told: 0, triggers: 1, version: 0 }] = rows;
+  expect(told).toBe(version >= 180_000 ? 3 : 0);
+  expect(triggers).toBe(0);
 });

@@ -180,19 +180,22 @@ describe('the answers', () => {
   });
 
   test('go back so many days from the newest operation', async () => {
-    await database.pool.query(
-      `update explorer.user_operations set timestamp = timestamp - interval '3 days' where chain_id = 10
-         and block_number < (select max(block_number) from explorer.user_operations where chain_id = 10)`,
-    );
+    const age = (days: number) =>
+      database.pool.query(
+        `update explorer.user_operations
+         set timestamp = (timestamp at time zone 'UTC' - make_interval(days => $1)) at time zone 'UTC'
+         where chain_id = 10 and block_number < (
+           select max(block_number) from explorer.user_operations where chain_id = 10
+         )`,
+        [days],
+      );
+    await age(3);
     await sumUpAnew(database.pool);
     const daysOf = async (days: number) =>
       new Set((await answerTo('operations-daily', { chain: 10, days })).rows.map(({ day }) => day))
         .size;
     expect([await daysOf(1), await daysOf(3), await daysOf(4)]).toEqual([1, 1, 2]);
-    await database.pool.query(
-      `update explorer.user_operations set timestamp = timestamp + interval '3 days' where chain_id = 10
-         and block_number < (select max(block_number) from explorer.user_operations where chain_id = 10)`,
-    );
+    await age(-3);
   });
 
   test('of new-senders count every sender once', async () => {
