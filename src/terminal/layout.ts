@@ -86,7 +86,8 @@ export interface Columns {
 /** The table's lines, no wider than the terminal if the flexible column can be cut enough. */
 export function columns(look: Look, { head, rows, aligns = [], flexible }: Columns): string[] {
   const all = head === undefined ? rows : [head, ...rows];
-  const widths = widthsOf(all);
+  const [model = []] = all;
+  const widths = model.map((_, at) => Math.max(...all.map((row) => widthOf(row[at] ?? ''))));
   const excess = widths.reduce((sum, width) => sum + width + gap, -gap) - look.columns;
   if (look.isTerminal && flexible !== undefined && excess > 0) {
     widths[flexible] = Math.max(leastWidth, (widths[flexible] ?? 0) - excess);
@@ -108,14 +109,4 @@ export function nextLines(
 ): string[] {
   const rows = steps.map(([command, what]) => [`  ${paint(look, 'command', command)}`, what]);
   return ['Next:', ...columns(look, { rows, flexible: 1 })];
-}
-
-function widthsOf(rows: readonly (readonly string[])[]): number[] {
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [at, cell] of row.entries()) {
-      widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
-    }
-  }
-  return widths;
 }
