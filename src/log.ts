@@ -155,17 +155,12 @@ interface TroubleState {
   endedMs: number;
 }
 
-interface Count {
-  readonly isLogged: boolean;
-  readonly times: number;
-}
-
 /** Counts repeated failures, which are logged at growing intervals. `now` is monotonic, in ms. */
 export function countRepeats(now: () => number) {
   const troubles = new Map<string, TroubleState>();
   return {
     /** Failures are the same if `what` is, digits aside; too many kinds are counted by `group`. */
-    count(name: string, what: string, group = ''): Count {
+    count(name: string, what: string, group = '') {
       const trouble = recall(troubles, name);
       for (const [kind, { lastMs }] of trouble.kinds) {
         if (now() - lastMs > windowMs) trouble.kinds.delete(kind);
@@ -184,7 +179,7 @@ export function countRepeats(now: () => number) {
       return { isLogged, times: repeat.times };
     },
     /** Logged if the last line reports a failure, or if nothing is known for 20 minutes. */
-    end(name: string): Count {
+    end(name: string) {
       const trouble = recall(troubles, name);
       // Without a kind, another process saw it fail: a key's first feed to recover reports it.
       const isSeen = trouble.kinds.size > 0;
@@ -193,10 +188,8 @@ export function countRepeats(now: () => number) {
       if (!isSeen) trouble.endedMs = now();
       trouble.isLoggedFailing = false;
       trouble.failingSinceMs = null;
-      return {
-        isLogged,
-        times: [...trouble.kinds.values()].reduce((sum, { times }) => sum + times, 0),
-      };
+      const times = [...trouble.kinds.values()].reduce((sum, repeat) => sum + repeat.times, 0);
+      return { isLogged, times };
     },
   };
 }

@@ -100,10 +100,8 @@ export function reportLocation(
 /** For commands that create no tables. @throws UsageError if the database has none yet */
 export async function demandData({ pool }: OpenDatabase): Promise<void> {
   // Analysts have no access to schema etl.
-  const { rows } = await pool.query<{ is_there: boolean }>(
-    `select to_regnamespace('explorer') is not null as is_there`,
-  );
-  if (rows[0]?.is_there === true) return;
+  const { rows } = await pool.query(`select where to_regnamespace('explorer') is not null`);
+  if (rows.length > 0) return;
   throw new UsageError(
     'there is nothing in this database yet: run sync or start first; --demo reads the database of the demo.',
   );

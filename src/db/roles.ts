@@ -25,12 +25,11 @@ export async function grantRoles(pool: Pool): Promise<void> {
 
 /** Whether the roles have rights here, so that new tables need grants. */
 export async function areRolesGranted(pool: Pool): Promise<boolean> {
-  const { rows } = await pool.query<{ granted: boolean }>(
-    `select coalesce(bool_or(has_schema_privilege(oid, 'etl', 'usage')), false) as granted
-     from pg_roles where rolname = $1`,
+  const { rows } = await pool.query(
+    `select from pg_roles where rolname = $1 and has_schema_privilege(oid, 'etl', 'usage')`,
     [roles.worker],
   );
-  return rows[0]?.granted ?? false;
+  return rows.length > 0;
 }
 
 /** Roles belong to the server: another database's program may be creating them now. */
