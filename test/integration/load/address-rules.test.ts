@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { freshDatabase } from '../../harness/database.ts';
 import type { OperationName } from '../../../src/lists/registry.ts';
-import { addressOf, hashOf, loadOneByOne, stored } from './loader.ts';
+import { addressOf, hashOf, loadOneByOne, sharedDatabase, stored } from './loader.ts';
+
+const fresh = sharedDatabase();
 
 const hash = addressOf(0xab);
 
@@ -26,13 +27,13 @@ const places = {
 
 /** The address that is stored after one page for each observation of it, in this order. */
 async function seen(...observations: readonly Observation[]) {
-  const { pool } = await freshDatabase();
+  const { pool, chain } = fresh();
   for (const [index, [place, shown]] of observations.entries()) {
     const [list, itemOf] = places[place];
     const page_id = index + 1;
-    await loadOneByOne(pool, list, [{ page_id, items: [itemOf(page_id, shown)] }]);
+    await loadOneByOne(pool, list, [{ page_id, items: [itemOf(page_id, shown)] }], chain);
   }
-  const all = (table: string) => stored(pool, table, '*');
+  const all = (table: string) => stored(pool, table, '*', chain);
   const [address] = await all('addresses');
   return {
     address,

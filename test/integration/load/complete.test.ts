@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { freshDatabase } from '../../harness/database.ts';
 import type { OperationName } from '../../../src/lists/registry.ts';
-import { addressOf, hashOf, load, loadOneByOne, stored } from './loader.ts';
+import { addressOf, hashOf, load, loadOneByOne, sharedDatabase, stored } from './loader.ts';
+
+const fresh = sharedDatabase();
 
 /** How two pages meet: in transactions of their own, or in one. */
 const ways = [
@@ -14,12 +15,10 @@ const largest = String(2n ** 256n - 1n);
 describe.each(ways)('%s the page that reported it,', (_, bring) => {
   /** Loads an item, and then the same item as another page shows it. */
   const readTwice = async (list: OperationName, first: object, second: object) => {
-    const { pool } = await freshDatabase();
-    await bring(pool, list, [
-      { page_id: 1, items: [first] },
-      { page_id: 2, items: [second] },
-    ]);
-    return (table: string, columns: string) => stored(pool, table, columns);
+    const { pool, chain } = fresh();
+    const pages = [first, second].map((item, at) => ({ page_id: at + 1, items: [item] }));
+    await bring(pool, list, pages, chain);
+    return (table: string, columns: string) => stored(pool, table, columns, chain);
   };
 
   describe('a user operation', () => {

@@ -1,9 +1,11 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
+import { afterAll, beforeAll } from 'vitest';
 import { transact } from '../../../src/db/transaction.ts';
 import { decodeItem } from '../../../src/lists/decode.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import { loadPages } from '../../../src/load/load.ts';
+import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
 
 const chainId = 10;
 
@@ -11,6 +13,20 @@ const chainId = 10;
 export interface ServedPage {
   readonly page_id: number;
   readonly items: readonly object[];
+}
+
+/** A database that the tests of a file share, and a chain for each of them: a fresh database takes longer than a test. */
+export function sharedDatabase(): () => { readonly pool: Pool; readonly chain: number } {
+  let database: TestDatabase | null = null;
+  let chain = 0;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database?.drop());
+  return () => {
+    if (database === null) throw new Error('no test runs');
+    return { pool: database.pool, chain: (chain += 1) };
+  };
 }
 
 /** Brings served pages of an operation into the tables, all in one transaction. */
