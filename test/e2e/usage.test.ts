@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { faultNames } from '../../simulator/index.ts';
@@ -15,7 +15,6 @@ const refused = 'postgres://someone:hidden-password@127.0.0.1:1/chains';
 
 describe('wrong use ends with exit code 2 and one message', () => {
   test.each<[line: string, message: RegExp]>([
-    ['snyc', /^error: unknown command 'snyc'/],
     ['sync --chian 10', /^error: unknown option '--chian'/],
     ['sync --log-level loud', /'loud' is invalid.*debug, info/],
     ['sync --chain abc', /--chain abc: no chain has this name; .*such as 10/],
@@ -95,16 +94,6 @@ describe('wrong use ends with exit code 2 and one message', () => {
   });
 });
 
-test('a wrong configuration ends with exit code 2 and its line', async () => {
-  const cwd = await emptyFolder();
-  const yaml = 'chains:\n  - id: 10\n    operations:\n      factories:\n        shedule: 1\n';
-  await writeFile(join(cwd, 'explorer-etl.yaml'), yaml);
-  expectOneMessage(
-    await call(['sync'], { cwd, env: key }),
-    /explorer-etl\.yaml:5: .*shedule: unknown key; did you mean schedule\?/,
-  );
-});
-
 describe('a wrong database ends with exit code 2 and without its password', () => {
   const missing = () => new URL('/no_such_database', inject('databaseServer').url).href;
 
@@ -118,20 +107,6 @@ describe('a wrong database ends with exit code 2 and without its password', () =
     const ended = await command(args, { env: { ...key, DATABASE_URL: url() } });
     expectOneMessage(ended, message);
     expect(ended.stderr).not.toContain('hidden-password');
-  });
-
-  test.each(['migrate', 'status', 'check', 'sync'])('for %s too', async (name) => {
-    const cwd = await emptyFolder();
-    await writeFile(join(cwd, 'explorer-etl.yaml'), 'chains:\n  - id: 10\n');
-    const ended = await call([name], { cwd, env: { ...key, DATABASE_URL: refused } });
-    expectOneMessage(ended, /the database can't be used: connection refused/);
-  });
-
-  test('for a flag, which is named instead of the variable', async () => {
-    const wrong = await call(['migrate', '--database-url', 'nonsense']);
-    expectOneMessage(wrong, /--database-url: not a URL/);
-    const away = await call(['migrate', '--database-url', refused]);
-    expectOneMessage(away, /connection refused .*Check --database-url\.$/m);
   });
 });
 
@@ -181,13 +156,6 @@ test('simulate says that its port is taken', async () => {
     ended,
     new RegExp(`can't listen on port ${port}: .*EADDRINUSE.*--port, or 0 for any`),
   );
-});
-
-test('a folder where a file should be is told by its name', async () => {
-  const cwd = await emptyFolder();
-  await mkdir(join(cwd, 'folder'));
-  const ended = await call(['sync', '--config', 'folder'], { cwd, env: key });
-  expectOneMessage(ended, /cannot read folder \(EISDIR\): it is a folder; name the file in it/);
 });
 
 test('help simulate names every fault', async () => {

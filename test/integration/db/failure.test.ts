@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import { sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { Client } from 'pg';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { describeDatabaseError, isConnectionLost, isRetryable } from '../../../src/db/failure.ts';
 import { createPool } from '../../../src/db/pool.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { createTestDatabase, freshDatabase, type TestDatabase } from '../../harness/database.ts';
 
 const canary = 'canary-9f2c';
 
@@ -24,6 +24,11 @@ function poolOf(url: string, max = 1): ReturnType<typeof createPool> {
 }
 
 describe('the description of a failure', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase('empty');
+    return () => database.drop();
+  });
   const library = `create function f() returns int as 'no_such_library', 'g' language c`;
 
   test.each<[what: string, statement: string, values: unknown[], described: unknown]>([
@@ -80,13 +85,11 @@ describe('the description of a failure', () => {
       ),
     ],
   ])('names %s', async (_, statement, values, described) => {
-    const database = await freshDatabase('empty');
     const error = await failureOf(database.pool.query(statement, values));
     expect(describeDatabaseError(error)).toEqual(described);
   });
 
   test('looks into what drizzle wraps, and drops its statement and parameters', async () => {
-    const database = await freshDatabase('empty');
     const error = await failureOf(drizzle(database.pool).execute(sql`select ${canary}::int`));
     expect(String(error)).toContain(canary);
     expect(describeDatabaseError(error)).toBe('value does not fit the type (22P02)');
@@ -100,7 +103,7 @@ describe('the description of a failure', () => {
     ],
     [null, 'database "no_such_database" does not exist (3D000)', false],
   ])('names the place, never the password: %s', async (given, described, isLost) => {
-    const url = new URL(given ?? (await freshDatabase('empty')).url);
+    const url = new URL(given ?? database.url);
     if (given === null) url.pathname = '/no_such_database';
     const error = await failureOf(poolOf(url.href).query('select 1'));
     expect(describeDatabaseError(error)).toBe(described);
@@ -108,7 +111,6 @@ describe('the description of a failure', () => {
   });
 
   test('tells a server that lost another one from one that is lost', async () => {
-    const database = await freshDatabase('empty');
     const raised = `do $$ begin raise exception using errcode = '08006', message = 'connection to the remote node failed'; end $$`;
     const error = await failureOf(database.pool.query(raised));
     expect(describeDatabaseError(error)).toBe('connection to the remote node failed (08006)');

@@ -52,16 +52,6 @@ chians: []
   ]);
 });
 
-test('a problem holds its place apart from its message', () => {
-  expect(() => load('\n\nchians: []')).toThrow(
-    expect.objectContaining({
-      problems: [
-        { message: 'chians: unknown key; did you mean chains?', where: 'explorer-etl.yaml:3' },
-      ],
-    }),
-  );
-});
-
 test.each([
   ['api_key: canary', 'api_key', 'EXPLORER_API_KEY'],
   ['explorer: { apikey: canary }', 'explorer.apikey', 'EXPLORER_API_KEY'],
