@@ -233,9 +233,14 @@ class Play {
     return new Map(rows.map(({ feed, top }) => [feed, Number(top)]));
   }
 
-  /** What came late within the overlap, and a poll that was begun since and has ended did not find. */
-  async #missed({ feed, operation }: VerifiedFeed, top: number | undefined): Promise<string[]> {
-    if (top === undefined || !isNewest(operation)) return [];
+  /**
+   * What came late within the overlap and what is said to be covered, and a poll that was begun since and has ended
+   * did not find. A poll of a false head covers less than the one before.
+   */
+  async #missed(report: VerifiedFeed, polledTo: number | undefined): Promise<string[]> {
+    const { feed, operation, covered } = report;
+    if (polledTo === undefined || !isNewest(operation)) return [];
+    const top = Math.min(polledTo, Math.max(...covered.map(({ to }) => to)));
     const { rows } = await this.#copier.pool.query(
       `select from etl.runs
        where feed = $1 and lane = 'live' and state = 'finished' and opened_at >= $2`,
