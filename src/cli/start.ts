@@ -14,7 +14,7 @@ import type { Log } from '../log.ts';
 import { DatabaseUnavailableError, openDatabase } from '../open-database.ts';
 import { counted } from '../terminal/numbers.ts';
 import { addSameData, addExamples } from './options.ts';
-import { exits, type Context, type Exit, type Registry } from './context.ts';
+import type { Context, Exit, Registry } from './context.ts';
 import { type Failure, failureOf, writeFailure } from './failure.ts';
 import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './open.ts';
 import { formatOf, logOf } from './screen.ts';
