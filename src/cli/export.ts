@@ -32,7 +32,10 @@ interface ExportOptions {
 export function register({ command, run }: Registry): void {
   const format = new Option('--format <format>', 'of the files').choices(['parquet', 'csv']);
   command
-    .argument('[names...]', 'tables and views of schema explorer (default: all tables)')
+    .argument(
+      '[names...]',
+      'tables and views of schema explorer (default: all tables, and the views of data)',
+    )
     .requiredOption('--to <folder>', 'where to: a new folder')
     .option('--overwrite', 'replace the earlier export in that folder', false)
     .option('--query <query>', 'a question by its name, or a statement')
@@ -100,5 +103,5 @@ async function exportTo(context: Context, options: ExportOptions, names: readonl
 async function sourceOfQuery(context: Context, query: string, chain: number | undefined) {
   const question = await questionOf(context, {}, query);
   const statement = statementOf(question, chain === undefined ? {} : { chain });
-  return [{ name: /^[\w-]+$/u.test(query) ? query : 'query', keys: [], lead: 0, ...statement }];
+  return [{ name: /^[\w-]+$/u.test(query) ? query : 'query', isPartitioned: false, ...statement }];
 }

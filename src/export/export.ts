@@ -6,21 +6,21 @@ import { fileWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import { types, type Pool } from 'pg';
 import { errorOf } from '../failure.ts';
 import { readAnswer, type Column, type Row, type Statement } from '../query/read.ts';
-import { csvHead, csvLines, isArray, jsonText } from '../query/value.ts';
+import { csvHead, csvLines, dayNumber, isArray, jsonText, microseconds } from '../query/value.ts';
 
 /** The export's target or format is impossible. The message says what to do. */
 export class ExportError extends errorOf('export') {}
 
-/** A statement to export. Its first columns are for the path: `lead` values, of which `keys` have names. */
+/** A statement to export. `isPartitioned`: its first column is the folder of a row, which names its chain. */
 export interface Source extends Statement {
   readonly name: string;
-  readonly keys: readonly string[];
-  readonly lead: number;
+  readonly isPartitioned: boolean;
 }
 
 /**
- * The named tables and views that this role may read, without names all its tables, by chain and UTC day. No chains:
- * all; `days`: the first and the last, null: no bound. Rows without a time are always included.
+ * The named tables and views that this role may read, without names all its tables and the views of data, by chain and
+ * UTC day. No chains: all; `days`: the first and the last, null: no bound. Rows without a time are always included.
+ * Pages of the ledger are left out; beside wei is the amount in the chain's own currency.
  */
 export async function relationSources(
   pool: Pool,
@@ -28,34 +28,45 @@ export async function relationSources(
   chains: readonly number[],
   days: readonly (string | null)[],
 ): Promise<Source[]> {
-  const { rows } = await pool.query<{ name: string; columns: string[] }>(
-    `select table_name as name, array_agg(column_name::text) as columns
-     from information_schema.tables join information_schema.columns using (table_schema, table_name)
+  // A view without a chain, or of feeds, says how the copy itself is.
+  const { rows } = await pool.query<
+    Record<'name' | 'chain' | 'time' | 'fields' | 'natives', string>
+  >(
+    `select table_name as name,
+            coalesce(max('r.chain_id') filter (where column_name = 'chain_id'), 'null::bigint') as chain,
+            coalesce(max('r."timestamp"') filter (where column_name = 'timestamp'), 'null::timestamptz') as time,
+            string_agg(format('r.%I', column_name), ', ' order by position) filter (where column_name !~ 'page_id$') as fields,
+            coalesce(string_agg(format(', r.%1$I::float8 / power(10, native_decimals) as %1$s_native', column_name), ''
+                                order by position) filter (where unit = 'wei' and kind = 'table')
+                     || ', native_symbol', '') as natives
+     from information_schema.columns join explorer.dictionary using (table_name, column_name)
      where table_schema = 'explorer' and table_name ~ '^[a-z][a-z0-9_]*$'
-       and (table_name = any($1) or ($1::text[] = '{}' and table_type = 'BASE TABLE'))
-     group by table_name order by table_name`,
+     group by table_name
+     having table_name = any($1) or ($1 = '{}' and (max(kind) = 'table'
+       or array_agg(column_name::text) @> '{chain_id}' and not array_agg(column_name::text) && '{feed,operation}'))
+     order by table_name`,
     [names],
   );
   const unknown = names.find((name) => rows.every((row) => row.name !== name));
   if (unknown !== undefined) {
     throw new ExportError(
-      `schema explorer has no table or view ${unknown}: docs/tables.md lists them; --query exports a question or a statement.`,
+      `no table or view ${unknown}: see docs/tables.md; questions need --query.`,
     );
   }
   const values = [chains.length === 0 ? null : `{${chains.join(',')}}`, ...days];
-  return rows.map(({ name, columns }) => {
-    const [hasChain, hasTime] = ['chain_id', 'timestamp'].map((one) => columns.includes(one));
-    const chain = hasChain ? 'chain_id' : 'null::bigint';
-    const time = hasTime ? '"timestamp"' : 'null::timestamptz';
+  return rows.map(({ name, chain, time, fields, natives }) => {
+    const isPartitioned = chain.startsWith('r.');
+    const day = `coalesce((${time} at time zone 'UTC')::date::text, '__HIVE_DEFAULT_PARTITION__')`;
+    const path = `concat('chain_id=', ${chain}${time.startsWith('r.') ? `, '/day=', ${day}` : ''})`;
     const text = `
-      select ${chain}, (${time} at time zone 'UTC')::date, * from explorer.${name}
-      where ($1::bigint[] is null or ${hasChain ? 'chain_id = any($1)' : 'true'})
+      select ${isPartitioned ? `${path}, ` : ''}${fields}${natives}
+      from explorer.${name} as r ${natives === '' ? '' : 'left join explorer.chains using (chain_id)'}
+      where ($1::bigint[] is null or ${isPartitioned ? `${chain} = any($1)` : 'true'})
         and (${time} is null or (
           ($2::date is null or ${time} >= $2::date::timestamp at time zone 'UTC')
           and ($3::date is null or ${time} < ($3::date + 1)::timestamp at time zone 'UTC')))
       order by ${chain}, ${time}`;
-    const keys = !hasChain ? [] : hasTime ? ['chain_id', 'day'] : ['chain_id'];
-    return { name, keys, lead: 2, text, values };
+    return { name, isPartitioned, text, values };
   });
 }
 
@@ -77,38 +88,44 @@ export interface Target {
   readonly signal: AbortSignal;
 }
 
-/** Writes the files of a source one by one, from one statement, so from one moment. */
+/** Writes the files of a source from one statement. The first `wide` value, no DECIMAL(38,0), starts them again. */
 export async function exportSource(
-  { name, keys, lead, ...statement }: Source,
-  { pool, folder, format, signal }: Target,
-) {
-  const pathOf = (row: Row) => {
-    const parts = keys.map((key, at) => `${key}=${row[at] ?? '__HIVE_DEFAULT_PARTITION__'}`);
-    return join(folder, name, ...parts, `data.${format}`);
-  };
-  let [current, writer] = ['', null as Writer | null];
-  const outcome = { name, rows: 0, files: 0 };
-  const bounds = { timeoutMs: 0, limit: null, signal };
-  for await (const { columns, rows } of readAnswer(pool, statement, bounds)) {
-    // Parquet readers take the chain from the path, and refuse it in the file as well.
-    const isInFile = (_value: unknown, at: number) =>
-      at >= lead && (format === 'csv' || !keys.includes(columns[at]?.name ?? ''));
-    const byPath = Map.groupBy(rows, pathOf);
-    // A source without keys has a file even without rows.
-    if (keys.length === 0) byPath.set(pathOf([]), [...rows]);
-    for (const [path, ofFile] of byPath) {
-      if (writer === null || path !== current) {
-        await writer?.end();
-        await files.mkdir(dirname(path), { recursive: true });
-        [current, writer] = [path, openFile[format](path, columns.filter(isInFile))];
-        outcome.files += 1;
+  source: Source,
+  target: Target,
+  wide: ReadonlySet<string> = new Set(),
+): Promise<{ name: string; rows: number; files: number }> {
+  const { name, isPartitioned, ...statement } = source;
+  const { pool, folder, format, signal } = target;
+  const found = new Set(wide);
+  let [current, writer, rowCount, fileCount] = ['', null as Writer | null, 0, 0];
+  try {
+    const bounds = { timeoutMs: 0, limit: null, signal };
+    for await (const { columns, rows } of readAnswer(pool, statement, bounds)) {
+      // Parquet readers take the chain from the path, and refuse it in the file as well.
+      const isInFile = (_value: unknown, at: number) =>
+        !isPartitioned || (at > 0 && (format === 'csv' || columns[at]?.name !== 'chain_id'));
+      const byPart = Map.groupBy(rows, (row) => (isPartitioned && row[0]) || '.');
+      // A source that is one file has it even without rows.
+      if (!isPartitioned) byPart.set('.', [...rows]);
+      for (const [part, ofFile] of byPart) {
+        if (writer === null || part !== current) {
+          await writer?.end();
+          const path = join(folder, name, part, `data.${format}`);
+          await files.mkdir(dirname(path), { recursive: true });
+          [current, writer] = [part, openFile[format](path, columns.filter(isInFile), found)];
+          fileCount += 1;
+        }
+        await writer.write(ofFile.map((row) => row.filter(isInFile)));
       }
-      await writer.write(ofFile.map((row) => row.filter(isInFile)));
+      rowCount += rows.length;
     }
-    outcome.rows += rows.length;
+    await writer?.end();
+    return { name, rows: rowCount, files: fileCount };
+  } catch (error) {
+    if (found.size === wide.size) throw error;
+    await files.rm(join(folder, name), { recursive: true });
+    return exportSource(source, target, found);
   }
-  await writer?.end();
-  return outcome;
 }
 
 /** A Parquet type, and its value for a text of Postgres; null: it has none. */
@@ -117,63 +134,64 @@ type Storage = readonly [
   store: (text: string) => boolean | number | bigint | string | null,
 ];
 
-/** A day or a UTC time of the years 1 to 9999. */
-const written = /^(\d{4}-\d\d-\d\d)(?: ([\d:]{8})(?:\.(\d+))?(?:\+00)?)?$/u;
-const dayNumber = (day: string) => (written.test(day) ? Date.parse(day) / 86_400_000 : null);
-const microseconds = (text: string) => {
-  const [, day, time, fraction = ''] = written.exec(text) ?? [];
-  if (day === undefined) return null;
-  return BigInt(Date.parse(`${day}T${time}Z`)) * 1000n + BigInt(fraction.padEnd(6, '0'));
-};
 const timestamp = (isAdjustedToUTC: boolean): Storage => [
   { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC, unit: 'MICROS' } },
   microseconds,
 ];
 
 const is = types.builtins;
+const bytes16 = { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16 } as const;
+const decimal = { ...bytes16, converted_type: 'DECIMAL', precision: 38, scale: 0 } as const;
+const exact: Storage = [{ type: 'BYTE_ARRAY', converted_type: 'UTF8' }, String];
+const double: Storage = [{ type: 'DOUBLE' }, Number];
 const storages: ReadonlyMap<number, Storage> = new Map<number, Storage>([
   [is.BOOL, [{ type: 'BOOLEAN' }, (text) => text === 't']],
   [is.INT2, [{ type: 'INT32' }, Number]],
   [is.INT4, [{ type: 'INT32' }, Number]],
   [is.INT8, [{ type: 'INT64' }, BigInt]],
   [is.FLOAT4, [{ type: 'FLOAT' }, Number]],
-  [is.FLOAT8, [{ type: 'DOUBLE' }, Number]],
+  [is.FLOAT8, double],
+  [is.NUMERIC, [decimal, (text) => (/^-?\d{1,38}$/u.test(text) ? BigInt(text) : null)]],
   [is.DATE, [{ type: 'INT32', converted_type: 'DATE' }, dayNumber]],
   [is.TIMESTAMP, timestamp(false)],
   [is.TIMESTAMPTZ, timestamp(true)],
 ]);
 
-/** All other types: arrays as JSON, the rest with all digits, as Postgres writes them. */
-const asText = (type: number): Storage => [
-  { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
-  isArray(type) ? (text) => jsonText(text, type) : String,
-];
+/** Other types have all digits, as Postgres writes them; arrays are JSON. */
+const storageOf = (type: number): Storage =>
+  storages.get(type) ?? (isArray(type) ? [exact[0], (text) => jsonText(text, type)] : exact);
 
 /** Pieces of an answer in a row group, each of at most 1,000 rows and a million characters. */
 const groupPieces = 16;
 
-/** Opens a file that gets rows of these columns; `end` writes the rest. */
-function parquetFile(path: string, all: readonly Column[]) {
-  const columns = all.map(({ name, type }) => {
-    const [element, store] = storages.get(type) ?? asText(type);
-    const valueOf = (text: string | null) => {
-      const value = text === null ? null : store(text);
-      if (value !== null || text === null) return value;
-      throw new ExportError(
-        `column ${name} holds ${text}, which Parquet has no value for: --format csv takes it.`,
-      );
-    };
-    return { name, valueOf, element: { ...element, name, repetition_type: 'OPTIONAL' } as const };
+/** Opens a file for rows of these columns. Currencies and `wide` columns are doubles beside texts. @throws ExportError */
+function parquetFile(path: string, all: readonly Column[], wide: Set<string>) {
+  const columns = all.flatMap(({ name, type }, at) => {
+    const stored = (own: string, [element, store]: Storage) => ({
+      name: own,
+      element: { ...element, name: own, repetition_type: 'OPTIONAL' } as const,
+      valueOf(row: Row) {
+        const text = row[at] ?? null;
+        const value = text === null ? null : store(text);
+        if (value !== null || text === null) return value;
+        if (type === is.NUMERIC) wide.add(name);
+        throw new ExportError(
+          `column ${name} holds ${text}, which Parquet has no value for: --format csv takes it.`,
+        );
+      },
+    });
+    const isExact = type !== is.NUMERIC || !(wide.has(name) || name.endsWith('_native'));
+    if (isExact) return [stored(name, storageOf(type))];
+    return [stored(name, double), stored(`${name}_text`, exact)];
   });
-  const schema = [{ name: 'root', num_children: all.length }, ...columns.map((one) => one.element)];
+  const elements = columns.map(({ element }) => element);
+  const schema = [{ name: 'root', num_children: elements.length }, ...elements];
   const compressors = { ZSTD: (bytes: Uint8Array) => zstdCompressSync(bytes) };
   const file = new ParquetWriter({ writer: fileWriter(path), schema, codec: 'ZSTD', compressors });
   const pieces: (readonly Row[])[] = [];
   const flush = async () => {
     const rows = pieces.splice(0).flat();
-    const columnData = columns.map(({ name, valueOf }, at) => {
-      return { name, data: rows.map((row) => valueOf(row[at] ?? null)) };
-    });
+    const columnData = columns.map(({ name, valueOf }) => ({ name, data: rows.map(valueOf) }));
     await file.write({ columnData, rowGroupSize: Math.max(1, rows.length) });
   };
   return {
@@ -189,7 +207,7 @@ function parquetFile(path: string, all: readonly Column[]) {
 
 /** In each exported folder: no other folder is replaced. */
 const mark = '.explorer-etl-export';
-const ours: ReadonlySet<string> = new Set([mark, 'data.parquet', 'data.csv']);
+const ours: readonly string[] = [mark, 'data.parquet', 'data.csv'];
 
 /** Lets `write` fill a hidden folder, then replaces the target with it. @throws ExportError */
 export async function fillFolder(
@@ -220,12 +238,11 @@ function isReplaced(folder: string, overwrite: boolean): boolean {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const all = entries.filter((entry) => !entry.isDirectory());
   if (all.length === 0) return true;
-  const isOurs = all.every((entry) => entry.isFile() && ours.has(entry.name));
-  if (!isOurs || all.every(({ name }) => name !== mark)) {
-    throw new ExportError(`${folder} holds files that no export made: name another folder.`);
-  }
-  if (overwrite) return true;
-  throw new ExportError(
-    `${folder} is not empty: name a new folder, or add --overwrite to replace the export.`,
-  );
+  const isMarked = all.some(({ name }) => name === mark);
+  const isOurs = isMarked && all.every((entry) => entry.isFile() && ours.includes(entry.name));
+  if (overwrite && isOurs) return true;
+  const why = isOurs
+    ? 'is not empty: name a new folder, or add --overwrite to replace the export'
+    : 'holds files that no export made: name another folder';
+  throw new ExportError(`${folder} ${why}.`);
 }

@@ -50,19 +50,16 @@ const shown = (part: readonly string[]): string => printable(part.join(''));
 function placeOf({ position }: DatabaseError, text: string): string[] {
   if (position === undefined) return [];
   // Postgres counts characters from 1, JavaScript UTF-16 units.
-  const before = Array.from(text)
-    .slice(0, Number(position) - 1)
-    .join('');
+  const all = Array.from(text.replaceAll('\t', ' '));
+  const at = Number(position) - 1;
+  const before = all.slice(0, at);
   const start = before.lastIndexOf('\n') + 1;
-  const end = text.indexOf('\n', before.length);
-  const line = Array.from(text.slice(start, end === -1 ? undefined : end).replaceAll('\t', ' '));
-  const column = Array.from(before.slice(start)).length;
-  const from = Math.max(0, column - shownAround);
-  const to = Math.min(line.length, column + shownAround);
-  const label = `LINE ${before.split('\n').length}: ${from > 0 ? '…' : ''}`;
-  const lead = `${label}${shown(line.slice(from, column))}`;
+  const end = all.indexOf('\n', at) === -1 ? all.length : all.indexOf('\n', at);
+  const [from, to] = [Math.max(start, at - shownAround), Math.min(end, at + shownAround)];
+  const line = before.filter((character) => character === '\n').length + 1;
+  const lead = `LINE ${line}: ${from > start ? '…' : ''}${shown(all.slice(from, at))}`;
   return [
-    `${lead}${shown(line.slice(column, to))}${to < line.length ? '…' : ''}`,
+    `${lead}${shown(all.slice(at, to))}${to < end ? '…' : ''}`,
     `${' '.repeat(Array.from(lead).length)}^`,
   ];
 }

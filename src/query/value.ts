@@ -77,6 +77,19 @@ const plainText = (value: string, type: number): string =>
       )
     : value;
 
+const written = /^(\d{4}-\d\d-\d\d)(?: ([\d:]{8})(?:\.(\d+))?(?:\+00)?)?$/u;
+
+/** Days since 1970-01-01; null: the day is not in the years 1 to 9999. */
+export const dayNumber = (day: string): number | null =>
+  written.test(day) ? Date.parse(day) / 86_400_000 : null;
+
+/** Microseconds of a UTC time since 1970; null as for `dayNumber`. */
+export function microseconds(text: string): bigint | null {
+  const [, day, time, fraction = ''] = written.exec(text) ?? [];
+  if (day === undefined) return null;
+  return BigInt(Date.parse(`${day}T${time}Z`)) * 1000n + BigInt(fraction.padEnd(6, '0'));
+}
+
 /** Names of types, such as `bigint`, by oid; needs another connection than a running answer. */
 export async function readTypeNames(
   pool: Pick<Pool, 'query'>,

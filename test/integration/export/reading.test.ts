@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TestDatabase } from '../../harness/database.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { openDuckDb, type DuckRow } from './duckdb.ts';
 import { copiedChains, openLake } from './lake.ts';
 
@@ -9,13 +9,19 @@ const plainText = (text: string) =>
     .replace(/^(\d{4}-\d\d-\d\d)[T ](\d\d:[\d:.]+)(?:\+00(?::00)?|Z)$/u, '$1 $2')
     .replace(/^(-?\d+)\.0$/u, '$1');
 
-/** Rows in one order; days, which only paths have, and documents, which Postgres formats again, are left out. */
+/** Of the ledger; formatted again by Postgres; or in a unit that only files have. */
+const notCompared = /page_id$|^(?:day|extra|native_symbol)$|_native(?:_text)?$/u;
+
+/** Rows in one order, of what both sides have; a double gives way to the exact text beside it. */
 const plain = (rows: readonly DuckRow[]) =>
   rows
-    .map(({ day: _day, extra: _extra, ...row }) =>
+    .map((row) =>
       Object.entries(row)
-        .filter(([, value]) => value !== null)
-        .map(([name, value]) => `${name}: ${plainText(String(value))}`)
+        .filter(([name, value]) => value !== null && !notCompared.test(name))
+        .filter(
+          ([name]) => !Object.hasOwn(row, name.replace(/_text$/u, '')) || !name.endsWith('_text'),
+        )
+        .map(([name, value]) => `${name}: ${plainText(String(row[`${name}_text`] ?? value))}`)
         .toSorted()
         .join(', '),
     )
@@ -61,6 +67,41 @@ test('DuckDB reads in Parquet files what Postgres holds, by chain and day', asyn
   );
   expect(daily).toEqual(rows);
   expect(rows.filter(({ day }) => day === null)).not.toEqual([]);
+});
+
+test('DuckDB sums amounts exactly in wei, and as doubles in the own currency of a chain', async () => {
+  const { pool, url } = await copiedChains();
+  await pool.query('update explorer.user_operations set fee = mod(fee, 1e18)');
+  const lake = await openLake({ url });
+  const ask = await openDuckDb();
+
+  await lake.exported(['user_operations', 'operations_enriched']);
+
+  const { rows } = await pool.query<{ fee: string; fee_native: number; native_symbol: string }>(
+    `select sum(fee)::text as fee, sum(fee_native)::float8 as fee_native, native_symbol
+     from explorer.operations_enriched group by native_symbol`,
+  );
+  for (const name of ['user_operations', 'operations_enriched']) {
+    const read = await ask(
+      `select sum(fee) as fee, sum(fee_native) as fee_native, native_symbol
+       from '${lake.folder}/${name}/**/*.parquet' group by native_symbol`,
+    );
+    const native = expect.closeTo(rows[0]?.fee_native ?? 0, 9);
+    expect(read).toEqual(rows.map((row) => ({ ...row, fee_native: native })));
+    const columns = await ask(`describe select * from '${lake.folder}/${name}/**/*.parquet'`);
+    const types = new Map(columns.map((one) => [one['column_name'], one['column_type']]));
+    expect([types.get('fee'), types.get('fee_native')]).toEqual(['DECIMAL(38,0)', 'DOUBLE']);
+    expect([...types.keys()]).not.toContain('page_id');
+  }
+});
+
+test('without names it exports all tables and the views of data, and no view of the copy', async () => {
+  const lake = await openLake(await freshDatabase());
+  const names = [...(await lake.exported()).keys()];
+  expect(names).toEqual(expect.arrayContaining(['blocks', 'operations_enriched', 'fees_daily']));
+  for (const own of ['dictionary', 'freshness', 'gaps', 'provenance', 'credits', 'quarantine']) {
+    expect(names).not.toContain(own);
+  }
 });
 
 test('it reads the same in CSV files, which have all columns', async () => {

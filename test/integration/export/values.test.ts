@@ -57,12 +57,12 @@ test('every type has its place in Parquet, at its ends too', async () => {
     select * from (values
       ('-32768'::smallint, '-2147483648'::integer, '-9223372036854775808'::bigint, 0.1::float4, 0.1::float8, true,
        date '0001-01-01', timestamptz '0001-01-01 00:00:00+00', timestamp '9999-12-31 23:59:59.999999',
-       (2::numeric ^ 256 - 1)::numeric(78, 0), array[1, null], array['a"b', null], interval '1 day 2:03:04.5'),
+       (2::numeric ^ 256 - 1)::numeric(78, 0), 1 - 10::numeric ^ 38, array[1, null], array['a"b', null], interval '1 day 2:03:04.5'),
       (32767::smallint, 2147483647, 9223372036854775807, '-infinity'::float4, 'nan'::float8, false,
        date '9999-12-31', timestamptz '2026-10-01 02:03:04.123456+02', timestamp '1969-12-31 23:59:59.999999',
-       0, null, '{}', null),
-      (null, null, null, null, null, null, null, null, null, null, null, null, null)
-    ) as t (i2, i4, i8, f4, f8, b, d, tz, ts, wei, ints, texts, iv)`);
+       0, 0.0::numeric(9, 0), null, '{}', null),
+      (null, null, null, null, null, null, null, null, null, null, null, null, null, null)
+    ) as t (i2, i4, i8, f4, f8, b, d, tz, ts, wei, most, ints, texts, iv)`);
   const lake = await openLake(database);
   const ask = await openDuckDb();
 
@@ -83,7 +83,9 @@ test('every type has its place in Parquet, at its ends too', async () => {
       'DATE',
       'TIMESTAMP WITH TIME ZONE',
       'TIMESTAMP',
+      'DOUBLE',
       'VARCHAR',
+      'DECIMAL(38,0)',
       'VARCHAR',
       'VARCHAR',
       'VARCHAR',
@@ -108,7 +110,9 @@ test('every type has its place in Parquet, at its ends too', async () => {
       b: 'true',
       d: '0001-01-01',
       ts: '9999-12-31 23:59:59.999999',
-      wei: (2n ** 256n - 1n).toString(),
+      wei: '1.157920892373162e+77',
+      wei_text: (2n ** 256n - 1n).toString(),
+      most: `-${'9'.repeat(38)}`,
       ints: '[1,null]',
       texts: '["a\\"b",null]',
       iv: '1 day 02:03:04.5',
