@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allBoards } from './dashboards/boards.ts';
-import { supersetZip, zipSuperset } from './dashboards/superset.ts';
-import { dashboardText } from './dashboards/text.ts';
+import { dashboardText, supersetZip, zipSuperset } from './dashboards/written.ts';
 
 /** `npm run generate dashboards`: writes dashboards/grafana/*.json and dashboards/superset.zip. */
 for (const [name, board] of Object.entries(allBoards)) {

@@ -1,5 +1,4 @@
-import { chart, dashboard, rows } from './panels.ts';
-import { ofDay, ofDays } from './when.ts';
+import { bars, lines, dashboard, ofDay, ofDays, rows } from './panels.ts';
 
 export const factories = dashboard({
   uid: 'factories',
@@ -7,30 +6,24 @@ export const factories = dashboard({
   about: 'Wallet factories: how many accounts each has created, and how they grow.',
   from: 'now-90d',
   panels: [
-    chart(
-      {
-        title: 'Accounts of the ten largest',
-        about: 'At the end of each day.',
-        sql: `select ${ofDay} as time, coalesce(name, daily.address_hash) as metric, daily.total_accounts
+    lines({
+      title: 'Accounts of the ten largest',
+      about: 'At the end of each day.',
+      sql: `select ${ofDay} as time, coalesce(name, daily.address_hash) as metric, daily.total_accounts
   from explorer.factory_daily as daily
   join explorer.factories using (chain_id, address_hash)
   where ${ofDays} and rank <= 10
   order by day`,
-      },
-      'lines',
-    ),
-    chart(
-      {
-        title: 'New accounts a day',
-        about: 'Of all factories of a chain.',
-        sql: `select ${ofDay} as time, chains.name as metric, sum(new_accounts)::bigint as accounts
+    }),
+    bars({
+      title: 'New accounts a day',
+      about: 'Of all factories of a chain.',
+      sql: `select ${ofDay} as time, chains.name as metric, sum(new_accounts)::bigint as accounts
   from explorer.factory_daily join explorer.chains using (chain_id)
   where ${ofDays}
   group by day, chains.name
   order by day`,
-      },
-      'bars',
-    ),
+    }),
     rows({
       title: 'The ranking',
       about: 'As of the newest reading of the whole list.',
@@ -43,19 +36,6 @@ export const factories = dashboard({
   where factories.chain_id in ($chain) and rank is not null
   order by total_accounts desc nulls last
   limit 50`,
-    }),
-    rows({
-      title: 'By kind of contract',
-      about: 'What is known of the factories.',
-      sql: `select chains.name as chain, is_verified, count(*) as factories,
-         sum(total_accounts)::bigint as accounts
-  from explorer.factories
-  join explorer.chains using (chain_id)
-  left join explorer.addresses
-    on addresses.chain_id = factories.chain_id and addresses.hash = address_hash
-  where factories.chain_id in ($chain) and missing_since is null
-  group by chains.name, is_verified
-  order by accounts desc`,
     }),
   ],
 });

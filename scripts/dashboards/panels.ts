@@ -8,6 +8,7 @@ import {
   StackingMode,
 } from '@grafana/grafana-foundation-sdk/common';
 import {
+  AnnotationQueryBuilder,
   DashboardBuilder,
   DashboardLinkBuilder,
   DashboardLinkType,
@@ -81,15 +82,15 @@ export const series = (text: Omit<PanelText, 'sql'>, expr: string, legend: strin
     );
 
 /** A chart over time: column `time`, `metric` where there are several lines, and the value. */
-export function chart({ sql, ...text }: PanelText, style: 'lines' | 'bars') {
-  const panel = timeChart(text)
-    .drawStyle(style === 'bars' ? GraphDrawStyle.Bars : GraphDrawStyle.Line)
-    .fillOpacity(style === 'bars' ? 80 : 10)
-    .withTarget(new SqlQuery(sql, 'time_series'));
-  return style === 'bars'
-    ? panel.stacking(new StackingConfigBuilder().mode(StackingMode.Normal))
-    : panel;
-}
+export const lines = ({ sql, ...text }: PanelText) =>
+  timeChart(text).fillOpacity(10).withTarget(new SqlQuery(sql, 'time_series'));
+
+/** The same as bars that stand on each other. */
+export const bars = (text: PanelText) =>
+  lines(text)
+    .drawStyle(GraphDrawStyle.Bars)
+    .fillOpacity(80)
+    .stacking(new StackingConfigBuilder().mode(StackingMode.Normal));
 
 /** Rows as they are. A column `link` is not shown: the cells of its row lead there. */
 export const rows = ({ title, about, sql, unit = 'short' }: PanelText) => {
@@ -137,7 +138,7 @@ export interface Board {
   /** What is shown before somebody chooses, such as now-30d. */
   readonly from: string;
   readonly panels: readonly ReturnType<
-    typeof chart | typeof rows | typeof number | typeof series
+    typeof lines | typeof rows | typeof number | typeof series
   >[];
 }
 
@@ -163,10 +164,29 @@ export function dashboard({ uid, title, about, from, panels }: Board, source = p
         .label(isOfDatabase ? 'Database' : 'Metrics')
         .type(source),
     );
-  if (isOfDatabase) builder.withVariable(chains);
+  if (isOfDatabase) builder.withVariable(chains).annotation(runs);
   for (const panel of panels) builder.withPanel(panel);
   return builder.build();
 }
+
+/** Live runs are not marked: there is one every few minutes. */
+const runs = new AnnotationQueryBuilder()
+  .name('History downloaded')
+  .datasource({ type: plugin, uid: '${datasource}' })
+  .enable(true)
+  .iconColor('blue')
+  .target(
+    new SqlQuery(
+      `select walk_started_at as time, max(fetched_at) as timeend,
+         chains.name || '/' || operation || ': ' || count(*) || ' pages' as text
+  from explorer.provenance join explorer.chains using (chain_id)
+  where $__timeFilter(walk_started_at) and chain_id in ($chain) and lane = 'backfill'
+  group by walk_id, walk_started_at, chains.name, operation
+  order by walk_started_at desc
+  limit 100`,
+      'table',
+    ),
+  );
 
 /** All of them at first. */
 const chains = new QueryVariableBuilder('chain')
@@ -177,3 +197,14 @@ const chains = new QueryVariableBuilder('chain')
   .multi(true)
   .includeAll(true)
   .current({ text: 'All', value: '$__all' });
+
+/** As SQL of Grafana: the days and chains that are shown. */
+export const ofDays = `day between ($__timeFrom()::timestamptz at time zone 'UTC')::date
+                  and ($__timeTo()::timestamptz at time zone 'UTC')::date
+    and chain_id in ($chain)`;
+/** As SQL: a currency by its symbol; one without a symbol by its chain, because it is added to no other. */
+export const currency = (of: string) => `coalesce(${of}.native_symbol, chains.name)`;
+/** As SQL: a chain and the currency that it counts in. */
+export const chainAndCurrency = (of: string) => `concat_ws(', ', chains.name, ${of}.native_symbol)`;
+/** As SQL: a day as the time at which it begins, UTC. */
+export const ofDay = `day::timestamp at time zone 'UTC'`;

@@ -1,5 +1,8 @@
 import { dashboard, number, rows } from './panels.ts';
 
+/** As SQL: a feed by the name of its chain. */
+const feed = `chains.name || '/' || operation as feed`;
+
 export const pipeline = dashboard({
   uid: 'pipeline',
   title: 'Pipeline',
@@ -38,16 +41,16 @@ export const pipeline = dashboard({
     rows({
       title: 'How current',
       about: 'looked_at: when the head of the list was last read.',
-      sql: `select feed, newest_at, looked_at, objective::text as objective, is_fresh, covered_to, unit
-  from explorer.freshness
+      sql: `select ${feed}, newest_at, looked_at, objective::text as objective, is_fresh, covered_to, unit
+  from explorer.freshness join explorer.chains using (chain_id)
   where chain_id in ($chain)
   order by feed`,
     }),
     rows({
       title: 'What is complete',
       about: 'Ranges of blocks or batches, and rankings, as of a time.',
-      sql: `select feed, unit, from_block, to_block, from_at, to_at, as_of
-  from explorer.coverage
+      sql: `select ${feed}, unit, from_block, to_block, from_at, to_at, as_of
+  from explorer.coverage join explorer.chains using (chain_id)
   where chain_id in ($chain)
   order by feed, from_block desc
   limit 100`,
@@ -55,7 +58,8 @@ export const pipeline = dashboard({
     rows({
       title: 'What is missing',
       about: 'explorer-etl repair reads it, and says what it costs.',
-      sql: `select feed, unit, from_block, to_block, from_at, to_at from explorer.gaps
+      sql: `select ${feed}, unit, from_block, to_block, from_at, to_at
+  from explorer.gaps join explorer.chains using (chain_id)
   where chain_id in ($chain)
   order by feed, from_block
   limit 100`,

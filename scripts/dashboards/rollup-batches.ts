@@ -1,7 +1,22 @@
-import { chart, dashboard, rows } from './panels.ts';
-import { chainAndCurrency, ofDay, ofDays } from './when.ts';
+import {
+  chainAndCurrency,
+  lines,
+  dashboard,
+  ofDay,
+  ofDays,
+  rows,
+  type PanelText,
+} from './panels.ts';
 
-const batchTime = '$__timeFilter(last_at) and chain_id in ($chain)';
+/** A number of each batch, at the time of its last block. */
+const ofBatches = (text: Omit<PanelText, 'sql'>, value: string) =>
+  lines({
+    ...text,
+    sql: `select last_at as time, name as metric, ${value}
+  from explorer.batch_stats join explorer.chains using (chain_id)
+  where $__timeFilter(last_at) and chain_id in ($chain)
+  order by last_at`,
+  });
 const named = `name || ' ' || batch_number`;
 
 export const rollupBatches = dashboard({
@@ -11,54 +26,36 @@ export const rollupBatches = dashboard({
     'Optimism batches: how large, how full, how soon on L1, and whether all of them are there.',
   from: 'now-24h',
   panels: [
-    chart(
-      {
-        title: 'Blocks a batch',
-        about: 'Of each batch, at the time of its last block.',
-        sql: `select last_at as time, name as metric, blocks
-  from explorer.batch_stats join explorer.chains using (chain_id)
-  where ${batchTime}
-  order by last_at`,
-      },
-      'lines',
+    ofBatches(
+      { title: 'Blocks a batch', about: 'Of each batch, at the time of its last block.' },
+      'blocks',
     ),
-    chart(
+    ofBatches(
       {
         title: 'Gas used, percent of the limit',
         about: 'Of all blocks of a batch.',
         unit: 'percent',
-        sql: `select last_at as time, name as metric, fill_percent
-  from explorer.batch_stats join explorer.chains using (chain_id)
-  where ${batchTime}
-  order by last_at`,
       },
-      'lines',
+      'fill_percent',
     ),
-    chart(
+    ofBatches(
       {
         title: 'Until posted to L1',
         about: 'From the last block of a batch to L1, where the list of batches is copied.',
         unit: 's',
-        sql: `select last_at as time, name as metric, extract(epoch from l1_delay)::float8 as delay
-  from explorer.batch_stats join explorer.chains using (chain_id)
-  where ${batchTime} and l1_delay is not null
-  order by last_at`,
       },
-      'lines',
+      'extract(epoch from l1_delay)::float8 as delay',
     ),
-    chart(
-      {
-        title: 'Fees burnt a day',
-        about: 'In the blocks that are copied, in the own currency of each chain.',
-        sql: `select ${ofDay} as time, ${chainAndCurrency('daily')} as metric,
+    // Bars would stand on each other: a sum of currencies.
+    lines({
+      title: 'Fees burnt a day',
+      about: 'In the blocks that are copied, in the own currency of each chain.',
+      sql: `select ${ofDay} as time, ${chainAndCurrency('daily')} as metric,
          burnt_native::float8 as burnt_native
   from explorer.chain_daily as daily join explorer.chains using (chain_id)
   where ${ofDays}
   order by day`,
-      },
-      // Bars would stand on each other: a sum of currencies.
-      'lines',
-    ),
+    }),
     rows({
       title: 'The newest batches',
       about: 'settled: the chain verifies the batch whole.',
@@ -70,15 +67,6 @@ export const rollupBatches = dashboard({
   where chain_id in ($chain)
   order by last_at desc
   limit 50`,
-    }),
-    rows({
-      title: 'Batches by state',
-      about: 'Of those whose blocks were read.',
-      sql: `select name as chain, state, count(*) as batches, sum(blocks_count)::bigint as blocks
-  from explorer.read_batches join explorer.chains using (chain_id)
-  where chain_id in ($chain)
-  group by name, state
-  order by name, state`,
     }),
   ],
 });

@@ -1,5 +1,15 @@
-import { chart, dashboard, number, numbers, rows } from './panels.ts';
-import { chainAndCurrency, currency, ofDay, ofDays } from './when.ts';
+import {
+  chainAndCurrency,
+  bars,
+  lines,
+  currency,
+  dashboard,
+  number,
+  numbers,
+  ofDay,
+  ofDays,
+  rows,
+} from './panels.ts';
 
 export const userOperations = dashboard({
   uid: 'user-operations',
@@ -31,67 +41,56 @@ export const userOperations = dashboard({
   order by currency`,
     }),
     number({
-      title: 'Accounts',
-      about: 'Accounts that have ever sent one.',
-      sql: 'select count(*) as senders from explorer.senders where chain_id in ($chain)',
+      title: 'New accounts',
+      about: 'Accounts whose first operation is in the time that is shown.',
+      sql: `select count(*) as senders from explorer.senders
+  where $__timeFilter(first_operation_at) and chain_id in ($chain)`,
     }),
-    chart(
-      {
-        title: 'Operations a day, by entry point',
-        about: 'One version of the entry point replaces another.',
-        sql: `select ${ofDay} as time, coalesce(entry_point_version, 'not reported') as metric,
+    bars({
+      title: 'Operations a day, by entry point',
+      about: 'One version of the entry point replaces another.',
+      sql: `select ${ofDay} as time, coalesce(entry_point_version, 'not reported') as metric,
          sum(operations)::bigint as operations
   from explorer.operations_daily
   where ${ofDays}
   group by day, entry_point_version
   order by day`,
-      },
-      'bars',
-    ),
-    chart(
-      {
-        title: 'Failed, percent',
-        about: 'Of the operations of each day and chain.',
-        unit: 'percent',
-        sql: `select ${ofDay} as time, name as metric,
+    }),
+    lines({
+      title: 'Failed, percent',
+      about: 'Of the operations of each day and chain.',
+      unit: 'percent',
+      sql: `select ${ofDay} as time, name as metric,
          (100.0 * sum(failed) / nullif(sum(operations), 0))::float8 as failed
   from explorer.operations_daily
   join explorer.chains using (chain_id)
   where ${ofDays}
   group by day, name
   order by day`,
-      },
-      'lines',
-    ),
-    chart(
-      {
-        title: 'Fees a day',
-        about: 'Of each chain, in its own currency.',
-        sql: `select ${ofDay} as time, ${chainAndCurrency('daily')} as metric,
+    }),
+    // Bars would stand on each other: a sum of currencies.
+    lines({
+      title: 'Fees a day',
+      about: 'Of each chain, in its own currency.',
+      sql: `select ${ofDay} as time, ${chainAndCurrency('daily')} as metric,
          sum(fee_native)::float8 as fee_native
   from explorer.operations_daily as daily
   join explorer.chains using (chain_id)
   where ${ofDays}
   group by day, metric
   order by day`,
-      },
-      // Bars would stand on each other: a sum of currencies.
-      'lines',
-    ),
-    chart(
-      {
-        title: 'New accounts a day',
-        about: 'Accounts whose first operation was on that day.',
-        sql: `select date_trunc('day', first_operation_at, 'UTC') as time, chains.name as metric,
+    }),
+    bars({
+      title: 'New accounts a day',
+      about: 'Accounts whose first operation was on that day.',
+      sql: `select date_trunc('day', first_operation_at, 'UTC') as time, chains.name as metric,
          count(*) as senders
   from explorer.senders
   join explorer.chains using (chain_id)
   where $__timeFilter(first_operation_at) and chain_id in ($chain)
   group by time, chains.name
   order by time`,
-      },
-      'bars',
-    ),
+    }),
     rows({
       title: 'Who sends most',
       about: 'Of all time.',
