@@ -2,13 +2,14 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Database } from '../db/transaction.ts';
 import { printable } from '../printable.ts';
-import { retryQuarantined, type Retried } from '../quarantine/retry.ts';
 import {
   dropQuarantined,
   listQuarantined,
   type QuarantinedEntry,
   type QuarantineFilter,
-} from '../quarantine/list.ts';
+  type Retried,
+  retryQuarantined,
+} from '../quarantine/quarantine.ts';
 import { columns, fit } from '../terminal/layout.ts';
 import type { Look } from '../terminal/look.ts';
 import { addFeedOptions, wholeNumber, type ChosenFeeds, addExamples } from './options.ts';

@@ -6,8 +6,7 @@ import { kindOf } from '../lists/index.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
-import type { QuarantineFilter } from '../quarantine/list.ts';
-import { readAgain, retryQuarantined } from '../quarantine/retry.ts';
+import { type QuarantineFilter, readAgain, retryQuarantined } from '../quarantine/quarantine.ts';
 import { unpackBody } from '../sync/archive.ts';
 import type { NormalisedPage, PageFacts } from '../sync/normalise.ts';
 

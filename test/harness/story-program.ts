@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { Engine } from '../../src/app.ts';
 import type { Occasion } from '../../src/lists/list.ts';
 import type { OperationName } from '../../src/lists/registry.ts';
-import { dropQuarantined } from '../../src/quarantine/list.ts';
+import { dropQuarantined } from '../../src/quarantine/quarantine.ts';
 import { repairsOf, verifyFeeds } from '../../src/status/verify.ts';
 import { advance, type AdvanceOutcome } from '../../src/sync/advance.ts';
 import { setFeedState } from '../../src/sync/feeds.ts';

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import type { StatusDocument } from '../../../src/status/schema.ts';
-import { dropQuarantined } from '../../../src/quarantine/list.ts';
+import { dropQuarantined } from '../../../src/quarantine/quarantine.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { readCoverage } from '../../../src/status/coverage.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';

@@ -1,7 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
-import { retryQuarantined } from '../../../src/quarantine/retry.ts';
-import { listQuarantined } from '../../../src/quarantine/list.ts';
+import { listQuarantined, retryQuarantined } from '../../../src/quarantine/quarantine.ts';
 import { alterExplorer } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { plainChain, runSync } from '../../harness/sync.ts';

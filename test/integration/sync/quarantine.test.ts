@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { inWords, openInWords } from '../../harness/findings.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { retryQuarantined } from '../../../src/quarantine/retry.ts';
 import {
   dropQuarantined,
   listQuarantined,
   type QuarantineFilter,
-} from '../../../src/quarantine/list.ts';
+  retryQuarantined,
+} from '../../../src/quarantine/quarantine.ts';
 import type { OperationName } from '../../../src/lists/registry.ts';
 import { alterExplorer } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
