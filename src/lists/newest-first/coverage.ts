@@ -173,26 +173,23 @@ const isLost = ({ entry, state, pages, reason }: BegunWalk) =>
 export const isInVain = ({ entry, state, top }: BegunWalk, gap: Gap): boolean =>
   entry !== null && entry > gap.to && state === 'finished' && (top ?? 0) <= gap.to;
 
-/** Whether the run tried a gap: a refused cursor leaves the head, a lost synthetic one all ways. */
-export const tried = (walk: BegunWalk, gap: Gap): boolean =>
-  !walk.is_again &&
-  !isLost(walk) &&
-  !isInVain(walk, gap) &&
-  walk.floor === gap.from &&
-  walk.reason !== 'cursor-mismatch' &&
-  (walk.state !== 'abandoned' || walk.from_head);
-
-/** How many walks of a run met another list on their way through a gap: one may be a brief mistake. */
-export const mismatches = (begun: readonly BegunWalk[], gap: Gap): number =>
-  begun.filter(({ reason, floor }) => reason === 'cursor-mismatch' && floor === gap.from).length;
-
-/** Whether the service refused a cursor of its own on the way into a gap. */
-export const wasRefused = (walk: BegunWalk, gap: Gap): boolean =>
-  walk.state === 'abandoned' && !isLost(walk) && walk.floor === gap.from;
-
-/** Whether a walk goes through a gap or into it. One that reads again may make it as it goes. */
-export const reaches = (walk: BegunWalk, gap: Gap): boolean => {
-  if (!isRunning(walk) || gap.to < walk.floor) return false;
-  const from = walk.bottom ?? walk.entry;
-  return from === null ? walk.is_again : gap.from <= from;
-};
+/**
+ * How a walk of the run stands to a gap; null: it is about another, or met nothing that was requested.
+ * under-way: it goes through the gap or into it; one that reads again may make it as it goes.
+ * mismatch: it met another list on its way, which may be a brief mistake. refused: the service refused a stored cursor
+ * of its own, which leaves the head. tried: nothing is left to try.
+ */
+export function attemptOn(
+  walk: BegunWalk,
+  gap: Gap,
+): 'under-way' | 'mismatch' | 'refused' | 'tried' | null {
+  const { bottom, entry, floor, state, reason, is_again, from_head } = walk;
+  if (isRunning(walk) && gap.to >= floor) {
+    const from = bottom ?? entry;
+    if (from === null ? is_again : gap.from <= from) return 'under-way';
+  }
+  if (isLost(walk) || floor !== gap.from) return null;
+  if (reason === 'cursor-mismatch') return 'mismatch';
+  if (state === 'abandoned' && (is_again || !from_head)) return 'refused';
+  return is_again || isInVain(walk, gap) ? null : 'tried';
+}

@@ -6,6 +6,7 @@ import type { Occasion, PlannedWalk, Target, WalkPlan } from '../list.ts';
 import type { Cursor, NewestFirstWalk } from '../operation.ts';
 import { hasRested, latestStart, parallelOf } from '../pace.ts';
 import {
+  attemptOn,
   type BegunWalk,
   boundsOf,
   entryAbove,
@@ -21,15 +22,11 @@ import {
   liveEnd,
   type LiveEnd,
   lowestCovered,
-  mismatches,
   type NewestFirstRun,
   type NewestFirstScope,
   orderOf,
-  reaches,
   type ResweepRule,
-  tried,
   walksOf,
-  wasRefused,
 } from './coverage.ts';
 import { believesEntries, entryInto, planSplit, wantedOf } from './entries.ts';
 
@@ -218,21 +215,25 @@ async function planGap(
 ): Promise<PlannedWalk<NewestFirstWalk> | null> {
   const gaps = await gapsDue(tx, run, run.scope.at_once === true ? 'at-once' : at, run);
   const next = gaps
-    .flatMap((gap) => wantedOf(gap, run.scope) ?? [])
+    .flatMap((gap) => {
+      const wanted = wantedOf(gap, run.scope);
+      return wanted === null
+        ? []
+        : [{ gap: wanted, attempts: begun.map((walk) => attemptOn(walk, wanted)) }];
+    })
     .find(
-      (gap) =>
-        mismatches(begun, gap) < mostMismatches &&
-        !begun.some((walk) => tried(walk, gap) || reaches(walk, gap)),
+      ({ attempts }) =>
+        attempts.filter((attempt) => attempt === 'mismatch').length < mostMismatches &&
+        !attempts.some((attempt) => attempt === 'tried' || attempt === 'under-way'),
     );
   if (next === undefined) return null;
-  const floor = next.from === 0 ? null : next.from;
-  if (begun.some((walk) => wasRefused(walk, next))) {
-    return { scope: boundsOf(run), floor, cursor: null };
-  }
-  const vain = begun.filter((walk) => isInVain(walk, next)).length;
-  const entry = (await believesEntries(tx, run, at)) ? await entryInto(tx, run, next, vain) : null;
+  const { gap, attempts } = next;
+  const floor = gap.from === 0 ? null : gap.from;
+  if (attempts.includes('refused')) return { scope: boundsOf(run), floor, cursor: null };
+  const vain = begun.filter((walk) => isInVain(walk, gap)).length;
+  const entry = (await believesEntries(tx, run, at)) ? await entryInto(tx, run, gap, vain) : null;
   if (entry === null) {
-    return { scope: boundsOf(run), floor, cursor: await entryAbove(tx, run, next) };
+    return { scope: boundsOf(run), floor, cursor: await entryAbove(tx, run, gap) };
   }
   return { scope: { ...boundsOf(run), entry }, floor, cursor: orderOf(run).cursorAt(entry) };
 }
