@@ -1,4 +1,3 @@
-import type { Pool } from 'pg';
 import { expect, onTestFinished } from 'vitest';
 import {
   openFault,
@@ -9,9 +8,9 @@ import {
   type SimulatedChain,
 } from '../../simulator/index.ts';
 import { simulated } from '../harness/explorer.ts';
-import { freePort, openDatabaseProxy, type DatabaseProxy } from '../harness/servers.ts';
+import { freePort, openDatabaseProxy } from '../harness/servers.ts';
 import { freshDatabase } from '../harness/database.ts';
-import { configFolder, eventually, startProgram, type Program } from '../harness/process.ts';
+import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { startPrometheus, type Prometheus } from './server.ts';
 import { plainChain } from '../harness/sync.ts';
 
@@ -37,30 +36,11 @@ interface AlertWorldOptions {
   readonly serving?: 'start' | 'open';
 }
 
-/** The program, what it reads from and writes to, and a Prometheus that scrapes it. */
-export interface AlertWorld {
-  readonly pool: Pool;
-  readonly proxy: DatabaseProxy;
-  /** Whoever serves the metrics. */
-  readonly server: Program;
-  /** Starts the program, with the configuration of the first. */
-  readonly start: (args: readonly string[]) => Program;
-  /** What each answer of the explorer is from now on; null: the true one. */
-  readonly setFault: (next: FaultName | Fault | null) => void;
-  /** What the key may do from now on. */
-  readonly setLimits: (limits: Limits) => void;
-  /** Waits until it fires. */
-  readonly expectFiring: (alert: string) => Promise<void>;
-  /** Waits until it does not fire, and does that meanwhile. */
-  readonly expectResolved: (alert: string, fix?: () => Promise<unknown>) => Promise<void>;
-  /** Waits until none fires. */
-  readonly expectQuiet: () => Promise<void>;
-  /** Waits until all is read and verified, and none fires. */
-  readonly expectHealthy: () => Promise<void>;
-}
-
-/** Opens one in which nothing was read yet. All of it ends with the running test. */
-export async function openAlertWorld(options: AlertWorldOptions = {}): Promise<AlertWorld> {
+/**
+ * Opens the program, what it reads from and writes to, and a Prometheus that scrapes it; nothing was read yet. All
+ * of it ends with the running test.
+ */
+export async function openAlertWorld(options: AlertWorldOptions = {}) {
   const begun = performance.now();
   const clock = () => performance.now() - begun;
   const { motion, serving = 'start' } = options;
@@ -95,6 +75,7 @@ export async function openAlertWorld(options: AlertWorldOptions = {}): Promise<A
   const prometheus = await startPrometheus(address);
   const tell = teller(clock);
   const { expectFiring, expectResolved, expectQuiet } = watch(prometheus, tell);
+  /** Waits until all is read and verified, and none fires. */
   const expectHealthy = async () => {
     await eventually(
       'all is verified',
@@ -112,11 +93,13 @@ export async function openAlertWorld(options: AlertWorldOptions = {}): Promise<A
     proxy,
     server,
     start,
-    setFault(next) {
+    /** What each answer of the explorer is from now on; null: the true one. */
+    setFault: (next: FaultName | Fault | null) => {
       fault = typeof next === 'string' ? openFault(next) : next;
       tell(next === null ? 'the answers are true' : 'the answers are wrong');
     },
-    setLimits(next) {
+    /** What the key may do from now on. */
+    setLimits: (next: Limits) => {
       limits = next;
       tell(`the key may do ${JSON.stringify(next)}`);
     },
@@ -148,6 +131,7 @@ function watch(prometheus: Prometheus, tell: (what: string) => void) {
       void (await eventually(`${alert} fires`, async () => (await firing()).has(alert), {
         boundMs,
       })),
+    /** Waits until it does not fire, and does that meanwhile. */
     expectResolved: async (alert: string, fix?: () => Promise<unknown>) =>
       void (await eventually(
         `${alert} resolves`,
