@@ -208,15 +208,15 @@ test('each day has the bundles whose time, or that of their block, is on it', as
 });
 
 test('a factory is told for each day, also for those on which nobody looked, until it is gone', async () => {
-  const { pool } = await freshDatabase();
-  await pool.query(`
+  const { query } = await copied(['factories']);
+  await query(`
     insert into explorer.factories (chain_id, address_hash, total_accounts, missing_since, page_id) values
       (10, '0xa', 9, '2026-01-05 01:00Z', 1), (10, '0xb', 4, null, 1);
     insert into explorer.factory_history (chain_id, address_hash, observed_at, total_accounts, page_id) values
       (10, '0xa', '2026-01-01 23:00Z', 5, 1), (10, '0xa', '2026-01-03 01:00Z', 6, 1),
       (10, '0xa', '2026-01-03 02:00Z', 9, 1), (10, '0xb', now() - interval '2 days', 4, 1)
   `);
-  const { rows } = await pool.query(
+  const rows = await query(
     `select to_char(day, 'DD') as day, total_accounts::int as accounts, new_accounts::int as new
      from explorer.factory_daily where address_hash = '0xa' order by day`,
   );
@@ -227,7 +227,7 @@ test('a factory is told for each day, also for those on which nobody looked, unt
     { day: '04', accounts: 9, new: 0 },
     { day: '05', accounts: 9, new: 0 },
   ]);
-  const { rows: days } = await pool.query(
+  const days = await query(
     `select count(*)::int as days from explorer.factory_daily where address_hash = '0xb'`,
   );
   expect(days).toEqual([{ days: 3 }]);
