@@ -17,6 +17,19 @@ describe.each<Generation>(['v10', 'v11', 'v12'])('generation %s', (generation) =
     ).toEqual([{ items: 50, pages: 1 }]);
   });
 
+  test.each<'end-empty-object' | null>([null, 'end-empty-object'])(
+    'spends the fewest requests that the contract allows, with an end that is %s',
+    async (oddity) => {
+      const oddities = oddity === null ? [] : [oddity];
+      const { sync } = await openCopy(smallChain({ generation, oddities }));
+
+      const { requests } = await sync({ operations: ['user-operations', 'factories'] });
+
+      // An end that nothing supports is requested once more, of each list.
+      expect(requests).toBe(Math.ceil(460 / 50) + 1 + Math.ceil(210 / 50) + 1);
+    },
+  );
+
   test.each([
     ['user-operations', { userOperations: 1000 }],
     ['factories', { factories: 1000 }],
