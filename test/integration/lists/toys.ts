@@ -9,12 +9,42 @@ import {
   integer,
   provenance,
 } from '../../../src/db/column-types.ts';
-import { numbered, operation } from '../../../src/lists/define.ts';
-import { flag, hash, height, time } from '../../../src/lists/item-rows.ts';
-import { batchStates } from '../../../src/lists/kind-tables.ts';
-import { belowNumber } from '../../../src/lists/positions.ts';
+import { newestFirst, numbered, operation, ranked } from '../../../src/lists/define.ts';
+import { count, flag, hash, height, time } from '../../../src/lists/item-rows.ts';
+import { batchStates, rankedTables } from '../../../src/lists/kind-tables.ts';
+import { belowNumber, pageToken } from '../../../src/lists/positions.ts';
+import { embeddedAddress } from '../../../src/load/address.ts';
 
-/** A numbered list that the program does not know, as a contributor declares it; the other kinds have several of their own. */
+/**
+ * Lists that the program does not know, as a contributor declares them: one of each kind, on a chain
+ * that has none of the others. A bundle's key has two columns, and its cursor three parts.
+ */
+const toyBundles = explorerSchema.table(
+  'toy_bundles',
+  {
+    chain_id: integer('chain_id').notNull(),
+    transaction_hash: hexText('transaction_hash').notNull(),
+    bundle_index: integer('bundle_index').notNull(),
+    block_number: integer('block_number'),
+    timestamp: instant('timestamp'),
+    bundler_hash: hexText('bundler_hash'),
+    total_ops: integer('total_ops'),
+    removed_at: instant('removed_at'),
+    extra: jsonb('extra'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.transaction_hash, table.bundle_index] }),
+    index('toy_bundles_block_number').on(table.chain_id, table.block_number),
+  ],
+);
+
+const { items: toyBundlers, history: toyBundlerHistory } = rankedTables(
+  'toy_bundlers',
+  'toy_bundler_history',
+  { total: 'total_ops', counts: ['total_bundles'] },
+);
+
 const toyBlocks = explorerSchema.table(
   'toy_blocks',
   {
@@ -36,8 +66,47 @@ const toyBlocks = explorerSchema.table(
 
 const toyNumbers = batchStates('toy_numbers');
 
-/** What a registry holds of it. */
+const guide = (items: string) => ({
+  list: items,
+  items,
+  about: `Toy ${items}.`,
+  example: () => '',
+});
+
+/** What a registry holds of them. */
 export const toys = {
+  'toy-bundles': operation({
+    name: 'toy-bundles',
+    path: () => 'toy/bundles',
+    cursor: pageToken('hash', 'number'),
+    item: z.looseObject({
+      transaction_hash: hash,
+      bundle_index: height,
+      block_number: height.nullish(),
+      timestamp: time,
+      bundler: embeddedAddress.nullish(),
+      total_ops: count,
+    }),
+    table: toyBundles,
+    key: ['transaction_hash', 'bundle_index'],
+    list: newestFirst(
+      { height: 'block_number', time: 'timestamp', unit: 'blocks' },
+      { schedule: '*/5 * * * *', overlap: '5m', resweep: [] },
+    ),
+    offer: () => 'usual',
+    guide: guide('bundles'),
+  }),
+  'toy-bundlers': operation({
+    name: 'toy-bundlers',
+    path: () => 'toy/bundlers',
+    cursor: pageToken('address'),
+    item: z.looseObject({ address: embeddedAddress, total_ops: count, total_bundles: count }),
+    table: toyBundlers,
+    key: ['address_hash'],
+    list: ranked({ schedule: '0 0 * * *' }, { total: 'total_ops', history: toyBundlerHistory }),
+    offer: () => 'usual',
+    guide: guide('bundlers'),
+  }),
   'toy-numbers': operation({
     name: 'toy-numbers',
     path: ({ batch }) => `toy/numbers/${batch}`,
@@ -57,13 +126,15 @@ export const toys = {
       { schedule: '*/10 * * * *' },
     ),
     offer: () => 'usual',
-    guide: { list: 'toy blocks', items: 'toy blocks', about: 'Toy blocks.', example: () => '' },
+    guide: guide('toy blocks'),
   }),
 } as const;
 
-/** Makes its tables, as the migration of a contributor does. */
+export const toyNames = Object.keys(toys);
+
+/** Makes their tables, as the migration of a contributor does. */
 export async function createToyTables(pool: Pool): Promise<void> {
-  const tables = { toyBlocks, toyNumbers };
+  const tables = { toyBundles, toyBundlers, toyBundlerHistory, toyBlocks, toyNumbers };
   const statements = await generateMigration(generateDrizzleJson({}), generateDrizzleJson(tables));
   for (const statement of statements) await pool.query(statement);
 }
