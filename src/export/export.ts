@@ -140,6 +140,7 @@ const timestamp = (isAdjustedToUTC: boolean): Storage => [
 ];
 
 const is = types.builtins;
+const numeric: number = is.NUMERIC;
 const bytes16 = { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16 } as const;
 const decimal = { ...bytes16, converted_type: 'DECIMAL', precision: 38, scale: 0 } as const;
 const exact: Storage = [{ type: 'BYTE_ARRAY', converted_type: 'UTF8' }, String];
@@ -170,17 +171,17 @@ function parquetFile(path: string, all: readonly Column[], wide: Set<string>) {
     const stored = (own: string, [element, store]: Storage) => ({
       name: own,
       element: { ...element, name: own, repetition_type: 'OPTIONAL' } as const,
-      valueOf(row: Row) {
+      valueOf: (row: Row) => {
         const text = row[at] ?? null;
         const value = text === null ? null : store(text);
         if (value !== null || text === null) return value;
-        if (type === is.NUMERIC) wide.add(name);
+        if (type === numeric) wide.add(name);
         throw new ExportError(
           `column ${name} holds ${text}, which Parquet has no value for: --format csv takes it.`,
         );
       },
     });
-    const isExact = type !== is.NUMERIC || !(wide.has(name) || name.endsWith('_native'));
+    const isExact = type !== numeric || !(wide.has(name) || name.endsWith('_native'));
     if (isExact) return [stored(name, storageOf(type))];
     return [stored(name, double), stored(`${name}_text`, exact)];
   });
@@ -207,7 +208,7 @@ function parquetFile(path: string, all: readonly Column[], wide: Set<string>) {
 
 /** In each exported folder: no other folder is replaced. */
 const mark = '.explorer-etl-export';
-const ours: readonly string[] = [mark, 'data.parquet', 'data.csv'];
+const ours = new Set([mark, 'data.parquet', 'data.csv']);
 
 /** Lets `write` fill a hidden folder, then replaces the target with it. @throws ExportError */
 export async function fillFolder(
@@ -239,7 +240,7 @@ function isReplaced(folder: string, overwrite: boolean): boolean {
   const all = entries.filter((entry) => !entry.isDirectory());
   if (all.length === 0) return true;
   const isMarked = all.some(({ name }) => name === mark);
-  const isOurs = isMarked && all.every((entry) => entry.isFile() && ours.includes(entry.name));
+  const isOurs = isMarked && all.every((entry) => entry.isFile() && ours.has(entry.name));
   if (overwrite && isOurs) return true;
   const why = isOurs
     ? 'is not empty: name a new folder, or add --overwrite to replace the export'
