@@ -35,9 +35,9 @@ function bannerOf({ data, problem }: StatusAnswer) {
   const [, tone] = looks[state];
   // A person who paused it knows; a missing worker needs a person.
   const isGone = state === 'stopped' && reasons.some(({ code }) => code === 'no-worker');
-  const note = since
-    ? `since ${moment(since, now)} (${age(since, now)})`
-    : `as of ${moment(now, now)}`;
+  const began = moment(since ?? now, now);
+  const beginning = sentence.includes(began) ? 'for' : `since ${began},`;
+  const note = since ? `${beginning} ${age(since, now)}` : `as of ${began}`;
   return { tone: isGone ? 'act' : tone, rest: `: ${sentence}`, note, command };
 }
 
@@ -136,16 +136,18 @@ const cell = (value: string, note = '', isMet: boolean | null = true) => (
   </>
 );
 
-/** The feed's name, with the reason for a bad state. */
-const nameCell = ({ feed, chain_name: chain, label, state, sentence }: FeedStatus) => (
-  <>
-    <a href={`#/feed/${feed}`}>
-      <small>{chain} </small>
-      {label}
-    </a>
-    {['act', 'wait'].includes(tones[state]) && <small>{sentence}</small>}
-  </>
-);
+/** The feed's name, with the reason for a bad state, unless the banner gives it for all. */
+const nameCell =
+  (shown: string) =>
+  ({ feed, chain_name: chain, label, state, sentence }: FeedStatus) => (
+    <>
+      <a href={`#/feed/${feed}`}>
+        <small>{chain} </small>
+        {label}
+      </a>
+      {['act', 'wait'].includes(tones[state]) && sentence !== shown && <small>{sentence}</small>}
+    </>
+  );
 
 /** Pages per second while a worker reads, and the time left. */
 function rateCell({ lanes, left: { ends_in_s: ends } }: FeedStatus) {
@@ -168,7 +170,8 @@ export function openText({ verified: { gaps, batches } }: FeedStatus): string {
   return batches?.waiting ? `${count(batches.waiting)} to verify` : '';
 }
 
-function columnsOf(now: string, strips: StripsDocument | null): Column<FeedStatus>[] {
+function columnsOf(status: StatusDocument, strips: StripsDocument | null): Column<FeedStatus>[] {
+  const { as_of: now, overall } = status;
   const newestCell = ({ newest_item: item }: FeedStatus) =>
     cell(agoText(item?.at, now), '', item?.is_met);
   const pollCell = ({ poll: { last_at: last, target, is_met: isMet } }: FeedStatus) =>
@@ -179,7 +182,7 @@ function columnsOf(now: string, strips: StripsDocument | null): Column<FeedStatu
     return <CoverageStrip of={`${chain} ${label}`} parts={parts} end={cells.length || 1} />;
   };
   return [
-    ['Feed', nameCell, 'head'],
+    ['Feed', nameCell(overall.sentence), 'head'],
     ['State', ({ state }) => <Chip state={state} />],
     ['Rows', rowsCell, 'number'],
     ['Rate', rateCell, 'number'],
@@ -193,14 +196,14 @@ function columnsOf(now: string, strips: StripsDocument | null): Column<FeedStatu
 /** Four totals, actions, and a row for every feed, with its coverage on one time axis. */
 export function Overview({ status }: ViewProps) {
   const { data } = useJson<StripsDocument>('strips.json', {}, paceOf(status));
-  const { feeds, reasons, as_of: now } = status;
+  const { feeds, reasons } = status;
   return (
     <>
       <Numbers {...status} />
       <Reasons reasons={reasons} />
       <Card title="Feeds" aside={<CoverageLegend />}>
         {feeds.length === 0 && <p class="quiet">No feed is configured yet.</p>}
-        <Table class="stacked feeds" columns={columnsOf(now, data)} rows={feeds} />
+        <Table class="stacked feeds" columns={columnsOf(status, data)} rows={feeds} />
       </Card>
     </>
   );

@@ -79,7 +79,7 @@ test.each([
   const banner = page.locator(`.banner.${tone}`);
   await banner.waitFor();
   expect(await banner.textContent()).toContain(sentence);
-  const when = name === 'no-worker' ? 'since 06:24 UTC (5 h)' : 'as of 11:24 UTC';
+  const when = name === 'no-worker' ? '06:24 UTC.for 5 h' : 'as of 11:24 UTC';
   expect(await banner.textContent()).toContain(when);
   const commands = await banner.locator('.command code').allTextContents();
   expect(commands.join()).toContain(command ?? '');
