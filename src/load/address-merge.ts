@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Row } from '../db/row.ts';
 import {
+  addressListNames,
   type AddressObservation,
   type AddressRow,
   forLists,
@@ -11,7 +12,7 @@ import {
 type Lends = (reported: Row, known: Row) => boolean;
 
 /** Of an address's list: one that says the same in all that was reported. Positions are taken from the new one. */
-const sameMember: Lends = (reported, known) =>
+export const sameMember: Lends = (reported, known) =>
   Object.entries(reported).every(
     ([column, value]) => value === null || JSON.stringify(value) === JSON.stringify(known[column]),
   );
@@ -46,24 +47,47 @@ export const fill = (row: Row, known: Row, columns: readonly string[]): Row => (
   ),
 });
 
-/**
- * How a new observation of an address meets an older one (`docs/addresses.md` explains why); `isReported`: the newer one
- * is informed, and read the value.
- */
-type Rule = (before: unknown, after: unknown, isReported: boolean) => unknown;
+/** How a new observation of an address meets what is known (`docs/addresses.md` explains why). */
+interface Rule {
+  /** The value of two observations in one transaction; `isReported`: the newer one is informed, and read the value. */
+  readonly merge: (before: unknown, after: unknown, isReported: boolean) => unknown;
+  /** The same over stored `t` and `excluded`, as SQL. */
+  readonly sql: (column: string) => string;
+}
+
+const informing = ['name', 'is_contract', 'is_verified', 'proxy_type'] as const;
+const isInformed = (row: AddressRow) => informing.some((column) => row[column] !== null);
+const stub = (row: string) => informing.map((c) => `${row}.${c} is null`).join(' and ');
+/** As SQL. A page that is decoded by other declarations meets what it wrote itself. */
+const isNewer = 'excluded.page_id >= t.page_id';
 
 /**
  * The newest informed observation wins, null included; these change both ways. A stub, in which all of them and
  * is_contract are null, says nothing; nor does a value that was not read.
  */
-const latest: Rule = (before, after, isReported) => (isReported ? after : before);
+const latest: Rule = {
+  merge: (before, after, isReported) => (isReported ? after : before),
+  sql: (column) =>
+    `case when not (${stub('excluded')}) and (${isNewer} or (${stub('t')})) then excluded.${column} else t.${column} end`,
+};
 /** The newest value that is not null wins; most places print null for all. */
-const latestKnown: Rule = (before, after) => after ?? before;
+const latestKnown: Rule = {
+  merge: (before, after) => after ?? before,
+  sql: (column) =>
+    `case when ${isNewer} then coalesce(excluded.${column}, t.${column}) else coalesce(t.${column}, excluded.${column}) end`,
+};
 /** Most places print a constant false, so only true says something. */
-const onceTrue: Rule = (before, after) => before === true || (after ?? before);
+const onceTrue: Rule = {
+  merge: (before, after) => before === true || (after ?? before),
+  sql: (column) => `greatest(t.${column}, excluded.${column})`,
+};
 /** Most places print a constant `ok`, which never erases another value. */
-const notConstant: Rule = (before, after) =>
-  after === null || (after === reputationConstant && before !== null) ? before : after;
+const notConstant: Rule = {
+  merge: (before, after) =>
+    after === null || (after === reputationConstant && before !== null) ? before : after,
+  sql: (column) =>
+    `case when t.${column} is null or (t.${column} = '${reputationConstant}' and excluded.${column} is not null) then excluded.${column} when excluded.${column} is null or excluded.${column} = '${reputationConstant}' or not (${isNewer}) then t.${column} else excluded.${column} end`,
+};
 
 const rules = {
   name: latest,
@@ -75,60 +99,52 @@ const rules = {
   extra: latestKnown,
   is_scam: onceTrue,
   reputation: notConstant,
-} as const satisfies Partial<Record<keyof AddressRow, Rule>>;
-const mergedColumns = Object.keys(rules) as (keyof typeof rules)[];
+} as const satisfies Record<string, Rule>;
 
-const informing = ['name', 'is_contract', 'is_verified', 'proxy_type'] as const;
-const isInformed = (row: AddressRow) => informing.some((column) => row[column] !== null);
+export type MergedColumn = keyof typeof rules;
+export const mergedColumns = Object.keys(rules) as MergedColumn[];
 
-function mergeRows(older: AddressRow, newer: AddressRow, missing: readonly string[]): AddressRow {
-  const informed = isInformed(newer);
-  const merged: Record<string, unknown> = { ...newer };
-  for (const column of mergedColumns) {
-    const isReported = informed && !missing.includes(column);
-    merged[column] = rules[column](older[column], newer[column], isReported);
-  }
-  return merged as AddressRow;
-}
+/** A column's rule as SQL; `missing` columns stay as stored. */
+export const mergeExpression = (column: MergedColumn, missing: readonly string[] = []): string =>
+  missing.includes(column) ? `t.${column}` : rules[column].sql(column);
 
 /** Two observations of one address in the pages of one transaction, as one. */
-export const mergeObservations = (
+export function mergeObservations(
   older: AddressObservation,
   newer: AddressObservation,
-): AddressObservation => ({
-  page_id: newer.page_id,
-  row: mergeRows(older.row, newer.row, newer.missing),
-  lists: forLists((list) => mergeLists(older.lists[list], newer.lists[list])),
-  missing: mergeMissing(older, newer),
-});
+): AddressObservation {
+  if (sayTheSame(older, newer)) return newer;
+  const informed = isInformed(newer.row);
+  const choose = (column: MergedColumn): unknown =>
+    rules[column].merge(
+      older.row[column],
+      newer.row[column],
+      informed && !newer.missing.includes(column),
+    );
+  return {
+    page_id: newer.page_id,
+    row: { ...newer.row, ...Object.fromEntries(mergedColumns.map((c) => [c, choose(c)])) },
+    lists: forLists((list) => mergeLists(older.lists[list], newer.lists[list])),
+    missing: mergeMissing(older, newer),
+  };
+}
 
-/** An address as it is stored, with the lists that an observation reports. */
-export type StoredAddress = Omit<AddressObservation, 'missing'>;
+/** Whether two observations that were read whole say the same, as most do that stand on one page. */
+const sayTheSame = (older: AddressObservation, newer: AddressObservation): boolean =>
+  older.missing.length + newer.missing.length === 0 &&
+  mergedColumns.every((column) => isSame(older.row[column], newer.row[column])) &&
+  addressListNames.every((name) => isSameList(older.lists[name], newer.lists[name]));
 
-/**
- * What an observation leaves of a stored address, whose page may be newer: then it fills what that one left open. Which
- * of two lists is newer is found where they are written.
- */
-export const mergeIntoStored = (
-  stored: StoredAddress,
-  reported: AddressObservation,
-): StoredAddress => ({
-  page_id: reported.page_id,
-  row:
-    reported.page_id < stored.page_id
-      ? mergeRows(reported.row, stored.row, [])
-      : mergeRows(stored.row, reported.row, reported.missing),
-  lists: forLists((list) => mergeLists(stored.lists[list], reported.lists[list])),
-});
+const isSameList = (a: ReportedList | null, b: ReportedList | null): boolean =>
+  a === null || b === null
+    ? a === b
+    : a.unread.length + b.unread.length === 0 && isSame(a.rows, b.rows);
 
-export const isSameRow = (a: AddressRow, b: AddressRow): boolean =>
-  mergedColumns.every((column) => isSame(a[column], b[column]));
-
-export const isSameList = (a: ReportedList | null, b: ReportedList | null): boolean =>
-  isSame(a?.rows, b?.rows);
-
-/** Most are the same value, which costs less to see. */
-const isSame = (a: unknown, b: unknown) => a === b || isDeepStrictEqual(a, b);
+const isSame = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b) && a.length + b.length === 0) return true;
+  return typeof a === 'object' && typeof b === 'object' && isDeepStrictEqual(a, b);
+};
 
 function mergeMissing(older: AddressObservation, newer: AddressObservation) {
   if (!isInformed(newer.row)) return older.missing;

@@ -257,10 +257,10 @@ const observeLists = (address: AddressObject, isInformed: boolean, unread: Unrea
   });
 
 /** Members that are null say nothing; their neighbours keep their positions. */
-const rowsOf = (members: readonly Member[], { columns }: ListOfAddress): Row[] =>
+const rowsOf = (members: readonly Member[], { kind, columns }: ListOfAddress): Row[] =>
   members.flatMap((member, position) => {
     if (member === null || member === undefined) return [];
-    const row: Record<string, unknown> = { position };
+    const row: Record<string, unknown> = kind === undefined ? { position } : { kind, position };
     for (const [column, names] of Object.entries(columns)) {
       const name = names.find((one) => (member[one] ?? null) !== null);
       row[column] = name === undefined ? null : member[name];

@@ -1,95 +1,114 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
-import { parseExactly } from '../exact-number.ts';
 import {
-  isSameList,
-  isSameRow,
-  mergeIntoStored,
+  completeMembers,
+  type MergedColumn,
+  mergedColumns,
+  mergeExpression,
   mergeObservations,
-  type StoredAddress,
+  sameMember,
 } from './address-merge.ts';
 import {
   type AddressList,
   addressListNames,
   type AddressObservation,
-  type AddressRow,
   forLists,
   listOf,
+  type ReportedList,
 } from './address.ts';
 import { type ChildLink, type ChildSet, replaceChildren } from './children.ts';
 import { addresses } from './tables.ts';
-import { columnList, insert, keyMatch, recordset, shapeOf, upsert } from './upsert.ts';
+import {
+  insert,
+  keyText,
+  keyMatch,
+  columnList,
+  recordset,
+  shapeOf,
+  storedByKey,
+  upsert,
+} from './upsert.ts';
 
-/**
- * Merges observations, the oldest first, into the stored addresses. Most are stored as reported: these are read, and
- * not locked, which is a write. The others are locked and read again, since another transaction may change them.
- */
-export async function loadAddresses(
+/** The observations that may change something, several of one address as one, oldest page first. */
+export async function findNewValues(
   tx: Transaction,
   observations: readonly AddressObservation[],
-): Promise<void> {
-  if (observations.length === 0) return;
+): Promise<Changes> {
   const byHash = new Map<string, AddressObservation>();
   for (const observation of observations) {
-    const { hash } = observation.row;
-    const before = byHash.get(hash);
-    byHash.set(hash, before === undefined ? observation : mergeObservations(before, observation));
+    const before = byHash.get(observation.row.hash);
+    byHash.set(
+      observation.row.hash,
+      before === undefined ? observation : mergeObservations(before, observation),
+    );
   }
-  const reported = [...byHash.values()];
-  const { added, known } = await addUnknown(tx, reported);
-  const open = reported.filter((observation) => {
-    const { hash } = observation.row;
-    const stored = known.get(hash);
-    // What another transaction has just added is not seen yet.
-    if (stored === undefined) return !added.has(hash);
-    return hasChanges(stored, mergeIntoStored(stored, observation));
-  });
-  const locked = await lockStored(tx, open);
-  const merged = open.flatMap((observation) => {
-    const stored = locked.get(observation.row.hash);
-    return stored === undefined ? [] : [{ stored, now: mergeIntoStored(stored, observation) }];
-  });
-  await upsert(
-    tx,
-    addresses,
-    merged.map(({ now }) => rowOf(now)),
-    'any',
-  );
+  return findChanges(tx, [...byHash.values()]);
+}
+
+/** Writes what pages report of known addresses, and the lists of all. */
+export async function writeChanges(
+  tx: Transaction,
+  { ofAdded, ofStored, ofLists }: Changes,
+): Promise<void> {
+  await upsertObservations(tx, [...ofStored, ...ofLists]);
   for (const list of addressListNames) {
     const link = links[list];
-    const sets = reported.flatMap((observation) =>
-      added.has(observation.row.hash) ? (setOf(observation, list) ?? []) : [],
-    );
-    await insert(
-      tx,
-      link.table,
-      sets.flatMap(({ parent, page_id, rows }) =>
-        rows.map((row) => ({ ...row, ...parent, page_id })),
-      ),
-    );
-    const changed = merged.filter(
-      ({ stored, now }) => !isSameList(stored.lists[list], now.lists[list]),
-    );
-    await replaceChildren(
-      tx,
-      link,
-      changed.flatMap(({ now }) => setOf(now, list) ?? []),
-    );
+    const members = ofAdded.flatMap((observation) => childRows(observation, list));
+    await insert(tx, link.table, members);
+    const reported = ofLists.flatMap((observation) => setOf(observation, list) ?? []);
+    await replaceChildren(tx, link, await completeLists(tx, link, reported));
   }
 }
 
-const hasChanges = (stored: StoredAddress, now: StoredAddress) =>
-  !isSameRow(stored.row, now.row) ||
-  addressListNames.some((list) => !isSameList(stored.lists[list], now.lists[list]));
-
-const rowOf = ({ row, page_id }: StoredAddress) => ({ ...row, page_id });
-
-function setOf({ row, page_id, lists }: StoredAddress, name: AddressList): ChildSet | null {
+function setOf(observation: AddressObservation, name: AddressList) {
+  const { page_id, lists } = observation;
   const list = lists[name];
+  return list && { parent: parentOf(observation, name), page_id, ...list };
+}
+
+function parentOf({ row }: AddressObservation, name: AddressList) {
   const { kind } = listOf(name);
-  const parent = { chain_id: row.chain_id, address_hash: row.hash, ...(kind && { kind }) };
-  return list && { parent, page_id, rows: list.rows };
+  return { chain_id: row.chain_id, address_hash: row.hash, ...(kind && { kind }) };
+}
+
+function childRows(observation: AddressObservation, name: AddressList): readonly Row[] {
+  const { lists, page_id } = observation;
+  const rows = lists[name]?.rows ?? [];
+  if (rows.length === 0) return rows;
+  const own = { ...parentOf(observation, name), page_id };
+  return rows.map((row) => ({ ...row, ...own }));
+}
+
+/** One statement, and one more for each set of columns that some observations do not report. */
+async function upsertObservations(
+  tx: Transaction,
+  observations: readonly AddressObservation[],
+): Promise<void> {
+  const byMissing = Map.groupBy(observations, ({ missing }) => missing.join());
+  for (const [missing, alike] of byMissing) {
+    const columns = missing.split(',');
+    const rows = alike.map(({ row, page_id }) => ({ ...row, page_id }));
+    const rule = (column: string) => mergeExpression(column as MergedColumn, columns);
+    await upsert(tx, addresses, rows, 'any', rule);
+  }
+}
+
+/** Members that were not read stay as they are stored. Their addresses are locked by now. */
+async function completeLists(
+  tx: Transaction,
+  { table, setKey }: ChildLink,
+  reported: readonly (ChildSet & Pick<ReportedList, 'unread'>)[],
+): Promise<readonly ChildSet[]> {
+  const inPart = reported.filter(({ unread }) => unread.length > 0);
+  if (inPart.length === 0) return reported;
+  const given = { columns: setKey, rows: inPart.map(({ parent }) => parent) };
+  const stored = await storedByKey(tx, table, given);
+  return reported.map((set) => {
+    if (set.unread.length === 0) return set;
+    const known = stored.get(keyText(set.parent, setKey)) ?? [];
+    return { ...set, rows: completeMembers(set.rows, known, set.unread, sameMember) };
+  });
 }
 
 const links: Readonly<Record<AddressList, ChildLink>> = forLists((name) => {
@@ -98,80 +117,117 @@ const links: Readonly<Record<AddressList, ChildLink>> = forLists((name) => {
   return { table, parent: addresses, setKey, newness: 'set' };
 });
 
-const shape = shapeOf(addresses);
-const givenShape = { ...shape, types: { ...shape.types, reported: 'text[]' } };
-const given = (observations: readonly AddressObservation[]) =>
-  recordset(
-    'given',
-    givenShape,
-    [...shape.columns, 'reported'],
-    observations.map((observation) => {
-      const { lists } = observation;
-      return { ...rowOf(observation), reported: addressListNames.filter((name) => lists[name]) };
-    }),
-  );
-
-const provenanceColumns = ['page_id', 'first_seen_at', 'updated_at'];
-const without = (columns: readonly string[]) => `array['${columns.join("', '")}']`;
-
-/** As SQL: a list of an address, if it is reported: other lists are not looked at. */
-function storedList(name: AddressList): string {
-  const { table, kind } = listOf(name);
-  const owner = links[name].setKey;
-  return `'${name}', case when '${name}' = any(reported) then (
-    select coalesce(jsonb_agg(to_jsonb(member) - ${without([...owner, ...provenanceColumns])} order by position), '[]')
-    from ${shapeOf(table).name} as member
-    where member.chain_id = stored.chain_id and member.address_hash = stored.hash
-      ${kind === undefined ? '' : `and member.kind = '${kind}'`}
-  ) end`;
+export interface Changes {
+  /** Of addresses that were added as reported, and have no lists yet. */
+  readonly ofAdded: readonly AddressObservation[];
+  /** Of others: those whose lists are stored as reported, and those whose lists may not be. */
+  readonly ofStored: readonly AddressObservation[];
+  readonly ofLists: readonly AddressObservation[];
 }
 
-/** As SQL: the rows `given` as they are stored, with the lists that are reported. */
-const storedOf = (from: SQL) => sql`
-  select ${sql.raw(`stored.hash, stored.page_id, (to_jsonb(stored) - ${without(provenanceColumns)})::text as row,
-         jsonb_build_object(${addressListNames.map(storedList).join(', ')})::text as lists
-  from ${shape.name} as stored`)}
-  join ${from} on ${sql.raw(keyMatch(shape.key, 'stored', 'given'))}`;
-
-type StoredRow = Record<'hash' | 'page_id' | 'row' | 'lists', string>;
-
-function readStored({ page_id, ...stored }: StoredRow): StoredAddress {
-  const lists = parseExactly(stored.lists) as Readonly<Record<AddressList, Row[] | null>>;
+/**
+ * Adds unknown addresses, and finds those stored otherwise, in one statement. Most are stored as reported: read
+ * here, they need no lock (a write), and no look at their lists. What another transaction writes meanwhile counts as
+ * later; an address that it has just added has no change here, and goes the long way.
+ */
+async function findChanges(
+  tx: Transaction,
+  observations: readonly AddressObservation[],
+): Promise<Changes> {
+  const whole = observations.filter(isWhole);
+  if (whole.length === 0) return { ofAdded: [], ofStored: [], ofLists: observations };
+  const shown = whole.map((observation, at) => ({
+    ...observation.row,
+    ...listValues(observation),
+    at,
+    page_id: observation.page_id,
+  }));
+  const { rows } = await tx.execute<{ at: number; change: Change }>(sql`
+    with excluded as materialized (
+      select * from ${recordset('reported', observedShape, observedColumns, shown)}
+    ), added as (
+      ${sql.raw(insertReported)}
+    )
+    select at, change
+    from (
+      select at, case when hash in (select hash from added) then 'added' else ${sql.raw(changeOf)} end as change
+      from excluded
+      -- So that each address is looked at once.
+      offset 0
+    ) as looked
+    where change is distinct from 'nothing'
+  `);
+  const those = (...what: readonly Change[]) =>
+    rows.flatMap(({ at, change }) => (what.includes(change) ? (whole[at] ?? []) : []));
   return {
-    page_id: Number(page_id),
-    row: parseExactly(stored.row) as AddressRow,
-    lists: forLists((name) => lists[name] && { rows: lists[name], unread: [] }),
+    ofAdded: those('added'),
+    ofStored: those('columns'),
+    ofLists: [...those('lists', null), ...observations.filter((one) => !isWhole(one))],
   };
 }
 
-const byHashOf = (rows: readonly StoredRow[]): ReadonlyMap<string, StoredAddress> =>
-  new Map(rows.map((row) => [row.hash, readStored(row)]));
+/** What of an observation was not stored yet, at most; null: its address, which another transaction adds. */
+type Change = 'added' | 'columns' | 'lists' | null;
 
-/** Adds the addresses of which none is stored, in the order of their keys, so that no two deadlock; reads the others. */
-async function addUnknown(tx: Transaction, reported: readonly AddressObservation[]) {
-  const columns = sql.raw(columnList(shape.columns));
-  const { rows } = await tx.execute<StoredRow>(sql`
-    with given as materialized (
-      select * from ${given(reported)}
-    ), added as (
-      insert into ${sql.raw(shape.name)} (${columns}, first_seen_at, updated_at)
-      select ${columns}, now(), now() from given
-      order by ${sql.raw(columnList(shape.key))}
-      on conflict do nothing
-      returning hash
-    )
-    select hash, null as page_id, null as row, null as lists from added
-    union all
-    ${storedOf(sql`given`)}
-  `);
-  const [added, known] = [rows.filter(({ row }) => row === null), rows.filter(({ row }) => row)];
-  return { added: new Set(added.map(({ hash }) => hash)), known: byHashOf(known) };
-}
+/** What was read in part is completed by what is stored: it goes the long way. */
+const isWhole = ({ missing, lists }: AddressObservation) =>
+  missing.length === 0 && addressListNames.every((name) => !lists[name]?.unread.length);
 
-async function lockStored(tx: Transaction, reported: readonly AddressObservation[]) {
-  if (reported.length === 0) return byHashOf([]);
-  const { rows } = await tx.execute<StoredRow>(sql`
-    ${storedOf(given(reported))} order by stored.hash for update of stored
-  `);
-  return byHashOf(rows);
-}
+const shape = shapeOf(addresses);
+/** An observation, with its place among all and its lists. */
+const observedShape = {
+  ...shape,
+  types: {
+    ...shape.types,
+    at: 'int',
+    ...forLists(() => 'jsonb'),
+  },
+};
+const addressColumns = [...shape.key, 'page_id', ...mergedColumns];
+const observedColumns = [...addressColumns, 'at', ...addressListNames];
+
+/** The members of a list as the check compares them: in the order of their places, and of these columns. */
+const memberColumns = (name: AddressList) => ['position', ...Object.keys(listOf(name).columns)];
+const columnsByList = forLists(memberColumns);
+
+/** As SQL: adds the reported addresses of which none is stored, in the order of their keys, so that no two deadlock. */
+const insertReported = `
+  insert into ${shape.name} as t (${columnList(addressColumns)}, first_seen_at, updated_at)
+  select ${columnList(addressColumns)}, now(), now() from excluded
+  order by ${columnList(shape.key)}
+  on conflict do nothing
+  returning hash`;
+
+const listValues = ({ lists }: AddressObservation) =>
+  forLists((name) =>
+    lists[name]?.rows.map((member) => columnsByList[name].map((column) => member[column] ?? null)),
+  );
+
+const storedMembers = (name: AddressList, what = '') => `
+  select ${what} from ${shapeOf(links[name].table).name} as member
+  where member.chain_id = excluded.chain_id and member.address_hash = excluded.hash
+    ${listOf(name).kind === undefined ? '' : `and member.kind = '${listOf(name).kind}'`}`;
+
+const storedList = (name: AddressList) =>
+  `coalesce((${storedMembers(
+    name,
+    `jsonb_agg(jsonb_build_array(${columnList(columnsByList[name], 'member.')}) order by position)`,
+  )}), '[]')`;
+
+/** As SQL: what of an observation, a row `excluded`, is not stored yet by the rules of its merge. */
+const changeOf = `(
+  select case
+    when not (${addressListNames
+      .map(
+        (name) =>
+          `(excluded.${name} is null or case when excluded.${name} = '[]' then not exists (${storedMembers(name)}) else excluded.${name} = ${storedList(name)} end)`,
+      )
+      .join(' and ')}) then 'lists'
+    when (${columnList(mergedColumns, 't.')})
+         is distinct from (${mergedColumns.map((column) => mergeExpression(column)).join(', ')})
+      then 'columns'
+    else 'nothing'
+  end
+  from ${shape.name} as t
+  where ${keyMatch(shape.key, 't', 'excluded')}
+)`;

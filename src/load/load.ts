@@ -3,7 +3,7 @@ import type { Row } from '../db/row.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { completeMembers, fill } from './address-merge.ts';
 import type { AddressObservation } from './address.ts';
-import { loadAddresses } from './addresses.ts';
+import { findNewValues, writeChanges } from './addresses.ts';
 import { replaceChildren } from './children.ts';
 import {
   type Changeable,
@@ -80,6 +80,11 @@ export async function loadPages(
     items.map(({ row, page_id }) => ({ ...row, page_id })),
     changeable,
   );
+  const changed = await findNewValues(
+    tx,
+    // Of repeated items too, and in the order of the pages: each observation may report what no other does.
+    pages.flatMap(({ rows }) => rows.flatMap(({ addresses }) => addresses)),
+  );
   const { key } = shapeOf(own);
   for (const [index, { table, parentKey }] of children.entries()) {
     const sets = items.map(({ row, page_id, children: members }) => ({
@@ -89,11 +94,7 @@ export async function loadPages(
     }));
     await replaceChildren(tx, { table, parent: own, setKey: parentKey, newness: 'parent' }, sets);
   }
-  await loadAddresses(
-    tx,
-    // Of repeated items too, and in the order of the pages: each observation may report what no other does.
-    pages.flatMap(({ rows }) => rows.flatMap(({ addresses }) => addresses)),
-  );
+  await writeChanges(tx, changed);
   return counts;
 }
 

@@ -10,11 +10,14 @@ interface PageCounts {
 }
 export type CountsByPage = Map<number, PageCounts>;
 
+/** The value of a column when the row is there already, as SQL; `t` is the stored row. */
+const newestWins = (column: string) => `excluded."${column}"`;
+
 /** Stored rows that a page may change: of older pages, also its own (a new decoding), or any. */
 export type Changeable = 'older' | 'older and own' | 'any';
 
 /**
- * Brings `rows` into `table`: new ones are added, and those that differ are changed unless a newer
+ * Brings `rows` into `table`: new ones are added, and those that differ are changed by the rule unless a newer
  * page has written them (promise 7). Equal rows are not touched (promise 3): no dead tuple, and
  * `updated_at` and `page_id` stay. `rows` hold one row per key, all with the same columns, among
  * them `page_id`. One JSON parameter beats a VALUES list by half and drizzle's builder fourfold.
@@ -24,14 +27,16 @@ export async function upsert(
   table: PgTable,
   rows: readonly Row[],
   changeable: Changeable = 'older',
+  rule: (column: string) => string = newestWins,
 ): Promise<CountsByPage> {
   const [first] = rows;
   if (first === undefined) return new Map();
   const columns = Object.keys(first);
   const { key } = shapeOf(table);
   const data = columns.filter((column) => column !== 'page_id' && !key.includes(column));
-  const assignments = data.map((column) => `"${column}" = excluded."${column}"`);
-  const differs = `(${columnList(data, 't.')}) is distinct from (${columnList(data, 'excluded.')})`;
+  const merged = data.map(rule);
+  const assignments = data.map((column, index) => `"${column}" = ${merged[index]}`);
+  const differs = `(${columnList(data, 't.')}) is distinct from (${merged.join(', ')})`;
   // Some servers of Citus would each say their own now: a changed row takes that of the row that is new.
   // A row whose two times are one is new: no row that is partitioned or spread over servers has an `xmax`.
   const { rows: counts } = await tx.execute<Record<'page_id' | 'inserted' | 'changed', string>>(sql`
