@@ -61,7 +61,7 @@ function configureSession(client: ClientBase, settings: ServerSettings): unknown
   return client.query(all.join('; '));
 }
 
-/** A transaction for each slice's walkers, the watch, progress lines. */
+/** A transaction for each slice's walks, the watch, progress lines. */
 export const poolConnections = 12;
 /** As in pg_stat_activity. */
 export const applicationName = 'explorer-etl';

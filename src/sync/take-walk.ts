@@ -48,7 +48,7 @@ export async function takeWalk(
     const planned = await kindOf(run.operation).nextWalk(tx, run, at);
     if (planned === null || planned === 'wait') return planned;
     const begun = await beginWalk(tx, run, planned, at);
-    // They are resumed by the slice's other walkers, or by this one when it is done.
+    // The slice resumes them.
     for (const walk of planned.beside ?? []) await beginWalk(tx, run, walk, at);
     return begun;
   });
