@@ -68,6 +68,8 @@ interface Slice {
   found: 'nothing' | 'wait' | null;
   /** Resolves when a commit may leave something to begin. */
   news: PromiseWithResolvers<void>;
+  /** How many commits did. */
+  arrivals: number;
   /** How many walks have come to rest in it. */
   ended: number;
   pages: number;
@@ -80,8 +82,7 @@ const pagesUntilSearch = ({ searchedAt }: Slice) => Math.min(100, Math.max(5, se
 
 /** Whether a commit may leave something to begin: a walk's first one shows where it has arrived. */
 const isWorthSearching = (slice: Slice, { walk, pages }: WalkProgress) =>
-  slice.found === 'wait' &&
-  (walk.pages === pages || slice.pages - slice.searchedAt >= pagesUntilSearch(slice));
+  walk.pages === pages || slice.pages - slice.searchedAt >= pagesUntilSearch(slice);
 
 /**
  * Works on a lane's open run until the slice's budget is spent, the run is done, or something
@@ -109,6 +110,7 @@ export async function advance(
     sourceMismatch: false,
     found: null,
     news: Promise.withResolvers(),
+    arrivals: 0,
     ended: 0,
     pages: 0,
     searchedAt: 0,
@@ -182,21 +184,22 @@ async function findWalk(
   slice: Slice,
   { db, clock, origin }: AdvanceDependencies,
 ): Promise<HeldWalk | null> {
-  const { ended } = slice;
+  const { ended, arrivals } = slice;
   slice.searchedAt = slice.pages;
   const walk = await takeWalk(db, slice.run, {
     held: [...slice.held],
     at: clock(),
     origin: origin(),
   });
-  if (walk === 'source-mismatch') slice.sourceMismatch = true;
-  // A walk that has come to rest meanwhile may leave something to begin, which this search could not see.
-  else if (walk === null || walk === 'wait')
-    slice.found = ended === slice.ended ? (walk ?? 'nothing') : null;
-  else {
+  if (typeof walk === 'object' && walk !== null) {
     slice.held.add(walk.id);
     return walk;
   }
+  // What has come meanwhile may leave something to begin, which this search could not see.
+  const isNewEnd = ended !== slice.ended;
+  if (walk === 'source-mismatch') slice.sourceMismatch = true;
+  else if (walk === 'wait') slice.found = isNewEnd || arrivals !== slice.arrivals ? null : walk;
+  else slice.found = isNewEnd ? null : 'nothing';
   return null;
 }
 
@@ -217,7 +220,8 @@ async function workOn(
       onCommit: (progress) => {
         slice.pages += progress.pages;
         if (isWorthSearching(slice, progress)) {
-          slice.found = null;
+          slice.arrivals += 1;
+          if (slice.found === 'wait') slice.found = null;
           slice.news.resolve();
         }
         if (slice.isFailing) slice.recovering ??= noteRecovered(lane, slice, dependencies);
