@@ -155,7 +155,7 @@ export interface EndClaim<Walk extends Scope = Scope> extends WalkIdentity<Walk>
   readonly isResumed: boolean;
 }
 
-/** Unsupported: the end is requested once more. Contradicted: the run fails as `truncated`. */
+/** Unsupported: the end is requested once more. Contradicted: it is requested up to three times more, then `truncated`. */
 export type EndVerdict =
   | { readonly is: 'supported' }
   | { readonly is: 'unsupported' }
