@@ -10,7 +10,7 @@ import {
 import { loadSettings } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
 import { hasRows } from '../db/query.ts';
-import type { Database } from '../db/transaction.ts';
+import { type Database, transact } from '../db/transaction.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 import { registerFeeds } from '../sync/feeds.ts';
 import { configuredFeeds } from '../sync/targets.ts';
@@ -155,15 +155,16 @@ const hasAllRankings = async (db: Database): Promise<boolean> =>
     `,
   ));
 
-/** Dates rankings as the simulated explorer's clock did. */
-async function dateRankingsBack(db: Database): Promise<void> {
-  for (const { name, history } of rankings) {
-    await db.execute(sql`
-      update ${history} set observed_at = observed_at - interval '1 day'
-      where chain_id in (select chain_id from etl.feeds where operation = ${name} and ${isOfDemo})
-    `);
-  }
-}
+/** Dates rankings as the simulated explorer's clock did; all, or if the demo is killed none. */
+const dateRankingsBack = (db: Database): Promise<void> =>
+  transact(db, async (tx) => {
+    for (const { name, history } of rankings) {
+      await tx.execute(sql`
+        update ${history} set observed_at = observed_at - interval '1 day'
+        where chain_id in (select chain_id from etl.feeds where operation = ${name} and ${isOfDemo})
+      `);
+    }
+  });
 
 /** An unfinished walk of an ended worker, and its committed pages. */
 export interface OpenWalk extends Record<string, unknown> {
