@@ -31,7 +31,7 @@ export async function openScreen(
   if (!err.isTerminal) {
     return { look: err, write: stderr, lines: nothing, step: nothing, clear: nothing };
   }
-  // Loaded where it draws: it takes a tenth of a start.
+  // A start that draws nothing does not load it.
   const { createLogUpdate } = await import('log-update');
   const update = createLogUpdate(terminal, { showCursor: true });
   let shown = '';

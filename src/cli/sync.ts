@@ -43,7 +43,6 @@ const count = z.int().min(0);
 
 const sums = {
   rows_added: count,
-  /** Rows that other processes added to the same feeds meanwhile. */
   rows_changed: count,
   /** Pages committed. */
   pages: count,

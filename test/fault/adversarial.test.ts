@@ -3,7 +3,7 @@ import { freshDatabase } from '../harness/database.ts';
 import { chosenLies } from '../harness/story-lies.ts';
 import { describeEnding, isWell, playStories } from '../harness/story.ts';
 
-/** More stories, others, with one lie alone, or told again whenever requested. */
+/** More stories, others, with one lie alone, or the same lie at every request. */
 const {
   STORIES: stories = '200',
   STORY_SEED: first = '1',

@@ -73,7 +73,7 @@ test('a start that waits for its database can be stopped', async () => {
 test.each([
   { args: ['start'], code: 0 },
   { args: ['migrate'], code: 130 },
-])('$args.0 that waits for the lock of another says whose, and can be stopped', async (told) => {
+])('$args.0 that waits for the lock of another says whose, and can be stopped', async (command) => {
   const { url, pool } = await freshDatabase();
   const other = await pool.connect();
   onTestFinished(() => other.release(true));
@@ -81,14 +81,14 @@ test.each([
   const cwd = await configFolder(config);
   const environment = { databaseUrl: url, explorerUrl: 'http://127.0.0.1:1', cwd };
 
-  const waiting = startProgram(told.args, environment);
+  const waiting = startProgram(command.args, environment);
   const pid = String(Reflect.get(other, 'processID'));
   await eventually('it to say whose', async () =>
     waiting.stderr.includes(`select pg_terminate_backend(${pid})`),
   );
   waiting.kill('SIGTERM');
 
-  expect(await waiting.ended()).toEqual({ code: told.code, signal: null });
+  expect(await waiting.ended()).toEqual({ code: command.code, signal: null });
   expect(waiting.stderr).toContain('brings the schema up to date');
   expect(waiting.stderr).toContain('explorer-etl test');
   const lines = waiting.stderr.split('\n').filter((line) => line.includes('Waiting for'));

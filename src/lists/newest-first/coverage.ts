@@ -174,7 +174,7 @@ export const isInVain = ({ entry, state, top }: BegunWalk, gap: Gap): boolean =>
   entry !== null && entry > gap.to && state === 'finished' && (top ?? 0) <= gap.to;
 
 /**
- * How a walk of the run stands to a gap; null: it is about another, or met nothing that was requested.
+ * What a walk of the run has tried of a gap; null: it is about another, or met nothing that was requested.
  * under-way: it goes through the gap or into it; one that reads again may make it as it goes.
  * mismatch: it met another list on its way, which may be a brief mistake. refused: the service refused a stored cursor
  * of its own, which leaves the head. tried: nothing is left to try.
