@@ -235,7 +235,7 @@ function answerWith(fault: Fault | null, url: URL, serve: (at: URL) => Answer): 
 const dayMs = 86_400_000;
 /** Blocks of a batch of the demo: one every six to seven minutes. */
 const demoBatchBlocks = 200;
-/** Batches begin half a day before the first run: to read the blocks of all would take long. */
+/** Batches begin half a day before the day of the first run: to read the blocks of all would take long. */
 const demoBatchesAfterMs = (storyDays - 0.5) * dayMs;
 
 /** The longest list of the demo's chains. */

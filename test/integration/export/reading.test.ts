@@ -104,7 +104,7 @@ test('without names it exports all tables and the views of data, and no view of 
   }
 });
 
-test('it reads the same in CSV files, which have all columns', async () => {
+test('it reads the same in CSV files, which have the chain too', async () => {
   const database = await copiedChains();
   const lake = await openLake(database);
   const ask = await openDuckDb();
