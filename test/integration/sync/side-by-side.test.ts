@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
-import { testKey } from '../../harness/sync.ts';
+import { keepLists } from '../../harness/kept.ts';
+import { plainChain, runSync, testKey } from '../../harness/sync.ts';
 import { smallChain } from '../../harness/copy.ts';
 
 /** What the service charges for a request. */
@@ -18,7 +19,7 @@ interface Totals {
 
 const totalsOf = (stdout: string) => (JSON.parse(stdout) as { totals: Totals }).totals;
 
-test('two syncs at once report each row, request and credit once, and name what the other one added', async () => {
+test('two syncs at once report each row, request and credit once', async () => {
   const { pool, url } = await freshDatabase();
   const areBothThere = async () => {
     const { rows } = await pool.query(
@@ -53,4 +54,22 @@ test('two syncs at once report each row, request and credit once, and name what 
   expect((one?.rows_added ?? 0) + (other?.rows_added ?? 0)).toBe(670);
   expect((one?.requests ?? 0) + (other?.requests ?? 0)).toBe(simulator.requests);
   expect((one?.credits ?? 0) + (other?.credits ?? 0)).toBe(simulator.requests * creditsPerRequest);
+});
+
+test('the first read of a list becomes several walks once its first page is stored', async () => {
+  const database = await freshDatabase();
+  const operations = Array.from({ length: 300 }, (_, at) => ({ block: at + 1, id: at + 1 }));
+  const list = await keepLists({ operations });
+  list.latencyMs = 20;
+
+  await runSync(database, {
+    url: list.url,
+    chains: [plainChain],
+    operations: ['user-operations'],
+    pageSize: 5,
+    parallel: 4,
+  });
+
+  const { rows } = await database.pool.query('select from etl.walks where pages > 0');
+  expect(rows.length).toBeGreaterThan(1);
 });
