@@ -72,6 +72,14 @@ test('every link of the documents leads to a file and a heading', () => {
   expect(broken).toEqual([]);
 });
 
+test('the runbook of every alert is a heading of a document', () => {
+  const alerts = read('deploy/prometheus/alerts.yaml');
+  const runbooks = [...alerts.matchAll(/runbook_url: '\{\{ .+? \}\}\/(.+)'/g)];
+  expect(runbooks).toHaveLength(alerts.split('- alert:').length - 1);
+  const broken = runbooks.flatMap(([, target = '']) => brokenLink('docs/alerts.md', target) ?? []);
+  expect(broken).toEqual([]);
+});
+
 /** The list that CONTRIBUTING.md adds as its example. */
 const example = /\/withdrawals\//;
 
@@ -89,7 +97,7 @@ test('every Markdown file that the code names is one of the project', () => {
   const code = tracked.filter((path) => /\.(ts|js|sql|css|yaml|yml|conf)$/.test(path));
   const absent = code.flatMap((path) =>
     [...read(path).matchAll(/[\w./-]*\w\.md\b/g)]
-      .map(([name]) => name.replace(/^(\.{1,2}\/)+/, ''))
+      .map(([name]) => name.replace(/^(\/\/[\w.]+\/|\.{0,2}\/)+/, ''))
       .filter((name) => !names.has(name))
       .map((name) => `${path}: ${name}`),
   );
