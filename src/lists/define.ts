@@ -1,14 +1,12 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import {
   type DeclaredItem,
-  hasColumn,
   isNumberColumn,
   type ItemLayout,
   layoutOfItem,
   normaliser,
   type RowOfKind,
 } from './item-rows.ts';
-import type { Paging } from './positions.ts';
 import type {
   ConfigDefaults,
   ListOrder,
@@ -20,18 +18,21 @@ import type {
   RankedWalk,
   Scope,
 } from './operation.ts';
+import type { Paging } from './positions.ts';
 
-type KindOf<Walk extends Scope> = (
-  declared: Pick<Declaration<Walk>, 'name' | 'table' | 'key' | 'cursor'> & {
-    readonly orderBy: (
-      columns: ListOrder['columns'],
-      key: readonly string[],
-    ) => Omit<ListOrder, 'unit' | 'givesCoverage'>;
-  },
-) => Pick<RowOfKind<Walk>, 'columns'> & {
+/** What a kind of list adds to the declaration of its items. */
+interface ListDeclaration<Walk extends Scope> extends Pick<Operation, 'kind'> {
+  readonly defaults: Pick<ConfigDefaults, 'schedule'> & Partial<ConfigDefaults>;
+  /** The columns of its order; absent: it has none. */
+  readonly order?: ListOrder['columns'] & Pick<ListOrder, 'unit' | 'givesCoverage'>;
+  /** The columns that order the items of a height; absent: the key. */
+  readonly orderedBy?: readonly string[];
+  readonly batches?: NumberedColumns;
+  readonly ranking?: Pick<RankedColumns, 'total' | 'history'>;
   /** Its tables beside those of the items. */
-  readonly concluded: readonly PgTable[];
-} & Pick<Operation, 'kind' | 'order' | 'defaults' | 'batches' | 'ranking'>;
+  readonly concluded?: readonly PgTable[];
+  readonly columns: RowOfKind<Walk>['columns'];
+}
 
 /** A list of the API: all of its operation that does not follow from the rest. */
 interface Declaration<Walk extends Scope>
@@ -43,7 +44,7 @@ interface Declaration<Walk extends Scope>
   readonly cursor: Paging;
   /** Tables of schema `explorer` that the operation writes beside those of its items and its kind. */
   readonly concludes?: readonly PgTable[];
-  readonly list: KindOf<Walk>;
+  readonly list: ListDeclaration<Walk>;
 }
 
 /**
@@ -51,15 +52,11 @@ interface Declaration<Walk extends Scope>
  * address is `<field>_hash` and a row of its own; a list or an object is a table of `children`.
  */
 export function operation<Walk extends Scope>(declared: Declaration<Walk>): Operation<Walk> {
-  const { name, table, item, path, cursor, key, version = [], offer, guide } = declared;
+  const { name, table, item, path, cursor, key, version = [], offer, guide, list } = declared;
   if (cursor.topOf(0).key.split(',').length !== key.length) {
     throw new Error(`${name}: the cursor has other parts than the key, which is ${key.join()}`);
   }
   const layout = layoutOfItem(declared);
-  const { columns, concluded, ...kind } = declared.list({
-    ...declared,
-    orderBy: (by, keys) => orderOf(declared, layout, by, keys),
-  });
   return {
     name,
     table,
@@ -67,14 +64,18 @@ export function operation<Walk extends Scope>(declared: Declaration<Walk>): Oper
     tables: [
       ...layout.parts.map((part) => part.table),
       ...(declared.concludes ?? []),
-      ...concluded,
+      ...(list.concluded ?? []),
       table,
     ],
     addressColumns: layout.columns.flatMap(({ column, isAddress }) => (isAddress ? column : [])),
     version,
     offer,
     guide,
-    ...kind,
+    kind: list.kind,
+    defaults: { overlap: '0s', resweep: [], ...list.defaults },
+    order: orderOf(declared, layout),
+    batches: list.batches ?? null,
+    ranking: rankingOf(declared),
     request: (scope, after, pageSize) => ({
       path: path(scope),
       query: cursor.query(after, pageSize),
@@ -82,96 +83,84 @@ export function operation<Walk extends Scope>(declared: Declaration<Walk>): Oper
     cursor: cursor.schema,
     item,
     normalise: normaliser(declared, layout, {
-      columns,
-      height: kind.order?.columns.height ?? null,
+      columns: list.columns,
+      height: list.order?.height ?? null,
     }),
   };
 }
 
-function orderOf(
-  { table, cursor }: { readonly table: PgTable; readonly cursor: Paging },
+function orderOf<Walk extends Scope>(
+  { table, cursor, key, list: { order, orderedBy = key } }: Declaration<Walk>,
   layout: ItemLayout,
-  columns: ListOrder['columns'],
-  keys: readonly string[],
-) {
+): ListOrder | null {
+  if (order === undefined) return null;
+  const { height, time, unit, givesCoverage } = order;
   const fieldsOf = (name: string) => {
     const field = layout.columns.find(({ column }) => column === name);
     if (field === undefined) throw new Error(`no field reports ${name}, which orders the list`);
     return field.names;
   };
-  const fields = { height: fieldsOf(columns.height), time: fieldsOf(columns.time) };
-  const key = keys.map((column) => ({
-    column,
-    names: fieldsOf(column),
-    isNumber: isNumberColumn(table, column),
-  }));
-  const { position, names, cursorAt, topOf } = cursor;
-  return { fields, columns, key, position, names, cursorAt, topOf };
+  return {
+    ...cursor,
+    // One that does not name what orders a height cannot be read: the items alone are the evidence.
+    position: orderedBy === key ? cursor.position : () => null,
+    fields: { height: fieldsOf(height), time: fieldsOf(time) },
+    columns: { height, time },
+    key: orderedBy.map((column) => ({
+      column,
+      names: fieldsOf(column),
+      isNumber: isNumberColumn(table, column),
+    })),
+    unit,
+    givesCoverage,
+  };
+}
+
+function rankingOf<Walk extends Scope>({
+  name,
+  cursor: { position },
+  key: [key, ...others],
+  list: { ranking },
+}: Declaration<Walk>): RankedColumns | null {
+  if (ranking === undefined) return null;
+  if (key === undefined || others.length > 0) throw new Error(`${name}: a rank has one key`);
+  return { key, position, ...ranking };
 }
 
 /** A list that is highest first; its table has a column `removed_at`. */
-export const newestFirst =
-  (
-    { height, time, unit }: ListOrder['columns'] & Pick<ListOrder, 'unit'>,
-    defaults: ConfigDefaults,
-  ): KindOf<NewestFirstWalk> =>
-  ({ key, orderBy }) => ({
-    kind: 'newest-first',
-    order: { ...orderBy({ height, time }, key), unit, givesCoverage: true },
-    defaults,
-    batches: null,
-    ranking: null,
-    concluded: [],
-    // Seen again: whatever was concluded from its absence is over.
-    columns: { removed_at: () => null },
-  });
-
-/** The columns of a block that a numbered list is verified by. */
-const linked = { height: 'height', hash: 'hash', time: 'timestamp' } as const;
-const linkingColumns = [...Object.values(linked), 'parent_hash', 'is_pending_update'];
+export const newestFirst = (
+  order: ListOrder['columns'] & Pick<ListOrder, 'unit'>,
+  defaults: ConfigDefaults,
+): ListDeclaration<NewestFirstWalk> => ({
+  kind: 'newest-first',
+  defaults,
+  order: { ...order, givesCoverage: true },
+  // Seen again: whatever was concluded from its absence is over.
+  columns: { removed_at: () => null },
+});
 
 /** One list of blocks for each number, each highest first; no item reports the column `number`. */
-export const numbered =
-  (
-    batches: NumberedColumns,
-    { schedule }: Pick<ConfigDefaults, 'schedule'>,
-  ): KindOf<NumberedWalk> =>
-  ({ name, table, orderBy }) => {
-    const lacking = [batches.number, ...linkingColumns].find((one) => !hasColumn(table, one));
-    if (lacking !== undefined) throw new Error(`${name}: the table has no ${lacking}`);
-    const { height, time, hash } = linked;
-    return {
-      kind: 'numbered',
-      // The cursor reports a height, and no key: the items alone are the evidence.
-      order: {
-        ...orderBy({ height, time }, [hash]),
-        unit: 'blocks',
-        position: () => null,
-        givesCoverage: false,
-      },
-      defaults: { schedule, overlap: '0s', resweep: [] },
-      batches,
-      ranking: null,
-      concluded: [batches.states],
-      columns: { [batches.number]: ({ batch }) => batch },
-    };
-  };
+export const numbered = (
+  batches: NumberedColumns,
+  defaults: Pick<ConfigDefaults, 'schedule'>,
+): ListDeclaration<NumberedWalk> => ({
+  kind: 'numbered',
+  defaults,
+  order: { height: 'height', time: 'timestamp', unit: 'blocks', givesCoverage: false },
+  orderedBy: ['hash'],
+  batches,
+  concluded: [batches.states],
+  columns: { [batches.number]: ({ batch }) => batch },
+});
 
 /** A list whose order changes: only the whole list says something. */
-export const ranked =
-  (
-    { schedule }: Pick<ConfigDefaults, 'schedule'>,
-    columns: Pick<RankedColumns, 'total' | 'history'>,
-  ): KindOf<RankedWalk> =>
-  ({ name, cursor: { position }, key: [key, ...others] }) => {
-    if (key === undefined || others.length > 0) throw new Error(`${name}: a rank has one key`);
-    return {
-      kind: 'ranked',
-      order: null,
-      defaults: { schedule, overlap: '0s', resweep: [] },
-      batches: null,
-      ranking: { key, position, ...columns },
-      concluded: [columns.history],
-      columns: {},
-    };
-  };
+export const ranked = (
+  defaults: Pick<ConfigDefaults, 'schedule'>,
+  { total, history }: Pick<RankedColumns, 'total' | 'history'>,
+): ListDeclaration<RankedWalk> => ({
+  kind: 'ranked',
+  defaults,
+  ranking: { total, history },
+  concluded: [history],
+  columns: {},
+});

@@ -220,9 +220,6 @@ function partOf(field: Outline, { table: own, children }: DeclaredItem): Part {
   return { ...layout, table, parentKey, names, isList: element !== null };
 }
 
-export const hasColumn = (table: PgTable, column: string): boolean =>
-  column in getTableColumns(table);
-
 export const isNumberColumn = (table: PgTable, column: string): boolean =>
   getTableColumns(table)[column]?.dataType === 'number';
 

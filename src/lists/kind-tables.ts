@@ -8,19 +8,21 @@ const addressKey = () => ({
 });
 
 /**
- * Tables of schema `explorer` for a ranked list of addresses with counts, and for each change of the count that ranks
- * them.
+ * Tables of schema `explorer` for a ranked list of addresses with counts, and for each change of `total`, the count
+ * that ranks them.
  */
 export function rankedTables(
   name: string,
   historyName: string,
-  { total, counts = [] }: { readonly total: string; readonly counts?: readonly string[] },
+  total: string,
+  others: readonly string[] = [],
 ) {
+  const counts = [...others, total];
   const items = explorerSchema.table(
     name,
     {
       ...addressKey(),
-      ...Object.fromEntries([...counts, total].map((count) => [count, integer(count)])),
+      ...Object.fromEntries(counts.map((count) => [count, integer(count)])),
       rank: integer('rank'),
       missing_since: instant('missing_since'),
       extra: jsonb('extra'),
@@ -44,7 +46,7 @@ export function rankedTables(
       }).onDelete('cascade'),
     ],
   );
-  return { items, history };
+  return { items, history, total, counts };
 }
 
 /** A table of schema `explorer` for what the chain verifies of each number of a list. */

@@ -1,10 +1,4 @@
 import { rankedTables } from '../kind-tables.ts';
 
-export const { items: bundlers, history: bundlerHistory } = rankedTables(
-  'bundlers',
-  'bundler_history',
-  {
-    total: 'total_ops',
-    counts: ['total_bundles'],
-  },
-);
+export const tables = rankedTables('bundlers', 'bundler_history', 'total_ops', ['total_bundles']);
+export const { items: bundlers, history: bundlerHistory } = tables;

@@ -1,9 +1,4 @@
 import { rankedTables } from '../kind-tables.ts';
 
-export const { items: factories, history: factoryHistory } = rankedTables(
-  'factories',
-  'factory_history',
-  {
-    total: 'total_accounts',
-  },
-);
+export const tables = rankedTables('factories', 'factory_history', 'total_accounts');
+export const { items: factories, history: factoryHistory } = tables;

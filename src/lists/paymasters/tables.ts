@@ -1,9 +1,4 @@
 import { rankedTables } from '../kind-tables.ts';
 
-export const { items: paymasters, history: paymasterHistory } = rankedTables(
-  'paymasters',
-  'paymaster_history',
-  {
-    total: 'total_ops',
-  },
-);
+export const tables = rankedTables('paymasters', 'paymaster_history', 'total_ops');
+export const { items: paymasters, history: paymasterHistory } = tables;

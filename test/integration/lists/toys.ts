@@ -39,11 +39,8 @@ const toyBundles = explorerSchema.table(
   ],
 );
 
-const { items: toyBundlers, history: toyBundlerHistory } = rankedTables(
-  'toy_bundlers',
-  'toy_bundler_history',
-  { total: 'total_ops', counts: ['total_bundles'] },
-);
+const ranking = rankedTables('toy_bundlers', 'toy_bundler_history', 'total_ops', ['total_bundles']);
+const { items: toyBundlers, history: toyBundlerHistory } = ranking;
 
 const toyBlocks = explorerSchema.table(
   'toy_blocks',
@@ -103,7 +100,7 @@ export const toys = {
     item: z.looseObject({ address: embeddedAddress, total_ops: count, total_bundles: count }),
     table: toyBundlers,
     key: ['address_hash'],
-    list: ranked({ schedule: '0 0 * * *' }, { total: 'total_ops', history: toyBundlerHistory }),
+    list: ranked({ schedule: '0 0 * * *' }, ranking),
     offer: () => 'usual',
     guide: guide('bundlers'),
   }),
