@@ -28,12 +28,11 @@ import { type ConfiguredLane, configuredFeeds, configuredLanes } from '../sync/t
 import { prose } from '../terminal/layout.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
+import { count } from '../status/schema.ts';
 import { type Context, exits, type Registry } from './context.ts';
-import { openStored, settingsOf } from './database.ts';
+import { onDatabase, settingsOf } from './database.ts';
 import { demoSettings } from './demo-world.ts';
 import { addDemo, addExamples, addFeedOptions, type ChosenFeeds } from './options.ts';
-
-const count = z.int().min(0);
 
 const checkSchema = z.strictObject({
   name: z.enum([
@@ -88,8 +87,7 @@ export function register({ command, run }: Registry): void {
 async function check(context: Context, options: CheckOptions) {
   const settings = context.demo ? demoSettings(context, options) : settingsOf(context, options);
   const { configFile, chains } = settings;
-  const database = await openStored(context, settings);
-  try {
+  return onDatabase(settings, context, 'reads', async (database) => {
     const file = configFile === null ? 'no file, flags only' : asTyped(configFile, context.cwd);
     const feeds = counted(configuredFeeds(chains).length, 'feed');
     const checks = [
@@ -108,9 +106,7 @@ async function check(context: Context, options: CheckOptions) {
     const text = checkText(checks, context.out, context.commandLine(next));
     const exit = hasFailed(checks) ? exits.failed : exits.done;
     return context.print(checkDocument, { checks, keys }, text, exit);
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 const hasFailed = (checks: readonly Check[]) => checks.some(({ state }) => state === 'failed');

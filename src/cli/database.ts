@@ -48,19 +48,9 @@ export async function demandDatabase(
   }
 }
 
-/** Opens the database of the settings; with `--demo` the demo's. @throws UsageError if there is none */
-export async function openStored(
-  context: Context & EmbeddedPlace,
-  settings: Pick<Settings, 'databaseUrl'>,
-): Promise<OpenDatabase> {
-  if (!context.demo) return openDatabase(settings, context);
-  await demandDatabase(context, settings);
-  return openDatabase(settings, { ...context, name: demoDatabase, mustExist: true });
-}
-
 /**
- * Runs work on the database of the settings, or the embedded one of that name, and closes it. Warns of a standby's
- * delay. @throws StandbyError if a command that writes is given a standby
+ * Runs work on the database of the settings, or the embedded one of that name, and closes it; with `--demo` on the
+ * demo's. Warns of a standby's delay. @throws StandbyError if a command that writes is given a standby
  */
 export async function onDatabase<Result>(
   settings: Pick<Settings, 'databaseUrl'>,
@@ -68,7 +58,9 @@ export async function onDatabase<Result>(
   access: 'reads' | 'writes',
   work: (database: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {
-  const database = await openStored(context, settings);
+  if (context.demo) await demandDatabase(context, settings);
+  const place = context.demo ? { ...context, name: demoDatabase, mustExist: true } : context;
+  const database = await openDatabase(settings, place);
   try {
     const standby = await readStandby(database.pool);
     if (standby !== null) {
@@ -97,12 +89,22 @@ export function reportLocation(
   stderr(`Embedded Postgres ${state}; its data is in ${embedded.dataDirectory}${why}\n`);
 }
 
-/** For commands that create no tables. @throws UsageError if the database has none yet */
-export async function demandData({ pool }: OpenDatabase): Promise<void> {
-  // Analysts have no access to schema etl.
-  const { rows } = await pool.query(`select where to_regnamespace('explorer') is not null`);
-  if (rows.length > 0) return;
-  throw new UsageError(
-    'there is nothing in this database yet: run sync or start first; --demo reads the database of the demo.',
-  );
+/** `onDatabase` for commands that create nothing. @throws UsageError without a database, or a table in it */
+export async function onData<Result>(
+  settings: Pick<Settings, 'databaseUrl'>,
+  context: Context,
+  access: 'reads' | 'writes',
+  work: (database: OpenDatabase) => Promise<Result>,
+): Promise<Result> {
+  await demandDatabase(context, settings);
+  return onDatabase(settings, context, access, async (database) => {
+    // Analysts have no access to schema etl.
+    const { rows } = await database.pool.query(
+      `select where to_regnamespace('explorer') is not null`,
+    );
+    if (rows.length > 0) return work(database);
+    throw new UsageError(
+      'there is nothing in this database yet: run sync or start first; --demo reads the database of the demo.',
+    );
+  });
 }

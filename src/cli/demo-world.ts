@@ -14,6 +14,7 @@ import { type Database, transact } from '../db/transaction.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 import { registerFeeds } from '../sync/feeds.ts';
 import { configuredFeeds } from '../sync/targets.ts';
+import { count } from '../status/schema.ts';
 import type { ChosenFeeds } from './options.ts';
 import type { Context } from './context.ts';
 
@@ -183,8 +184,6 @@ export async function openWalks(db: Database, feeds: readonly string[]): Promise
   `);
   return rows;
 }
-
-const count = z.int().min(0);
 
 /** The kill, and how the walk of the watched feed continued. Pages count from 1. */
 export const killSchema = z.strictObject({

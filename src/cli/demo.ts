@@ -9,7 +9,7 @@ import { withName } from '../db/timeouts.ts';
 import { feedName } from '../lists/feed.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { programFile } from '../package-file.ts';
-import type { FeedStatus, StatusDocument } from '../status/schema.ts';
+import { count, type FeedStatus, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { configuredFeeds, configuredLanes, withTargets } from '../sync/targets.ts';
 import { type Look, paint } from '../terminal/look.ts';
@@ -44,8 +44,6 @@ import { demoDatabase, onDatabase } from './database.ts';
 import { servePage, urlOf } from './open.ts';
 import { openScreen, type Screen } from './screen.ts';
 import { showProgress, syncTargets } from './sync.ts';
-
-const count = z.int().min(0);
 
 /** `demo --json`. */
 export const demoDocument = z.strictObject({

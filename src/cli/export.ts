@@ -6,12 +6,12 @@ import { isPermissionDenied } from '../db/failure.ts';
 import { statementOf } from '../query/question.ts';
 import { momentForms, parseMoment } from '../time.ts';
 import { counted } from '../terminal/numbers.ts';
+import { count } from '../status/schema.ts';
 import { collect, addExamples } from './options.ts';
-import { storedFeeds, demandData, demandDatabase, onDatabase } from './database.ts';
+import { storedFeeds, onData } from './database.ts';
 import { UsageError, type Context, type Registry } from './context.ts';
 import { questionOf } from './query.ts';
 
-const count = z.int().min(0);
 export const exportDocument = z.strictObject({
   schema: z.literal('explorer-etl/export/1'),
   folder: z.string(),
@@ -72,9 +72,7 @@ async function exportTo(context: Context, options: ExportOptions, names: readonl
     throw new UsageError('--query takes one --chain at most, and no names, --since or --until.');
   }
   const answer = query === undefined ? null : await sourceOfQuery(context, query, chains[0]);
-  await demandDatabase(context, settings);
-  return onDatabase(settings, context, 'reads', async (database) => {
-    await demandData(database);
+  return onData(settings, context, 'reads', async (database) => {
     const { pool } = database;
     const sources = answer ?? (await relationSources(pool, names, chains, [since, until]));
     const to = resolve(context.cwd, options.to);

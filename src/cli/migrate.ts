@@ -3,6 +3,7 @@ import { prepareDatabase } from '../app.ts';
 import { distribute, type Distributed } from '../db/layout.ts';
 import { grantRoles, roles } from '../db/roles.ts';
 import { largeTable } from '../lists/registry.ts';
+import { count } from '../status/schema.ts';
 import { addExamples } from './options.ts';
 import { type Context, type Registry, waitingOf } from './context.ts';
 import { onDatabase, reportLocation, settingsOf } from './database.ts';
@@ -14,9 +15,9 @@ interface MigrateOptions {
 
 export const migrateDocument = z.strictObject({
   schema: z.literal('explorer-etl/migrate/1'),
-  applied: z.int().min(0),
+  applied: count,
   /** Files of views and functions that ran now; 0: none has changed. */
-  views: z.int().min(0),
+  views: count,
   roles: z.array(z.string()),
   /** The table of --distribute; null without that flag. */
   layout: z

@@ -11,7 +11,7 @@ import { printable } from '../printable.ts';
 import { statusOrOutage } from '../status/status.ts';
 import { webAssets } from '../web/bundle.ts';
 import { exits, type Context, type Registry } from './context.ts';
-import { demandDatabase, openStored, settingsOf } from './database.ts';
+import { demandDatabase, onDatabase, settingsOf } from './database.ts';
 import { addDemo, addExamples } from './options.ts';
 
 /** `open --json`: written once the server listens; `open` then waits for a signal. */
@@ -40,8 +40,7 @@ export function register({ command, run }: Registry): void {
 async function open(context: Context, options: OpenOptions) {
   const settings = settingsOf(context, {}, 'database');
   await demandDatabase(context, settings);
-  const database = await openStored(context, settings);
-  try {
+  return onDatabase(settings, context, 'reads', async (database) => {
     const serving = { settings, works: false, metricsAddress: null };
     const server = await servePage(context, wantedAddress(options, settings), serving);
     const url = urlOf(server);
@@ -59,10 +58,8 @@ async function open(context: Context, options: OpenOptions) {
     } finally {
       await server.close();
     }
-  } finally {
-    await database.close();
-  }
-  return exits.done;
+    return exits.done;
+  });
 }
 
 /** The value of `--http`; true: no address was given. */

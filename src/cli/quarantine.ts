@@ -12,14 +12,13 @@ import {
 } from '../quarantine/quarantine.ts';
 import { columns, fit } from '../terminal/layout.ts';
 import type { Look } from '../terminal/look.ts';
+import { count } from '../status/schema.ts';
 import { addFeedOptions, wholeNumber, type ChosenFeeds, addExamples } from './options.ts';
-import { storedFeeds, demandData, onDatabase } from './database.ts';
+import { storedFeeds, onData } from './database.ts';
 import { exits, UsageError, type Action, type Registry } from './context.ts';
 
 /** An item's feed, and its number for --id. */
 const item = { id: z.int(), feed: z.string(), chain_id: z.int(), operation: z.string() };
-const count = z.int().min(0);
-
 /** `quarantine list --json`: all items, oldest first. */
 export const quarantineListDocument = z.strictObject({
   schema: z.literal('explorer-etl/quarantine-list/1'),
@@ -74,8 +73,7 @@ export function register({ command, run }: Registry): void {
     run<QuarantineOptions>(async (context, options) => {
       const { settings, ...feeds } = storedFeeds(context, options);
       const { id: ids = [], reason = null } = options;
-      return onDatabase(settings, context, access, async (database) => {
-        await demandData(database);
+      return onData(settings, context, access, async (database) => {
         return work(database.db, { ...feeds, ids, reason }, context, options);
       });
     });

@@ -14,7 +14,8 @@ import { csvHead, csvLines, isNumber, isText, jsonText, readTypeNames } from '..
 import { parseDuration } from '../time.ts';
 import { counted } from '../terminal/numbers.ts';
 import { fit, widthOf } from '../terminal/layout.ts';
-import { storedFeeds, demandData, demandDatabase, onDatabase } from './database.ts';
+import { count } from '../status/schema.ts';
+import { storedFeeds, onData } from './database.ts';
 import { wholeNumber, addExamples } from './options.ts';
 import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
 
@@ -25,7 +26,7 @@ export const queryDocument = z.strictObject({
   columns: z.array(z.strictObject({ name: z.string(), type: z.string() })),
   /** Integers above 2^53 - 1 and numeric are strings; times are ISO 8601 in UTC; json is nested. */
   rows: z.array(z.record(z.string(), z.unknown())),
-  row_count: z.int().min(0),
+  row_count: count,
   /** Whether --limit cut off rows. */
   cut: z.boolean(),
 });
@@ -133,9 +134,7 @@ async function query(context: Context, options: QueryOptions, given?: string) {
   });
   const isTable = !json && format === 'table';
   const most = isLimited ? null : (limit ?? (isTable ? tableRows : null));
-  await demandDatabase(context, settings);
-  return onDatabase(settings, context, 'reads', async (database) => {
-    await demandData(database);
+  return onData(settings, context, 'reads', async (database) => {
     const { pool } = database;
     const bounds = { timeoutMs, limit: most, signal: context.signal };
     const write = json ? writeDocument : isTable ? writeTable : writeCsv;

@@ -20,7 +20,7 @@ import {
 } from '../sync/targets.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds, addExamples } from './options.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
-import { demandData, onDatabase, settingsOf } from './database.ts';
+import { onData, settingsOf } from './database.ts';
 import { concludeSync, syncTargets } from './sync.ts';
 import { costText } from './verify.ts';
 
@@ -41,9 +41,8 @@ export function register({ command, run }: Registry): void {
 async function repair(context: Context, options: RepairOptions) {
   const wanted = settingsOf(context, options);
   requireApiKey(wanted);
-  return onDatabase(wanted, context, 'writes', async (database) => {
+  return onData(wanted, context, 'writes', async (database) => {
     const begunAt = performance.now();
-    await demandData(database);
     // Feeds that were never read have no gap: sync and start register feeds, repair registers none.
     const settings = { ...wanted, chains: await onlyRegistered(database.db, wanted.chains) };
     await registerFeeds(

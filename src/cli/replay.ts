@@ -2,20 +2,21 @@ import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 import { countArchived, replayArchive, type Replayed } from '../replay/replay.ts';
 import { counted, whole } from '../terminal/numbers.ts';
+import { count } from '../status/schema.ts';
 import { addFeedOptions, type ChosenFeeds, addExamples } from './options.ts';
-import { storedFeeds, demandData, onDatabase, reportLocation } from './database.ts';
+import { storedFeeds, onData } from './database.ts';
 import type { Context, Registry } from './context.ts';
 
 export const replayDocument = z.strictObject({
   schema: z.literal('explorer-etl/replay/1'),
   /** Archived pages decoded. */
-  pages: z.int().min(0),
+  pages: count,
   /** Rows added, and rows changed, in the lists' own tables. */
-  inserted: z.int().min(0),
-  updated: z.int().min(0),
-  released: z.int().min(0),
+  inserted: count,
+  updated: count,
+  released: count,
   /** Items of the pages that still cannot become rows. */
-  quarantined: z.int().min(0),
+  quarantined: count,
 });
 
 /** Between two progress lines, in ms: a long replay should not fill a log. */
@@ -34,9 +35,7 @@ Interrupted or killed, the same command starts again, and ends with the same row
 
 async function replay(context: Context, options: ChosenFeeds) {
   const { settings, ...filter } = storedFeeds(context, options);
-  return onDatabase(settings, context, 'writes', async (database) => {
-    reportLocation(context, database);
-    await demandData(database);
+  return onData(settings, context, 'writes', async (database) => {
     const total = await countArchived(database.db, filter);
     let reportedAt = performance.now();
     const onProgress = ({ pages }: Replayed) => {

@@ -12,7 +12,7 @@ import { failures, type FailureClass } from '../failure.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { estimateFeeds } from '../status/estimate.ts';
 import { printable } from '../printable.ts';
-import type { StatusDocument } from '../status/schema.ts';
+import { count, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { feedNames, fit, prose } from '../terminal/layout.ts';
 import { type Look, paint } from '../terminal/look.ts';
@@ -38,8 +38,6 @@ import {
 import { onDatabase, settingsOf, reportLocation } from './database.ts';
 import { logOf, openScreen, type Screen, watchStatus } from './screen.ts';
 import { detailsOf, feedTable } from './status.ts';
-
-const count = z.int().min(0);
 
 const sums = {
   rows_added: count,

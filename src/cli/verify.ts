@@ -15,7 +15,7 @@ import { type Look, mark, paint } from '../terminal/look.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import { type Context, exits, type Registry, withCommands } from './context.ts';
 import { addExamples, addDemo } from './options.ts';
-import { demandData, onDatabase, settingsOf } from './database.ts';
+import { onData, settingsOf } from './database.ts';
 
 export function register({ command, run }: Registry): void {
   addExamples(
@@ -27,8 +27,7 @@ export function register({ command, run }: Registry): void {
 
 async function verify(context: Context) {
   const settings = settingsOf(context, {}, 'database');
-  return onDatabase(settings, context, 'reads', async (database) => {
-    await demandData(database);
+  return onData(settings, context, 'reads', async (database) => {
     const how = { pageSize: settings.explorer.pageSize, at: new Date() };
     const document = await verifyReport(database.db, await verifyFeeds(database.db), how);
     const text = verifyText(context.out, withCommands(document, context.commandLine));
