@@ -14,7 +14,7 @@ import { estimateFeeds } from '../status/estimate.ts';
 import { printable } from '../printable.ts';
 import { count, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
-import { feedNames, fit, prose } from '../terminal/layout.ts';
+import { fit, prose } from '../terminal/layout.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import {
@@ -295,12 +295,7 @@ const total = (parts: readonly Sums[]): Sums =>
     ]),
   ) as Sums;
 
-const isEnded = ({ state }: Lane) => state === 'finished' || state === 'paused';
-
-/**
- * The feeds' status, cost, failures, and what the status has against the other feeds. Pure.
- * @param status of all feeds, after the work
- */
+/** The feeds' status, the cost, and what the status has against these feeds. Pure. @param status after the work */
 export function syncText(
   look: Look,
   document: SyncDocument,
@@ -312,19 +307,20 @@ export function syncText(
   if (lanes.length === 0 && exit === exits.done) {
     return [`${paint(look, 'good', '✓')} Nothing to do: everything in range is downloaded.`];
   }
-  const failed = new Set(lanes.filter((lane) => !isEnded(lane)).map(({ feed }) => feed));
   const names = new Set(lanes.map(({ feed }) => feed));
-  const isOther = (feed: string) => names.has(feed) && !failed.has(feed);
-  const reasons = status.reasons.filter(
-    ({ severity, feeds }) => severity !== 'info' && feeds.some(isOther),
-  );
   const feeds = status.feeds.filter(({ feed }) => names.has(feed));
+  // Its work has just ended: that no worker goes on is no news.
+  const reasons = status.reasons
+    .filter(({ severity, code }) => severity !== 'info' && code !== 'no-worker')
+    .filter((reason) => reason.feeds.some((feed) => names.has(feed)));
   const shown = withCommands({ ...status, feeds, reasons }, commandLine);
+  const isInterrupted = exit === exits.interrupted;
+  const explained = new Set(isInterrupted ? [] : reasons.flatMap((reason) => reason.feeds));
   return [
     ...(feeds.length === 0 ? [] : [...feedTable(shown, look), '']),
     ...prose(look, totalsText(document)),
-    ...failureLines(look, lanes),
-    ...(exit === exits.interrupted
+    ...lanes.filter(({ feed }) => !explained.has(feed)).flatMap((lane) => endLines(look, lane)),
+    ...(isInterrupted
       ? ['Interrupted. Progress is saved: the same command resumes.']
       : detailsOf(shown, look, commandLine).flat()),
   ];
@@ -341,30 +337,9 @@ function totalsText({ totals }: SyncDocument): string {
   ].join(' · ');
 }
 
-/** Failure reasons, each once: a key's problem applies to all of its feeds. */
-function failureLines(look: Look, lanes: readonly Lane[]): string[] {
-  const ended = lanes.filter((lane) => !isEnded(lane));
-  const all = new Set(lanes.map(({ feed }) => feed)).size;
-  return [...Map.groupBy(ended, (lane) => `${lane.state} ${causeOf(lane)}`).values()].flatMap(
-    (group) => {
-      const [first] = group;
-      if (first === undefined) return [];
-      const whose = feedNames(
-        look,
-        group.map(({ feed }) => feed),
-        all,
-      );
-      const sign = first.state === 'failed' ? paint(look, 'bad', '✗') : paint(look, 'quiet', '–');
-      return prose(look, `${sign} ${whose}: ${reasonOf(first)}`);
-    },
-  );
+/** How a lane ended, if the status does not say why: another worker may be at work on its feed. */
+function endLines(look: Look, { feed, state, reason }: Lane): string[] {
+  if (state === 'finished' || state === 'paused') return [];
+  const why = state === 'superseded' ? 'replaced by a run with other bounds.' : reason;
+  return prose(look, `${feed}: ${state}: ${printable(why ?? 'the run did not end.')}`, 2);
 }
-
-/** Each feed's message of a refused key has another time. */
-const causeOf = (lane: Lane): string =>
-  lane.failure !== null && failures[lane.failure].stops === 'key' ? lane.failure : reasonOf(lane);
-
-const reasonOf = ({ state, reason }: Lane): string =>
-  state === 'superseded'
-    ? 'superseded: replaced by a run with other bounds.'
-    : printable(reason ?? 'the run did not end.');

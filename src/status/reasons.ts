@@ -93,13 +93,16 @@ const isWaiting = (feed: FeedStatus): boolean =>
   feed.state === 'blocked' && !isRefused(feed) && !isRejected(feed);
 
 /** By feeds, not only keys: a replaced key stays paused for minutes, and no feed uses it any more. */
-function waitsUntil({ failure }: FeedStatus, { feeds, credits }: OverallFacts): string | null {
-  const those = feeds.filter((feed) => isWaiting(feed) && feed.failure === failure);
-  const paused = credits.keys.filter((key) => key.failure === failure);
-  return earliest([
-    ...those.flatMap(({ lanes }) => lanes.map(({ until }) => until)),
+function waitsUntil(feed: FeedStatus, { feeds, credits }: OverallFacts): string | null {
+  const those = feeds.filter((one) => isWaiting(one) && one.failure === feed.failure);
+  const paused = credits.keys.filter(({ failure }) => failure === feed.failure);
+  const until = earliest([
+    ...those.flatMap(({ lanes }) => lanes.map((lane) => lane.until)),
     ...paused.map(({ paused_until }) => paused_until),
   ]);
+  // Our own daily limit pauses no key.
+  const { forecast } = credits;
+  return until ?? (isOutOfCredits(feed) && forecast.kind === 'spent' ? forecast.until : null);
 }
 
 /** A backfill is open. A new snapshot is none: the previous one stays valid. */

@@ -45,7 +45,7 @@ test('a defect of the program ends its feed as failed, with one stack in the log
 
   expect(failed.code).toBe(1);
   expect(failed.stdout).toMatch(
-    /✗ 10\/factories: internal-error: TypeError: Cannot read properties of undefined.*report it/u,
+    /10\/factories: internal-error: TypeError: Cannot read properties of undefined[\s\S]*report it/u,
   );
   expect(failed.stdout).not.toMatch(/nothing is lost/iu);
   const told = logLines(failed.stderr).filter(({ feed }) => feed === '10/factories');

@@ -64,7 +64,7 @@ test('a sync whose credits are used up says until when, keeps what it read, and 
       code: 1,
       requests: 4,
       stdout: expect.stringMatching(
-        /^✗ 10\/user-operations: out-of-credits: .*; no request before 20\d\d-\d\d-\d\d 00:00:00 UTC\. Nothing to do: /mu,
+        /^ {2}10\/user-operations: The key is out of credits until 20\d\d-\d\d-\d\d 00:00 UTC\.$/mu,
       ),
     });
 

@@ -4,6 +4,7 @@ import { feedOf, statusOf } from '../../harness/status.ts';
 import { expectToFit, usual } from './looks.ts';
 import { exits } from '../../../src/cli/context.ts';
 import { syncText, type SyncDocument } from '../../../src/cli/sync.ts';
+import type { FeedStatus } from '../../../src/status/schema.ts';
 import { plainLook, type Look } from '../../../src/terminal/look.ts';
 
 type Lane = SyncDocument['lanes'][number];
@@ -49,17 +50,28 @@ const exitOf = ({ lanes }: SyncDocument) => {
   return has('paused') ? exits.interrupted : has('failed') ? exits.failed : exits.done;
 };
 
-/** The status after the command: what a lane counts is there. */
+/** The status after the command: what a lane counts is there, and how it ended. */
 function statusAfter({ lanes, history }: SyncDocument) {
-  const others = { operation: 'factories', label: 'factories', rows: 300 };
+  const endOf = (operation: string) => {
+    const { failure = null, reason = null } =
+      lanes.find((lane) => lane.operation === operation && lane.failure !== null) ?? {};
+    return { failure, sentence: reason, state: stateOf(failure) };
+  };
   return statusOf([
     feedOf({
+      ...endOf('user-operations'),
       quarantined: lanes[0]?.quarantined ?? 0,
       schema_drift: lanes[0]?.drift ?? 0,
       verified: { ...feedOf().verified, gaps: history.length, missing: 1_234 * history.length },
     }),
-    feedOf(others),
+    feedOf({ operation: 'factories', label: 'factories', rows: 300, ...endOf('factories') }),
   ]);
+}
+
+function stateOf(failure: FailureClass | null): FeedStatus['state'] {
+  if (failure === null) return 'current';
+  if (failures[failure].feed === 'unsupported') return 'unsupported';
+  return failure === 'rejected' || failures[failure].stops === 'key' ? 'blocked' : 'failing';
 }
 
 const drawnOn = (look: Look, document: SyncDocument) =>
@@ -122,21 +134,27 @@ function sceneOf(name: FailureClass): SyncDocument {
   return { ...done, lanes: [{ ...read, ...counted }], totals: { ...done.totals, ...counted } };
 }
 
+/** Its advice, or the command that is the advice. */
+function saidOf(name: FailureClass): RegExp | string {
+  const { stops, advice } = failures[name];
+  if (stops === 'nothing') return /1 (?:item|field)/u;
+  if (stops === 'key') return name === 'throttled' ? advice : /explorer-etl (?:check|plan)$/u;
+  return name === 'unsupported' ? 'Remove it from the configuration' : advice;
+}
+
 test.each(Object.keys(failures) as FailureClass[])(
   'a failure of class %s, as sync says it',
   (name) => {
     // Below the table and the totals.
     const lines = drawnOn(usual, sceneOf(name)).slice(4);
     const text = lines.join(' ').replaceAll(/\s+/gu, ' ');
-    expect(text).toMatch(
-      failures[name].stops === 'nothing' ? /1 (?:item|field)/u : failures[name].advice,
-    );
+    expect(text).toMatch(saidOf(name));
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   },
 );
 
 test('in a file no line is broken, so that a failure is found whole', () => {
   expect(drawnOn(plainLook, failed({ ...read, ...failure('rejected') }))).toContain(
-    `✗ 10/user-operations: rejected: HTTP 500, what the explorer said. ${failures.rejected.advice}`,
+    '  10/user-operations: rejected: HTTP 500, what the explorer said.',
   );
 });
