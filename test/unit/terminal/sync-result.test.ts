@@ -9,14 +9,7 @@ import { plainLook, type Look } from '../../../src/terminal/look.ts';
 
 type Lane = SyncDocument['lanes'][number];
 
-const read: Lane = {
-  feed: '10/user-operations',
-  chain_id: 10,
-  operation: 'user-operations',
-  lane: 'backfill',
-  state: 'finished',
-  failure: null,
-  reason: null,
+const sums = {
   rows_added: 12_000,
   rows_changed: 34,
   pages: 240,
@@ -25,22 +18,25 @@ const read: Lane = {
   quarantined: 0,
   drift: 0,
 };
+const read: Lane = {
+  feed: '10/user-operations',
+  chain_id: 10,
+  operation: 'user-operations',
+  lane: 'backfill',
+  state: 'finished',
+  failure: null,
+  reason: null,
+  ...sums,
+};
 const factories: Lane = { ...read, feed: '10/factories', operation: 'factories', rows_changed: 0 };
 
 const done: SyncDocument = {
   schema: 'explorer-etl/sync/1',
   command: 'sync',
   lanes: [read],
-  totals: { ...totalOf(read), seconds: 5.1 },
+  totals: { ...sums, seconds: 5.1 },
   history: [],
 };
-
-function totalOf(lane: Lane): Omit<SyncDocument['totals'], 'seconds'> {
-  const { rows_added, rows_changed, ...others } = lane;
-  const { pages, requests, credits, quarantined, drift } = others;
-  const rows = { rows_added, rows_changed };
-  return { ...rows, pages, requests, credits, quarantined, drift };
-}
 
 const failed = (...lanes: readonly Lane[]): SyncDocument => ({ ...done, lanes: [...lanes] });
 
