@@ -70,7 +70,7 @@ export async function openDemoWorld(
   const origin = originPrefix + new Date(startMs).toISOString().slice(0, 10);
   const chains = demoChains(startMs, nowMs);
   // The chains have the same batches.
-  const toBatch = Math.max(...chains.map(({ batches: { first, count } }) => first + count - 1));
+  const toBatch = Math.max(...chains.map(({ batches }) => batches.first + batches.count - 1));
   const feeds = configuredFeeds(configured, { fromBatch: toBatch - copiedBatches + 1, toBatch });
   await registerFeeds(db, feeds, 'flags', { origin, isSameData: false });
   const items = chains.find(({ id }) => id === longestList.chainId)?.userOperations ?? 0;

@@ -251,21 +251,21 @@ const writeCsv: Writer = (context, answer) =>
 
 /** Writes nothing before the first rows, so that an earlier failure has its own document. */
 const writeDocument: Writer = async (context, answer, { pool }) => {
-  let count = 0;
+  let written = 0;
   const cut = await writePieces(context, answer, async ({ columns, rows }, isFirst) => {
     const keys = columns.map(({ name }) => JSON.stringify(name));
     const lines = rows.map((row) => {
       const members = columns.map(
         ({ type }, at) => `${keys[at]}:${jsonText(row[at] ?? null, type)}`,
       );
-      return `${count++ === 0 ? '' : ','}\n    {${members.join(',')}}`;
+      return `${written++ === 0 ? '' : ','}\n    {${members.join(',')}}`;
     });
     const head = isFirst ? await documentHead(columns, pool) : '';
     return head + printableLines(lines.join(''));
   });
-  const rest = Object.entries({ row_count: count, cut, exit: exits.done });
+  const rest = Object.entries({ row_count: written, cut, exit: exits.done });
   const members = rest.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`);
-  context.stdout(`${count === 0 ? '' : '\n  '}],\n  ${members.join(',\n  ')}\n}\n`);
+  context.stdout(`${written === 0 ? '' : '\n  '}],\n  ${members.join(',\n  ')}\n}\n`);
   return cut;
 };
 

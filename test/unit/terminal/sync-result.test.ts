@@ -49,9 +49,9 @@ const exitOf = ({ lanes }: SyncDocument) => {
 /** The status after the command: what a lane counts is there, and how it ended. */
 function statusAfter({ lanes, history }: SyncDocument) {
   const endOf = (operation: string) => {
-    const { failure = null, reason = null } =
-      lanes.find((lane) => lane.operation === operation && lane.failure !== null) ?? {};
-    return { failure, sentence: reason, state: stateOf(failure) };
+    const one = lanes.find((lane) => lane.operation === operation && lane.failure !== null);
+    const name = one?.failure ?? null;
+    return { failure: name, sentence: one?.reason ?? null, state: stateOf(name) };
   };
   return statusOf([
     feedOf({
@@ -64,10 +64,10 @@ function statusAfter({ lanes, history }: SyncDocument) {
   ]);
 }
 
-function stateOf(failure: FailureClass | null): FeedStatus['state'] {
-  if (failure === null) return 'current';
-  if (failures[failure].feed === 'unsupported') return 'unsupported';
-  return failure === 'rejected' || failures[failure].stops === 'key' ? 'blocked' : 'failing';
+function stateOf(name: FailureClass | null): FeedStatus['state'] {
+  if (name === null) return 'current';
+  if (failures[name].feed === 'unsupported') return 'unsupported';
+  return name === 'rejected' || failures[name].stops === 'key' ? 'blocked' : 'failing';
 }
 
 const drawnOn = (look: Look, document: SyncDocument) =>
