@@ -15,7 +15,7 @@ import { traceTerm } from '../status/trace.ts';
 import { BusyError, type Reader } from './reader.ts';
 
 export interface ApiSources {
-  readonly reader: Pick<Reader, 'inTurn'>;
+  readonly reader: Pick<Reader, 'inTurn' | 'known'>;
   readonly status: () => Promise<StatusDocument>;
   readonly commandLine: (command: string) => string;
 }
@@ -35,7 +35,10 @@ export function createApi({ reader, status, commandLine }: ApiSources): Hono {
     if (error instanceof HTTPException) return context.json({ error: error.message }, error.status);
     return context.json({ error: sentenceOf(error) }, isTooSlow(error) ? 504 : 503);
   });
-  app.get('/status.json', async (context) => send(context, await status()));
+  app.get('/status.json', async (context) => {
+    reader.known();
+    return send(context, await status());
+  });
   serve('/strips.json', async (db) => {
     const { feeds } = await status();
     const shares = feeds.flatMap(({ feed, verified: { share } }) =>

@@ -36,10 +36,14 @@ export function createReader() {
   let isClosed = false;
   let waiting = 0;
   let turn: Promise<unknown> = Promise.resolve();
+  /** @throws BusyError before the database is known */
+  const known = (): Source => {
+    if (source === null) throw new BusyError('Starting: the database is being opened.');
+    return source;
+  };
   /** @throws BusyError before the database is known, and errors of Postgres */
   const pool = async (): Promise<Pool> => {
-    if (source === null) throw new BusyError('The database is being opened.');
-    opened ??= openPool(source).then(async (made) => {
+    opened ??= openPool(known()).then(async (made) => {
       if (isClosed) await made.end();
       return (ready = made);
     });
@@ -52,6 +56,7 @@ export function createReader() {
   };
   return {
     use: (named: Source) => void (source = named),
+    known,
     pool,
     /** Reads after all earlier requests. @throws BusyError, and errors of Postgres */
     async inTurn<Value>(read: (db: Database) => Promise<Value>): Promise<Value> {

@@ -1,13 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StatusDocument } from '../status/schema.ts';
 
-/** Pause between reads: 50 times a read's duration, so a fiftieth of a core, within limits, ms. */
-const rest = { times: 50, leastMs: 1_000, mostMs: 30_000 };
+/** Pause between reads, as a multiple of the last one's duration, within limits in ms: a fiftieth of a core. */
+const calm = { times: 50, leastMs: 1_000, mostMs: 30_000 };
+/** While pages arrive, people watch, and the work itself slows a read down. */
+const busy = { times: 5, leastMs: 1_000, mostMs: 3_000 };
 /** How long a scrape waits for a read: with an old one, and without, in ms. */
 const promptMs = 20;
 const longestMs = 5_000;
 /** Maximum age of a scrape's read, in ms. */
 const recentMs = 60_000;
+
+const isRunning = ({ state }: StatusDocument['feeds'][number]): boolean => state === 'running';
 
 export type Snapshots = ReturnType<typeof createSnapshots>;
 
@@ -24,8 +28,9 @@ export function createSnapshots(read: () => Promise<StatusDocument>, now: () => 
     coming = mine;
     const status = await mine.status;
     last = { status, atMs: now() };
-    const restMs = rest.times * (last.atMs - begun);
-    mine.goodUntilMs = last.atMs + Math.min(Math.max(rest.leastMs, restMs), rest.mostMs);
+    const { times, leastMs, mostMs } = status.feeds.some(isRunning) ? busy : calm;
+    const restMs = times * (last.atMs - begun);
+    mine.goodUntilMs = last.atMs + Math.min(Math.max(leastMs, restMs), mostMs);
     return status;
   };
 

@@ -93,12 +93,16 @@ function headline(state: Overall['state'], reason: Reason, { feeds: all }: Overa
   return { state, sentence: text, since: sinceOf(reason, all), command };
 }
 
-/** Since when; null: unknown. */
-function sinceOf({ code, feeds: concerned }: Reason, feeds: readonly FeedStatus[]): string | null {
-  if (code === 'no-worker' || code === 'paused') return lastPageAt(feeds);
-  if (code !== 'source-silent') return null;
-  const those = feeds.filter(({ feed }) => concerned.includes(feed));
-  return latest(those.map(({ newest_item }) => newest_item?.at ?? null));
+/** Since when; null: unknown. What blocks progress began after the last page. */
+function sinceOf(
+  { code, blocks_readiness: isBlocking, feeds }: Reason,
+  all: readonly FeedStatus[],
+) {
+  const isOfAll = feeds.length === 0 || code === 'no-worker';
+  const own = isOfAll ? all : all.filter(({ feed }) => feeds.includes(feed));
+  if (code === 'source-silent')
+    return latest(own.map(({ newest_item }) => newest_item?.at ?? null));
+  return isBlocking ? lastPageAt(own) : null;
 }
 
 /** Each feed with the sentence of its most severe reason, or its own. Pure. */

@@ -21,8 +21,7 @@ test('a name that was made to lead here is refused, one that is listed is not', 
 
 test("another site's page gets nothing, and nothing writes", async () => {
   const page = await servedPage(null);
-  const with_ = (headers: Record<string, string>) =>
-    statusOf(ask(page, '/status.json', { headers }));
+  const with_ = (headers: Record<string, string>) => statusOf(ask(page, '/metrics', { headers }));
   expect(await with_({ origin: 'https://evil.example.com' })).toBe(403);
   expect(await with_({ origin: 'null' })).toBe(403);
   const framed = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
@@ -62,9 +61,10 @@ test('beyond this machine a token is needed for all data', async () => {
 test('the token lets in as a header, and the page without it holds no data', async () => {
   const page = await servedPage(null, { token });
   const sent = { headers: { authorization: `Bearer ${token}` } };
-  for (const path of ['/', '/status.json', '/metrics']) {
+  for (const path of ['/', '/metrics']) {
     expect(await statusOf(ask(page, path, sent)), path).toBe(200);
   }
+  expect(await statusOf(ask(page, '/status.json', sent))).toBe(503);
   for (const wrong of [`${token}y`, token.slice(1), '']) {
     const headers = { authorization: `Bearer ${wrong}` };
     expect(await statusOf(ask(page, '/status.json', { headers })), wrong).toBe(401);

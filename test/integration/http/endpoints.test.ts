@@ -127,11 +127,10 @@ test('the database goes away and comes back', async () => {
 
 test('before the database is known, the page is served and says so', async () => {
   const page = await servedPage(null);
-  expect(await answers(page)).toMatchObject(unreachable);
-  expect(await ask(page, '/runs.json')).toMatchObject({
-    status: 503,
-    body: '{"error":"The database is being opened."}',
-  });
+  const starting = { status: 503, body: '{"error":"Starting: the database is being opened."}' };
+  expect(await ask(page, '/status.json')).toMatchObject(starting);
+  expect(await ask(page, '/runs.json')).toMatchObject(starting);
+  expect(await ask(page, '/readyz')).toMatchObject({ status: 503 });
 });
 
 test('what works in rounds and stands still is not healthy', async () => {
