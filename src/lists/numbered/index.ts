@@ -20,11 +20,9 @@ import type { Configured, NumberedWalk, Operation } from '../operation.ts';
 import { parallelOf } from '../pace.ts';
 import { operations } from '../registry.ts';
 import { polling } from '../settings.ts';
-import { judgeBatchEnd } from './ends.ts';
-import { listOf, tablesOfFeed } from './list.ts';
 import { isDue, planBackfillBatch, planLiveBatch } from './plan.ts';
-import { concludeBatch } from './settle.ts';
-import type { NumberedScope } from './walks.ts';
+import { concludeBatch, judgeBatchEnd } from './settle.ts';
+import { isOf, listOf, type NumberedScope, tablesOf } from './walks.ts';
 
 function lanes(settings: NumberedSettings, { fromBatch, toBatch }: ScopeBounds) {
   const from_batch = fromBatch ?? settings.fromBatch;
@@ -217,8 +215,6 @@ async function reconcileTarget(
 ): Promise<void> {
   const ranges = scopes.flatMap((scope) => rangeOf(scope) ?? []);
   if (ranges.length === 0) return;
-  const { chain_id: chainId } = feed;
-  const { states } = tablesOfFeed(feed);
   await db.execute(sql`
     with wanted as (
       select range_agg(range) as numbers from unnest(${sql.param(ranges)}::int8range[]) as range
@@ -226,14 +222,14 @@ async function reconcileTarget(
       select target_numbers - numbers as numbers from etl.feeds, wanted where ${ofFeed(feed)}
     ), fragment as (
       select unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
-      from other, ${states}
-      where not isempty(numbers) and chain_id = ${chainId} and batch_number <@ numbers
+      from other, etl.batch_states
+      where not isempty(numbers) and ${isOf(feed)} and batch_number <@ numbers
     ), kept as (
       select range_agg(int8range(lowest, upper(range))) as numbers
       from fragment, lateral (
         select min(batch_number) as lowest
-        from ${states}
-        where chain_id = ${chainId}
+        from etl.batch_states
+        where ${isOf(feed)}
           and batch_number >= lower(range)
           and batch_number < upper(range)
           and is_verified
@@ -266,8 +262,8 @@ async function repairRequests(
   const statement = sql`
     select ceil(sum(upper(range) - lower(range)) * coalesce(
       (
-        select avg(ceil(blocks_count::numeric / ${pageSize}::bigint)) from ${tablesOfFeed(feed).states}
-        where chain_id = ${feed.chain_id} and blocks_count > 0
+        select avg(ceil(blocks_count::numeric / ${pageSize}::bigint)) from etl.batch_states
+        where ${isOf(feed)} and blocks_count > 0
       ),
       ${unreadPages}::bigint
     ))::float8
@@ -285,7 +281,7 @@ async function repairRequests(
  */
 const batchesToRead = (db: Database, feed: Feed): Promise<readonly NumberedScope[]> =>
   transact(db, async (tx) => {
-    const { states } = tablesOfFeed(feed);
+    const { states } = tablesOf(listOf(operations[feed.operation]));
     await lockEnds(tx, { feed: feedName(feed) });
     const broken = sql`select numbers from etl.block_findings where ${ofFeed(feed)}`;
     if (await hasRows(tx, broken)) {

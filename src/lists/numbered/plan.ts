@@ -5,12 +5,12 @@ import { type Feed, type FeedLane, feedName, ofLane } from '../feed.ts';
 import type { Occasion, PlannedWalk, Target, WalkPlan } from '../list.ts';
 import type { Cursor, KnownBlock, NumberedWalk } from '../operation.ts';
 import { hasRested } from '../pace.ts';
-import { tablesOfFeed } from './list.ts';
 import {
   begunBy,
   follow,
   hasUnread,
   isBegun,
+  isOf,
   isSupposedGap,
   isUnderWay,
   latestBatchOf,
@@ -115,8 +115,8 @@ const unreadNumbers = (run: NumberedRun, from: number, top: SQL) => sql`
       int8multirange(int8range(${from}::bigint, greatest(${top} + 1, ${from}::bigint))) - coalesce(
         (
           select range_agg(int8range(batch_number, batch_number + 1))
-          from ${tablesOfFeed(run).states}
-          where chain_id = ${run.chain_id} and batch_number between ${from} and ${top}
+          from etl.batch_states
+          where ${isOf(run)} and batch_number between ${from} and ${top}
         ),
         '{}'
       )
@@ -168,7 +168,7 @@ export async function isDue(
   const range = historyOf(lane, scope, top);
   const isDueNow = occasion === 'sync' ? atOnce : isRested(range, at);
   const unverified = sql`
-    select from ${tablesOfFeed(lane).states} as batch where ${isUnverified(range, isDueNow)} limit 1
+    select from etl.batch_states where ${isUnverified(range, isDueNow)} limit 1
   `;
   return hasRows(db, unverified);
 }
@@ -190,16 +190,15 @@ const headLimit = 3;
 
 /** As SQL: the lowest unverified batches above the highest verified one, one more than may wait. */
 function head(range: RereadRange): SQL {
-  const { chain_id, from, to } = range;
-  const { states } = tablesOfFeed(range);
+  const { from, to } = range;
   return sql`
     select batch_number
-    from ${states}
-    where chain_id = ${chain_id} and not is_verified and blocks_count > 0 and batch_number <= ${to}
+    from etl.batch_states
+    where ${isOf(range)} and not is_verified and blocks_count > 0 and batch_number <= ${to}
       and batch_number > coalesce(
         (
-          select max(batch_number) from ${states}
-          where chain_id = ${chain_id} and state = 'settled' and batch_number between ${from} and ${to}
+          select max(batch_number) from etl.batch_states
+          where ${isOf(range)} and state = 'settled' and batch_number between ${from} and ${to}
         ),
         ${from}::bigint - 1
       )
@@ -241,9 +240,9 @@ const isRested = (range: RereadRange, at: Date) =>
 
 const atOnce = sql`true`;
 
-/** As SQL, over rows of `batch`: unverified, in range, and due. */
+/** As SQL, over `etl.batch_states`: unverified, in range, and due. */
 const isUnverified = (range: RereadRange, isDueNow: SQL) => sql`
-  batch.chain_id = ${range.chain_id}
+  ${isOf(range)}
   and not is_verified
   and batch_number between ${range.from} and ${readUpTo(range)}
   and ${isDueNow}
@@ -258,7 +257,7 @@ async function planReread(
 ): Promise<PlannedWalk<NumberedWalk> | null> {
   const next = sql`
     select batch_number::float8
-    from ${tablesOfFeed(range).states} as batch
+    from etl.batch_states
     where ${isUnverified(range, isDueNow)}
       and not ${isBegun(run, sql`batch_number`)}
       and not ${isUnderWay(run, sql`batch_number`)}
@@ -281,19 +280,17 @@ async function planLastRead(
   run: NumberedRun,
   range: RereadRange,
 ): Promise<PlannedWalk<NumberedWalk> | null> {
-  const { chain_id, operation, from, to } = range;
-  const { states } = tablesOfFeed(range);
+  const { from, to } = range;
   const next = sql`
     select batch_number::float8
     from etl.batch_standing
     where lacks_end
-      and chain_id = ${chain_id}
-      and operation = ${operation}
+      and ${isOf(range)}
       and batch_number <= ${to}
       and batch_number >= coalesce(
         (
-          select max(batch_number) from ${states}
-          where chain_id = ${chain_id} and blocks_count > 0 and batch_number < ${from}
+          select max(batch_number) from etl.batch_states
+          where ${isOf(range)} and blocks_count > 0 and batch_number < ${from}
         ),
         ${from}
       )
@@ -310,48 +307,25 @@ async function planLastRead(
   return walkAgain(tx, range, await valueOf<number>(tx, next));
 }
 
+/** What `etl.batch_read` says of a batch that is read again. */
 interface Again extends Record<string, unknown> {
   readonly wants: 'whole' | 'top' | 'bottom';
-  /** The cursor of the last page with blocks of the newest walk to the batch's end; null: the first page. */
+  /** Where its last page begins; null: the first page. */
   readonly entry: Cursor | null;
-  /** The highest block, or the one below the lowest pending one; null: the batch is read whole. */
+  /** The block that the walk may end at; null: the batch is read whole. */
   readonly known: KnownBlock | null;
 }
 
 /** Reads what can have changed: down to a known block, the last page, or the whole batch. */
 async function walkAgain(
   tx: Transaction,
-  feed: Feed,
+  { chain_id, operation }: Feed,
   batch: number | null,
 ): Promise<PlannedWalk<NumberedWalk> | null> {
   if (batch === null) return null;
-  const { blocks, number } = tablesOfFeed(feed);
-  const block = sql`block.chain_id = standing.chain_id and block.${number} = standing.batch_number`;
-  const { rows } = await tx.execute<Again>(sql`
-    select wants, (
-      select page.cursor_in
-      from etl.walks as walk
-      join etl.pages as page on page.walk_id = walk.id
-      where walk.batch = ${batch}
-        and walk.feed = ${feedName(feed)}
-        and walk.state = 'finished'
-        and walk.reason is null
-        and page.rows > 0
-      order by walk.id desc, page.sequence desc
-      limit 1
-    ) as entry, (
-      select json_build_object('height', height, 'hash', hash)
-      from ${blocks} as block
-      where ${block} and height = coalesce(
-        (select min(height) - 1 from ${blocks} as block where ${block} and is_pending_update),
-        standing.last_height
-      )
-    ) as known
-    from etl.batch_standing as standing
-    where chain_id = ${feed.chain_id}
-      and operation = ${feed.operation}
-      and batch_number = ${batch}
-  `);
+  const { rows } = await tx.execute<Again>(
+    sql`select wants, entry, known from etl.batch_read(${chain_id}, ${operation}, ${batch})`,
+  );
   const { wants = 'whole', entry = null, known = null } = rows[0] ?? {};
   if (wants === 'bottom') return { ...walkOf(batch), cursor: entry };
   return walkOf(batch, wants === 'top' && known !== null ? { known } : {});

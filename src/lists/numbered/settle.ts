@@ -1,13 +1,74 @@
 import { sql, type SQL } from 'drizzle-orm';
+import type { Queryable } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import type { NumberedWalk, WalkEndContext } from '../operation.ts';
-import { type NumberedList, tablesOf } from './list.ts';
+import type { EndClaim, EndVerdict, NumberedWalk, WalkEndContext } from '../operation.ts';
+import { type NumberedList, tablesOf } from './walks.ts';
 
 /** Widest gap of numbers noted as empty without a request: beyond it the numbering has jumped. */
 const widestGap = 1_000;
 
 /** Above every batch number: an upper bound lets the planner use an index. */
 const highestNumber = Number.MAX_SAFE_INTEGER;
+
+/** What is stored around the end of a batch's list: `etl.batch_end`. */
+interface BatchEnd extends Record<string, unknown> {
+  /** The lowest block that the walk was served; null: none. */
+  readonly lowest: number | null;
+  /** Stored blocks of the batch below `lowest`. */
+  readonly stored_below: number;
+  readonly is_verified: boolean;
+  /** The batch of the stored block that the lowest one names as its parent. */
+  readonly stands_on: number | null;
+  /** Whether the nearest lower batch with blocks, and every number above it, was read. */
+  readonly is_below_read: boolean;
+}
+
+/**
+ * Whether stored rows support the end of a batch's list: neighbours verify it, so a claim passes
+ * unless stored blocks are missing, the batch below does not meet it, or the end is odd.
+ */
+export async function judgeBatchEnd(
+  list: NumberedList,
+  db: Queryable,
+  claim: EndClaim<NumberedWalk>,
+): Promise<EndVerdict> {
+  const {
+    chain_id,
+    walk_id,
+    scope: { batch },
+  } = claim;
+  const page = claim.rows
+    .flatMap(({ height, row }) => (height === null ? [] : [{ height, parent: row['parent_hash'] }]))
+    .toSorted((a, b) => a.height - b.height)[0];
+  const { rows } = await db.execute<BatchEnd>(sql`
+    select lowest::float8 as lowest, stored_below::float8 as stored_below, is_verified,
+           stands_on::float8 as stands_on, is_below_read
+    from etl.batch_end(
+      ${chain_id}, ${list.name}, ${batch}, ${walk_id}, ${page?.height ?? null}::bigint,
+      ${page?.parent ?? null}::text
+    )
+  `);
+  const [found] = rows;
+  if (found === undefined) throw new Error('an aggregate has one row');
+  const { lowest, stored_below, is_verified, stands_on, is_below_read } = found;
+  if (is_verified && stored_below > 0) {
+    const from = lowest === null ? 'no block' : `no block below ${lowest}`;
+    return {
+      is: 'contradicted',
+      evidence: `batch ${batch} lists ${from}, and ${stored_below} are verified`,
+      question: null,
+    };
+  }
+  if (stored_below > 0) return { is: 'unsupported' };
+  if (stands_on !== null && stands_on < batch) return { is: 'supported' };
+  if (isOdd(claim)) return { is: 'unsupported' };
+  // The lower neighbour is read already, and this is not its upper border.
+  return { is: lowest !== null && is_below_read ? 'unsupported' : 'supported' };
+}
+
+/** An empty page cannot follow a cursor, which names an item; a full page mostly has a cursor. */
+const isOdd = ({ rows, quarantined, entry, isFull }: EndClaim) =>
+  isFull || (rows.length + quarantined === 0 && entry !== 'head');
 
 /** Concludes which blocks a batch has, and which batches the chain verifies; one walk at a time. */
 export async function concludeBatch(
@@ -188,20 +249,16 @@ async function releaseBlocks(
 ): Promise<void> {
   const { blocks, number } = tablesOf(list);
   await tx.execute(sql`
-    with walked as (
-      select range_agg(heights) as served,
-             lower(range_merge(range_agg(heights))) as lowest,
+    with walked as materialized (
+      select served, lower(span) as lowest, first_page,
              -- Nothing is known of what is above the page that a walk entered at.
-             ((array_agg(cursor_in order by sequence))[1] ->> 'block_number')::bigint as entered_at,
-             min(id) as first_page,
-             bool_and(heights is not null and is_ordered and quarantined = 0) as is_conclusive
-      from etl.pages
-      where walk_id = ${walk.walk_id}
+             (entry ->> 'block_number')::bigint as entered_at
+      from etl.served_walks
+      where walk_id = ${walk.walk_id} and is_whole
     ), gone as (
       select height
       from ${blocks} as block, walked
-      where is_conclusive
-        and chain_id = ${walk.chain_id}
+      where chain_id = ${walk.chain_id}
         and ${number} = ${walk.scope.batch}
         and height >= ${walk.readDownTo}
         and (entered_at is null or height < entered_at)
@@ -244,18 +301,14 @@ async function touchedBatches(
   walk: WalkEndContext<NumberedWalk>,
 ): Promise<number[]> {
   const { rows } = await tx.execute<{ number: number }>(sql`
-    with served as (
-      select coalesce(range_agg(heights), '{}') as heights
-      from etl.pages
-      where walk_id = ${walk.walk_id}
-    )
     select ${walk.scope.batch}::float8 as number
     union
     select batch_number::float8
-    from ${tablesOf(list).states}, served
-    where chain_id = ${walk.chain_id}
+    from ${tablesOf(list).states}, etl.served_walks
+    where walk_id = ${walk.walk_id}
+      and chain_id = ${walk.chain_id}
       and blocks_count > 0
-      and int8range(first_height, last_height, '[]') && heights
+      and int8range(first_height, last_height, '[]') && served
   `);
   return rows.map(({ number }) => number);
 }
@@ -272,28 +325,18 @@ async function noteObservation(
 ): Promise<void> {
   const readsEnd = sql`${walk.readDownTo === 0}`;
   await tx.execute(sql`
-    with walked as (
-      select range_merge(range_agg(heights)) as span,
-             (array_agg(cursor_in order by sequence))[1] is null as from_head,
-             bool_and(
-               is_ordered
-               -- What was in quarantine and can be read now was served too.
-               and coalesce(
-                 (select sum(upper(range) - lower(range)) from unnest(heights) as range), 0
-               ) >= items - repeats
-             ) as is_orderly
-      from etl.pages
-      where walk_id = ${walk.walk_id}
-    ), seen as (
+    with seen as (
       select upper(span) - 1 as top, lower(span) as bottom, from_head, is_conclusive,
              is_conclusive and ${readsEnd} as is_whole,
              (
                select parent_hash from ${tablesOf(list).blocks}
                where chain_id = ${walk.chain_id} and height = lower(span)
              ) as parent_hash
-      from walked, lateral (
-        select is_orderly and (from_head or not isempty(span)) as is_conclusive
+      from etl.served_walks, lateral (
+        select entry is null as from_head,
+               is_orderly and (entry is null or not isempty(span)) as is_conclusive
       ) as judged
+      where walk_id = ${walk.walk_id}
     ), before as (
       select * from etl.batch_observations
       where chain_id = ${walk.chain_id} and operation = ${list.name}

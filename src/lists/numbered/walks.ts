@@ -1,10 +1,35 @@
 import { sql, type SQL } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import { tableName } from '../../db/column-types.ts';
 import { type Queryable, valueOf } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
 import type { PlannedWalk, RunOf, WalkPlan } from '../list.ts';
-import type { NumberedWalk } from '../operation.ts';
-import { listingOf, tablesOfFeed } from './list.ts';
+import type { NumberedColumns, NumberedWalk, Operation } from '../operation.ts';
+import { operations } from '../registry.ts';
+
+/** A numbered list, as its declaration names it. */
+export interface NumberedList extends NumberedColumns {
+  readonly name: string;
+  readonly table: PgTable;
+}
+
+/** @throws if the list is of another kind */
+export function listOf({ name, table, batches }: Operation): NumberedList {
+  if (batches === null) throw new Error(`the list of ${name} is not numbered`);
+  return { name, table, ...batches };
+}
+
+/** As SQL, to write: the list's tables of blocks and of states, and the column of a block's number. */
+export const tablesOf = ({ table, states, number }: NumberedList) => ({
+  blocks: sql.raw(tableName(table)),
+  states: sql.raw(tableName(states)),
+  number: sql.raw(`"${number}"`),
+});
+
+/** As SQL: the feed's rows of `etl.batch_states` and of what else all numbered lists have in common. */
+export const isOf = ({ chain_id, operation }: Feed) =>
+  sql`chain_id = ${chain_id} and operation = ${operation}`;
 
 /** A walk of one batch, whole unless its scope says otherwise. */
 export const walkOf = (
@@ -70,8 +95,8 @@ export async function hasUnread(
     db,
     sql`
       select count(*)::float8
-      from ${tablesOfFeed(feed).states}
-      where chain_id = ${feed.chain_id} and batch_number between ${from} and ${to}
+      from etl.batch_states
+      where ${isOf(feed)} and batch_number between ${from} and ${to}
     `,
   );
   return to - from + 1 > (read ?? 0);
@@ -258,9 +283,6 @@ function offsetOf(poll: number): number {
 /** Most listed numbers that a run requests. The list shows where to read; it verifies nothing. */
 const mostAbove = 1_000;
 
-const isOf = ({ chain_id, operation }: Feed) =>
-  sql`chain_id = ${chain_id} and operation = ${operation}`;
-
 async function listedFrom(tx: Queryable, feed: Feed, from: number) {
   const { rows } = await tx.execute<{ number: number }>(sql`
     select batch_number::float8 as number
@@ -286,10 +308,7 @@ const newestListed = (tx: Queryable, feed: Feed, from: number) =>
 /** As SQL: a number that a complete part of the list lacks: likely a gap, so it is read last. */
 export const isSupposedGap = (feed: Feed, number: SQL) => sql`(
   ${number} <@ coalesce(
-    (
-      select covered from etl.feed_coverage
-      where feed = ${listingOf(feed)}
-    ),
+    (select covered from etl.feed_coverage where feed = ${listingOf(feed)}),
     '{}'
   )
   and not exists (
@@ -297,3 +316,9 @@ export const isSupposedGap = (feed: Feed, number: SQL) => sql`(
     where ${isOf(feed)} and batch_number = ${number}
   )
 )`;
+
+/** The feed that lists the numbers themselves; null: none is declared. */
+function listingOf({ chain_id, operation }: Feed): string | null {
+  const listed = operations[operation].batches?.listed ?? null;
+  return listed === null ? null : `${chain_id}/${listed.operation}`;
+}
