@@ -4,7 +4,6 @@
  * as a year of polls leaves it; in a directory an embedded Postgres keeps it for the next measurement.
  */
 import { parseArgs } from 'node:util';
-import Table from 'cli-table3';
 import type { Pool } from 'pg';
 import { migrateUrl } from '../test/harness/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
@@ -19,6 +18,8 @@ import {
 import { goRound, type Round } from '../test/harness/seeded/rounds.ts';
 import { sizeOf, sizeStored } from '../test/harness/seeded/size.ts';
 import { openKept } from './server.ts';
+import { tableLines } from '../src/terminal/layout.ts';
+import { plainLook } from '../src/terminal/look.ts';
 
 const { values } = parseArgs({
   options: {
@@ -101,12 +102,9 @@ function show({ what, ms, statements }: Round): void {
     `\n${what}: ${ms.toFixed(0)} ms, ${total.toFixed(0)} of them in ${statements.length} statements`,
   );
   if (shown.length === 0) return;
-  const table = new Table({
-    head: ['statement', 'calls', 'ms', 'rows read', 'most of', 'scans', 'top node'],
-    style: { head: [], border: [], compact: true },
-  });
-  for (const { from, calls, ms: took, rows, most, scans, node } of shown) {
-    table.push([from, calls, took.toFixed(1), rows, most, [...scans].join(' '), node]);
-  }
-  console.log(table.toString());
+  const head = ['statement', 'calls', 'ms', 'rows read', 'most of', 'scans', 'top node'];
+  const cells = shown.map(({ from, calls, ms: took, rows, most, scans, node }) =>
+    [from, calls, took.toFixed(1), rows, most, [...scans].join(' '), node].map(String),
+  );
+  console.log(tableLines(plainLook, { head, rows: cells }).join('\n'));
 }

@@ -5,7 +5,6 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import Table from 'cli-table3';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import prettyBytes from 'pretty-bytes';
@@ -22,6 +21,8 @@ import { sizeOf } from '../test/harness/seeded/size.ts';
 import { interruptSignal, startChild } from './child.ts';
 import { cpuOf, describeMachine } from './machine.ts';
 import { withServer } from './server.ts';
+import { tableLines } from '../src/terminal/layout.ts';
+import { plainLook } from '../src/terminal/look.ts';
 
 const { values } = parseArgs({
   options: {
@@ -85,14 +86,12 @@ async function measure(pool: Pool, { url, dataDirectory }: { url: string; dataDi
   server.use({ url, directUrl: null });
   try {
     const page = `http://${addressText(server.address)}/`;
-    const table = new Table({
-      head: ['', 'takes', 'of it Postgres', 'size'],
-      style: { head: [], border: [] },
-    });
+    const rows: string[][] = [];
     for (const path of ['', 'app.js', 'app.css', ...documents]) {
-      table.push([`/${path}`, ...(await costOf(dataDirectory, `${page}${path}`))]);
+      rows.push([`/${path}`, ...(await costOf(dataDirectory, `${page}${path}`))]);
     }
-    console.log(table.toString());
+    const head = ['', 'takes', 'of it Postgres', 'size'];
+    console.log(tableLines(plainLook, { head, rows }).join('\n'));
     const idle = await cpuOf(dataDirectory, () => delay(seconds * 1_000, undefined, { signal }));
     const viewer = startChild('page-viewer.ts', { url: page }, { signal });
     let readings = 0;

@@ -7,12 +7,13 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import Table from 'cli-table3';
 import { interruptSignal } from './child.ts';
 import { apiKey, chainOf, pageSize, withExplorer } from './explorer.ts';
 import { clusterCpuMs, describeMachine } from './machine.ts';
 import { withClient, withServer, type Server } from './server.ts';
 import { measureSync } from './sync.ts';
+import { tableLines } from '../src/terminal/layout.ts';
+import { plainLook } from '../src/terminal/look.ts';
 
 const { values } = parseArgs({
   options: {
@@ -143,27 +144,24 @@ async function digestOf(databaseUrl: string, table: string): Promise<string> {
 function report(measured: ReadonlyMap<string, readonly Run[]>): void {
   const rows = pages * pageSize;
   const truth = measured.get('this program')?.[0]?.rows;
-  const table = new Table({
-    head: [
-      '',
-      'rows/s',
-      'µs a row: program',
-      'Postgres',
-      'ms a page: both',
-      'of the script',
-      'peak MB',
-      'rows',
-    ],
-    style: { head: [], border: [] },
-  });
+  const head = [
+    '',
+    'rows/s',
+    'µs a row: program',
+    'Postgres',
+    'ms a page: both',
+    'of the script',
+    'peak MB',
+    'rows',
+  ];
   const script = medianOf(measured.get('a script of an afternoon') ?? [], cpuOf);
-  for (const [name, all] of measured) {
+  const lines = [...measured].map(([name, all]) => {
     const median = (shown: (one: Run) => number) => medianOf(all, shown);
     const isEqual = all.every((one) => one.rows === truth);
     if (!isEqual) process.exitCode = 1;
     const program = median((one) => one.programCpuMs);
     const postgres = median((one) => one.postgresCpuMs ?? Number.NaN);
-    table.push([
+    return [
       name,
       (rows / (median((one) => one.walkMs) / 1000)).toFixed(0),
       ((program * 1000) / rows).toFixed(0),
@@ -172,9 +170,9 @@ function report(measured: ReadonlyMap<string, readonly Run[]>): void {
       Number.isNaN(script) ? '' : `${(median(cpuOf) / script).toFixed(2)} ×`,
       (median((one) => one.peakRssBytes) / 2 ** 20).toFixed(0),
       isEqual ? 'equal' : 'different',
-    ]);
-  }
-  console.log(table.toString());
+    ];
+  });
+  console.log(tableLines(plainLook, { head, rows: lines }).join('\n'));
 }
 
 function cpuOf(one: Run): number {

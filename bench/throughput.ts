@@ -3,13 +3,14 @@
  * and beside what the machine can do at best in the same run. Judges nothing: exit code 0.
  */
 import { parseArgs } from 'node:util';
-import Table from 'cli-table3';
 import { interruptSignal } from './child.ts';
 import { chainOf, pageSize, withExplorer } from './explorer.ts';
 import { measureBareRead, measureCopy, type CopyFloor } from './floor.ts';
 import { describeMachine } from './machine.ts';
 import { withServer, type Server } from './server.ts';
 import { measureSync, type MemorySample, type SyncMeasure } from './sync.ts';
+import { tableLines } from '../src/terminal/layout.ts';
+import { plainLook } from '../src/terminal/look.ts';
 
 /** How long the explorer lets every answer wait, in ms: a service across an ocean. */
 const latencyMs = 50;
@@ -108,12 +109,8 @@ type Figure = readonly [name: string, measured: string, aim: string, floor: stri
 
 /** Figures as lines of a table. */
 function drawTable(figures: readonly Figure[]): string {
-  const table = new Table({
-    head: ['', 'measured', 'aim', 'floor in this run'],
-    style: { head: [], border: [] },
-  });
-  for (const figure of figures) table.push([...figure]);
-  return table.toString();
+  const head = ['', 'measured', 'aim', 'floor in this run'];
+  return tableLines(plainLook, { head, rows: figures }).join('\n');
 }
 
 /** Of an odd number of runs the middle one, by time. */

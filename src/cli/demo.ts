@@ -14,7 +14,7 @@ import { readStatus } from '../status/status.ts';
 import { configuredFeeds, configuredLanes, withTargets } from '../sync/targets.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
-import { columns, fit, nextLines, prose } from '../terminal/layout.ts';
+import { tableLines, fit, nextLines, prose } from '../terminal/layout.ts';
 import { addExamples } from './options.ts';
 import {
   type CommandLine,
@@ -319,7 +319,7 @@ export function demoText(result: DemoResult, look: Look, commandLine: CommandLin
   const next = steps.slice(from, database === 'embedded' ? steps.length : -1);
   const text = [
     headLine(look, chains, database === 'embedded'),
-    ...columns(look, { rows, aligns: ['left', 'left', 'right', 'right'], flexible: 1 }),
+    ...tableLines(look, { rows, aligns: ['left', 'left', 'right', 'right'], flexible: [1] }),
     ...prose(look, sums, 2),
     ...killLines(kill, look),
     '',

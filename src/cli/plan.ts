@@ -2,7 +2,7 @@ import { isPrepared } from '../db/state.ts';
 import { readCredits, sumCredits } from '../status/credits.ts';
 import { planDocument, type PlanDocument, planFeeds, planOf } from '../status/plan.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
-import { columns, prose } from '../terminal/layout.ts';
+import { tableLines, prose } from '../terminal/layout.ts';
 import { type Look, mark, paint } from '../terminal/look.ts';
 import { compact, counted, duration, percent, whole } from '../terminal/numbers.ts';
 import { addFeedOptions, type ChosenFeeds, addExamples, addDemo } from './options.ts';
@@ -85,7 +85,7 @@ function pollsText({ polls: { requests, credits }, rate: { daily_credits } }: Pl
 }
 
 const feedTable = (feeds: readonly Feed[], look: Look): string[] =>
-  columns(look, {
+  tableLines(look, {
     head: ['feed', 'left', 'at most', 'each day'],
     rows: feeds.map(({ feed, history: { requests }, polls }) => [
       feed,
@@ -94,7 +94,7 @@ const feedTable = (feeds: readonly Feed[], look: Look): string[] =>
       rangeText(polls.requests, short),
     ]),
     aligns: ['left', 'right', 'right', 'right'],
-    flexible: 0,
+    flexible: [0],
   });
 
 /** The configured part of the lists, and where it is set. */

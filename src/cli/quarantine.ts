@@ -10,7 +10,7 @@ import {
   type Retried,
   retryQuarantined,
 } from '../quarantine/quarantine.ts';
-import { columns, fit } from '../terminal/layout.ts';
+import { tableLines, fit } from '../terminal/layout.ts';
 import type { Look } from '../terminal/look.ts';
 import { count } from '../status/schema.ts';
 import { addFeedOptions, wholeNumber, type ChosenFeeds, addExamples } from './options.ts';
@@ -126,7 +126,9 @@ function listing(entries: readonly QuarantinedEntry[], look: Look): string {
     return cells.map((cell) => printable(String(cell)));
   });
   const head = ['id', 'feed', 'batch', 'page', 'first seen', 'reason', 'item'];
-  return columns(look, { head, rows, aligns: ['right'], flexible: head.length - 1 }).join('\n');
+  return tableLines(look, { head, rows, aligns: ['right'], flexible: [head.length - 1] }).join(
+    '\n',
+  );
 }
 
 const more = (found: number) =>

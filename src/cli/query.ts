@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
-import Table from 'cli-table3';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Pool } from 'pg';
 import { z } from 'zod';
@@ -13,7 +12,8 @@ import { readAnswer, unlessAborted, type Column, type Piece, type Row } from '..
 import { csvHead, csvLines, isNumber, isText, jsonText, readTypeNames } from '../query/value.ts';
 import { parseDuration } from '../time.ts';
 import { counted } from '../terminal/numbers.ts';
-import { fit, widthOf } from '../terminal/layout.ts';
+import { tableLines, widthOf } from '../terminal/layout.ts';
+import { plainLook, type Look } from '../terminal/look.ts';
 import { count } from '../status/schema.ts';
 import { storedFeeds, onData } from './database.ts';
 import { wholeNumber, addExamples } from './options.ts';
@@ -286,70 +286,42 @@ async function documentHead(columns: readonly Column[], pool: Pool): Promise<str
   return printableLines(`{\n  ${schema},\n  "columns": [${described.join(', ')}],\n  "rows": [`);
 }
 
-const writeTable: Writer = async (context, answer, { quiet }) => {
+const writeTable: Writer = async ({ out, stdout, stderr }, answer, { quiet }) => {
   let last: Piece = { columns: [], rows: [], isCut: false };
   const read: Row[] = [];
   for await (last of answer) read.push(...last.rows);
-  const { isTerminal, columns: width } = context.out;
-  const { text, isShortened } = answerTable(last.columns, read, isTerminal ? width : Infinity);
-  context.stdout(text);
+  const { text, isShortened } = answerTable(out, last.columns, read);
+  stdout(text);
   const note = isShortened ? '; long values are shortened, --format csv has them whole' : '';
-  if (!quiet) context.stderr(`${counted(read.length, 'row')}${note}\n`);
+  if (!quiet) stderr(`${counted(read.length, 'row')}${note}\n`);
   return last.isCut;
 };
 
 /** Distinct from an empty text and the text NULL. */
 const nullText = '<null>';
-/** Minimum width of a cut value, in characters: enough to distinguish two hashes. */
-const leastWidth = 13;
-const padding = 2;
 
-/**
- * A table for people. Above `width`, it shortens long values; if that is not enough, each row becomes a block with
- * a line for each column.
- */
-function answerTable(columns: readonly Column[], rows: readonly Row[], width: number) {
-  const head = columns.map(({ name }) => printable(name));
+/** A table for people; each row is a block with a line for each column if a terminal is too narrow. */
+function answerTable(look: Look, described: readonly Column[], rows: readonly Row[]) {
+  const head = described.map(({ name }) => printable(name));
   const cells = rows.map((row) =>
     row.map((value) => (value === null ? nullText : printable(value))),
   );
-  const widths = head.map((_, at) =>
-    [head, ...cells].reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), 0),
-  );
-  const narrow = narrowed(widths, columns, width);
-  if (narrow === null) return { text: cells.map(blockOf(head)).join(''), isShortened: false };
-  const table = new Table({
+  const table = {
     head,
-    style: { head: [], border: [] },
-    colAligns: columns.map(({ type }) => (isNumber(type) ? 'right' : 'left')),
-    colWidths: narrow.map((one) => one + padding),
-  });
-  for (const row of cells) table.push(row.map((cell, at) => shortened(cell, narrow[at] ?? 0)));
-  // Only the header has a rule below it: a screen shows twice as many rows.
-  const lines = table.toString().split('\n');
-  const text = lines.filter((line, at) => at === 2 || !line.startsWith('├')).join('\n');
-  return { text: `${text}\n`, isShortened: narrow.some((one, at) => one < (widths[at] ?? 0)) };
-}
-
-/** Narrows the widest text columns until all fit; null if that is impossible. */
-function narrowed(widths: readonly number[], columns: readonly Column[], width: number) {
-  const narrow = [...widths];
-  let excess = narrow.reduce((sum, one) => sum + one + padding + 1, 1) - width;
-  for (; excess > 0; excess -= 1) {
-    const lengths = narrow.map((one, at) => (isText(columns[at]?.type ?? 0) ? one : 0));
-    const length = Math.max(...lengths);
-    if (length <= leastWidth) return null;
-    narrow[lengths.indexOf(length)] = length - 1;
+    rows: cells,
+    aligns: described.map(({ type }) => (isNumber(type) ? 'right' : 'left')),
+    flexible: described.flatMap(({ type }, at) => (isText(type) ? at : [])),
+  } as const;
+  const lines = tableLines(look, table);
+  if (look.isTerminal && lines.some((line) => widthOf(line) > look.columns)) {
+    return { text: cells.map(blockOf(head)).join(''), isShortened: false };
   }
-  return narrow;
+  const whole = tableLines({ ...look, isTerminal: false }, table);
+  const isShortened = lines.some((line, at) => line !== whole[at]);
+  return { text: `${lines.join('\n')}\n`, isShortened };
 }
-
-/** Both ends of a hash, the beginning of other values. */
-const shortened = (cell: string, width: number): string =>
-  widthOf(cell) <= width ? cell : fit(cell, width, /^0x[0-9a-f]+$/u.test(cell) ? 'ends' : 'start');
 
 const blockOf = (head: readonly string[]) => (cells: readonly string[], at: number) => {
-  const longest = Math.max(...head.map(widthOf));
-  const lines = cells.map((cell, of) => `${(head[of] ?? '').padEnd(longest)}  ${cell}\n`);
-  return `─ ${at + 1} ─\n${lines.join('')}`;
+  const lines = tableLines(plainLook, { rows: cells.map((cell, of) => [head[of] ?? '', cell]) });
+  return `─ ${at + 1} ─\n${lines.join('\n')}\n`;
 };

@@ -12,7 +12,7 @@ import {
   type StatusDocument,
 } from '../status/schema.ts';
 import { isKnown, statusNow, statusOrOutage } from '../status/status.ts';
-import { bar, columns, feedNames, prose } from '../terminal/layout.ts';
+import { bar, tableLines, feedNames, prose } from '../terminal/layout.ts';
 import { type Look, mark, paint, type Style } from '../terminal/look.ts';
 import { brief, bytes, compact, counted, duration, whole } from '../terminal/numbers.ts';
 import { addExamples, addDemo } from './options.ts';
@@ -214,11 +214,11 @@ export function feedTable(
 ): string[] {
   const isNarrow = look.columns < narrow;
   const shown = tableColumns.filter(({ isWide }) => !isNarrow || isWide !== true);
-  return columns(look, {
+  return tableLines(look, {
     head: shown.map(({ head }) => head),
     rows: feeds.map((feed) => shown.map(({ cell }) => cell(feed, look, new Date(as_of)))),
     aligns: shown.map(({ isRight }) => (isRight === true ? 'right' : 'left')),
-    flexible: 1,
+    flexible: [1],
   });
 }
 
@@ -341,7 +341,7 @@ export function runsText({ to, runs, events }: Omit<RunsDocument, 'schema'>, loo
   const shown = look.isTerminal ? all.slice(0, mostRuns) : all;
   const rows = shown.map(({ time, cells }) => [startText(time, at), ...cells]);
   const aligns = runHead.map((_, place) => (place < 4 ? 'left' : 'right'));
-  const [top = '', ...lines] = columns(look, { head: runHead, rows, aligns, flexible: 1 });
+  const [top = '', ...lines] = tableLines(look, { head: runHead, rows, aligns, flexible: [1] });
   const detailed = lines.flatMap((line, place) => {
     const says = shown[place]?.says ?? null;
     return says === null ? [line] : [line, ...prose(look, printable(says), 4)];

@@ -10,7 +10,7 @@ import {
   verifyReport,
 } from '../status/verify.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
-import { columns, prose, widthOf } from '../terminal/layout.ts';
+import { tableLines, prose, widthOf } from '../terminal/layout.ts';
 import { type Look, mark, paint } from '../terminal/look.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import { type Context, exits, type Registry, withCommands } from './context.ts';
@@ -162,7 +162,7 @@ function coveredLines(look: Look, { feeds, at }: VerifyDocument): string[] {
       const sign = isComplete ? paint(look, 'good', '✓') : paint(look, 'warning', '○');
       return [`${sign} ${nameOf(feed)}`, coveredText(feed, at)] as const;
     });
-  const lines = columns(look, { rows });
+  const lines = tableLines(look, { rows });
   if (!look.isTerminal || lines.every((line) => widthOf(line) <= look.columns)) return lines;
   return rows.flatMap(([name, what]) => [name, ...prose(look, what, 2)]);
 }

@@ -74,32 +74,46 @@ const gap = 2;
 /** Minimum width of a cut column. */
 const leastWidth = 8;
 
-export interface Columns {
+export interface Table {
   readonly head?: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** Absent: left. */
   readonly aligns?: readonly ('left' | 'right')[];
-  /** The column to cut on a narrow terminal; absent: none. */
-  readonly flexible?: number;
+  /** The columns to cut on a narrow terminal, the widest first; absent: none. */
+  readonly flexible?: readonly number[];
 }
 
-/** The table's lines, no wider than the terminal if the flexible column can be cut enough. */
-export function columns(look: Look, { head, rows, aligns = [], flexible }: Columns): string[] {
+/** The table's lines, no wider than the terminal if the flexible columns can be cut enough. */
+export function tableLines(
+  look: Look,
+  { head, rows, aligns = [], flexible = [] }: Table,
+): string[] {
   const all = head === undefined ? rows : [head, ...rows];
   const [model = []] = all;
-  const widths = model.map((_, at) => Math.max(...all.map((row) => widthOf(row[at] ?? ''))));
-  const excess = widths.reduce((sum, width) => sum + width + gap, -gap) - look.columns;
-  if (look.isTerminal && flexible !== undefined && excess > 0) {
-    widths[flexible] = Math.max(leastWidth, (widths[flexible] ?? 0) - excess);
-  }
-  const lines = all.map((row) =>
-    row
-      .map((cell, at) => pad(fit(cell, Math.max(1, widths[at] ?? 0)), widths[at] ?? 0, aligns[at]))
-      .join(' '.repeat(gap))
-      .trimEnd(),
+  const natural = model.map((_, at) =>
+    all.reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), 1),
   );
+  const widths = look.isTerminal ? narrowed(natural, flexible, look.columns) : natural;
+  const cellOf = (cell: string, at: number) => {
+    const width = widths[at] ?? 1;
+    return pad(fit(cell, width, /^0x[0-9a-f]+$/u.test(cell) ? 'ends' : 'start'), width, aligns[at]);
+  };
+  const lines = all.map((row) => row.map(cellOf).join(' '.repeat(gap)).trimEnd());
   const [first = '', ...others] = lines;
   return head === undefined ? lines : [paint(look, 'quiet', first), ...others];
+}
+
+/** Narrows the widest flexible columns until all fit, or none can be cut further. */
+function narrowed(natural: readonly number[], flexible: readonly number[], width: number) {
+  const widths = [...natural];
+  const widthAt = (at: number) => widths[at] ?? 0;
+  let excess = widths.reduce((sum, one) => sum + one + gap, -gap) - width;
+  for (; excess > 0; excess -= 1) {
+    const [widest] = flexible.toSorted((one, other) => widthAt(other) - widthAt(one));
+    if (widest === undefined || widthAt(widest) <= leastWidth) break;
+    widths[widest] = widthAt(widest) - 1;
+  }
+  return widths;
 }
 
 /** Commands to go on with, and what each does. */
@@ -108,5 +122,5 @@ export function nextLines(
   steps: readonly (readonly [command: string, what: string])[],
 ): string[] {
   const rows = steps.map(([command, what]) => [`  ${paint(look, 'command', command)}`, what]);
-  return ['Next:', ...columns(look, { rows, flexible: 1 })];
+  return ['Next:', ...tableLines(look, { rows, flexible: [1] })];
 }

@@ -199,28 +199,18 @@ describe('table', () => {
     const { stdout, stderr } = await ask([
       `select * from (values (1, 'a', null), (20, '', 'NULL')) as t (n, a, b)`,
     ]);
-    expect(stdout).toBe(
-      [
-        '┌────┬───┬────────┐',
-        '│  n │ a │ b      │',
-        '├────┼───┼────────┤',
-        '│  1 │ a │ <null> │',
-        '│ 20 │   │ NULL   │',
-        '└────┴───┴────────┘',
-        '',
-      ].join('\n'),
-    );
+    expect(stdout).toBe(' n  a  b\n 1  a  <null>\n20     NULL\n');
     expect(stderr).toBe('2 rows\n');
   });
 
   test('escapes what would act on a terminal', async () => {
     const { stdout } = await ask(["select chr(27) || '[2J' || chr(10) as a"]);
-    expect(stdout).toContain(String.raw`│ \u001b[2J\u000a │`);
+    expect(stdout).toContain(String.raw`\u001b[2J\u000a`);
   });
 
   test('a table shows a thousand rows unrequested, and says that there are more', async () => {
     const cut = await ask(['select n from generate_series(1, 1001) as n']);
-    expect(cut.stdout.trimEnd().split('\n')).toHaveLength(1000 + 4);
+    expect(cut.stdout.trimEnd().split('\n')).toHaveLength(1000 + 1);
     expect(cut.stderr).toMatch(
       /^1,000 rows\nThere are more rows: a table shows 1000, --limit more/,
     );

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { Command } from 'commander';
 import { commandLineOf, programPrefix } from '../../../src/cli/context.ts';
 import { commands } from '../../../src/cli/program.ts';
-import { bar, columns, fit, pad, widthOf, wrap } from '../../../src/terminal/layout.ts';
+import { bar, tableLines, fit, pad, widthOf, wrap } from '../../../src/terminal/layout.ts';
 import { lookOf, plainLook, type Look, mark, paint } from '../../../src/terminal/look.ts';
 import {
   bytes,
@@ -87,11 +87,11 @@ describe('columns', () => {
     head: ['chain', 'rows', 'why'],
     rows,
     aligns: ['left', 'right'] as const,
-    flexible: 2,
+    flexible: [2],
   };
 
   test('lie below each other, and one is cut on a narrow terminal', () => {
-    const lines = columns(coloured, table).map((line) => stripVTControlCharacters(line));
+    const lines = tableLines(coloured, table).map((line) => stripVTControlCharacters(line));
     expect(lines).toEqual([
       'chain      rows  why',
       'optimism     12  a reason that is long …',
@@ -101,7 +101,7 @@ describe('columns', () => {
   });
 
   test('are whole in a file, however narrow', () => {
-    expect(columns({ ...plainLook, columns: 40 }, table)[1]).toContain('enough to be cut');
+    expect(tableLines({ ...plainLook, columns: 40 }, table)[1]).toContain('enough to be cut');
   });
 });
 
