@@ -12,7 +12,7 @@ import {
   type StatusDocument,
 } from '../status/schema.ts';
 import { isKnown, statusNow, statusOrOutage } from '../status/status.ts';
-import { bar, tableLines, feedNames, prose } from '../terminal/layout.ts';
+import { bar, prose, tableLines } from '../terminal/layout.ts';
 import { type Look, mark, paint, type Style } from '../terminal/look.ts';
 import { brief, bytes, compact, counted, duration, whole } from '../terminal/numbers.ts';
 import { addExamples, addDemo } from './options.ts';
@@ -284,6 +284,17 @@ function detail(
     ...(advice === null ? [] : prose(look, advice, 4)),
     ...(command === null ? [] : [`    ${paint(look, 'command', command)}`]),
   ];
+}
+
+/** Named on a terminal; the sentence counts the others. */
+const mostNamed = 3;
+
+/** Feeds in a sentence, out of `total`. Without a terminal it names all. */
+function feedNames({ isTerminal }: Look, feeds: readonly string[], total: number): string {
+  const others = feeds.length - mostNamed;
+  if (!isTerminal || others <= 1) return feeds.join(', ');
+  if (feeds.length === total) return `all ${total} feeds`;
+  return `${feeds.slice(0, mostNamed).join(', ')} and ${others} more`;
 }
 
 /** Only --json shows a smaller archive, in bytes. */

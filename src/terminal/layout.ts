@@ -6,12 +6,12 @@ import { type Look, paint } from './look.ts';
 /** Columns of a text on a terminal: wide characters take two, colours none. */
 export const widthOf = (text: string): number => stringWidth(text);
 
-/** Cuts a text to `width` columns with …; `keep` is the `start`, or for a hash both `ends`. */
-export function fit(text: string, width: number, keep: 'start' | 'ends' = 'start'): string {
+/** Cuts a text to `width` columns with …: a hash in its middle, other texts at their end. */
+export function fit(text: string, width: number): string {
   if (width < 1) return '';
   const { index, truncated } = truncatedWidth(text, { limit: width, ellipsis: '…' });
   if (!truncated) return text;
-  const tail = keep === 'ends' ? Math.floor((width - 1) / 2) : 0;
+  const tail = /^0x[0-9a-f]+$/u.test(text) ? Math.floor((width - 1) / 2) : 0;
   const cut = `${text.slice(0, index - tail)}…${text.slice(text.length - tail)}`;
   // The end of a colour may have been cut off.
   return cut.includes('\u001B[') ? `${cut}\u001B[0m` : cut;
@@ -44,22 +44,6 @@ export function prose(look: Look, text: string, lead = 0): string[] {
   return lines.map((line) => ' '.repeat(lead) + line);
 }
 
-/** Names in a sentence on a terminal; the sentence counts the others. */
-const mostNamed = 3;
-
-/** Names of feeds in a sentence, each once, out of `total`. Without a terminal it names all. */
-export function feedNames(
-  { isTerminal }: Pick<Look, 'isTerminal'>,
-  feeds: readonly string[],
-  total: number,
-): string {
-  const named = [...new Set(feeds)];
-  const others = named.length - mostNamed;
-  if (!isTerminal || others <= 1) return named.join(', ');
-  if (named.length === total) return `all ${total} feeds`;
-  return `${named.slice(0, mostNamed).join(', ')} and ${others} more`;
-}
-
 /** A bar of `width` columns; `share` is from 0 to 1, null: unknown. Only 0 is empty, 1 full. */
 export function bar(look: Pick<Look, 'isColoured'>, share: number | null, width: number): string {
   if (width < 1) return '';
@@ -79,7 +63,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
   /** Absent: left. */
   readonly aligns?: readonly ('left' | 'right')[];
-  /** The columns to cut on a narrow terminal, the widest first; absent: none. */
+  /** The columns to cut on a narrow terminal; absent: none. */
   readonly flexible?: readonly number[];
 }
 
@@ -94,27 +78,23 @@ export function tableLines(
     all.reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), 1),
   );
   const widths = look.isTerminal ? narrowed(natural, flexible, look.columns) : natural;
-  const cellOf = (cell: string, at: number) => {
-    const width = widths[at] ?? 1;
-    return pad(fit(cell, width, /^0x[0-9a-f]+$/u.test(cell) ? 'ends' : 'start'), width, aligns[at]);
-  };
+  const cellOf = (cell: string, at: number) =>
+    pad(fit(cell, widths[at] ?? 1), widths[at] ?? 1, aligns[at]);
   const lines = all.map((row) => row.map(cellOf).join(' '.repeat(gap)).trimEnd());
   const [first = '', ...others] = lines;
   return head === undefined ? lines : [paint(look, 'quiet', first), ...others];
 }
 
-/** Narrows the widest flexible columns until all fit, or none can be cut further. */
+/** Caps the flexible columns until all columns fit, or at their minimum. */
 function narrowed(natural: readonly number[], flexible: readonly number[], width: number) {
-  const widths = [...natural];
-  const widthAt = (at: number) => widths[at] ?? 0;
-  let excess = widths.reduce((sum, one) => sum + one + gap, -gap) - width;
-  for (; excess > 0; excess -= 1) {
-    const [widest] = flexible.toSorted((one, other) => widthAt(other) - widthAt(one));
-    if (widest === undefined || widthAt(widest) <= leastWidth) break;
-    widths[widest] = widthAt(widest) - 1;
-  }
-  return widths;
+  const capped = (cap: number) =>
+    natural.map((one, at) => (flexible.includes(at) ? Math.min(one, cap) : one));
+  let cap = Math.max(width, leastWidth);
+  while (cap > leastWidth && total(capped(cap)) > width) cap -= 1;
+  return capped(cap);
 }
+
+const total = (widths: readonly number[]) => widths.reduce((sum, one) => sum + one + gap, -gap);
 
 /** Commands to go on with, and what each does. */
 export function nextLines(
