@@ -27,103 +27,85 @@ export interface Scene {
   readonly chance: Chance;
 }
 
-/** A false answer; `owed` is what the next request for another page is answered with. */
+/** A false page; `owed` is what the next request for another page is answered with. */
 interface Spoilt {
   readonly page: Page;
   readonly owed?: { readonly request: Requested; readonly page: Page };
 }
 
-export interface Lie {
-  readonly name: string;
-  readonly lists: readonly ListName[];
+/** What is said falsely: other items on a page whose cursor is true, another page, or also something later. */
+type Falsify = (scene: Scene) => readonly Item[] | Page | Spoilt | null;
+
+interface Manner {
   /** Whether a reader could find it: by the answers, what is stored, or asking once more. */
-  readonly findable: boolean;
+  readonly findable?: boolean;
   /** Whether the same request is answered so for as long as the round lasts. */
-  readonly isRepeated: boolean;
-  /** Null where this page gives no room for it. */
-  spoil(scene: Scene): Spoilt | null;
+  readonly isRepeated?: boolean;
 }
 
-type Manner = Partial<Pick<Lie, 'findable' | 'isRepeated'>>;
+/** A lie as it is played on one list. */
+export interface ListLie extends Required<Manner> {
+  /** `list/lie`. */
+  readonly name: string;
+  readonly lie: string;
+  readonly list: ListName;
+  /** Null where this page gives no room for it. */
+  readonly spoil: (scene: Scene) => Spoilt | null;
+}
 
 const newestFirst: readonly ListName[] = ['operations', 'bundles'];
 const positions: readonly ListName[] = [...newestFirst, 'ranking', 'bundlers', 'paymasters'];
 const all: readonly ListName[] = [...positions, 'batch'];
-const repeated = { isRepeated: true } as const;
-const unfindable = { findable: false } as const;
+const unfindable: Manner = { findable: false };
 
-const lie = (
-  name: string,
+/** Lies by their names, each on these lists. */
+const liesOf = (
   lists: readonly ListName[],
-  spoil: (scene: Scene) => Spoilt | null,
+  lies: Readonly<Record<string, Falsify>>,
   manner: Manner = {},
-): Lie => ({ name, lists, findable: true, isRepeated: false, ...manner, spoil });
-
-/** Another page in place of the honest one. */
-const other = (
-  name: string,
-  lists: readonly ListName[],
-  pageOf: (scene: Scene) => Page | null,
-  manner: Manner = {},
-): Lie =>
-  lie(
-    name,
-    lists,
-    (scene) => {
-      const page = pageOf(scene);
-      return page === null ? null : { page };
-    },
-    manner,
-  );
-
-/** Other items on a page whose cursor is true. */
-const ofItems = (
-  name: string,
-  lists: readonly ListName[],
-  itemsOf: (scene: Scene) => readonly Item[] | null,
-  manner: Manner = {},
-): Lie =>
-  other(
-    name,
-    lists,
-    (scene) => {
-      const items = itemsOf(scene);
-      return items === null ? null : { ...scene.honest, items };
-    },
-    manner,
-  );
+): readonly ListLie[] =>
+  Object.entries(lies).flatMap(([lie, falsify]) => {
+    const spoil = (scene: Scene): Spoilt | null => {
+      const said = falsify(scene);
+      if (said === null || 'page' in said) return said;
+      return { page: 'items' in said ? said : { ...scene.honest, items: said } };
+    };
+    const own = { lie, findable: true, isRepeated: false, ...manner, spoil };
+    return lists.map((list) => ({ ...own, list, name: `${list}/${lie}` }));
+  });
 
 /** Other fields in some items, by their places. */
 const changed = (items: readonly Item[], places: readonly number[], fields: Item) =>
   items.map((item, at) => (places.includes(at) ? { ...item, ...fields } : item));
 
+/** The same of one item, drawn among all. */
+const changedOne = ({ honest: { items }, chance }: Scene, fields: Item) =>
+  items.length === 0 ? null : changed(items, [chance.whole(0, items.length - 1)], fields);
+
 const hasNext = ({ next_page_params: next }: Page) => next !== null && next !== undefined;
 
-/** An end of a list that goes on. */
-const falseEnd = (name: string, end: (items: readonly Item[]) => Page): Lie =>
-  other(name, all, ({ honest }) => (hasNext(honest) ? end(honest.items) : null));
+/** Of a list that goes on. */
+const beforeTheEnd =
+  (falsify: (items: readonly Item[]) => readonly Item[] | Page): Falsify =>
+  ({ honest }) =>
+    hasNext(honest) ? falsify(honest.items) : null;
 
 /** An empty answer where there are items, to a first page or to another. */
-const empty = (name: string, lists: readonly ListName[], isHead: boolean, manner: Manner = {}) =>
-  other(
-    name,
-    lists,
-    ({ request: { cursor }, honest: { items } }) =>
-      (cursor === null) !== isHead || items.length === 0 ? null : noItems,
-    manner,
-  );
+const empty =
+  (isHead: boolean): Falsify =>
+  ({ request: { cursor }, honest: { items } }) =>
+    (cursor === null) !== isHead || items.length === 0 ? null : noItems;
 
-const ends: readonly Lie[] = [
-  empty('end-empty', all, false),
-  falseEnd('end-short', (items) => ({
-    items: items.slice(0, Math.ceil(items.length / 2)),
-    next_page_params: null,
-  })),
-  falseEnd('end-full', (items) => ({ items, next_page_params: null })),
-  falseEnd('end-missing', (items) => ({ items })),
-  empty('first-empty', all, true),
-  ofItems('empty-goes-on', all, ({ honest }) => (hasNext(honest) ? [] : null)),
-];
+const half = (items: readonly Item[]) => items.slice(0, Math.ceil(items.length / 2));
+
+const ends = liesOf(all, {
+  'end-empty': empty(false),
+  'end-short': beforeTheEnd((items) => ({ items: half(items), next_page_params: null })),
+  'end-full': beforeTheEnd((items) => ({ items, next_page_params: null })),
+  'end-missing': beforeTheEnd((items) => ({ items })),
+  'first-empty': empty(true),
+  'empty-goes-on': beforeTheEnd(() => []),
+});
 
 /** The field that orders a list. */
 const orderField: Readonly<Record<ListName, string>> = {
@@ -138,56 +120,55 @@ const orderField: Readonly<Record<ListName, string>> = {
 
 const numberOf = (item: Item | undefined, { list }: Requested) => Number(item?.[orderField[list]]);
 
-/** Says another number of some items, where there are as many. */
-const misnumber = (
-  name: string,
-  lists: readonly ListName[],
-  which: (scene: Scene) => { readonly places: readonly number[]; readonly to: number } | null,
-): Lie =>
-  ofItems(name, lists, (scene) => {
-    const { honest, request } = scene;
-    const chosen = which(scene);
-    if (chosen === null || honest.items.length < 4) return null;
-    const value = newestFirst.includes(request.list) ? String(chosen.to) : chosen.to;
-    return changed(honest.items, chosen.places, { [orderField[request.list]]: value });
-  });
-
 /** Lower than anything is, and higher than anything will be. */
 const tooLow = ({ list }: Requested) => (isRanked(list) ? 0 : 5);
 const tooHigh = 999_999_999_999;
 
-/** The first item of the page that follows, which a page's last item is above. */
-function itemBelow({ request, honest, honestly }: Scene): Item | undefined {
+/** Says another number of some items, where there are as many; -1 is the last one. */
+const misnumber =
+  (places: readonly number[], numberFor: (scene: Scene) => number | null): Falsify =>
+  (scene) => {
+    const { request, honest } = scene;
+    const { items } = honest;
+    const number = numberFor(scene);
+    if (number === null || items.length < 4) return null;
+    const value = newestFirst.includes(request.list) ? String(number) : number;
+    const from0 = places.map((place) => (place < 0 ? items.length + place : place));
+    return changed(items, from0, { [orderField[request.list]]: value });
+  };
+
+/** Says of the last items of a page that goes on that they are below all others. */
+const lowEdge = (...places: readonly number[]) =>
+  misnumber(places, ({ honest, request }) => (hasNext(honest) ? tooLow(request) : null));
+
+/** A little below the first item of the page that follows, which a page's last item is above. */
+function slightlyLow({ request, honest, honestly, chance }: Scene): number | null {
   const next = nextOf(request, honest);
-  return next === null ? undefined : honestly(next).items[0];
+  const below = next === null ? undefined : honestly(next).items[0];
+  const number = numberOf(below, request) - chance.whole(1, 3);
+  return below === undefined || number < 0 ? null : number;
 }
 
 /** The highest count of a ranking is like any other: that it is wrong shows on later pages only. */
 const mayBeHigh = ({ request: { list, cursor } }: Scene) => !isRanked(list) || cursor !== null;
 
-const edges: readonly Lie[] = [
-  misnumber('edge-low', all, ({ honest, request }) =>
-    hasNext(honest) ? { places: [honest.items.length - 1], to: tooLow(request) } : null,
-  ),
-  misnumber('edge-slightly-low', positions, (scene) => {
-    const below = itemBelow(scene);
-    const to = numberOf(below, scene.request) - scene.chance.whole(1, 3);
-    return below === undefined || to < 0 ? null : { places: [scene.honest.items.length - 1], to };
+const edges = [
+  ...liesOf(all, {
+    'edge-low': lowEdge(-1),
+    'edge-high': misnumber([0], (scene) => (mayBeHigh(scene) ? tooHigh : null)),
   }),
-  misnumber('edge-high', all, (scene) => (mayBeHigh(scene) ? { places: [0], to: tooHigh } : null)),
-  misnumber('edge-two-low', newestFirst, ({ honest: { items }, honest }) =>
-    hasNext(honest) ? { places: [items.length - 2, items.length - 1], to: 5 } : null,
-  ),
-  misnumber('edge-two-high', newestFirst, () => ({ places: [0, 1], to: tooHigh })),
-  ofItems('number-missing', [...newestFirst, 'batch'], ({ request, honest: { items }, chance }) => {
-    if (items.length === 0) return null;
-    const place = chance.whole(0, items.length - 1);
-    return changed(items, [place], { [orderField[request.list]]: null });
+  ...liesOf(positions, { 'edge-slightly-low': misnumber([-1], slightlyLow) }),
+  ...liesOf(newestFirst, {
+    'edge-two-low': lowEdge(-2, -1),
+    'edge-two-high': misnumber([0, 1], () => tooHigh),
+  }),
+  ...liesOf([...newestFirst, 'batch'], {
+    'number-missing': (scene) => changedOne(scene, { [orderField[scene.request.list]]: null }),
   }),
 ];
 
-const order: readonly Lie[] = [
-  ofItems('swapped-items', all, ({ request, honest: { items }, chance }) => {
+const order = liesOf(all, {
+  'swapped-items': ({ request, honest: { items }, chance }) => {
     if (items.length < 2) return null;
     const place = chance.whole(0, items.length - 2);
     const [one, next] = [items[place], items[place + 1]];
@@ -195,53 +176,34 @@ const order: readonly Lie[] = [
     // Among equals there is nothing to see, and nothing wrong.
     if (numberOf(one, request) === numberOf(next, request)) return null;
     return items.with(place, next).with(place + 1, one);
-  }),
-  lie('swapped-pages', all, ({ request, honest, honestly }) => {
+  },
+  'swapped-pages': ({ request, honest, honestly }) => {
     const next = nextOf(request, honest);
     if (next === null) return null;
     const below = honestly(next);
     const owed = { request: next, page: { ...below, items: honest.items } };
     return { page: { ...honest, items: below.items }, owed };
-  }),
-  ofItems('old-page', all, ({ honestly, before: [old] }) =>
-    old === undefined ? null : honestly(old).items,
-  ),
-  other('old-page-and-cursor', all, ({ honestly, before, chance }) =>
+  },
+  'old-page': ({ honestly, before: [old] }) => (old === undefined ? null : honestly(old).items),
+  'old-page-and-cursor': ({ honestly, before, chance }) =>
     before.length === 0 ? null : honestly(chance.pick(before)),
-  ),
-];
+});
 
-/** Says something else of the block below, of one item. */
-const unlink = (name: string, parent: string | null): Lie =>
-  ofItems(name, ['batch'], ({ honest: { items }, chance }) =>
-    items.length === 0
-      ? null
-      : changed(items, [chance.whole(0, items.length - 1)], { parent_hash: parent }),
-  );
+const dropOne: Falsify = ({ honest: { items }, chance }) =>
+  items.length < 3 ? null : items.toSpliced(chance.whole(1, items.length - 2), 1);
 
-const drop = (lists: readonly ListName[], name: string, manner: Manner = {}): Lie =>
-  ofItems(
-    name,
-    lists,
-    ({ honest: { items }, chance }) =>
-      items.length < 3 ? null : items.toSpliced(chance.whole(1, items.length - 2), 1),
-    manner,
-  );
+function skipPage({ request, honest, honestly }: Scene): Page | null {
+  const next = nextOf(request, honest);
+  return next === null ? null : honestly(next);
+}
 
-const losses: readonly Lie[] = [
-  unlink('parent-missing', null),
-  unlink('parent-wrong', `0x${'e'.repeat(64)}`),
-  drop(['batch'], 'dropped-block'),
-  drop(positions, 'dropped', unfindable),
-  other(
-    'skipped-page',
-    positions,
-    ({ request, honest, honestly }) => {
-      const next = nextOf(request, honest);
-      return next === null ? null : honestly(next);
-    },
-    unfindable,
-  ),
+const losses = [
+  ...liesOf(['batch'], {
+    'parent-missing': (scene) => changedOne(scene, { parent_hash: null }),
+    'parent-wrong': (scene) => changedOne(scene, { parent_hash: `0x${'e'.repeat(64)}` }),
+    'dropped-block': dropOne,
+  }),
+  ...liesOf(positions, { dropped: dropOne, 'skipped-page': skipPage }, unfindable),
 ];
 
 const past = '1970-01-01T00:00:00.000000Z';
@@ -251,8 +213,9 @@ const future = '2099-01-01T00:00:00.000000Z';
  * Reports another time of so many neighbours, where there are as many: somewhere on the page, or at its end,
  * where a walk looks for its bound. What wrong times bound is lost.
  */
-const mistime = (name: string, timestamp: string, count: number): Lie =>
-  ofItems(name, newestFirst, ({ honest: { items }, chance }) => {
+const mistime =
+  (timestamp: string, count: number): Falsify =>
+  ({ honest: { items }, chance }) => {
     const { length } = items;
     const from =
       count === Infinity || chance.percent(50)
@@ -262,47 +225,46 @@ const mistime = (name: string, timestamp: string, count: number): Lie =>
     return items.map((item, at) =>
       at >= from && at < from + count ? { ...item, timestamp } : item,
     );
-  });
+  };
 
-const times: readonly Lie[] = [
-  mistime('time-past', past, 1),
-  mistime('time-future', future, 1),
-  mistime('times-two-past', past, 2),
-  mistime('times-two-future', future, 2),
-  mistime('times-page-past', past, Infinity),
-];
+const times = liesOf(newestFirst, {
+  'time-past': mistime(past, 1),
+  'time-future': mistime(future, 1),
+  'times-two-past': mistime(past, 2),
+  'times-two-future': mistime(future, 2),
+  'times-page-past': mistime(past, Infinity),
+});
 
 /** Above every id of the world. */
 const foreignIds = 2 ** 40;
 
 /** Another chain's items at the same blocks. */
-const foreign = (name: string, isHead: boolean, manner: Manner = {}): Lie =>
-  ofItems(
-    name,
-    newestFirst,
-    ({ request: { list, cursor }, honest: { items } }) =>
-      items.length === 0 || (cursor === null) !== isHead
-        ? null
-        : items.map((item, place) => ({
-            ...item,
-            [list === 'operations' ? 'hash' : 'transaction_hash']: hashOf(
-              foreignIds + scrambled(Number(item['block_number']) * 100 + place),
-            ),
-          })),
-    manner,
-  );
+const foreign =
+  (isHead: boolean): Falsify =>
+  ({ request: { list, cursor }, honest: { items } }) => {
+    if (items.length === 0 || (cursor === null) !== isHead) return null;
+    const field = list === 'operations' ? 'hash' : 'transaction_hash';
+    return items.map((item, place) => {
+      const id = foreignIds + scrambled(Number(item['block_number']) * 100 + place);
+      return { ...item, [field]: hashOf(id) };
+    });
+  };
 
 /** The name of the lie of a whole story: `cutOff` says what the service lists then. */
 export const cutWhileAgain = 'end-insists';
 
 /** Lies about which pages are, and those that stay for a round, however often they are requested. */
-const standing: readonly Lie[] = [
-  foreign('foreign-page', false),
+const standing = [
+  ...liesOf(newestFirst, { 'foreign-page': foreign(false) }),
   // A first page names none that has to be on it.
-  foreign('foreign-head', true, unfindable),
-  empty('end-empty-repeated', newestFirst, false, repeated),
-  other('field-missing-repeated', all, ({ honest: { items } }) => ({ items }), repeated),
-  lie(cutWhileAgain, ['operations'], () => null),
+  ...liesOf(newestFirst, { 'foreign-head': foreign(true) }, unfindable),
+  ...liesOf(newestFirst, { 'end-empty-repeated': empty(false) }, { isRepeated: true }),
+  ...liesOf(
+    all,
+    { 'field-missing-repeated': ({ honest: { items } }) => ({ items }) },
+    { isRepeated: true },
+  ),
+  ...liesOf(['operations'], { [cutWhileAgain]: () => null }),
 ];
 
 /**
@@ -319,31 +281,20 @@ export function cutOff(truth: Truth, lowestWanted: number): Truth | null {
   return { ...truth, operations: kept };
 }
 
-const listed: readonly Lie[] = [
+const listed = liesOf(['listed'], {
   // Ordinary: the list of batches has a batch before the service has its blocks.
-  ofItems('without-blocks', ['listed'], ({ request, honest: { items }, chance }) => {
+  'without-blocks': ({ request, honest: { items }, chance }) => {
     const newest = Number(items[0]?.['number'] ?? 0);
     if (request.cursor !== null || newest === 0) return null;
     const early = Array.from({ length: chance.whole(1, 5) }, (_, place) =>
       batchItem({ number: newest + 1 + place, blocks: [1, 2] }),
     );
     return [...early.toReversed(), ...items];
-  }),
-];
+  },
+});
 
 /** Every lie by its name; docs/guarantees.md names those that no reader can detect. */
 const lies = [ends, edges, order, losses, times, standing, listed].flat();
-
-/** A lie as it is played on one list. */
-export interface ListLie {
-  readonly name: string;
-  readonly list: ListName;
-  readonly lie: Lie;
-}
-
-const listLies: readonly ListLie[] = lies.flatMap((each) =>
-  each.lists.map((list) => ({ name: `${list}/${each.name}`, list, lie: each })),
-);
 
 /**
  * The lies of a name: `batch/end-empty` is one, `end-empty` that of all lists, `batch` all that can
@@ -351,17 +302,14 @@ const listLies: readonly ListLie[] = lies.flatMap((each) =>
  */
 export function chosenLies(name: string | null): readonly ListLie[] {
   if (name === 'none') return [];
-  const chosen = listLies.filter(
-    ({ name: own, list, lie: each }) =>
-      (name === null && each.findable) ||
-      own === name ||
+  const chosen = lies.filter(
+    (each) =>
       each.name === name ||
-      (list === name && each.findable),
+      each.lie === name ||
+      (each.findable && (name === null || each.list === name)),
   );
   if (chosen.length === 0) {
-    throw new Error(
-      `no lie is called ${name}; there are ${listLies.map((l) => l.name).join(', ')}`,
-    );
+    throw new Error(`no lie is called ${name}; there are ${lies.map((l) => l.name).join(', ')}`);
   }
   return chosen;
 }

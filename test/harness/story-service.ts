@@ -107,9 +107,9 @@ export class Liar {
     while (possible.length > 0) {
       const chosen = chance.pick(possible);
       possible.splice(possible.indexOf(chosen), 1);
-      const { page, owed: other } = chosen.lie.spoil(scene) ?? {};
+      const { page, owed: other } = chosen.spoil(scene) ?? {};
       if (page === undefined) continue;
-      if (chosen.lie.isRepeated) this.#repeated.set(`${this.round} ${key}`, page);
+      if (chosen.isRepeated) this.#repeated.set(`${this.round} ${key}`, page);
       if (other !== undefined) this.#owed.set(keyOf(other.request), other.page);
       this.#record(chosen.name, request.list, key);
       return page;

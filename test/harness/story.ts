@@ -99,7 +99,7 @@ async function playStory(stage: Stage, { seed, lies, insists }: Part): Promise<E
   const play = new Play(world, liar, copier, lowestWanted);
   try {
     const rounds = chance.whole(2, 4);
-    const isCut = lies.some(({ lie }) => lie.name === cutWhileAgain);
+    const isCut = lies.some(({ lie }) => lie === cutWhileAgain);
     for (let round = 0; round < rounds; round += 1) {
       await play.lyingRound(round, chance);
       const cutChance = chanceOf(seed, `cut ${round}`);
