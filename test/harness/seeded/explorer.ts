@@ -11,8 +11,9 @@ import {
   pageItems,
   type SeededChain,
   type SeededSize,
+  hashText,
+  short,
 } from './size.ts';
-import { hashText, short } from './values.ts';
 
 /** Serves what is stored, and what a poll's interval has brought since: operations, a batch. */
 export function exploreSeeded(size: SeededSize): Promise<Service> {

@@ -1,14 +1,13 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import type { ChainSettings } from '../../../src/config/settings.ts';
-import { operations } from '../../../src/lists/registry.ts';
+import type { Target } from '../../../src/lists/list.ts';
 import type { OperationName } from '../../../src/lists/registry.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
 import { growBatches } from './batches.ts';
-import { growFactories } from './factories.ts';
-import type { Numbers, SeededLane } from './ledger.ts';
-import { growAddresses, growBatchList, growOperations, type Lanes } from './lists.ts';
+import { type Lanes, Ledger } from './ledger.ts';
+import { growBatchList, growFactories, growOperations } from './lists.ts';
 import type { SeededSize } from './size.ts';
 
 /**
@@ -24,56 +23,44 @@ export async function grow(
     origin: 'http://seeded',
     isSameData: true,
   });
-  const numbers: Numbers = { run: 0, walk: 0, page: 0 };
   // Each walk would count itself into one row, in one transaction: quadratic.
   await pool.query('alter table etl.walks disable trigger user');
   const indexes = await dropIndexes(pool, 'explorer.user_operations');
+  const ledger = new Ledger(size);
   for (const chain of size.chains) {
-    const settings = chains.filter(({ id }) => id === chain.id);
-    const of = (operation: OperationName) => lanesOf(settings, operation);
-    for (const statement of [
-      ...growOperations(size, chain, numbers, of('user-operations')),
-      growAddresses(size, chain),
-      ...(chain.batches === null
-        ? []
-        : [
-            ...growBatchList(size, chain, numbers, of('optimism-batches')),
-            ...growBatches(size, chain, numbers, of('optimism-batch-blocks')),
-          ]),
-      ...growFactories(size, chain, numbers, of('factories')),
-    ]) {
-      await pool.query(statement);
+    const lanes = configuredLanes(chains.filter(({ id }) => id === chain.id));
+    const of = (operation: OperationName) => lanesOf(lanes, operation);
+    growOperations(ledger, chain, of('user-operations'));
+    if (chain.batches !== null) {
+      growBatchList(ledger, chain, chain.batches, of('optimism-batches'));
+      growBatches(ledger, chain, chain.batches, of('optimism-batch-blocks'));
     }
+    growFactories(ledger, chain, of('factories'));
   }
+  const { statements, run, walk, page } = ledger;
   for (const statement of [
+    ...statements,
     ...indexes,
     'alter table etl.walks enable trigger user',
     totals,
     lateArrivals(size),
     `update etl.feeds set last_success_at = now()`,
-    `select setval('etl.runs_id_seq', ${numbers.run}), setval('etl.walks_id_seq', ${numbers.walk}),
-            setval('etl.pages_id_seq', ${numbers.page})`,
+    `select setval('etl.runs_id_seq', ${run}), setval('etl.walks_id_seq', ${walk}),
+            setval('etl.pages_id_seq', ${page})`,
     'vacuum analyze',
   ]) {
     await pool.query(statement);
   }
 }
 
-function lanesOf(chains: readonly ChainSettings[], operation: OperationName): Lanes {
-  const found = configuredLanes(chains).filter(({ lane }) => lane.operation === operation);
-  const lane = (name: 'live' | 'backfill'): SeededLane => {
-    // A ranking has one lane.
-    const configured = found.find(({ lane: { lane: own } }) => own === name) ?? found[0];
-    if (configured === undefined) throw new Error(`${operation} is not configured`);
-    return {
-      chain: configured.lane.chain_id,
-      operation,
-      kind: operations[operation].kind,
-      lane: configured.lane.lane,
-      scope: configured.scope,
-    };
-  };
-  return { live: lane('live'), backfill: lane('backfill') };
+function lanesOf(lanes: readonly Target[], operation: OperationName): Lanes {
+  const [first, second] = lanes.filter(({ lane }) => lane.operation === operation);
+  if (first === undefined) throw new Error(`${operation} is not configured`);
+  // A ranking has one lane.
+  const { live = first, backfill = first } = Object.fromEntries(
+    [first, second ?? first].map((target) => [target.lane.lane, target]),
+  );
+  return { live, backfill };
 }
 
 /**
