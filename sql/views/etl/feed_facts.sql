@@ -139,7 +139,8 @@ select feed, json_build_object('requests', (
   from (
     select (select sum(pages) from etl.walks where walks.run_id = runs.id) as pages
     from etl.runs
-    where runs.feed = feeds.feed and state = 'finished' and exists (
+    -- A ranking has no other lane; with it, an index has its runs in order.
+    where runs.feed = feeds.feed and lane = 'backfill' and state = 'finished' and exists (
       select from etl.walks
       where walks.run_id = runs.id
         and walks.state = 'finished'

@@ -102,9 +102,13 @@ function judgedBy(
         array[number, ${nearest(sql`max`, sql`<`)}, ${nearest(sql`min`, sql`>`)}]
       ) as number
       from unnest(${sql.param(batches)}::bigint[]) as number
-    ) as near
-    join etl.batch_standing as standing on batch_number = number
-    where chain_id = ${chain_id} and operation = ${list.name} and blocks_count > 0
+    ) as near, lateral (
+      select * from etl.batch_standing
+      where chain_id = ${chain_id} and operation = ${list.name}
+        and batch_number = number and blocks_count > 0
+      -- A join would judge all batches of the chain.
+      offset 0
+    ) as standing
   `;
 }
 
