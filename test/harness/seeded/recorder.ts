@@ -136,8 +136,9 @@ export function rowsRead(plan: PlanNode): Map<string, number> {
   return read;
 }
 
-/** Tables that a plan scans from end to end. */
+/** Tables that a plan scanned from end to end. */
 export function scanned(plan: PlanNode): string[] {
+  if (plan['Actual Loops'] === 0) return [];
   const own = plan['Node Type'] === 'Seq Scan' ? [`${plan.Schema}.${plan['Relation Name']}`] : [];
   return [...own, ...(plan.Plans ?? []).flatMap(scanned)];
 }

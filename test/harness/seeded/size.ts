@@ -53,7 +53,7 @@ export function sizeOf(operations: number, nowMs: number, blockMs = usualBlockMs
     base: top - polls * itemsPerPoll,
     polls,
   });
-  const batches = part(0.001, 20);
+  const batches = part(0.001, 3_000);
   const polls = Math.floor((batches / batchesPerPoll) * 0.6);
   const rankings = part(1 / 14_000, 3);
   return {

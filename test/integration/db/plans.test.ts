@@ -18,8 +18,25 @@ const large = 1_000;
 /** Reading so much of a table is reading all of it: twice the history takes twice as long. */
 const wholePart = 0.4;
 
-/** What grows with history and has to. */
+/** A batch is a row: counting the 400,000 of a long chain takes a tenth of a second. */
+const counted = 'which batches are read and verified is counted, batch by batch';
+const bounded = 'it reads at most 20,000 of the newest items, and here are fewer batches';
+const changed =
+  'maintenance asks which old pages rows came from: any page may have changed any of them';
+
+/** What grows with history and has to, or would here. */
 const argued: Readonly<Record<string, string>> = {
+  'status/facts.ts readFeeds: explorer.read_batches': counted,
+  'status/coverage.ts readExtents: explorer.read_batches': counted,
+  'status/coverage.ts readCells: explorer.read_batches': counted,
+  'status/verify.ts: explorer.read_batches': counted,
+  'status/verify.ts: explorer.listed_batches': counted,
+  'lists/numbered/walks.ts hasUnread: explorer.read_batches': counted,
+  'lists/numbered/plan.ts nextUnread: explorer.read_batches': counted,
+  'lists/numbered/plan.ts nextUnread: explorer.listed_batches': counted,
+  'lists/numbered/plan.ts nextSkipped: explorer.read_batches': counted,
+  'within a function: explorer.listed_batches': bounded,
+  'within a function: explorer.read_batches': bounded,
   'status/verify.ts: explorer.blocks':
     'verify holds each block against the one below it: that is the verification',
   'status/verify.ts: etl.walks':
@@ -27,9 +44,19 @@ const argued: Readonly<Record<string, string>> = {
   'status/verify.ts: etl.pages': 'it counts the pages of each walk',
   'lists/prune.ts lockIdle: etl.walks':
     'maintenance looks at each old walk of a feed once an hour, 500 of them in a transaction',
-  'lists/prune.ts pagesOfRows: explorer.addresses':
-    'and it asks which of their pages addresses came from: any page may have changed any of them',
+  'lists/prune.ts pagesOfRows: explorer.addresses': changed,
+  'lists/prune.ts pagesOfRows: explorer.blocks': changed,
+  'lists/prune.ts pagesOfRows: explorer.listed_batches': changed,
+  'lists/prune.ts pagesOfRows: explorer.read_batches': changed,
 };
+
+/** Tables so small that a plan reads them whole or by an index, by what it knows of their sizes. */
+const eitherWay: ReadonlySet<string> = new Set([
+  'load/children.ts replaceChildren: explorer.listed_batches',
+  'lists/numbered/plan.ts nextSkipped: explorer.listed_batches',
+  'lists/prune.ts prunableWalks: etl.runs',
+  'lists/prune.ts deleteWalks: etl.runs',
+]);
 
 /** The statements that a backfill lane of a newest-first list plans its walks by. */
 const planning = [
@@ -115,7 +142,8 @@ test('what may grow still does, or its reason is to go', () => {
   expect(Object.keys(argued).filter((name) => !found.has(name))).toEqual([]);
 });
 
-const growing = (round: Round) => grown(round).filter((name) => !(name in argued));
+const growing = (round: Round) =>
+  grown(round).filter((name) => !(name in argued) && !eitherWay.has(name));
 
 /** Statements that read a large table whole, with the table. */
 function grown({ statements }: Round): string[] {
