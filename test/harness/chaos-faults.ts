@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import {
   faultNames,
   openFault,
@@ -9,7 +9,9 @@ import {
   type Limits,
 } from '../../simulator/index.ts';
 import type { Crew } from './crew.ts';
+import { inTransaction } from './faults.ts';
 import type { Worker } from './process.ts';
+import { drawnByWeight } from './random.ts';
 import type { DatabaseProxy } from './servers.ts';
 
 /** What the key is allowed and configured for, in requests a second. */
@@ -34,82 +36,73 @@ export interface Scene {
 }
 
 /** A fault, and how often it is drawn. */
-interface DrawnFault {
-  readonly weight: number;
-  readonly inject: (scene: Scene) => Promise<void>;
-}
+type DrawnFault = readonly [weight: number, inject: (scene: Scene) => Promise<void>];
 
 /** The explorer allows so much of the usual for a while, and says so in its headers, or does not. */
-const limit = (share: number, headers: Limits['headers'] = 'stated') => ({
-  weight: 1,
-  async inject({ random, setLimits }: Scene) {
+const limit = (share: number, headers: Limits['headers'] = 'stated'): DrawnFault => [
+  1,
+  async ({ random, setLimits }) => {
     setLimits({ requestsPerSecond: Math.ceil(requestsPerSecond * share), headers });
     await delay(random() * mostLimitedMs);
     setLimits({ requestsPerSecond });
   },
-});
+];
 
-const restart: DrawnFault = { weight: 1, inject: async ({ restartServer }) => restartServer?.() };
+const restart = 'restart the database';
 
 /** All that is done to workers, their database and their key, with its weight. */
 const faults: Readonly<Record<string, DrawnFault>> = {
-  kill: {
-    weight: 6,
-    inject: async ({ crew, random }) => void (await crew.kill(crew.draw(random))),
-  },
-  'kill all': {
-    weight: 1,
-    inject: async ({ crew }) => void (await crew.kill(crew.members)),
-  },
-  stop: {
-    weight: 3,
-    async inject({ crew, random }) {
+  kill: [6, async ({ crew, random }) => void (await crew.kill(crew.draw(random)))],
+  'kill all': [1, async ({ crew }) => void (await crew.kill(crew.members))],
+  stop: [
+    3,
+    async ({ crew, random }) => {
       const victims = crew.draw(random);
       for (const victim of victims) victim.kill('SIGSTOP');
       await delay(random() * mostStoppedMs);
       for (const victim of victims) victim.kill('SIGCONT');
     },
-  },
-  'cut the database': {
-    weight: 4,
-    inject: async ({ proxy }) => void proxy.cutAll(),
-  },
-  'refuse the database': {
-    weight: 1,
-    async inject({ proxy, random }) {
+  ],
+  'cut the database': [4, async ({ proxy }) => void proxy.cutAll()],
+  'refuse the database': [
+    1,
+    async ({ proxy, random }) => {
       proxy.set('refuse');
       proxy.cutAll();
       await delay(random() * mostAwayMs);
       proxy.set('open');
     },
-  },
-  'swallow what the database is sent': {
-    weight: 1,
-    async inject({ proxy, random }) {
+  ],
+  'swallow what the database is sent': [
+    1,
+    async ({ proxy, random }) => {
       proxy.set('swallow');
       await delay(random() * mostSwallowedMs);
       proxy.set('open');
     },
-  },
-  'restart the database': restart,
-  'end a session': { weight: 3, inject: endSession },
-  'cancel a statement': { weight: 3, inject: breakStatement },
-  'hold the ledger': { weight: 2, inject: holdLedger },
-  'provoke a deadlock': { weight: 2, inject: provokeDeadlock },
+  ],
+  [restart]: [1, async ({ restartServer }) => restartServer?.()],
+  'end a session': [3, endSession],
+  'cancel a statement': [3, breakStatement],
+  'hold the ledger': [2, holdLedger],
+  'provoke a deadlock': [2, provokeDeadlock],
   'lower the limit': limit(0.5),
   'raise the limit': limit(3),
   'lower the limit unsaid': limit(0.6, 'absent'),
   'say nothing of the limit': limit(1, 'unknown'),
 };
 
+const drawnFaults = Object.entries(faults).map(([name, [weight, inject]]) => ({
+  name,
+  weight,
+  inject,
+}));
+
 /** Injects one of the faults, drawn by weight. @returns its name */
 export async function injectOne(scene: Scene): Promise<string> {
-  const all = Object.entries(faults);
-  const total = all.reduce((sum, [, { weight }]) => sum + weight, 0);
-  let left = scene.random() * total;
-  const [name, fault] = all.find(([, { weight }]) => (left -= weight) < 0) ?? ['none', null];
-  if (fault === restart && scene.restartServer === null) return 'nothing: the server is not ours';
-  await fault?.inject(scene);
+  const { name, inject } = drawnByWeight(drawnFaults, scene.random());
+  if (name === restart && scene.restartServer === null) return 'nothing: the server is not ours';
+  await inject(scene);
   return name;
 }
 
@@ -178,20 +171,6 @@ async function provokeDeadlock({ pool }: Reach): Promise<void> {
   });
 }
 
-async function inTransaction(
-  pool: Pool,
-  work: (session: PoolClient) => Promise<void>,
-): Promise<void> {
-  const session = await pool.connect();
-  try {
-    await session.query('begin');
-    await work(session);
-  } finally {
-    await session.query('rollback').catch(() => undefined);
-    session.release();
-  }
-}
-
 /** Of all requests, those that a bad day of the service answers with a fault. */
 const usualShare = 0.02;
 /** A short run has as many of them as minutes of such a day. */
@@ -252,12 +231,9 @@ export function explorerFaults({ isShort, isCalm, note }: ExplorerFaults): Fault
   const drawn = faultNames
     .filter((name) => !lasting.has(name) && !(isShort && slow.has(name)))
     .map((name) => ({ name, weight: weightOf(name), fault: openFault(name) }));
-  const total = drawn.reduce((sum, { weight }) => sum + weight, 0);
   return ({ operation }, random): Fault | null => {
     if (isCalm() || random() >= share) return null;
-    let left = random() * total;
-    const chosen = drawn.find(({ weight }) => (left -= weight) < 0);
-    if (chosen === undefined) return null;
+    const chosen = drawnByWeight(drawn, random());
     if (operation === 'optimism-batch-blocks' && staysInBlocks.has(chosen.name)) return null;
     note(chosen.name);
     return chosen.fault;

@@ -6,7 +6,7 @@ import { explorerFaults, injectOne, requestsPerSecond, type Scene } from './chao
 import { areCopied, type DrivenWorld, openDrivenWorld } from './driven-world.ts';
 import { playFaults, type Fault } from './faults.ts';
 import { testKey } from './key.ts';
-import { ledgerFaults } from './ledger.ts';
+import { foundBy, ledgerFaults } from './ledger.ts';
 import { startProgram, type Worker } from './process.ts';
 import { seededRandom } from './random.ts';
 import { watchedDifferences } from './tables.ts';
@@ -299,7 +299,11 @@ async function endAsPerson(chaos: Chaos): Promise<Record<string, unknown>> {
   }
   await run('repair');
   await run('verify');
-  return { ...faults, ...(await tableFaults(world)), ...(await lasting(world.database.pool)) };
+  return {
+    ...faults,
+    ...(await tableFaults(world)),
+    ...(await foundBy(world.database.pool, lasting)),
+  };
 }
 
 async function tableFaults(world: DrivenWorld): Promise<Record<string, unknown> | null> {
@@ -353,21 +357,13 @@ function visibleReorgs(reorgs: Reorgs): Reorgs {
 }
 
 /** Walks may have failed on the way, and runs with them; nothing may be left that is under way. */
-async function lasting(pool: Pool): Promise<Record<string, unknown>> {
-  const checks = {
-    'a walk is under way': `
-      select walks.* from etl.walks join etl.runs on runs.id = run_id
-      where walks.state = 'running' and runs.state in ('open', 'interrupted')`,
-    'a run is open': "select * from etl.runs where state = 'open'",
-    'a feed is not at rest': "select * from etl.feeds where state <> 'idle'",
-  };
-  const found: Record<string, unknown> = {};
-  for (const [fault, query] of Object.entries(checks)) {
-    const { rows } = await pool.query(query);
-    if (rows.length > 0) found[fault] = rows.slice(0, 3);
-  }
-  return found;
-}
+const lasting = {
+  'a walk is under way': `
+    select walks.* from etl.walks join etl.runs on runs.id = run_id
+    where walks.state = 'running' and runs.state in ('open', 'interrupted')`,
+  'a run is open': "select * from etl.runs where state = 'open'",
+  'a feed is not at rest': "select * from etl.feeds where state <> 'idle'",
+};
 
 const count = async (pool: Pool, query: string): Promise<number> =>
   Number((await pool.query<{ count: string }>(query)).rows[0]?.count);

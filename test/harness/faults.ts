@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { eventually } from './process.ts';
 
 /** When a fault comes, in terms of what can be seen of the work. */
@@ -83,13 +83,11 @@ export async function injectFault<Result>(
 }
 
 /** Holds the ledger, so that a writer comes to a halt behind its rows. */
-async function injectInTransaction<Result>(
+const injectInTransaction = <Result>(
   { pool, isOver }: Scene,
   inject: Fault<Result>['inject'],
-): Promise<Result | null> {
-  const session = await pool.connect();
-  try {
-    await session.query('begin');
+): Promise<Result | null> =>
+  inTransaction(pool, async (session) => {
     await session.query('lock table etl.pages in share mode');
     const halted = async () => {
       if (await isWriterHalted(pool)) return 'halted';
@@ -97,8 +95,19 @@ async function injectInTransaction<Result>(
     };
     const seen = await eventually('a writer that waits', halted);
     return seen === 'halted' ? await inject() : null;
+  });
+
+/** Does something in a transaction, and takes that back. */
+export async function inTransaction<Result>(
+  pool: Pool,
+  work: (session: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const session = await pool.connect();
+  try {
+    await session.query('begin');
+    return await work(session);
   } finally {
-    await session.query('rollback');
+    await session.query('rollback').catch(() => undefined);
     session.release();
   }
 }

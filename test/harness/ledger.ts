@@ -80,20 +80,23 @@ const loose = {
 /** How many rows are shown of what was found. */
 const shown = 3;
 
-/**
- * Looks for traces of half-done work in the ledger and the tables. Empty when there are none.
- *
- * @param ended whether every feed is said to have come to its end
- */
-export async function ledgerFaults(
+/** Rows of statements that must find none, by what is wrong if they do. Empty if all is well. */
+export async function foundBy(
   pool: Pool,
-  ended: 'ended' | 'under-way',
+  checks: Readonly<Record<string, string>>,
 ): Promise<Record<string, unknown[]>> {
   const found: Record<string, unknown[]> = {};
-  const checks = ended === 'ended' ? { ...faults, ...loose } : faults;
   for (const [fault, query] of Object.entries(checks)) {
     const { rows } = await pool.query(query);
     if (rows.length > 0) found[fault] = rows.slice(0, shown);
   }
   return found;
 }
+
+/**
+ * Looks for traces of half-done work in the ledger and the tables.
+ *
+ * @param ended whether every feed is said to have come to its end
+ */
+export const ledgerFaults = (pool: Pool, ended: 'ended' | 'under-way') =>
+  foundBy(pool, ended === 'ended' ? { ...faults, ...loose } : faults);

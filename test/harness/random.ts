@@ -9,6 +9,17 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
+/** One of some that have weights; `part` of all the weight, from 0 on, is before it. */
+export function drawnByWeight<Choice extends { readonly weight: number }>(
+  choices: readonly Choice[],
+  part: number,
+): Choice {
+  let left = part * choices.reduce((sum, { weight }) => sum + weight, 0);
+  const drawn = choices.find(({ weight }) => (left -= weight) < 0) ?? choices.at(-1);
+  if (drawn === undefined) throw new Error('nothing to draw from');
+  return drawn;
+}
+
 /** Chance that a seed decides. */
 export interface Chance {
   /** A whole number from `low` to `high`, both included. */

@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { rollUp, recomputeSums } from '../../src/rollups/roll.ts';
+import { foundBy } from './ledger.ts';
 
 /** The views that are summed up beforehand, each by what it says it is. */
 const meanings = {
@@ -41,23 +42,20 @@ const meanings = {
     group by 1, 2`,
 } as const;
 
-/** How many rows are shown of what was found. */
-const shown = 3;
-
 /** What is summed up beforehand and is not what the rows come to. Empty when there is nothing. */
-export async function sumFaults(pool: Pool): Promise<Record<string, unknown[]>> {
-  const found: Record<string, unknown[]> = {};
-  for (const [view, meaning] of Object.entries(meanings)) {
-    const { rows } = await pool.query<{ has: string; row: string }>(
-      `with meant as (${meaning}), summed as (select * from explorer.${view})
-       select 'the view alone' as has, t::text as row from (table summed except all table meant) as t
-       union all
-       select 'the rows alone', t::text from (table meant except all table summed) as t`,
-    );
-    if (rows.length > 0) found[view] = rows.slice(0, shown);
-  }
-  return found;
-}
+export const sumFaults = (pool: Pool) =>
+  foundBy(
+    pool,
+    Object.fromEntries(
+      Object.entries(meanings).map(([view, meaning]) => [
+        view,
+        `with meant as (${meaning}), summed as (select * from explorer.${view})
+         select 'the view alone' as has, t::text as row from (table summed except all table meant) as t
+         union all
+         select 'the rows alone', t::text from (table meant except all table summed) as t`,
+      ]),
+    ),
+  );
 
 /** How many rows each of them has. */
 export async function sumRows(pool: Pool): Promise<Record<string, number>> {
