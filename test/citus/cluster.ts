@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { accountFor, give, run } from '../../src/postgres/programs.ts';
+import { urlOfDatabase, withClient } from '../harness/client.ts';
 import { hangMs } from '../harness/hang.ts';
 
 /** A server of a cluster, as a test that kills it and starts it again knows it. */
@@ -147,27 +148,11 @@ export async function joinNodes({ coordinator, workers }: Cluster, name: string)
 }
 
 /** Runs `work` on one connection to a node's database. */
-export async function onDatabase<T>(
-  node: Pick<Node, 'url'>,
+export const onDatabase = <Result>(
+  { url }: Pick<Node, 'url'>,
   name: string,
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
-  const client = new Client({ connectionString: urlOf(node, name) });
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
-/** Where a node's database is. */
-export function urlOf({ url }: Pick<Node, 'url'>, name: string): string {
-  const own = new URL(url);
-  own.pathname = `/${name}`;
-  return own.href;
-}
+  work: (client: Client) => Promise<Result>,
+) => withClient(urlOfDatabase(url, name), work);
 
 async function freePort(): Promise<number> {
   const server = createServer();

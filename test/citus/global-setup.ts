@@ -5,6 +5,7 @@ import { distribute } from '../../src/db/layout.ts';
 import { migrateUrl } from '../harness/migrate.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { largeTable } from '../../src/lists/registry.ts';
+import { urlOfDatabase } from '../harness/client.ts';
 import { bundleProgram } from '../harness/bundle.ts';
 import { citusBinaries } from './binaries.ts';
 import {
@@ -14,7 +15,6 @@ import {
   removeStaleClusters,
   startCluster,
   stopCluster,
-  urlOf,
 } from './cluster.ts';
 
 declare module 'vitest' {
@@ -46,8 +46,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       await onDatabase(node, 'postgres', (client) => client.query(`create database ${template}`));
     }
     await joinNodes(cluster, template);
-    await migrateUrl(urlOf(coordinator, template));
-    const pool = createPool({ url: urlOf(coordinator, template), max: 2, applicationName: 'test' });
+    await migrateUrl(urlOfDatabase(coordinator.url, template));
+    const pool = createPool({
+      url: urlOfDatabase(coordinator.url, template),
+      max: 2,
+      applicationName: 'test',
+    });
     await distribute(pool, largeTable);
     await pool.end();
     for (const node of nodes) await close(node);

@@ -8,11 +8,12 @@ import { userOperations } from '../../src/lists/user-operations/tables.ts';
 import { upsert } from '../../src/load/upsert.ts';
 import { openDatabaseScene } from '../fault/database-scene.ts';
 import { killSyncs, seedOr } from '../fault/kills.ts';
+import { urlOfDatabase } from '../harness/client.ts';
 import { call } from '../harness/call.ts';
 import { emptyFolder, eventually, startProgram } from '../harness/process.ts';
 import { freshDatabase, type TestDatabase } from '../harness/database.ts';
 import { movingChain, movingCopy, pollMs } from '../harness/moving-copy.ts';
-import { joinNodes, killNode, onDatabase, startNode, urlOf } from './cluster.ts';
+import { joinNodes, killNode, onDatabase, startNode } from './cluster.ts';
 
 const optimism = movingChain(10, 'optimism', 300);
 const celo = movingChain(42220, 'celo', 120);
@@ -30,7 +31,7 @@ async function unspread(): Promise<TestDatabase> {
     await onDatabase(node, 'postgres', (client) => client.query(`create database ${name}`));
   }
   await joinNodes(cluster, name);
-  const url = urlOf(coordinator, name);
+  const url = urlOfDatabase(coordinator.url, name);
   const pool = createPool({ url, max: 10, applicationName: 'explorer-etl test' });
   const drop = async () => {
     await pool.end();
@@ -41,7 +42,7 @@ async function unspread(): Promise<TestDatabase> {
     }
   };
   onTestFinished(drop);
-  return { url, pool, drop };
+  return { url, pool, db: drizzle(pool), drop };
 }
 
 /** How many rows of the large table each worker has. */

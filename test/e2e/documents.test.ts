@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { commands } from '../../src/cli/program.ts';
 import { stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
-import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { startSimulator, type SimulatedChain, type Simulator } from '../../simulator/index.ts';
 import { call } from '../harness/call.ts';
 import { configFolder, emptyFolder, eventually, startProgram } from '../harness/process.ts';
-import { createTestDatabase, freshDirectory, type TestDatabase } from '../harness/database.ts';
+import { freshDirectory, sharedDatabase } from '../harness/database.ts';
 import { schemas } from '../harness/documents.ts';
 import { testKey, plainChain } from '../harness/sync.ts';
 
@@ -46,15 +46,11 @@ async function leaves(): Promise<string[]> {
   return names.flat();
 }
 
-let database: TestDatabase;
-let simulator: Awaited<ReturnType<typeof startSimulator>>;
+const database = sharedDatabase();
+let simulator: Simulator;
 beforeAll(async () => {
   simulator = await startSimulator({ seed: 5, chains: [chain], apiKey: testKey });
-  database = await createTestDatabase();
-});
-afterAll(async () => {
-  await simulator.close();
-  await database.drop();
+  return () => simulator.close();
 });
 
 const environment = () => ({

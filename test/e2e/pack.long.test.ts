@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, normalize } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { withClient } from '../harness/client.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** What the package is made from, and nothing that only the checkout has. */
@@ -190,13 +190,12 @@ test('the installed package runs the demo', async () => {
   expect(stdout).toMatch(/✓ Killed at page \d+, resumed at \d+: no page lost, none stored twice/u);
   expect(stdout).toContain('npx explorer-etl db stop');
   const url = await run('npx', ['explorer-etl', 'db', 'url', '--demo'], folder);
-  const client = new Client({ connectionString: url.stdout.trim() });
-  await client.connect();
-  const { rows: chains } = await client.query('select chain_id from explorer.chains');
-  expect(chains).toHaveLength(2);
-  const { rows: operations } = await client.query('select from explorer.user_operations');
-  expect(operations.length).toBeGreaterThanOrEqual(20_000);
-  await client.end();
+  await withClient(url.stdout.trim(), async (client) => {
+    const { rows: chains } = await client.query('select chain_id from explorer.chains');
+    expect(chains).toHaveLength(2);
+    const { rows: operations } = await client.query('select from explorer.user_operations');
+    expect(operations.length).toBeGreaterThanOrEqual(20_000);
+  });
 });
 
 test('the installed package serves the page, with all that the page loads, and metrics', async () => {

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Client } from 'pg';
 import type { StatusDocument } from '../../src/status/schema.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SimulatedChain } from '../../simulator/index.ts';
@@ -14,6 +13,7 @@ import {
   providePrograms,
 } from '../../src/postgres/programs.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/postgres.ts';
+import { withClient } from '../harness/client.ts';
 import { simulated } from '../harness/explorer.ts';
 import { call, expectOneMessage } from '../harness/call.ts';
 import { freshDirectory } from '../harness/database.ts';
@@ -194,13 +194,5 @@ async function startStandby(data: string, primaryUrl: string): Promise<string> {
 }
 
 /** The first row of an answer. */
-async function ask<Row extends object>(url: string, statement: string): Promise<Row | undefined> {
-  const client = new Client({ connectionString: url });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return (await client.query<Row>(statement)).rows[0];
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
+const ask = <Row extends object>(url: string, statement: string): Promise<Row | undefined> =>
+  withClient(url, async (client) => (await client.query<Row>(statement)).rows[0]);

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import type { SimulatedChain } from '../../simulator/index.ts';
 import { call as run } from '../harness/call.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { runSync, testKey, plainChain } from '../harness/sync.ts';
+import { sharedCopy } from '../harness/copy.ts';
+import { plainChain } from '../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
@@ -17,12 +17,8 @@ const hostile = 'x\u001b[2J\u009b2J\u202e\u2028\u007f\u{e0041}\r\n2026 INFO: all
 const harmful = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const escaped = String.raw`x\u001b[2J\u009b2J\u202e\u2028\u007f\udb40\udc41\u000d`;
 
-let database: TestDatabase;
+const database = sharedCopy(5, [chain], { archive: 'all' });
 beforeAll(async () => {
-  const simulator = await startSimulator({ seed: 5, chains: [chain], apiKey: testKey });
-  database = await createTestDatabase();
-  await runSync(database, { url: simulator.url, chains: [chain], archive: 'all' });
-  await simulator.close();
   const say = (statement: string) => database.pool.query(statement, [hostile]);
   await say('update etl.quarantine set reason = $1, raw = jsonb_build_object($1::text, $1::text)');
   await say(`update etl.feeds set state = 'failed', reason = $1`);
@@ -31,7 +27,6 @@ beforeAll(async () => {
     `insert into etl.drift (chain_id, operation, path, kind, detail, occurrences, first_page_id)
      values (10, 'factories', $1, 'field', '', 1, 1), (10, 'factories', $1, 'value', $1, 1, 1)`,
   );
-  return () => database.drop();
 });
 
 /** A command on that database, in this process. */

@@ -1,11 +1,11 @@
 import type { StatusDocument } from '../../src/status/schema.ts';
-import { drizzle } from 'drizzle-orm/node-postgres';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { prepareDatabase } from '../../src/app.ts';
-import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import type { SimulatedChain } from '../../simulator/index.ts';
 import { call as run } from '../harness/call.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { runSync, testKey, plainChain } from '../harness/sync.ts';
+import { sharedCopy } from '../harness/copy.ts';
+import { opened } from '../harness/database.ts';
+import { plainChain } from '../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
@@ -15,14 +15,7 @@ const chain: SimulatedChain = {
   oddities: ['missing-hash'],
 };
 
-let database: TestDatabase;
-beforeAll(async () => {
-  const simulator = await startSimulator({ seed: 5, chains: [chain], apiKey: testKey });
-  database = await createTestDatabase();
-  await runSync(database, { url: simulator.url, chains: [chain], archive: 'all' });
-  await simulator.close();
-  return () => database.drop();
-});
+const database = sharedCopy(5, [chain], { archive: 'all' });
 
 /** A command on that database, in this process. */
 const call = (...args: readonly string[]) =>
@@ -95,9 +88,7 @@ describe('quarantine', () => {
 });
 
 test('migrate --roles says what it granted', async () => {
-  const db = drizzle(database.pool);
-  const close = async () => 'left-running' as const;
-  await prepareDatabase({ url: database.url, pool: database.pool, db, embedded: null, close });
+  await prepareDatabase(opened(database));
   const { code, stdout } = await call('migrate', '--roles');
   expect(stdout).toContain(
     'Granted: explorer_etl_owner, explorer_etl_worker, explorer_etl_analyst.',

@@ -1,9 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../simulator/index.ts';
-import { createPool } from '../../src/db/pool.ts';
 import type { HeldWalk } from '../../src/lists/tables.ts';
 import { simulated } from '../harness/explorer.ts';
-import { ownServer } from '../harness/database.ts';
+import { databaseAt, ownServer } from '../harness/database.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { beginRun, claim, openContender, walkOn } from '../harness/runner.ts';
 import { differences } from '../harness/tables.ts';
@@ -19,9 +18,8 @@ const chain: SimulatedChain = {
 async function openScene() {
   const simulator = await simulated({ seed, chains: [chain] });
   const server = await ownServer({ wal_writer_delay: '10s' });
-  const pool = createPool({ url: server.url, max: 4, applicationName: 'explorer-etl test' });
-  onTestFinished(() => pool.end());
-  const database = { url: server.url, pool };
+  const database = databaseAt(server.url);
+  const { pool } = database;
   const run = { url: simulator.url, chains: [chain], pageSize: 10 };
   const first = await openContender(database, run);
   const second = await openContender(database, run);

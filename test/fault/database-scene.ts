@@ -1,8 +1,7 @@
 import { onTestFinished } from 'vitest';
-import { createPool } from '../../src/db/pool.ts';
 import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
-import type { UsedDatabase } from '../harness/database.ts';
+import type { OpenDatabase } from '../harness/database.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { eventually } from '../harness/process.ts';
 import { serveLanes } from './serving.ts';
@@ -26,7 +25,7 @@ export const shortTimeouts: DatabaseTimeouts = {
 
 /** A `start` in this process that copies a small chain into a database behind a proxy; it has stored the first pages. */
 export async function openDatabaseScene(
-  database: UsedDatabase,
+  database: OpenDatabase,
   dbTimeouts: DatabaseTimeouts = patient,
 ) {
   const { pool } = database;
@@ -83,10 +82,3 @@ export async function openDatabaseScene(
 }
 
 export type DatabaseScene = Awaited<ReturnType<typeof openDatabaseScene>>;
-
-/** A pool on a server that the test breaks; it is ended with the test. */
-export function poolOn(url: string) {
-  const pool = createPool({ url, max: 4, applicationName: 'explorer-etl test' });
-  onTestFinished(() => pool.end());
-  return pool;
-}

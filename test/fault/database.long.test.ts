@@ -1,9 +1,9 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
-import { freshDatabase, ownServer } from '../harness/database.ts';
+import { databaseAt, freshDatabase, ownServer } from '../harness/database.ts';
 import { eventually } from '../harness/process.ts';
-import { openDatabaseScene, shortTimeouts, poolOn, type DatabaseScene } from './database-scene.ts';
+import { openDatabaseScene, shortTimeouts, type DatabaseScene } from './database-scene.ts';
 
 const openScene = async (dbTimeouts?: DatabaseTimeouts) =>
   openDatabaseScene(await freshDatabase(), dbTimeouts);
@@ -144,7 +144,7 @@ test('a statement that waits too long is ended, and its feed goes on later', asy
 
 test('a server whose connections are all taken is waited for', async () => {
   const { url } = await ownServer({ max_connections: '45' });
-  const scene = await openDatabaseScene({ url, pool: poolOn(url) });
+  const scene = await openDatabaseScene(databaseAt(url));
   const taken: Client[] = [];
   onTestFinished(async () => void (await Promise.all(taken.map((client) => client.end()))));
   const takeOne = async () => {
@@ -165,7 +165,7 @@ test('a server whose connections are all taken is waited for', async () => {
 
 test('a Postgres that is killed in the middle of a transaction and started again', async () => {
   const server = await ownServer({});
-  const scene = await openDatabaseScene({ url: server.url, pool: poolOn(server.url) });
+  const scene = await openDatabaseScene(databaseAt(server.url));
   const holder = await scene.database.pool.connect();
   await holder.query('begin');
   await holder.query('lock table etl.pages in share mode');

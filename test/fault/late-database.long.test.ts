@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { urlOfDatabase } from '../harness/client.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { plainChain } from '../harness/sync.ts';
@@ -97,10 +98,9 @@ test.each([
 
 test('a start whose database does not exist ends at once', async () => {
   const { url } = await freshDatabase();
-  const databaseUrl = new URL(url);
-  databaseUrl.pathname = '/no_such_database';
+  const databaseUrl = urlOfDatabase(url, 'no_such_database');
   const cwd = await configFolder(config);
-  const environment = { databaseUrl: databaseUrl.href, explorerUrl: 'http://127.0.0.1:1', cwd };
+  const environment = { databaseUrl, explorerUrl: 'http://127.0.0.1:1', cwd };
   const program = startProgram(['start'], environment);
   expect(await program.ended()).toEqual({ code: 2, signal: null });
   expect(program.stderr).toContain('does not exist (3D000)');

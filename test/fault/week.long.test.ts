@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { type SimulatedChain, startInstantMs } from '../../simulator/index.ts';
@@ -196,7 +195,7 @@ function createKiller(world: DrivenWorld, wanted: number) {
 /** Holds what the week left against the truth; each line says what is being compared. */
 async function expectTrue(world: DrivenWorld, rankings: readonly RankingModel[]) {
   const { database, nowMs, place } = world;
-  const { pool } = database;
+  const { pool, db } = database;
   const found = await watchedDifferences(
     pool,
     { seed, chain, scope: { operations: lists } },
@@ -210,7 +209,7 @@ async function expectTrue(world: DrivenWorld, rankings: readonly RankingModel[])
   expect(await ledgerFaults(pool, 'ended')).toEqual({});
   await sumUp(pool);
   expect(await sumFaults(pool)).toEqual({});
-  const verified = await verifyFeeds(drizzle(pool));
+  const verified = await verifyFeeds(db);
   expect(Object.fromEntries(verified.map(({ feed, open }) => [feed, open]))).toEqual(
     Object.fromEntries(lists.map((list) => [`${chain.id}/${list}`, []])),
   );

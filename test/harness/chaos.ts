@@ -1,8 +1,7 @@
 import type { Pool } from 'pg';
-import { onTestFinished } from 'vitest';
 import type { Limits, SimulatedChain } from '../../simulator/index.ts';
-import { createPool } from '../../src/db/pool.ts';
 import { explorerFaults, injectOne, requestsPerSecond, type Scene } from './chaos-faults.ts';
+import { databaseAt } from './database.ts';
 import { areCopied, type DrivenWorld, openDrivenWorld } from './driven-world.ts';
 import { playFaults, type Fault } from './faults.ts';
 import { testKey } from './key.ts';
@@ -147,12 +146,12 @@ async function openChaos({ databaseUrl, seed, lengthMs, workers, restartServer }
   };
   let isCalm = false;
   let limits: Limits = { requestsPerSecond };
-  const pool = createPool({ url: databaseUrl, max: 4, applicationName: 'watch' });
-  onTestFinished(() => pool.end());
+  const database = databaseAt(databaseUrl, 4, 'watch');
+  const { pool } = database;
   const world = await openDrivenWorld({
     seed,
     chain: chainOf(seed, isShort),
-    database: { url: databaseUrl, pool },
+    database,
     operations,
     explorer: { requests_per_second: requestsPerSecond, page_size: 10 },
     workers,

@@ -1,14 +1,14 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import {
   type SimulatedChain,
   type SimulatorOptions,
   startInstantMs,
+  startSimulator,
 } from '../../simulator/index.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
-import { freshDatabase, type UsedDatabase } from './database.ts';
+import { freshDatabase, type OpenDatabase, sharedDatabase } from './database.ts';
 import { simulated } from './explorer.ts';
 import { openInWords } from './findings.ts';
-import { plainChain, runSync, type SyncRun } from './sync.ts';
+import { plainChain, runSync, testKey, type SyncRun } from './sync.ts';
 import { differences } from './tables.ts';
 import type { TruthScope } from './truth/truth.ts';
 
@@ -28,7 +28,7 @@ export const smallChain = (changes: Partial<SimulatedChain>): SimulatedChain => 
 
 interface CopyOptions extends Partial<SimulatorOptions> {
   /** A fresh one if absent. */
-  readonly database?: UsedDatabase;
+  readonly database?: OpenDatabase;
 }
 
 /** A simulated explorer of a chain, or of some, on a clock of the test's, and a database that syncs copy it into. */
@@ -41,8 +41,7 @@ export async function openCopy(
   const clock = { nowMs: 0 };
   const simulator = await simulated({ ...options, seed, chains, clock: () => clock.nowMs });
   const database = given ?? (await freshDatabase());
-  const { pool } = database;
-  const db = drizzle(pool);
+  const { pool, db } = database;
   const keys = options.secretKey === undefined ? {} : { secretKey: options.secretKey };
   /** Copies the lists; says what became of them, and what it cost. */
   const sync = async (run: Partial<SyncRun> = {}) => {
@@ -74,3 +73,15 @@ export async function openCopy(
       }),
   };
 }
+
+/** A database that the tests of a file share, with a copy of simulated chains in it. */
+export const sharedCopy = (
+  seed: number,
+  chains: readonly SimulatedChain[],
+  run: Partial<SyncRun> = {},
+) =>
+  sharedDatabase(async (database) => {
+    const simulator = await startSimulator({ seed, chains, apiKey: testKey });
+    await runSync(database, { url: simulator.url, chains, ...run });
+    await simulator.close();
+  });

@@ -1,24 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { Client, type Pool } from 'pg';
-import { inject, onTestFinished } from 'vitest';
+import type { Pool } from 'pg';
+import { beforeAll, inject, onTestFinished } from 'vitest';
 import { prepareDatabase } from '../../src/app.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { grantRoles } from '../../src/db/roles.ts';
+import type { Database } from '../../src/db/transaction.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
+import { urlOfDatabase, withClient } from './client.ts';
 import { eventually } from './process.ts';
 
 /** A database of its own, with every migration applied. */
 export interface TestDatabase {
   readonly url: string;
   readonly pool: Pool;
+  readonly db: Database;
   /** Ends the pool and drops the database, cutting off whoever is still connected. */
   drop(): Promise<void>;
 }
 
 /** A database whose end is not the user's concern. */
+export type OpenDatabase = Omit<TestDatabase, 'drop'>;
 export type UsedDatabase = Pick<TestDatabase, 'url' | 'pool'>;
+
+const execute = (url: string, statement: string) =>
+  withClient(url, (client) => client.query(statement));
 
 /** A fresh database: a copy of the run's migrated template, or an empty one. */
 export async function createTestDatabase(
@@ -29,21 +36,21 @@ export async function createTestDatabase(
   const source = from === 'migrated' ? template : 'template0';
   const servers = [serverUrl, ...others];
   for (const server of servers.toReversed()) {
-    await command(server, `create database ${name} template ${source}`);
+    await execute(server, `create database ${name} template ${source}`);
   }
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  const pool = createPool({ url: url.href, max: 10, applicationName: 'explorer-etl test' });
+  const url = urlOfDatabase(serverUrl, name);
+  const pool = createPool({ url, max: 10, applicationName: 'explorer-etl test' });
   return {
-    url: url.href,
+    url,
     pool,
+    db: drizzle(pool),
     async drop() {
       if (!pool.ended) await pool.end();
       for (const server of servers) {
         // Citus has somebody look after each database, who may come back meanwhile.
         if (others.length > 0)
-          await command(server, `alter database ${name} allow_connections false`);
-        await command(server, `drop database if exists ${name} with (force)`);
+          await execute(server, `alter database ${name} allow_connections false`);
+        await execute(server, `drop database if exists ${name} with (force)`);
       }
     },
   };
@@ -56,6 +63,39 @@ export async function freshDatabase(
   const database = await createTestDatabase(from);
   onTestFinished(() => database.drop());
   return database;
+}
+
+/**
+ * A database that the tests of a file share, for a fresh one takes longer than many a test.
+ *
+ * @param fill brings something into it
+ */
+export function sharedDatabase(
+  fill: (database: TestDatabase) => Promise<unknown> = async () => undefined,
+  from: 'migrated' | 'empty' = 'migrated',
+): OpenDatabase {
+  let made: TestDatabase | null = null;
+  beforeAll(async () => {
+    const database = await createTestDatabase(from);
+    made = database;
+    await fill(database);
+    return () => database.drop();
+  });
+  const there = () => {
+    if (made === null) throw new Error('no test runs yet');
+    return made;
+  };
+  return {
+    get url() {
+      return there().url;
+    },
+    get pool() {
+      return there().pool;
+    },
+    get db() {
+      return there().db;
+    },
+  };
 }
 
 /**
@@ -72,14 +112,17 @@ export async function freshDirectory(): Promise<string> {
   return directory;
 }
 
-async function command(url: string, statement: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+/** A database where a URL says, on connections that end with the running test. */
+export function databaseAt(
+  url: string,
+  max = 4,
+  applicationName = 'explorer-etl test',
+): OpenDatabase {
+  const pool = createPool({ url, max, applicationName });
+  onTestFinished(async () => {
+    if (!pool.ended) await pool.end();
+  });
+  return { url, pool, db: drizzle(pool) };
 }
 
 /** Waits until so many sessions of the database wait for a lock. */
@@ -122,14 +165,12 @@ export async function userWith(database: TestDatabase, role: string): Promise<Te
   const url = new URL(database.url);
   url.username = name;
   url.password = 'test';
-  const pool = createPool({ url: url.href, max: 4, applicationName: 'explorer-etl test user' });
+  const user = databaseAt(url.href, 4, 'explorer-etl test user');
   onTestFinished(async () => {
-    await pool.end();
-    const admin = createPool({ url: database.url, max: 1, applicationName: 'explorer-etl test' });
-    await admin.query(`drop role ${name}`).catch(() => undefined);
-    await admin.end();
+    await user.pool.end();
+    await execute(database.url, `drop role ${name}`).catch(() => undefined);
   });
-  return { url: url.href, pool, drop: async () => undefined };
+  return { ...user, drop: async () => undefined };
 }
 
 /** A Postgres of its own, for what would disturb other tests. It is stopped with the test. */
@@ -152,12 +193,8 @@ export async function ownServer(settings: Readonly<Record<string, string>>) {
 /** Waits for the end of a server that was killed. */
 export async function untilRefused(url: string): Promise<void> {
   await eventually('the killed server to be gone', async () => {
-    const client = new Client({ connectionString: url });
-    client.on('error', () => undefined);
     try {
-      await client.connect();
-      await client.end();
-      return false;
+      return await withClient(url, async () => false);
     } catch (error) {
       return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
     }

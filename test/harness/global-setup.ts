@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { access, chmod, constants, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { freemem, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Client } from 'pg';
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { bundleProgram } from './bundle.ts';
+import { urlOfDatabase, withClient } from './client.ts';
 import { migrateUrl } from './migrate.ts';
 
 declare module 'vitest' {
@@ -153,29 +153,17 @@ function isAlive(pid: number): boolean {
 }
 
 async function createTemplate(serverUrl: string, template: string): Promise<void> {
-  await withAdmin(serverUrl, (admin) => admin.query(`create database ${template}`));
-  const url = new URL(serverUrl);
-  url.pathname = `/${template}`;
-  await migrateUrl(url.href);
+  await withClient(serverUrl, (admin) => admin.query(`create database ${template}`));
+  await migrateUrl(urlOfDatabase(serverUrl, template));
 }
 
 /** The template and every copy of it, which all have its name at their beginning. */
 async function dropDatabases(serverUrl: string, template: string): Promise<void> {
-  await withAdmin(serverUrl, async (admin) => {
+  await withClient(serverUrl, async (admin) => {
     const { rows } = await admin.query<{ datname: string }>(
       'select datname from pg_database where starts_with(datname, $1)',
       [template],
     );
     for (const { datname } of rows) await admin.query(`drop database ${datname} with (force)`);
   });
-}
-
-async function withAdmin<T>(url: string, work: (admin: Client) => Promise<T>): Promise<T> {
-  const admin = new Client({ connectionString: url });
-  await admin.connect();
-  try {
-    return await work(admin);
-  } finally {
-    await admin.end();
-  }
 }

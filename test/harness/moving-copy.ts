@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { SimulatedChain } from '../../simulator/index.ts';
 import { openCopy } from './copy.ts';
-import type { UsedDatabase } from './database.ts';
+import type { OpenDatabase, UsedDatabase } from './database.ts';
 import { truthAt } from './truth/truth.ts';
 import { ledgerFaults } from './ledger.ts';
 import { watchedDifferences } from './tables.ts';
@@ -45,7 +45,7 @@ async function seen({ pool }: UsedDatabase, chain: SimulatedChain, atMs: number)
 }
 
 /** Moving lists of some chains, and syncs of them into a database at times that a test says. */
-export async function movingCopy(database: UsedDatabase, chains: readonly SimulatedChain[]) {
+export async function movingCopy(database: OpenDatabase, chains: readonly SimulatedChain[]) {
   const copy = await openCopy(chains, { seed, database });
   const { simulator } = copy;
   const syncAt = (atMs: number, run: Partial<SyncRun> = {}) =>

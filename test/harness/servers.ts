@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { inject, onTestFinished } from 'vitest';
+import { withClient } from './client.ts';
 import { eventually } from './process.ts';
 
 /** Systems give ports above these to connections that go out: one that is free now is soon taken. */
@@ -47,7 +47,7 @@ interface Link {
   readonly server: Socket;
 }
 
-/** Opens a TCP proxy in front of a Postgres, which breaks as requested. */
+/** Opens a TCP proxy in front of a Postgres, which breaks as requested, until the running test ends. */
 export async function openDatabaseProxy(databaseUrl: string) {
   const target = new URL(databaseUrl);
   const links = new Set<Link>();
@@ -84,6 +84,13 @@ export async function openDatabaseProxy(databaseUrl: string) {
     for (const link of cut) reset(link);
     return cut.length;
   };
+  const close = async () => {
+    cutAll();
+    if (!listener.listening) return;
+    listener.close();
+    await once(listener, 'close');
+  };
+  onTestFinished(close);
   return {
     /** The database's URL, through the proxy. */
     url: url.href,
@@ -102,11 +109,7 @@ export async function openDatabaseProxy(databaseUrl: string) {
       if (link !== undefined) reset(link);
       return link !== undefined;
     },
-    async close(): Promise<void> {
-      cutAll();
-      listener.close();
-      await once(listener, 'close');
-    },
+    close,
   };
 }
 
@@ -172,20 +175,8 @@ export async function startPooler(
     pooled.port = String(port);
     return pooled.href;
   };
-  await eventually('the pooler to answer', () => answers(through(databaseUrl)));
+  await eventually('the pooler to answer', () =>
+    withClient(through(databaseUrl), (client) => client.query('select 1')).catch(() => null),
+  );
   return { through };
-}
-
-async function answers(url: string): Promise<boolean> {
-  const client = new Client({ connectionString: url });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    await client.query('select 1');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await client.end().catch(() => undefined);
-  }
 }

@@ -1,4 +1,4 @@
-import { onTestFailed, onTestFinished } from 'vitest';
+import { onTestFailed } from 'vitest';
 import type {
   Family,
   Generation,
@@ -7,7 +7,7 @@ import type {
 } from '../../simulator/index.ts';
 import { simulated } from './explorer.ts';
 import { plainChain } from './sync.ts';
-import { freshDatabase, type UsedDatabase } from './database.ts';
+import { freshDatabase, type OpenDatabase } from './database.ts';
 import { configFolder } from './process.ts';
 import { openDatabaseProxy } from './servers.ts';
 
@@ -35,7 +35,7 @@ export interface WorldOptions extends Omit<SimulatorOptions, 'chains' | 'latency
   /** The section `explorer` of the configuration. */
   readonly explorer?: object;
   /** A fresh one if absent. */
-  readonly database?: UsedDatabase;
+  readonly database?: OpenDatabase;
   /** The command that runs a failed test again with its seed. */
   readonly repeat?: string;
 }
@@ -67,7 +67,6 @@ export async function openWorld(options: WorldOptions) {
   });
   const database = options.database ?? (await freshDatabase());
   const proxy = await openDatabaseProxy(database.url);
-  onTestFinished(() => proxy.close());
   const scheduled = Object.entries(operations).map(([name, own]) => [
     name,
     { schedule: yearly, ...own },

@@ -1,4 +1,4 @@
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import {
   openFault,
   type Fault,
@@ -58,7 +58,6 @@ export async function openAlertWorld(options: AlertWorldOptions = {}) {
   });
   const { pool, url } = await freshDatabase();
   const proxy = await openDatabaseProxy(url);
-  onTestFinished(() => proxy.close());
   const address = `127.0.0.1:${await freePort()}`;
   const cwd = await configFolder({
     explorer: options.explorer ?? {},

@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { replayArchive, type Replayed, type ReplayFilter } from '../../../src/replay/replay.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { openCopy } from '../../harness/copy.ts';
@@ -14,8 +13,8 @@ export async function archivedCopy(chain: SimulatedChain) {
 }
 
 /** Replays a database's archive. */
-export const replayed = ({ pool }: Pick<TestDatabase, 'pool'>, filter = all): Promise<Replayed> =>
-  replayArchive(drizzle(pool), filter, () => undefined, new AbortController().signal);
+export const replayed = ({ db }: Pick<TestDatabase, 'db'>, filter = all): Promise<Replayed> =>
+  replayArchive(db, filter, () => undefined, new AbortController().signal);
 
 const all: ReplayFilter = { chains: [], operations: [] };
 

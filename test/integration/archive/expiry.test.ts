@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
@@ -18,7 +17,7 @@ const dayMs = 86_400_000;
 async function world() {
   const { database, syncAt } = await archivedCopy(chain);
   await syncAt(0);
-  const db = drizzle(database.pool);
+  const { db } = database;
   const stored = async () => {
     const { rows } = await database.pool.query<{ pages: number; bytes: number }>(
       `select count(*)::int as pages, coalesce(sum(octet_length(body)), 0)::int as bytes

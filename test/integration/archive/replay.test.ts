@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
@@ -128,7 +127,7 @@ test('a signal ends it between two transactions, which stay', async () => {
   };
   const filter = { chains: [], operations: [] };
 
-  const ended = replayArchive(drizzle(database.pool), filter, onProgress, stop.signal);
+  const ended = replayArchive(database.db, filter, onProgress, stop.signal);
 
   await expect(ended).rejects.toBe(reason);
   expect(pages).toEqual([16]);

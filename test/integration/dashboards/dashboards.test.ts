@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { types, type QueryResult } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { allBoards, boards } from '../../../scripts/dashboards/boards.ts';
 import {
   dashboardText,
@@ -10,13 +10,13 @@ import {
   supersetZip,
   zipSuperset,
 } from '../../../scripts/dashboards/written.ts';
-import { type SimulatedChain, startInstantMs, startSimulator } from '../../../simulator/index.ts';
+import { type SimulatedChain, startInstantMs } from '../../../simulator/index.ts';
 import { grantRoles, roles } from '../../../src/db/roles.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
 import { type Question, questions, statementOf as query } from '../../../src/query/question.ts';
-import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+import { sharedCopy } from '../../harness/copy.ts';
 import { sumUp } from '../../harness/sums.ts';
-import { runSync } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 import {
   charts,
   columnsOf,
@@ -41,10 +41,9 @@ const typeNames: ReadonlyMap<number, string> = new Map<number, string>([
 const [optimism, celo] = [10, 42220];
 const all = [optimism, celo];
 const chains: SimulatedChain[] = all.map((id) => ({
+  ...plainChain,
   id,
   name: `chain ${id}`,
-  family: 'optimism',
-  generation: 'v12',
   userOperations: 200,
   batches: { first: 1, count: 4, blocks: 60 },
   factories: 30,
@@ -56,12 +55,8 @@ const view = {
   to: new Date(Date.now() + dayMs),
 };
 
-let database: TestDatabase;
+const database = sharedCopy(9, chains, { operations: operationNames });
 beforeAll(async () => {
-  const simulator = await startSimulator({ seed: 9, chains });
-  database = await createTestDatabase();
-  await runSync(database, { url: simulator.url, chains, operations: operationNames });
-  await simulator.close();
   await sumUp(database.pool);
   await grantRoles(database.pool);
   // Something to show where all is well.
@@ -72,7 +67,6 @@ beforeAll(async () => {
     delete from explorer.read_batches where batch_number = 2
   `);
 });
-afterAll(() => database?.drop());
 
 /** What the analyst's role is answered. */
 async function ask(

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { chmod, chown, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { startEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
+import { withClient } from '../../harness/client.ts';
 import { freshDirectory, untilRefused } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 
@@ -60,17 +60,11 @@ async function stayingProgram(directory: string): Promise<ChildProcess> {
   return child;
 }
 
-async function query(url: string, statement: string): Promise<unknown[][]> {
-  const client = new Client({ connectionString: url });
-  // A killed server may take the connection with it; the query says so.
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    return (await client.query<unknown[]>({ text: statement, rowMode: 'array' })).rows;
-  } finally {
-    await client.end();
-  }
-}
+const query = (url: string, statement: string): Promise<unknown[][]> =>
+  withClient(
+    url,
+    async (client) => (await client.query({ text: statement, rowMode: 'array' })).rows,
+  );
 
 /** A living process of the account that root's server runs as, or of ours. */
 function bystander(): ChildProcess {

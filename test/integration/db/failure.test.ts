@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { sql } from 'drizzle-orm';
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { Client } from 'pg';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { describeDatabaseError, isConnectionLost, isRetryable } from '../../../src/db/failure.ts';
 import { createPool } from '../../../src/db/pool.ts';
-import { createTestDatabase, freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { urlOfDatabase } from '../../harness/client.ts';
+import { freshDatabase, sharedDatabase } from '../../harness/database.ts';
 
 const canary = 'canary-9f2c';
 
@@ -24,11 +24,7 @@ function poolOf(url: string, max = 1): ReturnType<typeof createPool> {
 }
 
 describe('the description of a failure', () => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await createTestDatabase('empty');
-    return () => database.drop();
-  });
+  const database = sharedDatabase(undefined, 'empty');
   const library = `create function f() returns int as 'no_such_library', 'g' language c`;
 
   test.each<[what: string, statement: string, values: unknown[], described: unknown]>([
@@ -90,7 +86,7 @@ describe('the description of a failure', () => {
   });
 
   test('looks into what drizzle wraps, and drops its statement and parameters', async () => {
-    const error = await failureOf(drizzle(database.pool).execute(sql`select ${canary}::int`));
+    const error = await failureOf(database.db.execute(sql`select ${canary}::int`));
     expect(String(error)).toContain(canary);
     expect(describeDatabaseError(error)).toBe('value does not fit the type (22P02)');
   });
@@ -103,9 +99,8 @@ describe('the description of a failure', () => {
     ],
     [null, 'database "no_such_database" does not exist (3D000)', false],
   ])('names the place, never the password: %s', async (given, described, isLost) => {
-    const url = new URL(given ?? database.url);
-    if (given === null) url.pathname = '/no_such_database';
-    const error = await failureOf(poolOf(url.href).query('select 1'));
+    const url = given ?? urlOfDatabase(database.url, 'no_such_database');
+    const error = await failureOf(poolOf(url).query('select 1'));
     expect(describeDatabaseError(error)).toBe(described);
     expect(isConnectionLost(error)).toBe(isLost);
   });

@@ -1,9 +1,9 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { stopEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
+import { withClient } from '../../harness/client.ts';
 import { call, expectOneMessage } from '../../harness/call.ts';
 import { emptyFolder } from '../../harness/process.ts';
 import { freshDirectory } from '../../harness/database.ts';
@@ -66,10 +66,7 @@ test("status, verify, plan and check look at the demo's data, whatever file is t
   const place = await project();
   await place.run(['db', 'start']);
   const url = (await place.run(['db', 'url'])).stdout.trim();
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query('create database demo');
-  await client.end();
+  await withClient(url, (client) => client.query('create database demo'));
   await place.run(['migrate'], { DATABASE_URL: url.replace(/postgres$/u, 'demo') });
   await writeFile(join(place.cwd, 'explorer-etl.yaml'), 'chains: [{ id: 8453 }]\n');
 
@@ -91,9 +88,7 @@ describe('db url', () => {
     const place = await project();
     await place.run(['db', 'start']);
     const { stdout } = await place.run(['db', 'url']);
-    const client = new Client({ connectionString: stdout.trim() });
-    await client.connect();
-    await client.end();
+    await withClient(stdout.trim(), async () => undefined);
     expect((await place.run(['db', 'url', '--demo'])).stdout).toBe(
       stdout.replace(/postgres\n$/u, 'demo\n'),
     );

@@ -13,7 +13,6 @@ import { eventually } from '../../harness/process.ts';
 test('a way that only passes bytes on is direct', async () => {
   const { url } = await freshDatabase('empty');
   const proxy = await openDatabaseProxy(url);
-  onTestFinished(() => proxy.close());
   expect(await findRoute(url)).toEqual({ is: 'direct' });
   expect(await findRoute(proxy.url)).toEqual({ is: 'direct' });
 });
@@ -77,7 +76,6 @@ describe.skipIf(poolerVersion() === null)('PgBouncer (skipped where it is not in
     const { url, pool } = await freshDatabase('empty');
     const pooler = await startPooler(url, { pool_mode: 'transaction' });
     const cut = await openDatabaseProxy(pooler.through(url));
-    onTestFinished(() => cut.close());
     const lock = { key: 11n, work: 'is cut off' };
     let holds = false;
     const cutOff = withAdvisoryLock(poolOn(cut.url), lock, async () => {

@@ -4,18 +4,17 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import { isConnectionLost } from '../../../src/db/failure.ts';
 import { transact } from '../../../src/db/transaction.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { databaseAt, freshDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
 import { openDatabaseProxy } from '../../harness/servers.ts';
 
 test('a transaction that the server ended for its silence is made again, and written once', async () => {
   const { pool: watch, url } = await freshDatabase();
   await watch.query('create table notes (attempt integer)');
-  const pool = createPool({ url, max: 1, applicationName: 'explorer-etl test' });
-  onTestFinished(() => pool.end());
+  const { db } = databaseAt(url, 1);
   let attempts = 0;
 
-  await transact(drizzle(pool), async (tx) => {
+  await transact(db, async (tx) => {
     attempts += 1;
     await tx.execute(sql`insert into notes values (${attempts})`);
     if (attempts > 1) return;
@@ -33,7 +32,6 @@ test('a transaction that the server ended for its silence is made again, and wri
 
 test('a connection that does not answer is closed, and the next one is used', async () => {
   const proxy = await openDatabaseProxy((await freshDatabase('empty')).url);
-  onTestFinished(() => proxy.close());
   const dbTimeouts = { answerMs: 500 };
   const pool = createPool({
     url: proxy.url,

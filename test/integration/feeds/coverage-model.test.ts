@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
@@ -153,8 +152,7 @@ function lowestWanted(
 }
 
 test('coverage and its gaps are those of a plain set of block numbers', async () => {
-  const { pool } = await freshDatabase();
-  const db = drizzle(pool);
+  const { pool, db } = await freshDatabase();
   await fc.assert(
     fc.asyncProperty(walks, operations, fc.option(blocks), async (walked, stored, since) => {
       await fill(pool, walked, stored, since);
@@ -192,8 +190,7 @@ function floorOf(
 }
 
 test('a floor is as deep as its depth says by the times of the operations, and never in a gap', async () => {
-  const { pool } = await freshDatabase();
-  const db = drizzle(pool);
+  const { pool, db } = await freshDatabase();
   const depths = fc.uniqueArray(fc.integer({ min: 0, max: highestBlock * blockMs }), {
     minLength: 1,
     maxLength: 3,

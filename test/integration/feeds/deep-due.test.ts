@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { deepResweep } from '../../../src/lists/newest-first/plan.ts';
 import { recount } from '../../harness/coverage.ts';
@@ -14,7 +13,7 @@ const known = 2_000;
 
 /** A list that was read whole, and a live walk that has come half way down to it, or all of it. */
 async function rangeOfDeepPoll(live: 'half way' | 'ended') {
-  const { pool } = await freshDatabase();
+  const { pool, db } = await freshDatabase();
   await pool.query(
     `insert into etl.feeds (chain_id, operation, kind, settings) values (10, 'user-operations', 'newest-first', '{}')`,
   );
@@ -47,7 +46,7 @@ async function rangeOfDeepPoll(live: 'half way' | 'ended') {
   );
   await recount(pool);
   const rules = [{ depthMs: 24 * hourMs, everyMs: 4 * hourMs }];
-  return deepResweep(drizzle(pool), feed, rules, new Date(startMs + 5 * hourMs));
+  return deepResweep(db, feed, rules, new Date(startMs + 5 * hourMs));
 }
 
 test('a deep rule that is due goes as deep while a live walk is on its way down', async () => {

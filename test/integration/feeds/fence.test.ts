@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { currentRun, openRun } from '../../../src/sync/runs.ts';
@@ -12,8 +11,7 @@ const why = { failure: 'rejected', reason: 'refused' } as const;
 
 /** A walk that one worker took, and then another one. */
 async function takenTwice() {
-  const { pool } = await freshDatabase();
-  const db = drizzle(pool);
+  const { pool, db } = await freshDatabase();
   const { chains } = settingsFor({ url, chains: [plainChain], operations: ['user-operations'] });
   await registerFeeds(db, configuredFeeds(chains), 'file', { origin: url, isSameData: true });
   const target = configuredLanes(chains).find(({ lane }) => lane.lane === 'backfill');

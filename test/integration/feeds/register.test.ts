@@ -17,8 +17,7 @@ test.each([
   ['do not replace what a file said of a feed', { since: '2026-01-01' }],
   ['make a feed known that no file named', null],
 ])('flags %s', async (_, ofFile) => {
-  const { pool } = await freshDatabase();
-  const db = drizzle(pool);
+  const { pool, db } = await freshDatabase();
   await registerFeeds(db, ofFile === null ? [] : listed(ofFile), 'file', source);
   await registerFeeds(db, listed({ since: null }), 'flags', source);
 
@@ -34,8 +33,7 @@ const storedChains = async (pool: Pool) =>
   ).rows;
 
 test('a chain has the currency and the explorer that the file names, else the usual ones', async () => {
-  const { pool } = await freshDatabase();
-  const db = drizzle(pool);
+  const { pool, db } = await freshDatabase();
   const stored = async (chain: Partial<ChainSettings>, from: 'file' | 'flags') => {
     const [usual] = selectChains([], { chains: ['celo'], operations: ['factories'] }, () => {});
     const feeds = configuredFeeds(usual === undefined ? [] : [{ ...usual, ...chain }]);
@@ -67,8 +65,7 @@ test('of a chain that is not known by its number neither symbol nor explorer is 
 });
 
 test('a page with a bad item does not wait for whoever holds its feed and waits for the page', async () => {
-  const { pool } = await freshDatabase();
-  const db = drizzle(pool);
+  const { pool, db } = await freshDatabase();
   await registerFeeds(db, listed({}), 'file', source);
   await pool.query(
     `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, pages)

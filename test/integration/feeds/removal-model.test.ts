@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { transact } from '../../../src/db/transaction.ts';
@@ -73,8 +72,7 @@ function skipped(
 }
 
 test('what has left is within the range of a conclusive page, few, and unseen by any newer one', async () => {
-  const { pool } = await freshDatabase();
-  const db = drizzle(pool);
+  const { pool, db } = await freshDatabase();
   await fc.assert(
     fc.asyncProperty(stored, page, before, often, async (known, listed, end, conclusive) => {
       const items = listed.toSorted(newestFirst);

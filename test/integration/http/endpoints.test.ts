@@ -1,16 +1,17 @@
 import type { z } from 'zod';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createPulse, type HttpServer } from '../../../src/http/server.ts';
 import { createReader } from '../../../src/http/reader.ts';
 import { answerAsJson } from '../../../src/query/answer.ts';
 import { readQuestion } from '../../../src/query/question.ts';
 import * as documents from '../../../src/status/endpoints.ts';
 import { statusDocument } from '../../../src/status/schema.ts';
-import { startSimulator, type SimulatedChain, type Simulator } from '../../../simulator/index.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
 import { openDatabaseProxy } from '../../harness/servers.ts';
-import { createTestDatabase, freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { openCopy, sharedCopy } from '../../harness/copy.ts';
+import { freshDatabase } from '../../harness/database.ts';
 import { ask, servedPage } from '../../harness/http.ts';
-import { runSync, plainChain } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const chains: SimulatedChain[] = [
   {
@@ -23,17 +24,7 @@ const chains: SimulatedChain[] = [
   },
 ];
 
-let simulator: Simulator;
-let copied: TestDatabase;
-beforeAll(async () => {
-  simulator = await startSimulator({ seed: 6, chains });
-  copied = await createTestDatabase();
-  await runSync(copied, { url: simulator.url, chains });
-});
-afterAll(async () => {
-  await simulator?.close();
-  await copied?.drop();
-});
+const copied = sharedCopy(6, chains);
 
 /** What the probes and the status say: the code of each, and the reasons that stop progress. */
 async function answers(page: HttpServer) {
@@ -122,7 +113,6 @@ test('the database goes away and comes back', async () => {
   ]);
   proxy.set('open');
   expect(await answers(page)).toMatchObject({ readyz: 200, state: 'healthy' });
-  await proxy.close();
 });
 
 test('before the database is known, the page is served and says so', async () => {
@@ -229,8 +219,8 @@ test('a long array, document or text of an answer is cut, and numbers stay numbe
 const hostile = `"><script>alert(1)</script>javascript:alert(1)\u202E${'x'.repeat(100_000)}`;
 
 test('hostile text comes as JSON that no browser takes for a page, and is cut', async () => {
-  const database = await freshDatabase();
-  await runSync(database, { url: simulator.url, chains });
+  const { database, sync } = await openCopy(chains);
+  await sync();
   await database.pool.query('update explorer.addresses set name = $1', [hostile]);
   await database.pool.query('update etl.runs set reason = left($1, 500)', [hostile]);
   const { rows } = await database.pool.query<{ hash: string }>(

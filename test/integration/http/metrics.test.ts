@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { addressText } from '../../../src/http/access.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
@@ -124,7 +123,7 @@ async function simulate(faults: Faults = () => null) {
 
 /** What is scraped from this process while it works on a database. */
 function observed(database: TestDatabase, change = (status: StatusDocument) => status) {
-  const db = drizzle(database.pool);
+  const db = database.db;
   const snapshot = async () => change(await readStatus(db, { pageSize: 50, standby: null }));
   return { snapshot, ...observing(snapshot) };
 }

@@ -1,5 +1,4 @@
 import { sql } from 'drizzle-orm';
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../../src/log.ts';
@@ -13,12 +12,11 @@ import { eventually } from '../../harness/process.ts';
 const lane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' } as const;
 
 test('a lane goes back to the queue when the session of its worker ends, and not before', async () => {
-  const { url, pool } = await freshDatabase();
+  const { url, pool, db } = await freshDatabase();
   await installQueues(url);
   const log = createLog('silent', () => undefined);
   const boss = await startBoss({ databaseUrl: url, log, supervise: false });
   onTestFinished(() => boss.stop({ graceful: false }));
-  const db = drizzle(pool);
   const named = { ...lane, chain_name: 'optimism', settings: {} };
   await registerFeeds(db, [named], 'file', { origin: 'http://127.0.0.1', isSameData: false });
   const holder = async () => {

@@ -9,7 +9,6 @@ test('a queue whose database is away says so once, however often it looks', asyn
   const database = await freshDatabase();
   await installQueues(database.url);
   const proxy = await openDatabaseProxy(database.url);
-  onTestFinished(() => proxy.close());
   const lines: string[] = [];
   const log = createLog('warn', (line) => void lines.push(line));
   const boss = await startBoss({ databaseUrl: proxy.url, log, supervise: false });

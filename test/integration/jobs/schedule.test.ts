@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { PgBoss, TestClock } from 'pg-boss';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../../src/db/transaction.ts';
@@ -42,7 +41,7 @@ async function openBoss(database: TestDatabase, clock: TestClock): Promise<PgBos
 async function scene(start: string) {
   const database = await freshDatabase();
   await installQueues(database.url);
-  const db: Database = drizzle(database.pool);
+  const db: Database = database.db;
   await registerFeeds(db, [{ ...lane, chain_name: 'optimism', settings: {} }], 'file', {
     origin: 'http://127.0.0.1',
     isSameData: false,

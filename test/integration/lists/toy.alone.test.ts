@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { configJsonSchema } from '../../../src/config/schema.ts';
 import type * as registry from '../../../src/lists/registry.ts';
@@ -70,7 +69,7 @@ async function world() {
   };
   return {
     database,
-    db: drizzle(database.pool),
+    db: database.db,
     lists: service.lists,
     settings: () => settingsFor(run),
     sync: async () => {

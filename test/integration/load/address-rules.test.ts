@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { OperationName } from '../../../src/lists/registry.ts';
-import { addressOf, hashOf, loadOneByOne, sharedDatabase, stored } from './loader.ts';
+import { addressOf, hashOf, loadOneByOne, sharedPlaces, stored } from './loader.ts';
 
-const fresh = sharedDatabase();
+const fresh = sharedPlaces();
 
 const hash = addressOf(0xab);
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { OperationName } from '../../../src/lists/registry.ts';
-import { addressOf, hashOf, load, loadOneByOne, sharedDatabase, stored } from './loader.ts';
+import { addressOf, hashOf, load, loadOneByOne, sharedPlaces, stored } from './loader.ts';
 
-const fresh = sharedDatabase();
+const fresh = sharedPlaces();
 
 /** How two pages meet: in transactions of their own, or in one. */
 const ways = [

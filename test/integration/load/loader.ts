@@ -1,11 +1,10 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import { afterAll, beforeAll } from 'vitest';
 import { transact } from '../../../src/db/transaction.ts';
 import { decodeItem } from '../../../src/lists/decode.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import { loadPages } from '../../../src/load/load.ts';
-import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+import { sharedDatabase } from '../../harness/database.ts';
 
 const chainId = 10;
 
@@ -15,18 +14,11 @@ export interface ServedPage {
   readonly items: readonly object[];
 }
 
-/** A database that the tests of a file share, and a chain for each of them: a fresh database takes longer than a test. */
-export function sharedDatabase(): () => { readonly pool: Pool; readonly chain: number } {
-  let database: TestDatabase | null = null;
+/** A database that the tests of a file share, and a chain for each of them. */
+export function sharedPlaces(): () => { readonly pool: Pool; readonly chain: number } {
+  const database = sharedDatabase();
   let chain = 0;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database?.drop());
-  return () => {
-    if (database === null) throw new Error('no test runs');
-    return { pool: database.pool, chain: (chain += 1) };
-  };
+  return () => ({ pool: database.pool, chain: (chain += 1) });
 }
 
 /** Brings served pages of an operation into the tables, all in one transaction. */

@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Database, transact } from '../../../src/db/transaction.ts';
@@ -132,8 +131,7 @@ async function endWalk(
 }
 
 test('after any walks, what is settled and verified is what a plain model says', async () => {
-  const { pool } = await freshDatabase();
-  const db = drizzle(pool);
+  const { pool, db } = await freshDatabase();
   let chains = 0;
   let pages = 0;
   const settledSeen = { count: 0 };

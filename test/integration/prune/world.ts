@@ -1,8 +1,7 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { pruneLedger } from '../../../src/lists/prune.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
-import { freshDatabase, type UsedDatabase } from '../../harness/database.ts';
+import { freshDatabase, type OpenDatabase } from '../../harness/database.ts';
 import { keepLists, oneEach } from '../../harness/kept.ts';
 import { plainChain, runSync, type SyncRun } from '../../harness/sync.ts';
 
@@ -27,8 +26,8 @@ export async function listWorld(blocks: number, run: Partial<SyncRun> = {}) {
 }
 
 /** What housekeeping does with a database, and what is to be the same before and after. */
-export function ledgerOf(database: UsedDatabase) {
-  const db = drizzle(database.pool);
+export function ledgerOf(database: OpenDatabase) {
+  const { db } = database;
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
   return {
     db,

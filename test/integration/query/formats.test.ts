@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { call } from '../../harness/call.ts';
-import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+import { sharedDatabase } from '../../harness/database.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 const ask = (args: readonly string[], columns?: number) =>
   call(['query', ...args], {

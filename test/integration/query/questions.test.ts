@@ -1,21 +1,20 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { readAnswer, type Column } from '../../../src/query/read.ts';
 import { questions, statementOf } from '../../../src/query/question.ts';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
 import { call } from '../../harness/call.ts';
 import { emptyFolder } from '../../harness/process.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
-import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+import { sharedCopy } from '../../harness/copy.ts';
 import { sumUpAnew } from '../../harness/sums.ts';
-import { runSync, testKey } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const chains: SimulatedChain[] = [10, 42220].map((id) => ({
+  ...plainChain,
   id,
   name: `chain ${id}`,
-  family: 'optimism',
-  generation: 'v12',
   userOperations: 300,
   batches: { first: 1, count: 3, blocks: 60 },
   factories: 30,
@@ -23,15 +22,8 @@ const chains: SimulatedChain[] = [10, 42220].map((id) => ({
   paymasters: 20,
 }));
 
-let database: TestDatabase;
-beforeAll(async () => {
-  const simulator = await startSimulator({ seed: 7, chains, apiKey: testKey });
-  database = await createTestDatabase();
-  await runSync(database, { url: simulator.url, chains, operations: operationNames });
-  await sumUpAnew(database.pool);
-  await simulator.close();
-});
-afterAll(() => database?.drop());
+const database = sharedCopy(7, chains, { operations: operationNames });
+beforeAll(() => sumUpAnew(database.pool));
 
 /** What each question answers with, for people and programs that rely on it. */
 const shapes: Readonly<Record<string, string>> = {

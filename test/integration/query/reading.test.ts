@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { roles } from '../../../src/db/roles.ts';
 import { call } from '../../harness/call.ts';
 import {
-  createTestDatabase,
+  freshDatabase,
   grantedDatabase,
+  sharedDatabase,
   userWith,
-  type TestDatabase,
 } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 const ask = (...args: readonly string[]) =>
   call(['query', ...args], { env: { DATABASE_URL: database.url } });
@@ -158,9 +154,8 @@ test('rows that a policy hides are missed by nobody silently', async () => {
 });
 
 test('a database without tables says what to do first', async () => {
-  const empty = await createTestDatabase('empty');
-  const ended = await call(['query', 'select 1'], { env: { DATABASE_URL: empty.url } });
-  await empty.drop();
+  const { url } = await freshDatabase('empty');
+  const ended = await call(['query', 'select 1'], { env: { DATABASE_URL: url } });
   expect(ended.stderr).toMatch(/nothing in this database yet: run sync or start first; --demo/);
   expect(ended.code).toBe(2);
 });

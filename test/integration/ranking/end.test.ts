@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { factories } from '../../../src/lists/factories/index.ts';
 import { kinds } from '../../../src/lists/index.ts';
@@ -35,7 +34,7 @@ async function judge({
   last = [],
   quarantined = 0,
 }: Scene): Promise<EndVerdict> {
-  const { pool } = await freshDatabase();
+  const { pool, db } = await freshDatabase();
   await pool.query(
     `insert into explorer.factories (chain_id, address_hash, total_accounts, rank, page_id)
      select ${chain}, address, 1, rank, 1
@@ -89,7 +88,7 @@ async function judge({
       missing: { columns: [], children: [] },
     })),
   };
-  return kinds.ranked.judgeEnd(factories, drizzle(pool), claim);
+  return kinds.ranked.judgeEnd(factories, db, claim);
 }
 
 /** Of a ranking of 230, the places that a list cut after the hundredth has met. */

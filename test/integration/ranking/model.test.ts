@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Database, transact } from '../../../src/db/transaction.ts';
@@ -67,8 +66,7 @@ const runs = fc.array(fc.array(walk, { minLength: 3, maxLength: 3 }), {
 });
 
 test('whatever pages the walks of a run met, the ranking is that of a plain model', async () => {
-  const { pool } = await freshDatabase();
-  const db = drizzle(pool);
+  const { pool, db } = await freshDatabase();
   let chain = 0;
   await fc.assert(
     fc.asyncProperty(runs, async (sequence) => {

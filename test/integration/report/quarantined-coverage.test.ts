@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import { dropQuarantined } from '../../../src/quarantine/quarantine.ts';
@@ -24,7 +23,7 @@ const chain: SimulatedChain = {
 async function copied(operation: string, [end, nth]: readonly [string, number]) {
   const explorer = await alterExplorer(5, chain);
   const database = await freshDatabase();
-  const db = drizzle(database.pool);
+  const db = database.db;
   let pages = 0;
   explorer.alter = (page, path) => {
     if (path.endsWith(end)) pages += 1;

@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { rollUp, recomputeSums } from '../../../src/rollups/roll.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
@@ -27,7 +26,7 @@ async function copied() {
 
 test('it follows a list that moves, and sums up what was written alone', async () => {
   const database = await freshDatabase();
-  const db = drizzle(database.pool);
+  const db = database.db;
   const { syncAt } = await movingCopy(database, [movingChain(10, 'optimism', 400)]);
   await syncAt(0);
   await rollUp({ db, now }, never);

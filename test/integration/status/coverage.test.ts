@@ -1,7 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import fc from 'fast-check';
-import type { Pool } from 'pg';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import {
   readCoverage,
@@ -13,7 +12,7 @@ import {
 import { cellStates, type CoverageDocument } from '../../../src/status/endpoints.ts';
 import { emptyScene, fillScene, highest, list, openRun, spell } from './scenes.ts';
 import { recount } from '../../harness/coverage.ts';
-import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+import { sharedDatabase } from '../../harness/database.ts';
 
 const numRuns = 60;
 const batches = '10/optimism-batch-blocks';
@@ -29,18 +28,10 @@ const isIn = (ranges: readonly Range[], at: number) =>
 const numbersOf = ({ from, to }: Range) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-let database: TestDatabase;
-let pool: Pool;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  ({ pool } = database);
-});
-
-afterAll(() => database?.drop());
+const database = sharedDatabase();
 
 async function coverageOf(feed: string, window: Range, cells: number): Promise<CoverageDocument> {
-  const coverage = await readCoverage(drizzle(pool), { feed, ...window, cells });
+  const coverage = await readCoverage(database.db, { feed, ...window, cells });
   if (coverage === null) throw new Error('no feed');
   return coverage;
 }
@@ -92,7 +83,7 @@ test('each block of a list is drawn as the tables have it', async () => {
   });
   await fc.assert(
     fc.asyncProperty(scenes, looks, async (scene, { window, resolution }) => {
-      await fillScene(pool, scene);
+      await fillScene(database.pool, scene);
       // The walk met two older items at the block.
       const limit = scene.reachedSince === null ? 0 : scene.reachedSince + 1;
       const isCovered = (at: number) => isIn(scene.verified, at);
@@ -125,21 +116,21 @@ test('each batch is drawn as the tables have it', async () => {
   await fc.assert(
     fc.asyncProperty(scenes, looks, async (scene, { window, resolution }) => {
       const { read, verified, walked, requested } = scene;
-      await emptyScene(pool);
-      await pool.query(
+      await emptyScene(database.pool);
+      await database.pool.query(
         `insert into etl.feeds (chain_id, operation, kind, settings, target_numbers)
          values (10, 'optimism-batch-blocks', 'numbered', '{}', $1)`,
         [spell([requested])],
       );
-      const run = await openRun(pool, 'optimism-batch-blocks');
-      await pool.query(
+      const run = await openRun(database.pool, 'optimism-batch-blocks');
+      await database.pool.query(
         `insert into explorer.read_batches (chain_id, batch_number, state, blocks_count, is_verified,
            walked_at, page_id)
          select 10, at, state, case state when 'empty' then 0 else 1 end, is_verified, now(), 1
          from json_to_recordset($1) as batch(at bigint, state text, is_verified boolean)`,
         [JSON.stringify(read.map((one) => ({ ...one, is_verified: isIn(verified, one.at) })))],
       );
-      await pool.query(
+      await database.pool.query(
         `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state)
          select 10, 'optimism-batch-blocks', 'backfill', $2, 'numbered',
                 jsonb_build_object('batch', batch), 'running'
@@ -167,35 +158,35 @@ test('each batch is drawn as the tables have it', async () => {
 });
 
 test('a wrong time takes no other from a strip', async () => {
-  await fillScene(pool, {
+  await fillScene(database.pool, {
     verified: [],
     held: [],
     walked: [],
     lowestItem: null,
     reachedSince: null,
   });
-  await pool.query(
+  await database.pool.query(
     `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
      select 10, at::text, at,
             case when at in (1, 20) then timestamptz '9999-12-31Z' when at = 9 then '1999-01-01Z'
                  else timestamptz '2026-01-01Z' + make_interval(mins => at) end, 1
      from generate_series(1, 20) as at`,
   );
-  const times = await sampleTimes(drizzle(pool), [{ feed: list, from: 1, to: 20 }]);
+  const times = await sampleTimes(database.db, [{ feed: list, from: 1, to: 20 }]);
   const heights = times.get(list)?.map(({ height }) => height);
   expect(heights).toEqual([2, 3, 4, 5, 6, 7, 8, ...Array.from({ length: 10 }, (_, at) => 10 + at)]);
 });
 
 /** The list whose lowest half is missing, with an item an hour. */
 async function halfMissing() {
-  await fillScene(pool, {
+  await fillScene(database.pool, {
     verified: [{ from: 20, to: highest }],
     held: [],
     walked: [],
     lowestItem: null,
     reachedSince: 0,
   });
-  await pool.query(
+  await database.pool.query(
     `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
      select 10, at::text, at, now() - make_interval(hours => $1::int - at), 1
      from generate_series(1, $1) as at`,
@@ -210,15 +201,17 @@ test('what is missing is being read while a run reads history, and is a gap once
       ({ state }) => state,
     );
   expect(await states()).toEqual(['gap', 'verified']);
-  await pool.query('update etl.runs set failures_in_a_row = 0');
+  await database.pool.query('update etl.runs set failures_in_a_row = 0');
   expect(await states()).toEqual(['reading', 'verified']);
-  await pool.query('update etl.runs set stopped_at = now()');
+  await database.pool.query('update etl.runs set stopped_at = now()');
   expect(await states()).toEqual(['gap', 'verified']);
 });
 
 test('a gap has the times of the items beside it, the requests that it takes, and its command', async () => {
   await halfMissing();
-  await pool.query('update etl.coverage set pages = 2, spanned_items = 80, spanned_blocks = 40');
+  await database.pool.query(
+    'update etl.coverage set pages = 2, spanned_items = 80, spanned_blocks = 40',
+  );
   const { gaps } = await coverageOf(list, { from: 1, to: highest - 1 }, 10);
   expect(gaps).toMatchObject([
     {
@@ -236,7 +229,7 @@ test('a gap has the times of the items beside it, the requests that it takes, an
 
 test('a strip shows by time what coverage shows by block', async () => {
   await halfMissing();
-  const { feeds, from, to, cells } = await readStrips(drizzle(pool), new Map());
+  const { feeds, from, to, cells } = await readStrips(database.db, new Map());
   const hours = (Date.parse(to) - Date.parse(from)) / 3_600_000;
   expect([feeds.length, cells, Math.round(hours)]).toEqual([1, 90, highest - 1]);
   const counts = Map.groupBy(feeds[0]?.cells ?? [], (state) => state);
@@ -247,8 +240,14 @@ test('a strip shows by time what coverage shows by block', async () => {
 
 /** Each tenth block of the list is missing, so many of them. */
 async function fillWithGaps(gaps: number): Promise<Range> {
-  await fillScene(pool, { verified: [], held: [], walked: [], lowestItem: 1, reachedSince: null });
-  await pool.query(
+  await fillScene(database.pool, {
+    verified: [],
+    held: [],
+    walked: [],
+    lowestItem: 1,
+    reachedSince: null,
+  });
+  await database.pool.query(
     `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, top, bottom, verified, state,
        reason, from_head)
      select 10, 'user-operations', 'backfill', 1, 'newest-first', '{"max_pages": 9}', $1::int * 10, 1,
@@ -256,7 +255,7 @@ async function fillWithGaps(gaps: number): Promise<Range> {
      from generate_series(0, $1::int - 1) as at`,
     [gaps],
   );
-  await recount(pool);
+  await recount(database.pool);
   return { from: 0, to: gaps * 10 - 1 };
 }
 
@@ -271,7 +270,7 @@ test('coverage is not read again for each cell, however badly the planner guesse
   const { url } = database;
   // What it guesses badly by: another state of these tables, as autovacuum meets it at any moment.
   await fillWithGaps(1);
-  await pool.query('analyze etl.feeds');
+  await database.pool.query('analyze etl.feeds');
   const window = await fillWithGaps(1_000);
   const settings = { enable_hashjoin: 'off', enable_mergejoin: 'off' };
   const guessing = createPool({ url, max: 1, applicationName: 'test', settings });

@@ -1,19 +1,11 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
-import type { Pool } from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { readRuns, readThroughput } from '../../../src/status/ledger.ts';
-import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
+import { sharedDatabase } from '../../harness/database.ts';
 
 const feed = '10/user-operations';
-let database: TestDatabase;
-let pool: Pool;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  ({ pool } = database);
-});
-afterAll(() => database?.drop());
+const database = sharedDatabase();
 beforeEach(async () => {
-  await pool.query(`
+  await database.pool.query(`
     truncate etl.pages, etl.walks, etl.runs, etl.coverage, etl.feeds, etl.events,
       explorer.user_operations restart identity cascade;
     insert into etl.feeds (chain_id, operation, kind, settings)
@@ -27,7 +19,7 @@ async function insertRun(
   lane: string,
   minutesAgo: readonly number[],
 ): Promise<void> {
-  await pool.query(
+  await database.pool.query(
     `with run as (
        insert into etl.runs (chain_id, operation, lane, scope, state, opened_at, closed_at)
        select $1, 'user-operations', $2, '{}', 'finished', now() - make_interval(mins => max(ago)),
@@ -53,13 +45,13 @@ async function insertRun(
 }
 
 const worked = async (hours: number, of: string | null = null) => {
-  const { bins, ...window } = await readThroughput(drizzle(pool), { hours, feed: of });
+  const { bins, ...window } = await readThroughput(database.db, { hours, feed: of });
   return { ...window, bins: bins.filter(({ pages }) => pages > 0), all: bins.length };
 };
 
 test('an empty ledger has all of its bins, and nothing in them', async () => {
   expect(await worked(24)).toMatchObject({ bin_s: 900, bins: [], all: 96 });
-  expect(await readRuns(drizzle(pool), { hours: 24, feed: null })).toMatchObject({
+  expect(await readRuns(database.db, { hours: 24, feed: null })).toMatchObject({
     runs: [],
     events: [],
   });
@@ -82,8 +74,8 @@ test('the first page of the window is found in a ledger with gaps in its numbers
     'backfill',
     Array.from({ length: 500 }, (_, at) => 3_000 - 5 * at),
   );
-  await pool.query('delete from etl.pages where id % 3 = 0');
-  const { rows } = await pool.query<{ pages: string }>(
+  await database.pool.query('delete from etl.pages where id % 3 = 0');
+  const { rows } = await database.pool.query<{ pages: string }>(
     `select count(*) as pages from etl.pages where fetched_at >= now() - interval '23 hours 45 minutes'`,
   );
   const counted = (await worked(24)).bins.reduce((sum, { pages }) => sum + pages, 0);
@@ -93,7 +85,7 @@ test('the first page of the window is found in a ledger with gaps in its numbers
 
 test('the lag is the age of the newest item when the head was polled', async () => {
   await insertRun(10, 'live', [20]);
-  await pool.query(
+  await database.pool.query(
     `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
      values (10, '0x1', 100, now() - interval '21 minutes', 1), (10, '0x2', 101, now(), 1)`,
   );
@@ -105,14 +97,14 @@ test('runs that ended in the window and those that are open, the newest first, w
   await insertRun(10, 'live', [3_000]);
   await insertRun(10, 'backfill', [3_000, 60]);
   await insertRun(11, 'live', [5]);
-  await pool.query(
+  await database.pool.query(
     `insert into etl.runs (chain_id, operation, lane, scope, opened_at) values (10, 'user-operations', 'live', '{}', now() - interval '3 days');
      insert into etl.events (at, kind, feed, sentence)
      values (now() - interval '2 days', 'stopped', null, 'old'), (now(), 'killed', '11/user-operations', 'lost'),
             (now() - interval '1 minute', 'config-refused', null, 'wrong')`,
   );
   const read = async (of: string | null) => {
-    const { runs, events } = await readRuns(drizzle(pool), { hours: 24, feed: of });
+    const { runs, events } = await readRuns(database.db, { hours: 24, feed: of });
     return [
       runs.map(({ id, state, pages, rows }) => [id, state, pages, rows]),
       events.map(({ kind }) => kind),

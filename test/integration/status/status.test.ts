@@ -1,11 +1,9 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { createPool } from '../../../src/db/pool.ts';
 import { statusDocument, type StatusDocument } from '../../../src/status/schema.ts';
 import { readStatus, statusNow, statusOrOutage } from '../../../src/status/status.ts';
 import { simulated } from '../../harness/explorer.ts';
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { databaseAt, freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
 import { runSync, plainChain } from '../../harness/sync.ts';
 
@@ -253,12 +251,11 @@ const faults = {
 
 test('a copy with a fault is not healthy', async () => {
   const { database } = await copied();
-  const pool = createPool({ url: database.url, max: 1, applicationName: 'test' });
-  onTestFinished(() => pool.end());
+  const { pool, db } = databaseAt(database.url, 1);
   for (const [what, [statement, state, code]] of Object.entries(faults)) {
     await pool.query('begin');
     await pool.query(statement);
-    const { overall, reasons } = await readStatus(drizzle(pool), { pageSize: 50, standby: null });
+    const { overall, reasons } = await readStatus(db, { pageSize: 50, standby: null });
     await pool.query('rollback');
     expect([overall.state, reasons.some((reason) => reason.code === code)], what).toEqual([
       state,

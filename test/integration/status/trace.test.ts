@@ -1,35 +1,26 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startSimulator, type SimulatedChain } from '../../../simulator/index.ts';
+import { expect, test } from 'vitest';
+import type { SimulatedChain } from '../../../simulator/index.ts';
 import { traceTerm } from '../../../src/status/trace.ts';
-import { createTestDatabase, type TestDatabase } from '../../harness/database.ts';
-import { runSync, testKey } from '../../harness/sync.ts';
+import { sharedCopy } from '../../harness/copy.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const chains: SimulatedChain[] = [10, 42220].map((id) => ({
+  ...plainChain,
   id,
   name: `chain ${id}`,
-  family: 'optimism',
-  generation: 'v12',
   userOperations: 120,
   batches: { first: 1, count: 3, blocks: 60 },
   factories: 20,
 }));
 
-let database: TestDatabase;
-beforeAll(async () => {
-  const simulator = await startSimulator({ seed: 11, chains, apiKey: testKey });
-  database = await createTestDatabase();
-  await runSync(database, { url: simulator.url, chains, archive: 'all' });
-  await simulator.close();
-});
-afterAll(() => database?.drop());
+const database = sharedCopy(11, chains, { archive: 'all' });
 
 async function one(text: string): Promise<string> {
   const { rows } = await database.pool.query<{ value: string }>(`select (${text})::text as value`);
   return rows[0]?.value ?? '';
 }
 
-const trace = (term: string) => traceTerm(drizzle(database.pool), term);
+const trace = (term: string) => traceTerm(database.db, term);
 const ofChain10 = 'from explorer.user_operations where chain_id = 10';
 
 test('an operation names its page, its walk and the item that it came from', async () => {

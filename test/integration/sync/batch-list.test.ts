@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { inWords } from '../../harness/findings.ts';
@@ -28,7 +27,7 @@ async function world(count: number) {
   };
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
   const verify = async () => {
-    const [report] = (await verifyFeeds(drizzle(database.pool))).map(inWords);
+    const [report] = (await verifyFeeds(database.db)).map(inWords);
     const covered = report?.covered.map(({ from, to }) => `${from} to ${to}`);
     return { covered, open: report?.open };
   };

@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { findingText } from '../../../src/status/findings.ts';
@@ -45,7 +44,7 @@ async function world(operations: readonly string[], generation: Generation = 'v1
       return page;
     };
   };
-  return { explorer, db: drizzle(database.pool), sync, query, drift, serve };
+  return { explorer, db: database.db, sync, query, drift, serve };
 }
 
 test.each<Generation>(['v10', 'v11', 'v12'])(

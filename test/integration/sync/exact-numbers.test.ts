@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { listQuarantined, retryQuarantined } from '../../../src/quarantine/quarantine.ts';
 import { alterExplorer } from '../../harness/explorer.ts';
@@ -54,7 +53,7 @@ test('numbers keep their digits, in columns and in extra, and the archive makes 
 
 test('numbers keep their digits in quarantine, and when they leave it', async () => {
   const { database, expectDigits } = await world({ hash: '?' });
-  const db = drizzle(database.pool);
+  const db = database.db;
   const [first] = await listQuarantined(db, all);
   expect(JSON.stringify(first?.raw)).toMatch(
     /"id":9007199254740993,"fee":187125856691380123456,.*"now":0\.1234567890123456789/u,

@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect } from 'vitest';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { openInWords } from '../../harness/findings.ts';
@@ -36,7 +35,7 @@ export async function lyingList(operations = oneEach(1, pages * pageSize)) {
   };
   const query = async (sql: string) => (await database.pool.query(sql)).rows;
   /** What `verify` finds open. */
-  const open = async () => openInWords(await verifyFeeds(drizzle(database.pool)));
+  const open = async () => openInWords(await verifyFeeds(database.db));
   /** Operations that are listed and not stored, or stored in another block, or as removed. */
   const lost = async (): Promise<number> => {
     const rows = await query(
@@ -59,7 +58,7 @@ export async function lyingList(operations = oneEach(1, pages * pageSize)) {
       ),
     /** What `verify` says is covered, as `from to to`. */
     covered: async () =>
-      (await verifyFeeds(drizzle(database.pool))).flatMap((feed) =>
+      (await verifyFeeds(database.db)).flatMap((feed) =>
         feed.covered.map(({ from, to }) => `${from} to ${to}`),
       ),
     expectComplete: async () =>

@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
@@ -92,7 +91,7 @@ export async function openProgram(options: ProgramOptions = {}) {
     env,
     ...folder,
     pool: database.pool,
-    db: drizzle(database.pool),
+    db: database.db,
     query: async (sql: string) => (await database.pool.query(sql)).rows,
     /** What a command says as a document. */
     documentOf: async <Document>(...args: readonly string[]) =>

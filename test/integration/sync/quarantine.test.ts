@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { inWords, openInWords } from '../../harness/findings.ts';
@@ -33,10 +32,9 @@ const hashOf = (address: string | { hash: string }) =>
 /** A copy of lists of which the first item of each page went to quarantine, for a hash that is none. */
 async function spoiled(...operations: readonly OperationName[]) {
   const explorer = await alterExplorer(seed, chain);
-  const { pool, ...database } = await freshDatabase();
-  const db = drizzle(pool);
-  const sync = () =>
-    runSync({ ...database, pool }, { url: explorer.url, chains: [chain], operations });
+  const database = await freshDatabase();
+  const { pool, db } = database;
+  const sync = () => runSync(database, { url: explorer.url, chains: [chain], operations });
   const bad = new Set<string>();
   const clean = new Set<string>();
   explorer.alter = (page) => {

@@ -1,7 +1,8 @@
 import type { Pool } from 'pg';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import type { Generation } from '../../../simulator/index.ts';
+import { databaseAt } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { runSync } from '../../harness/sync.ts';
 import { openCopy, secretKey, smallChain } from '../../harness/copy.ts';
@@ -62,8 +63,7 @@ test.each<Generation>(['v10', 'v11', 'v12'])(
       await pool.end();
       return results;
     };
-    const reader = createPool({ url: database.url, max: 1, applicationName: 'the reader' });
-    onTestFinished(() => reader.end());
+    const { pool: reader } = databaseAt(database.url, 1);
 
     await sync();
     const first = { rows: await allRows(reader), written: await written(reader) };

@@ -1,4 +1,3 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { openWalks, readResumption } from '../../../src/cli/demo-world.ts';
@@ -52,8 +51,7 @@ test.each<[string, (pool: Pool) => Promise<unknown>, object]>([
     { pages_stored_twice: 3 },
   ],
 ])('a walk of three pages that %s', async (_, happen, seen) => {
-  const { pool } = await freshDatabase();
-  const db = drizzle(pool);
+  const { pool, db } = await freshDatabase();
   await pool.query(`
     insert into explorer.chains (chain_id, name) values (10, 'optimism') on conflict do nothing;
     insert into etl.feeds (chain_id, operation, kind, unit, settings)
