@@ -79,7 +79,8 @@ test.each([
   const banner = page.locator(`.banner.${tone}`);
   await banner.waitFor();
   expect(await banner.textContent()).toContain(sentence);
-  const when = name === 'no-worker' ? '06:24 UTC.for 5 h' : 'as of 11:24 UTC';
+  const since = { 'no-worker': '06:24 UTC.for 5 h', 'key-refused': 'since 11:22 UTC, 1 min' };
+  const when = new Map(Object.entries(since)).get(name) ?? 'as of 11:24 UTC';
   expect(await banner.textContent()).toContain(when);
   const commands = await banner.locator('.command code').allTextContents();
   expect(commands.join()).toContain(command ?? '');
