@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Client } from 'pg';
 import { from, to } from 'pg-copy-streams';
 import { request } from 'undici';
-import { withClient } from './server.ts';
+import { withClient } from '../test/harness/client.ts';
 import { apiKey, chainOf, pageSize } from './explorer.ts';
 
 export interface CopyFloor {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem, type } from 'node:os';
 import { join } from 'node:path';
-import { withClient } from './server.ts';
+import { withClient } from '../test/harness/client.ts';
 
 /** What the figures were measured on. */
 export async function describeMachine(serverUrl: string): Promise<string> {

@@ -10,8 +10,9 @@ import { parseArgs, promisify } from 'node:util';
 import { interruptSignal } from './child.ts';
 import { apiKey, chainOf, pageSize, withExplorer } from './explorer.ts';
 import { clusterCpuMs, describeMachine } from './machine.ts';
-import { withClient, withServer, type Server } from './server.ts';
+import { withServer, type Server } from './server.ts';
 import { measureSync } from './sync.ts';
+import { withClient } from '../test/harness/client.ts';
 import { tableLines } from '../src/terminal/layout.ts';
 import { plainLook } from '../src/terminal/look.ts';
 

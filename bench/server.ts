@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Client } from 'pg';
 import { startEmbeddedPostgres } from '../src/postgres/postgres.ts';
+import { urlOfDatabase, withClient } from '../test/harness/client.ts';
 
 /** An embedded Postgres with durable defaults, and a fresh database for each measurement. */
 export interface Server {
@@ -38,26 +38,10 @@ async function withDatabase<Result>(
 ): Promise<Result> {
   const name = `bench_${randomBytes(4).toString('hex')}`;
   await withClient(serverUrl, (client) => client.query(`create database ${name} ${how}`));
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
   try {
-    return await use(url.href);
+    return await use(urlOfDatabase(serverUrl, name));
   } finally {
     await withClient(serverUrl, (client) => client.query(`drop database ${name} with (force)`));
-  }
-}
-
-/** One connection for the length of `use`. */
-export async function withClient<Result>(
-  url: string,
-  use: (client: Client) => Promise<Result>,
-): Promise<Result> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await use(client);
-  } finally {
-    await client.end();
   }
 }
 
@@ -94,14 +78,12 @@ export async function openKept({
   // As root, the server runs as another user, who must get in.
   await chmod(directory, 0o755);
   const postgres = await startEmbeddedPostgres({ directory, settings: keptSettings });
-  const kept = new URL(postgres.url);
-  kept.pathname = '/seeded';
   await withClient(postgres.url, async (client) => {
     const { rows } = await client.query(`select from pg_database where datname = 'seeded'`);
     if (rows.length === 0) await client.query('create database seeded');
   });
   return {
-    url: kept.href,
+    url: urlOfDatabase(postgres.url, 'seeded'),
     copied: (use) => withDatabase(postgres.url, use, 'template seeded strategy file_copy'),
     close: () => postgres.stop(),
   };

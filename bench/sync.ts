@@ -1,5 +1,5 @@
 import { answerOf, startChild } from './child.ts';
-import { withClient } from './server.ts';
+import { withClient } from '../test/harness/client.ts';
 
 export interface SyncInput {
   readonly databaseUrl: string;
