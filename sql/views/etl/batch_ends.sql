@@ -50,7 +50,7 @@ begin atomic
   from walked, below;
 end;
 
-comment on function etl.batch_end is 'What is stored around the end of a batch''s list: the lowest block that the walk or its page, which is not stored yet, was served; stored blocks of the batch below that one; the batch of the block that it stands on; and whether the nearest lower batch with blocks and each number above that one were read.';
+comment on function etl.batch_end is 'What is stored around the end of a batch''s list: the lowest block that the walk or its page, which is not stored yet, was served; stored blocks of the batch below that one; the batch of its parent block; and whether the nearest lower batch with blocks and each number above that one were read.';
 
 create or replace function etl.batch_read(
   of_chain bigint, of_operation text, number bigint

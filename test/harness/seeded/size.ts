@@ -108,7 +108,7 @@ export async function sizeStored(
  * explorer serves. Both must say the same.
  */
 
-/** What hashes are of; with the chain and a number it tells one from all others. */
+/** What hashes are of; each kind of thing has its own. */
 export type Thing = 'operation' | 'transaction' | 'address' | 'block' | 'factory';
 
 export const hashSql = (thing: Thing, chain: number, number: string, digits = 64) =>

@@ -54,7 +54,7 @@ test('a scrape waits for no slow reading once it knows something, and has the ne
   expect(spentOf(await later)).toBe(80);
 });
 
-// A page that stands still while the work that it shows slows the database down.
+// A page that does not change while the work that it shows slows the database down.
 test.each([
   ['at rest', empty, 5_000],
   ['at work', { ...empty, feeds: [readingFeed()] }, 1_000],
