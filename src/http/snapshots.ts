@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StatusDocument } from '../status/schema.ts';
 
-/** Pause between reads, as a multiple of the last one's duration, within limits in ms: a fiftieth of a core. */
+/** Pause between reads, as a multiple of the last one's duration, within limits in ms: a fiftieth of a core at rest. */
 const calm = { times: 50, leastMs: 1_000, mostMs: 30_000 };
 /** While pages arrive, people watch, and the work itself slows a read down. */
 const busy = { times: 5, leastMs: 1_000, mostMs: 3_000 };
