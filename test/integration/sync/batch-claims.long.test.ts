@@ -88,6 +88,46 @@ test('a list that ends above known blocks takes none of them away, and the batch
   expect((await verify()).open).toEqual([]);
 });
 
+type Omission = (items: Page['items'], height: number) => Page['items'];
+
+/** What a page that says too little shows of a block that is stored. */
+const omissions: readonly (readonly [string, Omission])[] = [
+  [
+    'in quarantine',
+    (items, height) =>
+      items.map((item) => (item['height'] === height ? { ...item, hash: 'none' } : item)),
+  ],
+  [
+    'left out of a page in disorder',
+    ([first = {}, ...others], height) =>
+      [...others, first].filter((item) => item['height'] !== height),
+  ],
+];
+
+test.each(omissions)(
+  'a block that another walk of its batch has %s stays in it',
+  async (_name, omit) => {
+    const { list, poll, membersOf } = await batchWorld(5);
+    const height = bottomOf(4) + 70;
+    // Without its link the newest but one is read whole again.
+    list.batches.set(4, fullBatch(4).toSpliced(60, 1));
+    await poll(0);
+    expect(await membersOf(height, height)).toEqual([4]);
+
+    let omitted = 0;
+    list.batches.set(4, fullBatch(4));
+    list.lie = ({ items, ...rest }, { batch }) => {
+      if (batch !== 4) return null;
+      omitted += items.some((item) => item['height'] === height) ? 1 : 0;
+      return { ...rest, items: omit(items, height) };
+    };
+    await poll(10);
+
+    expect(omitted).toBeGreaterThan(0);
+    expect(await membersOf(height, height)).toEqual([4]);
+  },
+);
+
 /** A page of another place of the list, or its own items in a wrong way. */
 const disorders: readonly (readonly [string, Spoil])[] = [
   [
