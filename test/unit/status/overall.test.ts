@@ -79,6 +79,14 @@ test.each<[blocks: boolean, feed: Partial<FeedStatus>]>([
   expect(reasons.some((reason) => reason.blocks_readiness)).toBe(blocks);
 });
 
+test('credits that our own daily limit has ended come back at midnight', () => {
+  const forecast = { kind: 'spent', until: '2026-11-23T00:00:00.000Z' } as const;
+  const { overall } = statusOf([feedOf({ state: 'blocked', failure: 'out-of-credits' })], {
+    credits: { ...statusOf([]).credits, forecast },
+  });
+  expect(overall.sentence).toBe('The key is out of credits until 2026-11-23 00:00 UTC.');
+});
+
 /** What a person reads of each reason. */
 const said = (reasons: readonly Reason[]) =>
   reasons.map(({ feeds, sentence, command }) => [feeds.length, sentence, command]);
