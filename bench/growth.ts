@@ -5,21 +5,17 @@
  */
 import { parseArgs } from 'node:util';
 import type { Pool } from 'pg';
-import { migrateUrl } from '../test/harness/migrate.ts';
+import { migrateUrl } from '../test/harness/client.ts';
 import { createPool } from '../src/db/pool.ts';
 import { exploreSeeded, seededSettings } from '../test/harness/seeded/explorer.ts';
 import { grow, tableSizes } from '../test/harness/seeded/seed.ts';
-import {
-  explaining,
-  recordStatements,
-  rowsRead,
-  scanned,
-} from '../test/harness/seeded/recorder.ts';
+import { explaining, recordStatements, scanned } from '../test/harness/seeded/recorder.ts';
 import { goRound, type Round } from '../test/harness/seeded/rounds.ts';
 import { sizeOf, sizeStored } from '../test/harness/seeded/size.ts';
 import { openKept } from './server.ts';
 import { tableLines } from '../src/terminal/layout.ts';
 import { plainLook } from '../src/terminal/look.ts';
+import { rowsRead } from '../test/harness/seeded/recorder.ts';
 
 const { values } = parseArgs({
   options: {

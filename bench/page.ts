@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import prettyBytes from 'pretty-bytes';
-import { migrateUrl } from '../test/harness/migrate.ts';
+import { migrateUrl } from '../test/harness/client.ts';
 import { createPool } from '../src/db/pool.ts';
 import { addressText } from '../src/http/access.ts';
 import { startHttp } from '../src/http/server.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withServer } from '../bench/server.ts';
-import { migrateUrl } from '../test/harness/migrate.ts';
+import { migrateUrl } from '../test/harness/client.ts';
 import { createPool } from '../src/db/pool.ts';
 import { tablesPage } from './tables-page.ts';
 

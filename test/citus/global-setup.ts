@@ -2,10 +2,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { distribute } from '../../src/db/layout.ts';
-import { migrateUrl } from '../harness/migrate.ts';
+import { migrateUrl, urlOfDatabase } from '../harness/client.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { largeTable } from '../../src/lists/registry.ts';
-import { urlOfDatabase } from '../harness/client.ts';
 import { bundleProgram } from '../harness/bundle.ts';
 import { citusBinaries } from './binaries.ts';
 import {

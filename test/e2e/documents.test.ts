@@ -7,7 +7,8 @@ import { call } from '../harness/call.ts';
 import { configFolder, emptyFolder, eventually, startProgram } from '../harness/process.ts';
 import { freshDirectory, sharedDatabase } from '../harness/database.ts';
 import { schemas } from '../harness/documents.ts';
-import { testKey, plainChain } from '../harness/sync.ts';
+import { testKey } from '../harness/explorer.ts';
+import { plainChain } from '../harness/sync.ts';
 
 // Every call here is held against the schema of its document: see test/harness/documents.ts.
 
@@ -49,7 +50,7 @@ async function leaves(): Promise<string[]> {
 const database = sharedDatabase();
 let simulator: Simulator;
 beforeAll(async () => {
-  simulator = await startSimulator({ seed: 5, chains: [chain], apiKey: testKey });
+  simulator = await startSimulator({ seed: 5, chains: [chain] });
   return () => simulator.close();
 });
 

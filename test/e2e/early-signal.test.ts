@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { command, configFolder, emptyFolder, eventually } from '../harness/process.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { logLines } from './log-lines.ts';
-import { testKey } from '../harness/sync.ts';
+import { testKey } from '../harness/explorer.ts';
 
 /** Makes the program's own modules load as on a busy machine, and says when they begin to. */
 const slowLoading = `

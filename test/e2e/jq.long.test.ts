@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { raw } from 'jq-wasm';
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../simulator/index.ts';
-import { simulated } from '../harness/explorer.ts';
+import { simulated, testKey } from '../harness/explorer.ts';
 import { call } from '../harness/call.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder } from '../harness/process.ts';
-import { testKey, plainChain } from '../harness/sync.ts';
+import { plainChain } from '../harness/sync.ts';
 
 const page = await readFile(join(import.meta.dirname, '../../docs/json.md'), 'utf8');
 
@@ -42,7 +42,7 @@ const chain: SimulatedChain = {
 
 /** A database of its own, two feeds, and lines of the page that are run there. */
 async function scene() {
-  const simulator = await simulated({ seed: 5, chains: [chain], apiKey: testKey });
+  const simulator = await simulated({ seed: 5, chains: [chain] });
   const { pool, url } = await freshDatabase();
   const cwd = await configFolder({
     explorer: { requests_per_second: 1000 },

@@ -14,10 +14,9 @@ import {
 } from '../../src/postgres/programs.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { withClient } from '../harness/client.ts';
-import { simulated } from '../harness/explorer.ts';
+import { simulated, testKey } from '../harness/explorer.ts';
 import { call, expectOneMessage } from '../harness/call.ts';
 import { freshDirectory } from '../harness/database.ts';
-import { testKey } from '../harness/key.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { freePort } from '../harness/servers.ts';
 import { plainChain } from '../harness/sync.ts';
@@ -43,7 +42,7 @@ const config = {
 const readsStandby = /^Reads a standby, \d+ s behind\.$/mu;
 
 test('on a streaming standby reading commands work and say so, and writing ones name it', async () => {
-  const simulator = await simulated({ seed: 3, chains: [chain], apiKey: testKey });
+  const simulator = await simulated({ seed: 3, chains: [chain] });
   const { primary, standbyUrl, tellStandby, untilReplayed } = await startPair();
   const cwd = await configFolder(config);
   const on = (url: string) => {

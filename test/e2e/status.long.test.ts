@@ -3,7 +3,7 @@ import type { StatusDocument } from '../../src/status/schema.ts';
 import { faultsAtRates, type SimulatedChain } from '../../simulator/index.ts';
 import { call } from '../harness/call.ts';
 import { eventually, startProgram } from '../harness/process.ts';
-import { testKey } from '../harness/sync.ts';
+import { testKey } from '../harness/explorer.ts';
 import { openWorld } from '../harness/world.ts';
 
 /** More pages than can be read before a busy machine has looked, in a world that has a pace. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { freshDatabase } from '../harness/database.ts';
-import { chosenLies } from '../harness/story-lies.ts';
-import { describeEnding, isWell, playStories } from '../harness/story.ts';
+import { chosenLies } from './stories/lies.ts';
+import { describeEnding, isWell, playStories } from './stories/story.ts';
 
 /** More stories, others, with one lie alone, or the same lie at every request. */
 const {

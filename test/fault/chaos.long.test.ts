@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runChaos } from '../harness/chaos.ts';
+import { runChaos } from './chaos.ts';
 import { freshDatabase, ownServer } from '../harness/database.ts';
 
 /** Seeds that have found a fault once, and what they found. */

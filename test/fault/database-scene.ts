@@ -5,9 +5,11 @@ import type { OpenDatabase } from '../harness/database.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { eventually } from '../harness/process.ts';
 import { serveLanes } from './serving.ts';
-import { patient, settingsFor, testKey, plainChain } from '../harness/sync.ts';
+import { patient, settingsFor } from '../harness/sync.ts';
+import { testKey } from '../harness/explorer.ts';
 import { differences } from '../harness/tables.ts';
 import { openWorld, yearly } from '../harness/world.ts';
+import { plainChain } from '../harness/sync.ts';
 
 const batches = { first: 1, count: 4, blocks: 40 };
 const chain = { ...plainChain, userOperations: 600, batches, factories: 40 };

@@ -5,12 +5,12 @@ import {
   type HostileFault,
   type OperationName,
 } from '../../simulator/index.ts';
-import { verifiedAsServed } from '../harness/chaos-faults.ts';
-import { answered } from '../harness/explorer.ts';
+import { verifiedAsServed } from './chaos-faults.ts';
+import { answered, testKey } from '../harness/explorer.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { openStruckWorld, firstId, type FeedFacts } from './struck-world.ts';
-import { settingsFor, testKey } from '../harness/sync.ts';
+import { settingsFor } from '../harness/sync.ts';
 
 /**
  * Short, so that what is slow is given up while one looks, and long beside what a sound answer takes;
@@ -188,7 +188,6 @@ async function openScene(struck: readonly OperationName[], neighbour: OperationN
     names,
     struck,
     timeouts,
-    apiKey: testKey,
     chainOf: (name) => ({
       userOperations: sizeOf('user-operations', name, 15),
       batches: !struck.includes('optimism-batch-blocks')

@@ -1,8 +1,11 @@
 import { expect } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
+import { plainLook } from '../../src/terminal/look.ts';
 import { demandDocument } from './documents.ts';
 import { emptyFolder, type Ended } from './process.ts';
-import { plainOutput } from './plain-output.ts';
+
+/** What a command draws on in a test: files, as under a service manager. */
+export const plainOutput = { out: plainLook, err: plainLook, program: 'explorer-etl' } as const;
 
 interface CallOptions {
   readonly env?: NodeJS.ProcessEnv;

@@ -7,8 +7,8 @@ import {
 import { verifyFeeds } from '../../src/status/verify.ts';
 import { freshDatabase, type OpenDatabase, sharedDatabase } from './database.ts';
 import { simulated } from './explorer.ts';
-import { openInWords } from './findings.ts';
-import { plainChain, runSync, testKey, type SyncRun } from './sync.ts';
+import { openInWords } from './verified.ts';
+import { plainChain, runSync, type SyncRun } from './sync.ts';
 import { differences } from './tables.ts';
 import type { TruthScope } from './truth/truth.ts';
 
@@ -81,7 +81,7 @@ export const sharedCopy = (
   run: Partial<SyncRun> = {},
 ) =>
   sharedDatabase(async (database) => {
-    const simulator = await startSimulator({ seed, chains, apiKey: testKey });
+    const simulator = await startSimulator({ seed, chains });
     await runSync(database, { url: simulator.url, chains, ...run });
     await simulator.close();
   });

@@ -10,7 +10,7 @@ import { type ConfiguredLane, configuredLanes } from '../../src/sync/targets.ts'
 import { runQueue } from '../../src/sync/workers.ts';
 import { Crew } from './crew.ts';
 import { hangMs } from './hang.ts';
-import { testKey } from './key.ts';
+import { testKey } from './explorer.ts';
 import { Worker } from './process.ts';
 import { openWorld, type WorldOptions } from './world.ts';
 

@@ -8,7 +8,9 @@ import {
   type Simulator,
   type SimulatorOptions,
 } from '../../simulator/index.ts';
-import { testKey } from './key.ts';
+
+/** The key that simulated explorers accept unless they are given another. */
+export const testKey = 'simulated-key';
 
 /** What a service says to one request. */
 export interface Answer {
@@ -77,7 +79,7 @@ export async function alterExplorer(
   chain: SimulatedChain,
   options: Partial<SimulatorOptions> = {},
 ) {
-  const simulator = await simulated({ seed, chains: [chain], apiKey: testKey, ...options });
+  const simulator = await simulated({ seed, chains: [chain], ...options });
   const altered = {
     url: '',
     requests: 0,

@@ -6,8 +6,7 @@ import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainer
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { bundleProgram } from './bundle.ts';
-import { urlOfDatabase, withClient } from './client.ts';
-import { migrateUrl } from './migrate.ts';
+import { urlOfDatabase, withClient, migrateUrl } from './client.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

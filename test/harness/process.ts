@@ -8,7 +8,7 @@ import type { Pool } from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { demandDocument } from './documents.ts';
 import { hangMs } from './hang.ts';
-import { testKey } from './key.ts';
+import { testKey } from './explorer.ts';
 import type { WorkerSettings } from './worker-process.ts';
 
 /** How a process ended: one of the two is null. */

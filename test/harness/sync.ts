@@ -13,10 +13,8 @@ import { syncOnce, type SyncResult } from '../../src/sync/once.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
 import { opened, type UsedDatabase } from './database.ts';
 import { hangMs } from './hang.ts';
-import { testKey } from './key.ts';
+import { testKey } from './explorer.ts';
 import { coreLists } from './tables.ts';
-
-export { testKey };
 
 /** A chain with nothing on it and nothing odd about it, which others are made from. */
 export const plainChain = {

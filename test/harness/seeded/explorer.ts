@@ -1,8 +1,7 @@
 import { loadSettings } from '../../../src/config/load.ts';
 import type { Settings } from '../../../src/config/settings.ts';
-import { answering, type Service } from '../explorer.ts';
+import { answering, type Service, testKey } from '../explorer.ts';
 import { numberPage, type Page, type Placed, tokenPage } from '../kept.ts';
-import { testKey } from '../key.ts';
 import {
   addressesOf,
   blocksOf,

@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import type { checkDocument } from '../../../src/cli/check.ts';
 import type { exitSchema } from '../../harness/documents.ts';
 import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.ts';
-import { simulated } from '../../harness/explorer.ts';
+import { simulated, testKey } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { setClockAhead } from '../../harness/clock.ts';
 import {
@@ -16,7 +16,6 @@ import {
   userWith,
   type TestDatabase,
 } from '../../harness/database.ts';
-import { testKey } from '../../harness/key.ts';
 import { configFolder } from '../../harness/process.ts';
 import { plainChain } from '../../harness/sync.ts';
 

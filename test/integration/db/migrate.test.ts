@@ -4,7 +4,7 @@ import { migrate, whileCurrent } from '../../../src/db/migrate.ts';
 import { MigrationError } from '../../../src/db/failure.ts';
 import { listNames } from '../../../src/lists/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { migrateUrl } from '../../harness/migrate.ts';
+import { migrateUrl } from '../../harness/client.ts';
 import { migrateInProcess, packageFolder, release } from './release.ts';
 
 const table = (name: string) => `create table ${name} (n int)`;

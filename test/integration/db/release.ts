@@ -34,7 +34,7 @@ export async function release(
   }
 }
 
-const migrator = new URL('../../harness/migrate.ts', import.meta.url).href;
+const migrator = new URL('../../harness/client.ts', import.meta.url).href;
 
 /** Migrates in a process of its own; without a folder, to the program's own schema. */
 export function migrateInProcess(url: string, folder?: string) {

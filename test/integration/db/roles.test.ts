@@ -6,8 +6,9 @@ import type { SimulatedChain } from '../../../simulator/index.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase, grantedDatabase, opened, userWith } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
-import { runSync, testKey, plainChain } from '../../harness/sync.ts';
+import { runSync } from '../../harness/sync.ts';
 import { differences } from '../../harness/tables.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
@@ -24,7 +25,7 @@ const attempt = (pool: Pool, statement: string) =>
   );
 const denied = '42501';
 
-const simulatedUrl = async () => (await simulated({ seed, chains: [chain], apiKey: testKey })).url;
+const simulatedUrl = async () => (await simulated({ seed, chains: [chain] })).url;
 
 test('a user with the worker role syncs everything, and may change no table', async () => {
   const database = await grantedDatabase();

@@ -6,7 +6,7 @@ import { isPrepared } from '../../../src/db/state.ts';
 import { MigrationError } from '../../../src/db/failure.ts';
 import { listNames } from '../../../src/lists/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { migrateUrl } from '../../harness/migrate.ts';
+import { migrateUrl } from '../../harness/client.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
 import { migrateInProcess, packageFolder, release } from './release.ts';

@@ -5,10 +5,10 @@ import { openBudget, type BudgetLane } from '../../../src/explorer/budget.ts';
 import { createExplorerClient } from '../../../src/explorer/client.ts';
 import { createFetcher } from '../../../src/explorer/fetcher.ts';
 import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.ts';
-import { simulated } from '../../harness/explorer.ts';
+import { simulated, testKey } from '../../harness/explorer.ts';
 import { startAtNoon } from '../../harness/clock.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
-import { testKey, plainChain } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,

@@ -5,19 +5,19 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSimulator } from '../../../simulator/index.ts';
 import { openEngine, prepareDatabase } from '../../../src/app.ts';
-import { operations } from '../../../src/lists/registry.ts';
 import { createLog } from '../../../src/log.ts';
 import { freshDatabase, opened } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
-import { settingsFor, testKey } from '../../harness/sync.ts';
+import { settingsFor } from '../../harness/sync.ts';
 import { smallChain } from '../../harness/copy.ts';
+import { operations } from '../../../src/lists/registry.ts';
 
 const chain = smallChain({ factories: 20 });
 
 /** A simulated explorer that keeps connections for as long as its clients do, and may hold an answer. */
 async function patientExplorer() {
-  const simulator = await startSimulator({ seed: 5, chains: [chain], apiKey: testKey });
+  const simulator = await startSimulator({ seed: 5, chains: [chain] });
   let held: Promise<void> = Promise.resolve();
   let requested = 0;
   const answer = async (request: IncomingMessage, response: ServerResponse) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { floorsOf, gapsOf } from '../../../src/lists/newest-first/coverage.ts';
-import { recount } from '../../harness/coverage.ts';
+import { recount } from '../../harness/verified.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 /** Each case is a handful of statements: a few seconds in all. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { deepResweep } from '../../../src/lists/newest-first/plan.ts';
-import { recount } from '../../harness/coverage.ts';
+import { recount } from '../../harness/verified.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const feed = { chain_id: 10, operation: 'user-operations' } as const;

@@ -9,13 +9,12 @@ import { createLog } from '../../../src/log.ts';
 import { advance } from '../../../src/sync/advance.ts';
 import { originOf } from '../../../src/sync/feeds.ts';
 import { openRun } from '../../../src/sync/runs.ts';
-import { simulated } from '../../harness/explorer.ts';
+import { simulated, testKey } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase, opened } from '../../harness/database.ts';
-import { testKey } from '../../harness/key.ts';
-import { plainOutput } from '../../harness/plain-output.ts';
 import { configFolder } from '../../harness/process.ts';
 import { plainChain } from '../../harness/sync.ts';
+import { plainOutput } from '../../harness/call.ts';
 
 const chain = { ...plainChain, userOperations: 120, factories: 30 };
 /** Nobody listens there. */
@@ -24,7 +23,7 @@ const lane = { chain_id: 10, operation: 'factories', lane: 'backfill' } as const
 
 async function explorerOf(seed: number) {
   const other = { ...chain, id: 20 };
-  const simulator = await simulated({ seed, chains: [chain, other], apiKey: testKey });
+  const simulator = await simulated({ seed, chains: [chain, other] });
   return simulator;
 }
 

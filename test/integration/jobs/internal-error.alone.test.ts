@@ -1,11 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import type { Operation } from '../../../src/lists/operation.ts';
 import type * as registry from '../../../src/lists/registry.ts';
-import { simulated } from '../../harness/explorer.ts';
+import { simulated, testKey } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { logLines } from '../../e2e/log-lines.ts';
-import { testKey } from '../../harness/sync.ts';
 import { smallChain } from '../../harness/copy.ts';
 
 const defect = vi.hoisted(() => ({ isThere: true }));
@@ -28,7 +27,7 @@ const chosen = ['--operation', 'factories', '--operation', 'user-operations'];
 const chain = smallChain({ userOperations: 60, factories: 120 });
 
 test('a defect of the program ends its feed as failed, with one stack in the log, until a person tries again', async () => {
-  const simulator = await simulated({ seed: 5, chains: [chain], apiKey: testKey });
+  const simulator = await simulated({ seed: 5, chains: [chain] });
   const { pool, url } = await freshDatabase();
   const sync = () =>
     call(['sync', '--chain', '10', ...chosen, '--quiet', '--log-format', 'json'], {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recount } from '../../harness/coverage.ts';
+import { recount } from '../../harness/verified.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { listWorld } from './world.ts';
 

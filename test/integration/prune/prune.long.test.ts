@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { recount } from '../../harness/coverage.ts';
+import { recount } from '../../harness/verified.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
-import { hashOf, oneEach } from '../../harness/kept.ts';
+import { hashOf } from '../../harness/kept.ts';
 import { listWorld } from './world.ts';
+import { oneEach } from '../../harness/kept.ts';
 
 test('old polls that brought nothing leave the ledger, and all that is reported stays as it was', async () => {
   const { list, database, sync, prune, age, reported, walks } = await listWorld(200);

@@ -1,9 +1,10 @@
 import type { Motion, SimulatedChain } from '../../../simulator/index.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { openCopy } from '../../harness/copy.ts';
-import { inWords } from '../../harness/findings.ts';
-import { type SyncRun, plainChain } from '../../harness/sync.ts';
+import { inWords } from '../../harness/verified.ts';
+import type { SyncRun } from '../../harness/sync.ts';
 import { truthAt } from '../../harness/truth/truth.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const seed = 17;
 export const minuteMs = 60_000;

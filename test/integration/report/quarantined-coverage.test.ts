@@ -7,8 +7,9 @@ import type { SimulatedChain } from '../../../simulator/index.ts';
 import { alterExplorer } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { openInWords } from '../../harness/findings.ts';
-import { runSync, plainChain } from '../../harness/sync.ts';
+import { openInWords } from '../../harness/verified.ts';
+import { runSync } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,

@@ -11,7 +11,7 @@ import {
 } from '../../../src/status/coverage.ts';
 import { cellStates, type CoverageDocument } from '../../../src/status/endpoints.ts';
 import { emptyScene, fillScene, highest, list, openRun, spell } from './scenes.ts';
-import { recount } from '../../harness/coverage.ts';
+import { recount } from '../../harness/verified.ts';
 import { sharedDatabase } from '../../harness/database.ts';
 
 const numRuns = 60;

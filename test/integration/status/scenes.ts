@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Range } from '../../../src/status/coverage.ts';
-import { recount } from '../../harness/coverage.ts';
+import { recount } from '../../harness/verified.ts';
 
 /** The height of a list's newest item in each scene. */
 export const highest = 40;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
-import { recount } from '../../harness/coverage.ts';
+import { recount } from '../../harness/verified.ts';
 import { batchWorld, fullBatch, startMs } from '../../harness/batch-world.ts';
 
 /** Batches that were read once, and a repair of what is open. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { verifyFeeds } from '../../../src/status/verify.ts';
-import { inWords } from '../../harness/findings.ts';
+import { inWords } from '../../harness/verified.ts';
 import {
   batchesOf,
   batchItem,

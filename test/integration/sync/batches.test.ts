@@ -3,11 +3,12 @@ import type { SimulatedChain } from '../../../simulator/index.ts';
 import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
-import { inWords } from '../../harness/findings.ts';
+import { inWords } from '../../harness/verified.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { openRunner } from '../../harness/runner.ts';
-import { plainChain, settingsFor } from '../../harness/sync.ts';
+import { settingsFor } from '../../harness/sync.ts';
 import { openCopy } from '../../harness/copy.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const operations = ['optimism-batch-blocks'] as const;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Occasion } from '../../../src/lists/list.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
-import { recount } from '../../harness/coverage.ts';
+import { recount } from '../../harness/verified.ts';
 import { eventually } from '../../harness/process.ts';
 import { honestly, oneEach } from '../../harness/kept.ts';
 import { openRunner } from '../../harness/runner.ts';

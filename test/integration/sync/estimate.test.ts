@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { PlanDocument } from '../../../src/status/plan.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import type { VerifyDocument } from '../../../src/status/verify.ts';
-import { recount } from '../../harness/coverage.ts';
+import { recount } from '../../harness/verified.ts';
 import { keepLists, type KeptOperation } from '../../harness/kept.ts';
 import { openProgram, pagesAfter, timeAt } from './program.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { verifyFeeds } from '../../../src/status/verify.ts';
-import { openInWords } from '../../harness/findings.ts';
+import { openInWords } from '../../harness/verified.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { hashOf, keepLists, oneEach, type Page } from '../../harness/kept.ts';
 import { plainChain, runSync, type SyncRun } from '../../harness/sync.ts';

@@ -1,10 +1,10 @@
 import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.ts';
-import { simulated } from '../../harness/explorer.ts';
+import { simulated, testKey } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { configFolder } from '../../harness/process.ts';
-import { plainChain, testKey } from '../../harness/sync.ts';
 import { truth } from '../../harness/truth/truth.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const seed = 41;
 export const pageSize = 50;
@@ -60,7 +60,6 @@ export async function openProgram(options: ProgramOptions = {}) {
   const simulator = await simulated({
     seed,
     chains: [chain],
-    apiKey: testKey,
     ...service,
     onRequest(seen) {
       service.onRequest?.(seen);

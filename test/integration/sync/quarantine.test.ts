@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { verifyFeeds } from '../../../src/status/verify.ts';
-import { inWords, openInWords } from '../../harness/findings.ts';
+import { inWords, openInWords } from '../../harness/verified.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import {
   dropQuarantined,
@@ -12,8 +12,9 @@ import type { OperationName } from '../../../src/lists/registry.ts';
 import { alterExplorer } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
-import { plainChain, runSync } from '../../harness/sync.ts';
+import { runSync } from '../../harness/sync.ts';
 import { differences } from '../../harness/tables.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const seed = 5;
 const chain: SimulatedChain = {

@@ -3,7 +3,7 @@ import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
 import { keepLists } from '../../harness/kept.ts';
-import { plainChain, runSync, testKey } from '../../harness/sync.ts';
+import { plainChain, runSync } from '../../harness/sync.ts';
 import { smallChain } from '../../harness/copy.ts';
 
 /** What the service charges for a request. */
@@ -31,7 +31,6 @@ test('two syncs at once report each row, request and credit once', async () => {
   const simulator = await simulated({
     seed: 5,
     chains: [chain],
-    apiKey: testKey,
     hold: () => (both ??= eventually('both to work', areBothThere).then(() => undefined)),
   });
   const cwd = await configFolder({ explorer: { requests_per_second: 1000 } });

@@ -4,10 +4,10 @@ import { repairsOf, type VerifyDocument, verifyFeeds } from '../../../src/status
 import { creditsPerRequest } from '../../../src/explorer/slot.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
 import { call } from '../../harness/call.ts';
-import { recount } from '../../harness/coverage.ts';
-import { inWords } from '../../harness/findings.ts';
-import { plainChain, settingsFor } from '../../harness/sync.ts';
+import { recount, inWords } from '../../harness/verified.ts';
+import { settingsFor } from '../../harness/sync.ts';
 import { openCopy } from '../../harness/copy.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,

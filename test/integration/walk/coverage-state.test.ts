@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { ledgerFaults } from '../../harness/ledger.ts';
-import { recount } from '../../harness/coverage.ts';
+import { recount } from '../../harness/verified.ts';
 import { openCopy } from '../../harness/copy.ts';
-import { plainChain, type SyncRun } from '../../harness/sync.ts';
+import type { SyncRun } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const chain = { ...plainChain, userOperations: 300 };
 

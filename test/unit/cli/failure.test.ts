@@ -21,8 +21,8 @@ import { ExportError } from '../../../src/export/export.ts';
 import { OriginError } from '../../../src/sync/feeds.ts';
 import { DatabaseUnavailableError } from '../../../src/open-database.ts';
 import { StatementError, StatementTimeoutError } from '../../../src/query/failure.ts';
-import { plainOutput } from '../../harness/plain-output.ts';
 import { CommanderError } from 'commander';
+import { plainOutput } from '../../harness/call.ts';
 
 const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 const deadlock = Object.assign(new DatabaseError('deadlock detected', 0, 'error'), {

@@ -1,23 +1,23 @@
 import type { Pool } from 'pg';
-import { prepareDatabase } from '../../src/app.ts';
-import { createPool } from '../../src/db/pool.ts';
-import type { OperationName } from '../../src/lists/registry.ts';
-import type { VerifiedFeed } from '../../src/status/verify.ts';
-import { opened } from './database.ts';
-import { inWords } from './findings.ts';
-import { keepLists, type KeptExplorer, type ListName, listNames, timeOf } from './kept.ts';
-import { type Chance, chanceOf } from './random.ts';
-import { type Copier, deathsBy, openCopier, overlapMs, type Task } from './story-program.ts';
-import { cutOff, cutWhileAgain, type ListLie, pageSize } from './story-lies.ts';
-import { Liar, type PlayedLie } from './story-service.ts';
+import { prepareDatabase } from '../../../src/app.ts';
+import { createPool } from '../../../src/db/pool.ts';
+import type { OperationName } from '../../../src/lists/registry.ts';
+import type { VerifiedFeed } from '../../../src/status/verify.ts';
+import { opened } from '../../harness/database.ts';
+import { inWords } from '../../harness/verified.ts';
 import {
-  differencesFrom,
-  falseClaims,
-  isNewest,
-  lateAndMissed,
-  type Moment,
-} from './story-truth.ts';
-import { blocksWithin, World } from './story-world.ts';
+  keepLists,
+  type KeptExplorer,
+  type ListName,
+  listNames,
+  timeOf,
+} from '../../harness/kept.ts';
+import { type Chance, chanceOf } from '../../harness/random.ts';
+import { type Copier, deathsBy, openCopier, overlapMs, type Task } from './program.ts';
+import { cutOff, cutWhileAgain, type ListLie, pageSize } from './lies.ts';
+import { Liar, type PlayedLie } from './service.ts';
+import { differencesFrom, falseClaims, isNewest, lateAndMissed, type Moment } from './truth.ts';
+import { blocksWithin, World } from './world.ts';
 
 /** A feed that was said to be complete, and was not. */
 export interface FalseComplete {

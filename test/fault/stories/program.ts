@@ -1,17 +1,16 @@
-import type { Target } from '../../src/lists/list.ts';
+import type { Target, Occasion } from '../../../src/lists/list.ts';
 import type { Pool } from 'pg';
-import type { Engine } from '../../src/app.ts';
-import type { Occasion } from '../../src/lists/list.ts';
-import type { OperationName } from '../../src/lists/registry.ts';
-import { dropQuarantined } from '../../src/quarantine/quarantine.ts';
-import { repairsOf, verifyFeeds } from '../../src/status/verify.ts';
-import { advance, type AdvanceOutcome } from '../../src/sync/advance.ts';
-import { setFeedState } from '../../src/sync/feeds.ts';
-import { closeRun, openRun } from '../../src/sync/runs.ts';
-import { atOnce, configuredLanes, dueLanes } from '../../src/sync/targets.ts';
-import type { Chance } from './random.ts';
-import { isOfBlocks, openComposed, plainChain, settingsFor } from './sync.ts';
-import { pageSize } from './story-lies.ts';
+import type { Engine } from '../../../src/app.ts';
+import type { OperationName } from '../../../src/lists/registry.ts';
+import { dropQuarantined } from '../../../src/quarantine/quarantine.ts';
+import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
+import { advance, type AdvanceOutcome } from '../../../src/sync/advance.ts';
+import { setFeedState } from '../../../src/sync/feeds.ts';
+import { closeRun, openRun } from '../../../src/sync/runs.ts';
+import { atOnce, configuredLanes, dueLanes } from '../../../src/sync/targets.ts';
+import type { Chance } from '../../harness/random.ts';
+import { isOfBlocks, openComposed, plainChain, settingsFor } from '../../harness/sync.ts';
+import { pageSize } from './lies.ts';
 
 export const chainId = plainChain.id;
 

@@ -1,5 +1,10 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import type { Pool } from 'pg';
 import { findingText } from '../../src/status/findings.ts';
-import type { VerifiedFeed } from '../../src/status/verify.ts';
+import { recountCoverage, type VerifiedFeed } from '../../src/status/verify.ts';
+
+/** Makes coverage what a ledger says that a test has written or changed. */
+export const recount = (pool: Pool) => recountCoverage(drizzle(pool));
 
 /** What is verified of a feed, with its findings as the sentences that people read. */
 export const inWords = (feed: VerifiedFeed) => ({

@@ -1,5 +1,5 @@
-import { blockMs, type KeptBlock, type KeptLists, type KeptOperation } from './kept.ts';
-import { chanceOf, type Chance } from './random.ts';
+import { blockMs, type KeptBlock, type KeptLists, type KeptOperation } from '../../harness/kept.ts';
+import { chanceOf, type Chance } from '../../harness/random.ts';
 
 /** What the service would list if it were honest. */
 export type Truth = Readonly<KeptLists>;

@@ -8,11 +8,11 @@ import {
   type Faults,
   type Limits,
 } from '../../simulator/index.ts';
-import type { Crew } from './crew.ts';
-import { inTransaction } from './faults.ts';
-import type { Worker } from './process.ts';
-import { drawnByWeight } from './random.ts';
-import type { DatabaseProxy } from './servers.ts';
+import type { Crew } from '../harness/crew.ts';
+import { inTransaction } from '../harness/faults.ts';
+import type { Worker } from '../harness/process.ts';
+import { drawnByWeight } from '../harness/random.ts';
+import type { DatabaseProxy } from '../harness/servers.ts';
 
 /** What the key is allowed and configured for, in requests a second. */
 export const requestsPerSecond = 20;

@@ -8,9 +8,9 @@ import {
   noItems,
   type Page,
   type Requested,
-} from './kept.ts';
-import type { Chance } from './random.ts';
-import { scrambled, type Truth } from './story-world.ts';
+} from '../../harness/kept.ts';
+import type { Chance } from '../../harness/random.ts';
+import { scrambled, type Truth } from './world.ts';
 
 /** Items of a page, whatever is requested. */
 export const pageSize = 10;

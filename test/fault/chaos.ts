@@ -1,16 +1,16 @@
 import type { Pool } from 'pg';
 import type { Limits, SimulatedChain } from '../../simulator/index.ts';
 import { explorerFaults, injectOne, requestsPerSecond, type Scene } from './chaos-faults.ts';
-import { databaseAt } from './database.ts';
-import { areCopied, type DrivenWorld, openDrivenWorld } from './driven-world.ts';
-import { playFaults, type Fault } from './faults.ts';
-import { testKey } from './key.ts';
-import { foundBy, ledgerFaults } from './ledger.ts';
-import { startProgram, type Worker } from './process.ts';
-import { seededRandom } from './random.ts';
-import { watchedDifferences } from './tables.ts';
-import { truthAt } from './truth/truth.ts';
-import { chainOfSeed } from './world.ts';
+import { databaseAt } from '../harness/database.ts';
+import { areCopied, type DrivenWorld, openDrivenWorld } from '../harness/driven-world.ts';
+import { playFaults, type Fault } from '../harness/faults.ts';
+import { testKey } from '../harness/explorer.ts';
+import { foundBy, ledgerFaults } from '../harness/ledger.ts';
+import { startProgram, type Worker } from '../harness/process.ts';
+import { seededRandom } from '../harness/random.ts';
+import { watchedDifferences } from '../harness/tables.ts';
+import { truthAt } from '../harness/truth/truth.ts';
+import { chainOfSeed } from '../harness/world.ts';
 
 export interface ChaosPlan {
   readonly databaseUrl: string;

@@ -1,7 +1,7 @@
-import { honestPage, type ListName, type Page, type Requested } from './kept.ts';
-import { chanceOf } from './random.ts';
-import { cutWhileAgain, type ListLie, pageSize } from './story-lies.ts';
-import type { Truth } from './story-world.ts';
+import { honestPage, type ListName, type Page, type Requested } from '../../harness/kept.ts';
+import { chanceOf } from '../../harness/random.ts';
+import { cutWhileAgain, type ListLie, pageSize } from './lies.ts';
+import type { Truth } from './world.ts';
 
 /** A lie that was played. */
 export interface PlayedLie {

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
-import { tableName } from '../../src/db/column-types.ts';
-import { type OperationName, operations } from '../../src/lists/registry.ts';
-import type { VerifiedFeed } from '../../src/status/verify.ts';
-import { addressOf, blockHash, newestLists } from './kept.ts';
-import { chainId } from './story-program.ts';
-import type { Truth } from './story-world.ts';
+import { tableName } from '../../../src/db/column-types.ts';
+import { type OperationName, operations } from '../../../src/lists/registry.ts';
+import type { VerifiedFeed } from '../../../src/status/verify.ts';
+import { addressOf, blockHash, newestLists } from '../../harness/kept.ts';
+import { chainId } from './program.ts';
+import type { Truth } from './world.ts';
 
 /** The truth in a round, and when the round began, by both clocks. */
 export interface Moment {
