@@ -13,7 +13,6 @@ import {
   addFeedOptions,
   addSameData,
   type ChosenFeeds,
-  addExamples,
 } from './options.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
 import { settingsOf } from './database.ts';
@@ -24,12 +23,11 @@ interface BackfillOptions extends ChosenFeeds, ScopeBounds, SourceOptions {
 }
 
 /** `backfill`: extends the history of feeds, and reads only what is missing. */
-export function register({ command, run }: Registry): void {
+export function register({ command, run, explain }: Registry): void {
   addBounds(addSameData(addFeedOptions(command)), ['since', 'fromBatch', 'fromBlock', 'toBlock'])
     .option('--again', 'read the known history of newest-first lists again, for what came late')
     .action(run(backfill));
-  addExamples(
-    command,
+  explain(
     [...boundExamples('backfill'), 'explorer-etl backfill --chain 10 --again'],
     `Without bounds it reads as far back as the configuration says, or the last command that named bounds.
 A bound chooses the lists that it bounds. --since all and --from-batch 1 take all there is. sync and

@@ -32,7 +32,7 @@ import { count } from '../status/schema.ts';
 import { type Context, exits, type Registry } from './context.ts';
 import { onDatabase, settingsOf } from './database.ts';
 import { demoSettings } from './demo-world.ts';
-import { addDemo, addExamples, addFeedOptions, type ChosenFeeds } from './options.ts';
+import { addDemo, addFeedOptions, type ChosenFeeds } from './options.ts';
 
 const checkSchema = z.strictObject({
   name: z.enum([
@@ -73,7 +73,7 @@ interface CheckOptions extends ChosenFeeds {
   readonly requests: boolean;
 }
 
-export function register({ command, run }: Registry): void {
+export function register({ command, run, explain }: Registry): void {
   addDemo(addFeedOptions(command))
     .option(
       '--no-requests',
@@ -81,7 +81,7 @@ export function register({ command, run }: Registry): void {
       true,
     )
     .action(run(check));
-  addExamples(command, ['explorer-etl check', 'explorer-etl check --chain optimism --no-requests']);
+  explain(['explorer-etl check', 'explorer-etl check --chain optimism --no-requests']);
 }
 
 async function check(context: Context, options: CheckOptions) {

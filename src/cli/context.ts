@@ -59,6 +59,14 @@ export interface Context extends World, GlobalOptions {
   readonly demo: boolean;
   /** Formats a bare command, such as `explorer-etl verify`, as the user has to type it here. */
   readonly commandLine: CommandLine;
+  /** What to do while another process has a lock: report it, and end at a signal. */
+  readonly waiting: Waiting;
+  /** Writes a line on stderr. */
+  readonly warn: (line: string) => void;
+  /** Writes a line of progress on stderr; not with `--quiet`. */
+  readonly note: (line: string) => void;
+  /** Resolves at the first signal. */
+  readonly untilStopped: () => Promise<void>;
   /** Prints the command's answer as a document or as text. @returns its exit */
   readonly print: <Schema extends DocumentSchema>(
     schema: Schema,
@@ -101,13 +109,12 @@ export interface Registry {
   readonly run: <Options, Arguments extends unknown[] = []>(
     action: Action<Options, Arguments>,
   ) => (...given: [...Arguments, Options, Command]) => Promise<void>;
+  /**
+   * Adds examples to the help of the command, or of one of its own, below `notes`, as the user has to type them; `&&`
+   * joins bare commands in a line.
+   */
+  readonly explain: (examples: readonly string[], notes?: string, of?: Command) => void;
 }
-
-/** Reports on stderr which process has a lock; a signal ends the wait. */
-export const waitingOf = ({ signal, stderr }: Context): Waiting => ({
-  signal,
-  report: (line) => stderr(`${line}\n`),
-});
 
 /** The program's name in documents and errors: `explorer-etl sync`. */
 const bareProgram = 'explorer-etl';
@@ -122,19 +129,10 @@ const isClone = extname(import.meta.filename) === '.ts';
 export const programPrefix = ({ npm_command }: NodeJS.ProcessEnv, isSource = isClone): string =>
   isSource || npm_command !== undefined ? `npx ${bareProgram}` : bareProgram;
 
-const demoReaders: ReadonlySet<string> = new Set([
-  'status',
-  'verify',
-  'plan',
-  'check',
-  'open',
-  'query',
-  'export',
-  'db shell',
-  'db url',
-]);
+const takesDemo =
+  /^explorer-etl (?:status|verify|plan|check|open|query|export|db shell|db url)\b(?!.* --demo\b)/u;
 /** Commands that need the explorer; the demo's runs only during the demo. */
-const explorerReaders: ReadonlySet<string> = new Set(['sync', 'backfill', 'repair', 'start']);
+const needsExplorer = /^explorer-etl (?:sync|backfill|repair|start)\b/u;
 
 export type CommandLine = (command: string) => string;
 
@@ -142,16 +140,7 @@ export type CommandLine = (command: string) => string;
 export const commandLineOf =
   ({ program, demo }: Pick<World, 'program'> & { readonly demo: boolean }): CommandLine =>
   (command) => {
-    const [, ...words] = command.split(' ');
-    const [name = '', inner = ''] = words;
-    if (demo && explorerReaders.has(name)) return `${program} demo`;
-    const takesDemo = demoReaders.has(name) || demoReaders.has(`${name} ${inner}`);
-    const isAdded = demo && takesDemo && !words.includes('--demo');
-    return [program, ...words, ...(isAdded ? ['--demo'] : [])].join(' ');
+    if (demo && needsExplorer.test(command)) return `${program} demo`;
+    const line = command.replace(bareProgram, program);
+    return demo && takesDemo.test(command) ? `${line} --demo` : line;
   };
-
-/** A copy of a document with each field `command` as the user has to type it. */
-export const withCommands = <Document>(document: Document, commandLine: CommandLine): Document =>
-  JSON.parse(JSON.stringify(document), (key, value: unknown) =>
-    key === 'command' && typeof value === 'string' ? commandLine(value) : value,
-  ) as Document;

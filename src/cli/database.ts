@@ -16,18 +16,11 @@ export const embeddedDirectory = ({ cwd }: Pick<Context, 'cwd'>): string =>
 
 /** The settings of a command, with its global flags and its selection. */
 export function settingsOf(
-  { env, cwd, config: configFile, databaseUrl }: Context,
+  { env, cwd, config: configFile, databaseUrl }: Pick<Context, 'env' | 'cwd'> & Partial<Context>,
   { chain: chains, operation: operations }: ChosenFeeds = {},
   need: NonNullable<SettingsInput['need']> = 'chains',
 ): Settings {
   return loadSettings({ env, cwd, need, configFile, databaseUrl, chains, operations });
-}
-
-/** The chosen stored feeds, also unconfigured ones. @throws UsageError for an unknown chain */
-export function storedFeeds(context: Context, options: ChosenFeeds) {
-  const { chain = [], operation: operations = [] } = options;
-  const settings = settingsOf(context, {}, 'database');
-  return { settings, chains: chain.map((flag) => chainOf(flag, settings)), operations };
 }
 
 /** Starts no server. @throws UsageError if there is no database to read */
@@ -67,7 +60,7 @@ export async function onDatabase<Result>(
       if (access === 'writes') throw new StandbyError();
       const { behind_s } = standby;
       const behind = behind_s === null ? 'an unknown time' : `${behind_s} s`;
-      context.stderr(`Reads a standby, ${behind} behind.\n`);
+      context.warn(`Reads a standby, ${behind} behind.`);
     }
     return await work(database);
   } finally {
@@ -76,35 +69,45 @@ export async function onDatabase<Result>(
 }
 
 /** Reports where an embedded database keeps its data. */
-export function reportLocation(
-  { quiet, stderr, commandLine }: Context,
-  { embedded }: OpenDatabase,
-): void {
-  if (embedded === null || quiet) return;
+export function reportLocation({ note, commandLine }: Context, { embedded }: OpenDatabase): void {
+  if (embedded === null) return;
   const why = embedded.relocated
     ? ' (the server does not run as root and cannot enter this folder)'
     : '';
   const stop = commandLine('explorer-etl db stop');
   const state = embedded.attached ? 'runs' : `started (${stop} stops it)`;
-  stderr(`Embedded Postgres ${state}; its data is in ${embedded.dataDirectory}${why}\n`);
+  note(`Embedded Postgres ${state}; its data is in ${embedded.dataDirectory}${why}`);
 }
 
-/** `onDatabase` for commands that create nothing. @throws UsageError without a database, or a table in it */
+/** @throws UsageError if the database has no table */
+export async function demandTables({ pool }: OpenDatabase): Promise<void> {
+  // Analysts have no access to schema etl.
+  const { rows } = await pool.query(`select where to_regnamespace('explorer') is not null`);
+  if (rows.length > 0) return;
+  throw new UsageError(
+    'there is nothing in this database yet: run sync or start first; --demo reads the database of the demo.',
+  );
+}
+
+/** An open database with its settings, and the chosen feeds in it, also unconfigured ones. */
+export interface StoredData extends OpenDatabase {
+  readonly settings: Settings;
+  readonly chains: readonly number[];
+  readonly operations: readonly string[];
+}
+
+/** `onDatabase` for commands that create nothing. @throws UsageError without data, or for an unknown chain */
 export async function onData<Result>(
-  settings: Pick<Settings, 'databaseUrl'>,
   context: Context,
   access: 'reads' | 'writes',
-  work: (database: OpenDatabase) => Promise<Result>,
+  { chain = [], operation: operations = [] }: ChosenFeeds,
+  work: (data: StoredData) => Promise<Result>,
 ): Promise<Result> {
+  const settings = settingsOf(context, {}, 'database');
+  const chains = chain.map((flag) => chainOf(flag, settings));
   await demandDatabase(context, settings);
   return onDatabase(settings, context, access, async (database) => {
-    // Analysts have no access to schema etl.
-    const { rows } = await database.pool.query(
-      `select where to_regnamespace('explorer') is not null`,
-    );
-    if (rows.length > 0) return work(database);
-    throw new UsageError(
-      'there is nothing in this database yet: run sync or start first; --demo reads the database of the demo.',
-    );
+    await demandTables(database);
+    return work({ ...database, settings, chains, operations });
   });
 }

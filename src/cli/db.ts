@@ -8,7 +8,7 @@ import {
   stopEmbeddedPostgres,
   type EmbeddedPostgresState,
 } from '../postgres/postgres.ts';
-import { addExamples, addDemo } from './options.ts';
+import { addDemo } from './options.ts';
 import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
 import {
   demoDatabase,
@@ -51,8 +51,8 @@ export const dbUrlDocument = z.strictObject({
 });
 
 /** `db start|stop|status|url|shell`: manages the embedded Postgres for a person. */
-export function register({ command, run }: Registry): void {
-  addExamples(command, ['explorer-etl db start', 'explorer-etl db shell', 'explorer-etl db stop']);
+export function register({ command, run, explain }: Registry): void {
+  explain(['explorer-etl db start', 'explorer-etl db shell', 'explorer-etl db stop']);
   command.command('start').description('start it; it runs until db stop').action(run(start));
   command
     .command('stop')
@@ -67,7 +67,7 @@ export function register({ command, run }: Registry): void {
     .description('open psql in the database that the other commands use')
     .action(run(psql));
   const tables = String.raw`explorer-etl db shell -- -c "\\dt explorer.*"`;
-  addExamples(shell, ['explorer-etl db shell', tables]);
+  explain(['explorer-etl db shell', tables], '', shell);
 }
 
 async function start(context: Context) {
@@ -123,7 +123,7 @@ async function addressOf(context: Context): Promise<string> {
   const { databaseUrl } = settingsOf(context, {}, 'database');
   if (databaseUrl !== null) {
     if (context.demo) embeddedOf(context);
-    context.stderr('Without its password: you gave that address yourself.\n');
+    context.warn('Without its password: you gave that address yourself.');
     return withoutPassword(databaseUrl).url;
   }
   const state = await inspectEmbeddedPostgres(embeddedDirectory(context));

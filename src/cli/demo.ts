@@ -15,13 +15,11 @@ import { configuredFeeds, configuredLanes, withTargets } from '../sync/targets.t
 import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import { tableLines, fit, nextLines, prose } from '../terminal/layout.ts';
-import { addExamples } from './options.ts';
 import {
   type CommandLine,
   commandLineOf,
   exits,
   UsageError,
-  waitingOf,
   type Context,
   type Exit,
   type Registry,
@@ -78,19 +76,17 @@ interface DemoOptions {
 }
 
 /** `demo`: runs the program against a simulated explorer, and kills its worker halfway. */
-export function register({ command, run }: Registry): void {
+export function register({ command, run, explain }: Registry): void {
   command
     .option('--exit', 'end when all is read; in a terminal the page stays until Ctrl-C', false)
     .addOption(command.createOption('--as-worker').default(false).hideHelp());
-  addExamples(
-    command.action(
-      run<DemoOptions>((context, options) =>
-        options.asWorker ? workForDemo(context) : demo(context, options),
-      ),
+  command.action(
+    run<DemoOptions>((context, options) =>
+      options.asWorker ? workForDemo(context) : demo(context, options),
     ),
-    ['explorer-etl demo', 'explorer-etl demo --exit'],
-    'Its Postgres runs until explorer-etl db stop.',
   );
+  const examples = ['explorer-etl demo', 'explorer-etl demo --exit'];
+  explain(examples, 'Its Postgres runs until explorer-etl db stop.');
 }
 
 async function demo(outer: Context, options: DemoOptions): Promise<Exit> {
@@ -100,19 +96,19 @@ async function demo(outer: Context, options: DemoOptions): Promise<Exit> {
   const context = { ...outer, commandLine: commandLineOf({ ...outer, demo: isEmbedded }) };
   const page = await servePage(context, null, { settings, works: false, metricsAddress: null });
   const screen = await openScreen(context, [`The page: ${urlOf(page)}`]);
-  if (!context.quiet) screen.step('Starting Postgres');
+  screen.step('Starting Postgres');
   try {
     const place = { ...context, name: demoDatabase };
     return await onDatabase(settings, place, 'writes', async (database) => {
       page.use({ url: database.url, directUrl: directUrlOf(settings, database) });
-      await prepareDatabase(database, waitingOf(context));
+      await prepareDatabase(database, context.waiting);
       const result = await runDemo({ context, settings, database, screen });
       const text = demoText(result, context.out, context.commandLine);
       const code = context.print(demoDocument, result, text, exitOf(result));
       const isKept = context.out.isTerminal && !context.json && !options.exit;
       if (isKept && !context.signal.aborted) {
         context.stdout(`Page   ${urlOf(page)}   Ctrl-C ends it\n`);
-        await once(context.signal, 'abort');
+        await context.untilStopped();
       }
       return code;
     });
@@ -130,7 +126,7 @@ interface Demo {
 }
 
 async function runDemo(parts: Demo): Promise<DemoResult> {
-  const { context, database, screen, settings } = parts;
+  const { database, screen, settings } = parts;
   const { db } = database;
   const { pageSize } = settings.explorer;
   const world = await openDemoWorld(db, settings, Date.now());
@@ -143,7 +139,7 @@ async function runDemo(parts: Demo): Promise<DemoResult> {
   // The kill comes after half of the remaining list; at most three quarters are available by then.
   const left = Math.max(0, world.stagePages - (await readStagePages(db)));
   const explorer = await openDemoExplorer(db, world.chains, Math.floor((3 * left) / 4));
-  const endProgress = showProgress(context, screen, names, read);
+  const endProgress = showProgress(screen, names, read);
   const started = performance.now();
   try {
     const kill = await killAndResume(parts, explorer, Math.floor(left / 2));

@@ -7,8 +7,8 @@ import { statementOf } from '../query/question.ts';
 import { momentForms, parseMoment } from '../time.ts';
 import { counted } from '../terminal/numbers.ts';
 import { count } from '../status/schema.ts';
-import { collect, addExamples } from './options.ts';
-import { storedFeeds, onData } from './database.ts';
+import { collect } from './options.ts';
+import { onData } from './database.ts';
 import { UsageError, type Context, type Registry } from './context.ts';
 import { questionOf } from './query.ts';
 
@@ -29,7 +29,7 @@ interface ExportOptions {
   readonly demo?: boolean;
 }
 
-export function register({ command, run }: Registry): void {
+export function register({ command, run, explain }: Registry): void {
   const format = new Option('--format <format>', 'of the files').choices(['parquet', 'csv']);
   command
     .argument(
@@ -40,7 +40,12 @@ export function register({ command, run }: Registry): void {
     .option('--overwrite', 'replace the earlier export in that folder', false)
     .option('--query <query>', 'a question by its name, or a statement')
     .addOption(format.default('parquet'))
-    .option('--chain <chain>', 'only this chain, by number or name (repeatable)', collect, [])
+    .option(
+      '--chain <chain>',
+      'only this chain, by number or name (repeatable)',
+      collect(String),
+      [],
+    )
     .option('--since <day>', 'from this UTC day on, or that of so long ago, such as 7d', day, null)
     .option('--until <day>', 'up to this UTC day, or that of so long ago', day, null)
     .option('--demo', "export the demo's database")
@@ -50,8 +55,7 @@ export function register({ command, run }: Registry): void {
     'explorer-etl export user_operations blocks --to lake --chain 10 --since 7d --overwrite',
     'explorer-etl export --query top-senders --to report --format csv',
   ];
-  addExamples(
-    command,
+  explain(
     examples,
     `Files go by chain and day. The folder is there whole or not at all. --since and --until choose among
 relations that go by day; others are exported whole.`,
@@ -65,15 +69,13 @@ function day(value: string): string {
 }
 
 async function exportTo(context: Context, options: ExportOptions, names: readonly string[]) {
-  const { signal, stderr } = context;
-  const { format, query, overwrite, since, until } = options;
-  const { settings, chains } = storedFeeds(context, options);
-  if (query !== undefined && (names.length > 0 || chains.length > 1 || (since ?? until) !== null)) {
+  const { signal } = context;
+  const { format, query, overwrite, since, until, chain } = options;
+  if (query !== undefined && (names.length > 0 || chain.length > 1 || (since ?? until) !== null)) {
     throw new UsageError('--query takes one --chain at most, and no names, --since or --until.');
   }
-  const answer = query === undefined ? null : await sourceOfQuery(context, query, chains[0]);
-  return onData(settings, context, 'reads', async (database) => {
-    const { pool } = database;
+  return onData(context, 'reads', options, async ({ pool, chains }) => {
+    const answer = query === undefined ? null : await sourceOfQuery(context, query, chains[0]);
     const sources = answer ?? (await relationSources(pool, names, chains, [since, until]));
     const to = resolve(context.cwd, options.to);
     const relations: z.infer<typeof exportDocument>['relations'] = [];
@@ -82,18 +84,17 @@ async function exportTo(context: Context, options: ExportOptions, names: readonl
         try {
           const one = await exportSource(source, { pool, folder, format, signal });
           relations.push(one);
-          if (context.quiet || context.json) continue;
-          stderr(`${one.name}: ${counted(one.rows, 'row')}, ${counted(one.files, 'file')}\n`);
+          const found = `${one.name}: ${counted(one.rows, 'row')}, ${counted(one.files, 'file')}`;
+          if (!context.json) context.note(found);
         } catch (error) {
           if (!isPermissionDenied(error) || answer !== null || names.length > 0) throw error;
           const why = 'Policies hide rows from a superuser: connect as owner or analyst.';
-          stderr(`Left out: ${source.name}. ${why}\n`);
+          context.warn(`Left out: ${source.name}. ${why}`);
         }
       }
       signal.throwIfAborted();
     });
-    const fields = { folder: to, relations };
-    return context.print(exportDocument, fields, `${to}\n`);
+    return context.print(exportDocument, { folder: to, relations }, `${to}\n`);
   });
 }
 

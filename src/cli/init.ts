@@ -11,7 +11,7 @@ import { printable } from '../printable.ts';
 import { nextLines, prose } from '../terminal/layout.ts';
 import type { Look } from '../terminal/look.ts';
 import { type CommandLine, type Context, type Registry, UsageError } from './context.ts';
-import { addExamples, addFeedOptions, chainOf, type ChosenFeeds } from './options.ts';
+import { addFeedOptions, chainOf, type ChosenFeeds } from './options.ts';
 
 export const initDocument = z.strictObject({
   schema: z.literal('explorer-etl/init/1'),
@@ -25,9 +25,9 @@ export const initDocument = z.strictObject({
 const usualChain = 10;
 
 /** `init`: writes a first configuration file. Never overwrites one. */
-export function register({ command, run }: Registry): void {
-  addExamples(
-    addFeedOptions(command).action(run(init)),
+export function register({ command, run, explain }: Registry): void {
+  addFeedOptions(command).action(run(init));
+  explain(
     ['explorer-etl init --chain optimism', 'explorer-etl init --chain 10 --chain base'],
     `Without flags, it asks in a terminal; elsewhere it takes ${chainName(usualChain)} and the usual operations.`,
   );
@@ -54,8 +54,8 @@ async function init(context: Context, options: ChosenFeeds) {
   if (unknown.length > 0) {
     const [what, them] = unknown.length === 1 ? ['chain', 'it'] : ['chains', 'them'];
     const check = commandLine('explorer-etl check');
-    context.stderr(
-      `Not known to explorer-etl: ${what} ${unknown.join(', ')}. The explorer may not serve ${them}. To test it: ${check}\n`,
+    context.warn(
+      `Not known to explorer-etl: ${what} ${unknown.join(', ')}. The explorer may not serve ${them}. To test it: ${check}`,
     );
   }
   const fields = { file, chains, unknown_chains: unknown };

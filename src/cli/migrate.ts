@@ -4,8 +4,7 @@ import { distribute, type Distributed } from '../db/layout.ts';
 import { grantRoles, roles } from '../db/roles.ts';
 import { largeTable } from '../lists/registry.ts';
 import { count } from '../status/schema.ts';
-import { addExamples } from './options.ts';
-import { type Context, type Registry, waitingOf } from './context.ts';
+import type { Context, Registry } from './context.ts';
 import { onDatabase, reportLocation, settingsOf } from './database.ts';
 
 interface MigrateOptions {
@@ -30,7 +29,7 @@ export const migrateDocument = z.strictObject({
     .nullable(),
 });
 
-export function register({ command, run }: Registry): void {
+export function register({ command, run, explain }: Registry): void {
   command
     .option('--roles', `also create the roles ${Object.values(roles).join(', ')}, and grant them`)
     .option(
@@ -43,21 +42,17 @@ export function register({ command, run }: Registry): void {
     'explorer-etl migrate --distribute --database-url postgres://user@coordinator/chains',
   ];
   const grants = `grant ${roles.analyst} to alice;`;
-  addExamples(
-    command.action(run(migrate)),
-    examples,
-    `Roles have no login: grant them to users who have one, such as\n  ${grants}`,
-  );
+  command.action(run(migrate));
+  explain(examples, `Roles have no login: grant them to users who have one, such as\n  ${grants}`);
 }
 
 function migrate(context: Context, options: MigrateOptions) {
   const settings = settingsOf(context, {}, 'database');
   return onDatabase(settings, context, 'writes', async (database) => {
     reportLocation(context, database);
-    const waiting = waitingOf(context);
+    const { waiting } = context;
     const { applied, views } = await prepareDatabase(database, waiting);
-    const layout =
-      options.distribute === true ? await distribute(database.pool, largeTable, waiting) : null;
+    const layout = options.distribute ? await distribute(database.pool, largeTable, waiting) : null;
     const granted = options.roles === true ? Object.values(roles) : [];
     if (granted.length > 0) await grantRoles(database.pool);
     const text = [

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { directUrlOf } from '../app.ts';
@@ -12,7 +11,7 @@ import { statusOrOutage } from '../status/status.ts';
 import { webAssets } from '../web/bundle.ts';
 import { exits, type Context, type Registry } from './context.ts';
 import { demandDatabase, onDatabase, settingsOf } from './database.ts';
-import { addDemo, addExamples } from './options.ts';
+import { addDemo } from './options.ts';
 
 /** `open --json`: written once the server listens; `open` then waits for a signal. */
 export const openDocument = z.strictObject({
@@ -25,13 +24,12 @@ interface OpenOptions extends HttpFlag {
 }
 
 /** `open`: serves the page of the stored data until Ctrl-C, and does no work on it. */
-export function register({ command, run }: Registry): void {
+export function register({ command, run, explain }: Registry): void {
   const where = 'where to serve it; default: 127.0.0.1:4400, or a free port';
   addDemo(addHttp(command, where))
     .option('--no-browser', 'only print its address', true)
     .action(run(open));
-  addExamples(
-    command,
+  explain(
     ['explorer-etl open', 'explorer-etl open --demo --no-browser'],
     'start serves the same page with --http.',
   );
@@ -54,7 +52,7 @@ async function open(context: Context, options: OpenOptions) {
         const started = await openInBrowser(url).catch(() => null);
         started?.on('error', () => undefined);
       }
-      if (!context.signal.aborted) await once(context.signal, 'abort');
+      await context.untilStopped();
     } finally {
       await server.close();
     }

@@ -5,7 +5,7 @@ import { isBoundedBy, kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import { operationNames } from '../lists/registry.ts';
 import { momentForms, parseMoment } from '../time.ts';
-import { commandLineOf, UsageError } from './context.ts';
+import { UsageError } from './context.ts';
 
 export interface ChosenFeeds {
   readonly chain?: readonly string[];
@@ -28,25 +28,10 @@ export const addSameData = (command: Command): Command =>
     'continue although base_url has changed: the explorer serves the same chains as before',
   );
 
-/**
- * Adds examples to a command's help, below `notes`, as the user has to type them; `&&` joins bare commands in a
- * line.
- */
-export const addExamples = (command: Command, examples: readonly string[], notes = ''): Command =>
-  command.addHelpText('after', () => {
-    const line = commandLineOf({ program: rootOf(command).name(), demo: false });
-    const typed = examples.map((example) => `  ${example.split(' && ').map(line).join(' && ')}`);
-    return `${notes === '' ? '' : `\n${notes}\n`}\nExamples:\n${typed.join('\n')}`;
-  });
-
-const rootOf = (command: Command): Command =>
-  command.parent === null ? command : rootOf(command.parent);
-
-/** Collects the values of a repeatable option. */
-export const collect = (value: string, before: readonly string[] | undefined) => [
-  ...(before ?? []),
-  value,
-];
+/** Parses each value of a repeatable option. */
+export const collect =
+  <Value>(parse: (value: string) => Value) =>
+  (value: string, before: readonly Value[] = []): readonly Value[] => [...before, parse(value)];
 
 /** Parses an option's value as a whole number in a range. */
 export const wholeNumber =

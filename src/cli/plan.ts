@@ -5,14 +5,14 @@ import { creditsPerRequest } from '../explorer/slot.ts';
 import { tableLines, prose } from '../terminal/layout.ts';
 import { type Look, mark, paint } from '../terminal/look.ts';
 import { compact, counted, duration, percent, whole } from '../terminal/numbers.ts';
-import { addFeedOptions, type ChosenFeeds, addExamples, addDemo } from './options.ts';
+import { addFeedOptions, type ChosenFeeds, addDemo } from './options.ts';
 import type { Context, Registry } from './context.ts';
 import { demoSettings } from './demo-world.ts';
 import { onDatabase, settingsOf } from './database.ts';
 
-export function register({ command, run }: Registry): void {
-  addExamples(
-    addDemo(addFeedOptions(command)).action(run(plan)),
+export function register({ command, run, explain }: Registry): void {
+  addDemo(addFeedOptions(command)).action(run(plan));
+  explain(
     ['explorer-etl plan', 'explorer-etl plan --chain 10'],
     'Makes no request: it goes by what was downloaded before.',
   );

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Command, CommanderError, Option } from 'commander';
 import { logFormats, logLevels } from '../log-levels.ts';
 import { packageVersion } from '../package-file.ts';
@@ -77,7 +78,19 @@ export async function runProgram(args: readonly string[], outer: World): Promise
         world.stdout(text);
         return ending;
       };
-      const context = { ...world, ...flags, demo, commandLine, print };
+      const { signal, stderr } = world;
+      const warn = (line: string) => stderr(`${line}\n`);
+      const context = {
+        ...world,
+        ...flags,
+        demo,
+        commandLine,
+        waiting: { signal, report: warn },
+        warn,
+        note: flags.quiet ? () => undefined : warn,
+        untilStopped: async () => void (signal.aborted || (await once(signal, 'abort'))),
+        print,
+      };
       exit = await action(context, options, ...(given as unknown as Arguments));
     };
   for (const { name, description, group } of commands) {
@@ -85,7 +98,7 @@ export async function runProgram(args: readonly string[], outer: World): Promise
   }
   program.hook('preSubcommand', async (_, command) => {
     const { load } = commands.find(({ name }) => name === command.name()) ?? {};
-    (await load?.())?.register({ command, run });
+    (await load?.())?.register({ command, run, explain: explainOf(command, world) });
   });
   const [first, ...others] = args;
   let failed: unknown = null;
@@ -123,6 +136,16 @@ async function endInFailure(
   const failure = failureOf(error, { ...options, commandLine });
   printFailure(world, failure);
   return write(failure);
+}
+
+/** Examples in a command's help, as the user has to type them. */
+function explainOf(command: Command, { program }: World): Registry['explain'] {
+  const line = commandLineOf({ program, demo: false });
+  return (examples, notes = '', of = command) => {
+    const typed = examples.map((example) => `  ${example.split(' && ').map(line).join(' && ')}`);
+    const above = notes === '' ? '' : `\n${notes}\n`;
+    of.addHelpText('after', `${above}\nExamples:\n${typed.join('\n')}`);
+  };
 }
 
 /** Also works for flags that the parser refused. */

@@ -13,8 +13,8 @@ import {
 import { tableLines, fit } from '../terminal/layout.ts';
 import type { Look } from '../terminal/look.ts';
 import { count } from '../status/schema.ts';
-import { addFeedOptions, wholeNumber, type ChosenFeeds, addExamples } from './options.ts';
-import { storedFeeds, onData } from './database.ts';
+import { addFeedOptions, collect, wholeNumber, type ChosenFeeds } from './options.ts';
+import { onData } from './database.ts';
 import { exits, UsageError, type Action, type Registry } from './context.ts';
 
 /** An item's feed, and its number for --id. */
@@ -64,18 +64,14 @@ type Work = (
   ...given: Parameters<Action<QuarantineOptions>>
 ) => ReturnType<Action<QuarantineOptions>>;
 
-export function register({ command, run }: Registry): void {
-  addExamples(command, [
-    'explorer-etl quarantine list --chain 10',
-    'explorer-etl quarantine retry',
-  ]);
+export function register({ command, run, explain }: Registry): void {
+  explain(['explorer-etl quarantine list --chain 10', 'explorer-etl quarantine retry']);
   const act = (access: 'reads' | 'writes', work: Work) =>
     run<QuarantineOptions>(async (context, options) => {
-      const { settings, ...feeds } = storedFeeds(context, options);
       const { id: ids = [], reason = null } = options;
-      return onData(settings, context, access, async (database) => {
-        return work(database.db, { ...feeds, ids, reason }, context, options);
-      });
+      return onData(context, access, options, ({ db, chains, operations }) =>
+        work(db, { chains, operations, ids, reason }, context, options),
+      );
     });
   addFilters(command.command('list'))
     .description('list them, with the reason; --json prints all of each')
@@ -91,10 +87,7 @@ export function register({ command, run }: Registry): void {
 
 const addFilters = (command: Command): Command =>
   addFeedOptions(command)
-    .option('--id <n...>', 'only these', (value, before: readonly number[] | undefined) => [
-      ...(before ?? []),
-      wholeNumber(1)(value),
-    ])
+    .option('--id <n...>', 'only these', collect(wholeNumber(1)))
     .option('--reason <text>', 'only those whose reason contains this text');
 
 /** The text counts further items: more would scroll away. */

@@ -15,8 +15,8 @@ import { counted } from '../terminal/numbers.ts';
 import { tableLines, widthOf } from '../terminal/layout.ts';
 import { plainLook, type Look } from '../terminal/look.ts';
 import { count } from '../status/schema.ts';
-import { storedFeeds, onData } from './database.ts';
-import { wholeNumber, addExamples } from './options.ts';
+import { onData } from './database.ts';
+import { wholeNumber } from './options.ts';
 import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
 
 /** `query --json`. `exit` comes after the rows, which are streamed; cut output is no valid JSON. */
@@ -75,7 +75,7 @@ const defaultTimeout = '60s';
 const longestTimeoutMs = 2 ** 31 - 1;
 const dayMs = 86_400_000;
 
-export function register({ command, run }: Registry): void {
+export function register({ command, run, explain }: Registry): void {
   const what = 'how long the server may work on it, such as 5m; 0: no limit';
   const timeout = new Option('--timeout <time>', what);
   command
@@ -100,7 +100,7 @@ export function register({ command, run }: Registry): void {
     'explorer-etl query "select * from explorer.freshness"',
     'explorer-etl query --file report.sql --format csv > report.csv',
   ];
-  addExamples(command, examples, 'The transaction is read only. Times are in UTC.');
+  explain(examples, 'The transaction is read only. Times are in UTC.');
 }
 
 /** A number of days, or a duration of whole days. */
@@ -112,7 +112,7 @@ function daysOf(value: string): number {
 }
 
 async function query(context: Context, options: QueryOptions, given?: string) {
-  const { json, quiet } = context;
+  const { json } = context;
   const { format = 'table', limit, chain: flag, days, timeout: timeoutMs } = options;
   if (json && options.format !== undefined) {
     throw new UsageError(`--json and --format ${format} exclude each other: choose one.`);
@@ -123,29 +123,24 @@ async function query(context: Context, options: QueryOptions, given?: string) {
     const { text: sql } = question;
     return context.print(querySqlDocument, { sql }, sql);
   }
-  const chosen = flag === undefined ? [] : [flag];
-  const { settings, chains } = storedFeeds(context, { ...options, chain: chosen });
-  const [chain] = chains;
   const isLimited = question.parameters.some(({ name }) => name === 'limit');
-  const statement = statementOf(question, {
-    ...(chain !== undefined && { chain }),
-    ...(days !== undefined && { days }),
-    ...(isLimited && limit !== undefined && { limit }),
-  });
   const isTable = !json && format === 'table';
   const most = isLimited ? null : (limit ?? (isTable ? tableRows : null));
-  return onData(settings, context, 'reads', async (database) => {
-    const { pool } = database;
+  const chosen = { chain: flag === undefined ? [] : [flag] };
+  return onData(context, 'reads', chosen, async ({ pool, chains: [chain] }) => {
+    const statement = statementOf(question, {
+      ...(chain !== undefined && { chain }),
+      ...(days !== undefined && { days }),
+      ...(isLimited && limit !== undefined && { limit }),
+    });
     const bounds = { timeoutMs, limit: most, signal: context.signal };
     const write = json ? writeDocument : isTable ? writeTable : writeCsv;
-    const isCut = await write(context, readAnswer(pool, statement, bounds), { pool, quiet });
-    if (isCut) {
-      const why =
-        limit === undefined
-          ? `a table shows ${tableRows}, --limit more, --format csv and --json all.`
-          : `--limit ${limit} cut them.`;
-      context.stderr(`There are more rows: ${why}\n`);
-    }
+    const isCut = await write(context, readAnswer(pool, statement, bounds), pool);
+    const why =
+      limit === undefined
+        ? `a table shows ${tableRows}, --limit more, --format csv and --json all.`
+        : `--limit ${limit} cut them.`;
+    if (isCut) context.warn(`There are more rows: ${why}`);
     return exits.done;
   });
 }
@@ -221,11 +216,7 @@ function timeoutOf(value: string): number {
 }
 
 /** Writes an answer to stdout. @returns whether the limit cut off rows */
-type Writer = (
-  context: Context,
-  answer: AsyncIterable<Piece>,
-  how: { readonly pool: Pool; readonly quiet: boolean },
-) => Promise<boolean>;
+type Writer = (context: Context, answer: AsyncIterable<Piece>, pool: Pool) => Promise<boolean>;
 
 /** Writes a piece at a time, as fast as stdout takes it; a signal ends the wait. */
 async function writePieces(
@@ -250,7 +241,7 @@ const writeCsv: Writer = (context, answer) =>
   });
 
 /** Writes nothing before the first rows, so that an earlier failure has its own document. */
-const writeDocument: Writer = async (context, answer, { pool }) => {
+const writeDocument: Writer = async (context, answer, pool) => {
   let written = 0;
   const cut = await writePieces(context, answer, async ({ columns, rows }, isFirst) => {
     const keys = columns.map(({ name }) => JSON.stringify(name));
@@ -286,14 +277,14 @@ async function documentHead(columns: readonly Column[], pool: Pool): Promise<str
   return printableLines(`{\n  ${schema},\n  "columns": [${described.join(', ')}],\n  "rows": [`);
 }
 
-const writeTable: Writer = async ({ out, stdout, stderr }, answer, { quiet }) => {
+const writeTable: Writer = async ({ out, stdout, note }, answer) => {
   let last: Piece = { columns: [], rows: [], isCut: false };
   const read: Row[] = [];
   for await (last of answer) read.push(...last.rows);
   const { text, isShortened } = answerTable(out, last.columns, read);
   stdout(text);
-  const note = isShortened ? '; long values are shortened, --format csv has them whole' : '';
-  if (!quiet) stderr(`${counted(read.length, 'row')}${note}\n`);
+  const cut = isShortened ? '; long values are shortened, --format csv has them whole' : '';
+  note(`${counted(read.length, 'row')}${cut}`);
   return last.isCut;
 };
 

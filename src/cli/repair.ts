@@ -18,9 +18,9 @@ import {
   reconcileTargets,
   withTargets,
 } from '../sync/targets.ts';
-import { addFeedOptions, addSameData, type ChosenFeeds, addExamples } from './options.ts';
+import { addFeedOptions, addSameData, type ChosenFeeds } from './options.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
-import { onData, settingsOf } from './database.ts';
+import { demandDatabase, demandTables, onDatabase, settingsOf } from './database.ts';
 import { concludeSync, syncTargets } from './sync.ts';
 import { costText } from './verify.ts';
 
@@ -28,11 +28,11 @@ interface RepairOptions extends ChosenFeeds, SourceOptions {
   readonly yes?: true;
 }
 
-export function register({ command, run }: Registry): void {
+export function register({ command, run, explain }: Registry): void {
   addSameData(addFeedOptions(command))
     .option('--yes', `repair even if it takes more than ${mostUnrequested} requests`)
     .action(run(repair));
-  addExamples(command, [
+  explain([
     'explorer-etl repair --chain 10 && explorer-etl verify',
     'explorer-etl repair --chain 10 --yes',
   ]);
@@ -41,7 +41,9 @@ export function register({ command, run }: Registry): void {
 async function repair(context: Context, options: RepairOptions) {
   const wanted = settingsOf(context, options);
   requireApiKey(wanted);
-  return onData(wanted, context, 'writes', async (database) => {
+  await demandDatabase(context, wanted);
+  return onDatabase(wanted, context, 'writes', async (database) => {
+    await demandTables(database);
     const begunAt = performance.now();
     // Feeds that were never read have no gap: sync and start register feeds, repair registers none.
     const settings = { ...wanted, chains: await onlyRegistered(database.db, wanted.chains) };
@@ -80,7 +82,7 @@ function checkCost(context: Context, { yes }: RepairOptions, count: RequestCount
   const requests = count.likely ?? count.most ?? 0;
   const cost = costText(count);
   if (requests <= mostUnrequested || yes === true) {
-    if (requests > 0 && !context.quiet) context.stderr(`This repair takes ${cost}.\n`);
+    if (requests > 0) context.note(`This repair takes ${cost}.`);
     return;
   }
   throw new UsageError(

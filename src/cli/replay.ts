@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { countArchived, replayArchive, type Replayed } from '../replay/replay.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import { count } from '../status/schema.ts';
-import { addFeedOptions, type ChosenFeeds, addExamples } from './options.ts';
-import { storedFeeds, onData } from './database.ts';
+import { addFeedOptions, type ChosenFeeds } from './options.ts';
+import { onData } from './database.ts';
 import type { Context, Registry } from './context.ts';
 
 export const replayDocument = z.strictObject({
@@ -23,9 +23,9 @@ export const replayDocument = z.strictObject({
 const progressMs = 5_000;
 
 /** `replay`: decodes archived pages again with this version. Makes no request. */
-export function register({ command, run }: Registry): void {
-  addExamples(
-    addFeedOptions(command).action(run(replay)),
+export function register({ command, run, explain }: Registry): void {
+  addFeedOptions(command).action(run(replay));
+  explain(
     ['explorer-etl replay', 'explorer-etl replay --chain 10 --operation user-operations'],
     `Decodes the pages that explorer.archive keeps, oldest first, and upserts their rows. A row that a newer
 page wrote stays. Workers may run meanwhile. Ranked lists are left out: each ranking reads them whole.
@@ -34,16 +34,15 @@ Interrupted or killed, the same command starts again, and ends with the same row
 }
 
 async function replay(context: Context, options: ChosenFeeds) {
-  const { settings, ...filter } = storedFeeds(context, options);
-  return onData(settings, context, 'writes', async (database) => {
-    const total = await countArchived(database.db, filter);
+  return onData(context, 'writes', options, async ({ db, ...filter }) => {
+    const total = await countArchived(db, filter);
     let reportedAt = performance.now();
     const onProgress = ({ pages }: Replayed) => {
-      if (context.quiet || performance.now() - reportedAt < progressMs) return;
+      if (performance.now() - reportedAt < progressMs) return;
       reportedAt = performance.now();
-      context.stderr(`${whole(pages)} of ${whole(total)} pages\n`);
+      context.note(`${whole(pages)} of ${whole(total)} pages`);
     };
-    const replayed = await replayArchive(database.db, filter, onProgress, context.signal);
+    const replayed = await replayArchive(db, filter, onProgress, context.signal);
     return context.print(replayDocument, replayed, summary(replayed));
   });
 }

@@ -7,6 +7,8 @@ import type { Context } from './context.ts';
 
 /** Progress and log lines share stderr: neither overwrites the other. */
 export interface Screen {
+  /** Whether `lines` has an effect. */
+  readonly isDrawn: boolean;
   /** Read each time, because a terminal may be resized. */
   readonly look: Look;
   /** Writes permanently, above the redrawn lines. */
@@ -22,14 +24,15 @@ const nothing = () => undefined;
 
 type Terminal = NodeJS.WritableStream & Pick<NodeJS.WriteStream, 'columns' | 'rows'>;
 
-/** `below`: lines under each drawing. */
+/** With `quiet` it draws nothing. `below`: lines under each drawing. */
 export async function openScreen(
-  { err, stderr }: Pick<Context, 'err' | 'stderr'>,
+  { err, stderr, quiet = false }: Pick<Context, 'err' | 'stderr'> & Partial<Context>,
   below: readonly string[] = [],
   terminal: Terminal = process.stderr,
 ): Promise<Screen> {
-  if (!err.isTerminal) {
-    return { look: err, write: stderr, lines: nothing, step: nothing, clear: nothing };
+  if (!err.isTerminal || quiet) {
+    const silent = { lines: nothing, step: nothing, clear: nothing };
+    return { isDrawn: false, look: err, write: stderr, ...silent };
   }
   // A start that draws nothing does not load it.
   const { createLogUpdate } = await import('log-update');
@@ -42,6 +45,7 @@ export async function openScreen(
     update(shown);
   };
   return {
+    isDrawn: true,
     get look() {
       return { ...err, columns: terminal.columns > 0 ? terminal.columns : err.columns };
     },

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import {
@@ -14,7 +13,7 @@ import {
 } from '../../simulator/index.ts';
 import { nearest } from '../config/nearest.ts';
 import { wrap } from '../terminal/layout.ts';
-import { wholeNumber, addExamples } from './options.ts';
+import { collect, wholeNumber } from './options.ts';
 import { exits, UsageError, type Context, type Exit, type Registry } from './context.ts';
 
 /** `simulate --json`: written once the server listens; it then waits for a signal. */
@@ -48,7 +47,7 @@ const size = {
 const faultHelp =
   'what goes wrong, with part =RATE of the requests (0.01; all if absent); several times';
 
-export function register({ command, run }: Registry): void {
+export function register({ command, run, explain }: Registry): void {
   command
     .option('--port <n>', 'port to listen on, 0 for any', wholeNumber(0, highestPort), 8545)
     .option('--seed <n>', 'what everything is made from: same seed, same data', wholeNumber(0), 1)
@@ -64,10 +63,9 @@ export function register({ command, run }: Registry): void {
     .option('--api-key <key>', 'the key that it accepts', 'simulated-key')
     .option('--requests-per-second <n>', 'refuse more than so many requests', wholeNumber(1))
     .option('--daily-credits <n>', 'refuse what costs more in a day (20 a page)', wholeNumber(0))
-    .option('--fault <name[=rate]>', faultHelp, parseFault);
+    .option('--fault <name[=rate]>', faultHelp, collect(parseFault));
   command.action(run<SimulateOptions>(simulate));
-  addExamples(
-    command,
+  explain(
     [
       'explorer-etl simulate',
       'explorer-etl simulate --port 8545 --chains 10:optimism:v12:1000000:400,1:plain:v11',
@@ -99,7 +97,7 @@ async function simulate(context: Context, options: SimulateOptions): Promise<Exi
   const ids = chains.map(({ id }) => id);
   const text = `Simulated explorer on ${url} for chains ${ids.join(', ')}; Ctrl-C ends it.\n`;
   context.print(simulateDocument, { url, chains: ids }, text);
-  if (!context.signal.aborted) await once(context.signal, 'abort');
+  await context.untilStopped();
   await simulator.close();
   return exits.done;
 }
@@ -130,8 +128,8 @@ function parseChains(list: string): SimulatedChain[] {
   });
 }
 
-/** Adds a `--fault` option's value. */
-function parseFault(text: string, before: readonly FaultRate[] = []): readonly FaultRate[] {
+/** The value of a `--fault` option. */
+function parseFault(text: string): FaultRate {
   const [written = '', rate = '1', ...rest] = text.split('=');
   const name = faultNames.find((known) => known === written);
   if (name === undefined) {
@@ -140,7 +138,7 @@ function parseFault(text: string, before: readonly FaultRate[] = []): readonly F
     throw new InvalidArgumentError(`there is no such fault.${hint} "help simulate" names all.`);
   }
   if (rest.length === 0 && Number(rate) > 0 && Number(rate) <= 1) {
-    return [...before, { name, rate: Number(rate) }];
+    return { name, rate: Number(rate) };
   }
   throw new InvalidArgumentError(`The rate is one number above 0 and at most 1, as in 0.01.`);
 }

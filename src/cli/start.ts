@@ -13,7 +13,7 @@ import { noteEvent, serve, type ScheduleChanges } from '../sync/serve.ts';
 import type { Log } from '../log.ts';
 import { DatabaseUnavailableError, openDatabase } from '../open-database.ts';
 import { counted } from '../terminal/numbers.ts';
-import { addSameData, addExamples } from './options.ts';
+import { addSameData } from './options.ts';
 import type { Context, Exit, Registry } from './context.ts';
 import { type Failure, failureOf, writeFailure } from './failure.ts';
 import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './open.ts';
@@ -31,10 +31,10 @@ export const startDocument = z.strictObject({
 type StartOptions = SourceOptions & HttpFlag;
 
 /** `start`: polls and backfills every feed by its schedule until SIGTERM. */
-export function register({ command, run }: Registry): void {
+export function register({ command, run, explain }: Registry): void {
   addHttp(addSameData(command), 'serve the page, health and metrics too; default: 127.0.0.1:4400');
-  addExamples(
-    command.action(run<StartOptions>(start)),
+  command.action(run<StartOptions>(start));
+  explain(
     ['explorer-etl start', 'explorer-etl start --http'],
     `Any number of these, on any number of machines, share the work of one database.
 SIGHUP makes it read its configuration again.`,
@@ -172,7 +172,7 @@ async function openAll({ context, options, settings, log, page }: Work) {
  * @returns a function that updates the schedules of a running engine
  */
 export function watchConfig(
-  context: Context,
+  context: Pick<Context, 'env' | 'cwd' | 'commandLine' | 'onReload'> & Partial<Context>,
   { http, log }: Pick<Settings, 'http'> & { readonly log: Log },
 ): (engine: Pick<Engine, 'reconfigure' | 'db'>) => ScheduleChanges {
   let isDue = false;

@@ -1,30 +1,15 @@
-import { once } from 'node:events';
 import { z } from 'zod';
-import type { OpenDatabase } from '../open-database.ts';
 import { printable } from '../printable.ts';
-import { runsDocument as served } from '../status/endpoints.ts';
+import { type RunsDocument, runsDocument as served } from '../status/endpoints.ts';
 import { readRuns } from '../status/ledger.ts';
 import { clock } from '../status/reasons.ts';
-import {
-  statusDocument,
-  type FeedStatus,
-  type Reason,
-  type StatusDocument,
-} from '../status/schema.ts';
+import { statusDocument, type FeedStatus, type StatusDocument } from '../status/schema.ts';
 import { isKnown, statusNow, statusOrOutage } from '../status/status.ts';
 import { bar, prose, tableLines } from '../terminal/layout.ts';
 import { type Look, mark, paint, type Style } from '../terminal/look.ts';
 import { brief, bytes, compact, counted, duration, whole } from '../terminal/numbers.ts';
-import { addExamples, addDemo } from './options.ts';
-import {
-  withCommands,
-  type CommandLine,
-  exits,
-  UsageError,
-  type Context,
-  type Exit,
-  type Registry,
-} from './context.ts';
+import { addDemo } from './options.ts';
+import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
 import { onDatabase, settingsOf } from './database.ts';
 import { openScreen, watchStatus } from './screen.ts';
 
@@ -34,12 +19,12 @@ interface StatusOptions {
 }
 
 /** `status`: the overall state, and each feed's state, freshness, completeness and work left. */
-export function register({ command, run }: Registry): void {
+export function register({ command, run, explain }: Registry): void {
   addDemo(command)
     .option('--watch', 'redraw it until Ctrl-C')
     .option('--runs', 'runs of the last 24 hours, and what happened beside them')
     .action(run(status));
-  addExamples(command, ['explorer-etl status', 'explorer-etl status --watch']);
+  explain(['explorer-etl status', 'explorer-etl status --watch']);
 }
 
 async function status(context: Context, options: StatusOptions) {
@@ -49,24 +34,25 @@ async function status(context: Context, options: StatusOptions) {
   }
   const settings = settingsOf(context, {}, 'database');
   const { pageSize } = settings.explorer;
-  const commandLine = context.commandLine;
   const textOf = (document: StatusDocument, look: Look) =>
-    statusText(withCommands(document, commandLine), look, commandLine);
+    statusText(document, look, context.commandLine);
   return onDatabase(settings, context, 'reads', async ({ pool, db }) => {
-    if (options.runs) return printRuns(context, { db });
+    if (options.runs) {
+      const found = await readRuns(db, { hours, feed: null });
+      return context.print(runsDocument, found, runsText(found, context.out));
+    }
     if (options.watch) {
-      const screen = await openScreen(context);
+      const screen = await openScreen({ ...context, quiet: false });
       const end = watchStatus(
         () => statusOrOutage(async () => pool, pageSize),
         (document) => screen.lines(textOf(document, screen.look).trimEnd().split('\n')),
       );
-      if (!context.signal.aborted) await once(context.signal, 'abort');
+      await context.untilStopped();
       await end();
       return exits.done;
     }
     const document = await statusNow(pool, pageSize);
-    const text = textOf(document, context.out);
-    return context.print(statusDocument, document, text);
+    return context.print(statusDocument, document, textOf(document, context.out));
   });
 }
 
@@ -265,26 +251,17 @@ export const detailsOf = (
   commandLine: CommandLine,
   headlined = '',
 ): readonly (readonly string[])[] =>
-  [
-    ...reasons.map((reason) => detail(reason, headlined, feeds.length, look)),
-    ...notes(feeds, look, commandLine),
-  ].filter((one) => one.length > 0);
-
-function detail(
-  { feeds, sentence, advice, command }: Reason,
-  headlined: string,
-  all: number,
-  look: Look,
-): readonly string[] {
-  const isSaid = headlined.toLowerCase().endsWith(sentence.toLowerCase());
-  const names = feedNames(look, feeds, all);
-  const what = `${names === '' ? '' : `${names}: `}${sentence}`;
-  return [
-    ...(isSaid ? [] : prose(look, printable(what), 2)),
-    ...(advice === null ? [] : prose(look, advice, 4)),
-    ...(command === null ? [] : [`    ${paint(look, 'command', command)}`]),
-  ];
-}
+  [...reasons, ...notes(feeds).map((note) => ({ feeds: [], advice: null, ...note }))]
+    .map(({ feeds: those, sentence, advice, command }) => {
+      const isSaid = headlined.toLowerCase().endsWith(sentence.toLowerCase());
+      const names = those.length === 0 ? '' : `${feedNames(look, those, feeds.length)}: `;
+      return [
+        ...(isSaid ? [] : prose(look, printable(names + sentence), 2)),
+        ...(advice === null ? [] : prose(look, advice, 4)),
+        ...(command === null ? [] : [`    ${paint(look, 'command', commandLine(command))}`]),
+      ];
+    })
+    .filter((lines) => lines.length > 0);
 
 /** Named on a terminal; the sentence counts the others. */
 const mostNamed = 3;
@@ -301,14 +278,15 @@ function feedNames({ isTerminal }: Look, feeds: readonly string[], total: number
 const largeArchive = 1_000_000_000;
 
 /** Notes that change no state. */
-function notes(feeds: readonly FeedStatus[], look: Look, commandLine: CommandLine): string[][] {
+function notes(feeds: readonly FeedStatus[]) {
   const drift = feeds.reduce((sum, { schema_drift }) => sum + schema_drift, 0);
   const archive = feeds.reduce((sum, { archived_bytes }) => sum + archived_bytes, 0);
   const unknown = `${counted(drift, 'field')} this version does not know (stored in extra).`;
-  const command = `    ${paint(look, 'command', commandLine('explorer-etl verify'))}`;
   return [
-    ...(drift === 0 ? [] : [[...prose(look, unknown, 2), command]]),
-    ...(archive < largeArchive ? [] : [[`  ${bytes(archive)} of archived pages`]]),
+    ...(drift === 0 ? [] : [{ sentence: unknown, command: 'explorer-etl verify' }]),
+    ...(archive < largeArchive
+      ? []
+      : [{ sentence: `${bytes(archive)} of archived pages`, command: null }]),
   ];
 }
 
@@ -317,16 +295,8 @@ export const runsDocument = z.strictObject({
   schema: z.literal('explorer-etl/runs/1'),
   ...served.shape,
 });
-type RunsDocument = z.infer<typeof runsDocument>;
-type Run = RunsDocument['runs'][number];
 
 const hours = 24;
-
-/** Prints them. */
-async function printRuns(context: Context, { db }: Pick<OpenDatabase, 'db'>): Promise<Exit> {
-  const found = await readRuns(db, { hours, feed: null });
-  return context.print(runsDocument, found, runsText(found, context.out));
-}
 
 /** Rows that a terminal shows; a pipe and `--json` have all. */
 const mostRuns = 30;
@@ -334,23 +304,27 @@ const mostRuns = 30;
 const runHead = ['began, UTC', 'feed', 'lane', 'state', 'took', 'pages', 'rows'];
 
 /** Runs and events as one table, the newest first; below a row what it says. */
-export function runsText({ to, runs, events }: Omit<RunsDocument, 'schema'>, look: Look): string {
-  const at = Date.parse(to);
+export function runsText({ to, runs, events }: RunsDocument, look: Look): string {
   const all = [
-    ...runs.map((run) => ({
-      time: run.opened_at,
-      cells: runCells(run, at, look),
-      says: run.reason,
+    ...runs.map(({ opened_at: at, reason: says, ...run }) => {
+      const endMs = Date.parse(run.ended_at ?? to);
+      const took = brief((endMs - Date.parse(at)) / 1000);
+      const state = paint(look, runStyles[run.state] ?? 'quiet', run.state);
+      return {
+        at,
+        says,
+        cells: [run.feed, run.lane, state, took, compact(run.pages), compact(run.rows)],
+      };
+    }),
+    ...events.map(({ at, feed, kind, sentence: says }) => ({
+      at,
+      says,
+      cells: [feed ?? '', '', kind.replace('config-', '')],
     })),
-    ...events.map(({ at: time, feed, kind, sentence }) => ({
-      time,
-      cells: [feed ?? '', '', kind.replace('config-', ''), '', '', ''],
-      says: sentence,
-    })),
-  ].toSorted((one, other) => Date.parse(other.time) - Date.parse(one.time));
+  ].toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at));
   if (all.length === 0) return `No run in the last ${hours} hours.\n`;
   const shown = look.isTerminal ? all.slice(0, mostRuns) : all;
-  const rows = shown.map(({ time, cells }) => [startText(time, at), ...cells]);
+  const rows = shown.map(({ at, cells }) => [startText(at, to), ...cells]);
   const aligns = runHead.map((_, place) => (place < 4 ? 'left' : 'right'));
   const [top = '', ...lines] = tableLines(look, { head: runHead, rows, aligns, flexible: [1] });
   const detailed = lines.flatMap((line, place) => {
@@ -362,27 +336,14 @@ export function runsText({ to, runs, events }: Omit<RunsDocument, 'schema'>, loo
   return `${[top, ...detailed, ...rest].join('\n')}\n`;
 }
 
-const runStyles: Partial<Record<Run['state'], Style>> = {
+const runStyles: Readonly<Record<string, Style>> = {
   finished: 'good',
   failed: 'bad',
   interrupted: 'warning',
 };
 
-function runCells(run: Run, at: number, look: Look): string[] {
-  const took = (run.ended_at === null ? at : Date.parse(run.ended_at)) - Date.parse(run.opened_at);
-  return [
-    run.feed,
-    run.lane,
-    paint(look, runStyles[run.state] ?? 'quiet', run.state),
-    duration(Math.round(took / 1000)).split(' ')[0] ?? '',
-    compact(run.pages),
-    compact(run.rows),
-  ];
-}
-
-/** The day too, where it is not that of the newest. */
-function startText(time: string, at: number): string {
-  const iso = new Date(time).toISOString();
-  const isSameDay = iso.slice(0, 10) === new Date(at).toISOString().slice(0, 10);
-  return isSameDay ? iso.slice(11, 16) : iso.slice(5, 16).replace('T', ' ');
+/** The day too, unless it is that of the newest. */
+function startText(time: string, to: string): string {
+  const [began = '', now = ''] = [time, to].map((one) => new Date(one).toISOString());
+  return began.slice(began.slice(0, 10) === now.slice(0, 10) ? 11 : 5, 16).replace('T', ' ');
 }

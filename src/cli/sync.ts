@@ -2,17 +2,22 @@ import { z } from 'zod';
 import { openEngine, prepareDatabase, type SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { whileCurrent } from '../db/migrate.ts';
-import { configuredLanes, withTargets, reconcileTargets } from '../sync/targets.ts';
+import {
+  configuredFeeds,
+  configuredLanes,
+  withTargets,
+  reconcileTargets,
+} from '../sync/targets.ts';
 import { sumUp, tidyUp } from '../sync/serve.ts';
 import { syncOnce, type SyncResult, type SyncTarget } from '../sync/once.ts';
 import { feedName } from '../lists/feed.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import type { Log } from '../log.ts';
-import { failures, type FailureClass } from '../failure.ts';
+import { failures } from '../failure.ts';
 import type { OpenDatabase } from '../open-database.ts';
-import { estimateFeeds } from '../status/estimate.ts';
+import { sum } from '../status/estimate.ts';
 import { printable } from '../printable.ts';
-import { count, type StatusDocument } from '../status/schema.ts';
+import { count, failureOrNull, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { fit, prose } from '../terminal/layout.ts';
 import { type Look, paint } from '../terminal/look.ts';
@@ -24,17 +29,8 @@ import {
   addFeedOptions,
   addSameData,
   type ChosenFeeds,
-  addExamples,
 } from './options.ts';
-import {
-  type CommandLine,
-  exits,
-  type Context,
-  type Exit,
-  type Registry,
-  waitingOf,
-  withCommands,
-} from './context.ts';
+import { type CommandLine, exits, type Context, type Exit, type Registry } from './context.ts';
 import { onDatabase, settingsOf, reportLocation } from './database.ts';
 import { logOf, openScreen, type Screen, watchStatus } from './screen.ts';
 import { detailsOf, feedTable } from './status.ts';
@@ -66,7 +62,7 @@ export const syncDocument = z.strictObject({
       lane: z.enum(['live', 'backfill']),
       /** `paused`: a signal stopped it. `superseded`: another command set other bounds. */
       state: z.enum(['finished', 'paused', 'failed', 'unsupported', 'superseded']),
-      failure: z.enum(Object.keys(failures) as [FailureClass, ...FailureClass[]]).nullable(),
+      failure: failureOrNull,
       /** The failure's message and advice. */
       reason: z.string().nullable(),
       ...sums,
@@ -83,10 +79,10 @@ type Lane = SyncDocument['lanes'][number];
 interface SyncOptions extends ChosenFeeds, ScopeBounds, SourceOptions {}
 
 /** `sync`: brings feeds up to date once, with progress. */
-export function register({ command, run }: Registry): void {
+export function register({ command, run, explain }: Registry): void {
   addBounds(addSameData(addFeedOptions(command)), ['maxPages', 'since', 'fromBatch', 'toBatch']);
-  addExamples(
-    command.action(run(sync)),
+  command.action(run(sync));
+  explain(
     ['explorer-etl sync', ...boundExamples('sync')],
     `The same command resumes an interrupted sync.
 --since, --from-batch and --to-batch stay the target of the lists that they bound, until another
@@ -116,16 +112,15 @@ export async function syncOnDatabase(
   { settings, bounds, targets }: Work,
 ): Promise<Exit> {
   const screen = await openScreen(context);
-  const step = (text: string) => context.quiet || screen.step(text);
-  step(settings.databaseUrl === null ? 'Starting Postgres' : 'Connecting to the database');
+  screen.step(settings.databaseUrl === null ? 'Starting Postgres' : 'Connecting to the database');
   try {
     return await onDatabase(settings, context, 'writes', async (database) => {
       const begunAt = performance.now();
       screen.clear();
       reportLocation(context, database);
-      step('Preparing the database');
-      const stderr = (text: string) => screen.write(text);
-      await prepareDatabase(database, waitingOf({ ...context, stderr }));
+      screen.step('Preparing the database');
+      const report = (line: string) => screen.write(`${line}\n`);
+      await prepareDatabase(database, { signal: context.signal, report });
       const chains = await withTargets(database.db, settings.chains, bounds);
       const aimed = { ...settings, chains };
       const wanted = targets(aimed);
@@ -164,7 +159,7 @@ export async function syncTargets(
   try {
     const names = new Set(targets.map(({ lane }) => feedName(lane)));
     const read = () => readStatus(database.db, { pageSize, standby: null });
-    endProgress = showProgress(context, screen, names, read);
+    endProgress = showProgress(screen, names, read);
     const results = await whileCurrent(database.pool, context.signal, (signal) =>
       syncOnce(targets, engine, signal),
     );
@@ -190,12 +185,11 @@ const withoutDrift = (log: Log): Log => ({
  * @returns a function that ends it
  */
 export function showProgress(
-  { quiet }: Pick<Context, 'quiet'>,
   screen: Screen,
   names: ReadonlySet<string>,
   read: () => Promise<StatusDocument>,
 ): () => Promise<void> {
-  if (quiet || names.size === 0 || !screen.look.isTerminal) return async () => undefined;
+  if (names.size === 0 || !screen.isDrawn) return async () => undefined;
   const end = watchStatus(read, (status) => {
     const feeds = status.feeds.filter(({ feed }) => names.has(feed));
     screen.lines(progressLines({ ...status, feeds }, screen.look));
@@ -232,31 +226,27 @@ export async function concludeSync(
   { db }: OpenDatabase,
   { command, settings, results, isNamed, begunAt }: Concluded,
 ): Promise<Exit> {
+  const { commandLine, out, quiet, signal } = context;
   const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
-  const how = { pageSize: settings.explorer.pageSize, at: new Date() };
-  const left = await estimateFeeds(db, settings.chains, how);
-  const isInterrupted = context.signal.aborted;
+  const isInterrupted = signal.aborted;
   const exit = isInterrupted ? exits.interrupted : exitOf(results, isNamed);
-  const place = ({ feed }: Lane) => left.findIndex((one) => one.feed === feed);
-  const lanes = [...Map.groupBy(results, ({ feed, lane }) => `${feed} ${lane.lane}`).values()]
-    .map((ofLane) => describeLane(ofLane, isInterrupted))
-    .toSorted((one, other) => place(one) - place(other));
-  const document: SyncDocument = {
-    schema: 'explorer-etl/sync/1',
-    command,
-    lanes,
-    totals: { ...total(lanes), seconds },
-    history: left.flatMap(({ feed, history: { most } }) =>
-      most === 0 ? [] : [{ feed, requests: most }],
-    ),
-  };
-  const commandLine = context.commandLine;
-  const status = await readStatus(db, { pageSize: how.pageSize, standby: null });
-  const lines = syncText(context.out, document, status, exit, commandLine);
+  const status = await readStatus(db, { pageSize: settings.explorer.pageSize, standby: null });
+  const byLane = Map.groupBy(results, ({ feed, lane }) => `${feed} ${lane.lane}`);
+  const lanes = status.feeds.flatMap(({ feed }) =>
+    [...byLane.values()]
+      .filter(([first]) => first?.feed === feed)
+      .map((ofLane) => describeLane(ofLane, isInterrupted)),
+  );
+  const chosen = new Set(configuredFeeds(settings.chains).map(feedName));
+  const history = status.feeds
+    .map(({ feed, left }) => ({ feed, requests: left.requests.most }))
+    .filter(({ feed, requests }) => chosen.has(feed) && requests !== 0);
+  const totals = { ...total(lanes), seconds };
+  const document: SyncDocument = { schema: 'explorer-etl/sync/1', command, lanes, totals, history };
+  const lines = syncText(out, document, status, exit, commandLine);
   const query = `Query it:  ${commandLine('explorer-etl query --list')}`;
-  const next = context.quiet || exit !== exits.done ? [] : ['', query];
-  const text = `${[...lines, ...next].join('\n')}\n`;
-  return context.print(syncDocument, document, text, exit);
+  const next = quiet || exit !== exits.done ? [] : ['', query];
+  return context.print(syncDocument, document, `${[...lines, ...next].join('\n')}\n`, exit);
 }
 
 function exitOf(results: readonly SyncResult[], isNamed: boolean): Exit {
@@ -289,10 +279,7 @@ type Sums = Omit<SyncDocument['totals'], 'seconds'>;
 
 const total = (parts: readonly Sums[]): Sums =>
   Object.fromEntries(
-    Object.keys(sums).map((name) => [
-      name,
-      parts.reduce((all, part) => all + part[name as keyof Sums], 0),
-    ]),
+    Object.keys(sums).map((name) => [name, sum(parts.map((part) => part[name as keyof Sums]))]),
   ) as Sums;
 
 /** The feeds' status, the cost, and what the status has against these feeds. Pure. @param status after the work */
@@ -313,7 +300,7 @@ export function syncText(
   const reasons = status.reasons
     .filter(({ severity, code }) => severity !== 'info' && code !== 'no-worker')
     .filter((reason) => reason.feeds.some((feed) => names.has(feed)));
-  const shown = withCommands({ ...status, feeds, reasons }, commandLine);
+  const shown = { ...status, feeds, reasons };
   const isInterrupted = exit === exits.interrupted;
   const explained = new Set(isInterrupted ? [] : reasons.flatMap((reason) => reason.feeds));
   return [

@@ -13,24 +13,23 @@ import { creditsPerRequest } from '../explorer/slot.ts';
 import { tableLines, prose, widthOf } from '../terminal/layout.ts';
 import { type Look, mark, paint } from '../terminal/look.ts';
 import { counted, whole } from '../terminal/numbers.ts';
-import { type Context, exits, type Registry, withCommands } from './context.ts';
-import { addExamples, addDemo } from './options.ts';
-import { onData, settingsOf } from './database.ts';
+import { type Context, exits, type Registry, type CommandLine } from './context.ts';
+import { addDemo } from './options.ts';
+import { onData } from './database.ts';
 
-export function register({ command, run }: Registry): void {
-  addExamples(
-    addDemo(command).action(run(verify)),
+export function register({ command, run, explain }: Registry): void {
+  addDemo(command).action(run(verify));
+  explain(
     ['explorer-etl verify', 'explorer-etl verify --json'],
     'Makes no request. Exit code 0 only if nothing is open.',
   );
 }
 
 async function verify(context: Context) {
-  const settings = settingsOf(context, {}, 'database');
-  return onData(settings, context, 'reads', async (database) => {
+  return onData(context, 'reads', {}, async ({ db, settings }) => {
     const how = { pageSize: settings.explorer.pageSize, at: new Date() };
-    const document = await verifyReport(database.db, await verifyFeeds(database.db), how);
-    const text = verifyText(context.out, withCommands(document, context.commandLine));
+    const document = await verifyReport(db, await verifyFeeds(db), how);
+    const text = verifyText(context.out, document, context.commandLine);
     const exit = document.counts.open === 0 ? exits.done : exits.open;
     return context.print(verifyDocument, document, text, exit);
   });
@@ -43,7 +42,11 @@ type WholeRepair = NonNullable<VerifyDocument['repair']>;
 const mostLines = 12;
 
 /** The verdict, open findings and their fixes, verified ranges, notes. */
-export function verifyText(look: Look, document: VerifyDocument): string {
+export function verifyText(
+  look: Look,
+  document: VerifyDocument,
+  commandLine: CommandLine = (command) => command,
+): string {
   const { feeds, repair } = document;
   const repairs = feeds.flatMap((feed) => feed.repair ?? []);
   const [head, notes] = [true, false].map((isHead) =>
@@ -55,9 +58,11 @@ export function verifyText(look: Look, document: VerifyDocument): string {
   );
   const parts = [
     [verdict(look, document)],
-    ...feeds.filter(({ state }) => state === 'open').map((feed) => openLines(look, feed)),
+    ...feeds
+      .filter(({ state }) => state === 'open')
+      .map((feed) => openLines(look, feed, commandLine)),
     repairs.length > 1 && repair !== null
-      ? ['All of it:', ...repairLines(look, repair, repairs.map(knownRequests))]
+      ? ['All of it:', ...repairLines(look, repair, commandLine, repairs.map(knownRequests))]
       : [],
     coveredLines(look, document),
     quiet(look, 'New, not verified yet', head),
@@ -84,13 +89,13 @@ function verdict(look: Look, { counts }: VerifyDocument): string {
 const nameOf = ({ chain, chain_id, operation }: Feed): string =>
   printable(`${chain ?? 'chain'} (${chain_id}) ${operation}`);
 
-function openLines(look: Look, feed: Feed): string[] {
+function openLines(look: Look, feed: Feed, commandLine: CommandLine): string[] {
   const commands = new Set(feed.open.flatMap(({ command }) => command ?? []));
   return [
     paint(look, 'strong', nameOf(feed)),
     ...linesOf(feed.open).flatMap((line) => prose(look, line, 2)),
     ...[...commands].flatMap((command) =>
-      repairLines(look, command === feed.repair?.command ? feed.repair : { command }),
+      repairLines(look, command === feed.repair?.command ? feed.repair : { command }, commandLine),
     ),
   ];
 }
@@ -101,8 +106,14 @@ type Repair = Pick<WholeRepair, 'command'> & Partial<Pick<WholeRepair, 'requests
 const knownRequests = ({ requests, at_most }: Repair): number => requests ?? at_most ?? 0;
 
 /** `known`: requests of the parts with a known cost; `repair` refuses by their sum. */
-function repairLines(look: Look, repair: Repair, known = [knownRequests(repair)]): string[] {
-  const { command: wanted, requests = null, at_most = null } = repair;
+function repairLines(
+  look: Look,
+  repair: Repair,
+  commandLine: CommandLine,
+  known = [knownRequests(repair)],
+): string[] {
+  const { requests = null, at_most = null } = repair;
+  const wanted = commandLine(repair.command);
   // A person sees the cost beside the command; a program needs `--yes`, else it is refused.
   const sum = known.reduce((total, part) => total + part, 0);
   const command = sum > mostUnrequested ? `${wanted} --yes` : wanted;

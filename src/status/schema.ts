@@ -13,7 +13,10 @@ export const count = z.int().min(0);
 const seconds = z.number();
 /** Chain id, slash, operation. */
 const feedName = z.string();
-const failure = z.enum(Object.keys(failures) as [FailureClass, ...FailureClass[]]).nullable();
+/** The class of a failure. */
+export const failureOrNull = z
+  .enum(Object.keys(failures) as [FailureClass, ...FailureClass[]])
+  .nullable();
 
 /** Overall states, the most severe last. */
 export const overallStates = [
@@ -140,7 +143,7 @@ const feed = z.strictObject({
   state: z.enum(feedStates),
   /** The reason for the state; null: no reason needed. */
   sentence: z.string().nullable(),
-  failure,
+  failure: failureOrNull,
   rows: count,
   rows_today: count,
   pages: count,
@@ -232,7 +235,7 @@ export const statusDocument = z.strictObject({
       z.strictObject({
         ...money,
         paused_until: instantOrNull,
-        failure,
+        failure: failureOrNull,
         reason: z.string().nullable(),
       }),
     ),

@@ -39,7 +39,7 @@ async function leaves(): Promise<string[]> {
   const names = await Promise.all(
     commands.map(async ({ name, load }) => {
       const command = new Command(name);
-      (await load()).register({ command, run: () => async () => {} });
+      (await load()).register({ command, run: () => async () => {}, explain: () => {} });
       const inner = command.commands.map((one) => `${name} ${one.name()}`);
       return inner.length > 0 ? inner : [name];
     }),

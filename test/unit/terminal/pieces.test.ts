@@ -181,7 +181,7 @@ describe('a command as it is typed', () => {
   test('names the demo for every command that takes --demo', async () => {
     for (const { name, load } of commands) {
       const command = new Command(name);
-      (await load()).register({ command, run: () => async () => {} });
+      (await load()).register({ command, run: () => async () => {}, explain: () => {} });
       for (const one of [command, ...command.commands]) {
         const path = one === command ? name : `${name} ${one.name()}`;
         const takesDemo = one.options.some(({ long }) => long === '--demo');
