@@ -477,6 +477,12 @@ CREATE TABLE "etl"."incarnations" (
 	"id" uuid DEFAULT gen_random_uuid() NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."batch_coverage" (
+	"feed" text PRIMARY KEY NOT NULL,
+	"read" "int8multirange" DEFAULT '{}' NOT NULL,
+	"verified" "int8multirange" DEFAULT '{}' NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."coverage" (
 	"feed" text NOT NULL,
 	"lane" text NOT NULL,
@@ -657,6 +663,7 @@ ALTER TABLE "explorer"."optimism_batch_l1_transactions" ADD CONSTRAINT "optimism
 ALTER TABLE "etl"."quarantine" ADD CONSTRAINT "quarantine_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."raw_pages" ADD CONSTRAINT "raw_pages_page_id_pages_id_fk" FOREIGN KEY ("page_id") REFERENCES "etl"."pages"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."stale_sums" ADD CONSTRAINT "stale_sums_name_rollups_name_fk" FOREIGN KEY ("name") REFERENCES "etl"."rollups"("name") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."batch_coverage" ADD CONSTRAINT "batch_coverage_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."coverage" ADD CONSTRAINT "coverage_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY ("walk_id") REFERENCES "etl"."walks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."pruned" ADD CONSTRAINT "pruned_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint

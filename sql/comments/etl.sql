@@ -16,6 +16,11 @@ comment on column etl.batch_observations.times_seen is 'How many walks in a row 
 comment on column etl.batch_observations.walk_id is 'The newest walk that said so.';
 comment on column etl.batch_observations.run_id is 'The run of the newest walk to the list''s end: a batch is settled only in the run that has seen its end.';
 
+comment on table etl.batch_coverage is 'The numbers of each numbered list that were read, and those that are verified. The end of a walk moves it; verify computes it again from the rows of the numbers, such as explorer.read_batches, and compares.';
+comment on column etl.batch_coverage.feed is 'Name of the feed, such as 10/optimism-batch-blocks.';
+comment on column etl.batch_coverage.read is 'Numbers that were read to their end.';
+comment on column etl.batch_coverage.verified is 'Numbers that the chain verifies, empty ones included.';
+
 comment on table etl.budget is 'One row for each API key: the slots of its requests, shared by all workers on this database.';
 comment on column etl.budget.key_fingerprint is 'The first 12 hex digits of the key''s SHA-256. The key itself is stored nowhere.';
 comment on column etl.budget.requests_per_second is 'Rate of the key, from the configuration of the process that started last. Slots are handed out at 97 % of it.';

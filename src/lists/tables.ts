@@ -182,6 +182,17 @@ export const coverage = etlSchema.table(
   (table) => [primaryKey({ columns: [table.feed, table.lane] })],
 );
 
+/** What the walks of a numbered list concluded of its numbers. A walk's end moves it, one at a time. */
+export const batchCoverage = etlSchema.table('batch_coverage', {
+  feed: text('feed')
+    .primaryKey()
+    .references(() => feeds.feed),
+  /** Numbers that were read to their end. */
+  read: integerRanges('read').notNull().default('{}'),
+  /** Of them, those that the chain verifies. */
+  verified: integerRanges('verified').notNull().default('{}'),
+});
+
 /** What was pruned out of a lane's ledger. Its coverage goes on counting it. */
 export const pruned = etlSchema.table(
   'pruned',

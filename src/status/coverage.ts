@@ -62,7 +62,7 @@ async function readExtents(db: Database): Promise<Extent[]> {
           from etl.coverage where coverage.feed = feeds.feed and lane = 'backfill'
         ),
         (select sum(pages) from etl.coverage where coverage.feed = feeds.feed)
-          / nullif((select sum(upper(range) - lower(range)) from unnest(verified) as range), 0)::float8
+          / nullif(etl.width(verified), 0)::float8
       ),
       'now', ${ms(sql`now()`)}
     ) as extent

@@ -109,9 +109,7 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
         'batches', batches
       ),
       'has_positions', positions is not null,
-      'quarantined_positions', coalesce(
-        (select sum(upper(range) - lower(range)) from unnest(places) as range), 0
-      ),
+      'quarantined_positions', etl.width(places),
       'state', feeds.state,
       'settings', feeds.settings,
       'freshness_s', extract(epoch from objective),

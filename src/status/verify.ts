@@ -147,7 +147,7 @@ const everyFeed = () => sql`
   order by ${displayOrder}
 `;
 
-/** Recomputes `etl.coverage` from every walk and page of the ledger. */
+/** Recomputes coverage from every walk and page of the ledger, and every number of a list. */
 export async function recountCoverage(db: Database): Promise<void> {
   const columns = sql`
     feed, lane, verified, verified_at, pages, inserted, archived_bytes, credits, spanned_items,
@@ -155,11 +155,12 @@ export async function recountCoverage(db: Database): Promise<void> {
   `;
   await transact(db, async (tx) => {
     // Every commit takes this lock last: the next read has all of a commit or none of it.
-    await tx.execute(sql`lock table etl.coverage in share row exclusive mode`);
+    await tx.execute(sql`lock table etl.batch_coverage, etl.coverage in share row exclusive mode`);
     await tx.execute(sql`delete from etl.coverage`);
     await tx.execute(
       sql`insert into etl.coverage (${columns}) select ${columns} from etl.ledger_coverage`,
     );
+    await tx.execute(sql`select etl.recount_batches('%')`);
   });
 }
 

@@ -1,23 +1,16 @@
 create or replace view etl.batch_counts as
 with number as (
-  select feed, sum(upper(numbers) - lower(numbers)) as requested, sum(read) as read,
-         sum(unverified) as unverified, sum(quarantined) as quarantined,
-         coalesce(sum(upper(numbers) - lower(numbers)) filter (where is_listed), 0) as without_blocks
+  select feed, sum(requested) as requested, sum(etl.width(read)) as read,
+         sum(etl.width(read - verified - places)) as unverified,
+         sum(etl.width(read * places)) as quarantined, sum(listed) as without_blocks
   from (
-    select feed, numbers, read, unverified, quarantined, false as is_listed
-    from etl.target_batches as target
-    left join etl.quarantined as held using (feed), lateral (
-      select count(*) as read,
-             count(*) filter (where not is_verified and (batch_number <@ places) is not true)
-               as unverified,
-             count(*) filter (where batch_number <@ places) as quarantined
-      from etl.batch_states as batch
-      where batch.chain_id = target.chain_id
-        and batch.operation = target.operation
-        and batch_number >= lower(numbers) and batch_number < upper(numbers)
-    ) as range
+    select feed, upper(numbers) - lower(numbers) as requested, 0 as listed,
+           read * int8multirange(numbers) as read, verified, coalesce(places, '{}') as places
+    from etl.target_batches
+    join etl.covered_batches using (feed)
+    left join etl.quarantined using (feed)
     union all
-    select feed, int8range(batch_number, batch_number + 1), 0, 0, 0, true
+    select feed, 1, 1, '{}', '{}', '{}'
     from etl.listed_without_blocks
     join etl.feeds using (chain_id, operation, feed)
     -- Those that no poll requested yet are only new. Below the newest batch they are counted as read.

@@ -40,14 +40,9 @@ begin atomic
                )
              end
          ),
-         coalesce(batch_end.number - below.number - 1 = (
-           select count(*) from etl.batch_states as read
-           where read.chain_id = of_chain
-             and read.operation = of_operation
-             and read.batch_number > below.number
-             and read.batch_number < batch_end.number
-         ), false)
-  from walked, below;
+         coalesce(int8range(below.number + 1, batch_end.number) <@ read, false)
+  from walked cross join below
+  left join etl.covered_batches on feed = of_chain || '/' || of_operation;
 end;
 
 comment on function etl.batch_end is 'What is stored around the end of a batch''s list: the lowest block that the walk or its page, which is not stored yet, was served; stored blocks of the batch below that one; the batch of its parent block; and whether the nearest lower batch with blocks and each number above that one were read.';

@@ -11,24 +11,20 @@ with target as materialized (
     select feed, range from listed
   ) as part
   group by feed
-), read as (
-  select feed,
-         range_agg(number) filter (where is_verified) as verified,
-         range_agg(number) filter (where is_new) as new,
-         count(*) filter (where is_new and blocks_count > 0) as heads
-  from (
-    select target.feed, blocks_count, is_verified,
-           int8range(batch_number, batch_number + 1) as number,
-           not is_verified and batch_number > coalesce(settled_to, 0) and not exists (
-             select from listed where listed.feed = target.feed and batch_number <@ range
-           ) as is_new
-    from target
-    join etl.batch_states as batch
-      on batch.chain_id = target.chain_id
-      and batch.operation = target.operation
-      and batch_number >= lower(numbers) and batch_number < upper(numbers)
-  ) as batch
-  group by feed
+), head as (
+  select target.feed, range_agg(int8range(batch_number, batch_number + 1)) as new,
+         count(*) filter (where blocks_count > 0) as heads
+  from target
+  join etl.batch_states as batch
+    on batch.chain_id = target.chain_id
+    and batch.operation = target.operation
+    and batch_number > coalesce(settled_to, 0)
+    and batch_number >= lower(numbers) and batch_number < upper(numbers)
+    and not is_verified
+  where not exists (
+    select from listed where listed.feed = target.feed and batch_number <@ range
+  )
+  group by target.feed
 ), walked as (
   select walks.feed, range_agg(int8range(batch, batch + 1)) as numbers
   from etl.walks
@@ -36,12 +32,13 @@ with target as materialized (
   where walks.state = 'running' and walks.kind = 'numbered' and batch is not null
   group by walks.feed
 ), known as (
-  select wanted.feed, wanted.numbers as wanted, coalesce(verified, '{}') as verified,
-         coalesce(walked.numbers, '{}') * wanted.numbers - coalesce(verified, '{}') as reading,
+  select wanted.feed, wanted.numbers as wanted, verified * wanted.numbers as verified,
+         coalesce(walked.numbers, '{}') * wanted.numbers - verified as reading,
          -- More never wait for what is to come alone: see etl.batch_state_findings.
-         case when heads <= 3 then coalesce(new, '{}') else '{}' end as new
+         case when heads <= 3 then new else '{}' end as new
   from wanted
-  left join read using (feed)
+  join etl.covered_batches using (feed)
+  left join head using (feed)
   left join walked using (feed)
 )
 select feed, lower(wanted) as begins, upper(wanted) as ends,

@@ -70,20 +70,11 @@ from (
              as is_contested_below,
            coalesce(observation_above.times_seen > 0 and observation_above.bottom is distinct from above.first_height, false)
              as is_contested_above,
-           coalesce(batch.batch_number - greatest(below.batch_number + 1, target.floor) > (
-             select count(*) from etl.batch_states as read
-             where read.chain_id = batch.chain_id
-               and read.operation = batch.operation
-               and read.batch_number >= greatest(below.batch_number + 1, target.floor)
-               and read.batch_number < batch.batch_number
-           ), false) as has_unread_below,
-           coalesce(above.batch_number, batch.batch_number + 2) - batch.batch_number - 1 > (
-             select count(*) from etl.batch_states as read
-             where read.chain_id = batch.chain_id
-               and read.operation = batch.operation
-               and read.batch_number > batch.batch_number
-               and read.batch_number < coalesce(above.batch_number, batch.batch_number + 2)
-           ) as has_unread_above,
+           coalesce(below.batch_number, target.floor) is not null
+             and (int8range(greatest(below.batch_number + 1, target.floor), batch.batch_number) <@ read) is not true
+             as has_unread_below,
+           (int8range(batch.batch_number + 1, coalesce(above.batch_number, batch.batch_number + 2)) <@ read) is not true
+             as has_unread_above,
            (
              select count(*) from etl.batch_blocks as block
              where block.chain_id = batch.chain_id
@@ -92,6 +83,8 @@ from (
                and is_pending_update
            ) as pending
     from etl.batch_states as batch
+    left join etl.covered_batches as covered
+      on covered.feed = batch.chain_id || '/' || batch.operation
     left join etl.batch_observations as observation
       on observation.chain_id = batch.chain_id
       and observation.operation = batch.operation

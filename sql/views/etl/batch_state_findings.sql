@@ -5,22 +5,11 @@ with target as materialized (
 ), listed as materialized (
   select * from etl.listed_without_blocks
 ), unread as (
-  select chain_id, feed, missing
-  from (
-    select target.chain_id, target.feed,
-           int8multirange(target.numbers) - coalesce(
-             range_agg(int8range(batch_number, batch_number + 1)) filter (where batch_number is not null),
-             '{}'
-           ) as missing
-    from target
-    left join etl.batch_states as batch
-      on batch.chain_id = target.chain_id
-      and batch.operation = target.operation
-      and batch_number >= lower(target.numbers)
-      and batch_number < upper(target.numbers)
-    group by target.chain_id, target.feed, target.numbers
-  ) as difference
-  where not isempty(missing)
+  -- What somebody deleted was read once, and is missing.
+  select chain_id, feed, int8multirange(numbers) - stored.read * kept.read as missing
+  from target
+  join etl.stored_batches as stored using (feed)
+  join etl.covered_batches as kept using (feed)
 ), unverified as materialized (
   select target.feed, target.numbers, target.settled_to, standing.*
   from target
@@ -166,7 +155,7 @@ where blocks_count > 0
     select from causes
     where causes.feed = suspect.feed and causes.batch_number = suspect.batch_number
   )
-  and not exists (select from unread where unread.feed = suspect.feed)
+  and not exists (select from unread where unread.feed = suspect.feed and not isempty(missing))
   and not exists (
     select from borders
     where borders.feed = suspect.feed

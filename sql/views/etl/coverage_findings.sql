@@ -1,5 +1,5 @@
 create or replace view etl.coverage_findings as
-select distinct feed, jsonb_build_object('detail', 'totals-differ') as finding
+select feed, jsonb_build_object('detail', 'totals-differ') as finding
 from etl.coverage as kept
 full join etl.ledger_coverage as walked using (feed, lane)
 where (
@@ -8,6 +8,11 @@ where (
 ) is distinct from (
   kept.verified, kept.pages, kept.inserted, kept.archived_bytes, kept.credits, kept.spanned_items,
   kept.spanned_blocks
-);
+)
+union
+select feed, jsonb_build_object('detail', 'totals-differ')
+from etl.covered_batches as kept
+join etl.stored_batches as stored using (feed)
+where (stored.read, stored.verified) <> (kept.read, kept.verified);
 
 comment on view etl.coverage_findings is 'Feeds of which etl.coverage says something else than their ledger, or nothing: somebody has changed one of the two by hand.';

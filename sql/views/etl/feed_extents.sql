@@ -1,9 +1,9 @@
 create or replace view etl.feed_extents as
 select feeds.feed,
-       coalesce((
-         select sum(upper(range) - lower(range)) from etl.covered_ranges
+       (
+         select etl.width(range_agg(range)) from etl.covered_ranges
          where covered_ranges.feed = feeds.feed
-       ), 0)::bigint as positions,
+       ) as positions,
        gaps, missing, null::jsonb as batches
 from etl.feeds, lateral (
   select count(*) as gaps, coalesce(sum(upper(gap) - lower(gap)), 0)::bigint as missing

@@ -77,19 +77,16 @@ language sql stable
 return (
   select json_build_object(
     'latestBatch', latest_batch,
-    'read', done.read,
-    'blocksPerNumber', coalesce(spread.blocks_per_number, done.blocks),
+    'read', etl.width(
+      read * int8multirange(int8range(from_batch, coalesce(to_batch, latest_batch), '[]'))
+    ),
+    'blocksPerNumber', coalesce(spread.blocks_per_number, recent.blocks),
     'perDay', recent.per_day,
     'blocksEach', recent.blocks,
     'pageItems', page.items
   )
-  from etl.feeds, lateral (
-    select count(*) as read, avg(blocks_count) filter (where blocks_count > 0) as blocks
-    from etl.batch_states as batch
-    where batch.chain_id = feeds.chain_id
-      and batch.operation = feeds.operation
-      and batch_number between from_batch and coalesce(to_batch, latest_batch)
-  ) as done, lateral (
+  from etl.feeds
+  join etl.covered_batches using (feed), lateral (
     -- A walk begins with the highest block of its batch, so batches that are being read count too.
     select (high.top - low.top)::float8 / nullif(high.batch - low.batch, 0) as blocks_per_number
     from (

@@ -8,9 +8,7 @@ select walk_id,
        bool_and(
          is_ordered
          -- What was in quarantine and can be read now was served too.
-         and coalesce(
-           (select sum(upper(range) - lower(range)) from unnest(heights) as range), 0
-         ) >= items - repeats
+         and etl.width(heights) >= items - repeats
        ) as is_orderly
 from etl.pages
 group by walk_id;

@@ -17,23 +17,9 @@ where kind = 'newest-first'
 union all
 -- By the chain, or, up to a last number, by being read: a few batches lack neighbours.
 select feeds.feed, 'no-verified-batch',
-       exists (
-         select from etl.batch_states as batch
-         where batch.chain_id = feeds.chain_id
-           and batch.operation = feeds.operation
-           and batch.is_verified
-           and batch_number <@ target_numbers
-       ) or (
-         not upper_inf(target_numbers) and target_numbers <> '{}'
-         and (select sum(upper(range) - lower(range)) from unnest(target_numbers) as range) = (
-           select count(*) from etl.batch_states as batch
-           where batch.chain_id = feeds.chain_id
-             and batch.operation = feeds.operation
-             and batch_number <@ target_numbers
-         )
-       )
+       verified && target_numbers or target_numbers <> '{}' and target_numbers <@ read
 from etl.feeds
-where kind = 'numbered'
+join etl.covered_batches using (feed)
 union all
 select feeds.feed, 'no-snapshot', exists (
   select from etl.rankings where rankings.feed = feeds.feed

@@ -13,7 +13,18 @@ from (
 ) as covered
 join etl.feeds using (feed)
 union all
-select feeds.chain_id, operation, feed, from_batch, to_batch, as_of, newest_as_of, 'batches',
+select feeds.chain_id, operation, feed, from_batch, to_batch,
+       (
+         select min(walked_at) from etl.batch_states as batch
+         where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation
+           and batch_number between from_batch and to_batch
+       ),
+       (
+         select max(walked_at) from etl.batch_states as batch
+         where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation
+           and batch_number between from_batch and to_batch
+       ),
+       'batches',
        (
          select min(timestamp) from etl.batch_blocks as block
          where block.chain_id = feeds.chain_id and block.operation = feeds.operation and batch_number = (
@@ -29,18 +40,11 @@ select feeds.chain_id, operation, feed, from_batch, to_batch, as_of, newest_as_o
          )
        )
 from etl.feeds
+join etl.covered_batches using (feed)
 left join etl.quarantined using (feed), lateral (
-  select min(batch_number) as from_batch, max(batch_number) as to_batch,
-         min(walked_at) as as_of, max(walked_at) as newest_as_of
-  from (
-    select batch_number, walked_at, batch_number - row_number() over (order by batch_number) as island
-    from etl.batch_states as batch
-    where batch.chain_id = feeds.chain_id and batch.operation = feeds.operation and is_verified
-      and not batch_number <@ coalesce(places, '{}')
-  ) as verified
-  group by island
+  select lower(range) as from_batch, upper(range) - 1 as to_batch
+  from unnest(verified - coalesce(places, '{}')) as range
 ) as verified
-where kind = 'numbered'
 union all
 select feeds.chain_id, operation, feed, null, null, as_of, as_of, 'ranking', null, null
 from etl.feeds, lateral (

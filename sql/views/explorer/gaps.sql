@@ -27,12 +27,10 @@ from (
   from (
     select target.chain_id, target.operation, feed,
            -- Above the highest settled one they wait for the next batch, and nothing is missing.
-           int8multirange(int8range(lower(numbers), coalesce(settled_to + 1, upper(numbers)))) - coalesce((
-             select range_agg(int8range(batch_number, batch_number + 1))
-             from etl.batch_states as batch
-             where batch.chain_id = target.chain_id and batch.operation = target.operation and is_verified
-           ), '{}') as missing
+           int8multirange(int8range(lower(numbers), coalesce(settled_to + 1, upper(numbers))))
+             - verified as missing
     from etl.target_batches as target
+    join etl.covered_batches using (feed)
     union all
     select chain_id, operation, feed, int8multirange(range) from etl.listed_without_blocks
   ) as part

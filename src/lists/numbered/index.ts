@@ -220,21 +220,12 @@ async function reconcileTarget(
       select range_agg(range) as numbers from unnest(${sql.param(ranges)}::int8range[]) as range
     ), other as (
       select target_numbers - numbers as numbers from etl.feeds, wanted where ${ofFeed(feed)}
-    ), fragment as (
-      select unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
-      from other, etl.batch_states
-      where not isempty(numbers) and ${isOf(feed)} and batch_number <@ numbers
     ), kept as (
-      select range_agg(int8range(lowest, upper(range))) as numbers
-      from fragment, lateral (
-        select min(batch_number) as lowest
-        from etl.batch_states
-        where ${isOf(feed)}
-          and batch_number >= lower(range)
-          and batch_number < upper(range)
-          and is_verified
+      select range_agg(int8range(lower(own), upper(range))) as numbers
+      from other, etl.covered_batches, unnest(other.numbers * read) as range, lateral (
+        select verified * int8multirange(range) as own
       ) as verified
-      where lowest is not null
+      where ${ofFeed(feed)} and not isempty(own)
     )
     update etl.feeds
     set target_numbers = wanted.numbers + coalesce(kept.numbers, '{}')
@@ -260,16 +251,15 @@ async function repairRequests(
   { pageSize }: { readonly pageSize: number },
 ): Promise<RequestCount> {
   const statement = sql`
-    select ceil(sum(upper(range) - lower(range)) * coalesce(
+    select ceil(etl.width(range_agg(numbers)) * coalesce(
       (
         select avg(ceil(blocks_count::numeric / ${pageSize}::bigint)) from etl.batch_states
         where ${isOf(feed)} and blocks_count > 0
       ),
       ${unreadPages}::bigint
     ))::float8
-    from (
-      select unnest(range_agg(numbers)) as range from etl.batch_findings where ${ofFeed(feed)}
-    ) as wanted
+    from etl.batch_findings
+    where ${ofFeed(feed)}
   `;
   const requests = (await valueOf<number>(db, statement)) ?? 0;
   return { likely: requests, most: requests };
@@ -283,6 +273,7 @@ const batchesToRead = (db: Database, feed: Feed): Promise<readonly NumberedScope
   transact(db, async (tx) => {
     const { states } = tablesOf(listOf(operations[feed.operation]));
     await lockEnds(tx, { feed: feedName(feed) });
+    const recount = sql`select etl.recount_batches(${feedName(feed)})`;
     const broken = sql`select numbers from etl.block_findings where ${ofFeed(feed)}`;
     if (await hasRows(tx, broken)) {
       await tx.execute(sql`lock table etl.walks in exclusive mode`);
@@ -290,6 +281,7 @@ const batchesToRead = (db: Database, feed: Feed): Promise<readonly NumberedScope
         delete from ${states} using (${broken}) as finding
         where chain_id = ${feed.chain_id} and batch_number <@ numbers
       `);
+      await tx.execute(recount);
     }
     const { rows } = await tx.execute<{ from_batch: number; to_batch: number }>(sql`
       with wanted as materialized (
@@ -304,5 +296,6 @@ const batchesToRead = (db: Database, feed: Feed): Promise<readonly NumberedScope
       from wanted
       order by range desc
     `);
+    await tx.execute(recount);
     return rows;
   });

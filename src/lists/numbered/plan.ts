@@ -18,6 +18,7 @@ import {
   type NumberedScope,
   planSearch,
   shown,
+  unreadRanges,
   walkOf,
 } from './walks.ts';
 
@@ -103,25 +104,11 @@ async function nextSkipped(
   return mayBeVerified ? 'wait' : walkOf(next.number);
 }
 
-/**
- * As SQL: the unread numbers, highest first. Ranges, since a test of each number took seconds at a
- * hundred thousand; a series in the select list is lazy.
- */
+/** As SQL: the unread numbers, highest first; a series in the select list is lazy. */
 const unreadNumbers = (run: NumberedRun, from: number, top: SQL) => sql`
   select generate_series(upper(range) - 1, lower(range), -1) as number
   from (
-    select range
-    from unnest(
-      int8multirange(int8range(${from}::bigint, greatest(${top} + 1, ${from}::bigint))) - coalesce(
-        (
-          select range_agg(int8range(batch_number, batch_number + 1))
-          from etl.batch_states
-          where ${isOf(run)} and batch_number between ${from} and ${top}
-        ),
-        '{}'
-      )
-    ) as range
-    order by range desc
+    select range from unnest(${unreadRanges(run, from, top)}) as range order by range desc
   ) as unread
 `;
 

@@ -134,6 +134,7 @@ async function settleBatches(
       where t.chain_id = ${chain_id}
         and t.batch_number = judged.batch_number
         and (t.is_verified, t.state = 'settled') is distinct from (is_settled, is_settled)
+      returning t.batch_number, t.is_verified
     ), gaps as (
       select batch_number as low, least(above, ceiling) as high, is_joined_above as is_verified
       from judged
@@ -163,17 +164,36 @@ async function settleBatches(
           page_id = greatest(page_id, ${page_id}::bigint)
       from wrong_ones
       where chain_id = ${chain_id} and t.batch_number = wrong_ones.batch_number
+      returning t.batch_number, t.is_verified
+    ), new_ones as (
+      insert into ${states} (
+        chain_id, batch_number, state, blocks_count, is_verified, walked_at, page_id
+      )
+      select ${chain_id}::bigint, number, 'empty', 0, true, now(), ${page_id}::bigint
+      from gaps, generate_series(low + 1, high - 1) as number
+      where is_verified and high - low <= ${widestGap}
+      order by number
+      on conflict do nothing
+      returning batch_number, is_verified
+    ), changed as (
+      table full_ones union all table empty_ones union all table new_ones
     )
-    insert into ${states} (
-      chain_id, batch_number, state, blocks_count, is_verified, walked_at, page_id
-    )
-    select ${chain_id}::bigint, number, 'empty', 0, true, now(), ${page_id}::bigint
-    from gaps, generate_series(low + 1, high - 1) as number
-    where is_verified and high - low <= ${widestGap}
-    order by number
-    on conflict do nothing
+    ${coverChanged(walk)}
   `);
 }
+
+/** As SQL: moves the coverage by the rows that a statement has `changed`. */
+const coverChanged = ({ feed }: WalkEndContext<NumberedWalk>) => sql`
+  insert into etl.batch_coverage as kept (feed, read, verified)
+  select ${feed}, range_agg(number), coalesce(range_agg(number) filter (where is_verified), '{}')
+  from (
+    select int8range(batch_number, batch_number + 1) as number, is_verified from changed
+  ) as row
+  having count(*) > 0
+  on conflict (feed) do update
+  set read = kept.read + excluded.read,
+      verified = kept.verified - excluded.read + excluded.verified
+`;
 
 /** Describes batches by their blocks. A probe that finds none leaves no row: the batch may come. */
 async function describeBatches(
@@ -201,42 +221,45 @@ async function describeBatches(
       from unnest(${sql.param(batches)}::bigint[]) as number
       left join members on members.batch_number = number
       group by number
-    )
-    insert into ${states} as t (
-      chain_id, batch_number, state, blocks_count, first_height, last_height,
-      is_contiguous, is_linked, is_verified, walked_at, page_id
-    )
-    select ${walk.chain_id}::bigint, batch_number,
-           case when blocks_count = 0 then 'empty' else 'open' end,
-           blocks_count, first_height, last_height, is_contiguous, is_linked, false,
-           now(), ${walk.page_id}::bigint
-    from summary
-    where blocks_count > 0
-      or not ${walk.scope.probe ?? false}
-      or exists (
-        select from ${states} as known
-        where known.chain_id = ${walk.chain_id} and known.batch_number = summary.batch_number
+    ), changed as (
+      insert into ${states} as t (
+        chain_id, batch_number, state, blocks_count, first_height, last_height,
+        is_contiguous, is_linked, is_verified, walked_at, page_id
       )
-    order by batch_number
-    on conflict (chain_id, batch_number) do update
-    set state = case
-          when excluded.blocks_count = 0 then 'empty'
-          when t.blocks_count = 0 then 'open'
-          else t.state
-        end,
-        is_verified = t.is_verified and (t.blocks_count = 0) = (excluded.blocks_count = 0),
-        blocks_count = excluded.blocks_count,
-        first_height = excluded.first_height,
-        last_height = excluded.last_height,
-        is_contiguous = excluded.is_contiguous,
-        is_linked = excluded.is_linked,
-        walked_at = excluded.walked_at,
-        updated_at = now(),
-        page_id = greatest(t.page_id, excluded.page_id)
-    where (t.blocks_count, t.first_height, t.last_height, t.is_contiguous, t.is_linked)
-          is distinct from
-          (excluded.blocks_count, excluded.first_height, excluded.last_height,
-           excluded.is_contiguous, excluded.is_linked)
+      select ${walk.chain_id}::bigint, batch_number,
+             case when blocks_count = 0 then 'empty' else 'open' end,
+             blocks_count, first_height, last_height, is_contiguous, is_linked, false,
+             now(), ${walk.page_id}::bigint
+      from summary
+      where blocks_count > 0
+        or not ${walk.scope.probe ?? false}
+        or exists (
+          select from ${states} as known
+          where known.chain_id = ${walk.chain_id} and known.batch_number = summary.batch_number
+        )
+      order by batch_number
+      on conflict (chain_id, batch_number) do update
+      set state = case
+            when excluded.blocks_count = 0 then 'empty'
+            when t.blocks_count = 0 then 'open'
+            else t.state
+          end,
+          is_verified = t.is_verified and (t.blocks_count = 0) = (excluded.blocks_count = 0),
+          blocks_count = excluded.blocks_count,
+          first_height = excluded.first_height,
+          last_height = excluded.last_height,
+          is_contiguous = excluded.is_contiguous,
+          is_linked = excluded.is_linked,
+          walked_at = excluded.walked_at,
+          updated_at = now(),
+          page_id = greatest(t.page_id, excluded.page_id)
+      where (t.blocks_count, t.first_height, t.last_height, t.is_contiguous, t.is_linked)
+            is distinct from
+            (excluded.blocks_count, excluded.first_height, excluded.last_height,
+             excluded.is_contiguous, excluded.is_linked)
+      returning t.batch_number, t.is_verified
+    )
+    ${coverChanged(walk)}
   `);
 }
 

@@ -84,23 +84,18 @@ export const latestBatchOf = (db: Queryable, feed: Feed) =>
 const moveLatestBatch = (tx: Transaction, run: NumberedRun, latest: number) =>
   tx.execute(sql`update etl.feeds set latest_batch = ${latest} where ${ofFeed(run)}`);
 
+/** As SQL: the numbers from one to another that were never read to their end. */
+export const unreadRanges = (feed: Feed, from: number, to: SQL) => sql`(
+  int8multirange(int8range(${from}::bigint, greatest(${to} + 1, ${from}::bigint)))
+    - (select read from etl.covered_batches where ${ofFeed(feed)})
+)`;
+
 /** Whether a number of the range was never read to its end. */
-export async function hasUnread(
-  db: Queryable,
-  feed: Feed,
-  from: number,
-  to: number,
-): Promise<boolean> {
-  const read = await valueOf<number>(
+export const hasUnread = async (db: Queryable, feed: Feed, from: number, to: number) =>
+  (await valueOf<boolean>(
     db,
-    sql`
-      select count(*)::float8
-      from etl.batch_states
-      where ${isOf(feed)} and batch_number between ${from} and ${to}
-    `,
-  );
-  return to - from + 1 > (read ?? 0);
-}
+    sql`select not isempty(${unreadRanges(feed, from, sql`${to}::bigint`)})`,
+  )) === true;
 
 /** What a run of numbered lists covers; each number is walked as a walk of its own. */
 export type NumberedScope = {

@@ -43,6 +43,7 @@ export async function grow(
     ...indexes,
     'alter table etl.walks enable trigger user',
     totals,
+    "select etl.recount_batches('%')",
     lateArrivals(size),
     `update etl.feeds set last_success_at = now()`,
     `select setval('etl.runs_id_seq', ${run}), setval('etl.walks_id_seq', ${walk}),

@@ -64,7 +64,8 @@ beforeAll(async () => {
     insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
     select chain_id, 'user-operations', hash, block_number, timestamp, timestamp, page_id
     from explorer.user_operations where timestamp is not null limit 1;
-    delete from explorer.read_batches where batch_number = 2
+    delete from explorer.read_batches where batch_number = 2;
+    select etl.recount_batches('%')
   `);
 });
 

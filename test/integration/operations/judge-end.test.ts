@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { EndClaim } from '../../../src/lists/operation.ts';
 import { kinds } from '../../../src/lists/index.ts';
 import { optimismBatchBlocks } from '../../../src/lists/optimism-batch-blocks/index.ts';
+import { recount } from '../../harness/verified.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const chain_id = 10;
@@ -27,6 +28,10 @@ async function world(
       [chain_id, batch, to - from + 1, from, to, verified],
     );
   }
+  await pool.query(`
+    insert into etl.feeds (chain_id, operation, kind, settings)
+    values (${chain_id}, 'optimism-batch-blocks', 'numbered', '{}')`);
+  await recount(pool);
   /** The verdict on a list of batch 4 whose last page holds these heights. */
   return (heights: readonly number[], { isFull = false, entry = 'head' }: Partial<EndClaim> = {}) =>
     kinds.numbered.judgeEnd(optimismBatchBlocks, drizzle(pool), {

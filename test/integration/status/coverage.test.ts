@@ -130,6 +130,7 @@ test('each batch is drawn as the tables have it', async () => {
          from json_to_recordset($1) as batch(at bigint, state text, is_verified boolean)`,
         [JSON.stringify(read.map((one) => ({ ...one, is_verified: isIn(verified, one.at) })))],
       );
+      await recount(database.pool);
       await database.pool.query(
         `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state)
          select 10, 'optimism-batch-blocks', 'backfill', $2, 'numbered',

@@ -92,8 +92,9 @@ test('a border that was broken by hand is fixed by the repair, and then nothing 
 });
 
 test('a lowest batch whose neighbour is read again after the one above it stays settled', async () => {
-  const { query, states, repair } = await copied(4);
+  const { database, query, states, repair } = await copied(4);
   await query(`${forget('2, 3')}; update etl.feeds set settings = settings || '{"parallel": 1}'`);
+  await recount(database.pool);
 
   await repair();
 

@@ -60,11 +60,12 @@ test('batches whose hashes do not meet at their border are open, across an empty
 });
 
 test('each finding is reported with the command that fixes it, and the feed with what that costs', async () => {
-  const { query, documentOf, repairs } = await copied();
+  const { database, query, documentOf, repairs } = await copied();
   await query(`
     insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
     values (10, 'factories', '{}', '{}', 'x', 'address: missing', 1, 0);
     delete from explorer.read_batches where batch_number in (2, 3, 6)`);
+  await recount(database.pool);
 
   const { exit, counts, feeds, repair } = await documentOf();
 

@@ -1,0 +1,22 @@
+create or replace view etl.stored_batches as
+select feed, coalesce(range_agg(number), '{}') as read,
+       coalesce(range_agg(number) filter (where is_verified), '{}') as verified
+from etl.feeds
+left join (
+  select chain_id, operation, int8range(batch_number, batch_number + 1) as number, is_verified
+  from etl.batch_states
+) as batch using (chain_id, operation)
+where kind = 'numbered'
+group by feed;
+
+create or replace function etl.recount_batches(feeds text) returns void
+language sql
+begin atomic
+  insert into etl.batch_coverage (feed, read, verified)
+  select feed, read, verified from etl.stored_batches where feed like feeds
+  on conflict (feed) do update
+  set read = excluded.read, verified = excluded.verified;
+end;
+
+comment on view etl.stored_batches is 'What etl.batch_coverage must be: the rows of each feed''s numbers, put together one by one.';
+comment on function etl.recount_batches is 'Makes etl.batch_coverage what the rows of the numbers say, for feeds of which the name is like a pattern.';
