@@ -35,6 +35,8 @@ const highestPort = 65_535;
 
 const defaultChains = '10:optimism:v12,42220:celo:v11';
 
+const usualKey = 'simulated-key';
+
 /** The default sizes of a chain. */
 const size = {
   userOperations: 10_000,
@@ -60,7 +62,7 @@ export function register({ command, run, explain }: Registry): void {
         .default(parseChains(defaultChains), defaultChains),
     )
     .option('--latency-ms <n>', 'how long every answer takes', wholeNumber(0), 0)
-    .option('--api-key <key>', 'the key that it accepts', 'simulated-key')
+    .option('--api-key <key>', 'the key that it accepts', usualKey)
     .option('--requests-per-second <n>', 'refuse more than so many requests', wholeNumber(1))
     .option('--daily-credits <n>', 'refuse what costs more in a day (20 a page)', wholeNumber(0))
     .option('--fault <name[=rate]>', faultHelp, collect(parseFault));
@@ -75,14 +77,12 @@ export function register({ command, run, explain }: Registry): void {
 Faults:
 ${wrap(faultNames.join(', '), 76)
   .map((names) => `  ${names}`)
-  .join('\n')}
-
-Other commands read it with EXPLORER_BASE_URL=http://127.0.0.1:8545 EXPLORER_API_KEY=simulated-key.`,
+  .join('\n')}`,
   );
 }
 
 async function simulate(context: Context, options: SimulateOptions): Promise<Exit> {
-  const { port, chains, fault = [] } = options;
+  const { port, chains, apiKey, fault = [] } = options;
   const simulator = await startSimulator({
     ...options,
     limits: () => options,
@@ -95,7 +95,10 @@ async function simulate(context: Context, options: SimulateOptions): Promise<Exi
   });
   const { url } = simulator;
   const ids = chains.map(({ id }) => id);
-  const text = `Simulated explorer on ${url} for chains ${ids.join(', ')}; Ctrl-C ends it.\n`;
+  const text = `Simulated explorer on ${url} for chains ${ids.join(', ')}; Ctrl-C ends it.
+Other commands read it with:
+  export EXPLORER_BASE_URL=${url} EXPLORER_API_KEY=${apiKey === usualKey ? usualKey : '…'}
+`;
   context.print(simulateDocument, { url, chains: ids }, text);
   await context.untilStopped();
   await simulator.close();
