@@ -22,6 +22,9 @@ export interface OpenDatabase {
   close(): Promise<unknown>;
 }
 
+/** Disposing of it closes it. */
+export interface OwnDatabase extends OpenDatabase, AsyncDisposable {}
+
 export interface EmbeddedPlace {
   readonly cwd: string;
   readonly name?: string;
@@ -36,7 +39,7 @@ export interface EmbeddedPlace {
 export async function openDatabase(
   settings: Pick<Settings, 'databaseUrl'>,
   place: EmbeddedPlace,
-): Promise<OpenDatabase> {
+): Promise<OwnDatabase> {
   const { embedded, url } =
     settings.databaseUrl === null
       ? await openEmbedded(place)
@@ -58,7 +61,8 @@ export async function openDatabase(
       { cause: error },
     );
   }
-  return { url, pool, db: drizzle(pool), embedded, close: () => pool.end() };
+  const close = () => pool.end();
+  return { url, pool, db: drizzle(pool), embedded, close, [Symbol.asyncDispose]: close };
 }
 
 /** @throws as `openDatabase` */

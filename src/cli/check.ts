@@ -30,8 +30,8 @@ import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import { count } from '../status/schema.ts';
 import { type Context, exits, type Registry } from './context.ts';
-import { onDatabase, settingsOf } from './database.ts';
-import { demoSettings } from './demo-world.ts';
+import { openFor } from './database.ts';
+import { ownOrDemo } from './demo-world.ts';
 import { addDemo, addFeedOptions, type ChosenFeeds } from './options.ts';
 
 const checkSchema = z.strictObject({
@@ -85,28 +85,27 @@ export function register({ command, run, explain }: Registry): void {
 }
 
 async function check(context: Context, options: CheckOptions) {
-  const settings = context.demo ? demoSettings(context, options) : settingsOf(context, options);
+  const settings = ownOrDemo(context, options);
   const { configFile, chains } = settings;
-  return onDatabase(settings, context, 'reads', async (database) => {
-    const file = configFile === null ? 'no file, flags only' : asTyped(configFile, context.cwd);
-    const feeds = counted(configuredFeeds(chains).length, 'feed');
-    const checks = [
-      checkOf('configuration', `${file}: ${counted(chains.length, 'chain')}, ${feeds}`),
-      ...(await checkDatabase(settings, database)),
-    ];
-    const keys: Key[] = [];
-    // The demo's explorer ends with the demo.
-    if (options.requests && !context.demo) {
-      const { answers, credits } = await requestSamples(settings, database, context.signal);
-      keys.push(...credits);
-      checks.push(...checkAnswers(answers, settings), ...credits.flatMap(checkCredits));
-    } else checks.push(checkOf('explorer', 'not tested'));
-    // Without a file, the flags are needed each time.
-    const next = configFile === null ? 'explorer-etl init' : 'explorer-etl sync';
-    const text = checkText(checks, context.out, context.commandLine(next));
-    const exit = hasFailed(checks) ? exits.failed : exits.done;
-    return context.print(checkDocument, { checks, keys }, text, exit);
-  });
+  await using database = await openFor(settings, context, 'reads');
+  const file = configFile === null ? 'no file, flags only' : asTyped(configFile, context.cwd);
+  const feeds = counted(configuredFeeds(chains).length, 'feed');
+  const checks = [
+    checkOf('configuration', `${file}: ${counted(chains.length, 'chain')}, ${feeds}`),
+    ...(await checkDatabase(settings, database)),
+  ];
+  const keys: Key[] = [];
+  // The demo's explorer ends with the demo.
+  if (options.requests && !context.demo) {
+    const { answers, credits } = await requestSamples(settings, database, context.signal);
+    keys.push(...credits);
+    checks.push(...checkAnswers(answers, settings), ...credits.flatMap(checkCredits));
+  } else checks.push(checkOf('explorer', 'not tested'));
+  // Without a file, the flags are needed each time.
+  const next = configFile === null ? 'explorer-etl init' : 'explorer-etl sync';
+  const text = checkText(checks, context.out, context.commandLine(next));
+  const exit = hasFailed(checks) ? exits.failed : exits.done;
+  return context.print(checkDocument, { checks, keys }, text, exit);
 }
 
 const hasFailed = (checks: readonly Check[]) => checks.some(({ state }) => state === 'failed');

@@ -2,7 +2,12 @@ import { join } from 'node:path';
 import { loadSettings, type SettingsInput } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
 import { readStandby, StandbyError } from '../db/state.ts';
-import { openDatabase, type EmbeddedPlace, type OpenDatabase } from '../open-database.ts';
+import {
+  openDatabase,
+  type EmbeddedPlace,
+  type OpenDatabase,
+  type OwnDatabase,
+} from '../open-database.ts';
 import { inspectEmbeddedPostgres } from '../postgres/postgres.ts';
 import { UsageError, type Context } from './context.ts';
 import { chainOf, type ChosenFeeds } from './options.ts';
@@ -41,31 +46,39 @@ export async function demandDatabase(
   }
 }
 
+/** Closes the database if it fails the test. */
+async function tested(
+  database: OwnDatabase,
+  test: (pool: OpenDatabase['pool']) => Promise<void>,
+): Promise<OwnDatabase> {
+  try {
+    await test(database.pool);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
 /**
- * Runs work on the database of the settings, or the embedded one of that name, and closes it; with `--demo` on the
- * demo's. Warns of a standby's delay. @throws StandbyError if a command that writes is given a standby
+ * Opens the database of the settings, or the embedded one of that name; with `--demo` the demo's. Warns of a
+ * standby's delay. @throws StandbyError if a command that writes is given a standby
  */
-export async function onDatabase<Result>(
+export async function openFor(
   settings: Pick<Settings, 'databaseUrl'>,
   context: Context & EmbeddedPlace,
   access: 'reads' | 'writes',
-  work: (database: OpenDatabase) => Promise<Result>,
-): Promise<Result> {
+): Promise<OwnDatabase> {
   if (context.demo) await demandDatabase(context, settings);
   const place = context.demo ? { ...context, name: demoDatabase, mustExist: true } : context;
-  const database = await openDatabase(settings, place);
-  try {
-    const standby = await readStandby(database.pool);
-    if (standby !== null) {
-      if (access === 'writes') throw new StandbyError();
-      const { behind_s } = standby;
-      const behind = behind_s === null ? 'an unknown time' : `${behind_s} s`;
-      context.warn(`Reads a standby, ${behind} behind.`);
-    }
-    return await work(database);
-  } finally {
-    await database.close();
-  }
+  return tested(await openDatabase(settings, place), async (pool) => {
+    const standby = await readStandby(pool);
+    if (standby === null) return;
+    if (access === 'writes') throw new StandbyError();
+    const { behind_s } = standby;
+    const behind = behind_s === null ? 'an unknown time' : `${behind_s} s`;
+    context.warn(`Reads a standby, ${behind} behind.`);
+  });
 }
 
 /** Reports where an embedded database keeps its data. */
@@ -79,35 +92,30 @@ export function reportLocation({ note, commandLine }: Context, { embedded }: Ope
   note(`Embedded Postgres ${state}; its data is in ${embedded.dataDirectory}${why}`);
 }
 
-/** @throws UsageError if the database has no table */
-export async function demandTables({ pool }: OpenDatabase): Promise<void> {
-  // Analysts have no access to schema etl.
-  const { rows } = await pool.query(`select where to_regnamespace('explorer') is not null`);
-  if (rows.length > 0) return;
-  throw new UsageError(
-    'there is nothing in this database yet: run sync or start first; --demo reads the database of the demo.',
-  );
-}
-
-/** An open database with its settings, and the chosen feeds in it, also unconfigured ones. */
-export interface StoredData extends OpenDatabase {
-  readonly settings: Settings;
-  readonly chains: readonly number[];
-  readonly operations: readonly string[];
-}
-
-/** `onDatabase` for commands that create nothing. @throws UsageError without data, or for an unknown chain */
-export async function onData<Result>(
+/** `openFor` for commands that create nothing. @throws UsageError without a database, or a table in it */
+export async function openStored(
+  settings: Pick<Settings, 'databaseUrl'>,
   context: Context,
   access: 'reads' | 'writes',
-  { chain = [], operation: operations = [] }: ChosenFeeds,
-  work: (data: StoredData) => Promise<Result>,
-): Promise<Result> {
+): Promise<OwnDatabase> {
+  await demandDatabase(context, settings);
+  return tested(await openFor(settings, context, access), async (pool) => {
+    // Analysts have no access to schema etl.
+    const { rows } = await pool.query(`select where to_regnamespace('explorer') is not null`);
+    if (rows.length > 0) return;
+    throw new UsageError(
+      'there is nothing in this database yet: run sync or start first; --demo reads the database of the demo.',
+    );
+  });
+}
+
+/** `openStored` with its settings, and the chosen feeds, also unconfigured ones. @throws UsageError for an unknown chain */
+export async function openData(
+  context: Context,
+  access: 'reads' | 'writes',
+  { chain = [], operation: operations = [] }: ChosenFeeds = {},
+) {
   const settings = settingsOf(context, {}, 'database');
   const chains = chain.map((flag) => chainOf(flag, settings));
-  await demandDatabase(context, settings);
-  return onDatabase(settings, context, access, async (database) => {
-    await demandTables(database);
-    return work({ ...database, settings, chains, operations });
-  });
+  return { ...(await openStored(settings, context, access)), settings, chains, operations };
 }

@@ -14,7 +14,7 @@ import {
   demoDatabase,
   embeddedDirectory,
   demandDatabase,
-  onDatabase,
+  openFor,
   settingsOf,
 } from './database.ts';
 
@@ -164,11 +164,10 @@ async function psql(context: Context, _options: object, args: readonly string[])
   const settings = settingsOf(context, {}, 'database');
   await demandDatabase(context, settings);
   // `reads` accepts a standby: psql reports it, and users may write.
-  return onDatabase(settings, context, 'reads', async (database) => {
-    const code = await runPsql(context, forLibpq(database.url), args);
-    if (code === null) throw new UsageError(notInstalled(context.commandLine));
-    return code === 0 ? exits.done : exits.failed;
-  });
+  await using database = await openFor(settings, context, 'reads');
+  const code = await runPsql(context, forLibpq(database.url), args);
+  if (code === null) throw new UsageError(notInstalled(context.commandLine));
+  return code === 0 ? exits.done : exits.failed;
 }
 
 /** A URL with node-postgres' own parameters translated for libpq, which refuses unknown ones. */

@@ -16,6 +16,7 @@ import { registerFeeds } from '../sync/feeds.ts';
 import { configuredFeeds } from '../sync/targets.ts';
 import { count } from '../status/schema.ts';
 import type { ChosenFeeds } from './options.ts';
+import { settingsOf } from './database.ts';
 import type { Context } from './context.ts';
 
 /** The seed of the demo's world; any other works too. */
@@ -58,6 +59,10 @@ export function demoSettings(context: Context, options: ChosenFeeds = {}): Setti
     explorer: { ...explorer, requestsPerSecond, dailyCredits: freeDayCredits },
   };
 }
+
+/** The settings of the demo with `--demo`, else the user's. */
+export const ownOrDemo = (context: Context, options: ChosenFeeds): Settings =>
+  context.demo ? demoSettings(context, options) : settingsOf(context, options);
 
 /** Continues the world that an earlier demo copied into this database, and registers its feeds. */
 export async function openDemoWorld(

@@ -9,6 +9,7 @@ import { withName } from '../db/timeouts.ts';
 import { feedName } from '../lists/feed.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { programFile } from '../package-file.ts';
+import { sum } from '../status/estimate.ts';
 import { count, type FeedStatus, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { configuredFeeds, configuredLanes, withTargets } from '../sync/targets.ts';
@@ -38,7 +39,7 @@ import {
   readStagePages,
   stageFeed,
 } from './demo-world.ts';
-import { demoDatabase, onDatabase } from './database.ts';
+import { demoDatabase, openFor } from './database.ts';
 import { servePage, urlOf } from './open.ts';
 import { openScreen, type Screen } from './screen.ts';
 import { showProgress, syncTargets } from './sync.ts';
@@ -94,28 +95,23 @@ async function demo(outer: Context, options: DemoOptions): Promise<Exit> {
   // Other commands find the embedded Postgres by `--demo`.
   const isEmbedded = settings.databaseUrl === null;
   const context = { ...outer, commandLine: commandLineOf({ ...outer, demo: isEmbedded }) };
+  await using end = new AsyncDisposableStack();
   const page = await servePage(context, null, { settings, works: false, metricsAddress: null });
-  const screen = await openScreen(context, [`The page: ${urlOf(page)}`]);
+  end.defer(() => page.close());
+  using screen = await openScreen(context, [`The page: ${urlOf(page)}`]);
   screen.step('Starting Postgres');
-  try {
-    const place = { ...context, name: demoDatabase };
-    return await onDatabase(settings, place, 'writes', async (database) => {
-      page.use({ url: database.url, directUrl: directUrlOf(settings, database) });
-      await prepareDatabase(database, context.waiting);
-      const result = await runDemo({ context, settings, database, screen });
-      const text = demoText(result, context.out, context.commandLine);
-      const code = context.print(demoDocument, result, text, exitOf(result));
-      const isKept = context.out.isTerminal && !context.json && !options.exit;
-      if (isKept && !context.signal.aborted) {
-        context.stdout(`Page   ${urlOf(page)}   Ctrl-C ends it\n`);
-        await context.untilStopped();
-      }
-      return code;
-    });
-  } finally {
-    screen.clear();
-    await page.close();
+  await using database = await openFor(settings, { ...context, name: demoDatabase }, 'writes');
+  page.use({ url: database.url, directUrl: directUrlOf(settings, database) });
+  await prepareDatabase(database, context.waiting);
+  const result = await runDemo({ context, settings, database, screen });
+  const text = demoText(result, context.out, context.commandLine);
+  const exit = context.print(demoDocument, result, text, exitOf(result));
+  const isKept = context.out.isTerminal && !context.json && !options.exit;
+  if (isKept && !context.signal.aborted) {
+    context.stdout(`Page   ${urlOf(page)}   Ctrl-C ends it\n`);
+    await context.untilStopped();
   }
+  return exit;
 }
 
 interface Demo {
@@ -138,28 +134,25 @@ async function runDemo(parts: Demo): Promise<DemoResult> {
   const rowsBefore = rowsOf(await read());
   // The kill comes after half of the remaining list; at most three quarters are available by then.
   const left = Math.max(0, world.stagePages - (await readStagePages(db)));
+  await using end = new AsyncDisposableStack();
   const explorer = await openDemoExplorer(db, world.chains, Math.floor((3 * left) / 4));
-  const endProgress = showProgress(screen, names, read);
+  end.defer(() => explorer.close());
+  end.defer(showProgress(screen, names, read));
   const started = performance.now();
-  try {
-    const kill = await killAndResume(parts, explorer, Math.floor(left / 2));
-    const seconds = (performance.now() - started) / 1000;
-    const status = await read();
-    return {
-      database: settings.databaseUrl === null ? 'embedded' : 'named',
-      feeds: status.feeds.map((one) => {
-        const { feed, chain_id, chain_name, operation, label, rows, pages } = one;
-        const is_verified = isComplete(one);
-        return { feed, chain_id, chain_name, operation, label, rows, pages, is_verified };
-      }),
-      kill,
-      totals: { rows: rowsOf(status) - rowsBefore, requests: explorer.requests(), seconds },
-      credits: { spent: status.credits.spent, limit: status.credits.limit },
-    };
-  } finally {
-    await endProgress();
-    await explorer.close();
-  }
+  const kill = await killAndResume(parts, explorer, Math.floor(left / 2));
+  const seconds = (performance.now() - started) / 1000;
+  const { feeds, credits } = await read();
+  return {
+    database: settings.databaseUrl === null ? 'embedded' : 'named',
+    feeds: feeds.map((one) => {
+      const { feed, chain_id, chain_name, operation, label, rows, pages } = one;
+      const is_verified = isComplete(one);
+      return { feed, chain_id, chain_name, operation, label, rows, pages, is_verified };
+    }),
+    kill,
+    totals: { rows: rowsOf({ feeds }) - rowsBefore, requests: explorer.requests(), seconds },
+    credits: { spent: credits.spent, limit: credits.limit },
+  };
 }
 
 /** Only a hang takes longer, in ms. */
@@ -247,9 +240,8 @@ async function workForDemo(context: Context): Promise<Exit> {
   const { EXPLORER_BASE_URL = '' } = context.env;
   const settings = demoSettings(context);
   const databaseUrl = withName(settings.databaseUrl ?? '', workerName(process.pid));
-  await onDatabase({ ...settings, databaseUrl }, context, 'writes', (database) =>
-    copyWorld(context, settings, database, EXPLORER_BASE_URL),
-  );
+  await using database = await openFor({ databaseUrl }, context, 'writes');
+  await copyWorld(context, settings, database, EXPLORER_BASE_URL);
   return exits.done;
 }
 
@@ -267,7 +259,7 @@ async function copyWorld(
   await syncTargets(silent, { origin }, work, database, targets);
 }
 
-const rowsOf = ({ feeds }: StatusDocument) => feeds.reduce((sum, { rows }) => sum + rows, 0);
+const rowsOf = ({ feeds }: Pick<StatusDocument, 'feeds'>) => sum(feeds.map(({ rows }) => rows));
 
 /** Verified, and every lane has finished: an active walk may be verified as far as it has read. */
 const isComplete = ({ verified, lanes }: FeedStatus): boolean =>

@@ -8,7 +8,7 @@ import { momentForms, parseMoment } from '../time.ts';
 import { counted } from '../terminal/numbers.ts';
 import { count } from '../status/schema.ts';
 import { collect } from './options.ts';
-import { onData } from './database.ts';
+import { openData } from './database.ts';
 import { UsageError, type Context, type Registry } from './context.ts';
 import { questionOf } from './query.ts';
 
@@ -74,28 +74,28 @@ async function exportTo(context: Context, options: ExportOptions, names: readonl
   if (query !== undefined && (names.length > 0 || chain.length > 1 || (since ?? until) !== null)) {
     throw new UsageError('--query takes one --chain at most, and no names, --since or --until.');
   }
-  return onData(context, 'reads', options, async ({ pool, chains }) => {
-    const answer = query === undefined ? null : await sourceOfQuery(context, query, chains[0]);
-    const sources = answer ?? (await relationSources(pool, names, chains, [since, until]));
-    const to = resolve(context.cwd, options.to);
-    const relations: z.infer<typeof exportDocument>['relations'] = [];
-    await fillFolder(to, overwrite, async (folder) => {
-      for (const source of sources) {
-        try {
-          const one = await exportSource(source, { pool, folder, format, signal });
-          relations.push(one);
-          const found = `${one.name}: ${counted(one.rows, 'row')}, ${counted(one.files, 'file')}`;
-          if (!context.json) context.note(found);
-        } catch (error) {
-          if (!isPermissionDenied(error) || answer !== null || names.length > 0) throw error;
-          const why = 'Policies hide rows from a superuser: connect as owner or analyst.';
-          context.warn(`Left out: ${source.name}. ${why}`);
-        }
+  await using data = await openData(context, 'reads', options);
+  const { pool, chains } = data;
+  const answer = query === undefined ? null : await sourceOfQuery(context, query, chains[0]);
+  const sources = answer ?? (await relationSources(pool, names, chains, [since, until]));
+  const to = resolve(context.cwd, options.to);
+  const relations: z.infer<typeof exportDocument>['relations'] = [];
+  await fillFolder(to, overwrite, async (folder) => {
+    for (const source of sources) {
+      try {
+        const one = await exportSource(source, { pool, folder, format, signal });
+        relations.push(one);
+        const found = `${one.name}: ${counted(one.rows, 'row')}, ${counted(one.files, 'file')}`;
+        if (!context.json) context.note(found);
+      } catch (error) {
+        if (!isPermissionDenied(error) || answer !== null || names.length > 0) throw error;
+        const why = 'Policies hide rows from a superuser: connect as owner or analyst.';
+        context.warn(`Left out: ${source.name}. ${why}`);
       }
-      signal.throwIfAborted();
-    });
-    return context.print(exportDocument, { folder: to, relations }, `${to}\n`);
+    }
+    signal.throwIfAborted();
   });
+  return context.print(exportDocument, { folder: to, relations }, `${to}\n`);
 }
 
 /** The answer to a query, which takes a chain, or to a statement. */

@@ -5,7 +5,7 @@ import { grantRoles, roles } from '../db/roles.ts';
 import { largeTable } from '../lists/registry.ts';
 import { count } from '../status/schema.ts';
 import type { Context, Registry } from './context.ts';
-import { onDatabase, reportLocation, settingsOf } from './database.ts';
+import { openFor, reportLocation, settingsOf } from './database.ts';
 
 interface MigrateOptions {
   readonly roles?: boolean;
@@ -46,24 +46,22 @@ export function register({ command, run, explain }: Registry): void {
   explain(examples, `Roles have no login: grant them to users who have one, such as\n  ${grants}`);
 }
 
-function migrate(context: Context, options: MigrateOptions) {
+async function migrate(context: Context, options: MigrateOptions) {
   const settings = settingsOf(context, {}, 'database');
-  return onDatabase(settings, context, 'writes', async (database) => {
-    reportLocation(context, database);
-    const { waiting } = context;
-    const { applied, views } = await prepareDatabase(database, waiting);
-    const layout = options.distribute ? await distribute(database.pool, largeTable, waiting) : null;
-    const granted = options.roles === true ? Object.values(roles) : [];
-    if (granted.length > 0) await grantRoles(database.pool);
-    const text = [
-      ...(applied > 0 ? [`Applied migrations of tables: ${applied}.\n`] : []),
-      views === 0 ? 'The schema is up to date.\n' : `Created views: ${views} files.\n`,
-      ...(layout === null ? [] : [layoutText(layout)]),
-      ...(granted.length > 0 ? [`Granted: ${granted.join(', ')}.\n`] : []),
-    ].join('');
-    const fields = { applied, views, roles: granted, layout };
-    return context.print(migrateDocument, fields, text);
-  });
+  await using database = await openFor(settings, context, 'writes');
+  const { pool } = database;
+  reportLocation(context, database);
+  const { applied, views } = await prepareDatabase(database, context.waiting);
+  const layout = options.distribute ? await distribute(pool, largeTable, context.waiting) : null;
+  const granted = options.roles ? Object.values(roles) : [];
+  if (options.roles) await grantRoles(pool);
+  const text = [
+    ...(applied > 0 ? [`Applied migrations of tables: ${applied}.\n`] : []),
+    views === 0 ? 'The schema is up to date.\n' : `Created views: ${views} files.\n`,
+    ...(layout === null ? [] : [layoutText(layout)]),
+    ...(options.roles ? [`Granted: ${granted.join(', ')}.\n`] : []),
+  ].join('');
+  return context.print(migrateDocument, { applied, views, roles: granted, layout }, text);
 }
 
 function layoutText({ table, outcome, rows }: Distributed): string {

@@ -10,7 +10,7 @@ import { printable } from '../printable.ts';
 import { statusOrOutage } from '../status/status.ts';
 import { webAssets } from '../web/bundle.ts';
 import { exits, type Context, type Registry } from './context.ts';
-import { demandDatabase, onDatabase, settingsOf } from './database.ts';
+import { demandDatabase, openFor, settingsOf } from './database.ts';
 import { addDemo } from './options.ts';
 
 /** `open --json`: written once the server listens; `open` then waits for a signal. */
@@ -38,26 +38,22 @@ export function register({ command, run, explain }: Registry): void {
 async function open(context: Context, options: OpenOptions) {
   const settings = settingsOf(context, {}, 'database');
   await demandDatabase(context, settings);
-  return onDatabase(settings, context, 'reads', async (database) => {
-    const serving = { settings, works: false, metricsAddress: null };
-    const server = await servePage(context, wantedAddress(options, settings), serving);
-    const url = urlOf(server);
-    try {
-      server.use({ url: database.url, directUrl: directUrlOf(settings, database) });
-      const text = `${printable(url)}   Ctrl-C ends it\n`;
-      context.print(openDocument, { url }, text);
-      // Without a terminal, no person is there to look. Without a browser, the printed URL is enough.
-      if (options.browser && context.out.isTerminal && !context.json) {
-        const { default: openInBrowser } = await import('open');
-        const started = await openInBrowser(url).catch(() => null);
-        started?.on('error', () => undefined);
-      }
-      await context.untilStopped();
-    } finally {
-      await server.close();
-    }
-    return exits.done;
-  });
+  await using database = await openFor(settings, context, 'reads');
+  const serving = { settings, works: false, metricsAddress: null };
+  const server = await servePage(context, wantedAddress(options, settings), serving);
+  await using end = new AsyncDisposableStack();
+  end.defer(() => server.close());
+  const url = urlOf(server);
+  server.use({ url: database.url, directUrl: directUrlOf(settings, database) });
+  context.print(openDocument, { url }, `${printable(url)}   Ctrl-C ends it\n`);
+  // Without a terminal, no person is there to look. Without a browser, the printed URL is enough.
+  if (options.browser && context.out.isTerminal && !context.json) {
+    const { default: openInBrowser } = await import('open');
+    const started = await openInBrowser(url).catch(() => null);
+    started?.on('error', () => undefined);
+  }
+  await context.untilStopped();
+  return exits.done;
 }
 
 /** The value of `--http`; true: no address was given. */

@@ -7,34 +7,27 @@ import { type Look, mark, paint } from '../terminal/look.ts';
 import { compact, counted, duration, percent, whole } from '../terminal/numbers.ts';
 import { addFeedOptions, type ChosenFeeds, addDemo } from './options.ts';
 import type { Context, Registry } from './context.ts';
-import { demoSettings } from './demo-world.ts';
-import { onDatabase, settingsOf } from './database.ts';
+import { ownOrDemo } from './demo-world.ts';
+import { openFor } from './database.ts';
 
 export function register({ command, run, explain }: Registry): void {
-  addDemo(addFeedOptions(command)).action(run(plan));
+  addDemo(addFeedOptions(command)).action(run(printPlan));
   explain(
     ['explorer-etl plan', 'explorer-etl plan --chain 10'],
     'Makes no request: it goes by what was downloaded before.',
   );
 }
 
-async function plan(context: Context, options: ChosenFeeds) {
-  const { chains, explorer, ...settings } = context.demo
-    ? demoSettings(context, options)
-    : settingsOf(context, options);
-  return onDatabase(settings, context, 'reads', async (database) => {
-    const at = new Date();
-    // A plan changes nothing, so it creates no tables.
-    const db = (await isPrepared(database.pool)) ? database.db : null;
-    const feeds = await planFeeds(db, chains, { pageSize: explorer.pageSize, at });
-    const { spent } = sumCredits(db === null ? [] : (await readCredits(db)).keys);
-    const document = {
-      schema: 'explorer-etl/plan/2',
-      ...planOf(feeds, explorer, { at, spentToday: spent / creditsPerRequest }),
-    } as const;
-    const text = planText(document, context.out);
-    return context.print(planDocument, document, text);
-  });
+async function printPlan(context: Context, options: ChosenFeeds) {
+  const { chains, explorer, ...settings } = ownOrDemo(context, options);
+  await using database = await openFor(settings, context, 'reads');
+  const at = new Date();
+  // A plan changes nothing, so it creates no tables.
+  const db = (await isPrepared(database.pool)) ? database.db : null;
+  const feeds = await planFeeds(db, chains, { pageSize: explorer.pageSize, at });
+  const { spent } = sumCredits(db === null ? [] : (await readCredits(db)).keys);
+  const plan = planOf(feeds, explorer, { at, spentToday: spent / creditsPerRequest });
+  return context.print(planDocument, plan, planText(plan, context.out));
 }
 
 type Range = PlanDocument['history']['requests'];

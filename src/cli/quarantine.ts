@@ -14,7 +14,7 @@ import { tableLines, fit } from '../terminal/layout.ts';
 import type { Look } from '../terminal/look.ts';
 import { count } from '../status/schema.ts';
 import { addFeedOptions, collect, wholeNumber, type ChosenFeeds } from './options.ts';
-import { onData } from './database.ts';
+import { openData } from './database.ts';
 import { exits, UsageError, type Action, type Registry } from './context.ts';
 
 /** An item's feed, and its number for --id. */
@@ -69,9 +69,9 @@ export function register({ command, run, explain }: Registry): void {
   const act = (access: 'reads' | 'writes', work: Work) =>
     run<QuarantineOptions>(async (context, options) => {
       const { id: ids = [], reason = null } = options;
-      return onData(context, access, options, ({ db, chains, operations }) =>
-        work(db, { chains, operations, ids, reason }, context, options),
-      );
+      await using data = await openData(context, access, options);
+      const { db, chains, operations } = data;
+      return await work(db, { chains, operations, ids, reason }, context, options);
     });
   addFilters(command.command('list'))
     .description('list them, with the reason; --json prints all of each')

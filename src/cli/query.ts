@@ -15,7 +15,7 @@ import { counted } from '../terminal/numbers.ts';
 import { tableLines, widthOf } from '../terminal/layout.ts';
 import { plainLook, type Look } from '../terminal/look.ts';
 import { count } from '../status/schema.ts';
-import { onData } from './database.ts';
+import { openData } from './database.ts';
 import { wholeNumber } from './options.ts';
 import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
 
@@ -127,22 +127,23 @@ async function query(context: Context, options: QueryOptions, given?: string) {
   const isTable = !json && format === 'table';
   const most = isLimited ? null : (limit ?? (isTable ? tableRows : null));
   const chosen = { chain: flag === undefined ? [] : [flag] };
-  return onData(context, 'reads', chosen, async ({ pool, chains: [chain] }) => {
-    const statement = statementOf(question, {
-      ...(chain !== undefined && { chain }),
-      ...(days !== undefined && { days }),
-      ...(isLimited && limit !== undefined && { limit }),
-    });
-    const bounds = { timeoutMs, limit: most, signal: context.signal };
-    const write = json ? writeDocument : isTable ? writeTable : writeCsv;
-    const isCut = await write(context, readAnswer(pool, statement, bounds), pool);
-    const why =
-      limit === undefined
-        ? `a table shows ${tableRows}, --limit more, --format csv and --json all.`
-        : `--limit ${limit} cut them.`;
-    if (isCut) context.warn(`There are more rows: ${why}`);
-    return exits.done;
+  await using data = await openData(context, 'reads', chosen);
+  const { pool, chains } = data;
+  const [chain] = chains;
+  const statement = statementOf(question, {
+    ...(chain !== undefined && { chain }),
+    ...(days !== undefined && { days }),
+    ...(isLimited && limit !== undefined && { limit }),
   });
+  const bounds = { timeoutMs, limit: most, signal: context.signal };
+  const write = json ? writeDocument : isTable ? writeTable : writeCsv;
+  const isCut = await write(context, readAnswer(pool, statement, bounds), pool);
+  const why =
+    limit === undefined
+      ? `a table shows ${tableRows}, --limit more, --format csv and --json all.`
+      : `--limit ${limit} cut them.`;
+  if (isCut) context.warn(`There are more rows: ${why}`);
+  return exits.done;
 }
 
 function list(context: Context) {

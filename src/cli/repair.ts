@@ -20,7 +20,7 @@ import {
 } from '../sync/targets.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds } from './options.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
-import { demandDatabase, demandTables, onDatabase, settingsOf } from './database.ts';
+import { openStored, settingsOf } from './database.ts';
 import { concludeSync, syncTargets } from './sync.ts';
 import { costText } from './verify.ts';
 
@@ -41,39 +41,37 @@ export function register({ command, run, explain }: Registry): void {
 async function repair(context: Context, options: RepairOptions) {
   const wanted = settingsOf(context, options);
   requireApiKey(wanted);
-  await demandDatabase(context, wanted);
-  return onDatabase(wanted, context, 'writes', async (database) => {
-    await demandTables(database);
-    const begunAt = performance.now();
-    // Feeds that were never read have no gap: sync and start register feeds, repair registers none.
-    const settings = { ...wanted, chains: await onlyRegistered(database.db, wanted.chains) };
-    await registerFeeds(
-      database.db,
-      configuredFeeds(settings.chains),
-      settings.configFile === null ? 'flags' : 'file',
-      { origin: originOf(settings.explorer.baseUrl), isSameData: options.sameData === true },
-    );
-    const chains = await withTargets(database.db, settings.chains);
-    const lanes = configuredLanes(chains);
-    // Ranges outside the file's bounds are no gap.
-    if (settings.configFile !== null) await reconcileTargets(database.db, lanes);
-    await recountCoverage(database.db);
-    const chosen = new Set(lanes.map(({ lane }) => feedName(lane)));
-    const verified = (await verifyFeeds(database.db)).filter(({ feed }) => chosen.has(feed));
-    const how = { pageSize: settings.explorer.pageSize, at: new Date() };
-    checkCost(context, options, repairRequests(await verifyReport(database.db, verified, how)));
-    const results: SyncResult[] = [];
-    for (const round of await repairsOf(database.db, verified, lanes)) {
-      if (context.signal.aborted) break;
-      results.push(...(await syncTargets(context, options, { settings }, database, round)));
-    }
-    return concludeSync(context, database, {
-      command: 'repair',
-      settings: { ...settings, chains },
-      results,
-      isNamed: false,
-      begunAt,
-    });
+  await using database = await openStored(wanted, context, 'writes');
+  const { db } = database;
+  const begunAt = performance.now();
+  // Feeds that were never read have no gap: sync and start register feeds, repair registers none.
+  const settings = { ...wanted, chains: await onlyRegistered(db, wanted.chains) };
+  await registerFeeds(
+    db,
+    configuredFeeds(settings.chains),
+    settings.configFile === null ? 'flags' : 'file',
+    { origin: originOf(settings.explorer.baseUrl), isSameData: options.sameData === true },
+  );
+  const chains = await withTargets(db, settings.chains);
+  const lanes = configuredLanes(chains);
+  // Ranges outside the file's bounds are no gap.
+  if (settings.configFile !== null) await reconcileTargets(db, lanes);
+  await recountCoverage(db);
+  const chosen = new Set(lanes.map(({ lane }) => feedName(lane)));
+  const verified = (await verifyFeeds(db)).filter(({ feed }) => chosen.has(feed));
+  const how = { pageSize: settings.explorer.pageSize, at: new Date() };
+  checkCost(context, options, repairRequests(await verifyReport(db, verified, how)));
+  const results: SyncResult[] = [];
+  for (const round of await repairsOf(db, verified, lanes)) {
+    if (context.signal.aborted) break;
+    results.push(...(await syncTargets(context, options, { settings }, database, round)));
+  }
+  return await concludeSync(context, database, {
+    command: 'repair',
+    settings: { ...settings, chains },
+    results,
+    isNamed: false,
+    begunAt,
   });
 }
 

@@ -4,7 +4,7 @@ import { countArchived, replayArchive, type Replayed } from '../replay/replay.ts
 import { counted, whole } from '../terminal/numbers.ts';
 import { count } from '../status/schema.ts';
 import { addFeedOptions, type ChosenFeeds } from './options.ts';
-import { onData } from './database.ts';
+import { openData } from './database.ts';
 import type { Context, Registry } from './context.ts';
 
 export const replayDocument = z.strictObject({
@@ -34,17 +34,16 @@ Interrupted or killed, the same command starts again, and ends with the same row
 }
 
 async function replay(context: Context, options: ChosenFeeds) {
-  return onData(context, 'writes', options, async ({ db, ...filter }) => {
-    const total = await countArchived(db, filter);
-    let reportedAt = performance.now();
-    const onProgress = ({ pages }: Replayed) => {
-      if (performance.now() - reportedAt < progressMs) return;
-      reportedAt = performance.now();
-      context.note(`${whole(pages)} of ${whole(total)} pages`);
-    };
-    const replayed = await replayArchive(db, filter, onProgress, context.signal);
-    return context.print(replayDocument, replayed, summary(replayed));
-  });
+  await using data = await openData(context, 'writes', options);
+  const total = await countArchived(data.db, data);
+  let reportedAt = performance.now();
+  const onProgress = ({ pages }: Replayed) => {
+    if (performance.now() - reportedAt < progressMs) return;
+    reportedAt = performance.now();
+    context.note(`${whole(pages)} of ${whole(total)} pages`);
+  };
+  const replayed = await replayArchive(data.db, data, onProgress, context.signal);
+  return context.print(replayDocument, replayed, summary(replayed));
 }
 
 function summary({ pages, inserted, updated, released, quarantined }: Replayed): string {

@@ -5,8 +5,8 @@ import type { StatusDocument } from '../status/schema.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import type { Context } from './context.ts';
 
-/** Progress and log lines share stderr: neither overwrites the other. */
-export interface Screen {
+/** Progress and log lines share stderr: neither overwrites the other. Disposing of it clears it. */
+export interface Screen extends Disposable {
   /** Whether `lines` has an effect. */
   readonly isDrawn: boolean;
   /** Read each time, because a terminal may be resized. */
@@ -31,7 +31,7 @@ export async function openScreen(
   terminal: Terminal = process.stderr,
 ): Promise<Screen> {
   if (!err.isTerminal || quiet) {
-    const silent = { lines: nothing, step: nothing, clear: nothing };
+    const silent = { lines: nothing, step: nothing, clear: nothing, [Symbol.dispose]: nothing };
     return { isDrawn: false, look: err, write: stderr, ...silent };
   }
   // A start that draws nothing does not load it.
@@ -43,6 +43,11 @@ export async function openScreen(
     const most = terminal.rows > 1 ? terminal.rows - 1 : undefined;
     shown = [...drawn, ...below].slice(0, most).join('\n');
     update(shown);
+  };
+  const clear = () => {
+    update.clear();
+    update.done();
+    shown = '';
   };
   return {
     isDrawn: true,
@@ -56,11 +61,8 @@ export async function openScreen(
     },
     lines,
     step: (text) => lines([paint(err, 'quiet', `${text} …`)]),
-    clear() {
-      update.clear();
-      update.done();
-      shown = '';
-    },
+    clear,
+    [Symbol.dispose]: clear,
   };
 }
 

@@ -10,7 +10,7 @@ import { type Look, mark, paint, type Style } from '../terminal/look.ts';
 import { brief, bytes, compact, counted, duration, whole } from '../terminal/numbers.ts';
 import { addDemo } from './options.ts';
 import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
-import { onDatabase, settingsOf } from './database.ts';
+import { openFor, settingsOf } from './database.ts';
 import { openScreen, watchStatus } from './screen.ts';
 
 interface StatusOptions {
@@ -36,24 +36,24 @@ async function status(context: Context, options: StatusOptions) {
   const { pageSize } = settings.explorer;
   const textOf = (document: StatusDocument, look: Look) =>
     statusText(document, look, context.commandLine);
-  return onDatabase(settings, context, 'reads', async ({ pool, db }) => {
-    if (options.runs) {
-      const found = await readRuns(db, { hours, feed: null });
-      return context.print(runsDocument, found, runsText(found, context.out));
-    }
-    if (options.watch) {
-      const screen = await openScreen({ ...context, quiet: false });
-      const end = watchStatus(
-        () => statusOrOutage(async () => pool, pageSize),
-        (document) => screen.lines(textOf(document, screen.look).trimEnd().split('\n')),
-      );
-      await context.untilStopped();
-      await end();
-      return exits.done;
-    }
-    const document = await statusNow(pool, pageSize);
-    return context.print(statusDocument, document, textOf(document, context.out));
-  });
+  await using database = await openFor(settings, context, 'reads');
+  const { pool, db } = database;
+  if (options.runs) {
+    const found = await readRuns(db, { hours, feed: null });
+    return context.print(runsDocument, found, runsText(found, context.out));
+  }
+  if (options.watch) {
+    const screen = await openScreen({ ...context, quiet: false });
+    const end = watchStatus(
+      () => statusOrOutage(async () => pool, pageSize),
+      (document) => screen.lines(textOf(document, screen.look).trimEnd().split('\n')),
+    );
+    await context.untilStopped();
+    await end();
+    return exits.done;
+  }
+  const document = await statusNow(pool, pageSize);
+  return context.print(statusDocument, document, textOf(document, context.out));
 }
 
 const overallStyles: Readonly<Record<StatusDocument['overall']['state'], Style>> = {

@@ -31,7 +31,7 @@ import {
   type ChosenFeeds,
 } from './options.ts';
 import { type CommandLine, exits, type Context, type Exit, type Registry } from './context.ts';
-import { onDatabase, settingsOf, reportLocation } from './database.ts';
+import { openFor, settingsOf, reportLocation } from './database.ts';
 import { logOf, openScreen, type Screen, watchStatus } from './screen.ts';
 import { detailsOf, feedTable } from './status.ts';
 
@@ -111,29 +111,29 @@ export async function syncOnDatabase(
   options: SourceOptions & ChosenFeeds,
   { settings, bounds, targets }: Work,
 ): Promise<Exit> {
-  const screen = await openScreen(context);
+  using screen = await openScreen(context);
   screen.step(settings.databaseUrl === null ? 'Starting Postgres' : 'Connecting to the database');
-  try {
-    return await onDatabase(settings, context, 'writes', async (database) => {
-      const begunAt = performance.now();
-      screen.clear();
-      reportLocation(context, database);
-      screen.step('Preparing the database');
-      const report = (line: string) => screen.write(`${line}\n`);
-      await prepareDatabase(database, { signal: context.signal, report });
-      const chains = await withTargets(database.db, settings.chains, bounds);
-      const aimed = { ...settings, chains };
-      const wanted = targets(aimed);
-      if (settings.configFile === null) await reconcileTargets(database.db, wanted);
-      const work = { settings, bounds, screen };
-      const results = await syncTargets(context, options, work, database, wanted);
-      const isNamed = options.operation !== undefined;
-      const concluded = { command, settings: aimed, results, isNamed, begunAt };
-      return concludeSync(context, database, concluded);
-    });
-  } finally {
-    screen.clear();
-  }
+  await using database = await openFor(settings, context, 'writes');
+  const { db } = database;
+  const begunAt = performance.now();
+  screen.clear();
+  reportLocation(context, database);
+  screen.step('Preparing the database');
+  const report = (line: string) => screen.write(`${line}\n`);
+  await prepareDatabase(database, { signal: context.signal, report });
+  const aimed = { ...settings, chains: await withTargets(db, settings.chains, bounds) };
+  const wanted = targets(aimed);
+  if (settings.configFile === null) await reconcileTargets(db, wanted);
+  const work = { settings, bounds, screen };
+  const results = await syncTargets(context, options, work, database, wanted);
+  const isNamed = options.operation !== undefined;
+  return await concludeSync(context, database, {
+    command,
+    settings: aimed,
+    results,
+    isNamed,
+    begunAt,
+  });
 }
 
 /** Syncs a prepared database, with progress as the options say. */
@@ -147,6 +147,7 @@ export async function syncTargets(
   const { settings, bounds = {}, screen = await openScreen(context) } = work;
   const { pageSize } = settings.explorer;
   const log = logOf(context, (line) => screen.write(line));
+  await using end = new AsyncDisposableStack();
   const engine = await openEngine({
     settings,
     database,
@@ -155,21 +156,16 @@ export async function syncTargets(
     bounds,
     source: options,
   });
-  let endProgress: (() => Promise<void>) | null = null;
-  try {
-    const names = new Set(targets.map(({ lane }) => feedName(lane)));
-    const read = () => readStatus(database.db, { pageSize, standby: null });
-    endProgress = showProgress(screen, names, read);
-    const results = await whileCurrent(database.pool, context.signal, (signal) =>
-      syncOnce(targets, engine, signal),
-    );
-    await tidyUp(engine, context.signal);
-    await sumUp(engine, context.signal);
-    return results;
-  } finally {
-    await endProgress?.();
-    await engine.close();
-  }
+  end.defer(() => engine.close());
+  const names = new Set(targets.map(({ lane }) => feedName(lane)));
+  const read = () => readStatus(database.db, { pageSize, standby: null });
+  end.defer(showProgress(screen, names, read));
+  const results = await whileCurrent(database.pool, context.signal, (signal) =>
+    syncOnce(targets, engine, signal),
+  );
+  await tidyUp(engine, context.signal);
+  await sumUp(engine, context.signal);
+  return results;
 }
 
 /** Omits schema drift, which would flood the screen; the result counts it. */

@@ -15,7 +15,7 @@ import { type Look, mark, paint } from '../terminal/look.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import { type Context, exits, type Registry, type CommandLine } from './context.ts';
 import { addDemo } from './options.ts';
-import { onData } from './database.ts';
+import { openData } from './database.ts';
 
 export function register({ command, run, explain }: Registry): void {
   addDemo(command).action(run(verify));
@@ -26,13 +26,13 @@ export function register({ command, run, explain }: Registry): void {
 }
 
 async function verify(context: Context) {
-  return onData(context, 'reads', {}, async ({ db, settings }) => {
-    const how = { pageSize: settings.explorer.pageSize, at: new Date() };
-    const document = await verifyReport(db, await verifyFeeds(db), how);
-    const text = verifyText(context.out, document, context.commandLine);
-    const exit = document.counts.open === 0 ? exits.done : exits.open;
-    return context.print(verifyDocument, document, text, exit);
-  });
+  await using data = await openData(context, 'reads');
+  const { db, settings } = data;
+  const how = { pageSize: settings.explorer.pageSize, at: new Date() };
+  const document = await verifyReport(db, await verifyFeeds(db), how);
+  const text = verifyText(context.out, document, context.commandLine);
+  const exit = document.counts.open === 0 ? exits.done : exits.open;
+  return context.print(verifyDocument, document, text, exit);
 }
 
 type Feed = VerifyDocument['feeds'][number];

@@ -68,7 +68,6 @@ export const planDocument = z.strictObject({
 });
 
 export type PlanDocument = z.infer<typeof planDocument>;
-type Plan = Omit<PlanDocument, 'schema'>;
 
 export interface FeedPlan extends Omit<FeedEstimate, 'settings'> {
   readonly target: z.infer<typeof target>;
@@ -109,7 +108,7 @@ export function planOf(
   feeds: readonly FeedPlan[],
   limits: Pick<Settings['explorer'], 'requestsPerSecond' | 'dailyCredits'>,
   now: Now,
-): Plan {
+): PlanDocument {
   const { requestsPerSecond: perSecond, dailyCredits } = limits;
   const perDay = dailyCredits === null ? Infinity : Math.floor(dailyCredits / creditsPerRequest);
   const timeFor = (requests: Estimate, pace = { perSecond, perDay }) => ({
@@ -122,6 +121,7 @@ export function planOf(
   const pollsKnown = sum(feeds.map(({ upkeep }) => upkeep.most ?? upkeep.least));
   const fits = pollsKnown <= Math.min(perDay, perSecond * daySeconds);
   return {
+    schema: 'explorer-etl/plan/2',
     as_of: now.at.toISOString(),
     rate: {
       requests_per_second: perSecond,

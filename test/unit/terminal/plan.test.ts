@@ -44,11 +44,7 @@ const six = [
 const documentOf = (
   feeds: readonly FeedPlan[],
   limits: Parameters<typeof planOf>[1] = rate,
-): PlanDocument =>
-  planDocument.parse({
-    schema: 'explorer-etl/plan/2',
-    ...planOf(feeds, limits, moment),
-  });
+): PlanDocument => planDocument.parse(planOf(feeds, limits, moment));
 
 const free = { requestsPerSecond: 5, dailyCredits: 20_000 };
 
