@@ -228,16 +228,14 @@ async function requestSamples(settings: Settings, { pool }: OpenDatabase, signal
   for (const [key, entries] of Map.groupBy(requireApiKey(settings), ([, used]) => used)) {
     const chains = entries.map(([id]) => id);
     const client = openClient(settings, key);
+    await using end = new AsyncDisposableStack();
+    end.defer(() => client.close());
     let reported: number | null = null;
-    try {
-      for (const lane of lanes.filter((one) => chains.includes(one.lane.chain_id))) {
-        await delay(1000 / key.requestsPerSecond, undefined, { signal });
-        const answer = await requestSample(client, lane, signal);
-        answers.push(answer);
-        reported = answer.creditsLeft ?? reported;
-      }
-    } finally {
-      await client.close();
+    for (const lane of lanes.filter((one) => chains.includes(one.lane.chain_id))) {
+      await delay(1000 / key.requestsPerSecond, undefined, { signal });
+      const answer = await requestSample(client, lane, signal);
+      answers.push(answer);
+      reported = answer.creditsLeft ?? reported;
     }
     credits.push({ chains, ...(await creditsOf(key, reported, pool)) });
   }
@@ -255,17 +253,13 @@ async function requestSample(
 ) {
   const example = kindOf(lane.operation).walkScope(scope);
   const smallest = operations[lane.operation].request(example, null, 1);
-  const seen: Record<'creditsLeft' | 'aheadMs', number | null> = {
-    creditsLeft: null,
-    aheadMs: null,
-  };
+  let [creditsLeft, aheadMs] = [null, null] as (number | null)[];
   const attempt = async () => {
     const sentMs = Date.now();
     const reply = await client.send({ chainId: lane.chain_id, ...smallest }, { signal });
     const { error, limits, serviceMs, latencyMs, body } = reply;
-    seen.creditsLeft = limits.creditsRemaining;
-    seen.aheadMs =
-      serviceMs === null ? null : clockAhead(serviceMs + halfSecondMs, sentMs, Date.now());
+    creditsLeft = limits.creditsRemaining;
+    aheadMs = serviceMs === null ? null : clockAhead(serviceMs + halfSecondMs, sentMs, Date.now());
     if (error !== null) throw error;
     parseBody(body);
     return { latencyMs };
@@ -274,7 +268,7 @@ async function requestSample(
     if (error instanceof ExplorerError) return error;
     throw error;
   });
-  return { feed: feedName(lane), answer, ...seen };
+  return { feed: feedName(lane), answer, creditsLeft, aheadMs };
 }
 
 /** The explorer's clock, its latency, and one check for all feeds that fail for the same reason. */

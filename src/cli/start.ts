@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { openEngine, prepareDatabase, type Engine, type SourceOptions } from '../app.ts';
+import {
+  directUrlOf,
+  openEngine,
+  prepareDatabase,
+  type Engine,
+  type SourceOptions,
+} from '../app.ts';
 import { ConfigError } from '../config/environment.ts';
 import { requireApiKey, secretsOf, type Settings } from '../config/settings.ts';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
@@ -64,19 +70,16 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
   const settings = settingsOf(context);
   log.conceal(secretsOf(settings));
   requireApiKey(settings);
+  await using end = new AsyncDisposableStack();
   const address = wantedAddress(options, settings);
   const serving = { settings, works: true, metricsAddress: settings.http.metrics };
   // It is served before the database answers, and shows the wait.
   const page = address === null ? null : await servePage(context, address, serving);
+  end.defer(() => page?.close());
   if (page !== null) log.write('http.listening', { url: urlOf(page) });
   const { databaseUrl: url, directUrl } = settings;
   if (url !== null) page?.use({ url, directUrl });
-  let readyAt: Date | null = null;
-  try {
-    readyAt = await workOn({ context, options, settings, log, page });
-  } finally {
-    await page?.close();
-  }
+  const readyAt = await workOn({ context, options, settings, log, page });
   // A signal is the normal end of `start`.
   const times = { ready_at: readyAt?.toISOString() ?? null, stopped_at: new Date().toISOString() };
   return context.print(startDocument, times, '');
@@ -95,28 +98,22 @@ async function workOn({ context, options, settings, log, page }: Work): Promise<
   const changesOf = watchConfig(context, { http: settings.http, log });
   const opened = await awaitEngine({ context, options, settings, log, page });
   if (opened === null) return null;
+  await using end = opened.end;
   const { database, engine } = opened;
-  try {
-    const lanes = configuredLanes(await withTargets(database.db, settings.chains));
-    const readyAt = new Date();
-    const feeds = configuredFeeds(settings.chains);
-    log.write('start.ready', {
-      feeds: feeds.length,
-      chains: new Set(feeds.map(({ chain_id }) => chain_id)).size,
-      next_poll: nextPoll(configuredLanes(settings.chains), readyAt)?.toISOString() ?? null,
-    });
-    await whileCurrent(database.pool, context.signal, (signal) =>
-      serve(lanes, engine, signal, {
-        changes: changesOf(engine),
-        onRound: () => page?.pulse.beat(),
-      }),
-    );
-    log.write('start.stopped', {});
-    return readyAt;
-  } finally {
-    await engine.close();
-    await database.close();
-  }
+  const lanes = configuredLanes(await withTargets(database.db, settings.chains));
+  const readyAt = new Date();
+  const feeds = configuredFeeds(settings.chains);
+  log.write('start.ready', {
+    feeds: feeds.length,
+    chains: new Set(feeds.map(({ chain_id }) => chain_id)).size,
+    next_poll: nextPoll(configuredLanes(settings.chains), readyAt)?.toISOString() ?? null,
+  });
+  const onRound = () => page?.pulse.beat();
+  await whileCurrent(database.pool, context.signal, (signal) =>
+    serve(lanes, engine, signal, { changes: changesOf(engine), onRound }),
+  );
+  log.write('start.stopped', {});
+  return readyAt;
 }
 
 /** The first wait for an unreachable database, in ms, doubled up to the longest one. */
@@ -152,19 +149,16 @@ async function awaitEngine(opening: Work) {
 }
 
 async function openAll({ context, options, settings, log, page }: Work) {
-  const database = await openDatabase(settings, context);
-  try {
-    const { embedded, url } = database;
-    page?.use({ url, directUrl: embedded === null ? settings.directUrl : null });
-    if (embedded !== null) log.write('database.embedded', { folder: embedded.dataDirectory });
-    const report = (reason: string) => log.write('database.locked', { reason });
-    await prepareDatabase(database, { signal: context.signal, report });
-    const engine = await openEngine({ settings, database, log, supervise: true, source: options });
-    return { database, engine };
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
+  await using end = new AsyncDisposableStack();
+  const database = end.use(await openDatabase(settings, context));
+  const { embedded, url } = database;
+  page?.use({ url, directUrl: directUrlOf(settings, database) });
+  if (embedded !== null) log.write('database.embedded', { folder: embedded.dataDirectory });
+  const report = (reason: string) => log.write('database.locked', { reason });
+  await prepareDatabase(database, { signal: context.signal, report });
+  const engine = await openEngine({ settings, database, log, supervise: true, source: options });
+  end.defer(() => engine.close());
+  return { database, engine, end: end.move() };
 }
 
 /**
