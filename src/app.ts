@@ -117,12 +117,16 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { route, session } = await findWays(url, directUrlOf(settings, database));
   const isPooled = route.is !== 'direct';
   if (isPooled) log.write('database.pooled', { pooler: route.pooler, mode: route.is });
+  await using end = new AsyncDisposableStack();
   const { pool, budgetPool } = openWorkPools(url, isPooled, dbTimeouts);
+  end.defer(() => pool.end());
+  end.defer(() => budgetPool.end());
   const db = drizzle(pool);
   const { sameData = false, origin: name } = options.source ?? {};
   const sourceOf = ({ explorer: { baseUrl } }: Settings) => name ?? originOf(baseUrl);
   let origin = sourceOf(settings);
   const connections = openConnections(timeouts);
+  end.defer(() => connections.close());
   let wayOf: (chainId: number) => Way;
   const configure = async (wanted: Settings, isSameData: boolean, bounds?: ScopeBounds) => {
     log.conceal([...secretsOf(wanted), ...passwordsOf(url)]);
@@ -138,18 +142,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     wayOf = await openWays(wanted, keys, { by: pool, pool: budgetPool, timeouts, connections });
     ({ explorer } = wanted);
   };
-  const closeOpened = async () => {
-    await connections.close();
-    await budgetPool.end();
-    await pool.end();
-  };
+  await configure(settings, sameData, options.bounds);
   const queue = { databaseUrl: session.url, isPooled: session.isPooled };
-  const boss = await configure(settings, sameData, options.bounds)
-    .then(() => startBoss({ ...queue, log, supervise, dbTimeouts }))
-    .catch(async (error: unknown) => {
-      await closeOpened();
-      throw error;
-    });
+  const boss = await startBoss({ ...queue, log, supervise, dbTimeouts });
+  end.defer(() => boss.stop({ graceful: false }));
+  const opened = end.move();
   return {
     db,
     pool,
@@ -168,10 +165,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     onCommit: options.onCommit ?? (() => undefined),
     // `--same-data` was said of the first explorer only.
     reconfigure: (wanted) => configure(wanted, false),
-    async close() {
-      await boss.stop({ graceful: false });
-      await closeOpened();
-    },
+    close: () => opened.disposeAsync(),
   };
 }
 

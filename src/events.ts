@@ -1,5 +1,7 @@
-import type { LogLevel } from './log-levels.ts';
 import { counted, duration } from './terminal/numbers.ts';
+
+/** From `--log-level`. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** The types of fields. Only `text` is foreign: it is redacted and escaped. */
 export interface FieldTypes {

@@ -2,8 +2,14 @@ import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import type Pretty from 'pino-pretty';
-import { events, kindOfField, type EventFields, type EventName, type Trouble } from './events.ts';
-import type { LogFormat, LogLevel } from './log-levels.ts';
+import {
+  events,
+  kindOfField,
+  type EventFields,
+  type EventName,
+  type LogLevel,
+  type Trouble,
+} from './events.ts';
 import { printable, printableLines } from './printable.ts';
 import { createRedactor, withoutPasswords } from './redact.ts';
 import { counted, whole } from './terminal/numbers.ts';
@@ -15,6 +21,9 @@ export interface Log {
   /** Masks these from now on; what looks like a key or a password always is. */
   conceal(secrets: readonly string[]): void;
 }
+
+/** From `--log-format`. */
+export type LogFormat = 'pretty' | 'json';
 
 export interface LogStyle {
   readonly format: LogFormat;

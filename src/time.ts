@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import ms, { type StringValue } from 'ms';
 
 const duration =
@@ -39,3 +40,19 @@ export function parseMoment(text: string, now: Date): string | null {
 
 /** What `parseMoment` takes, for messages. */
 export const momentForms = 'a date or time such as 2026-11-01, or how long ago, such as 7d';
+
+/**
+ * Works now and after each pause of so many ms, until the signal aborts. A failure is reported, and the loop goes on:
+ * a lost database is waited for. `setInterval` would make up for long rounds and reject at the abort.
+ */
+export async function every(
+  pauseMs: number,
+  signal: AbortSignal,
+  work: () => Promise<void>,
+  report: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    await work().catch(report);
+    await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+  }
+}

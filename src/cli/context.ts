@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { Waiting } from '../db/lock.ts';
 import { errorOf } from '../failure.ts';
-import type { LogFormat, LogLevel } from '../log-levels.ts';
+import type { LogLevel } from '../events.ts';
+import type { LogFormat } from '../log.ts';
 import { printableLines } from '../printable.ts';
 import type { Look } from '../terminal/look.ts';
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Command, CommanderError, Option } from 'commander';
-import { logFormats, logLevels } from '../log-levels.ts';
+import type { LogLevel } from '../events.ts';
+import type { LogFormat } from '../log.ts';
 import { packageVersion } from '../package-file.ts';
 import {
   commandLineOf,
@@ -15,6 +16,10 @@ import {
   type Registry,
 } from './context.ts';
 import type { Failure } from './failure.ts';
+
+/** Quietest last. */
+const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
+const logFormats: readonly LogFormat[] = ['pretty', 'json'];
 
 /** Loads a command: the whole program takes a second to load, and the help needs none of it. */
 type Load = () => Promise<{ readonly register: (registry: Registry) => void }>;

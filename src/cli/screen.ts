@@ -1,6 +1,5 @@
-import { every } from '../every.ts';
-import type { LogFormat } from '../log-levels.ts';
-import { createLog, type Log } from '../log.ts';
+import { every } from '../time.ts';
+import { createLog, type Log, type LogFormat } from '../log.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import type { Context } from './context.ts';

@@ -98,7 +98,7 @@ async function workOn({ context, options, settings, log, page }: Work): Promise<
   const changesOf = watchConfig(context, { http: settings.http, log });
   const opened = await awaitEngine({ context, options, settings, log, page });
   if (opened === null) return null;
-  await using end = opened.end;
+  await using _end = opened.end;
   const { database, engine } = opened;
   const lanes = configuredLanes(await withTargets(database.db, settings.chains));
   const readyAt = new Date();

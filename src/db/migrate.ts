@@ -4,7 +4,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { migrate as migrateWithDrizzle } from 'drizzle-orm/node-postgres/migrator';
 import type { Pool } from 'pg';
 import { z } from 'zod';
-import { every } from '../every.ts';
+import { every } from '../time.ts';
 import { packageFile, packageVersion } from '../package-file.ts';
 import { withAdvisoryLock, type Waiting } from './lock.ts';
 import { MigrationError, newerDatabase } from './failure.ts';

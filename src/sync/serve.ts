@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describeDatabaseError } from '../db/failure.ts';
 import { events } from '../db/tables.ts';
 import type { Database } from '../db/transaction.ts';
-import { every } from '../every.ts';
+import { every } from '../time.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { pruneLedger } from '../lists/prune.ts';
 import type { Log } from '../log.ts';

@@ -3,7 +3,7 @@ import type { PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { createPool } from '../db/pool.ts';
 import type { Ways } from '../db/route.ts';
-import { every } from '../every.ts';
+import { every } from '../time.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
 import { keyOf, sliceQueue } from './queue.ts';
