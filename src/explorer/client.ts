@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, type ZlibOptions } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Agent, request as httpRequest } from 'undici';
 import { failures } from '../failure.ts';
 import { createRedactor } from '../redact.ts';
@@ -13,6 +12,7 @@ import {
   rateHeaders,
   type RateHeaders,
   retryAfterMs,
+  usualBodyBytes,
 } from './response.ts';
 
 /** Time limits of one attempt, in ms. */
@@ -193,7 +193,7 @@ async function receive(url: URL, signal: AbortSignal, options: ExchangeOptions):
   // A body over the limit ends here with undici's error: the dispatcher has `maxResponseSize`.
   const raw = Buffer.from(await answer.body.arrayBuffer());
   const encoding = answer.headers['content-encoding']?.toString() ?? 'identity';
-  const body = await inflate(raw, encoding.trim().toLowerCase(), options.maxBodyBytes);
+  const body = inflate(raw, encoding.trim().toLowerCase(), options.maxBodyBytes);
   return { status: answer.statusCode, headers: answer.headers, body, bytes: raw.length };
 }
 
@@ -218,19 +218,20 @@ function transportError(error: unknown, { redact, maxBodyBytes }: ExchangeOption
 }
 
 const decoders = new Map([
-  ['br', promisify<Buffer, ZlibOptions, Buffer>(brotliDecompress)],
-  ['gzip', promisify<Buffer, ZlibOptions, Buffer>(gunzip)],
+  ['br', brotliDecompressSync],
+  ['gzip', gunzipSync],
 ]);
 
 /**
- * Decodes the Content-Encoding. RangeError ERR_BUFFER_TOO_LARGE as soon as more than `maxBytes` have come out: a
- * small body must not fill memory. A damaged body is zlib's error, an encoding not requested a TypeError.
+ * Decodes the Content-Encoding, at once: a page takes less than its way to a thread and back. RangeError
+ * ERR_BUFFER_TOO_LARGE as soon as more than `maxBytes` have come out: a small body must not fill memory. A damaged body
+ * is zlib's error, an encoding not requested a TypeError.
  */
-async function inflate(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
+function inflate(body: Buffer, encoding: string, maxBytes: number): Buffer {
   if (encoding === 'identity') return body;
   const decode = decoders.get(encoding);
   if (decode === undefined) throw new TypeError('unknown content encoding');
-  return decode(body, { maxOutputLength: maxBytes });
+  return decode(body, { maxOutputLength: maxBytes, chunkSize: usualBodyBytes });
 }
 
 /** Connections that clients share. `close` waits for the requests under way. */

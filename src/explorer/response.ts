@@ -113,6 +113,8 @@ export function classify(status: number, body: Buffer): FailureClass | 'ok' {
 
 /** Fifty items take 55 KB; the largest fields seen, a few MB. */
 export const largestBodyBytes = 16 * 1024 * 1024;
+/** Most bodies are smaller: unpacked into one buffer, they need no joining. */
+export const usualBodyBytes = 64 * 1024;
 
 /** Escapes that JSON allows and Postgres text refuses: NUL and lone surrogates. */
 const unstorable = /\\u(?:0000|d[89a-f])/iu;

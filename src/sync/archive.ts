@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompressSync } from 'node:zlib';
 import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
-import { largestBodyBytes } from '../explorer/response.ts';
+import { largestBodyBytes, usualBodyBytes } from '../explorer/response.ts';
 import type { Lane } from '../lists/tables.ts';
 import { addToCoverage } from './checkpoint.ts';
 
@@ -20,14 +20,11 @@ const compress = promisify(zstdCompress);
 
 export const packBody = (body: Buffer): Promise<Buffer> => compress(body);
 
-/** Most bodies are smaller: one buffer, no joining. */
-const usualBytes = 64 * 1024;
-
 /** @throws if this version does not know the encoding */
 export function unpackBody(body: Buffer, packedAs: string): Buffer {
   if (packedAs !== encoding) throw new Error(`an archived body is packed as ${packedAs}`);
   // Larger bodies were never packed. Synchronous: a thread hand-off costs more than the work.
-  return zstdDecompressSync(body, { maxOutputLength: largestBodyBytes, chunkSize: usualBytes });
+  return zstdDecompressSync(body, { maxOutputLength: largestBodyBytes, chunkSize: usualBodyBytes });
 }
 
 export async function archiveBodies(tx: Transaction, bodies: readonly PackedBody[]): Promise<void> {
