@@ -39,6 +39,7 @@ interface PageRequest extends ExplorerRequest {
  */
 export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
   const redact = createRedactor(secrets);
+  const traces = secrets.filter((key) => key.length >= shortestMasked).map(traceOf);
   return async (request: PageRequest, signal: AbortSignal): Promise<FetchedPage> => {
     const { chainId: chain_id, operation, lane, isRecheck = false } = request;
     const labels = { by, chain_id, operation, lane };
@@ -50,7 +51,8 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
       try {
         await budget.report({ slot, error, limits });
         if (error !== null) throw error;
-        const body = withoutSecrets(reply.body, secrets, redact);
+        const isEcho = traces.some((trace) => reply.body.includes(trace));
+        const body = isEcho ? Buffer.from(redact(reply.body.toString())) : reply.body;
         const { page_id, at } = slot;
         return { page_id, at, body, json: readPage(body, redact), bytes, attempts, latencyMs };
       } catch (failure) {
@@ -85,19 +87,8 @@ const lacksNext = (json: unknown): boolean =>
   Object.hasOwn(json, 'items') &&
   !Object.hasOwn(json, 'next_page_params');
 
-/** Shorter secrets would mask data; no service issues such keys. */
+/** A service that echoes its request repeats our keys. Shorter ones would mask data; none issues such. */
 const shortestMasked = 8;
-
-/** Masks our keys in a body that repeats them, as a service does that echoes its request. */
-function withoutSecrets(
-  body: Buffer,
-  secrets: readonly string[],
-  redact: (text: string) => string,
-): Buffer {
-  const long = secrets.filter((key) => key.length >= shortestMasked);
-  const echoes = long.some((key) => body.includes(traceOf(key)));
-  return echoes ? Buffer.from(redact(body.toString())) : body;
-}
 
 /**
  * The longest part of a key that JSON, HTML, URLs and forms leave unchanged: a cheap search on every page. JSON alone
