@@ -127,8 +127,8 @@ export interface Changes {
 
 /**
  * Adds unknown addresses, and finds those stored otherwise, in one statement. Most are stored as reported: read
- * here, they need no lock (a write), and no look at their lists. What another transaction writes meanwhile counts as
- * later; an address that it has just added has no change here, and goes the long way.
+ * here, they need no lock (a write), no insert that meets them, and no look at their lists. What another transaction
+ * writes meanwhile counts as later; an address that it has just added has no change here, and goes the long way.
  */
 async function findChanges(
   tx: Transaction,
@@ -145,16 +145,13 @@ async function findChanges(
   const { rows } = await tx.execute<{ at: number; change: Change }>(sql`
     with excluded as materialized (
       select * from ${recordset('reported', observedShape, observedColumns, shown)}
+    ), looked as materialized (
+      select *, ${sql.raw(changeOf)} as change from excluded
     ), added as (
-      ${sql.raw(insertReported)}
+      ${sql.raw(insertUnknown)}
     )
-    select at, change
-    from (
-      select at, case when hash in (select hash from added) then 'added' else ${sql.raw(changeOf)} end as change
-      from excluded
-      -- So that each address is looked at once.
-      offset 0
-    ) as looked
+    select at, case when hash in (select hash from added) then 'added' else change end as change
+    from looked
     where change is distinct from 'nothing'
   `);
   const those = (...what: readonly Change[]) =>
@@ -190,10 +187,11 @@ const observedColumns = [...addressColumns, 'at', ...addressListNames];
 const memberColumns = (name: AddressList) => ['position', ...Object.keys(listOf(name).columns)];
 const columnsByList = forLists(memberColumns);
 
-/** As SQL: adds the reported addresses of which none is stored, in the order of their keys, so that no two deadlock. */
-const insertReported = `
+/** As SQL: adds the addresses that were not found, in the order of their keys, so that no two deadlock. */
+const insertUnknown = `
   insert into ${shape.name} as t (${columnList(addressColumns)}, first_seen_at, updated_at)
-  select ${columnList(addressColumns)}, now(), now() from excluded
+  select ${columnList(addressColumns)}, now(), now() from looked
+  where change is null
   order by ${columnList(shape.key)}
   on conflict do nothing
   returning hash`;
