@@ -55,14 +55,16 @@ interface Read {
 }
 
 const unreadable: unique symbol = Symbol('unreadable');
-const nothing: Read = { value: null };
+
+/** A value of the form that nearly all have, which needs neither zod nor a walk; undefined: it is of another. */
+function usualValue(place: Outline, raw: unknown, { drift }: Walk): unknown {
+  if (raw === null) return place.isRequired ? undefined : null;
+  if (typeof raw !== 'string') return typeof raw === place.plainType ? raw : undefined;
+  if (place.known?.includes(raw) === false) drift.note('value', place.path, raw);
+  return place.plainType === 'string' ? raw : place.usual?.(raw);
+}
 
 function readValue(place: Outline, raw: unknown, walk: Walk): Read | typeof unreadable {
-  if (raw === null && !place.isRequired) return nothing;
-  if (typeof raw === 'string' && place.known?.includes(raw) === false) {
-    walk.drift.note('value', place.path, raw);
-  }
-  if (typeof raw === place.plainType) return { value: raw };
   const { fields, element } = place;
   if (element !== null && Array.isArray(raw)) return readList(element, raw, walk);
   if (fields !== null && isJsonObject(raw)) {
@@ -112,6 +114,11 @@ function readObject(
       continue;
     }
     seen.present[field.index] = (seen.present[field.index] ?? 0) + 1;
+    const usual = usualValue(field, given, walk);
+    if (usual !== undefined) {
+      value[name] = usual;
+      continue;
+    }
     walk.path.push(name);
     const read = readValue(field, given, walk);
     walk.path.pop();
@@ -122,7 +129,7 @@ function readObject(
     value[name] = read.value;
     if (field.isOwnRow === true) walk.extraOf.set(name, read.left ?? null);
     else if (read.left !== undefined) left.push([name, read.left]);
-    for (const [member, extra] of read.extras ?? []) left.push([`${name}${member}`, extra]);
+    read.extras?.forEach(([member, extra]) => left.push([`${name}${member}`, extra]));
   }
   for (const { name, names } of place.others) {
     if (!isContradicted(raw, value, name, names)) continue;
@@ -159,6 +166,8 @@ function readList(element: Outline, raw: readonly unknown[], walk: Walk): Read {
   const extras: [string, unknown][] = [];
   const value = raw.map((member, index) => {
     if (member === null) walk.drift.note('type', element.path, 'null');
+    const usual = usualValue(element, member, walk);
+    if (usual !== undefined) return usual;
     walk.path.push(index);
     const read = readValue(element, member, walk);
     walk.path.pop();

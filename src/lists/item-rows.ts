@@ -11,9 +11,10 @@ import {
   unreadBelow,
   unreadFields,
   unreadMembers,
+  usually,
 } from '../drift/fields.ts';
 import { type ExactNumber, integerText, isExactNumber } from '../exact-number.ts';
-import { type EmbeddedAddress, hashOf, observeAddress } from '../load/address.ts';
+import { type EmbeddedAddress, hashOf, hexOf, observeAddress } from '../load/address.ts';
 import type { ChildTable } from '../load/load.ts';
 import type { ItemRows, Place, Scope } from './operation.ts';
 import { keyText } from './positions.ts';
@@ -245,11 +246,7 @@ export const percentage = z.union([z.number(), nearestDouble]).nullish();
 /** A count, height or id: none is negative, or beyond 2^53. */
 export const count = z.int().nonnegative().nullish();
 
-/** Thirty-two bytes of hex, stored in lower case. */
-export const hash = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{64}$/, 'expected a hash: 0x and 64 hex digits')
-  .transform((value) => value.toLowerCase());
+export const hash = hexOf(64, 'a hash');
 
 /** A block height or batch number as the JSON integer it is in the API. */
 export const height = z.number().int().nonnegative();
@@ -267,31 +264,33 @@ const digits = z
 /** A JSON number in the place of digits, which loses none of them. */
 const digitsOfNumber = z.unknown().transform((value) => integerText(value) ?? value);
 
+const anyDigits = z.union([digits, digitsOfNumber.pipe(digits)]);
+
 /** Wei and other big integers, from 0 to 2^256 - 1: base-10 text, or a number. */
-export const bigInteger = z.union([digits, digitsOfNumber.pipe(digits)]).nullish();
+export const bigInteger = usually(anyDigits, /^[0-9]{1,77}$/).nullish();
 
 const shortDigits = z
   .string()
   .regex(/^[0-9]{1,15}$/, 'expected a number: base 10, not negative, at most 15 digits');
+const shortNumber = z.union([shortDigits, digitsOfNumber.pipe(shortDigits)]).transform(Number);
 
 /** A height or count in base-10 text, as account abstraction prints heights; a number is as good. */
-export const numberText = z
-  .union([shortDigits, digitsOfNumber.pipe(shortDigits)])
-  .transform(Number);
+export const numberText = usually(shortNumber, /^[0-9]{1,15}$/, Number);
 
-/** ISO 8601 to the second or finer; a time without a zone is UTC, as the service's are. */
-export const time = z.iso
+const isoTime = z.iso
   .datetime({ offset: true, local: true })
   .refine(isStorable, 'a time that Postgres cannot hold: its year is 0 or its offset 16 h or more')
   .refine((value) => /T\d\d:\d\d:\d\d/u.test(value), 'expected a time with its seconds')
-  .transform((value) => utc(wholeMicroseconds(value)))
-  .nullish();
+  // What is finer than a microsecond is cut off: Postgres rounds it, up into the next second if need be.
+  .transform((value) => utc(value.replace(/(\.\d{6})\d+/u, '$1')));
+const usualTime =
+  /^[12]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,6})?Z$/;
+
+/** ISO 8601 to the second or finer; a time without a zone is UTC, as the service's are. */
+export const time = usually(isoTime, usualTime).nullish();
 
 function isStorable(value: string): boolean {
   return !value.startsWith('0000') && !/[+-](?:1[6-9]|2\d):?\d\d$/u.test(value);
 }
-
-/** What is finer than a microsecond is cut off: Postgres rounds it, up into the next second if need be. */
-const wholeMicroseconds = (value: string) => value.replace(/(\.\d{6})\d+/u, '$1');
 
 const utc = (value: string) => (/(?:Z|[+-]\d\d:?\d\d)$/iu.test(value) ? value : `${value}Z`);

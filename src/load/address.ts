@@ -10,6 +10,7 @@ import {
   unreadBelow,
   unreadFields,
   unreadMembers,
+  usually,
 } from '../drift/fields.ts';
 import {
   type addresses,
@@ -19,11 +20,17 @@ import {
   addressWatchlistNames,
 } from './tables.ts';
 
-/** Twenty bytes of hex, in lower case: the service prints EIP-55; one address is one row. */
-export const addressHash = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/, 'expected an address: 0x and 40 hex digits')
-  .transform((hash) => hash.toLowerCase());
+const lowerCase = (text: string) => text.toLowerCase();
+
+/** Hex in lower case, however the service prints it. */
+export function hexOf(digits: number, what: string) {
+  const form = new RegExp(`^0x[0-9a-fA-F]{${digits}}$`);
+  const hex = z.string().regex(form, `expected ${what}: 0x and ${digits} hex digits`);
+  return usually(hex.transform(lowerCase), form, lowerCase);
+}
+
+/** The service prints EIP-55; one address is one row. */
+export const addressHash = hexOf(40, 'an address');
 
 const nullableText = z.string().nullish();
 const nullableFlag = z.boolean().nullish();

@@ -242,8 +242,13 @@ export const reportedPlaces = (
   }));
 
 /** The first of the named fields that the item has. */
-export const firstReported = (item: unknown, names: readonly string[]): unknown =>
-  names.map((name) => fieldOf(item, name)).find((value) => value !== undefined && value !== null);
+export function firstReported(item: unknown, names: readonly string[]): unknown {
+  for (const name of names) {
+    const value = fieldOf(item, name);
+    if (value !== undefined && value !== null) return value;
+  }
+  return undefined;
+}
 
 /** Null if a part of the key is missing. */
 function keyOf(item: unknown, key: readonly KeyPart[]): string | null {

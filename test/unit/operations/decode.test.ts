@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { type Outline, outlineOf } from '../../../src/drift/fields.ts';
 import { decodeItem } from '../../../src/lists/decode.ts';
 import { parseBody } from '../../../src/explorer/response.ts';
 import { type OperationName, operationNames, operations } from '../../../src/lists/registry.ts';
@@ -28,6 +29,33 @@ const variants = (item: Readonly<Record<string, unknown>>): Record<string, unkno
       : []),
   ]),
 ];
+
+const two = (part: number) => String(part).padStart(2, '0');
+const texts = [
+  ...Array.from({ length: 448 }, (_, day) => `2023-${two(day >> 5)}-${two(day % 32)}T12:00:00Z`),
+  ...['00:00:00', '23:59:59.1', '24:00:00', '12:60:00', '12:00', '09:08:07.1234567'].flatMap(
+    (hour) => ['Z', '', '+02:00'].map((zone) => `2024-02-28T${hour}${zone}`),
+  ),
+  ...Array.from({ length: 80 }, (_, length) => '9'.repeat(length)),
+  ...[19, 20, 32].flatMap((bytes) => [`0x${'aB'.repeat(bytes)}`, `0x${'gB'.repeat(bytes)}`]),
+  '-7',
+  '7\n',
+];
+
+const placesIn = (place: Outline): Outline[] =>
+  [...(place.fields?.values() ?? []), ...(place.element === null ? [] : [place.element])].flatMap(
+    (inner) => [inner, ...placesIn(inner)],
+  );
+
+test.each(operationNames)('%s: a text of the usual form is read as its schema reads it', (name) => {
+  const differing = placesIn(outlineOf(operations[name].item)).flatMap(({ path, schema, usual }) =>
+    texts.flatMap((text) => {
+      const read = usual?.(text);
+      return read === undefined || schema.safeParse(text).data === read ? [] : [`${path}: ${text}`];
+    }),
+  );
+  expect(differing).toEqual([]);
+});
 
 test.each(operationNames)('%s: an item is read whole if its schema takes it', (name) => {
   const { item: schema } = operations[name];
