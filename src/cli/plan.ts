@@ -126,13 +126,7 @@ function rangeText({ least, likely, most }: Range, format: (count: number) => st
 
 /** Null: it never ends. */
 const timeText = (seconds: PlanDocument['history']['seconds']): string | null =>
-  seconds.most === null ? null : rangeText({ least: 0, ...seconds }, about);
+  seconds.most === null ? null : rangeText({ least: 0, ...seconds }, duration);
 
 /** For a column; from 100,000 on, the last digits do not matter. */
 const short = (count: number) => (count < 100_000 ? whole(count) : compact(count));
-
-/** A rounded time: no seconds after an hour, no minutes after a day. */
-function about(seconds: number): string {
-  const unit = seconds >= 86_400 ? 3_600 : seconds >= 3_600 ? 60 : 1;
-  return duration(Math.round(seconds / unit) * unit);
-}

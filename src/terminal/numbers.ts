@@ -15,14 +15,14 @@ export const compact = (count: number): string => shortened.format(count);
 export const percent = (share: number): string =>
   `${tenths.format(share < 1 ? Math.min(99.9, share * 100) : share * 100)} %`;
 
-/** A time in its two largest units, such as 2h 5m; `unknown` for null. */
-export const duration = (seconds: number | null): string =>
-  seconds === null
-    ? 'unknown'
-    : prettyMilliseconds(seconds * 1000, {
-        unitCount: 2,
-        secondsDecimalDigits: Math.abs(seconds) < 10 ? 1 : 0,
-      });
+/** A time in its two largest units, such as 2h 5m: no seconds after an hour; `unknown` for null. */
+export function duration(seconds: number | null): string {
+  if (seconds === null) return 'unknown';
+  const size = Math.abs(seconds);
+  const unit = size >= 86_400 ? 3_600 : size >= 3_600 ? 60 : 1;
+  const shown = size < 10 ? seconds : Math.trunc(seconds / unit) * unit;
+  return prettyMilliseconds(shown * 1000, { unitCount: 2 });
+}
 
 /** A time in its largest unit, such as 2h. */
 export const brief = (seconds: number): string =>
