@@ -16,6 +16,7 @@ import { areRolesGranted, grantRoles } from './db/roles.ts';
 import { findWays } from './db/route.ts';
 import { type DatabaseTimeouts, workTimeouts } from './db/timeouts.ts';
 import { openWorkPools } from './db/pool.ts';
+import type { Database } from './db/transaction.ts';
 import { openBudget } from './explorer/budget.ts';
 import {
   createExplorerClient,
@@ -122,27 +123,19 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   end.defer(() => pool.end());
   end.defer(() => budgetPool.end());
   const db = drizzle(pool);
-  const { sameData = false, origin: name } = options.source ?? {};
-  const sourceOf = ({ explorer: { baseUrl } }: Settings) => name ?? originOf(baseUrl);
-  let origin = sourceOf(settings);
+  const { sameData: isSame = false } = options.source ?? {};
+  let origin = '';
   const connections = openConnections(timeouts);
   end.defer(() => connections.close());
   let wayOf: (chainId: number) => Way;
-  const configure = async (wanted: Settings, isSameData: boolean, bounds?: ScopeBounds) => {
+  const configure = async (wanted: Settings, sameData: boolean, bounds?: ScopeBounds) => {
     log.conceal([...secretsOf(wanted), ...passwordsOf(url)]);
     const keys = requireApiKey(wanted);
-    const from = wanted.configFile === null ? 'flags' : 'file';
-    const source = { origin: sourceOf(wanted), isSameData };
-    await registerFeeds(db, configuredFeeds(wanted.chains, bounds), from, source);
-    origin = source.origin;
-    // Flags state the target with their own command; else the file does, or a command.
-    if (from === 'file') {
-      await reconcileTargets(db, configuredLanes(await withTargets(db, wanted.chains)));
-    }
+    origin = await registerSettings(db, wanted, { ...options.source, sameData }, bounds);
     wayOf = await openWays(wanted, keys, { by: pool, pool: budgetPool, timeouts, connections });
     ({ explorer } = wanted);
   };
-  await configure(settings, sameData, options.bounds);
+  await configure(settings, isSame, options.bounds);
   const queue = { databaseUrl: session.url, isPooled: session.isPooled };
   const boss = await startBoss({ ...queue, log, supervise, dbTimeouts });
   end.defer(() => boss.stop({ graceful: false }));
@@ -167,6 +160,21 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     reconfigure: (wanted) => configure(wanted, false),
     close: () => opened.disposeAsync(),
   };
+}
+
+/** Registers the feeds of the settings. @returns the name of their explorer. @throws OriginError */
+export async function registerSettings(
+  db: Database,
+  { configFile, chains, explorer }: Settings,
+  { sameData = false, origin = originOf(explorer.baseUrl) }: SourceOptions,
+  bounds?: ScopeBounds,
+): Promise<string> {
+  const from = configFile === null ? 'flags' : 'file';
+  const source = { origin, isSameData: sameData };
+  await registerFeeds(db, configuredFeeds(chains, bounds), from, source);
+  // Flags state the target with their own command; else the file does, or a command.
+  if (from === 'file') await reconcileTargets(db, configuredLanes(await withTargets(db, chains)));
+  return origin;
 }
 
 const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal });

@@ -1,8 +1,5 @@
 import { counted, duration } from './terminal/numbers.ts';
 
-/** From `--log-level`. */
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
-
 /** The types of fields. Only `text` is foreign: it is redacted and escaped. */
 export interface FieldTypes {
   readonly name: string;
@@ -64,7 +61,7 @@ interface Repetition<Name extends string> {
  * and escaped after.
  */
 const event = <const Name extends string = never>(
-  level: Exclude<LogLevel, 'silent'>,
+  level: 'debug' | 'info' | 'warn' | 'error',
   names: readonly Name[],
   says: string | ((given: FieldsOf<Name>, atMs: number) => string),
   repetition: Repetition<Name> = {},

@@ -2,14 +2,7 @@ import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import type Pretty from 'pino-pretty';
-import {
-  events,
-  kindOfField,
-  type EventFields,
-  type EventName,
-  type LogLevel,
-  type Trouble,
-} from './events.ts';
+import { events, kindOfField, type EventFields, type EventName, type Trouble } from './events.ts';
 import { printable, printableLines } from './printable.ts';
 import { createRedactor, withoutPasswords } from './redact.ts';
 import { counted, whole } from './terminal/numbers.ts';
@@ -22,7 +15,8 @@ export interface Log {
   conceal(secrets: readonly string[]): void;
 }
 
-/** From `--log-format`. */
+/** From `--log-level` and `--log-format`. */
+export type LogLevel = (typeof events)[EventName]['level'] | 'silent';
 export type LogFormat = 'pretty' | 'json';
 
 export interface LogStyle {

@@ -23,7 +23,7 @@ export interface OpenDatabase {
 }
 
 /** Disposing of it closes it. */
-export interface OwnDatabase extends OpenDatabase, AsyncDisposable {}
+export type OwnDatabase = OpenDatabase & AsyncDisposable;
 
 export interface EmbeddedPlace {
   readonly cwd: string;

@@ -3,8 +3,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { Waiting } from '../db/lock.ts';
 import { errorOf } from '../failure.ts';
-import type { LogLevel } from '../events.ts';
-import type { LogFormat } from '../log.ts';
+import type { LogFormat, LogLevel } from '../log.ts';
 import { printableLines } from '../printable.ts';
 import type { Look } from '../terminal/look.ts';
 

@@ -18,25 +18,20 @@ import {
   settingsOf,
 } from './database.ts';
 
-const server = {
-  running: z.boolean(),
-  /** Its process, and its port on 127.0.0.1; null: not running. */
-  pid: z.int().nullable(),
-  port: z.int().nullable(),
-  /** Null: not created yet. */
-  data_directory: z.string().nullable(),
-  log_file: z.string().nullable(),
-};
+const serverDocument = <const Name extends string>(name: Name) =>
+  z.strictObject({
+    schema: z.literal(name),
+    running: z.boolean(),
+    /** Its process, and its port on 127.0.0.1; null: not running. */
+    pid: z.int().nullable(),
+    port: z.int().nullable(),
+    /** Null: not created yet. */
+    data_directory: z.string().nullable(),
+    log_file: z.string().nullable(),
+  });
 
-export const dbStartDocument = z.strictObject({
-  schema: z.literal('explorer-etl/db-start/1'),
-  ...server,
-});
-
-export const dbStatusDocument = z.strictObject({
-  schema: z.literal('explorer-etl/db-status/1'),
-  ...server,
-});
+export const dbStartDocument = serverDocument('explorer-etl/db-start/1');
+export const dbStatusDocument = serverDocument('explorer-etl/db-status/1');
 
 export const dbStopDocument = z.strictObject({
   schema: z.literal('explorer-etl/db-stop/1'),
@@ -71,8 +66,7 @@ export function register({ command, run, explain }: Registry): void {
 }
 
 async function start(context: Context) {
-  const directory = embeddedOf(context);
-  await startEmbeddedPostgres({ directory });
+  await startEmbeddedPostgres({ directory: embeddedOf(context) });
   return printState(context, dbStartDocument);
 }
 
@@ -89,14 +83,9 @@ async function printState(
   schema: typeof dbStartDocument | typeof dbStatusDocument,
 ) {
   const state = await inspectEmbeddedPostgres(embeddedOf(context));
-  const running = state?.server ?? null;
-  const fields = {
-    running: running !== null,
-    pid: running?.pid ?? null,
-    port: running?.port ?? null,
-    data_directory: state?.dataDirectory ?? null,
-    log_file: state?.logFile ?? null,
-  };
+  const { pid = null, port = null } = state?.server ?? {};
+  const { dataDirectory: data_directory = null, logFile: log_file = null } = state ?? {};
+  const fields = { running: pid !== null, pid, port, data_directory, log_file };
   return context.print(schema, fields, stateText(state, context.commandLine));
 }
 
@@ -166,7 +155,6 @@ async function psql(context: Context, _options: object, args: readonly string[])
   // `reads` accepts a standby: psql reports it, and users may write.
   await using database = await openFor(settings, context, 'reads');
   const code = await runPsql(context, forLibpq(database.url), args);
-  if (code === null) throw new UsageError(notInstalled(context.commandLine));
   return code === 0 ? exits.done : exits.failed;
 }
 
@@ -194,12 +182,12 @@ function withoutPassword(given: string) {
   return { url: address.href, password };
 }
 
-/** @returns the exit code; null if psql is not installed */
+/** @returns the exit code */
 async function runPsql(
-  { env, cwd, signal, yieldTerminal }: Context,
+  { env, cwd, signal, yieldTerminal, commandLine }: Context,
   database: string,
   args: readonly string[],
-): Promise<number | null> {
+): Promise<number> {
   const { url, password } = withoutPassword(database);
   const own = Object.entries(env).filter(([name]) => handedOn.test(name));
   const child = spawn('psql', [url, ...args], {
@@ -216,8 +204,8 @@ async function runPsql(
     signal.throwIfAborted();
     return code ?? exits.failed.code;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new UsageError(notInstalled(commandLine));
   }
 }
 

@@ -96,7 +96,7 @@ async function demo(outer: Context, options: DemoOptions): Promise<Exit> {
   const isEmbedded = settings.databaseUrl === null;
   const context = { ...outer, commandLine: commandLineOf({ ...outer, demo: isEmbedded }) };
   await using end = new AsyncDisposableStack();
-  const page = await servePage(context, null, { settings, works: false, metricsAddress: null });
+  const page = await servePage(context, settings, { address: null, works: false });
   end.defer(() => page.close());
   using screen = await openScreen(context, [`The page: ${urlOf(page)}`]);
   screen.step('Starting Postgres');
@@ -265,30 +265,28 @@ const rowsOf = ({ feeds }: Pick<StatusDocument, 'feeds'>) => sum(feeds.map(({ ro
 const isComplete = ({ verified, lanes }: FeedStatus): boolean =>
   verified.share === 1 && lanes.every(({ run_state: state }) => state === 'finished');
 
-function exitOf({ kill, feeds }: DemoResult): Exit {
-  if (kill === null) return exits.interrupted;
-  if (!isKillClean(kill)) return exits.failed;
-  return feeds.every(({ is_verified: isVerified }) => isVerified) ? exits.done : exits.open;
-}
+const isVerified = ({ feeds }: DemoResult) => feeds.every(({ is_verified: is }) => is);
 
-function headLine(look: Look, chains: number, isEmbedded: boolean): string {
-  const to = isEmbedded ? 'embedded Postgres' : 'your Postgres';
-  const text = ` · ${counted(chains, 'simulated chain')} → ${to} · no key, no network`;
-  const line = paint(look, 'strong', 'explorer-etl demo') + text;
-  return look.isTerminal ? fit(line, look.columns) : line;
+function exitOf(result: DemoResult): Exit {
+  if (result.kill === null) return exits.interrupted;
+  if (!isKillClean(result.kill)) return exits.failed;
+  return isVerified(result) ? exits.done : exits.open;
 }
 
 /** The demo's result, on one screen. */
 export function demoText(result: DemoResult, look: Look, commandLine: CommandLine): string {
   const { database, feeds, kill, totals, credits } = result;
   if (kill === null) return 'Interrupted. Progress is saved: the same command resumes.\n';
-  const chains = new Set(feeds.map(({ chain_id: id }) => id)).size;
-  const rows = feeds.map(({ is_verified: isVerified, chain_name, label, rows: stored, pages }) => [
-    `${signOf(look, isVerified)} ${chain_name}`,
+  const chains = counted(new Set(feeds.map(({ chain_id: id }) => id)).size, 'simulated chain');
+  const to = database === 'embedded' ? 'embedded Postgres' : 'your Postgres';
+  const title = paint(look, 'strong', 'explorer-etl demo');
+  const head = `${title} · ${chains} → ${to} · no key, no network`;
+  const rows = feeds.map(({ is_verified: is, chain_name: chain, label, ...stored }) => [
+    `${signOf(look, is)} ${chain}`,
     label,
-    counted(stored, 'row'),
-    counted(pages, 'page'),
-    isVerified ? 'verified' : 'not verified',
+    counted(stored.rows, 'row'),
+    counted(stored.pages, 'page'),
+    is ? 'verified' : 'not verified',
   ]);
   const budget = credits.limit === null ? '' : ` of a free day's ${whole(credits.limit)}`;
   const sums = [
@@ -303,18 +301,17 @@ export function demoText(result: DemoResult, look: Look, commandLine: CommandLin
     ['explorer-etl init', 'your chains, with your key'],
     ['explorer-etl db stop', 'stops Postgres'],
   ] as const;
-  const from = feeds.some(({ is_verified: isVerified }) => !isVerified) ? 0 : 1;
-  const next = steps.slice(from, database === 'embedded' ? steps.length : -1);
+  const from = isVerified(result) ? 1 : 0;
+  const next = steps
+    .slice(from, database === 'embedded' ? steps.length : -1)
+    .map(([bare, what]) => [commandLine(bare), what] as const);
   const text = [
-    headLine(look, chains, database === 'embedded'),
+    look.isTerminal ? fit(head, look.columns) : head,
     ...tableLines(look, { rows, aligns: ['left', 'left', 'right', 'right'], flexible: [1] }),
     ...prose(look, sums, 2),
     ...killLines(kill, look),
     '',
-    ...nextLines(
-      look,
-      next.map(([bare, what]) => [commandLine(bare), what]),
-    ),
+    ...nextLines(look, next),
   ];
   return `${text.join('\n')}\n`;
 }

@@ -7,7 +7,7 @@ import { statementOf } from '../query/question.ts';
 import { momentForms, parseMoment } from '../time.ts';
 import { counted } from '../terminal/numbers.ts';
 import { count } from '../status/schema.ts';
-import { collect } from './options.ts';
+import { addDemo, collect } from './options.ts';
 import { openData } from './database.ts';
 import { UsageError, type Context, type Registry } from './context.ts';
 import { questionOf } from './query.ts';
@@ -31,7 +31,7 @@ interface ExportOptions {
 
 export function register({ command, run, explain }: Registry): void {
   const format = new Option('--format <format>', 'of the files').choices(['parquet', 'csv']);
-  command
+  addDemo(command)
     .argument(
       '[names...]',
       'tables and views of schema explorer (default: all tables, and the views of data)',
@@ -48,7 +48,6 @@ export function register({ command, run, explain }: Registry): void {
     )
     .option('--since <day>', 'from this UTC day on, or that of so long ago, such as 7d', day, null)
     .option('--until <day>', 'up to this UTC day, or that of so long ago', day, null)
-    .option('--demo', "export the demo's database")
     .action(run(exportTo));
   const examples = [
     'explorer-etl export --to lake',

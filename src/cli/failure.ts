@@ -55,16 +55,11 @@ export interface Failure {
   readonly errors: Message[];
 }
 
-const failureOfKind = (kind: ErrorKind, ...messages: Partial<Message>[]): Failure => ({
+type Said = Pick<Message, 'message'> & Partial<Message>;
+
+const failureOfKind = (kind: ErrorKind, ...said: Said[]): Failure => ({
   exit: exitOf(kind),
-  errors: messages.map((own) => ({
-    kind,
-    code: null,
-    where: null,
-    message: '',
-    hint: null,
-    ...own,
-  })),
+  errors: said.map((own) => ({ kind, code: null, where: null, hint: null, ...own })),
 });
 
 /** An error's messages, without a stack, and its exit: 2 if the user can fix it first, otherwise 1. */
@@ -107,12 +102,16 @@ export const interruption = failureOfKind('interrupted', {
   message: 'A signal ended the command.',
 });
 
+/** A line for each error. */
+export const linesOf = ({ errors }: Failure): string[] =>
+  errors.map(({ where, message, hint }) => {
+    const what = hint === null ? message : `${message} ${hint}`;
+    return where === null ? what : `${where}: ${what}`;
+  });
+
 /** Prints errors on stderr. */
-export function printFailure({ stderr }: Pick<World, 'stderr'>, { errors }: Failure): void {
-  for (const { where, message, hint } of errors) {
-    const place = where === null ? 'explorer-etl: ' : `explorer-etl: ${where}: `;
-    stderr(`${place}${message}${hint === null ? '' : ` ${hint}`}\n`);
-  }
+export function printFailure({ stderr }: Pick<World, 'stderr'>, failure: Failure): void {
+  for (const line of linesOf(failure)) stderr(`explorer-etl: ${line}\n`);
 }
 
 /** Writes the document of a failure, for a command that wrote none. */

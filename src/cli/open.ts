@@ -39,8 +39,8 @@ async function open(context: Context, options: OpenOptions) {
   const settings = settingsOf(context, {}, 'database');
   await demandDatabase(context, settings);
   await using database = await openFor(settings, context, 'reads');
-  const serving = { settings, works: false, metricsAddress: null };
-  const server = await servePage(context, wantedAddress(options, settings), serving);
+  const address = wantedAddress(options, settings);
+  const server = await servePage(context, settings, { address, works: false });
   await using end = new AsyncDisposableStack();
   end.defer(() => server.close());
   const url = urlOf(server);
@@ -79,30 +79,23 @@ export function wantedAddress(
   return flag ?? http.listen;
 }
 
-interface Serving {
-  readonly settings: Pick<Settings, 'http' | 'explorer'>;
-  readonly works: boolean;
-  /** A second address for health and metrics. */
-  readonly metricsAddress: ListenAddress | null;
-}
-
 /** Serves the page; without an address on the usual port, or a free one. @throws ListenError */
 export async function servePage(
-  context: Context,
-  wanted: ListenAddress | null,
-  { settings, works, metricsAddress }: Serving,
+  { commandLine }: Context,
+  { http, explorer }: Pick<Settings, 'http' | 'explorer'>,
+  { address: wanted, works }: { readonly address: ListenAddress | null; readonly works: boolean },
 ): Promise<HttpServer> {
   const serveAt = (address: ListenAddress) =>
     startHttp({
       address,
-      metricsAddress,
-      token: settings.http.token,
-      hosts: settings.http.hosts,
-      status: (pool) => statusOrOutage(pool, settings.explorer.pageSize),
+      metricsAddress: works ? http.metrics : null,
+      token: http.token,
+      hosts: http.hosts,
+      status: (pool) => statusOrOutage(pool, explorer.pageSize),
       assets: webAssets,
       works,
       version: packageVersion(),
-      commandLine: context.commandLine,
+      commandLine,
       now: () => performance.now(),
     });
   if (wanted !== null) return serveAt(wanted);

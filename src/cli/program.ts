@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { Command, CommanderError, Option } from 'commander';
-import type { LogLevel } from '../events.ts';
-import type { LogFormat } from '../log.ts';
+import type { LogFormat, LogLevel } from '../log.ts';
 import { packageVersion } from '../package-file.ts';
 import {
   commandLineOf,

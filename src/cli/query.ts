@@ -16,8 +16,8 @@ import { tableLines, widthOf } from '../terminal/layout.ts';
 import { plainLook, type Look } from '../terminal/look.ts';
 import { count } from '../status/schema.ts';
 import { openData } from './database.ts';
-import { wholeNumber } from './options.ts';
-import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
+import { addDemo, wholeNumber } from './options.ts';
+import { exits, UsageError, type Context, type Registry } from './context.ts';
 
 /** `query --json`. `exit` comes after the rows, which are streamed; cut output is no valid JSON. */
 export const queryDocument = z.strictObject({
@@ -78,7 +78,7 @@ const dayMs = 86_400_000;
 export function register({ command, run, explain }: Registry): void {
   const what = 'how long the server may work on it, such as 5m; 0: no limit';
   const timeout = new Option('--timeout <time>', what);
-  command
+  addDemo(command)
     .argument('[query]', 'a statement in SQL, or the name of a query')
     .option('--list', 'list the queries that have a name')
     .option('--file <file>', 'run the statement of a file; - is stdin')
@@ -92,7 +92,6 @@ export function register({ command, run, explain }: Registry): void {
     .addOption(timeout.argParser(timeoutOf).default(timeoutOf(defaultTimeout), defaultTimeout))
     .option('--chain <chain>', 'of a named query: only this chain, by number or name')
     .option('--days <n>', 'of a named query: so many days back, such as 7 or 2w', daysOf)
-    .option('--demo', "query the demo's database")
     .action(run(query));
   const examples = [
     'explorer-etl query --list',
@@ -146,29 +145,24 @@ async function query(context: Context, options: QueryOptions, given?: string) {
   return exits.done;
 }
 
-function list(context: Context) {
-  const all = questions();
-  const described = all.map(({ name, question, parameters: those }) => {
+function list({ commandLine, print }: Context) {
+  const described = questions().map(({ name, question, parameters: those }) => {
     const parameters = those.map(({ fallback, ...one }) => ({
       ...one,
       default: fallback === null ? null : Number(fallback),
     }));
     return { name, question, parameters };
   });
-  const text = listText(all, context.commandLine);
-  return context.print(queryListDocument, { questions: described }, text);
-}
-
-function listText(all: readonly Question[], line: CommandLine): string {
-  const longest = Math.max(...all.map(({ name }) => name.length));
-  const entries = all.map(({ name, question, parameters }) => {
-    const flags = parameters.map((one) => `--${one.name} ${one.fallback ?? 'all'}`);
-    return `${name.padEnd(longest)}  ${question}\n${' '.repeat(longest)}  ${flags.join('  ')}\n`;
+  const longest = Math.max(...described.map(({ name }) => name.length));
+  const entries = described.map(({ name, question, parameters }) => {
+    const flags = parameters.map((one) => `--${one.name} ${one.default ?? 'all'}`).join('  ');
+    return `${name.padEnd(longest)}  ${question}\n${' '.repeat(longest)}  ${flags}\n`;
   });
-  return `${entries.join('')}
-Run one:  ${line('explorer-etl query top-senders --days 7')}
-Its SQL:  ${line('explorer-etl query top-senders --sql')}
+  const text = `${entries.join('')}
+Run one:  ${commandLine('explorer-etl query top-senders --days 7')}
+Its SQL:  ${commandLine('explorer-etl query top-senders --sql')}
 `;
+  return print(queryListDocument, { questions: described }, text);
 }
 
 /** The statement: given, named, or from a file. @throws UsageError if there is none, or two */

@@ -1,4 +1,4 @@
-import type { SourceOptions } from '../app.ts';
+import { registerSettings, type SourceOptions } from '../app.ts';
 import { requireApiKey } from '../config/settings.ts';
 import { feedName } from '../lists/feed.ts';
 import type { RequestCount } from '../lists/list.ts';
@@ -10,14 +10,9 @@ import {
   verifyFeeds,
   verifyReport,
 } from '../status/verify.ts';
-import { onlyRegistered, originOf, registerFeeds } from '../sync/feeds.ts';
+import { onlyRegistered } from '../sync/feeds.ts';
 import type { SyncResult } from '../sync/once.ts';
-import {
-  configuredFeeds,
-  configuredLanes,
-  reconcileTargets,
-  withTargets,
-} from '../sync/targets.ts';
+import { configuredLanes, withTargets } from '../sync/targets.ts';
 import { addFeedOptions, addSameData, type ChosenFeeds } from './options.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
 import { openStored, settingsOf } from './database.ts';
@@ -46,16 +41,9 @@ async function repair(context: Context, options: RepairOptions) {
   const begunAt = performance.now();
   // Feeds that were never read have no gap: sync and start register feeds, repair registers none.
   const settings = { ...wanted, chains: await onlyRegistered(db, wanted.chains) };
-  await registerFeeds(
-    db,
-    configuredFeeds(settings.chains),
-    settings.configFile === null ? 'flags' : 'file',
-    { origin: originOf(settings.explorer.baseUrl), isSameData: options.sameData === true },
-  );
-  const chains = await withTargets(db, settings.chains);
-  const lanes = configuredLanes(chains);
   // Ranges outside the file's bounds are no gap.
-  if (settings.configFile !== null) await reconcileTargets(db, lanes);
+  await registerSettings(db, settings, options);
+  const lanes = configuredLanes(await withTargets(db, settings.chains));
   await recountCoverage(db);
   const chosen = new Set(lanes.map(({ lane }) => feedName(lane)));
   const verified = (await verifyFeeds(db)).filter(({ feed }) => chosen.has(feed));
@@ -66,13 +54,8 @@ async function repair(context: Context, options: RepairOptions) {
     if (context.signal.aborted) break;
     results.push(...(await syncTargets(context, options, { settings }, database, round)));
   }
-  return await concludeSync(context, database, {
-    command: 'repair',
-    settings: { ...settings, chains },
-    results,
-    isNamed: false,
-    begunAt,
-  });
+  const ended = { command: 'repair', settings, results, isNamed: false, begunAt } as const;
+  return await concludeSync(context, db, ended);
 }
 
 /** Reports the cost of the repair. @throws UsageError for many requests without `--yes` */

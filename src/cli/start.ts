@@ -21,7 +21,7 @@ import { DatabaseUnavailableError, openDatabase } from '../open-database.ts';
 import { counted } from '../terminal/numbers.ts';
 import { addSameData } from './options.ts';
 import type { Context, Exit, Registry } from './context.ts';
-import { type Failure, failureOf, writeFailure } from './failure.ts';
+import { failureOf, linesOf, writeFailure } from './failure.ts';
 import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './open.ts';
 import { formatOf, logOf } from './screen.ts';
 import { settingsOf } from './database.ts';
@@ -56,15 +56,10 @@ async function start(context: Context, options: StartOptions): Promise<Exit> {
   } catch (error) {
     if (isText || (context.signal.aborted && error === context.signal.reason)) throw error;
     const failure = failureOf(error, context);
-    log.write('start.failed', { problems: problemsOf(failure) });
+    log.write('start.failed', { problems: linesOf(failure) });
     return context.json ? writeFailure(context, failure) : failure.exit;
   }
 }
-
-const problemsOf = ({ errors }: Failure): string[] =>
-  errors.map(({ where, message, hint }) =>
-    [where === null ? message : `${where}: ${message}`, hint ?? ''].join(' ').trimEnd(),
-  );
 
 async function work(context: Context, options: StartOptions, log: Log): Promise<Exit> {
   const settings = settingsOf(context);
@@ -72,9 +67,8 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
   requireApiKey(settings);
   await using end = new AsyncDisposableStack();
   const address = wantedAddress(options, settings);
-  const serving = { settings, works: true, metricsAddress: settings.http.metrics };
   // It is served before the database answers, and shows the wait.
-  const page = address === null ? null : await servePage(context, address, serving);
+  const page = address && (await servePage(context, settings, { address, works: true }));
   end.defer(() => page?.close());
   if (page !== null) log.write('http.listening', { url: urlOf(page) });
   const { databaseUrl: url, directUrl } = settings;
@@ -194,7 +188,7 @@ export function watchConfig(
         isDue = true;
         throw error;
       }
-      const problems = problemsOf(failureOf(error, context));
+      const problems = linesOf(failureOf(error, context));
       log.write('config.refused', { problems });
       const sentence = `The configuration is wrong, and the one before stays in force: ${problems.join('; ')}`;
       await noteEvent(engine.db, { kind: 'config-refused', sentence });

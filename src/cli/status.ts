@@ -56,15 +56,13 @@ async function status(context: Context, options: StatusOptions) {
   return context.print(statusDocument, document, textOf(document, context.out));
 }
 
-const overallStyles: Readonly<Record<StatusDocument['overall']['state'], Style>> = {
+/** Of overall states, and of feeds. */
+const styles: Readonly<Record<StatusDocument['overall']['state'] | FeedStatus['state'], Style>> = {
   healthy: 'good',
   syncing: 'good',
   degraded: 'warning',
   stopped: 'warning',
   'action-required': 'bad',
-};
-
-const feedStyles: Readonly<Record<FeedStatus['state'], Style>> = {
   pending: 'quiet',
   running: 'good',
   current: 'good',
@@ -107,8 +105,8 @@ function headline({ overall, as_of }: StatusDocument, look: Look): string[] {
   const sentence = printable(overall.sentence);
   const isDated = since === null || sentence.includes(' since ');
   const dated = isDated ? sentence : `${sentence} Since ${clock(since, new Date(as_of))}.`;
-  const [style, name] = [overallStyles[state], state.replace('-', ' ')];
-  return prose(look, `${mark(look, style)} ${paint(look, style, name)}: ${dated}`);
+  const name = paint(look, styles[state], state.replace('-', ' '));
+  return prose(look, `${mark(look, styles[state])} ${name}: ${dated}`);
 }
 
 /** Stored data; then workers, credits of today, and the next poll. */
@@ -211,7 +209,7 @@ export function feedTable(
 /** Red only if action is needed: a key without credits recovers by itself. */
 function stateCell({ state: name, failure }: FeedStatus, look: Look): string {
   const isRefused = name === 'blocked' && failure !== 'throttled' && failure !== 'out-of-credits';
-  return paint(look, isRefused ? 'bad' : feedStyles[name], name);
+  return paint(look, isRefused ? 'bad' : styles[name], name);
 }
 
 const ageText = (time: string, at: Date) => brief((at.getTime() - Date.parse(time)) / 1000);

@@ -14,6 +14,7 @@ import { feedName } from '../lists/feed.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import type { Log } from '../log.ts';
 import { failures } from '../failure.ts';
+import type { Database } from '../db/transaction.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { sum } from '../status/estimate.ts';
 import { printable } from '../printable.ts';
@@ -121,19 +122,12 @@ export async function syncOnDatabase(
   screen.step('Preparing the database');
   const report = (line: string) => screen.write(`${line}\n`);
   await prepareDatabase(database, { signal: context.signal, report });
-  const aimed = { ...settings, chains: await withTargets(db, settings.chains, bounds) };
-  const wanted = targets(aimed);
+  const wanted = targets({ ...settings, chains: await withTargets(db, settings.chains, bounds) });
   if (settings.configFile === null) await reconcileTargets(db, wanted);
   const work = { settings, bounds, screen };
   const results = await syncTargets(context, options, work, database, wanted);
   const isNamed = options.operation !== undefined;
-  return await concludeSync(context, database, {
-    command,
-    settings: aimed,
-    results,
-    isNamed,
-    begunAt,
-  });
+  return await concludeSync(context, db, { command, settings, results, isNamed, begunAt });
 }
 
 /** Syncs a prepared database, with progress as the options say. */
@@ -219,7 +213,7 @@ export interface Concluded {
 /** Prints each feed's result and the work left. @returns its exit */
 export async function concludeSync(
   context: Context,
-  { db }: OpenDatabase,
+  db: Database,
   { command, settings, results, isNamed, begunAt }: Concluded,
 ): Promise<Exit> {
   const { commandLine, out, quiet, signal } = context;

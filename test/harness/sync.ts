@@ -7,7 +7,7 @@ import type { Timeouts } from '../../src/explorer/client.ts';
 import type { ScopeBounds } from '../../src/lists/list.ts';
 import type { ResweepRule } from '../../src/lists/newest-first/coverage.ts';
 import { isOperation, operations } from '../../src/lists/registry.ts';
-import type { LogLevel } from '../../src/events.ts';
+import type { LogLevel } from '../../src/log.ts';
 import { createLog } from '../../src/log.ts';
 import { syncOnce, type SyncResult } from '../../src/sync/once.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';

@@ -1,8 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { events, kindOfField, type EventName, type FieldTypes } from '../../src/events.ts';
-import type { LogLevel } from '../../src/events.ts';
-import type { LogFormat } from '../../src/log.ts';
+import type { LogFormat, LogLevel } from '../../src/log.ts';
 import { createLog, type LogStyle } from '../../src/log.ts';
 import { apiKey, leaks, otherKey, secretKey } from '../e2e/canary.ts';
 
