@@ -15,7 +15,7 @@ import { blockTimeMs, slotAtPlace, storyDays } from './places.ts';
 import { listUserOperations } from './user-operations.ts';
 import { createWorld, type SimulatedChain, type World } from './world.ts';
 
-export { faultNames, faultsAtRates, openFault, statusFaults } from './faults.ts';
+export { alterPage, faultNames, faultsAtRates, openFault, statusFaults } from './faults.ts';
 export type { Fault, FaultName, FaultRate, Faults, HostileFault, StatusFault } from './faults.ts';
 export type { Limits } from './limit.ts';
 export type { Motion } from './motion.ts';

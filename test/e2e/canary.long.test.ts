@@ -3,12 +3,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { expect, test, vi } from 'vitest';
-import type { SimulatedChain } from '../../simulator/index.ts';
+import { alterPage, type SimulatedChain } from '../../simulator/index.ts';
 import { packBody } from '../../src/sync/archive.ts';
 import { apiKey, leaks, otherKey, secretKey, storedLeaks, watchStatements } from './canary.ts';
 import { command, emptyFolder, type Ended } from '../harness/process.ts';
 import { freshDatabase } from '../harness/database.ts';
-import { alterExplorer, type ServedPage, startEcho } from '../harness/explorer.ts';
+import { type ServedPage, simulated, startEcho } from '../harness/explorer.ts';
 import { hangMs } from '../harness/hang.ts';
 
 const chain: SimulatedChain = {
@@ -30,7 +30,7 @@ const otherChain: SimulatedChain = {
 };
 
 /** As services do that are proud of their links: items repeat the request, its keys and its URL. */
-function echoInItems(page: ServedPage, _path: string, url: URL): ServedPage {
+function echoInItems(page: ServedPage, url: URL): ServedPage {
   const [key, secret] = [url.searchParams.get('apikey'), url.searchParams.get('key')];
   page.items.forEach((item, index) => {
     item['self'] = { key, secret, url: url.href, again: encodeURIComponent(url.href) };
@@ -70,12 +70,13 @@ interface Run extends Ended {
 }
 
 async function startWorld() {
-  const explorer = await alterExplorer(3, chain, {
+  const explorer = await simulated({
+    seed: 3,
     chains: [chain, otherChain],
     apiKey: [apiKey, otherKey],
     secretKey,
+    faults: () => alterPage((page, url) => echoInItems(page as ServedPage, url)),
   });
-  explorer.alter = echoInItems;
   const database = await freshDatabase('empty');
   const cwd = await emptyFolder();
   const ended: Run[] = [];

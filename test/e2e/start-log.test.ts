@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { statusFaults, type SimulatedChain } from '../../simulator/index.ts';
-import { alterExplorer } from '../harness/explorer.ts';
+import { alterPage, statusFaults, type SimulatedChain } from '../../simulator/index.ts';
+import { simulated } from '../harness/explorer.ts';
 import { logLines } from './log-lines.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { plainChain } from '../harness/sync.ts';
@@ -143,13 +143,11 @@ test('a start that cannot begin says why in a line for programs, and in a senten
 });
 
 test('items that differ in many ways are one line a feed, and rows that came another', async () => {
-  const explorer = await alterExplorer(5, chain);
-  explorer.alter = (page, path) => {
-    for (const [index, item] of page.items.entries()) {
-      item[`new_${path.length}_${index % 3}`] = 1;
-    }
-    return page;
-  };
+  const renamed = alterPage(({ items, ...page }, { pathname }) => ({
+    ...page,
+    items: items.map((item, index) => ({ ...item, [`new_${pathname.length}_${index % 3}`]: 1 })),
+  }));
+  const explorer = await simulated({ seed: 5, chains: [chain], faults: () => renamed });
   const { place } = await openScene();
   const environment = { ...place, explorerUrl: explorer.url };
   const program = startProgram(['start', '--log-format', 'pretty'], environment);

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import {
+  alterPage,
   startSimulator,
-  type SimulatedChain,
   type Simulator,
   type SimulatorOptions,
 } from '../../simulator/index.ts';
@@ -73,28 +73,14 @@ export interface ServedPage {
   next_page_params: Json | null;
 }
 
-/** A simulated explorer whose answers go through a function of the test. */
-export async function alterExplorer(
-  seed: number,
-  chain: SimulatedChain,
-  options: Partial<SimulatorOptions> = {},
-) {
-  const simulator = await simulated({ seed, chains: [chain], ...options });
-  const altered = {
-    url: '',
-    requests: 0,
-    /** What becomes of each page of an operation from now on; the URL's path names it. */
-    alter: (page: ServedPage, _path: string, _url: URL): unknown => page,
+/** Pages of a simulated explorer that go through a function of the test. */
+export function alterablePages() {
+  const pages = {
+    /** What becomes of each page from now on. */
+    alter: (page: ServedPage, _url: URL): unknown => page,
+    faults: () => alterPage((page, url) => pages.alter(page as ServedPage, url) as object),
   };
-  altered.url = await answered(async (requested) => {
-    altered.requests += 1;
-    const served = await fetch(new URL(`${requested.pathname}${requested.search}`, simulator.url));
-    const body = await served.text();
-    if (served.status !== 200) return { status: served.status, body };
-    const page = JSON.parse(body) as ServedPage;
-    return { body: altered.alter(page, requested.pathname, requested) };
-  });
-  return altered;
+  return pages;
 }
 
 /** A service that is none: each of its answers repeats the request's URL, key and all. */

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { alterPage } from '../../simulator/faults.ts';
+import { alterPage } from '../../simulator/index.ts';
 import { openAlertWorld } from './world.ts';
 
 /** The first item of each page has a hash that is none. */

@@ -1,28 +1,21 @@
 import { pruneLedger } from '../../../src/lists/prune.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
-import { freshDatabase, type OpenDatabase } from '../../harness/database.ts';
-import { keepLists, oneEach } from '../../harness/kept.ts';
-import { plainChain, runSync, type SyncRun } from '../../harness/sync.ts';
+import { followLists } from '../../harness/copy.ts';
+import type { OpenDatabase } from '../../harness/database.ts';
+import { oneEach } from '../../harness/kept.ts';
+import type { SyncRun } from '../../harness/sync.ts';
 
 /** A list of an operation in every block from 1 to `blocks`, and a ledger that can be made old. */
 export async function listWorld(blocks: number, run: Partial<SyncRun> = {}) {
-  const list = await keepLists({ operations: oneEach(1, blocks) });
-  const database = await freshDatabase();
+  const operations = oneEach(1, blocks);
+  const copy = await followLists({ operations }, { pageSize: 10, resweep: [], ...run });
   const sync = async (times = 1) => {
-    for (let time = 0; time < times; time += 1) {
-      await runSync(database, {
-        url: list.url,
-        chains: [plainChain],
-        operations: ['user-operations'],
-        pageSize: 10,
-        resweep: [],
-        ...run,
-      });
-    }
-    return list.takeRequests().length;
+    let requests = 0;
+    for (let time = 0; time < times; time += 1) requests += (await copy.sync()).requests;
+    return requests;
   };
-  return { list, database, sync, ...ledgerOf(database) };
+  return { ...copy, ...ledgerOf(copy.database), sync };
 }
 
 /** What housekeeping does with a database, and what is to be the same before and after. */
@@ -45,8 +38,8 @@ export function ledgerOf(database: OpenDatabase) {
         update etl.raw_pages set stored_at = stored_at - ${by};
       `);
     },
-    walks: async () =>
-      (await query('select count(*)::int as walks from etl.walks'))[0] as { walks: number },
+    walks: async (): Promise<{ walks: number }> =>
+      (await query('select count(*)::int as walks from etl.walks'))[0],
     /** All that people read of what is verified, what is there, and what it cost. */
     reported: async () => ({
       verified: await verifyFeeds(db),

@@ -78,10 +78,10 @@ test('a ranking that is bounded publishes nothing, and the next one forgets what
   expect(await world.count('etl.ranking_entries')).toBe(2 * pageSize);
   expect((await world.report())?.open).toEqual(['nothing is verified: no full snapshot yet']);
 
-  const [bounded] = await world.query<{ id: string }>('select id from etl.walks');
+  const [bounded] = await world.query('select id from etl.walks');
   await stoppedSync(world, 2);
   expect(
-    await world.query(`select from etl.ranking_entries where walk_id = ${bounded?.id}`),
+    await world.query(`select from etl.ranking_entries where walk_id = ${bounded.id}`),
   ).toEqual([]);
   expect(await world.count('etl.walks')).toBe(2);
 });
@@ -89,12 +89,12 @@ test('a ranking that is bounded publishes nothing, and the next one forgets what
 test('a ranking that another scope superseded is never published, and nothing of it stays', async () => {
   const world = await rankingWorld({}, factories);
   await stoppedSync(world, 4);
-  const [old] = await world.query<{ id: string }>('select id from etl.walks');
+  const [old] = await world.query('select id from etl.walks');
 
   await world.sync({ pageSize, maxPages: 1 });
 
   expect(await publishedOf(world)).toEqual(nothing);
-  expect(await world.query(`select from etl.ranking_entries where walk_id = ${old?.id}`)).toEqual(
+  expect(await world.query(`select from etl.ranking_entries where walk_id = ${old.id}`)).toEqual(
     [],
   );
   await world.sync({ pageSize });

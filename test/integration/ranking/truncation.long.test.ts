@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { alterExplorer, type ServedPage } from '../../harness/explorer.ts';
+import { openCopy } from '../../harness/copy.ts';
+import type { ServedPage } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
-import { freshDatabase } from '../../harness/database.ts';
-import { runSync, plainChain } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
@@ -25,27 +25,25 @@ const ends: readonly (readonly [name: string, lie: Lie, met: number])[] = [
 
 /** A list of 230 factories whose third page, or each, a test may change. */
 async function world() {
-  const explorer = await alterExplorer(5, chain);
-  const database = await freshDatabase();
-  const query = async (text: string) => (await database.pool.query(text)).rows as unknown[];
-  const entry = { third: '' };
-  const noteThird = (page: ServedPage, url: URL) => {
-    const seen = url.searchParams.get('page_token');
-    if (seen === null) walked.pages = 0;
-    walked.pages += 1;
-    if (walked.pages === 3 && entry.third === '' && seen !== null) entry.third = seen;
+  const copy = await openCopy(chain, { run: { operations: ['factories'] } });
+  const { served, query, database } = copy;
+  const tokenOf = ({ searchParams }: URL) => searchParams.get('page_token');
+  let walked = 0;
+  let third = '';
+  served.alter = (page, url) => {
+    const seen = tokenOf(url);
+    walked = seen === null ? 1 : walked + 1;
+    if (walked === 3) third ||= seen ?? '';
     return page;
   };
-  const walked = { pages: 0 };
-  explorer.alter = (page, _path, url) => noteThird(page, url);
   return {
     query,
     verify: () => call(['verify', '--database-url', database.url]),
     /** Changes the third page so many times from now on, or whenever it is requested. */
     lie: (how: Lie, times = Infinity) => {
       let told = 0;
-      explorer.alter = (page, _path, url) => {
-        if (url.searchParams.get('page_token') !== entry.third || told === times) return page;
+      served.alter = (page, url) => {
+        if (tokenOf(url) !== third || told === times) return page;
         told += 1;
         return how(page);
       };
@@ -53,19 +51,14 @@ async function world() {
     /** Changes every page from now on; `walk` counts from 1. */
     change: (how: (page: ServedPage, walk: number) => unknown) => {
       let walk = 0;
-      explorer.alter = (page, _path, url) => {
-        if (!url.searchParams.has('page_token')) walk += 1;
+      served.alter = (page, url) => {
+        if (tokenOf(url) === null) walk += 1;
         return how(page, walk);
       };
     },
     sync: async () => {
-      const before = explorer.requests;
-      const [result] = await runSync(database, {
-        url: explorer.url,
-        chains: [chain],
-        operations: ['factories'],
-      });
-      return { ...result, requests: explorer.requests - before };
+      const { results, requests } = await copy.sync();
+      return { ...results[0], requests };
     },
     ranked: async () =>
       (await query('select from explorer.factories where rank is not null')).length,

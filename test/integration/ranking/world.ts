@@ -2,9 +2,8 @@ import type { Motion, SimulatedChain } from '../../../simulator/index.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { openCopy } from '../../harness/copy.ts';
 import { inWords } from '../../harness/verified.ts';
-import type { SyncRun } from '../../harness/sync.ts';
+import { type SyncRun, plainChain } from '../../harness/sync.ts';
 import { truthAt } from '../../harness/truth/truth.ts';
-import { plainChain } from '../../harness/sync.ts';
 
 const seed = 17;
 export const minuteMs = 60_000;
@@ -41,10 +40,7 @@ export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210
     faults: () => (service.isEmpty ? nobody : null),
     onRequest: () => onRequest((requests += 1)),
   });
-  const { clock, database } = copy;
-  const query = async <Row extends object>(text: string): Promise<Row[]> =>
-    (await database.pool.query<Row>(text)).rows;
-
+  const { clock, database, query } = copy;
   return {
     clock,
     /** Whether it lists nobody for now. */
@@ -71,25 +67,27 @@ export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210
         }))
         .sort((a, b) => (a.address_hash < b.address_hash ? -1 : 1));
     },
-    stored: () =>
-      query<RankedFactory>(
+    stored: (): Promise<RankedFactory[]> =>
+      query(
         `select address_hash, rank::int, missing_since is not null as is_missing,
                 case when rank is not null then total_accounts::int end as total_accounts
          from explorer.factories order by address_hash`,
       ),
     /** How the walks of the newest run ended. */
-    walks: () =>
-      query<WalkResult>(
+    walks: (): Promise<WalkResult[]> =>
+      query(
         `select state, reason from etl.walks
          where run_id = (select max(id) from etl.runs) order by id`,
       ),
-    count: async (table: string) =>
-      (await query<{ count: number }>(`select count(*)::int from ${table}`))[0]?.count,
+    count: async (table: string): Promise<number> =>
+      (await query(`select count(*)::int from ${table}`))[0].count,
     async report() {
       const [feed] = await verifyFeeds(copy.db);
       // The simulator's factories have fields that the specification does not name.
-      if (feed === undefined) return undefined;
-      return inWords({ ...feed, notes: feed.notes.filter(({ kind }) => kind !== 'schema-drift') });
+      return (
+        feed &&
+        inWords({ ...feed, notes: feed.notes.filter(({ kind }) => kind !== 'schema-drift') })
+      );
     },
   };
 }

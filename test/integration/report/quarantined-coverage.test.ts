@@ -4,11 +4,9 @@ import { dropQuarantined } from '../../../src/quarantine/quarantine.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { readCoverage } from '../../../src/status/coverage.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { alterExplorer } from '../../harness/explorer.ts';
+import { openCopy } from '../../harness/copy.ts';
 import { call } from '../../harness/call.ts';
-import { freshDatabase } from '../../harness/database.ts';
 import { openInWords } from '../../harness/verified.ts';
-import { runSync } from '../../harness/sync.ts';
 import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
@@ -22,28 +20,21 @@ const chain: SimulatedChain = {
 
 /** A whole copy of a list, of which the nth page of a path had an item that is none, the first time. */
 async function copied(operation: string, [end, nth]: readonly [string, number]) {
-  const explorer = await alterExplorer(5, chain);
-  const database = await freshDatabase();
-  const db = database.db;
+  const { served, sync, database, db, query } = await openCopy(chain);
   let pages = 0;
-  explorer.alter = (page, path) => {
-    if (path.endsWith(end)) pages += 1;
-    if (path.endsWith(end) && pages === nth) page.items.splice(2, 0, { note: 'no item' });
+  served.alter = (page, { pathname }) => {
+    if (pathname.endsWith(end)) pages += 1;
+    if (pathname.endsWith(end) && pages === nth) page.items.splice(2, 0, { note: 'no item' });
     return page;
   };
-  const run = { url: explorer.url, chains: [chain], operations: [operation] };
-  for (let times = 0; times < 3; times += 1) await runSync(database, run);
+  for (let times = 0; times < 3; times += 1) await sync({ operations: [operation] });
   const status = async () => {
     const { stdout } = await call(['status', '--json'], { env: { DATABASE_URL: database.url } });
     const { feeds } = JSON.parse(stdout) as StatusDocument;
     return feeds[0];
   };
-  const coverage = async () =>
-    (
-      await database.pool.query(
-        'select from_block::int as from, to_block::int as to from explorer.coverage order by 1',
-      )
-    ).rows as { from: number | null; to: number | null }[];
+  const coverage = (): Promise<{ from: number | null; to: number | null }[]> =>
+    query('select from_block::int as from, to_block::int as to from explorer.coverage order by 1');
   const verdict = async () => {
     const [found] = await verifyFeeds(db);
     if (found === undefined) throw new Error('no feed');

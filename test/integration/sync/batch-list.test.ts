@@ -1,43 +1,21 @@
 import { expect, test } from 'vitest';
-import { verifyFeeds } from '../../../src/status/verify.ts';
-import { inWords } from '../../harness/verified.ts';
-import {
-  batchesOf,
-  batchItem,
-  honestly,
-  keepLists,
-  noItems,
-  type PageLie,
-} from '../../harness/kept.ts';
-import { freshDatabase } from '../../harness/database.ts';
-import { plainChain, runSync } from '../../harness/sync.ts';
+import { followLists } from '../../harness/copy.ts';
+import { batchesOf, batchItem, honestly, noItems, type PageLie } from '../../harness/kept.ts';
 
 /** A list of batches 1 to `count`, read in pages of ten; an hour of overlap is 60 batches. */
 async function world(count: number) {
-  const list = await keepLists({ listed: batchesOf(1, count) });
-  const database = await freshDatabase();
-  const sync = async () => {
-    const [result] = await runSync(database, {
-      url: list.url,
-      chains: [plainChain],
-      operations: ['optimism-batches'],
-      pageSize: 10,
-    });
-    return { result, requests: list.takeRequests().length };
-  };
-  const query = async (sql: string) => (await database.pool.query(sql)).rows;
+  const listed = batchesOf(1, count);
+  const copy = await followLists({ listed }, { operations: ['optimism-batches'], pageSize: 10 });
   const verify = async () => {
-    const [report] = (await verifyFeeds(database.db)).map(inWords);
+    const [report] = await copy.reports();
     const covered = report?.covered.map(({ from, to }) => `${from} to ${to}`);
     return { covered, open: report?.open };
   };
-  const numbers = async (where = 'true') =>
-    (
-      await query(
-        `select batch_number::int from explorer.optimism_batches where ${where} order by 1`,
-      )
-    ).map(({ batch_number }) => batch_number);
-  return { list, sync, query, verify, numbers };
+  const numbers = async (where = 'true') => {
+    const sql = `select batch_number::int from explorer.optimism_batches where ${where} order by 1`;
+    return (await copy.query(sql)).map(({ batch_number }) => batch_number);
+  };
+  return { ...copy, verify, numbers };
 }
 
 const upTo = (count: number) => batchesOf(1, count).map(({ number }) => number);
@@ -111,9 +89,9 @@ test.each<[string, PageLie]>([
     return below > 120 && below < 180 ? lie(page, request) : null;
   };
 
-  const { result } = await sync();
+  const { results } = await sync();
 
-  expect(result?.reason).toMatch(
+  expect(results[0]?.reason).toMatch(
     /^truncated: .*it ends at batch \d+, but more than \d+ items are stored below/u,
   );
   expect(await numbers()).toEqual(expect.arrayContaining(upTo(100)));

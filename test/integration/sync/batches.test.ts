@@ -3,12 +3,11 @@ import type { SimulatedChain } from '../../../simulator/index.ts';
 import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
-import { inWords, recount } from '../../harness/verified.ts';
+import { recount } from '../../harness/verified.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { openRunner } from '../../harness/runner.ts';
-import { settingsFor } from '../../harness/sync.ts';
+import { settingsFor, plainChain } from '../../harness/sync.ts';
 import { openCopy } from '../../harness/copy.ts';
-import { plainChain } from '../../harness/sync.ts';
 
 const operations = ['optimism-batch-blocks'] as const;
 
@@ -42,14 +41,14 @@ test('without a range the newest batch is searched, and all below it are read, a
 });
 
 test('new batches are found and read, and nothing below them again', async () => {
-  const { sync, grow, after, query, db } = await growing();
+  const { sync, grow, after, query, reports } = await growing();
   await sync();
   // A poll right above the latest batch comes every other time.
   for (let run = 0; run < 2; run += 1) await grow();
 
   expect(await query(latest)).toEqual([{ latest_batch: 36 }]);
   expect(after.requests).toBeLessThanOrEqual(2 * 3 + 6 + 1);
-  const [report] = (await verifyFeeds(db)).map(inWords);
+  const [report] = await reports();
   expect(report?.covered).toMatchObject([{ from: 1, to: 35 }]);
   expect(report?.head).toEqual(['batch 36: waiting for an update by the service']);
 });

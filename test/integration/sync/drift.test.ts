@@ -3,9 +3,8 @@ import { verifyFeeds } from '../../../src/status/verify.ts';
 import { findingText } from '../../../src/status/findings.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
 import type { Generation, SimulatedChain } from '../../../simulator/index.ts';
-import { alterExplorer, type ServedPage } from '../../harness/explorer.ts';
-import { freshDatabase } from '../../harness/database.ts';
-import { plainChain, runSync, type SyncRun } from '../../harness/sync.ts';
+import { openCopy } from '../../harness/copy.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
@@ -22,14 +21,10 @@ const ownDrift = new Set([
 ]);
 
 async function world(operations: readonly string[], generation: Generation = 'v12') {
-  const served = { ...chain, generation };
-  const explorer = await alterExplorer(5, served);
-  const database = await freshDatabase();
-  const sync = (run: Partial<SyncRun> = {}) =>
-    runSync(database, { url: explorer.url, chains: [served], operations, ...run });
-  const query = async (sql: string) => (await database.pool.query(sql)).rows;
+  const copy = await openCopy({ ...chain, generation }, { run: { operations } });
+  const { served } = copy;
   const drift = async () => {
-    const rows = await query(
+    const rows = await copy.query(
       `select kind, path, detail, occurrences::int, first_page_id::int as page
        from etl.drift order by operation, kind, path, detail`,
     );
@@ -38,13 +33,13 @@ async function world(operations: readonly string[], generation: Generation = 'v1
   /** Each item of every page from the given one on has these values; undefined: not the field. */
   const serve = (first: number, values: object) => {
     let pages = 0;
-    explorer.alter = (page: ServedPage) => {
+    served.alter = (page) => {
       pages += 1;
       if (pages >= first) for (const item of page.items) Object.assign(item, values);
       return page;
     };
   };
-  return { explorer, db: database.db, sync, query, drift, serve };
+  return { ...copy, drift, serve };
 }
 
 test.each<Generation>(['v10', 'v11', 'v12'])(
@@ -118,8 +113,8 @@ test.each(unread)(
 );
 
 test('a part of an address of a new type is kept in the extra of the address', async () => {
-  const { explorer, sync, query, drift } = await world(['user-operations']);
-  explorer.alter = (page) => {
+  const { served, sync, query, drift } = await world(['user-operations']);
+  served.alter = (page) => {
     for (const { address } of page.items) {
       if (typeof address === 'object') Object.assign(address ?? {}, { name: ['a', 'b'] });
     }
@@ -155,9 +150,9 @@ test('a new value is kept as it is and counted once for each value', async () =>
 });
 
 test('a service that invents names without end fills no disk', async () => {
-  const { explorer, sync, query } = await world(['factories']);
+  const { served, sync, query } = await world(['factories']);
   let names = 0;
-  explorer.alter = (page) => {
+  served.alter = (page) => {
     for (const item of page.items) {
       for (let count = 0; count < 40; count += 1) item[`name${(names += 1)}`] = 1;
     }
@@ -191,9 +186,9 @@ test('a run is warned of once for all new ways to differ, which status and verif
 });
 
 test('a page of another shape stops its own feed only, with the evidence', async () => {
-  const { explorer, sync, query } = await world(['user-operations', 'factories']);
-  explorer.alter = (page, path) =>
-    path.endsWith('factories') ? { data: page.items, note: 'line\u0007\nbreak' } : page;
+  const { served, sync, query } = await world(['user-operations', 'factories']);
+  served.alter = (page, { pathname }) =>
+    pathname.endsWith('factories') ? { data: page.items, note: 'line\u0007\nbreak' } : page;
   await sync();
   expect(await query('select operation, state, reason from etl.feeds order by operation')).toEqual([
     {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { listQuarantined, retryQuarantined } from '../../../src/quarantine/quarantine.ts';
-import { alterExplorer } from '../../harness/explorer.ts';
-import { freshDatabase } from '../../harness/database.ts';
-import { plainChain, runSync } from '../../harness/sync.ts';
+import { openCopy } from '../../harness/copy.ts';
+import { plainChain } from '../../harness/sync.ts';
 import { replayed } from '../archive/archive.ts';
 
 const chain = { ...plainChain, userOperations: 70 };
@@ -10,9 +9,8 @@ const all = { chains: [], operations: [], ids: [], reason: null };
 
 /** User operations as they are served, with numbers that no double holds in one of each page. */
 async function world(more: Record<string, unknown> = {}) {
-  const explorer = await alterExplorer(11, chain);
-  const database = await freshDatabase();
-  explorer.alter = (page) => {
+  const { served, sync, database, query } = await openCopy(chain, { seed: 11 });
+  served.alter = (page) => {
     Object.assign(page.items[3] ?? {}, {
       fee: JSON.rawJSON('187125856691380123456'),
       id: JSON.rawJSON('9007199254740993'),
@@ -21,14 +19,9 @@ async function world(more: Record<string, unknown> = {}) {
     });
     return page;
   };
-  await runSync(database, {
-    url: explorer.url,
-    chains: [chain],
-    operations: ['user-operations'],
-    archive: 'all',
-  });
+  await sync({ operations: ['user-operations'], archive: 'all' });
   const expectDigits = async () => {
-    const { rows } = await database.pool.query(
+    const rows = await query(
       `select fee, extra ->> 'id' as id, extra #>> '{rate,now}' as rate,
               (extra #>> '{rate,ever}')::numeric = 10::numeric ^ 400 as is_whole
        from explorer.user_operations

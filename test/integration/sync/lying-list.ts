@@ -1,9 +1,7 @@
 import { expect } from 'vitest';
-import { verifyFeeds } from '../../../src/status/verify.ts';
-import { openInWords } from '../../harness/verified.ts';
-import { freshDatabase } from '../../harness/database.ts';
-import { hashOf, keepLists, oneEach, type Page } from '../../harness/kept.ts';
-import { plainChain, runSync, type SyncRun } from '../../harness/sync.ts';
+import { followLists } from '../../harness/copy.ts';
+import { hashOf, oneEach, type Page } from '../../harness/kept.ts';
+import type { SyncRun } from '../../harness/sync.ts';
 
 export const pageSize = 10;
 
@@ -24,18 +22,8 @@ export const reversed = ({ items, ...page }: Page) => ({
 
 /** A list of operations, and a database that follows it. */
 export async function lyingList(operations = oneEach(1, pages * pageSize)) {
-  const list = await keepLists({ operations });
-  const database = await freshDatabase();
-  /** @returns how many requests it took */
-  const sync = async (run: Partial<SyncRun> = {}) => {
-    list.takeRequests();
-    const settings = { chains: [plainChain], operations: ['user-operations'], pageSize };
-    await runSync(database, { url: list.url, ...settings, ...run });
-    return list.takeRequests().length;
-  };
-  const query = async (sql: string) => (await database.pool.query(sql)).rows;
-  /** What `verify` finds open. */
-  const open = async () => openInWords(await verifyFeeds(database.db));
+  const copy = await followLists({ operations }, { pageSize });
+  const { list, query, open, reports } = copy;
   /** Operations that are listed and not stored, or stored in another block, or as removed. */
   const lost = async (): Promise<number> => {
     const rows = await query(
@@ -45,11 +33,9 @@ export async function lyingList(operations = oneEach(1, pages * pageSize)) {
     return list.operations.filter(({ block, id }) => !held.has(`${block} ${hashOf(id)}`)).length;
   };
   return {
-    list,
-    database,
-    sync,
-    query,
-    open,
+    ...copy,
+    /** @returns how many requests it took */
+    sync: async (run: Partial<SyncRun> = {}) => (await copy.sync(run)).requests,
     lost,
     gaps: () => query('select from_block::int, to_block::int from explorer.gaps order by 1'),
     removed: async (): Promise<string[]> =>
@@ -58,9 +44,7 @@ export async function lyingList(operations = oneEach(1, pages * pageSize)) {
       ),
     /** What `verify` says is covered, as `from to to`. */
     covered: async () =>
-      (await verifyFeeds(database.db)).flatMap((feed) =>
-        feed.covered.map(({ from, to }) => `${from} to ${to}`),
-      ),
+      (await reports()).flatMap((feed) => feed.covered.map(({ from, to }) => `${from} to ${to}`)),
     expectComplete: async () =>
       expect({ open: await open(), lost: await lost() }).toEqual({ open: [], lost: 0 }),
     /** Something may be missing where that is said. */

@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest';
-import { verifyFeeds } from '../../../src/status/verify.ts';
-import { inWords, openInWords } from '../../harness/verified.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import {
   dropQuarantined,
@@ -9,14 +7,10 @@ import {
   retryQuarantined,
 } from '../../../src/quarantine/quarantine.ts';
 import type { OperationName } from '../../../src/lists/registry.ts';
-import { alterExplorer } from '../../harness/explorer.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { openCopy } from '../../harness/copy.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
-import { runSync } from '../../harness/sync.ts';
-import { differences } from '../../harness/tables.ts';
 import { plainChain } from '../../harness/sync.ts';
 
-const seed = 5;
 const chain: SimulatedChain = {
   ...plainChain,
   userOperations: 120,
@@ -32,13 +26,11 @@ const hashOf = (address: string | { hash: string }) =>
 
 /** A copy of lists of which the first item of each page went to quarantine, for a hash that is none. */
 async function spoiled(...operations: readonly OperationName[]) {
-  const explorer = await alterExplorer(seed, chain);
-  const database = await freshDatabase();
-  const { pool, db } = database;
-  const sync = () => runSync(database, { url: explorer.url, chains: [chain], operations });
+  const copy = await openCopy(chain, { run: { operations } });
+  const { served, sync, pool, db } = copy;
   const bad = new Set<string>();
   const clean = new Set<string>();
-  explorer.alter = (page) => {
+  served.alter = (page) => {
     for (const [index, item] of page.items.entries()) {
       // A factory is known by its address, everything else by its hash.
       const field = 'hash' in item ? 'hash' : 'address';
@@ -52,10 +44,7 @@ async function spoiled(...operations: readonly OperationName[]) {
   };
   await sync();
   return {
-    explorer,
-    db,
-    sync,
-    query: async (sql: string) => (await pool.query(sql)).rows,
+    ...copy,
     list: (filter: Filter = {}) => listQuarantined(db, { ...all, ...filter }),
     retry: (filter: Filter = {}) => retryQuarantined(db, { ...all, ...filter }),
     drop: (filter: Filter = {}) => dropQuarantined(db, { ...all, ...filter }),
@@ -63,15 +52,15 @@ async function spoiled(...operations: readonly OperationName[]) {
     fix: () => pool.query(`update etl.quarantine set raw = replace(raw::text, '"?', '"')::jsonb`),
     /** From now on the service serves nothing spoiled. */
     fixService: () => {
-      explorer.alter = (page) => page;
+      served.alter = (page) => page;
     },
-    equal: () => differences(pool, seed, chain, { operations }),
+    equal: () => copy.differing({ operations }),
     faults: () => ledgerFaults(pool, 'ended'),
   };
 }
 
 test('items that can be read now become the rows that they would have been', async () => {
-  const { db, sync, list, retry, fix, fixService, equal, faults } = await spoiled(
+  const { open, sync, list, retry, fix, fixService, equal, faults } = await spoiled(
     'user-operations',
     'optimism-batch-blocks',
   );
@@ -88,8 +77,7 @@ test('items that can be read now become the rows that they would have been', asy
   expect(await equal()).toEqual({});
   expect(await faults()).toEqual({});
   expect(await list()).toEqual([]);
-  const open = openInWords(await verifyFeeds(db));
-  expect(open.filter((finding) => /quarantine|do not meet/.test(finding))).toEqual([]);
+  expect((await open()).filter((finding) => /quarantine|do not meet/.test(finding))).toEqual([]);
 });
 
 test('a block that can be read now is in its batch, and its page has served it', async () => {
@@ -162,8 +150,8 @@ test('what still cannot be read stays, with the reason as it is now', async () =
 });
 
 test('an item that was cut for its depth stays: what is left of it is not what was said', async () => {
-  const { explorer, sync, retry } = await spoiled('user-operations');
-  explorer.alter = (page) => {
+  const { served, sync, retry } = await spoiled('user-operations');
+  served.alter = (page) => {
     const [first] = page.items;
     if (first !== undefined) first['note'] = JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`);
     return page;
@@ -190,9 +178,9 @@ test('filters choose by chain, operation, id and a part of the reason', async ()
 });
 
 test('what is dropped is no longer open, and noted until its place is read without it', async () => {
-  const { db, sync, query, list, retry, drop, fixService } = await spoiled('factories');
+  const { reports, sync, query, list, retry, drop, fixService } = await spoiled('factories');
   const report = async () => {
-    const { open = [], notes = [] } = (await verifyFeeds(db)).map(inWords)[0] ?? {};
+    const { open = [], notes = [] } = (await reports())[0] ?? {};
     return { open, notes: notes.filter((note) => note.includes('dropped from quarantine')) };
   };
   expect((await report()).open).toEqual(['2 items in quarantine']);
@@ -217,13 +205,13 @@ test('what is dropped is no longer open, and noted until its place is read witho
 });
 
 test('one that was dropped can be tried again by its id', async () => {
-  const { db, list, retry, drop, fix } = await spoiled('factories');
+  const { reports, list, retry, drop, fix } = await spoiled('factories');
   const ids = (await list()).map(({ id }) => id);
   await drop({ ids });
   await fix();
 
   expect((await retry({ ids })).rows).toHaveLength(ids.length);
 
-  const [feed] = (await verifyFeeds(db)).map(inWords);
+  const [feed] = await reports();
   expect(feed?.notes.filter((note) => note.includes('dropped from quarantine'))).toEqual([]);
 });

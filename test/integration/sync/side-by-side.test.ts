@@ -2,9 +2,8 @@ import { expect, test } from 'vitest';
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
-import { keepLists } from '../../harness/kept.ts';
-import { plainChain, runSync } from '../../harness/sync.ts';
-import { smallChain } from '../../harness/copy.ts';
+import { oneEach } from '../../harness/kept.ts';
+import { followLists, smallChain } from '../../harness/copy.ts';
 
 /** What the service charges for a request. */
 const creditsPerRequest = 20;
@@ -56,19 +55,10 @@ test('two syncs at once report each row, request and credit once', async () => {
 });
 
 test('the first read of a list becomes several walks once its first page is stored', async () => {
-  const database = await freshDatabase();
-  const operations = Array.from({ length: 300 }, (_, at) => ({ block: at + 1, id: at + 1 }));
-  const list = await keepLists({ operations });
+  const { list, sync, query } = await followLists({ operations: oneEach(1, 300) });
   list.latencyMs = 20;
 
-  await runSync(database, {
-    url: list.url,
-    chains: [plainChain],
-    operations: ['user-operations'],
-    pageSize: 5,
-    parallel: 4,
-  });
+  await sync({ pageSize: 5, parallel: 4 });
 
-  const { rows } = await database.pool.query('select from etl.walks where pages > 0');
-  expect(rows.length).toBeGreaterThan(1);
+  expect((await query('select from etl.walks where pages > 0')).length).toBeGreaterThan(1);
 });
