@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { Client, Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { createPool } from '../../src/db/pool.ts';
 import { transact } from '../../src/db/transaction.ts';
 import { userOperations } from '../../src/lists/user-operations/tables.ts';
 import { upsert } from '../../src/load/upsert.ts';
@@ -11,7 +10,7 @@ import { killSyncs, seedOr } from '../fault/kills.ts';
 import { urlOfDatabase } from '../harness/client.ts';
 import { call } from '../harness/call.ts';
 import { emptyFolder, eventually, startProgram } from '../harness/process.ts';
-import { freshDatabase, type TestDatabase } from '../harness/database.ts';
+import { databaseAt, freshDatabase, type TestDatabase } from '../harness/database.ts';
 import { movingChain, movingCopy, pollMs } from '../harness/moving-copy.ts';
 import { joinNodes, killNode, onDatabase, startNode } from './cluster.ts';
 
@@ -32,27 +31,26 @@ async function unspread(): Promise<TestDatabase> {
   }
   await joinNodes(cluster, name);
   const url = urlOfDatabase(coordinator.url, name);
-  const pool = createPool({ url, max: 10, applicationName: 'explorer-etl test' });
   const drop = async () => {
-    await pool.end();
+    if (!database.pool.ended) await database.pool.end();
     for (const node of nodes) {
       await onDatabase(node, 'postgres', (client) =>
         client.query(`drop database ${name} with (force)`),
       );
     }
   };
+  const database = databaseAt(url, 10);
   onTestFinished(drop);
-  return { url, pool, db: drizzle(pool), drop };
+  return { ...database, drop };
 }
 
 /** How many rows of the large table each worker has. */
-async function rowsOfWorkers({ pool }: TestDatabase): Promise<number[]> {
-  const { rows } = await pool.query<{ rows: number }>(
-    `select sum(result::int)::int as rows
-     from run_command_on_shards('explorer.user_operations', 'select count(*) from %s')
-     join citus_shards using (shardid)
-     group by nodename, nodeport`,
-  );
+async function rowsOfWorkers({ query }: TestDatabase): Promise<number[]> {
+  const rows = await query(`
+    select sum(result::int)::int as rows
+    from run_command_on_shards('explorer.user_operations', 'select count(*) from %s')
+    join citus_shards using (shardid)
+    group by nodename, nodeport`);
   return rows.map((row) => row.rows);
 }
 
@@ -72,10 +70,9 @@ test('a full table is spread, though that is killed, and then followed', async (
     cwd: await emptyFolder(),
   });
   await eventually('a wait for the lock', async () => {
-    const { rows } = await database.pool.query(
-      `select from pg_stat_activity
-       where application_name = 'explorer-etl' and wait_event_type = 'Lock'`,
-    );
+    const rows = await database.query(`
+      select from pg_stat_activity
+      where application_name = 'explorer-etl' and wait_event_type = 'Lock'`);
     return rows.length > 0;
   });
   program.kill('SIGKILL');
@@ -119,7 +116,7 @@ test('a start outlives a worker that is killed and comes back, and copies all', 
     scene.log().includes('connection to the remote node'),
   );
   // It rests: pages that can't be stored would be paid for again and again.
-  const { rows } = await scene.database.pool.query(
+  const rows = await scene.database.query(
     `select state, failure from etl.feeds where operation = 'user-operations'`,
   );
   expect(rows).toEqual([{ state: 'degraded', failure: 'not-stored' }]);

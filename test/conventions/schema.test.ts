@@ -3,14 +3,13 @@ import { freshDatabase } from '../harness/database.ts';
 
 /** The tables of schema explorer for which a condition on their key's first column and their columns holds. */
 async function tables(condition: string): Promise<string[]> {
-  const { pool } = await freshDatabase();
-  const { rows } = await pool.query<{ name: string }>(
-    `select relname as name
-     from pg_class as t
-     left join pg_index on indrelid = t.oid and indisprimary
-     left join pg_attribute as key on key.attrelid = t.oid and key.attnum = indkey[0]
-     where relnamespace = 'explorer'::regnamespace and relkind in ('r', 'p') and ${condition}`,
-  );
+  const { query } = await freshDatabase();
+  const rows = await query(`
+    select relname as name
+    from pg_class as t
+    left join pg_index on indrelid = t.oid and indisprimary
+    left join pg_attribute as key on key.attrelid = t.oid and key.attnum = indkey[0]
+    where relnamespace = 'explorer'::regnamespace and relkind in ('r', 'p') and ${condition}`);
   return rows.map(({ name }) => name);
 }
 

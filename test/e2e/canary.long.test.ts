@@ -227,11 +227,10 @@ const leaksOf = ({ name, stdout, stderr }: Run) =>
 
 /** Whether what items echoed had a place to be kept in. */
 async function kept(pool: Pool): Promise<unknown> {
-  const { rows } = await pool.query(
-    `select exists (select from etl.quarantine where raw ->> 'hash' like '***%') as quarantined,
-            exists (select from etl.drift where kind = 'value' and detail = '***') as drift,
-            exists (select from etl.raw_pages) as archived`,
-  );
+  const { rows } = await pool.query(`
+    select exists (select from etl.quarantine where raw ->> 'hash' like '***%') as quarantined,
+           exists (select from etl.drift where kind = 'value' and detail = '***') as drift,
+           exists (select from etl.raw_pages) as archived`);
   return rows[0];
 }
 

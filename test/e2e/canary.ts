@@ -87,10 +87,9 @@ export function watchStatements(watched: Pool): { stop(): Promise<string[]> } {
   const seen = new Set<string>();
   const watching = (async () => {
     while (!stopping.signal.aborted && !watched.ending) {
-      const { rows } = await watched.query<{ text: string }>(
-        `select concat_ws(' ', application_name, query) as text from pg_stat_activity
-         where datname = current_database()`,
-      );
+      const { rows } = await watched.query<{ text: string }>(`
+        select concat_ws(' ', application_name, query) as text from pg_stat_activity
+        where datname = current_database()`);
       for (const { text } of rows) seen.add(text);
       await delay(pollMs);
     }

@@ -11,14 +11,13 @@ const rows = 200_000;
 const heapMb = 96;
 
 test.each(['parquet', 'csv'])('one day larger than memory becomes one file: %s', async (format) => {
-  const { url, pool } = await freshDatabase();
-  await pool.query(
-    `insert into explorer.user_operations
-       (chain_id, hash, "timestamp", fee, extra, first_seen_at, updated_at, page_id)
-     select 10, '0x' || md5(n::text), timestamptz '2026-01-01' + n * interval '1 ms', n,
-            jsonb_build_object('filler', repeat(md5(n::text), 64)), now(), now(), 1
-     from generate_series(1, ${rows}) as n`,
-  );
+  const { url, query } = await freshDatabase();
+  await query(`
+    insert into explorer.user_operations
+      (chain_id, hash, "timestamp", fee, extra, first_seen_at, updated_at, page_id)
+    select 10, '0x' || md5(n::text), timestamptz '2026-01-01' + n * interval '1 ms', n,
+           jsonb_build_object('filler', repeat(md5(n::text), 64)), now(), now(), 1
+    from generate_series(1, ${rows}) as n`);
   const folder = join(await emptyFolder(), 'lake');
   const child = spawn(
     process.execPath,

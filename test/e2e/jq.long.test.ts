@@ -43,7 +43,7 @@ const chain: SimulatedChain = {
 /** A database of its own, two feeds, and lines of the page that are run there. */
 async function scene() {
   const simulator = await simulated({ seed: 5, chains: [chain] });
-  const { pool, url } = await freshDatabase();
+  const { query, url } = await freshDatabase();
   const cwd = await configFolder({
     explorer: { requests_per_second: 1000 },
     chains: [{ id: 10, operations: { 'user-operations': {}, factories: {} } }],
@@ -59,10 +59,7 @@ async function scene() {
       expect(stderr).toBe('');
       return { answered: answered.trimEnd(), exitCode };
     },
-    number: async (statement: string): Promise<number> => {
-      const { rows } = await pool.query<{ n: number }>(statement);
-      return rows[0]?.n ?? 0;
-    },
+    number: async (statement: string): Promise<number> => (await query(statement))[0]?.n ?? 0,
   };
 }
 

@@ -53,11 +53,10 @@ async function openScene(settings: Readonly<Record<string, string | number>>, la
 
 /** Locks of sessions that nobody is in any more, or that nobody should hold. */
 async function advisoryLocks(pool: Pool): Promise<number> {
-  const { rows } = await pool.query(
-    `select from pg_locks
-     where locktype = 'advisory'
-       and database = (select oid from pg_database where datname = current_database())`,
-  );
+  const { rows } = await pool.query(`
+    select from pg_locks
+    where locktype = 'advisory'
+      and database = (select oid from pg_database where datname = current_database())`);
   return rows.length;
 }
 

@@ -35,7 +35,7 @@ test.each([['--format', 'csv'], ['--json']])(
     const database = await freshDatabase();
     const { child, watched } = largeQuery(database, ...flags);
     await eventually('Postgres to wait for the reader', async () => {
-      const { rows: waiting } = await database.pool.query(
+      const waiting = await database.query(
         `select from pg_stat_activity where wait_event = 'ClientWrite' and datname = current_database()`,
       );
       return waiting.length > 0;
@@ -64,7 +64,7 @@ test('a reader that has had enough, such as head, ends it quietly', async () => 
   expect(await watched.exit).toEqual({ code: 0, signal: null });
   expect(watched.stderr).toBe('');
   await eventually('Postgres to be done with it', async () => {
-    const { rows: others } = await database.pool.query(
+    const others = await database.query(
       `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
     );
     return others.length === 0;

@@ -85,13 +85,12 @@ test('a feed that is added with SIGHUP is copied; one that is removed costs no m
   await reload([small, later]);
   await untilRead(30);
   expect(requestsOf(20)).toBe(atRest);
-  const { rows } = await pool.query(
-    `select walks.state, feeds.state as feed,
-            (select count(*) > 0 from explorer.user_operations where chain_id = 20) as is_kept
-     from etl.walks
-     join etl.feeds using (chain_id, operation)
-     where chain_id = 20`,
-  );
+  const { rows } = await pool.query(`
+    select walks.state, feeds.state as feed,
+           (select count(*) > 0 from explorer.user_operations where chain_id = 20) as is_kept
+    from etl.walks
+    join etl.feeds using (chain_id, operation)
+    where chain_id = 20`);
   expect(rows).toEqual([{ state: 'abandoned', feed: 'idle', is_kept: true }]);
   const { rows: schedules } = await pool.query('select key from pgboss.schedule order by 1');
   expect(schedules).toEqual([{ key: '10.factories.backfill' }, { key: '30.factories.backfill' }]);

@@ -25,25 +25,21 @@ test('each line of a start under a service manager is an event; failures are cou
       return statusFaults['422'];
     },
   });
-  const { pool } = database;
+  const { query } = database;
   const program = startProgram(['start'], place);
   const told = (name: string) => logLines(program.stderr).filter(({ event }) => event === name);
 
   // Its run ends; one that begins anew meets the same.
   for (let round = 1; round <= 3; round += 1) {
     await eventually('the feed to fail', async () => {
-      const { rows } = await pool.query("select from etl.runs where state = 'interrupted'");
+      const rows = await query("select from etl.runs where state = 'interrupted'");
       return rows.length > 0 && requested >= round;
     });
-    await pool.query(
-      "update etl.runs set state = 'open', closed_at = null where state = 'interrupted'",
-    );
+    await query("update etl.runs set state = 'open', closed_at = null where state = 'interrupted'");
   }
   isBroken = false;
   await eventually('the feed to recover', async () => {
-    await pool.query(
-      "update etl.runs set state = 'open', closed_at = null where state = 'interrupted'",
-    );
+    await query("update etl.runs set state = 'open', closed_at = null where state = 'interrupted'");
     return told('feed.recovered').length > 0 && told('feed.updated').length === 2;
   });
   program.kill('SIGTERM');
@@ -82,13 +78,12 @@ test('a key that is refused is one short line, however many feeds it stops; that
     faults: () => (isRefused ? statusFaults['401'] : null),
     operations: { ...operations, 'optimism-batches': {}, 'optimism-batch-blocks': {} },
   });
-  const { pool } = database;
+  const { query } = database;
   const program = startProgram(['start'], place);
   const lanes = async () => {
-    const { rows } = await pool.query<{ open: number; failing: number }>(
-      `select count(*)::int as open, count(*) filter (where failures_in_a_row > 0)::int as failing
-       from etl.runs where state = 'open'`,
-    );
+    const rows = await query(`
+      select count(*)::int as open, count(*) filter (where failures_in_a_row > 0)::int as failing
+      from etl.runs where state = 'open'`);
     return rows[0] ?? { open: 0, failing: 0 };
   };
   await eventually('each lane to fail', async () => {
@@ -98,8 +93,8 @@ test('a key that is refused is one short line, however many feeds it stops; that
   const refused = logLines(program.stderr);
   isRefused = false;
   await eventually('all feeds to work', async () => {
-    await pool.query('update etl.budget set paused_until = now()');
-    await pool.query(
+    await query('update etl.budget set paused_until = now()');
+    await query(
       "update pgboss.job set start_after = now() where name = 'slices' and state = 'created'",
     );
     return (await lanes()).failing === 0;

@@ -36,7 +36,7 @@ async function scene(latencyMs: number) {
       factories: {},
     },
   });
-  const { pool } = database;
+  const { query } = database;
   const start = (...args: string[]) => startProgram(args, place);
   const env = {
     DATABASE_URL: place.databaseUrl,
@@ -48,10 +48,9 @@ async function scene(latencyMs: number) {
     (JSON.parse((await run('status', '--json')).stdout) as StatusDocument).feeds;
   const untilRead = (pages: number) =>
     eventually(`${pages} pages`, async () => {
-      const { rows } = await pool.query<{ pages: number }>(
-        `select count(*)::int as pages from etl.pages
-         join etl.walks on walks.id = walk_id where operation = 'user-operations'`,
-      );
+      const rows = await query(`
+        select count(*)::int as pages from etl.pages
+        join etl.walks on walks.id = walk_id where operation = 'user-operations'`);
       return (rows[0]?.pages ?? 0) >= pages;
     });
   return { start, run, status, untilRead };

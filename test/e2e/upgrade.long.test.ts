@@ -94,11 +94,10 @@ const untilWorking = (pool: Pool) =>
 
 /** Every operation and block that is stored. */
 async function keysOf(pool: Pool): Promise<ReadonlySet<string>> {
-  const { rows } = await pool.query<{ key: string }>(
-    `select hash as key from explorer.user_operations
-     union all select hash from explorer.blocks
-     union all select address_hash from explorer.factories`,
-  );
+  const { rows } = await pool.query<{ key: string }>(`
+    select hash as key from explorer.user_operations
+    union all select hash from explorer.blocks
+    union all select address_hash from explorer.factories`);
   return new Set(rows.map(({ key }) => key));
 }
 
@@ -121,11 +120,10 @@ test('a newer version migrates under two workers of the older one, which end; it
   expect(kept.size).toBeLessThan(chain.userOperations);
 
   await eventually('the newer one to read all history', async () => {
-    const { rows } = await pool.query<{ open: string; operations: string }>(
-      `select count(*) filter (where closed_at is null) as open,
-              (select count(*) from explorer.user_operations) as operations
-       from etl.runs`,
-    );
+    const { rows } = await pool.query<{ open: string; operations: string }>(`
+      select count(*) filter (where closed_at is null) as open,
+             (select count(*) from explorer.user_operations) as operations
+      from etl.runs`);
     return Number(rows[0]?.open) === 0 && Number(rows[0]?.operations) === chain.userOperations;
   });
   after.kill('SIGTERM');

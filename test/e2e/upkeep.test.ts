@@ -22,7 +22,7 @@ const call = (...args: readonly string[]) =>
   run(args, { env: { DATABASE_URL: database.url }, cwd: '/' });
 
 const count = async () => {
-  const { rows } = await database.pool.query<{ count: number }>(
+  const rows = await database.query(
     'select count(*)::int from etl.quarantine where dropped_at is null',
   );
   return rows[0]?.count ?? 0;

@@ -132,13 +132,12 @@ async function endSession({ pool, random }: Reach): Promise<void> {
 
 /** Has the server cancel what a worker's session is at, if it is at anything. */
 async function breakStatement({ pool }: Reach): Promise<void> {
-  await pool.query(
-    `select pg_cancel_backend(pid) from (
-       select pid from pg_stat_activity where ${ofWorkers}
-       order by state = 'active' desc, xact_start desc nulls last
-       limit 1
-     ) as drawn`,
-  );
+  await pool.query(`
+    select pg_cancel_backend(pid) from (
+      select pid from pg_stat_activity where ${ofWorkers}
+      order by state = 'active' desc, xact_start desc nulls last
+      limit 1
+    ) as drawn`);
 }
 
 /** Keeps writers waiting behind their rows. */

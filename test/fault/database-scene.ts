@@ -5,11 +5,10 @@ import type { OpenDatabase } from '../harness/database.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { eventually } from '../harness/process.ts';
 import { serveLanes } from './serving.ts';
-import { patient, settingsFor } from '../harness/sync.ts';
+import { patient, settingsFor, plainChain } from '../harness/sync.ts';
 import { testKey } from '../harness/explorer.ts';
 import { differences } from '../harness/tables.ts';
 import { openWorld, yearly } from '../harness/world.ts';
-import { plainChain } from '../harness/sync.ts';
 
 const batches = { first: 1, count: 4, blocks: 40 };
 const chain = { ...plainChain, userOperations: 600, batches, factories: 40 };
@@ -30,7 +29,7 @@ export async function openDatabaseScene(
   database: OpenDatabase,
   dbTimeouts: DatabaseTimeouts = patient,
 ) {
-  const { pool } = database;
+  const { pool, query } = database;
   const world = await openWorld({ seed: 23, chain, database, latency: () => latencyMs });
   const { seed, simulator, proxy } = world;
   const settings = settingsFor({ url: simulator.url, chains: [chain], pageSize });
@@ -45,10 +44,7 @@ export async function openDatabaseScene(
     proxy.set('open');
     proxy.cutAll();
   });
-  const pages = async () => {
-    const { rows } = await pool.query('select from etl.pages');
-    return rows.length;
-  };
+  const pages = async () => (await query('select from etl.pages')).length;
   const morePages = async (wanted: number) => {
     const before = await pages();
     await eventually('more pages', async () => (await pages()) >= before + wanted);
@@ -63,7 +59,7 @@ export async function openDatabaseScene(
     /** Waits until every feed has come to its end by itself. */
     async end() {
       await eventually('the end of every feed', async () => {
-        const { rows } = await pool.query<{ ended: boolean }>(
+        const rows = await query(
           `select count(*) >= 3 and bool_and(state <> 'open') as ended from etl.runs`,
         );
         return rows[0]?.ended;

@@ -54,7 +54,7 @@ test('a transaction whose connection is cut in its middle leaves nothing', async
   await holder.query('begin');
   await holder.query('lock table etl.pages in share mode');
   const port = await eventually('a writer in its transaction', async () => {
-    const { rows } = await scene.database.pool.query<{ client_port: number }>(`
+    const rows = await scene.database.query(`
       select client_port from pg_locks join pg_stat_activity using (pid)
       where not granted and relation = 'etl.pages'::regclass and datname = current_database()
     `);
@@ -72,7 +72,7 @@ test('connections that swallow all are given up, on both sides', async () => {
   const scene = await openScene(shortTimeouts);
   scene.proxy.set('swallow');
   await eventually('the server to end the silent session of locks', async () => {
-    const { rows } = await scene.database.pool.query(`
+    const rows = await scene.database.query(`
       select from pg_locks where locktype = 'advisory' and objsubid = 2
         and database = (select oid from pg_database where datname = current_database())
     `);
@@ -108,12 +108,11 @@ test.each(['40001', '40P01'])('a page that meets %s is written at once again', a
 
   await expectWhole(scene);
 
-  const { rows } = await scene.database.pool.query<{ attempts: string; pages: number }>(
-    `select last_value as attempts, (
-       select count(*)::int from etl.pages where feed = '10/user-operations'
-     ) as pages
-     from public.attempts`,
-  );
+  const rows = await scene.database.query(`
+    select last_value as attempts, (
+      select count(*)::int from etl.pages where feed = '10/user-operations'
+    ) as pages
+    from public.attempts`);
   expect(Number(rows[0]?.attempts)).toBeGreaterThan(4);
   // No page was read again for it.
   expect(scene.simulator.counts['user-operations']).toBe((rows[0]?.pages ?? 0) + endsRequested);
@@ -170,7 +169,7 @@ test('a Postgres that is killed in the middle of a transaction and started again
   await holder.query('begin');
   await holder.query('lock table etl.pages in share mode');
   await eventually('a writer in its transaction', async () => {
-    const { rows } = await scene.database.pool.query(
+    const rows = await scene.database.query(
       `select from pg_locks where not granted and relation = 'etl.pages'::regclass`,
     );
     return rows.length > 0;

@@ -116,7 +116,7 @@ async function look(program: Program, url: string): Promise<void> {
 }
 
 async function isAllFinished({ database }: World): Promise<boolean> {
-  const { rows } = await database.pool.query<{ finished: boolean }>(
+  const rows = await database.query(
     "select count(distinct feed) = $1 and bool_and(state = 'finished') as finished from etl.runs",
     [operationNames.length],
   );

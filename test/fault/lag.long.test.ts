@@ -69,7 +69,7 @@ test('a backfill of hours never keeps the live lanes from being current', async 
 });
 
 async function isJobTakenUp({ database }: DrivenWorld): Promise<boolean> {
-  const { rows } = await database.pool.query(
+  const rows = await database.query(
     "select from pgboss.job where state in ('created', 'retry') and start_after <= now() limit 1",
   );
   return rows.length === 0;
@@ -85,7 +85,7 @@ function createLag(world: DrivenWorld) {
       return polls;
     },
     async poll() {
-      const { rows } = await world.database.pool.query<{ operations: Date; blocks: Date }>(
+      const rows = await world.database.query(
         `select (
            select timestamp from explorer.user_operations
            where chain_id = $1 and timestamp is not null
@@ -107,7 +107,7 @@ function createLag(world: DrivenWorld) {
 }
 
 async function isBackfilled({ database }: DrivenWorld): Promise<boolean> {
-  const { rows } = await database.pool.query(
+  const rows = await database.query(
     "select distinct operation from etl.runs where lane = 'backfill' and state = 'finished'",
   );
   return rows.length === 2;

@@ -18,7 +18,6 @@ export async function serveLanes(
   database: UsedDatabase,
   { settings, lanes, ...options }: ServingOptions,
 ) {
-  const { pool } = database;
   const lines: string[] = [];
   const log = createLog('info', (line) => void lines.push(line));
   const composed = await openComposed(database, settings, { log, ...options });
@@ -36,16 +35,18 @@ export async function serveLanes(
   });
   /** Rests, pauses and the day that unsupported feeds are left alone for are over. */
   const timePasses = async () => {
-    await pool.query('update etl.budget set paused_until = now()');
-    await pool.query('update etl.feeds set poll_again_at = null');
-    await pool.query(
+    await database.pool.query('update etl.budget set paused_until = now()');
+    await database.pool.query('update etl.feeds set poll_again_at = null');
+    await database.pool.query(
       "update pgboss.job set start_after = now() where name = 'slices' and state = 'created'",
     );
   };
   const isAtRest = async () => {
     await timePasses();
-    const { rows } = await pool.query("select from etl.runs where state = 'open' limit 1");
-    return rows.length === 0;
+    return (
+      (await database.pool.query("select from etl.runs where state = 'open' limit 1")).rowCount ===
+      0
+    );
   };
   return {
     /** All log lines so far. */

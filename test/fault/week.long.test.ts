@@ -223,18 +223,17 @@ async function reportWeek(
   runsMs: readonly number[],
   kills: number,
 ): Promise<void> {
-  const { rows } = await database.pool.query<Record<string, string>>(
-    `select (select count(*) from explorer.user_operations) as operations,
-            (select count(*) from explorer.user_operations where removed_at is not null) as removed,
-            (select count(*) from explorer.late_arrivals) as late,
-            (select count(*) from explorer.read_batches) as batches,
-            (select count(*) from explorer.read_batches where state = 'settled') as settled,
-            (select count(*) from explorer.block_reorgs) as reorgs,
-            (select count(*) from explorer.bundles) as bundles,
-            (select count(*) from explorer.bundles where removed_at is not null) as removed_bundles,
-            (select count(*) from explorer.factories where missing_since is not null) as missing,
-            (select count(*) from explorer.factory_history) as counts`,
-  );
+  const rows = await database.query(`
+    select (select count(*) from explorer.user_operations) as operations,
+           (select count(*) from explorer.user_operations where removed_at is not null) as removed,
+           (select count(*) from explorer.late_arrivals) as late,
+           (select count(*) from explorer.read_batches) as batches,
+           (select count(*) from explorer.read_batches where state = 'settled') as settled,
+           (select count(*) from explorer.block_reorgs) as reorgs,
+           (select count(*) from explorer.bundles) as bundles,
+           (select count(*) from explorer.bundles where removed_at is not null) as removed_bundles,
+           (select count(*) from explorer.factories where missing_since is not null) as missing,
+           (select count(*) from explorer.factory_history) as counts`);
   const at = (part: number) => Math.round(runsMs[Math.floor((runsMs.length - 1) * part)] ?? 0);
   const facts = JSON.stringify({ requests: simulator.counts, ...rows[0] });
   process.stderr.write(

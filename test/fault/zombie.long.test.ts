@@ -63,7 +63,7 @@ test('a worker whose walk was taken over is fenced and writes nothing', async ()
   const outcome = await walkOn(first, stale, allPages);
 
   expect(outcome).toEqual({ is: 'fenced' });
-  const { rows } = await database.pool.query(`
+  const rows = await database.query(`
     select (select revision::int from etl.walks) as revision,
            (select count(*)::int from etl.pages) as pages,
            (select count(*)::int from etl.quarantine) as quarantined,

@@ -36,7 +36,7 @@ interface CopyOptions extends Partial<SimulatorOptions> {
 
 /** Syncs of an explorer into a database, and what is there then. */
 function follower(database: OpenDatabase, usual: SyncRun, countRequests: () => number) {
-  const { pool, db } = database;
+  const { pool, db, query } = database;
   const reports = async () => (await verifyFeeds(db)).map(inWords);
   return {
     database,
@@ -48,7 +48,7 @@ function follower(database: OpenDatabase, usual: SyncRun, countRequests: () => n
       const results = await runSync(database, { ...usual, ...run });
       return { results, requests: countRequests() - before };
     },
-    query: async (sql: string) => (await pool.query(sql)).rows,
+    query,
     /** What `verify` says of each feed. */
     reports,
     /** What `verify` finds open. */

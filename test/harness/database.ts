@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import type { Pool } from 'pg';
+import type { Pool, QueryResult } from 'pg';
 import { beforeAll, inject, onTestFinished } from 'vitest';
 import { prepareDatabase } from '../../src/app.ts';
 import { createPool } from '../../src/db/pool.ts';
@@ -16,6 +16,8 @@ export interface TestDatabase {
   readonly url: string;
   readonly pool: Pool;
   readonly db: Database;
+  /** The rows of a statement, whatever they are: a test says what it expects of them. */
+  readonly query: (statement: string, values?: unknown[]) => Promise<QueryResult['rows']>;
   /** Ends the pool and drops the database, cutting off whoever is still connected. */
   drop(): Promise<void>;
 }
@@ -23,6 +25,13 @@ export interface TestDatabase {
 /** A database whose end is not the user's concern. */
 export type OpenDatabase = Omit<TestDatabase, 'drop'>;
 export type UsedDatabase = Pick<TestDatabase, 'url' | 'pool'>;
+
+function connected(url: string, max: number, applicationName = 'explorer-etl test'): OpenDatabase {
+  const pool = createPool({ url, max, applicationName });
+  const query: OpenDatabase['query'] = async (statement, values) =>
+    (await pool.query(statement, values)).rows;
+  return { url, pool, db: drizzle(pool), query };
+}
 
 const execute = (url: string, statement: string) =>
   withClient(url, (client) => client.query(statement));
@@ -38,14 +47,11 @@ export async function createTestDatabase(
   for (const server of servers.toReversed()) {
     await execute(server, `create database ${name} template ${source}`);
   }
-  const url = urlOfDatabase(serverUrl, name);
-  const pool = createPool({ url, max: 10, applicationName: 'explorer-etl test' });
+  const database = connected(urlOfDatabase(serverUrl, name), 10);
   return {
-    url,
-    pool,
-    db: drizzle(pool),
+    ...database,
     async drop() {
-      if (!pool.ended) await pool.end();
+      if (!database.pool.ended) await database.pool.end();
       for (const server of servers) {
         // Citus has somebody look after each database, who may come back meanwhile.
         if (others.length > 0)
@@ -95,6 +101,7 @@ export function sharedDatabase(
     get db() {
       return there().db;
     },
+    query: (...statement) => there().query(...statement),
   };
 }
 
@@ -113,16 +120,12 @@ export async function freshDirectory(): Promise<string> {
 }
 
 /** A database where a URL says, on connections that end with the running test. */
-export function databaseAt(
-  url: string,
-  max = 4,
-  applicationName = 'explorer-etl test',
-): OpenDatabase {
-  const pool = createPool({ url, max, applicationName });
+export function databaseAt(url: string, max = 4, applicationName?: string): OpenDatabase {
+  const database = connected(url, max, applicationName);
   onTestFinished(async () => {
-    if (!pool.ended) await pool.end();
+    if (!database.pool.ended) await database.pool.end();
   });
-  return { url, pool, db: drizzle(pool) };
+  return database;
 }
 
 /** Waits until so many sessions of the database wait for a lock. */

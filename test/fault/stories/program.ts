@@ -106,12 +106,11 @@ function oneByOne(settings: ReturnType<typeof settingsFor>): ReturnType<typeof s
 
 /** All rows of a database go, its schema stays. */
 async function empty(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ tables: string }>(
-    `select string_agg(format('%I.%I', table_schema, table_name), ', ') as tables
-     from information_schema.tables
-     where table_type = 'BASE TABLE' and table_schema in ('explorer', 'etl')
-       and table_name not like '%migrations%'`,
-  );
+  const { rows } = await pool.query<{ tables: string }>(`
+    select string_agg(format('%I.%I', table_schema, table_name), ', ') as tables
+    from information_schema.tables
+    where table_type = 'BASE TABLE' and table_schema in ('explorer', 'etl')
+      and table_name not like '%migrations%'`);
   await pool.query(`truncate ${rows[0]?.tables ?? ''} restart identity cascade`);
 }
 

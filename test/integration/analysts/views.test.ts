@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { simulated } from '../../harness/explorer.ts';
-import { freshDatabase } from '../../harness/database.ts';
-import { runSync, plainChain } from '../../harness/sync.ts';
+import { openCopy } from '../../harness/copy.ts';
+import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
@@ -14,21 +13,18 @@ const operations = ['factories', 'optimism-batch-blocks', 'optimism-batches', 'u
 const feeds = operations.map((operation) => `10/${operation}`);
 
 async function copied(lists: readonly string[] = operations) {
-  const simulator = await simulated({ seed: 5, chains: [chain] });
-  const database = await freshDatabase();
-  await runSync(database, { url: simulator.url, chains: [chain], operations: lists });
-  const query = async (text: string) => (await database.pool.query(text)).rows;
-  return { query };
+  const copy = await openCopy(chain);
+  await copy.sync({ operations: lists });
+  return copy;
 }
 
 test('of each list it is told what is complete, with times, and that nothing is missing', async () => {
   const { query } = await copied();
 
-  const coverage = await query(
-    `select feed, unit, from_block is null as is_whole, from_at is null as is_timeless,
-            to_at >= from_at as is_ordered, as_of <= now() as is_past
-     from explorer.coverage order by feed`,
-  );
+  const coverage = await query(`
+    select feed, unit, from_block is null as is_whole, from_at is null as is_timeless,
+           to_at >= from_at as is_ordered, as_of <= now() as is_past
+    from explorer.coverage order by feed`);
 
   const range = { is_whole: false, is_timeless: false, is_ordered: true, is_past: true };
   const ranking = { is_whole: true, is_timeless: true, is_ordered: null, is_past: true };
@@ -48,10 +44,9 @@ test('a batch that is lost and a ranking that was never read are gaps', async ()
   await query('delete from etl.rankings');
 
   expect(
-    await query(
-      `select feed, from_block, to_block, unit, to_at > from_at as is_between
-       from explorer.gaps order by feed`,
-    ),
+    await query(`
+      select feed, from_block, to_block, unit, to_at > from_at as is_between
+      from explorer.gaps order by feed`),
   ).toEqual([
     { feed: '10/factories', from_block: null, to_block: null, unit: 'ranking', is_between: null },
     {
@@ -63,20 +58,18 @@ test('a batch that is lost and a ranking that was never read are gaps', async ()
     },
   ]);
   expect(
-    await query(
-      `select from_block, to_block from explorer.coverage
-       where operation = 'optimism-batch-blocks' order by 1`,
-    ),
+    await query(`
+      select from_block, to_block from explorer.coverage
+      where operation = 'optimism-batch-blocks' order by 1`),
   ).toMatchObject([{ from_block: '1', to_block: '3' }, { from_block: '5' }]);
 });
 
 test('of each list it is told how current it is, and whether that is what is wanted', async () => {
   const { query } = await copied();
   const told = () =>
-    query(
-      `select feed, newest_at is not null as has_newest, looked_at <= now() as has_looked, objective, is_fresh
-       from explorer.freshness order by feed`,
-    );
+    query(`
+      select feed, newest_at is not null as has_newest, looked_at <= now() as has_looked, objective, is_fresh
+      from explorer.freshness order by feed`);
   expect(await told()).toEqual(
     feeds.map((feed) => ({
       feed,
@@ -106,10 +99,9 @@ test('each row names the page that brought it', async () => {
   const { query } = await copied();
   for (const table of ['user_operations', 'blocks', 'factories', 'addresses', 'listed_batches']) {
     expect(
-      await query(
-        `select count(*) filter (where feed is null or items = 0)::int as unknown, count(*) > 0 as has_rows
-         from explorer.${table} left join explorer.provenance using (page_id)`,
-      ),
+      await query(`
+        select count(*) filter (where feed is null or items = 0)::int as unknown, count(*) > 0 as has_rows
+        from explorer.${table} left join explorer.provenance using (page_id)`),
     ).toEqual([{ unknown: 0, has_rows: true }]);
   }
 });
@@ -117,13 +109,12 @@ test('each row names the page that brought it', async () => {
 test('each listed batch has its delay to L1, by its last block or an operation in it', async () => {
   const { query } = await copied();
   const delays = () =>
-    query(
-      `select count(*)::int as listed, count(l1_delay)::int as known,
-              count(*) filter (where l1_delay = l1_timestamp - blocks.timestamp)::int as of_block
-       from explorer.optimism_batches
-       left join explorer.blocks on blocks.chain_id = 10 and height = l2_end_block_number
-       where l1_timestamp is not null`,
-    );
+    query(`
+      select count(*)::int as listed, count(l1_delay)::int as known,
+             count(*) filter (where l1_delay = l1_timestamp - blocks.timestamp)::int as of_block
+      from explorer.optimism_batches
+      left join explorer.blocks on blocks.chain_id = 10 and height = l2_end_block_number
+      where l1_timestamp is not null`);
   expect(await delays()).toEqual([{ listed: 8, known: 8, of_block: 8 }]);
   await query(`delete from explorer.blocks where height = (
     select min(l2_end_block_number) from explorer.listed_batches)`);
@@ -135,22 +126,19 @@ test('each listed batch has its delay to L1, by its last block or an operation i
 
 test('an operation is told with its batch, its names and its lateness', async () => {
   const { query } = await copied();
-  await query(
-    `insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
-     select chain_id, 'user-operations', hash, block_number, timestamp, timestamp + interval '1 hour', page_id
-     from explorer.user_operations order by hash limit 1`,
-  );
-  await query(
-    `update explorer.addresses set name = 'sender' where hash in (
-       select address_hash from explorer.user_operations order by hash limit 1
-     )`,
-  );
-  const [first] = await query(
-    `select enriched.*, raw.fee = fee_native * 1e18 as is_exact, raw.timestamp = enriched.timestamp as is_same
-     from explorer.operations_enriched as enriched
-     join explorer.user_operations as raw using (chain_id, hash)
-     order by hash limit 1`,
-  );
+  await query(`
+    insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
+    select chain_id, 'user-operations', hash, block_number, timestamp, timestamp + interval '1 hour', page_id
+    from explorer.user_operations order by hash limit 1`);
+  await query(`
+    update explorer.addresses set name = 'sender' where hash in (
+      select address_hash from explorer.user_operations order by hash limit 1
+    )`);
+  const [first] = await query(`
+    select enriched.*, raw.fee = fee_native * 1e18 as is_exact, raw.timestamp = enriched.timestamp as is_same
+    from explorer.operations_enriched as enriched
+    join explorer.user_operations as raw using (chain_id, hash)
+    order by hash limit 1`);
   expect(first).toMatchObject({
     chain_name: 'optimism',
     timestamp_source: 'operation',
@@ -160,10 +148,9 @@ test('an operation is told with its batch, its names and its lateness', async ()
     is_exact: true,
     is_same: true,
   });
-  const [both] = await query(
-    `select (select count(*) from explorer.operations_enriched) as enriched,
-            (select count(*) from explorer.user_operations) as raw`,
-  );
+  const [both] = await query(`
+    select (select count(*) from explorer.operations_enriched) as enriched,
+           (select count(*) from explorer.user_operations) as raw`);
   expect(both.enriched).toBe(both.raw);
 });
 
@@ -196,14 +183,13 @@ test('each day has the bundles whose time, or that of their block, is on it', as
     query(
       `select bundles::int, operations::int, bundlers::int from explorer.bundles_daily where chain_id = 10`,
     );
-  const [sums] = await query(
-    `select count(*)::int as bundles, sum(total_ops)::int as operations,
-            count(distinct bundler_hash)::int as bundlers
-     from explorer.bundles
-     where timestamp is not null or block_number in (
-       select block_number from explorer.user_operations where timestamp is not null
-     )`,
-  );
+  const [sums] = await query(`
+    select count(*)::int as bundles, sum(total_ops)::int as operations,
+           count(distinct bundler_hash)::int as bundlers
+    from explorer.bundles
+    where timestamp is not null or block_number in (
+      select block_number from explorer.user_operations where timestamp is not null
+    )`);
   expect(sums.operations).toBeGreaterThan(100);
   expect(await days()).toEqual([sums]);
 });
@@ -217,10 +203,9 @@ test('a factory is told for each day, also for those on which nobody looked, unt
       (10, '0xa', '2026-01-01 23:00Z', 5, 1), (10, '0xa', '2026-01-03 01:00Z', 6, 1),
       (10, '0xa', '2026-01-03 02:00Z', 9, 1), (10, '0xb', now() - interval '2 days', 4, 1)
   `);
-  const rows = await query(
-    `select to_char(day, 'DD') as day, total_accounts::int as accounts, new_accounts::int as new
-     from explorer.factory_daily where address_hash = '0xa' order by day`,
-  );
+  const rows = await query(`
+    select to_char(day, 'DD') as day, total_accounts::int as accounts, new_accounts::int as new
+    from explorer.factory_daily where address_hash = '0xa' order by day`);
   expect(rows).toEqual([
     { day: '01', accounts: 5, new: null },
     { day: '02', accounts: 5, new: 0 },

@@ -27,10 +27,9 @@ export async function storedRows(
   { pool }: Pick<TestDatabase, 'pool'>,
   without: readonly string[] = [],
 ) {
-  const { rows: tables } = await pool.query<{ name: string }>(
-    `select relname as name from pg_class
-     where relnamespace = 'explorer'::regnamespace and relkind = 'r' order by relname`,
-  );
+  const { rows: tables } = await pool.query<{ name: string }>(`
+    select relname as name from pg_class
+    where relnamespace = 'explorer'::regnamespace and relkind = 'r' order by relname`);
   const stored: Record<string, unknown[]> = {};
   for (const { name } of tables) {
     const { rows } = await pool.query<{ row: unknown }>(

@@ -19,10 +19,9 @@ async function world() {
   await syncAt(0);
   const { db } = database;
   const stored = async () => {
-    const { rows } = await database.pool.query<{ pages: number; bytes: number }>(
-      `select count(*)::int as pages, coalesce(sum(octet_length(body)), 0)::int as bytes
-       from etl.raw_pages`,
-    );
+    const rows = await database.query(`
+      select count(*)::int as pages, coalesce(sum(octet_length(body)), 0)::int as bytes
+      from etl.raw_pages`);
     return rows[0];
   };
   const reported = async () =>
@@ -32,7 +31,7 @@ async function world() {
 
 test('a body is kept as it was served, in less than a third of its size, until it is too old', async () => {
   const { database, db, stored, reported } = await world();
-  const { rows } = await database.pool.query<{ body: Buffer; encoding: string; hash: string }>(
+  const rows = await database.query(
     `select body, encoding, body_hash as hash from etl.raw_pages join etl.pages on id = page_id`,
   );
   const bodies = rows.map(({ body, encoding }) => unpackBody(body, encoding));
@@ -42,10 +41,9 @@ test('a body is kept as it was served, in less than a third of its size, until i
   expect(archive?.bytes).toBeLessThan(Buffer.concat(bodies).length / 3);
   expect(await reported()).toBe(archive?.bytes);
 
-  await database.pool.query(
-    `update etl.raw_pages set stored_at = now() - interval '3 days'
-     where page_id in (select id from etl.pages order by id limit 4)`,
-  );
+  await database.pool.query(`
+    update etl.raw_pages set stored_at = now() - interval '3 days'
+    where page_id in (select id from etl.pages order by id limit 4)`);
   expect(await expireArchive(db, 2, new Date(), never)).toBe(4);
   const left = await stored();
   expect(left?.pages).toBe(3);

@@ -29,12 +29,11 @@ test('a copy of a list that moved stays as it is: older pages overwrite nothing,
       isRangeGiven: false,
     });
   }
-  const { rows: concluded } = await database.pool.query(
-    `select (select count(*) from explorer.user_operations where removed_at is not null) > 0
-              as has_removed,
-            (select count(*) from explorer.factory_history) > 120 as has_history,
-            (select count(*) from explorer.block_reorgs) > 0 as has_reorgs`,
-  );
+  const concluded = await database.query(`
+    select (select count(*) from explorer.user_operations where removed_at is not null) > 0
+             as has_removed,
+           (select count(*) from explorer.factory_history) > 120 as has_history,
+           (select count(*) from explorer.block_reorgs) > 0 as has_reorgs`);
   expect(concluded).toEqual([{ has_removed: true, has_history: true, has_reorgs: true }]);
   const before = await storedRows(database);
 

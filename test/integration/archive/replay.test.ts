@@ -48,10 +48,9 @@ test.each(['v10', 'v12'] as const)(
     const { updated, inserted } = await replayed(database);
 
     expect(await storedRows(database, written)).toEqual(whole);
-    const { rows } = await database.pool.query(
-      `select (select count(*)::int from explorer.user_operations)
-                + (select count(*)::int from explorer.blocks) as all`,
-    );
+    const rows = await database.query(`
+      select (select count(*)::int from explorer.user_operations)
+               + (select count(*)::int from explorer.blocks) as all`);
     expect({ all: updated, inserted }).toEqual({ ...rows[0], inserted: 0 });
     expect(requests()).toBe(before);
   },
@@ -60,18 +59,13 @@ test.each(['v10', 'v12'] as const)(
 test('a row of a newer page, which is not archived, stays as that page has it', async () => {
   const { database, syncAt } = await archivedCopy(chain);
   await syncAt(0, { operations: ['user-operations'] });
-  const [newer] = (
-    await database.pool.query<{ hash: string }>(
-      `update explorer.user_operations set fee = 7, page_id = 1000
-       where hash = (select min(hash) from explorer.user_operations) returning hash`,
-    )
-  ).rows;
+  const [newer] = await database.query(`
+      update explorer.user_operations set fee = 7, page_id = 1000
+      where hash = (select min(hash) from explorer.user_operations) returning hash`);
 
   expect(await replayed(database)).toMatchObject({ pages: 6, updated: 0 });
 
-  const { rows } = await database.pool.query(
-    `select hash from explorer.user_operations where fee = 7`,
-  );
+  const rows = await database.query(`select hash from explorer.user_operations where fee = 7`);
   expect(rows).toEqual([newer]);
 });
 
@@ -83,10 +77,9 @@ test('killed in the middle and started again, it ends with the same rows', async
   const other = await database.pool.connect();
   try {
     // The address that comes last: Citus locks no row of a distributed table.
-    const { rows: last } = await database.pool.query<{ hash: string }>(
-      `select address_hash as hash from explorer.user_operations
-       where address_hash is not null group by address_hash order by min(page_id) desc limit 1`,
-    );
+    const last = await database.query(`
+      select address_hash as hash from explorer.user_operations
+      where address_hash is not null group by address_hash order by min(page_id) desc limit 1`);
     await other.query('begin');
     await other.query('select from explorer.addresses where hash = $1 for update', [last[0]?.hash]);
     const program = startProgram(['replay', '--quiet'], {
@@ -95,7 +88,7 @@ test('killed in the middle and started again, it ends with the same rows', async
       cwd: '/',
     });
     await eventually('it to wait for the row', async () => {
-      const { rows } = await database.pool.query(
+      const rows = await database.query(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       );
       return rows.length > 0;
@@ -105,7 +98,7 @@ test('killed in the middle and started again, it ends with the same rows', async
   } finally {
     other.release(true);
   }
-  const { rows: counts } = await database.pool.query<{ restored: boolean; missing: boolean }>(
+  const counts = await database.query(
     `select count(fee) > 0 as restored, count(*) > count(fee) as missing from explorer.user_operations`,
   );
   expect(counts).toEqual([{ restored: true, missing: true }]);
@@ -136,32 +129,31 @@ test('a signal ends it between two transactions, which stay', async () => {
 test('an item that an older version could not read becomes a row, and leaves the quarantine', async () => {
   const { database, syncAt } = await archivedCopy(chain);
   await syncAt(0, { operations: ['user-operations'] });
-  const { pool } = database;
+  const { query } = database;
   const whole = await storedRows(database, written);
-  const { rows } = await pool.query<{ page_id: string; body: Buffer; encoding: string }>(
+  const rows = await query(
     'select page_id, body, encoding from etl.raw_pages order by page_id offset 2 limit 1',
   );
   const [{ page_id: pageId, body, encoding } = { page_id: '', body: Buffer.of(), encoding: '' }] =
     rows;
   const { items } = JSON.parse(String(unpackBody(body, encoding))) as { items: { hash: string }[] };
   const [item = { hash: '' }] = items;
-  await pool.query('delete from explorer.user_operations where hash = $1', [item.hash]);
-  await pool.query(
+  await query('delete from explorer.user_operations where hash = $1', [item.hash]);
+  await query(
     `insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
      values (10, 'user-operations', '{}', $1, $2, 'not read', $3, 0)`,
     [JSON.stringify(item), digest(JSON.stringify(item)), pageId],
   );
-  await pool.query('update etl.pages set rows = 49, inserted = 49, quarantined = 1 where id = $1', [
+  await query('update etl.pages set rows = 49, inserted = 49, quarantined = 1 where id = $1', [
     pageId,
   ]);
 
   expect(await replayed(database)).toMatchObject({ released: 1, quarantined: 0 });
 
   expect(await storedRows(database, written)).toEqual(whole);
-  const { rows: left } = await pool.query(
-    `select (select count(*)::int from etl.quarantine) as items,
-            (select sum(quarantined)::int from etl.pages) as noted`,
-  );
+  const left = await query(`
+    select (select count(*)::int from etl.quarantine) as items,
+           (select sum(quarantined)::int from etl.pages) as noted`);
   expect(left).toEqual([{ items: 0, noted: 0 }]);
 });
 

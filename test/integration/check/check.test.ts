@@ -151,7 +151,7 @@ test('an empty database would do, and nothing is made in it', async () => {
   expect(code).toBe(0);
   expect(document.keys).toMatchObject([{ credits_spent_today: null }]);
   expect((await run(['check', '--no-requests'])).stdout).toMatch(/schema: none yet; .* creates it/);
-  const { rows } = await database.pool.query(
+  const rows = await database.query(
     `select from pg_namespace where nspname in ('etl', 'explorer')`,
   );
   expect(rows).toEqual([]);

@@ -133,10 +133,9 @@ describe('a lost connection', () => {
     const held = await pool.connect();
     await pool.query('select 1');
     const ended = new Promise((resolve) => held.once('end', resolve));
-    await database.pool.query(
-      `select pg_terminate_backend(pid, 5000) from pg_stat_activity
-        where datname = current_database() and pid <> pg_backend_pid()`,
-    );
+    await database.pool.query(`
+      select pg_terminate_backend(pid, 5000) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`);
     await ended;
     const error = await failureOf(held.query('select 1'));
     expect(isConnectionLost(error)).toBe(true);

@@ -6,8 +6,8 @@ import { freshDatabase } from '../../harness/database.ts';
 
 /** A database whose statements are compiled, which takes seconds for a large one. */
 async function compilingDatabase() {
-  const { pool, url } = await freshDatabase('empty');
-  await pool.query(
+  const { query, url } = await freshDatabase('empty');
+  await query(
     `do $$ begin execute format('alter database %I set jit = on', current_database()); end $$`,
   );
   return url;

@@ -80,7 +80,7 @@ beforeAll(async () => {
   try {
     const settings = seededSettings(explorer.url, size);
     await grow(database.pool, size, settings.chains);
-    const { rows } = await database.pool.query<{ table: string; rows: number }>(
+    const rows = await database.query(
       `select oid::regclass::text as table, reltuples as rows from pg_class where relkind = 'r'`,
     );
     rowsOf = new Map(rows.map((row) => [row.table, row.rows]));

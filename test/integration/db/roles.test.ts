@@ -6,9 +6,8 @@ import type { SimulatedChain } from '../../../simulator/index.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase, grantedDatabase, opened, userWith } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
-import { runSync } from '../../harness/sync.ts';
+import { runSync, plainChain } from '../../harness/sync.ts';
 import { differences } from '../../harness/tables.ts';
-import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
@@ -56,11 +55,10 @@ test('start runs with the worker role alone', async () => {
   const environment = { databaseUrl: worker.url, explorerUrl: await simulatedUrl(), cwd };
   const program = startProgram(['start'], environment);
   await eventually('all rows', async () => {
-    const { rows } = await database.pool.query<{ all: boolean }>(
-      `select (select count(*) from explorer.user_operations) = ${chain.userOperations}
-          and (select count(*) from explorer.factories where rank is not null) = ${chain.factories}
-          as all`,
-    );
+    const rows = await database.query(`
+      select (select count(*) from explorer.user_operations) = ${chain.userOperations}
+         and (select count(*) from explorer.factories where rank is not null) = ${chain.factories}
+         as all`);
     return rows[0]?.all;
   });
   program.kill('SIGTERM');
@@ -84,10 +82,9 @@ test('an analyst reads schema explorer but for what belongs to the owner of the 
   const { pool } = await userWith(database, roles.analyst);
   const { rows } = await pool.query('select kind, label from explorer.address_labels');
   expect(rows).toEqual([{ kind: 'public', label: 'ours' }]);
-  const { rows: relations } = await database.pool.query<{ name: string }>(
-    `select oid::regclass::text as name from pg_class
-     where relnamespace = 'explorer'::regnamespace and relkind in ('r', 'v') order by 1`,
-  );
+  const relations = await database.query(`
+    select oid::regclass::text as name from pg_class
+    where relnamespace = 'explorer'::regnamespace and relkind in ('r', 'v') order by 1`);
   const unread = [];
   for (const { name } of relations) {
     if ((await attempt(pool, `select * from ${name} limit 1`)) === denied) unread.push(name);
@@ -108,14 +105,13 @@ test('an analyst reads schema explorer but for what belongs to the owner of the 
 test('granting again changes nothing', async () => {
   const database = await grantedDatabase();
   const rights = async () => {
-    const { rows } = await database.pool.query(
-      `select oid::regclass::text as name, relacl::text, relowner::regrole::text, relrowsecurity
-       from pg_class
-       where relnamespace in ('explorer'::regnamespace, 'etl'::regnamespace, 'pgboss'::regnamespace)
-       union all
-       select polname, polroles::text, polqual::text, true from pg_policy
-       order by 1, 2`,
-    );
+    const rows = await database.query(`
+      select oid::regclass::text as name, relacl::text, relowner::regrole::text, relrowsecurity
+      from pg_class
+      where relnamespace in ('explorer'::regnamespace, 'etl'::regnamespace, 'pgboss'::regnamespace)
+      union all
+      select polname, polroles::text, polqual::text, true from pg_policy
+      order by 1, 2`);
     return rows;
   };
   const before = await rights();

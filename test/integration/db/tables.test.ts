@@ -85,12 +85,11 @@ test('the newest operations are found by an index, and so are those of a day and
 });
 
 test('tools see relations between tables, which cost nothing', async () => {
-  const { pool } = await freshDatabase();
-  const { rows } = await pool.query<{ shown: number; triggers: number; version: number }>(
-    `select (select count(*)::int from pg_constraint where contype = 'f' and conname like 'user\\_operations\\_%') as shown,
-            (select count(*)::int from pg_trigger where tgrelid = 'explorer.user_operations'::regclass) as triggers,
-            current_setting('server_version_num')::int as version`,
-  );
+  const { query } = await freshDatabase();
+  const rows = await query(`
+    select (select count(*)::int from pg_constraint where contype = 'f' and conname like 'user\\_operations\\_%') as shown,
+           (select count(*)::int from pg_trigger where tgrelid = 'explorer.user_operations'::regclass) as triggers,
+           current_setting('server_version_num')::int as version`);
   const [{ shown, triggers, version } = { shown: 0, triggers: 1, version: 0 }] = rows;
   expect(shown).toBe(version >= 180_000 ? 3 : 0);
   expect(triggers).toBe(0);

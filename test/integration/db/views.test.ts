@@ -53,22 +53,19 @@ test('a second migrate writes nothing', async () => {
 });
 
 test('every view, function and trigger of a migrated database is one that migrate makes again', async () => {
-  const { pool } = await freshDatabase();
-  const { rows } = await pool.query<{ made: string[] }>(
-    'select objects as made from etl.view_migrations',
-  );
-  const { rows: found } = await pool.query<{ object: string }>(
-    `select 'view ' || oid::regclass as object from pg_class
-     where relkind in ('v', 'm') and relnamespace::regnamespace::text in ('etl', 'explorer')
-     union all
-     select 'function ' || oid::regproc from pg_proc
-     where pronamespace::regnamespace::text in ('etl', 'explorer')
-     union all
-     select 'trigger ' || tgname || ' on ' || tgrelid::regclass from pg_trigger
-     where not tgisinternal`,
-  );
+  const { query } = await freshDatabase();
+  const rows = await query('select objects as made from etl.view_migrations');
+  const found = await query(`
+    select 'view ' || oid::regclass as object from pg_class
+    where relkind in ('v', 'm') and relnamespace::regnamespace::text in ('etl', 'explorer')
+    union all
+    select 'function ' || oid::regproc from pg_proc
+    where pronamespace::regnamespace::text in ('etl', 'explorer')
+    union all
+    select 'trigger ' || tgname || ' on ' || tgrelid::regclass from pg_trigger
+    where not tgisinternal`);
   expect(found.length).toBeGreaterThan(50);
-  expect(found.map(({ object }) => object).toSorted()).toEqual(rows[0]?.made.toSorted());
+  expect(new Set(found.map(({ object }) => object))).toEqual(new Set(rows[0]?.made));
 });
 
 test('a changed file is applied, and views of others stay', async () => {
@@ -178,10 +175,9 @@ test('killed in the middle, the views are those of before; the next one makes th
   });
   child.kill('SIGKILL');
   await once(child, 'close');
-  await pool.query(
-    `select pg_terminate_backend(pid, 5000) from pg_stat_activity
-     where datname = current_database() and wait_event = 'PgSleep'`,
-  );
+  await pool.query(`
+    select pg_terminate_backend(pid, 5000) from pg_stat_activity
+    where datname = current_database() and wait_event = 'PgSleep'`);
   expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
   await release(folder, { 1: stock }, { 'etl/items': items });
   await migrate(pool, {}, folder);

@@ -20,9 +20,7 @@ test.each(throttledFirst)('a %s pauses the key for all workers, once', async (na
   ];
   const one = first.fetch();
   await eventually('the pause', async () => {
-    const { rows } = await database.pool.query(
-      'select from etl.budget where paused_until is not null',
-    );
+    const rows = await database.query('select from etl.budget where paused_until is not null');
     return rows.length === 1;
   });
   await Promise.all([one, second.fetch(), second.fetch('backfill')]);
@@ -244,10 +242,7 @@ async function watchSlots(database: TestDatabase): Promise<() => Promise<Slot[]>
     end $$;
     create trigger note_slot after update on etl.budget for each row execute function public.note_slot();
   `);
-  return async () => {
-    const { rows } = await database.pool.query<Slot>('select * from public.slots order by id');
-    return rows;
-  };
+  return async () => await database.query('select * from public.slots order by id');
 }
 
 /** What the database's clock and a double lose at most, in s. */

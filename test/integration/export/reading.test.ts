@@ -28,19 +28,17 @@ const plain = (rows: readonly DuckRow[]) =>
     .toSorted();
 
 async function storedRows({ pool }: TestDatabase, name: string) {
-  const { rows } = await pool.query<{ row: DuckRow }>(
-    `select (select jsonb_object_agg(key, value) from jsonb_each_text(to_jsonb(r))) as row
-     from explorer.${name} as r`,
-  );
+  const { rows } = await pool.query<{ row: DuckRow }>(`
+    select (select jsonb_object_agg(key, value) from jsonb_each_text(to_jsonb(r))) as row
+    from explorer.${name} as r`);
   return plain(rows.map(({ row }) => row));
 }
 
 test('DuckDB reads in Parquet files what Postgres holds, by chain and day', async () => {
   const database = await copiedChains();
-  await database.pool.query(
-    `update explorer.user_operations set "timestamp" = null
-     where hash in (select hash from explorer.user_operations order by hash limit 3)`,
-  );
+  await database.pool.query(`
+    update explorer.user_operations set "timestamp" = null
+    where hash in (select hash from explorer.user_operations order by hash limit 3)`);
   const lake = await openLake(database);
   const ask = await openDuckDb();
 
@@ -61,26 +59,24 @@ test('DuckDB reads in Parquet files what Postgres holds, by chain and day', asyn
      from '${lake.folder}/user_operations/**/*.parquet'
      group by all order by chain_id, day nulls last`,
   );
-  const { rows } = await database.pool.query<DuckRow>(
-    `select chain_id::text, (timestamp at time zone 'UTC')::date::text as day, count(*)::text as rows
-     from explorer.user_operations group by 1, 2 order by chain_id, day nulls last`,
-  );
+  const rows = await database.query(`
+    select chain_id::text, (timestamp at time zone 'UTC')::date::text as day, count(*)::text as rows
+    from explorer.user_operations group by 1, 2 order by chain_id, day nulls last`);
   expect(daily).toEqual(rows);
   expect(rows.filter(({ day }) => day === null)).not.toEqual([]);
 });
 
 test('DuckDB sums amounts exactly in wei, and as doubles in the own currency of a chain', async () => {
-  const { pool, url } = await copiedChains();
-  await pool.query('update explorer.user_operations set fee = mod(fee, 1e18)');
+  const { query, url } = await copiedChains();
+  await query('update explorer.user_operations set fee = mod(fee, 1e18)');
   const lake = await openLake({ url });
   const ask = await openDuckDb();
 
   await lake.exported(['user_operations', 'operations_enriched']);
 
-  const { rows } = await pool.query<{ fee: string; fee_native: number; native_symbol: string }>(
-    `select sum(fee)::text as fee, sum(fee_native)::float8 as fee_native, native_symbol
-     from explorer.operations_enriched group by native_symbol`,
-  );
+  const rows = await query(`
+    select sum(fee)::text as fee, sum(fee_native)::float8 as fee_native, native_symbol
+    from explorer.operations_enriched group by native_symbol`);
   for (const name of ['user_operations', 'operations_enriched']) {
     const read = await ask(
       `select sum(fee) as fee, sum(fee_native) as fee_native, native_symbol

@@ -22,9 +22,9 @@ const plain = (rows: readonly DuckRow[]) =>
   rows.map((row) => Object.values(row).map(String)).toSorted((a, b) => Number(a[0]) - Number(b[0]));
 
 test('the statements of docs/export.md read what export and psql wrote', async () => {
-  const { url, pool } = await copiedChains();
+  const { url, query } = await copiedChains();
   // The simulated explorer serves amounts that no integer of DuckDB holds.
-  await pool.query('update explorer.user_operations set fee = mod(fee, 1e18)');
+  await query('update explorer.user_operations set fee = mod(fee, 1e18)');
   const cwd = await emptyFolder();
   const env = { DATABASE_URL: url };
   for (const format of [
@@ -50,10 +50,7 @@ test('the statements of docs/export.md read what export and psql wrote', async (
   const sumsOf = async (rest: string) => {
     const sums = 'count(*)::text as operations, sum(fee)::text as fee';
     const chain = rest.includes('group by') ? 'chain_id::text, ' : '';
-    const { rows } = await pool.query<DuckRow>(
-      `select ${chain}${sums} from explorer.user_operations ${rest}`,
-    );
-    return plain(rows);
+    return plain(await query(`select ${chain}${sums} from explorer.user_operations ${rest}`));
   };
   // An operation without a time has no day.
   expect(plain(parquet).map((row) => row.slice(0, 3))).toEqual(

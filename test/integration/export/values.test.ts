@@ -94,7 +94,7 @@ test('every type has its place in Parquet, at its ends too', async () => {
   const rows = await ask(
     `select columns(*)::varchar, epoch_us(tz)::varchar as micros from '${path}' order by i2`,
   );
-  const { rows: stored } = await database.pool.query(
+  const stored = await database.query(
     `select (extract(epoch from tz) * 1000000)::bigint::text as micros from explorer.ends order by i2`,
   );
   expect(rows.map(({ micros }) => micros)).toEqual(

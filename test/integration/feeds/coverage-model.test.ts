@@ -152,14 +152,13 @@ function lowestWanted(
 }
 
 test('coverage and its gaps are those of a plain set of block numbers', async () => {
-  const { pool, db } = await freshDatabase();
+  const { pool, query, db } = await freshDatabase();
   await fc.assert(
     fc.asyncProperty(walks, operations, fc.option(blocks), async (walked, stored, since) => {
       await fill(pool, walked, stored, since);
-      const { rows } = await pool.query<{ from: number; to: number }>(
-        `select lower(range)::int as "from", upper(range)::int - 1 as "to"
-         from etl.feed_coverage, unnest(covered) as range order by 1`,
-      );
+      const rows = await query(`
+        select lower(range)::int as "from", upper(range)::int - 1 as "to"
+        from etl.feed_coverage, unnest(covered) as range order by 1`);
       const verified = covered(walked);
       expect(rows).toEqual(runs([...verified]));
       const all = Array.from({ length: Math.max(0, highestOf(walked)) }, (_, block) => block);

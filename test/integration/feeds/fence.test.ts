@@ -11,7 +11,7 @@ const why = { failure: 'rejected', reason: 'refused' } as const;
 
 /** A walk that one worker took, and then another one. */
 async function takenTwice() {
-  const { pool, db } = await freshDatabase();
+  const { pool, query, db } = await freshDatabase();
   const { chains } = settingsFor({ url, chains: [plainChain], operations: ['user-operations'] });
   await registerFeeds(db, configuredFeeds(chains), 'file', { origin: url, isSameData: true });
   const target = configuredLanes(chains).find(({ lane }) => lane.lane === 'backfill');
@@ -26,10 +26,7 @@ async function takenTwice() {
   };
   const [stale, held] = [await take(), await take()];
   expect(held.id).toBe(stale.id);
-  const states = async () =>
-    (await pool.query<{ state: string }>('select state from etl.walks')).rows.map(
-      ({ state }) => state,
-    );
+  const states = async () => (await query('select state from etl.walks')).map(({ state }) => state);
   return { db, pool, stale, held, states };
 }
 

@@ -10,11 +10,10 @@ import { advance } from '../../../src/sync/advance.ts';
 import { originOf } from '../../../src/sync/feeds.ts';
 import { openRun } from '../../../src/sync/runs.ts';
 import { simulated, testKey } from '../../harness/explorer.ts';
-import { call } from '../../harness/call.ts';
+import { call, plainOutput } from '../../harness/call.ts';
 import { freshDatabase, opened } from '../../harness/database.ts';
 import { configFolder } from '../../harness/process.ts';
 import { plainChain } from '../../harness/sync.ts';
-import { plainOutput } from '../../harness/call.ts';
 
 const chain = { ...plainChain, userOperations: 120, factories: 30 };
 /** Nobody listens there. */
@@ -31,6 +30,7 @@ async function explorerOf(seed: number) {
 async function world(seeds: readonly [number, number] = [1, 2]) {
   const [first, second] = [await explorerOf(seeds[0]), await explorerOf(seeds[1])];
   const database = await freshDatabase();
+  const { query } = database;
   const run = async (url: string, ...args: readonly string[]) => {
     const before = first.requests + second.requests;
     const ended = await call([...args, '--quiet', '--log-level', 'silent'], {
@@ -38,7 +38,6 @@ async function world(seeds: readonly [number, number] = [1, 2]) {
     });
     return { ...ended, requests: first.requests + second.requests - before };
   };
-  const query = async (sql: string) => (await database.pool.query(sql)).rows;
   /** What a process has open on the database, with an explorer of its own. */
   const engineOn = async (baseUrl: string, source = {}) => {
     const open = opened(database);

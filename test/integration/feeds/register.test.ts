@@ -17,11 +17,11 @@ test.each([
   ['do not replace what a file said of a feed', { since: '2026-01-01' }],
   ['make a feed known that no file named', null],
 ])('flags %s', async (_, ofFile) => {
-  const { pool, db } = await freshDatabase();
+  const { query, db } = await freshDatabase();
   await registerFeeds(db, ofFile === null ? [] : listed(ofFile), 'file', source);
   await registerFeeds(db, listed({ since: null }), 'flags', source);
 
-  const { rows } = await pool.query('select feed, settings from etl.feeds');
+  const rows = await query('select feed, settings from etl.feeds');
   expect(rows).toEqual([{ feed: '10/user-operations', settings: ofFile ?? { since: null } }]);
 });
 
@@ -65,12 +65,11 @@ test('of a chain that is not known by its number neither symbol nor explorer is 
 });
 
 test('a page with a bad item does not wait for whoever holds its feed and waits for the page', async () => {
-  const { pool, db } = await freshDatabase();
+  const { pool, query, db } = await freshDatabase();
   await registerFeeds(db, listed({}), 'file', source);
-  await pool.query(
-    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, pages)
-     values (10, 'user-operations', 'backfill', 1, 'newest-first', '{}', 1)`,
-  );
+  await query(`
+    insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, pages)
+    values (10, 'user-operations', 'backfill', 1, 'newest-first', '{}', 1)`);
   const page = await pool.connect();
   onTestFinished(() => page.release(true));
   await page.query("begin; set local lock_timeout = '100ms'; select from etl.walks for update");
@@ -78,14 +77,13 @@ test('a page with a bad item does not wait for whoever holds its feed and waits 
   const claiming = registerFeeds(db, listed({}), 'file', other);
   await untilLocked(pool);
 
-  await page.query(
-    `insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
-     values (10, 'user-operations', '{}', '{}', 'x', 'hash: missing', 1, 0)`,
-  );
+  await page.query(`
+    insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
+    values (10, 'user-operations', '{}', '{}', 'x', 'hash: missing', 1, 0)`);
 
   await page.query('commit');
   await claiming;
-  const { rows } = await pool.query(
+  const rows = await query(
     'select revision::int, origin from etl.walks join etl.feeds using (feed)',
   );
   expect(rows).toEqual([{ revision: 1, origin: other.origin }]);

@@ -72,7 +72,7 @@ function skipped(
 }
 
 test('what has left is within the range of a conclusive page, few, and unseen by any newer one', async () => {
-  const { pool, db } = await freshDatabase();
+  const { query, db } = await freshDatabase();
   await fc.assert(
     fc.asyncProperty(stored, page, before, often, async (known, listed, end, conclusive) => {
       const items = listed.toSorted(newestFirst);
@@ -81,8 +81,8 @@ test('what has left is within the range of a conclusive page, few, and unseen by
         end === null || (first !== undefined && isAbove(first, end.where))
           ? null
           : { ...end.where, page_id: end.page_id };
-      await pool.query('truncate explorer.user_operations');
-      await pool.query(
+      await query('truncate explorer.user_operations');
+      await query(
         `insert into explorer.user_operations (chain_id, hash, block_number, page_id, removed_at)
          select 10, key, height, page_id, case when is_removed then now() end
          from json_to_recordset($1) as row(key text, height bigint, page_id bigint, is_removed boolean)`,
@@ -119,7 +119,7 @@ test('what has left is within the range of a conclusive page, few, and unseen by
         ),
       );
 
-      const { rows } = await pool.query<{ hash: string }>(
+      const rows = await query(
         'select hash from explorer.user_operations where removed_at is not null order by hash',
       );
       const unseen = skipped(known, items, above, conclusive);

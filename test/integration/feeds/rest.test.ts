@@ -40,6 +40,5 @@ test('a feed whose two lanes end at the same moment is at rest', async () => {
   await gate.query('select pg_advisory_unlock(1)');
 
   expect((await Promise.all(ends)).map(({ is }) => is)).toEqual(['closed', 'closed']);
-  const { rows } = await database.pool.query('select state from etl.feeds');
-  expect(rows).toEqual([{ state: 'idle' }]);
+  expect(await database.query('select state from etl.feeds')).toEqual([{ state: 'idle' }]);
 });

@@ -223,9 +223,7 @@ test('hostile text comes as JSON that no browser takes for a page, and is cut', 
   await sync();
   await database.pool.query('update explorer.addresses set name = $1', [hostile]);
   await database.pool.query('update etl.runs set reason = left($1, 500)', [hostile]);
-  const { rows } = await database.pool.query<{ hash: string }>(
-    'select min(address_hash) as hash from explorer.factories',
-  );
+  const rows = await database.query('select min(address_hash) as hash from explorer.factories');
   const page = await servedPage(database.url);
   for (const path of [
     `/trace.json?term=${rows[0]?.hash ?? ''}`,

@@ -135,19 +135,17 @@ const sumOf = (shown: Shown, name: string): number =>
 
 /** The counters of a process that did all the work are what the ledger has. */
 async function expectTables({ pool }: TestDatabase, shown: Shown): Promise<void> {
-  const { rows: pages } = await pool.query<{ lane: string; outcome: string; pages: number }>(
-    `select lane, case when pages.inserted + pages.changed > 0 then 'changed' else 'unchanged' end as outcome,
-            count(*)::int as pages
-     from etl.pages join etl.walks on walks.id = walk_id
-     group by 1, 2`,
-  );
+  const { rows: pages } = await pool.query<{ lane: string; outcome: string; pages: number }>(`
+    select lane, case when pages.inserted + pages.changed > 0 then 'changed' else 'unchanged' end as outcome,
+           count(*)::int as pages
+    from etl.pages join etl.walks on walks.id = walk_id
+    group by 1, 2`);
   for (const { lane, outcome, pages: number } of pages) {
     expect(shown.of('explorer_etl_pages_total', { lane, outcome }), lane + outcome).toBe(number);
   }
-  const { rows } = await pool.query<{ operation: string; inserted: number; changed: number }>(
-    `select operation, sum(inserted)::int as inserted, sum(changed)::int as changed
-     from etl.walks group by operation`,
-  );
+  const { rows } = await pool.query<{ operation: string; inserted: number; changed: number }>(`
+    select operation, sum(inserted)::int as inserted, sum(changed)::int as changed
+    from etl.walks group by operation`);
   const tables: Readonly<Record<string, string>> = {
     'user-operations': 'explorer.user_operations',
     'optimism-batch-blocks': 'explorer.blocks',

@@ -28,16 +28,13 @@ const chain = smallChain({ userOperations: 60, factories: 120 });
 
 test('a defect of the program ends its feed as failed, with one stack in the log, until a person tries again', async () => {
   const simulator = await simulated({ seed: 5, chains: [chain] });
-  const { pool, url } = await freshDatabase();
+  const { query, url } = await freshDatabase();
   const sync = () =>
     call(['sync', '--chain', '10', ...chosen, '--quiet', '--log-format', 'json'], {
       env: { EXPLORER_API_KEY: testKey, EXPLORER_BASE_URL: simulator.url, DATABASE_URL: url },
     });
   const feeds = async () => {
-    const { rows } = await pool.query(
-      `select operation, state, failure from etl.feeds order by operation`,
-    );
-    return rows;
+    return await query(`select operation, state, failure from etl.feeds order by operation`);
   };
 
   const failed = await sync();
@@ -65,6 +62,5 @@ test('a defect of the program ends its feed as failed, with one stack in the log
 
   expect(again.code).toBe(0);
   expect(await feeds()).toMatchObject([{ state: 'idle' }, { state: 'idle' }]);
-  const { rows } = await pool.query('select count(*)::int as n from explorer.factories');
-  expect(rows).toEqual([{ n: 120 }]);
+  expect(await query('select count(*)::int as n from explorer.factories')).toEqual([{ n: 120 }]);
 });

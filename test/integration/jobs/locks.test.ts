@@ -12,7 +12,7 @@ import { eventually } from '../../harness/process.ts';
 const lane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' } as const;
 
 test('a lane goes back to the queue when the session of its worker ends, and not before', async () => {
-  const { url, pool, db } = await freshDatabase();
+  const { url, query, db } = await freshDatabase();
   await installQueues(url);
   const log = createLog('silent', () => undefined);
   const boss = await startBoss({ databaseUrl: url, log, supervise: false });
@@ -53,6 +53,6 @@ test('a lane goes back to the queue when the session of its worker ends, and not
   });
   expect(await holder()).toEqual(['queued']);
   // Once, however many look for lost lanes: the timeline shows it.
-  const { rows } = await pool.query('select kind, feed from etl.events');
+  const rows = await query('select kind, feed from etl.events');
   expect(rows).toEqual([{ kind: 'killed', feed: '10/user-operations' }]);
 });

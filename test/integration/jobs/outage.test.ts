@@ -30,19 +30,18 @@ test('a queue whose database is away says so once, however often it looks', asyn
 });
 
 test('a queue that fails while it starts leaves no session', async () => {
-  const { url, pool } = await freshDatabase();
+  const { url, query } = await freshDatabase();
   await installQueues(url);
-  await pool.query('drop function pgboss.create_queue cascade');
+  await query('drop function pgboss.create_queue cascade');
   const log = createLog('silent', () => undefined);
 
   const started = startBoss({ databaseUrl: url, log, supervise: true });
 
   await expect(started).rejects.toThrow(/create_queue/u);
   await eventually('no session', async () => {
-    const { rows } = await pool.query(
-      `select from pg_stat_activity
-       where datname = current_database() and application_name = 'explorer-etl jobs'`,
-    );
+    const rows = await query(`
+      select from pg_stat_activity
+      where datname = current_database() and application_name = 'explorer-etl jobs'`);
     return rows.length === 0;
   });
 });

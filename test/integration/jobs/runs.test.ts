@@ -44,7 +44,7 @@ async function openScene(chains: readonly SimulatedChain[]) {
   };
   const untilFinished = (count: number) =>
     eventually(`${count} runs to be finished`, async () => {
-      const { rows } = await database.pool.query("select from etl.runs where state = 'finished'");
+      const rows = await database.query("select from etl.runs where state = 'finished'");
       return rows.length === count;
     });
   return { engine, begin, send, untilFinished };

@@ -54,7 +54,7 @@ async function scene(start: string) {
   const work = () => workOnRuns({ db, boss, clock: () => new Date(clock.now()) });
   /** How many runs the scheduler has sent, and none of them waits to be answered. */
   const sent = async () => {
-    const { rows } = await database.pool.query<{ sent: number; waiting: number }>(
+    const rows = await database.query(
       `select count(*)::int as sent,
               (count(*) filter (where state <> 'completed'))::int as waiting
        from pgboss.job where name = $1`,
@@ -74,9 +74,7 @@ async function scene(start: string) {
     }
   };
   const runs = async () => {
-    const { rows } = await database.pool.query<{ state: string }>(
-      'select state from etl.runs order by id',
-    );
+    const rows = await database.query('select state from etl.runs order by id');
     return rows.map(({ state }) => state);
   };
   /** Ends the run that is open, as its last slice does. */

@@ -26,7 +26,7 @@ async function openScene() {
   const [job] = await engine.boss.fetch<FeedLane>(sliceQueue, { includeMetadata: true });
   if (job === undefined) throw new Error('no slice was queued');
   const queued = async () => {
-    const { rows } = await database.pool.query(
+    const rows = await database.query(
       "select from pgboss.job where name = $1 and state = 'created'",
       [sliceQueue],
     );

@@ -26,6 +26,6 @@ test('a worker that starts leaves the run alone that a person began with other b
   const schedule = { lane, cron: '0 0 1 1 *', timezone: 'UTC', scope: {} };
   await serve([schedule], engine, AbortSignal.abort());
 
-  const { rows } = await database.pool.query('select scope, state from etl.runs order by id');
+  const rows = await database.query('select scope, state from etl.runs order by id');
   expect(rows).not.toContainEqual({ scope: { max_pages: 1 }, state: 'superseded' });
 });

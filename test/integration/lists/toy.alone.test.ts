@@ -62,15 +62,14 @@ async function world() {
     pageSize: 10,
     isRangeGiven: false,
   };
-  const query = async (sql: string) => (await database.pool.query(sql)).rows;
   const env = {
     DATABASE_URL: database.url,
     EXPLORER_BASE_URL: service.url,
     EXPLORER_API_KEY: testKey,
   };
   return {
+    ...database,
     database,
-    db: database.db,
     lists: service.lists,
     settings: () => settingsFor(run),
     sync: async () => {
@@ -80,7 +79,6 @@ async function world() {
         results.map(() => ({ state: 'finished', reason: null })),
       );
     },
-    query,
     command: (...args: readonly string[]) =>
       call([...args, '--chain', '10', ...toyNames.flatMap((name) => ['--operation', name])], {
         env,
@@ -88,7 +86,7 @@ async function world() {
     /** Bundles that are stored and in their list, in its order. */
     bundles: async (): Promise<Bundle[]> =>
       (
-        await query(`
+        await database.query(`
           select block_number::int, ('x' || right(transaction_hash, 8))::bit(32)::int as transaction,
                  bundle_index::int
           from explorer.toy_bundles where removed_at is null

@@ -14,21 +14,21 @@ const sender = {
 
 /** A database, and pages of an operation that show its sender. */
 async function openScene() {
-  const { pool } = await freshDatabase();
+  const { pool, query } = await freshDatabase();
   const show = (page_id: number, address: object) =>
     load(pool, 'user-operations', [
       { page_id, items: [{ hash: hashOf(page_id), address, entry_point: addressOf(3) }] },
     ]);
   const stored = async () =>
     (
-      await pool.query(
+      await query(
         `select concat(addresses.ctid, ' ', addresses.xmax) as version, addresses.name, implementation_hash as implementation
          from explorer.addresses
          left join explorer.address_implementations on address_hash = hash
          where hash = $1`,
         [sender.hash],
       )
-    ).rows[0];
+    )[0];
   return { pool, show, stored };
 }
 

@@ -91,26 +91,23 @@ async function endWalk(
   const spelled = `{${served.map(({ height }) => `[${height},${height}]`).join(',')}}`;
   const scope = { batch, ...(isProbe && { probe: true }) };
   await transact(db, async (tx) => {
-    const told = await tx.execute<{ id: string }>(
-      `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state)
-       values (${chain_id}, 'optimism-batch-blocks', 'backfill', ${run_id}, 'numbered', '${JSON.stringify(scope)}', 'finished')
-       returning id`,
-    );
+    const told = await tx.execute<{ id: string }>(`
+      insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state)
+      values (${chain_id}, 'optimism-batch-blocks', 'backfill', ${run_id}, 'numbered', '${JSON.stringify(scope)}', 'finished')
+      returning id`);
     const walk_id = Number(told.rows[0]?.id);
-    await tx.execute(
-      `insert into etl.pages (id, walk_id, feed, sequence, items, rows, repeats, quarantined, inserted, changed,
-                              heights, bytes, body_hash, attempts, latency_ms, credits, fetched_at)
-       values (${page_id}, ${walk_id}, '${chain_id}/optimism-batch-blocks', 0, 0, 0, 0, 0, 0, 0, '${spelled}', 0, '', 1, 0, 20, now())`,
-    );
-    await tx.execute(
-      `insert into explorer.blocks as t (chain_id, height, hash, parent_hash, is_pending_update, optimism_batch_number, page_id)
-       select chain_id, height, hash, parent_hash, is_pending_update, optimism_batch_number, page_id
-       from json_populate_recordset(null::explorer.blocks, '${JSON.stringify(rows)}')
-       on conflict (chain_id, height) do update
-       set hash = excluded.hash, parent_hash = excluded.parent_hash, page_id = excluded.page_id,
-           is_pending_update = excluded.is_pending_update,
-           optimism_batch_number = excluded.optimism_batch_number`,
-    );
+    await tx.execute(`
+      insert into etl.pages (id, walk_id, feed, sequence, items, rows, repeats, quarantined, inserted, changed,
+                             heights, bytes, body_hash, attempts, latency_ms, credits, fetched_at)
+      values (${page_id}, ${walk_id}, '${chain_id}/optimism-batch-blocks', 0, 0, 0, 0, 0, 0, 0, '${spelled}', 0, '', 1, 0, 20, now())`);
+    await tx.execute(`
+      insert into explorer.blocks as t (chain_id, height, hash, parent_hash, is_pending_update, optimism_batch_number, page_id)
+      select chain_id, height, hash, parent_hash, is_pending_update, optimism_batch_number, page_id
+      from json_populate_recordset(null::explorer.blocks, '${JSON.stringify(rows)}')
+      on conflict (chain_id, height) do update
+      set hash = excluded.hash, parent_hash = excluded.parent_hash, page_id = excluded.page_id,
+          is_pending_update = excluded.is_pending_update,
+          optimism_batch_number = excluded.optimism_batch_number`);
     await kinds.numbered.afterWalk(optimismBatchBlocks, tx, {
       walk_id,
       run_id,
@@ -131,7 +128,7 @@ async function endWalk(
 }
 
 test('after any walks, what is settled and verified is what a plain model says', async () => {
-  const { pool, db } = await freshDatabase();
+  const { query, db } = await freshDatabase();
   let chains = 0;
   let pages = 0;
   const settledSeen = { count: 0 };
@@ -140,7 +137,7 @@ test('after any walks, what is settled and verified is what a plain model says',
     fc.asyncProperty(targetRanges, walksOf, async (requested, walks) => {
       const chain_id = (chains += 1);
       const spelled = `{${requested.map(({ low, end }) => `[${low},${end ?? ''})`).join(',')}}`;
-      await pool.query(
+      await query(
         `insert into etl.feeds (chain_id, operation, kind, settings, target_numbers)
            values ($1, 'optimism-batch-blocks', 'numbered', '{}', $2)`,
         [chain_id, spelled],
@@ -151,7 +148,7 @@ test('after any walks, what is settled and verified is what a plain model says',
         if (walk.beginsRun) run_id += 1;
         await endWalk(db, { chain_id, page_id: (pages += 1), run_id }, walk);
         model.apply(walk, run_id);
-        const { rows } = await pool.query<{ batch: number; is: string }>(
+        const rows = await query(
           `select batch_number::int as batch,
                     state || case when blocks_count = 0 and is_verified then ', verified' else '' end as is
              from explorer.read_batches where chain_id = $1`,

@@ -20,8 +20,7 @@ export async function listWorld(blocks: number, run: Partial<SyncRun> = {}) {
 
 /** What housekeeping does with a database, and what is to be the same before and after. */
 export function ledgerOf(database: OpenDatabase) {
-  const { db } = database;
-  const query = async (sql: string) => (await database.pool.query(sql)).rows;
+  const { db, query } = database;
   return {
     db,
     query,
@@ -68,14 +67,14 @@ const untimed = (values: object) =>
   );
 
 /** Of each column that names a page: how many rows name one that is gone. */
-async function lostPages(query: (sql: string) => Promise<unknown[]>) {
-  const columns = (await query(`
+async function lostPages(query: OpenDatabase['query']) {
+  const columns = await query(`
     select format('%I.%I', table_schema, table_name) as "table", column_name as "column"
     from information_schema.columns
     join information_schema.tables using (table_catalog, table_schema, table_name)
     where table_type = 'BASE TABLE' and table_schema in ('explorer', 'etl')
       and column_name like '%page\\_id'
-  `)) as { table: string; column: string }[];
+  `);
   const lost = columns.map(
     ({ table, column }) =>
       `select '${table}' as "table", '${column}' as "column" from ${table}

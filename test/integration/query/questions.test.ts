@@ -108,7 +108,7 @@ describe.each(questions())('$name', ({ name, question, parameters, chart, text }
 
   test('has the expected columns, and rows', async () => {
     const { columns, rows } = await answerTo(name);
-    const { rows: types } = await database.pool.query<{ name: string }>(
+    const types = await database.query(
       'select format_type(oid, null) as name from unnest($1::oid[]) with ordinality as t (oid, at) order by at',
       [columns.map(({ type }) => type)],
     );
@@ -134,7 +134,7 @@ const sum = (rows: readonly Record<string, string | null>[], column: string) =>
 
 /** How many operations have a time that is known. */
 async function timed(chain: number | null = null): Promise<number> {
-  const { rows } = await database.pool.query<{ count: string }>(
+  const rows = await database.query(
     `select count(*) from explorer.operations_enriched
      where timestamp is not null and ($1::bigint is null or chain_id = $1)`,
     [chain],
@@ -158,10 +158,9 @@ describe('the answers', () => {
 
   test('leave out what left the list', async () => {
     const before = await timed();
-    const { rows } = await database.pool.query<{ hash: string }>(
-      `update explorer.user_operations set removed_at = now()
-       where hash = (select max(hash) from explorer.user_operations where timestamp is not null) returning hash`,
-    );
+    const rows = await database.query(`
+      update explorer.user_operations set removed_at = now()
+      where hash = (select max(hash) from explorer.user_operations where timestamp is not null) returning hash`);
     await sumUpAnew(database.pool);
     expect(sum((await answerTo('operations-daily')).rows, 'operations')).toBe(before - 1);
     expect(sum((await answerTo('busiest-hours')).rows, 'operations')).toBe(before - 1);
@@ -191,25 +190,23 @@ describe('the answers', () => {
   });
 
   test('of new-senders count every sender once', async () => {
-    const { rows } = await database.pool.query<{ senders: string }>(
-      `select count(distinct (chain_id, address_hash)) as senders from explorer.operations_enriched
-       where timestamp is not null and address_hash is not null`,
-    );
+    const rows = await database.query(`
+      select count(distinct (chain_id, address_hash)) as senders from explorer.operations_enriched
+      where timestamp is not null and address_hash is not null`);
     await sumUpAnew(database.pool);
     expect(sum((await answerTo('new-senders')).rows, 'new_senders')).toBe(Number(rows[0]?.senders));
   });
 
   test('of weekly-actives and cohorts count an account once a period, whatever versions it uses', async () => {
-    const { rows } = await database.pool.query<{ week: string; month: string }>(
-      `select sum(distinct_senders) filter (where unit = 'week') as week,
-              sum(distinct_senders) filter (where unit = 'month') as month
-       from (
-         select unit, count(distinct address_hash) as distinct_senders
-         from explorer.operations_enriched, unnest(array['week', 'month']) as unit
-         where timestamp is not null and chain_id = 10
-         group by unit, date_trunc(unit, timestamp at time zone 'UTC')
-       ) as periods`,
-    );
+    const rows = await database.query(`
+      select sum(distinct_senders) filter (where unit = 'week') as week,
+             sum(distinct_senders) filter (where unit = 'month') as month
+      from (
+        select unit, count(distinct address_hash) as distinct_senders
+        from explorer.operations_enriched, unnest(array['week', 'month']) as unit
+        where timestamp is not null and chain_id = 10
+        group by unit, date_trunc(unit, timestamp at time zone 'UTC')
+      ) as periods`);
     const weeks = (await answerTo('weekly-actives', { chain: 10, days: 5000 })).rows;
     expect(sum(weeks, 'senders')).toBe(Number(rows[0]?.week));
     const months = (await answerTo('cohorts', { chain: 10, days: 5000 })).rows;
@@ -238,7 +235,7 @@ describe('the answers', () => {
   });
 
   test('of bundler-share and bundle-sizes count every operation and bundle of a known time', async () => {
-    const { rows } = await database.pool.query<Record<string, string>>(
+    const rows = await database.query(
       `select count(*) as bundles, sum(total_ops) as held from explorer.bundles where timestamp is not null`,
     );
     const sizes = (await answerTo('bundle-sizes')).rows;
@@ -252,7 +249,7 @@ describe('the answers', () => {
   });
 
   test('of factory-growth compare with the count as the period began', async () => {
-    const { rows } = await database.pool.query<{ address_hash: string; total_accounts: string }>(
+    const rows = await database.query(
       `select address_hash, total_accounts from explorer.factory_history where chain_id = 10 limit 1`,
     );
     const [one] = rows;

@@ -103,10 +103,9 @@ test('what takes too long is cancelled, with exit code 1', async () => {
 test('a connection that is lost ends with exit code 1', async () => {
   const requested = ask('select pg_sleep(600) as lost');
   await eventually('it to be requested', async () => {
-    const { rows } = await database.pool.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where query like '%as lost' and state = 'active' and pid <> pg_backend_pid()`,
-    );
+    const rows = await database.query(`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where query like '%as lost' and state = 'active' and pid <> pg_backend_pid()`);
     return rows.length > 0;
   });
   const ended = await requested;
@@ -121,10 +120,9 @@ test('a signal cancels the statement on the server, with exit code 130', async (
     signal: stop.signal,
   });
   const isActive = async () => {
-    const { rows } = await database.pool.query(
-      `select from pg_stat_activity
-       where query like '%as stopped' and state = 'active' and pid <> pg_backend_pid()`,
-    );
+    const rows = await database.query(`
+      select from pg_stat_activity
+      where query like '%as stopped' and state = 'active' and pid <> pg_backend_pid()`);
     return rows.length > 0;
   };
   await eventually('it to be requested', isActive);

@@ -34,32 +34,30 @@ async function judge({
   last = [],
   quarantined = 0,
 }: Scene): Promise<EndVerdict> {
-  const { pool, db } = await freshDatabase();
-  await pool.query(
+  const { query, db } = await freshDatabase();
+  await query(
     `insert into explorer.factories (chain_id, address_hash, total_accounts, rank, page_id)
      select ${chain}, address, 1, rank, 1
      from unnest($1::text[]) with ordinality as listed(address, rank)`,
     [ranked.map(addressOf)],
   );
-  await pool.query(
+  await query(
     `insert into etl.rankings (walk_id, feed, as_of, published_at, items, walks, still_moving)
      select 1, '${chain}/factories', '2026-05-06T07:08:09Z', now(), $1::int, 1, false where $1::int > 0`,
     [ranked.length],
   );
-  await pool.query(
-    `insert into etl.feeds (chain_id, operation, kind, settings)
-     values (${chain}, 'factories', 'ranked', '{}')`,
-  );
-  await pool.query(
-    `insert into etl.walks (id, chain_id, operation, lane, run_id, kind, scope, state)
-     values (${walk - 1}, ${chain}, 'factories', 'backfill', ${run}, 'ranked', '{}', 'finished'),
-            (${walk}, ${chain}, 'factories', 'backfill', ${run}, 'ranked', '{}', 'running')`,
-  );
+  await query(`
+    insert into etl.feeds (chain_id, operation, kind, settings)
+    values (${chain}, 'factories', 'ranked', '{}')`);
+  await query(`
+    insert into etl.walks (id, chain_id, operation, lane, run_id, kind, scope, state)
+    values (${walk - 1}, ${chain}, 'factories', 'backfill', ${run}, 'ranked', '{}', 'finished'),
+           (${walk}, ${chain}, 'factories', 'backfill', ${run}, 'ranked', '{}', 'running')`);
   for (const [id, list] of [
     [walk - 1, before],
     [walk, met],
   ] as const) {
-    await pool.query(
+    await query(
       `insert into etl.ranking_entries (walk_id, key, position)
        select ${id}, address, place - 1 from unnest($1::text[]) with ordinality as met(address, place)`,
       [list.map(addressOf)],

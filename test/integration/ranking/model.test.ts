@@ -66,12 +66,12 @@ const runs = fc.array(fc.array(walk, { minLength: 3, maxLength: 3 }), {
 });
 
 test('whatever pages the walks of a run met, the ranking is that of a plain model', async () => {
-  const { pool, db } = await freshDatabase();
+  const { query, db } = await freshDatabase();
   let chain = 0;
   await fc.assert(
     fc.asyncProperty(runs, async (sequence) => {
       chain += 1;
-      await pool.query(
+      await query(
         `insert into etl.feeds (chain_id, operation, kind, settings)
          values ($1, 'factories', 'ranked', '{}')`,
         [chain],
@@ -99,11 +99,10 @@ async function walkOnce(
   pages: readonly ModelPage[],
 ): Promise<string | null> {
   return transact(db, async (tx) => {
-    const { rows: begun } = await tx.execute<{ id: string }>(
-      `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope)
-       values (${chain}, 'factories', 'backfill', ${run}, 'ranked', '{}')
-       returning id`,
-    );
+    const { rows: begun } = await tx.execute<{ id: string }>(`
+      insert into etl.walks (chain_id, operation, lane, run_id, kind, scope)
+      values (${chain}, 'factories', 'backfill', ${run}, 'ranked', '{}')
+      returning id`);
     const id = Number(begun[0]?.id);
     const context: WalkEndContext = {
       walk_id: id,
@@ -125,12 +124,11 @@ async function walkOnce(
     for (const items of pages) {
       const rows = items.map(({ address, accounts }) => itemOf(address, accounts, position++));
       for (const { address, accounts } of items) {
-        await tx.execute(
-          `insert into explorer.factories (chain_id, address_hash, total_accounts, page_id)
-           values (${chain}, '${address}', ${accounts}, ${id})
-           on conflict (chain_id, address_hash) do update
-           set total_accounts = excluded.total_accounts`,
-        );
+        await tx.execute(`
+          insert into explorer.factories (chain_id, address_hash, total_accounts, page_id)
+          values (${chain}, '${address}', ${accounts}, ${id})
+          on conflict (chain_id, address_hash) do update
+          set total_accounts = excluded.total_accounts`);
       }
       await kinds.ranked.afterPage(factories, tx, context, rows);
     }

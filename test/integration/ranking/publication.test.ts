@@ -21,10 +21,9 @@ async function stoppedSync(world: World, at: number, each = (): void => undefine
 
 /** What a ranking publishes, and nothing else. */
 const publishedOf = async (world: World) => ({
-  ranks: await world.query(
-    `select address_hash, rank, missing_since from explorer.factories
-     where rank is not null or missing_since is not null order by address_hash`,
-  ),
+  ranks: await world.query(`
+    select address_hash, rank, missing_since from explorer.factories
+    where rank is not null or missing_since is not null order by address_hash`),
   history: await world.query('select * from explorer.factory_history order by 1, 2, 3'),
   rankings: await world.query('select * from etl.rankings'),
 });

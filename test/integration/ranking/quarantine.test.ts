@@ -29,20 +29,19 @@ async function factoriesWorld() {
     },
     missing: async () =>
       (
-        await database.pool.query<{ address_hash: string }>(
+        await database.query(
           'select address_hash from explorer.factories where missing_since is not null order by 1',
         )
-      ).rows.map(({ address_hash }) => address_hash),
+      ).map(({ address_hash }) => address_hash),
     counts: async () =>
       (
-        await database.pool.query<{ counts: unknown }>(
-          `select json_agg(total_accounts order by address_hash) as counts
-           from explorer.factories
-           union all
-           select json_agg(total_accounts order by address_hash, observed_at)
-           from explorer.factory_history`,
-        )
-      ).rows.map(({ counts }) => counts),
+        await database.query(`
+          select json_agg(total_accounts order by address_hash) as counts
+          from explorer.factories
+          union all
+          select json_agg(total_accounts order by address_hash, observed_at)
+          from explorer.factory_history`)
+      ).map(({ counts }) => counts),
   };
 }
 

@@ -68,17 +68,15 @@ export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210
         .sort((a, b) => (a.address_hash < b.address_hash ? -1 : 1));
     },
     stored: (): Promise<RankedFactory[]> =>
-      query(
-        `select address_hash, rank::int, missing_since is not null as is_missing,
-                case when rank is not null then total_accounts::int end as total_accounts
-         from explorer.factories order by address_hash`,
-      ),
+      query(`
+        select address_hash, rank::int, missing_since is not null as is_missing,
+               case when rank is not null then total_accounts::int end as total_accounts
+        from explorer.factories order by address_hash`),
     /** How the walks of the newest run ended. */
     walks: (): Promise<WalkResult[]> =>
-      query(
-        `select state, reason from etl.walks
-         where run_id = (select max(id) from etl.runs) order by id`,
-      ),
+      query(`
+        select state, reason from etl.walks
+        where run_id = (select max(id) from etl.runs) order by id`),
     count: async (table: string): Promise<number> =>
       (await query(`select count(*)::int from ${table}`))[0].count,
     async report() {

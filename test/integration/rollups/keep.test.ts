@@ -6,14 +6,14 @@ import { freshDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
 
 test('maintenance keeps the sums, as often as its clock says', async () => {
-  const { pool } = await freshDatabase();
+  const { pool, query } = await freshDatabase();
   const insert = (hash: string) =>
     pool.query(
       `insert into explorer.user_operations (chain_id, hash, timestamp, address_hash, page_id)
        values (10, $1, '2026-01-01', '0xa', 1)`,
       [hash],
     );
-  await pool.query(`insert into explorer.chains (chain_id, name) values (10, 'optimism')`);
+  await query(`insert into explorer.chains (chain_id, name) values (10, 'optimism')`);
   await insert('0x1');
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
@@ -26,10 +26,7 @@ test('maintenance keeps the sums, as often as its clock says', async () => {
   const log = createLog('silent', () => undefined);
   const kept = keepSums({ db: drizzle(pool), log, now }, stop.signal);
   const sent = async () => {
-    const { rows } = await pool.query<{ operations: string }>(
-      'select operations from explorer.senders',
-    );
-    return Number(rows[0]?.operations ?? 0);
+    return Number((await query('select operations from explorer.senders'))[0]?.operations ?? 0);
   };
   await eventually('the first sums', async () => (await sent()) === 1);
 

@@ -19,9 +19,9 @@ const now = () => performance.now();
 
 /** A copy of a chain that stands still, and not summed up yet. */
 async function copied() {
-  const { pool, db, sync } = await openCopy(chain);
-  await sync();
-  return { pool, db };
+  const copy = await openCopy(chain);
+  await copy.sync();
+  return copy;
 }
 
 test('it follows a list that moves, and sums up what was written alone', async () => {
@@ -35,7 +35,7 @@ test('it follows a list that moves, and sums up what was written alone', async (
     await rollUp({ db, now }, never);
     expect(await sumFaults(database.pool)).toEqual({});
   }
-  const { rows } = await database.pool.query(
+  const rows = await database.query(
     'select from explorer.user_operations where removed_at is not null',
   );
   expect(rows).not.toEqual([]);
@@ -45,11 +45,10 @@ test('an operation that moves over midnight leaves the day that it was on', asyn
   const { pool, db } = await copied();
   await rollUp({ db, now }, never);
 
-  await pool.query(
-    `update explorer.user_operations
-     set timestamp = timestamp + interval '1 day', updated_at = clock_timestamp()
-     where hash = (select min(hash) from explorer.user_operations)`,
-  );
+  await pool.query(`
+    update explorer.user_operations
+    set timestamp = timestamp + interval '1 day', updated_at = clock_timestamp()
+    where hash = (select min(hash) from explorer.user_operations)`);
   expect(Object.keys(await sumFaults(pool))).toContain('operations_daily');
   await rollUp({ db, now }, never);
 
@@ -57,19 +56,19 @@ test('an operation that moves over midnight leaves the day that it was on', asyn
 });
 
 test('an operation without a time has that of a sibling, and of its block as soon as that is there', async () => {
-  const { pool, db } = await copied();
-  const { rows } = await pool.query<{ block: string }>(
+  const { pool, query, db } = await copied();
+  const rows = await query(
     `select block_number as block from explorer.user_operations group by 1 having count(*) > 1 limit 1`,
   );
   const block = rows[0]?.block;
-  await pool.query('delete from explorer.blocks where height = $1', [block]);
-  await pool.query(
+  await query('delete from explorer.blocks where height = $1', [block]);
+  await query(
     `update explorer.user_operations set timestamp = null, updated_at = clock_timestamp()
      where hash = (select min(hash) from explorer.user_operations where block_number = $1)`,
     [block],
   );
   const told = async () => {
-    const { rows: sources } = await pool.query<{ source: string | null; days: number }>(
+    const sources = await query(
       `select timestamp_source as source, count(*)::int as operations from explorer.operations_enriched
        where block_number = $1 group by 1 order by 1`,
       [block],
@@ -80,7 +79,7 @@ test('an operation without a time has that of a sibling, and of its block as soo
   await rollUp({ db, now }, never);
   expect(await sumFaults(pool)).toEqual({});
 
-  await pool.query(
+  await query(
     `update explorer.user_operations
      set timestamp = timestamp - interval '1 second', updated_at = clock_timestamp()
      where block_number = $1 and timestamp is not null`,
@@ -89,7 +88,7 @@ test('an operation without a time has that of a sibling, and of its block as soo
   await rollUp({ db, now }, never);
   expect(await sumFaults(pool)).toEqual({});
 
-  await pool.query(
+  await query(
     `insert into explorer.blocks (chain_id, height, hash, timestamp, page_id, updated_at)
      values (10, $1, '0x', (
        select max(timestamp) + interval '3 days' from explorer.user_operations where block_number = $1
@@ -105,15 +104,14 @@ test('an operation without a time has that of a sibling, and of its block as soo
 test('a time that cannot be costs one day, not all days up to it', async () => {
   const { pool, db } = await copied();
   const keys = await rollUp({ db, now }, never);
-  await pool.query(
-    `update explorer.user_operations set updated_at = clock_timestamp(), timestamp = case hash
-       when (select min(hash) from explorer.user_operations) then '0001-01-01Z'::timestamptz
-       else '9999-12-31T23:59:59Z' end
-     where hash in (
-       select min(hash) from explorer.user_operations
-       union select max(hash) from explorer.user_operations
-     )`,
-  );
+  await pool.query(`
+    update explorer.user_operations set updated_at = clock_timestamp(), timestamp = case hash
+      when (select min(hash) from explorer.user_operations) then '0001-01-01Z'::timestamptz
+      else '9999-12-31T23:59:59Z' end
+    where hash in (
+      select min(hash) from explorer.user_operations
+      union select max(hash) from explorer.user_operations
+    )`);
 
   await recomputeSums(db);
   expect(await rollUp({ db, now }, never)).toBeLessThan(keys + 10);
@@ -171,10 +169,9 @@ test('what is written while it is summed up is found the next time', async () =>
   const writer = await pool.connect();
   onTestFinished(() => writer.release(true));
   await writer.query('begin');
-  await writer.query(
-    `update explorer.user_operations set fee = fee + 1, status = false, updated_at = now()
-     where hash = (select min(hash) from explorer.user_operations)`,
-  );
+  await writer.query(`
+    update explorer.user_operations set fee = fee + 1, status = false, updated_at = now()
+    where hash = (select min(hash) from explorer.user_operations)`);
   // Later than the change, and without it.
   await rollUp({ db, now }, never);
   await writer.query('commit');

@@ -166,13 +166,12 @@ test('a wrong time takes no other from a strip', async () => {
     lowestItem: null,
     reachedSince: null,
   });
-  await database.pool.query(
-    `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
-     select 10, at::text, at,
-            case when at in (1, 20) then timestamptz '9999-12-31Z' when at = 9 then '1999-01-01Z'
-                 else timestamptz '2026-01-01Z' + make_interval(mins => at) end, 1
-     from generate_series(1, 20) as at`,
-  );
+  await database.pool.query(`
+    insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
+    select 10, at::text, at,
+           case when at in (1, 20) then timestamptz '9999-12-31Z' when at = 9 then '1999-01-01Z'
+                else timestamptz '2026-01-01Z' + make_interval(mins => at) end, 1
+    from generate_series(1, 20) as at`);
   const times = await sampleTimes(database.db, [{ feed: list, from: 1, to: 20 }]);
   const heights = times.get(list)?.map(({ height }) => height);
   expect(heights).toEqual([2, 3, 4, 5, 6, 7, 8, ...Array.from({ length: 10 }, (_, at) => 10 + at)]);

@@ -75,7 +75,7 @@ test('the first page of the window is found in a ledger with gaps in its numbers
     Array.from({ length: 500 }, (_, at) => 3_000 - 5 * at),
   );
   await database.pool.query('delete from etl.pages where id % 3 = 0');
-  const { rows } = await database.pool.query<{ pages: string }>(
+  const rows = await database.query(
     `select count(*) as pages from etl.pages where fetched_at >= now() - interval '23 hours 45 minutes'`,
   );
   const counted = (await worked(24)).bins.reduce((sum, { pages }) => sum + pages, 0);
@@ -85,10 +85,9 @@ test('the first page of the window is found in a ledger with gaps in its numbers
 
 test('the lag is the age of the newest item when the head was polled', async () => {
   await insertRun(10, 'live', [20]);
-  await database.pool.query(
-    `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
-     values (10, '0x1', 100, now() - interval '21 minutes', 1), (10, '0x2', 101, now(), 1)`,
-  );
+  await database.pool.query(`
+    insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
+    values (10, '0x1', 100, now() - interval '21 minutes', 1), (10, '0x2', 101, now(), 1)`);
   const { bins } = await worked(1, feed);
   expect(bins.map(({ lag_s }) => Math.round(lag_s ?? 0))).toEqual([60]);
 });
@@ -97,12 +96,11 @@ test('runs that ended in the window and those that are open, the newest first, w
   await insertRun(10, 'live', [3_000]);
   await insertRun(10, 'backfill', [3_000, 60]);
   await insertRun(11, 'live', [5]);
-  await database.pool.query(
-    `insert into etl.runs (chain_id, operation, lane, scope, opened_at) values (10, 'user-operations', 'live', '{}', now() - interval '3 days');
-     insert into etl.events (at, kind, feed, sentence)
-     values (now() - interval '2 days', 'stopped', null, 'old'), (now(), 'killed', '11/user-operations', 'lost'),
-            (now() - interval '1 minute', 'config-refused', null, 'wrong')`,
-  );
+  await database.pool.query(`
+    insert into etl.runs (chain_id, operation, lane, scope, opened_at) values (10, 'user-operations', 'live', '{}', now() - interval '3 days');
+    insert into etl.events (at, kind, feed, sentence)
+    values (now() - interval '2 days', 'stopped', null, 'old'), (now(), 'killed', '11/user-operations', 'lost'),
+           (now() - interval '1 minute', 'config-refused', null, 'wrong')`);
   const read = async (of: string | null) => {
     const { runs, events } = await readRuns(database.db, { hours: 24, feed: of });
     return [

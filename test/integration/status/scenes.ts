@@ -22,10 +22,9 @@ export const spell = (ranges: readonly Range[]) =>
 
 /** Of everything that a ribbon is drawn from. */
 export async function emptyScene(pool: Pool): Promise<void> {
-  await pool.query(
-    `truncate etl.quarantine, etl.walks, etl.runs, etl.coverage, etl.feeds,
-       explorer.user_operations, explorer.read_batches cascade`,
-  );
+  await pool.query(`
+    truncate etl.quarantine, etl.walks, etl.runs, etl.coverage, etl.feeds,
+      explorer.user_operations, explorer.read_batches cascade`);
 }
 
 /** One that fails, so that what is missing is not being read. @returns its id */
@@ -44,10 +43,9 @@ export async function fillScene(
   { verified, held, walked, lowestItem, reachedSince }: Scene,
 ): Promise<void> {
   await emptyScene(pool);
-  await pool.query(
-    `insert into etl.feeds (chain_id, operation, kind, settings)
-     values (10, 'user-operations', 'newest-first', '{"since": "2026-01-01T00:00:00Z"}')`,
-  );
+  await pool.query(`
+    insert into etl.feeds (chain_id, operation, kind, settings)
+    values (10, 'user-operations', 'newest-first', '{"since": "2026-01-01T00:00:00Z"}')`);
   const run = await openRun(pool, 'user-operations');
   const ended = { floor: null, state: 'finished', reason: 'floor', scope: { max_pages: 1 } };
   const since = { since: '2026-01-01T00:00:00Z' };

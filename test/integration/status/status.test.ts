@@ -52,14 +52,14 @@ const statesOf = ({ feeds }: StatusDocument) =>
   feeds.map(({ operation, state }) => [operation, state]);
 
 test.each(['migrated', 'empty'] as const)('a %s database has a status', async (how) => {
-  const { pool } = await freshDatabase(how);
+  const { pool, query } = await freshDatabase(how);
   const { codes, status } = reports({ pool });
   expect(await codes()).toEqual(['stopped', 'pending']);
   expect((await status()).overall).toMatchObject({
     sentence: 'Nothing is stored yet.',
     command: 'explorer-etl sync',
   });
-  const { rows } = await pool.query(`select to_regclass('etl.feeds') is not null as has_tables`);
+  const rows = await query(`select to_regclass('etl.feeds') is not null as has_tables`);
   expect(rows).toEqual([{ has_tables: how === 'migrated' }]);
 });
 
@@ -103,7 +103,7 @@ test('a list that is read in part says of what time the oldest item is above whi
   const { database, simulator, chains, status } = await scene({ changes: lately() });
   const reachedAt = async () => (await status()).feeds[0]?.progress.reached_at ?? null;
   await runSync(database, { url: simulator.url, chains, maxPages: 1 });
-  const { rows } = await database.pool.query<{ time: Date }>(
+  const rows = await database.query(
     'select timestamp as time from explorer.user_operations where timestamp is not null order by 1',
   );
   const stored = rows.map(({ time }) => time.toISOString());
@@ -253,12 +253,12 @@ const faults = {
 
 test('a copy with a fault is not healthy', async () => {
   const { database } = await copied();
-  const { pool, db } = databaseAt(database.url, 1);
+  const { query, db } = databaseAt(database.url, 1);
   for (const [what, [statement, state, code]] of Object.entries(faults)) {
-    await pool.query('begin');
-    await pool.query(`${statement}; select etl.recount_batches('%')`);
+    await query('begin');
+    await query(`${statement}; select etl.recount_batches('%')`);
     const { overall, reasons } = await readStatus(db, { pageSize: 50, standby: null });
-    await pool.query('rollback');
+    await query('rollback');
     expect([overall.state, reasons.some((reason) => reason.code === code)], what).toEqual([
       state,
       true,
@@ -268,10 +268,9 @@ test('a copy with a fault is not healthy', async () => {
 
 test('eight statements make the document, however many feeds there are', async () => {
   const { database } = await copied();
-  await database.pool.query(
-    `insert into etl.feeds (chain_id, operation, kind, unit, settings)
-     select 8453, operation, kind, unit, settings from etl.feeds`,
-  );
+  await database.pool.query(`
+    insert into etl.feeds (chain_id, operation, kind, unit, settings)
+    select 8453, operation, kind, unit, settings from etl.feeds`);
   let statements = 0;
   const counting = new Proxy(database.pool, {
     get(pool, name) {
@@ -299,7 +298,7 @@ async function syncing() {
     cwd: await configFolder({ chains }),
   });
   await eventually('a page', async () => {
-    const { rows } = await made.database.pool.query<{ pages: string }>(
+    const rows = await made.database.query(
       `select coalesce(sum(pages), 0) as pages from etl.walks`,
     );
     return Number(rows[0]?.pages) > 0;

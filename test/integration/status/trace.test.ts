@@ -16,8 +16,7 @@ const chains: SimulatedChain[] = [10, 42220].map((id) => ({
 const database = sharedCopy(11, chains, { archive: 'all' });
 
 async function one(text: string): Promise<string> {
-  const { rows } = await database.pool.query<{ value: string }>(`select (${text})::text as value`);
-  return rows[0]?.value ?? '';
+  return (await database.query(`select (${text})::text as value`))[0]?.value ?? '';
 }
 
 const trace = (term: string) => traceTerm(database.db, term);

@@ -39,13 +39,12 @@ test('a batch tells when and how it was posted to L1', async () => {
   await sync();
 
   expect(
-    await query(
-      `select state, l1_timestamp, transactions_count, l2_start_block_number,
-              l2_end_block_number, batch_data_container, hash
-       from explorer.optimism_batches
-       join explorer.optimism_batch_l1_transactions using (chain_id, batch_number)
-       where batch_number = 2`,
-    ),
+    await query(`
+      select state, l1_timestamp, transactions_count, l2_start_block_number,
+             l2_end_block_number, batch_data_container, hash
+      from explorer.optimism_batches
+      join explorer.optimism_batch_l1_transactions using (chain_id, batch_number)
+      where batch_number = 2`),
   ).toEqual([
     {
       state: null,

@@ -45,7 +45,7 @@ test.each([1, 2])(
     await poll(0);
     await poll(10);
 
-    const { rows } = await database.pool.query<{ hash: string }>(
+    const rows = await database.query(
       `select parent_hash as hash from explorer.blocks where height = ${bottomOf(1)}`,
     );
     expect(rows).toEqual([{ hash: blockItem({ height: bottomOf(1) })['parent_hash'] }]);

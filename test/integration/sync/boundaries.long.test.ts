@@ -91,11 +91,7 @@ test('what walks side by side verify is there, whatever happens at their boundar
           }).catch(() => undefined);
           expect(await missing(database.pool, listed())).toEqual([]);
         }
-        const { rows } = await database.pool.query<{
-          gaps: number;
-          boundaries: number;
-          failed: number;
-        }>(`
+        const rows = await database.query(`
           select (select count(*)::int from explorer.gaps) as gaps,
                  (select count(*)::int from etl.walks where scope ? 'above' and pages > 1) as boundaries,
                  (select count(*)::int from etl.walks where reason = 'misplaced-entry') as failed
@@ -116,8 +112,9 @@ test('what walks side by side verify is there, whatever happens at their boundar
 const cutOff = (pool: Pool) =>
   pool
     .query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and pid <> pg_backend_pid()`,
+      `
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`,
     )
     .catch(() => undefined);
 

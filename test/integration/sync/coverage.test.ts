@@ -46,17 +46,15 @@ test('a gap is named exactly, and closed with its own pages and two more at most
   await sync({ maxPages: 7 });
   await sync({ maxPages: 6 });
   await sync();
-  const [lost] = await query(
-    `select id, top, bottom, pages from etl.walks
-     where lane = 'backfill' order by id offset 1 limit 1`,
-  );
+  const [lost] = await query(`
+    select id, top, bottom, pages from etl.walks
+    where lane = 'backfill' order by id offset 1 limit 1`);
   await query('delete from etl.pages where walk_id = ' + lost.id);
   await query('delete from etl.walks where id = ' + lost.id);
   await recount(database.pool);
-  const left = await query(
-    `delete from explorer.user_operations where block_number > ${lost.bottom} and block_number < ${lost.top}
-     returning hash`,
-  );
+  const left = await query(`
+    delete from explorer.user_operations where block_number > ${lost.bottom} and block_number < ${lost.top}
+    returning hash`);
   expect(left.length).toBeGreaterThan(20);
   const [gap, ...others] = await gaps();
   expect(others).toEqual([]);
@@ -86,8 +84,7 @@ test('a sync that resumes an older live walk looks at the head again, and reads 
   const stop = new AbortController();
   const interrupted = sync({ signal: stop.signal });
   await eventually('a live walk on its way', async () => {
-    const rows = await query(`select from etl.walks where lane = 'live' and pages >= 3`);
-    return rows.length === 1;
+    return (await query(`select from etl.walks where lane = 'live' and pages >= 3`)).length === 1;
   });
   stop.abort();
   const first = await interrupted;

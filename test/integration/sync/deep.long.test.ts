@@ -14,11 +14,10 @@ test('a deep rule runs in the backfill lane once in its interval, and finds what
 
   for (const atMs of hours(7)) await runAt(atMs);
 
-  const runs = await query(
-    `select extract(hour from started_at)::int as hour, bool_or(not from_head) as from_stored,
-            count(*) > 1 as in_parts
-     from etl.walks where lane = 'backfill' and depth_ms is not null group by 1 order by 1`,
-  );
+  const runs = await query(`
+    select extract(hour from started_at)::int as hour, bool_or(not from_head) as from_stored,
+           count(*) > 1 as in_parts
+    from etl.walks where lane = 'backfill' and depth_ms is not null group by 1 order by 1`);
   expect(runs).toEqual([
     { hour: 3, from_stored: true, in_parts: true },
     { hour: 6, from_stored: true, in_parts: true },
@@ -30,10 +29,9 @@ test('a deep rule runs in the backfill lane once in its interval, and finds what
   const arrived = expectedAt(5 * hourMs).map(({ hash }) => hash);
   expect(arrived.filter((hash) => !seen.has(hash))).toEqual([]);
   // Late by the clock of the worker.
-  const late = await query(
-    `select extract(epoch from seen_at)::int % 3600 as past_the_hour, lateness < interval '6 hours' as is_true
-     from explorer.late_arrivals where timestamp is not null`,
-  );
+  const late = await query(`
+    select extract(epoch from seen_at)::int % 3600 as past_the_hour, lateness < interval '6 hours' as is_true
+    from explorer.late_arrivals where timestamp is not null`);
   expect(late.length).toBeGreaterThan(20);
   expect(late).toEqual(late.map(() => ({ past_the_hour: 0, is_true: true })));
 });

@@ -10,10 +10,10 @@ import {
 } from '../../harness/process.ts';
 
 test('a demo whose ledger lacks a page says so, and fails', async () => {
-  const { url, pool } = await freshDatabase();
+  const { url, query } = await freshDatabase();
   const env = { DATABASE_URL: url };
   await call(['migrate'], { env });
-  await pool.query(`
+  await query(`
     create function public.lose_a_page() returns trigger language plpgsql as $$
     begin
       delete from etl.pages where walk_id = new.id and sequence = 1;

@@ -19,11 +19,11 @@ test('demo uses the database that DATABASE_URL_FILE names, from the folder that 
 });
 
 test('a demo goes on with the world that an earlier one began, and the report holds', async () => {
-  const { url, pool } = await freshDatabase();
+  const { url, query } = await freshDatabase();
   const env = { DATABASE_URL: url };
   const startMs = demoStart(Date.now()) - 3 * dayMs;
   const day = new Date(startMs).toISOString().slice(0, 10);
-  await pool.query(
+  await query(
     `insert into etl.feeds (chain_id, operation, kind, unit, settings, origin)
      values (10, 'factories', 'ranked', 'blocks', '{}', $1)`,
     [`simulated explorer of demo, seed 1, from ${day}`],
@@ -32,7 +32,7 @@ test('a demo goes on with the world that an earlier one began, and the report ho
   const first = await call(['demo'], { env });
   expect(first).toMatchObject({ code: 0 });
   const oldest = 'select min(timestamp) as at, count(*) from explorer.user_operations';
-  const { rows: before } = await pool.query<{ at: Date; count: string }>(oldest);
+  const before = await query(oldest);
   expect(before[0]?.at.toISOString().slice(0, 10)).toBe(day);
 
   const second = await call(['demo', '--json'], { env });
@@ -44,12 +44,10 @@ test('a demo goes on with the world that an earlier one began, and the report ho
     killed_at_page: 0,
     resumed_at_page: 1,
   });
-  const { rows: after } = await pool.query<{ at: Date; count: string }>(oldest);
+  const after = await query(oldest);
   expect(after[0]?.at).toEqual(before[0]?.at);
   expect(Number(after[0]?.count)).toBeGreaterThanOrEqual(Number(before[0]?.count));
-  const { rows: origins } = await pool.query(
-    'select distinct right(origin, 10) as day from etl.feeds',
-  );
+  const origins = await query('select distinct right(origin, 10) as day from etl.feeds');
   expect(origins).toEqual([{ day }]);
   expect(await call(['verify'], { env })).toMatchObject({ code: 0 });
 });

@@ -24,10 +24,9 @@ async function world(operations: readonly string[], generation: Generation = 'v1
   const copy = await openCopy({ ...chain, generation }, { run: { operations } });
   const { served } = copy;
   const drift = async () => {
-    const rows = await copy.query(
-      `select kind, path, detail, occurrences::int, first_page_id::int as page
-       from etl.drift order by operation, kind, path, detail`,
-    );
+    const rows = await copy.query(`
+      select kind, path, detail, occurrences::int, first_page_id::int as page
+      from etl.drift order by operation, kind, path, detail`);
     return rows.filter(({ path }) => !ownDrift.has(String(path).split('.').at(-1) ?? ''));
   };
   /** Each item of every page from the given one on has these values; undefined: not the field. */
@@ -99,12 +98,11 @@ test.each(unread)(
       { kind, path, page: 1, detail: expect.any(String), occurrences: 120 },
     ]);
     expect(
-      await query(
-        `select count(*)::int as rows, count(${path})::int as stored,
-                count(*) filter (where extra -> '${path} (${label})' = '${JSON.stringify(value)}')::int as kept,
-                (select count(*)::int from etl.quarantine) as quarantined
-         from explorer.user_operations`,
-      ),
+      await query(`
+        select count(*)::int as rows, count(${path})::int as stored,
+               count(*) filter (where extra -> '${path} (${label})' = '${JSON.stringify(value)}')::int as kept,
+               (select count(*)::int from etl.quarantine) as quarantined
+        from explorer.user_operations`),
     ).toEqual([{ rows: 120, stored: 0, kept: 120, quarantined: 0 }]);
     const [report] = await verifyFeeds(db);
     const sentences = report?.notes.map(findingText).join('\n');

@@ -21,12 +21,11 @@ async function world(more: Record<string, unknown> = {}) {
   };
   await sync({ operations: ['user-operations'], archive: 'all' });
   const expectDigits = async () => {
-    const rows = await query(
-      `select fee, extra ->> 'id' as id, extra #>> '{rate,now}' as rate,
-              (extra #>> '{rate,ever}')::numeric = 10::numeric ^ 400 as is_whole
-       from explorer.user_operations
-       where extra ? 'id'`,
-    );
+    const rows = await query(`
+      select fee, extra ->> 'id' as id, extra #>> '{rate,now}' as rate,
+             (extra #>> '{rate,ever}')::numeric = 10::numeric ^ 400 as is_whole
+      from explorer.user_operations
+      where extra ? 'id'`);
     const exact = {
       fee: '187125856691380123456',
       id: '9007199254740993',
@@ -51,10 +50,9 @@ test('numbers keep their digits in quarantine, and when they leave it', async ()
   expect(JSON.stringify(first?.raw)).toMatch(
     /"id":9007199254740993,"fee":187125856691380123456,.*"now":0\.1234567890123456789/u,
   );
-  await database.pool.query(
-    `update etl.quarantine
-     set raw = jsonb_set(raw, '{hash}', to_jsonb('0x' || lpad(id::text, 64, '0')))`,
-  );
+  await database.pool.query(`
+    update etl.quarantine
+    set raw = jsonb_set(raw, '{hash}', to_jsonb('0x' || lpad(id::text, 64, '0')))`);
   expect(await retryQuarantined(db, all)).toMatchObject({ written: 2, kept: [] });
   await expectDigits();
 });

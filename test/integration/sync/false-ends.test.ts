@@ -147,10 +147,9 @@ describe('a list that ends above stored operations for a while', () => {
   test('has ended there where a person marks the others as removed', async () => {
     const { query, sync, open, removed } = await truncated(shorter);
     await sync({ again: true });
-    await query(
-      `update explorer.user_operations set removed_at = now()
-       where chain_id = 10 and block_number < 81 and removed_at is null`,
-    );
+    await query(`
+      update explorer.user_operations set removed_at = now()
+      where chain_id = 10 and block_number < 81 and removed_at is null`);
 
     await sync({ again: true });
 

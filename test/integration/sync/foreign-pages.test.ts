@@ -40,10 +40,9 @@ const foreignWithCursors: PageLie = (page, request) => {
 
 const expectNothingForeign = async ({ query }: World) =>
   expect(
-    await query(
-      `select from explorer.user_operations
-       where removed_at is null and hash >= '${foreignHash(0)}'`,
-    ),
+    await query(`
+      select from explorer.user_operations
+      where removed_at is null and hash >= '${foreignHash(0)}'`),
   ).toEqual([]);
 
 test('one page of another chain costs one request, and nothing of it is stored', async () => {

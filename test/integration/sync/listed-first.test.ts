@@ -47,7 +47,7 @@ async function world(numbers: readonly number[]) {
     list.listed = [...list.listed.filter((one) => one.number !== number), { number, blocks }];
   };
   const latestBatch = async () => {
-    const { rows } = await database.pool.query<{ latest: number }>(
+    const rows = await database.query(
       `select latest_batch::int as latest from etl.feeds where kind = 'numbered'`,
     );
     return rows[0]?.latest;
@@ -155,9 +155,7 @@ test('a batch that is listed before its blocks are there is requested once a run
       command: 'explorer-etl sync --chain 10 --operation optimism-batch-blocks',
     },
   ]);
-  const { rows } = await database.pool.query(
-    `select from_block::int, to_block::int from explorer.gaps`,
-  );
+  const rows = await database.query(`select from_block::int, to_block::int from explorer.gaps`);
   expect(rows).toEqual([{ from_block: 6, to_block: 6 }]);
 
   index(6);

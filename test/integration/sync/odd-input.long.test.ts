@@ -36,16 +36,15 @@ describe.each<Generation>(['v10', 'v11', 'v12'])('generation %s', (generation) =
 
   test('leaves no echoed key in any cursor', async () => {
     const { query } = await copyOdd(generation, 'echo-key');
-    const fields = await query(
-      `select distinct jsonb_object_keys(cursor) as field
-       from (
-         select cursor_in as cursor from etl.pages
-         union all select cursor_out from etl.pages
-         union all select cursor from etl.walks
-       ) as stored
-       where cursor is not null
-       order by 1`,
-    );
+    const fields = await query(`
+      select distinct jsonb_object_keys(cursor) as field
+      from (
+        select cursor_in as cursor from etl.pages
+        union all select cursor_out from etl.pages
+        union all select cursor from etl.walks
+      ) as stored
+      where cursor is not null
+      order by 1`);
     expect(fields.map(({ field }) => field)).toEqual(
       generation === 'v12'
         ? ['block_number', 'page_token']
@@ -69,15 +68,14 @@ describe.each<Generation>(['v10', 'v11', 'v12'])('generation %s', (generation) =
 
   test('accounts for every item that the service handed out', async () => {
     const { query, handedOut } = await copyOdd(generation, ...oddities);
-    const [sums] = await query(
-      `select sum(items)::int as items,
-              sum(items * attempts)::int as handed_out,
-              sum(rows + quarantined + repeats)::int as accounted,
-              bool_or(repeats > 0) as has_repeats,
-              bool_or(quarantined > 0) as has_quarantined,
-              bool_or(items = 0 and cursor_out is not null) as has_empty_page
-       from etl.pages`,
-    );
+    const [sums] = await query(`
+      select sum(items)::int as items,
+             sum(items * attempts)::int as handed_out,
+             sum(rows + quarantined + repeats)::int as accounted,
+             bool_or(repeats > 0) as has_repeats,
+             bool_or(quarantined > 0) as has_quarantined,
+             bool_or(items = 0 and cursor_out is not null) as has_empty_page
+      from etl.pages`);
     // What was requested twice was handed out twice.
     expect(sums).toEqual({
       items: sums.accounted,

@@ -89,9 +89,7 @@ export async function openProgram(options: ProgramOptions = {}) {
     run,
     env,
     ...folder,
-    pool: database.pool,
-    db: database.db,
-    query: async (sql: string) => (await database.pool.query(sql)).rows,
+    ...database,
     /** What a command says as a document. */
     documentOf: async <Document>(...args: readonly string[]) =>
       JSON.parse((await run(...args, '--json')).stdout) as Document,

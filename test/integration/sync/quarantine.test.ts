@@ -91,13 +91,12 @@ test('a block that can be read now is in its batch, and its page has served it',
   await sync();
   expect(await equal()).toEqual({});
   expect(
-    await query(
-      `select height from explorer.blocks
-       where not exists (
-         select from etl.pages join etl.walks on walks.id = walk_id
-         where batch = optimism_batch_number and height <@ heights
-       )`,
-    ),
+    await query(`
+      select height from explorer.blocks
+      where not exists (
+        select from etl.pages join etl.walks on walks.id = walk_id
+        where batch = optimism_batch_number and height <@ heights
+      )`),
   ).toEqual([]);
 });
 

@@ -25,7 +25,7 @@ async function openScene() {
   await countFailure(engine.db, runs.backfill, false);
   await setFeedState(engine.db, backfill, 'waiting', outOfCredits);
   const state = async () => {
-    const { rows } = await database.pool.query(
+    const rows = await database.query(
       "select state, failure, reason from etl.feeds where feed = '10/user-operations'",
     );
     return rows[0];

@@ -9,10 +9,9 @@ import { openCopy, secretKey, smallChain } from '../../harness/copy.ts';
 
 /** Every row of every table of the schema, with the page that wrote it, and when. */
 async function allRows(pool: Pool): Promise<unknown[]> {
-  const { rows: tables } = await pool.query<{ name: string }>(
-    `select table_name as name from information_schema.tables
-     where table_schema = 'explorer' and table_type = 'BASE TABLE' order by 1`,
-  );
+  const { rows: tables } = await pool.query<{ name: string }>(`
+    select table_name as name from information_schema.tables
+    where table_schema = 'explorer' and table_type = 'BASE TABLE' order by 1`);
   const found: unknown[] = [];
   for (const { name } of tables) {
     const { rows } = await pool.query(`select t::text from explorer.${name} as t order by 1`);
@@ -28,19 +27,17 @@ async function allRows(pool: Pool): Promise<unknown[]> {
 async function written(pool: Pool) {
   await vi.waitFor(
     async () => {
-      const { rows } = await pool.query(
-        `select application_name from pg_stat_activity
-         where datname = current_database() and backend_type = 'client backend'
-           and pid <> pg_backend_pid()`,
-      );
+      const { rows } = await pool.query(`
+        select application_name from pg_stat_activity
+        where datname = current_database() and backend_type = 'client backend'
+          and pid <> pg_backend_pid()`);
       expect(rows).toEqual([]);
     },
     { timeout: hangMs },
   );
-  const { rows } = await pool.query<{ inserted: string }>(
-    `select relname as table, n_tup_ins as inserted, n_tup_upd as updated, n_tup_del as deleted
-     from pg_stat_user_tables where schemaname = 'explorer' order by 1`,
-  );
+  const { rows } = await pool.query<{ inserted: string }>(`
+    select relname as table, n_tup_ins as inserted, n_tup_upd as updated, n_tup_del as deleted
+    from pg_stat_user_tables where schemaname = 'explorer' order by 1`);
   return rows;
 }
 

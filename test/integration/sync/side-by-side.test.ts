@@ -19,9 +19,9 @@ interface Totals {
 const totalsOf = (stdout: string) => (JSON.parse(stdout) as { totals: Totals }).totals;
 
 test('two syncs at once report each row, request and credit once', async () => {
-  const { pool, url } = await freshDatabase();
+  const { query, url } = await freshDatabase();
   const areBothThere = async () => {
-    const { rows } = await pool.query(
+    const rows = await query(
       "select from pg_stat_activity where application_name = 'explorer-etl locks' and datname = current_database()",
     );
     return rows.length === 2;
@@ -44,10 +44,9 @@ test('two syncs at once report each row, request and credit once', async () => {
 
   expect(ends.map(({ code }) => code)).toEqual([0, 0]);
   const [one, other] = programs.map(({ stdout }) => totalsOf(stdout));
-  const { rows } = await pool.query<{ n: number }>(
-    `select (select count(*) from explorer.user_operations)::int
-          + (select count(*) from explorer.factories)::int as n`,
-  );
+  const rows = await query(`
+    select (select count(*) from explorer.user_operations)::int
+         + (select count(*) from explorer.factories)::int as n`);
   expect(rows[0]?.n).toBe(670);
   expect((one?.rows_added ?? 0) + (other?.rows_added ?? 0)).toBe(670);
   expect((one?.requests ?? 0) + (other?.requests ?? 0)).toBe(simulator.requests);

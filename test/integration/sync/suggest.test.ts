@@ -3,8 +3,8 @@ import { freshDatabase } from '../../harness/database.ts';
 
 /** A thousand late arrivals, of which the nth is n seconds late, and one without a time. */
 async function thousandArrivals() {
-  const { pool } = await freshDatabase();
-  await pool.query(`
+  const { query } = await freshDatabase();
+  await query(`
     insert into etl.feeds (chain_id, operation, kind, settings)
     values (10, 'user-operations', 'newest-first', '{}'), (1, 'user-operations', 'newest-first', '{}'),
            (10, 'factories', 'ranked', '{}');
@@ -15,9 +15,7 @@ async function thousandArrivals() {
     select 10, 'user-operations', 'untimed', 1, null, '2026-01-01Z'::timestamptz, 1`);
   return async (columns: readonly string[], from: string) => {
     const seconds = columns.map((column) => `extract(epoch from ${column})::float8`);
-    const { rows } = await pool.query<{ row: unknown[] }>(
-      `select json_build_array(${seconds.join(', ')}) as row from ${from}`,
-    );
+    const rows = await query(`select json_build_array(${seconds.join(', ')}) as row from ${from}`);
     return rows.map(({ row }) => row);
   };
 }

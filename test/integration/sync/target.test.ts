@@ -111,10 +111,9 @@ test('a lower first batch costs the batches below, and those at the ends of what
   const { code, requests } = await run('backfill', '--from-batch', '5');
 
   expect(code).toBe(0);
-  const [read] = await query(
-    `select sum(pages)::int as pages, count(distinct batch)::int as batches
-     from etl.walks where batch < 9`,
-  );
+  const [read] = await query(`
+    select sum(pages)::int as pages, count(distinct batch)::int as batches
+    from etl.walks where batch < 9`);
   expect(read.batches).toBe(4);
   // Nothing above verifies the newest, and the lowest waits for the one that is read now.
   expect(requests).toBeLessThanOrEqual(read.pages + 1 + pagesOfBatch);

@@ -5,9 +5,8 @@ import { creditsPerRequest } from '../../../src/explorer/slot.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
 import { call } from '../../harness/call.ts';
 import { recount, inWords } from '../../harness/verified.ts';
-import { settingsFor } from '../../harness/sync.ts';
+import { settingsFor, plainChain } from '../../harness/sync.ts';
 import { openCopy } from '../../harness/copy.ts';
-import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
@@ -45,10 +44,9 @@ async function copied(simulated = chain) {
 
 test('batches whose hashes do not meet at their border are open, across an empty one too', async () => {
   const { query, findings, repairs } = await copied();
-  await query(
-    `update explorer.blocks set parent_hash = null
-     where height = (select first_height from explorer.read_batches where batch_number = 5)`,
-  );
+  await query(`
+    update explorer.blocks set parent_hash = null
+    where height = (select first_height from explorer.read_batches where batch_number = 5)`);
 
   expect(await findings()).toEqual([
     '10/optimism-batch-blocks batches 3 to 5: heights or hashes do not link at the border',
@@ -105,12 +103,11 @@ test('each finding is reported with the command that fixes it, and the feed with
 test('a feed that nothing works on is open by name, whatever it is', async () => {
   const { verify, query } = await copied();
   expect((await verify()).code).toBe(0);
-  await query(
-    `insert into etl.feeds (chain_id, operation, kind, settings)
-     values (11, 'user-operations', 'newest-first', '{}'),
-            (11, 'optimism-batch-blocks', 'numbered', '{}'), (11, 'factories', 'ranked', '{}'),
-            (11, 'made-up-list', 'made-up-kind', '{}')`,
-  );
+  await query(`
+    insert into etl.feeds (chain_id, operation, kind, settings)
+    values (11, 'user-operations', 'newest-first', '{}'),
+           (11, 'optimism-batch-blocks', 'numbered', '{}'), (11, 'factories', 'ranked', '{}'),
+           (11, 'made-up-list', 'made-up-kind', '{}')`);
 
   const { code, stdout } = await verify();
 
@@ -169,11 +166,10 @@ test.each([
 
 test('what is covered reports its oldest reading, and in JSON its newest', async () => {
   const { verify, query, documentOf } = await copied();
-  await query(
-    `update etl.walks set started_at = '2026-01-02T03:04:05Z' where kind = 'newest-first';
-     update explorer.read_batches set walked_at = '2026-01-02T00:00:00Z' where batch_number = 2;
-     update explorer.read_batches set walked_at = '2026-03-04T00:00:00Z' where batch_number <> 2`,
-  );
+  await query(`
+    update etl.walks set started_at = '2026-01-02T03:04:05Z' where kind = 'newest-first';
+    update explorer.read_batches set walked_at = '2026-01-02T00:00:00Z' where batch_number = 2;
+    update explorer.read_batches set walked_at = '2026-03-04T00:00:00Z' where batch_number <> 2`);
 
   const { stdout } = await verify();
 

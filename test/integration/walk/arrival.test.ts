@@ -19,7 +19,7 @@ async function openScene() {
   const run = await openRun(db, lane, {});
   const walk = async (scope: object, pages: number, top: number | null, rest = {}) => {
     const said = { state: 'running', reason: null, ...rest };
-    const { rows } = await database.pool.query<{ walk: WalkRow }>(
+    const rows = await database.query(
       `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, pages, top, state, reason)
        values (10, 'user-operations', 'backfill', $1, 'newest-first', $2, $3, $4, $5, $6)
        returning to_jsonb(walks) as walk`,
@@ -28,8 +28,7 @@ async function openScene() {
     return (rows[0] as { walk: WalkRow }).walk;
   };
   const floorOf = async ({ id }: WalkRow) =>
-    (await database.pool.query('select floor::int from etl.walks where id = $1', [id])).rows[0]
-      .floor;
+    (await database.query('select floor::int from etl.walks where id = $1', [id]))[0].floor;
   const arrive = async (arriving: WalkRow) => {
     const handOver = arrivingWalk(arriving);
     if (handOver === null) throw new Error('it takes over nothing');

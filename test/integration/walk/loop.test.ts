@@ -32,14 +32,14 @@ async function serveList(itemsPerPage: number, next: (page: number) => number) {
 
 /** Copies such a list; what became of it. */
 async function copy(database: TestDatabase, url: string) {
-  const { pool } = database;
+  const { pool, query } = database;
   const run = { url, chains: [plainChain], operations: ['user-operations'] };
   const results = await runSync(database, run);
   const count = async (table: string) =>
-    Number((await pool.query(`select count(*) from ${table}`)).rows[0].count);
+    Number((await query(`select count(*) from ${table}`))[0].count);
   return {
     results: results.map(({ state, failure, reason }) => ({ state, failure, reason })),
-    walks: (await pool.query('select state, failure, reason from etl.walks')).rows,
+    walks: await query('select state, failure, reason from etl.walks'),
     pages: await count('etl.pages'),
     rows: await count('explorer.user_operations'),
     faults: await ledgerFaults(pool, 'under-way'),
