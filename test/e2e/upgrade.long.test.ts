@@ -5,7 +5,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { SimulatedChain } from '../../simulator/index.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
-import { eventually, startProgram, type Program } from '../harness/process.ts';
+import { eventually, startProgram, type Child } from '../harness/process.ts';
 import { plainChain } from '../harness/sync.ts';
 import { openWorld } from '../harness/world.ts';
 
@@ -101,7 +101,7 @@ async function keysOf(pool: Pool): Promise<ReadonlySet<string>> {
   return new Set(rows.map(({ key }) => key));
 }
 
-async function expectRefused(program: Program): Promise<void> {
+async function expectRefused(program: Child): Promise<void> {
   expect(await program.ended(), program.stderr).toEqual({ code: 2, signal: null });
   expect(program.stderr).toContain(
     'The database was migrated by a newer version of explorer-etl: update this program to that version.',

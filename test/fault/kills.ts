@@ -4,7 +4,7 @@ import { operationNames } from '../../src/lists/registry.ts';
 import { Crew } from '../harness/crew.ts';
 import { drawWhen, playFaults, type Scene } from '../harness/faults.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
-import { eventually, type Program, startProgram } from '../harness/process.ts';
+import { eventually, type Child, startProgram } from '../harness/process.ts';
 import { seededRandom } from '../harness/random.ts';
 import { freePort } from '../harness/servers.ts';
 import { differences } from '../harness/tables.ts';
@@ -106,7 +106,7 @@ export async function killWorkers(seed: number): Promise<object> {
 const restMs = 200;
 
 /** Looks at its page for as long as it runs. */
-async function look(program: Program, url: string): Promise<void> {
+async function look(program: Child, url: string): Promise<void> {
   while (program.isRunning) {
     await fetch(url)
       .then((page) => page.text())

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { Crew } from '../harness/crew.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
-import { eventually, type Program, startProgram } from '../harness/process.ts';
+import { eventually, type Child, startProgram } from '../harness/process.ts';
 import { differences } from '../harness/tables.ts';
 import { plainChain } from '../harness/sync.ts';
 import { openWorld, type World } from '../harness/world.ts';
@@ -42,7 +42,7 @@ async function openScene() {
     },
   });
   const { pool } = world.database;
-  const nameOf = new Map<Program, string>();
+  const nameOf = new Map<Child, string>();
   const crew = new Crew(crewSize, () => {
     const name = `worker-${nameOf.size + 1}`;
     const worker = startProgram(['--log-level', 'debug', 'start'], { ...world.place, name });
@@ -61,7 +61,7 @@ async function openScene() {
     });
   };
   /** @returns how long it takes another worker to claim the walk, in ms */
-  const takeOver = async (victim: Program, signal: 'SIGKILL' | 'SIGSTOP') => {
+  const takeOver = async (victim: Child, signal: 'SIGKILL' | 'SIGSTOP') => {
     const from = await lastMove(pool);
     const startMs = performance.now();
     victim.kill(signal);
@@ -102,8 +102,7 @@ test('a lane goes on in time without its worker, and one that wakes up writes no
   expect(await ledgerFaults(pool, 'ended')).toEqual({});
 });
 
-const countOf = ({ output }: Program, event: string) =>
-  output.split(`"event":"${event}"`).length - 1;
+const countOf = ({ output }: Child, event: string) => output.split(`"event":"${event}"`).length - 1;
 
 /** Who claimed a walk, or moved it on. */
 interface Move {

@@ -1,22 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import * as check from '../../src/cli/check.ts';
-import * as db from '../../src/cli/db.ts';
-import * as demo from '../../src/cli/demo.ts';
-import * as exported from '../../src/cli/export.ts';
-import * as failure from '../../src/cli/failure.ts';
-import * as init from '../../src/cli/init.ts';
-import * as migrate from '../../src/cli/migrate.ts';
-import * as open from '../../src/cli/open.ts';
 import { exits } from '../../src/cli/context.ts';
-import * as quarantine from '../../src/cli/quarantine.ts';
-import * as queryOutput from '../../src/cli/query.ts';
-import * as query from '../../src/cli/query.ts';
-import * as replay from '../../src/cli/replay.ts';
-import * as simulate from '../../src/cli/simulate.ts';
-import * as start from '../../src/cli/start.ts';
-import * as status from '../../src/cli/status.ts';
-import * as sync from '../../src/cli/sync.ts';
+import * as failure from '../../src/cli/failure.ts';
+import { commands } from '../../src/cli/program.ts';
 import { planDocument } from '../../src/status/plan.ts';
 import { statusDocument } from '../../src/status/schema.ts';
 import { verifyDocument } from '../../src/status/verify.ts';
@@ -27,27 +13,11 @@ export const exitSchema = z.strictObject({
   reason: z.enum(Object.values(exits).map(({ reason }) => reason)),
 });
 
+const modules = await Promise.all(commands.map(({ load }): Promise<object> => load()));
+
 /** Every document of `--json`, by its name. A schema stands beside its command. */
 export const schemas: ReadonlyMap<string, z.ZodObject> = new Map(
-  [
-    check,
-    db,
-    demo,
-    exported,
-    failure,
-    init,
-    migrate,
-    open,
-    quarantine,
-    queryOutput,
-    query,
-    replay,
-    simulate,
-    start,
-    status,
-    sync,
-    { planDocument, statusDocument, verifyDocument },
-  ]
+  [...modules, failure, { planDocument, statusDocument, verifyDocument }]
     .flatMap((module): unknown[] => Object.values(module))
     .filter((value) => value instanceof z.ZodObject)
     .map((schema) => [nameOf(schema), schema.extend({ exit: exitSchema })]),

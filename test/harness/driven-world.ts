@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { onTestFailed, onTestFinished } from 'vitest';
 import { startInstantMs } from '../../simulator/index.ts';
@@ -11,7 +10,7 @@ import { runQueue } from '../../src/sync/workers.ts';
 import { Crew } from './crew.ts';
 import { hangMs } from './hang.ts';
 import { testKey } from './explorer.ts';
-import { Worker } from './process.ts';
+import { eventually, Worker } from './process.ts';
 import { openWorld, type WorldOptions } from './world.ts';
 
 /** How often a run is looked at, in ms: a small part of what one takes. */
@@ -60,16 +59,11 @@ export async function openDrivenWorld(options: DrivenOptions) {
   const sendRuns = await openCron(url);
   await crew.fill();
   const isAtRest = async () => (await runsUnderWay(pool)).length === 0;
-  const until = async (poll: () => Promise<boolean>, boundMs = hangMs) => {
-    const endMs = performance.now() + boundMs;
-    while (!(await poll())) {
-      if (performance.now() > endMs) {
-        const hanging = JSON.stringify(await runsUnderWay(pool));
-        throw new Error(`at ${nowMs / 3_600_000} h a run hangs: ${hanging}`);
-      }
-      await delay(pollMs);
-    }
-  };
+  const until = (poll: () => Promise<boolean>, boundMs = hangMs) =>
+    eventually('it', poll, { boundMs, everyMs: pollMs }).catch(async (cause: unknown) => {
+      const hanging = JSON.stringify(await runsUnderWay(pool));
+      throw new Error(`at ${nowMs / 3_600_000} h a run hangs: ${hanging}`, { cause });
+    });
   const feeds = Object.keys(options.operations).length;
   return {
     ...world,

@@ -44,16 +44,18 @@ export interface KeptLists {
   factories: ReadonlyMap<number, number>;
 }
 
-export const listNames = [
-  'operations',
-  'batch',
-  'ranking',
-  'listed',
-  'bundles',
-  'bundlers',
-  'paymasters',
-] as const;
-export type ListName = (typeof listNames)[number];
+/** Each list: its operation, the end of its path, the field that orders it, and what its cursor is called. */
+export const listFacts = {
+  operations: ['user-operations', 'operations', 'block_number', 'page_token'],
+  batch: ['optimism-batch-blocks', null, 'height', 'block_number'],
+  ranking: ['factories', 'factories', 'total_accounts', 'page_token'],
+  listed: ['optimism-batches', 'batches', 'number', 'id'],
+  bundles: ['bundles', 'bundles', 'block_number', 'page_token'],
+  bundlers: ['bundlers', 'bundlers', 'total_ops', 'page_token'],
+  paymasters: ['paymasters', 'paymasters', 'total_ops', 'page_token'],
+} as const;
+export type ListName = keyof typeof listFacts;
+export const listNames = Object.keys(listFacts) as ListName[];
 
 /** A request for a page. */
 export interface Requested {
@@ -246,33 +248,18 @@ export function honestPage(
   return numberPage(placed, { field: 'block_number', below: cursor, size });
 }
 
-const cursorOf = (list: ListName): string => {
-  if (list === 'listed') return 'id';
-  return list === 'batch' ? 'block_number' : 'page_token';
-};
-
 /** The request that a page's cursor leads to; null at the list's end. */
 export function nextOf(request: Requested, { next_page_params: next }: Page): Requested | null {
   if (next === null || next === undefined) return null;
-  return { ...request, cursor: String(next[cursorOf(request.list)]) };
+  const [, , , cursor] = listFacts[request.list];
+  return { ...request, cursor: String(next[cursor]) };
 }
 
 function requestedBy({ pathname, searchParams }: URL): Requested {
-  const last = pathname.split('/').at(-1) ?? '';
-  const names: Readonly<Record<string, ListName>> = {
-    operations: 'operations',
-    bundles: 'bundles',
-    factories: 'ranking',
-    bundlers: 'bundlers',
-    paymasters: 'paymasters',
-    batches: 'listed',
-  };
-  const list = names[last] ?? 'batch';
-  return {
-    list,
-    batch: list === 'batch' ? Number(last) : null,
-    cursor: searchParams.get(cursorOf(list)),
-  };
+  const end = pathname.split('/').at(-1) ?? '';
+  const list = listNames.find((name) => listFacts[name][1] === end) ?? 'batch';
+  const batch = list === 'batch' ? Number(end) : null;
+  return { list, batch, cursor: searchParams.get(listFacts[list][3]) };
 }
 
 /** An explorer that serves the lists exactly as a test has them at the moment, or lies about them. */

@@ -17,8 +17,6 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-type Stream = 'stdout' | 'stderr';
-
 /** A process of its own, and what it has written. It is killed at the latest when the running test ends. */
 export class Child {
   stdout = '';
@@ -26,11 +24,14 @@ export class Child {
   /** Resolves after its end, when all output has been read too. */
   readonly exit: Promise<Exit>;
   readonly #child: ChildProcess;
+  readonly #args: readonly string[];
   readonly #startedMs = performance.now();
 
-  constructor(child: ChildProcess, read: readonly Stream[] = ['stdout', 'stderr']) {
+  /** @param args of the program, if it is that: what it prints for machines is a document */
+  constructor(child: ChildProcess, args: readonly string[] = []) {
     this.#child = child;
-    for (const name of read) {
+    this.#args = args;
+    for (const name of ['stdout', 'stderr'] as const) {
       child[name]?.setEncoding('utf8').on('data', (text: string) => (this[name] += text));
     }
     this.exit = once(child, 'close').then(([code, signal]): Exit => ({ code, signal }));
@@ -76,21 +77,6 @@ export class Child {
     if (exit === null) throw new Error(`not ended after ${boundMs} ms; it wrote:\n${this.stderr}`);
     timer.abort();
     await late.catch(() => undefined);
-    return exit;
-  }
-}
-
-/** The program: what it prints for machines is a document. */
-export class Program extends Child {
-  readonly #args: readonly string[];
-
-  constructor(args: readonly string[], child: ChildProcess) {
-    super(child);
-    this.#args = args;
-  }
-
-  override async ended(boundMs?: number): Promise<Exit> {
-    const exit = await super.ended(boundMs);
     demandDocument(this.#args, { code: exit.code, stdout: this.stdout });
     return exit;
   }
@@ -129,13 +115,13 @@ export function startProgram(
   args: readonly string[],
   environment: ProgramEnvironment,
   main = inject('program'),
-): Program {
+): Child {
   const child = spawn(process.execPath, [main, ...args], {
     cwd: environment.cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environmentOf(environment),
   });
-  return new Program(args, child);
+  return new Child(child, args);
 }
 
 /** What a command left behind. */
@@ -160,14 +146,12 @@ export async function command(
   args: readonly string[],
   { env = {}, cwd, until }: CommandOptions = {},
 ): Promise<Ended> {
-  const child = new Program(
-    args,
-    spawn(process.execPath, [inject('program'), ...args], {
-      cwd: cwd ?? (await emptyFolder()),
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NO_COLOR: '1', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }),
-  );
+  const started = spawn(process.execPath, [inject('program'), ...args], {
+    cwd: cwd ?? (await emptyFolder()),
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const child = new Child(started, args);
   if (until !== undefined) {
     await Promise.race([until(() => child.output, child.pid), child.exit]);
     child.kill('SIGTERM');

@@ -61,7 +61,7 @@ export interface SyncRun extends ScopeBounds {
   readonly resweep?: readonly ResweepRule[];
   /** Replace the client's own. */
   readonly timeouts?: Partial<Timeouts>;
-  /** How many walks read history at once, at most; default 1, so that each request is foreseen. */
+  /** How many walks read a list at once, at most; by default history is read by one, so that requests are foreseen. */
   readonly parallel?: number;
   /** The time of day that the sync believes in; default the real one. */
   readonly at?: Date;
@@ -101,17 +101,18 @@ export const isOfBlocks = (name: string): boolean =>
 
 function withDepths(
   chain: ChainSettings,
-  { overlapMs, resweep, listSince, parallel = 1 }: SyncRun,
+  { overlapMs, resweep, listSince, parallel }: SyncRun,
 ): ChainSettings {
-  const own = {
-    parallel,
+  const ofAll = parallel === undefined ? {} : { parallel };
+  const ofBlocks = {
+    parallel: 1,
     ...(overlapMs !== undefined && { overlapMs }),
     ...(resweep !== undefined && { resweep }),
     ...(listSince !== undefined && { since: listSince }),
   };
   const changed = Object.entries(chain.operations).map(([name, list]) => [
     name,
-    isOfBlocks(name) ? { ...list, ...own } : list,
+    { ...list, ...(isOfBlocks(name) && ofBlocks), ...ofAll },
   ]);
   return { ...chain, operations: Object.fromEntries(changed) };
 }

@@ -2,6 +2,7 @@ import {
   batchItem,
   hashOf,
   isRanked,
+  listFacts,
   type Item,
   type ListName,
   nextOf,
@@ -108,17 +109,9 @@ const ends = liesOf(all, {
 });
 
 /** The field that orders a list. */
-const orderField: Readonly<Record<ListName, string>> = {
-  operations: 'block_number',
-  bundles: 'block_number',
-  batch: 'height',
-  ranking: 'total_accounts',
-  bundlers: 'total_ops',
-  paymasters: 'total_ops',
-  listed: 'number',
-};
+const orderField = (list: ListName) => listFacts[list][2];
 
-const numberOf = (item: Item | undefined, { list }: Requested) => Number(item?.[orderField[list]]);
+const numberOf = (item: Item | undefined, { list }: Requested) => Number(item?.[orderField(list)]);
 
 /** Lower than anything is, and higher than anything will be. */
 const tooLow = ({ list }: Requested) => (isRanked(list) ? 0 : 5);
@@ -134,7 +127,7 @@ const misnumber =
     if (number === null || items.length < 4) return null;
     const value = newestFirst.includes(request.list) ? String(number) : number;
     const from0 = places.map((place) => (place < 0 ? items.length + place : place));
-    return changed(items, from0, { [orderField[request.list]]: value });
+    return changed(items, from0, { [orderField(request.list)]: value });
   };
 
 /** Says of the last items of a page that goes on that they are below all others. */
@@ -163,7 +156,7 @@ const edges = [
     'edge-two-high': misnumber([0, 1], () => tooHigh),
   }),
   ...liesOf([...newestFirst, 'batch'], {
-    'number-missing': (scene) => changedOne(scene, { [orderField[scene.request.list]]: null }),
+    'number-missing': (scene) => changedOne(scene, { [orderField(scene.request.list)]: null }),
   }),
 ];
 

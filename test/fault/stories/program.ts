@@ -9,7 +9,13 @@ import { setFeedState } from '../../../src/sync/feeds.ts';
 import { closeRun, openRun } from '../../../src/sync/runs.ts';
 import { atOnce, configuredLanes, dueLanes } from '../../../src/sync/targets.ts';
 import type { Chance } from '../../harness/random.ts';
-import { isOfBlocks, openComposed, plainChain, settingsFor } from '../../harness/sync.ts';
+import {
+  isOfBlocks,
+  openComposed,
+  plainChain,
+  settingsFor,
+  type SyncRun,
+} from '../../harness/sync.ts';
 import { pageSize } from './lies.ts';
 
 export const chainId = plainChain.id;
@@ -35,38 +41,22 @@ const tries = 2;
 /**
  * The program itself, composed as it composes itself, driven step by step and by a given clock; on a migrated database that
  * is emptied first.
- *
- * @param since the oldest time that is wanted of user operations
  */
-export async function openCopier({
-  databaseUrl,
-  pool,
-  explorerUrl,
-  operations,
-  since,
-}: {
-  readonly databaseUrl: string;
-  readonly pool: Pool;
-  readonly explorerUrl: string;
-  readonly operations: readonly OperationName[];
-  readonly since?: string;
-}) {
+export async function openCopier(
+  { databaseUrl, pool }: { readonly databaseUrl: string; readonly pool: Pool },
+  wanted: Pick<SyncRun, 'url' | 'listSince'> & { readonly operations: readonly OperationName[] },
+) {
   await empty(pool);
-  const wanted = { url: explorerUrl, chains: [plainChain], operations, pageSize };
-  const settings = oneByOne(
-    settingsFor({
-      ...wanted,
-      overlapMs,
-      resweep: [],
-      ...(since !== undefined && { listSince: since }),
-    }),
-  );
+  const chains = [plainChain];
+  // Walks of a feed one after the other, so that a seed's requests come in the same order.
+  const own = { chains, pageSize, overlapMs, resweep: [], parallel: 1 };
+  const settings = settingsFor({ ...wanted, ...own });
   const engine = await openComposed({ url: databaseUrl, pool }, settings);
   const lanes: Target[] = configuredLanes(settings.chains);
   const program = { onRequest: (): void => undefined };
   return {
     pool,
-    operations,
+    operations: wanted.operations,
     /** Notes a request, so that the program can die while one is under way. */
     noteRequest: () => program.onRequest(),
     verify: () => verifyFeeds(engine.db),
@@ -92,17 +82,6 @@ export async function openCopier({
 }
 
 export type Copier = Awaited<ReturnType<typeof openCopier>>;
-
-/** Walks of a feed one after the other, so that a seed's requests come in the same order. */
-function oneByOne(settings: ReturnType<typeof settingsFor>): ReturnType<typeof settingsFor> {
-  const chains = settings.chains.map((chain) => ({
-    ...chain,
-    operations: Object.fromEntries(
-      Object.entries(chain.operations).map(([name, own]) => [name, { ...own, parallel: 1 }]),
-    ),
-  }));
-  return { ...settings, chains };
-}
 
 /** All rows of a database go, its schema stays. */
 async function empty(pool: Pool): Promise<void> {

@@ -12,7 +12,7 @@ export interface PlayedLie {
 }
 
 /** How a service lies. */
-export interface Manner {
+interface Manner {
   readonly seed: number;
   readonly lies: readonly ListLie[];
   /** Of a hundred answers that could be false, how many are. */

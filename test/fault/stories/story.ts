@@ -11,6 +11,7 @@ import {
   type ListName,
   listNames,
   timeOf,
+  listFacts,
 } from '../../harness/kept.ts';
 import { type Chance, chanceOf } from '../../harness/random.ts';
 import { type Copier, deathsBy, openCopier, overlapMs, type Task } from './program.ts';
@@ -20,7 +21,7 @@ import { differencesFrom, falseClaims, isNewest, lateAndMissed, type Moment } fr
 import { blocksWithin, World } from './world.ts';
 
 /** A feed that was said to be complete, and was not. */
-export interface FalseComplete {
+interface FalseComplete {
   readonly feed: string;
   /** The round after which it was said; rounds after the last lie are honest. */
   readonly round: number;
@@ -31,15 +32,7 @@ export interface FalseComplete {
 }
 
 /** How a run of the story ended. */
-export interface Ending {
-  readonly seed: number;
-  readonly falselyComplete: readonly FalseComplete[];
-  /** What is open or differs after the honest rounds; empty when all is well. */
-  readonly unhealed: readonly string[];
-  readonly played: readonly PlayedLie[];
-  readonly requests: number;
-  readonly ms: number;
-}
+type Ending = Awaited<ReturnType<typeof playStory>>;
 
 interface Stage {
   readonly databaseUrl: string;
@@ -48,20 +41,12 @@ interface Stage {
 }
 
 interface Part {
-  readonly seed: number;
   readonly lies: readonly ListLie[];
+  /** Whether the same request may be answered falsely twice in a row. */
   readonly insists: boolean;
 }
 
-const operationOf: Readonly<Record<ListName, OperationName>> = {
-  operations: 'user-operations',
-  batch: 'optimism-batch-blocks',
-  ranking: 'factories',
-  listed: 'optimism-batches',
-  bundles: 'bundles',
-  bundlers: 'bundlers',
-  paymasters: 'paymasters',
-};
+const operationOf = (list: ListName): OperationName => listFacts[list][0];
 
 /** The list of batches is read for their blocks. */
 const withBlocks: Partial<Record<ListName, readonly OperationName[]>> = {
@@ -81,7 +66,7 @@ const honestRounds = 20;
  * rounds and dies on the way, a world that moves in between; then the service is honest. After each
  * round what is said to be complete is held against the truth.
  */
-async function playStory(stage: Stage, { seed, lies, insists }: Part): Promise<Ending> {
+async function playStory(stage: Stage, seed: number, { lies, insists }: Part) {
   const begunMs = performance.now();
   const { service } = stage;
   const chance = chanceOf(seed, 'story');
@@ -91,10 +76,10 @@ async function playStory(stage: Stage, { seed, lies, insists }: Part): Promise<E
   const liar = new Liar({ seed, lies, percent, insists }, world.truth());
   service.lie = (_, request) => liar.answer(request);
   const lists = listsOf(lies, chance);
-  const operations = [...new Set(lists.flatMap((list) => withBlocks[list] ?? operationOf[list]))];
+  const operations = [...new Set(lists.flatMap((list) => withBlocks[list] ?? operationOf(list)))];
   const lowestWanted = lowestOf(seed, world);
-  const since = lowestWanted === 0 ? {} : { since: timeOf(lowestWanted) };
-  const copier = await openCopier({ ...stage, explorerUrl: service.url, operations, ...since });
+  const since = lowestWanted === 0 ? {} : { listSince: timeOf(lowestWanted) };
+  const copier = await openCopier(stage, { url: service.url, operations, ...since });
   liar.onRequest = () => copier.noteRequest();
   const play = new Play(world, liar, copier, lowestWanted);
   try {
@@ -108,7 +93,8 @@ async function playStory(stage: Stage, { seed, lies, insists }: Part): Promise<E
     const unhealed = await play.honestRounds(rounds);
     return {
       seed,
-      falselyComplete: play.found,
+      falselyComplete: play.found as readonly FalseComplete[],
+      /** What is open or differs after the honest rounds; empty when all is well. */
       unhealed,
       played: liar.played,
       requests: liar.requests,
@@ -170,7 +156,7 @@ class Play {
 
   /** The list ends early, again and again, while all that is below its end is stored. */
   async readAgainWhileCut(round: number, chance: Chance): Promise<void> {
-    const operation = operationOf.operations;
+    const operation = operationOf('operations');
     const truth = this.#world.truth();
     const report = (await this.#copier.verify()).find((feed) => feed.operation === operation);
     if (report === undefined || report.open.length > 0) return;
@@ -219,7 +205,7 @@ class Play {
       const wrong = await falseClaims(this.#copier.pool, report, this.#moments, this.#lowestWanted);
       wrong.push(...(await this.#missed(report, tops.get(report.feed))));
       if (wrong.length === 0) continue;
-      const played = this.#liar.played.filter(({ list }) => operationOf[list] === report.operation);
+      const played = this.#liar.played.filter(({ list }) => operationOf(list) === report.operation);
       const covered = report.covered.map(({ from, to }) => ({ from, to }));
       this.found.push({ feed: report.feed, round, covered, wrong, played: [...played] });
     }
@@ -273,31 +259,29 @@ class Play {
   }
 }
 
-export interface PlayOptions {
+interface PlayOptions extends Part {
   /** Databases to use, whatever they hold: it is lost. One for each story that is played at the same time. */
   readonly databaseUrls: readonly string[];
   readonly seeds: readonly number[];
-  readonly lies: readonly ListLie[];
-  readonly insists: boolean;
 }
 
 /** Plays the story of each seed, as many at once as there are databases. */
-export async function playStories(options: PlayOptions): Promise<Ending[]> {
-  const { databaseUrls, seeds, lies, insists } = options;
+export async function playStories({
+  databaseUrls,
+  seeds,
+  ...part
+}: PlayOptions): Promise<Ending[]> {
   const left = [...seeds];
   const endings: Ending[] = [];
   await Promise.all(
     databaseUrls.map(async (databaseUrl) => {
-      const pool = createPool({
-        url: databaseUrl,
-        max: 2,
-        applicationName: 'explorer-etl adversarial',
-      });
+      const applicationName = 'explorer-etl adversarial';
+      const pool = createPool({ url: databaseUrl, max: 2, applicationName });
       const service = await keepLists({}, pageSize);
       try {
         await prepareDatabase(opened({ url: databaseUrl, pool }));
         for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
-          endings.push(await playStory({ databaseUrl, pool, service }, { seed, lies, insists }));
+          endings.push(await playStory({ databaseUrl, pool, service }, seed, part));
         }
       } finally {
         await pool.end();

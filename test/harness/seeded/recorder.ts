@@ -14,18 +14,7 @@ export interface RunStatement {
 }
 
 /** A node of a plan: what `explain (analyze, format json)` says of it. */
-export interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string | undefined;
-  readonly Schema?: string | undefined;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number | undefined;
-  readonly 'Rows Removed by Index Recheck'?: number | undefined;
-  readonly Plans?: readonly PlanNode[] | undefined;
-}
-
-const node: z.ZodType<PlanNode> = z.looseObject({
+const node = z.looseObject({
   'Node Type': z.string(),
   'Relation Name': z.string().optional(),
   Schema: z.string().optional(),
@@ -37,6 +26,7 @@ const node: z.ZodType<PlanNode> = z.looseObject({
     return z.array(node).optional();
   },
 });
+type PlanNode = z.infer<typeof node>;
 const explained = z.object({ 'Query Text': z.string(), Plan: node });
 
 /**

@@ -1,13 +1,11 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import { openEngine, prepareDatabase } from '../../../src/app.ts';
+import { prepareDatabase } from '../../../src/app.ts';
 import type { Settings } from '../../../src/config/settings.ts';
 import { createPool } from '../../../src/db/pool.ts';
 import type { Database } from '../../../src/db/transaction.ts';
 import { feedName } from '../../../src/lists/feed.ts';
 import { pruneLedger } from '../../../src/lists/prune.ts';
-import { createLog } from '../../../src/log.ts';
-import type { OpenDatabase } from '../../../src/open-database.ts';
 import { readCoverage, readStrips } from '../../../src/status/coverage.ts';
 import { planFeeds } from '../../../src/status/plan.ts';
 import { readRuns, readThroughput } from '../../../src/status/ledger.ts';
@@ -16,7 +14,8 @@ import { traceTerm } from '../../../src/status/trace.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { syncOnce, type SyncTarget } from '../../../src/sync/once.ts';
 import { configuredLanes, dueLanes } from '../../../src/sync/targets.ts';
-import { patient } from '../sync.ts';
+import { opened } from '../database.ts';
+import { openComposed } from '../sync.ts';
 import type { Recorder, RunStatement } from './recorder.ts';
 
 /** What the program did, and the statements that it took. */
@@ -86,15 +85,7 @@ async function doubtPositions(pool: Pick<Pool, 'query'>, chain: number): Promise
  * feed's live lane, what closes gaps, and the reports again.
  */
 export async function goRound(
-  {
-    url,
-    settings,
-    recorder,
-  }: {
-    readonly url: string;
-    readonly settings: Settings;
-    readonly recorder: Recorder;
-  },
+  { url, settings, recorder }: { url: string; settings: Settings; recorder: Recorder },
   onRound: (round: Round) => void,
 ): Promise<void> {
   const pool = createPool({ url, max: 12, applicationName: 'explorer-etl' });
@@ -107,14 +98,10 @@ export async function goRound(
     onRound({ what, ms, statements: recorder.take().filter(({ text }) => !/pgboss/u.test(text)) });
   };
   const feeds = [...new Set(configuredLanes(settings.chains).map(({ lane }) => feedName(lane)))];
+  const { pageSize } = settings.explorer;
   const reports = async () => {
-    await round('status', () =>
-      readStatus(db, { pageSize: settings.explorer.pageSize, standby: null }),
-    );
-    await round('plan', async () => {
-      const { pageSize } = settings.explorer;
-      await planFeeds(db, settings.chains, { pageSize, at: new Date() });
-    });
+    await round('status', () => readStatus(db, { pageSize, standby: null }));
+    await round('plan', () => planFeeds(db, settings.chains, { pageSize, at: new Date() }));
     await round('verify', () => verifyFeeds(db));
     await round('strips', () => readStrips(db, new Map()));
     await round('feeds of the page', () => readFeedPages(db, feeds));
@@ -123,25 +110,11 @@ export async function goRound(
       for (const thing of things) await traceTerm(db, thing);
     });
   };
-  const database: OpenDatabase = {
-    url,
-    pool,
-    db,
-    embedded: null,
-    close: async () => 'left-running',
-  };
   try {
-    await prepareDatabase(database);
+    await prepareDatabase(opened({ url, pool }));
     await reports();
-    const engine = await openEngine({
-      settings,
-      database,
-      log: createLog('silent', () => undefined),
-      supervise: false,
-      source: { sameData: true },
-      timeouts: { recheckMs: 0 },
-      dbTimeouts: patient,
-    });
+    const own = { source: { sameData: true }, timeouts: { recheckMs: 0 } };
+    const engine = await openComposed({ url, pool }, settings, own);
     try {
       const lanes = configuredLanes(settings.chains);
       const live = lanes.filter(({ lane }) => lane.lane === 'live');

@@ -1,69 +1,45 @@
-import {
-  addressFactsOf,
-  minerFactsOf,
-  type Appearance,
-  type Label,
-} from '../../../simulator/addresses.ts';
+import { addressFactsOf, minerFactsOf, type Label } from '../../../simulator/addresses.ts';
 import type { World } from '../../../simulator/world.ts';
 
 /** A row by its columns: absent values null, big integers as decimal strings, times as ISO text. */
 export type Row = Record<string, unknown>;
 
-/** How an address was seen within a scope. */
-export interface Observation {
-  /** At least once as an object with its facts. */
-  isFull: boolean;
-  /** At least once as the miner of a block. */
-  isMiner: boolean;
-}
+/** How addresses were seen within a scope: each as the most that it was seen as. */
+export type Observations = ReturnType<typeof createObservations>;
 
-/** Which addresses were seen, and how. */
-export interface Observations {
-  readonly all: ReadonlyMap<string, Readonly<Observation>>;
-  readonly see: (hash: string, shown: Appearance | 'miner') => void;
-}
+const appearances = ['bare', 'unknown', 'full', 'miner'] as const;
+type Seen = (typeof appearances)[number];
+
+/** Whether one was seen as an object with its facts, which a miner is always. */
+const isFull = (seen: Seen) => seen === 'full' || seen === 'miner';
 
 /** No address seen yet. */
-export function createObservations(): Observations {
-  const all = new Map<string, Observation>();
+export function createObservations() {
+  const all = new Map<string, Seen>();
   return {
-    all,
-    see(hash, shown) {
-      const observation = all.get(hash) ?? { isFull: false, isMiner: false };
-      if (shown === 'full' || shown === 'miner') observation.isFull = true;
-      if (shown === 'miner') observation.isMiner = true;
-      all.set(hash, observation);
+    all: all as ReadonlyMap<string, Seen>,
+    see(hash: string, shown: Seen) {
+      const known = all.get(hash) ?? shown;
+      all.set(hash, appearances.indexOf(shown) > appearances.indexOf(known) ? shown : known);
     },
   };
 }
 
-/** Tables that embedded addresses fill. */
-export type AddressTable =
-  | 'addresses'
-  | 'address_implementations'
-  | 'address_metadata_tags'
-  | 'address_labels'
-  | 'address_watchlist_names';
-
 /** Rows of every address that was seen, and of its lists. */
-export function addressRows(
-  world: World,
-  observations: Observations,
-  withSecretKey: boolean,
-): Record<AddressTable, Row[]> {
-  const seen = [...observations.all];
-  const full = seen.filter(([, observation]) => observation.isFull).map(([hash]) => hash);
-  const miners = seen.filter(([, observation]) => observation.isMiner).map(([hash]) => hash);
+export function addressRows(world: World, { all }: Observations, withSecretKey: boolean) {
+  const seen = [...all];
+  const full = seen.filter(([, shown]) => isFull(shown)).map(([hash]) => hash);
+  const miners = seen.filter(([, shown]) => shown === 'miner').map(([hash]) => hash);
   const owners = withSecretKey ? miners : [];
   return {
-    addresses: seen.map(([hash, observation]) => addressRow(world, hash, observation)),
+    addresses: seen.map(([hash, shown]) => addressRow(world, hash, shown)),
     address_implementations: full.flatMap((hash) => implementationRows(world, hash)),
     address_metadata_tags: miners.flatMap((hash) => tagRows(world, hash)),
     address_labels: owners.flatMap((hash) => {
       const { privateLabels, publicLabels } = minerFactsOf(world, hash);
       return [
-        ...labelRows(hash, privateLabels).map((row) => ({ ...row, kind: 'private' })),
-        ...labelRows(hash, publicLabels).map((row) => ({ ...row, kind: 'public' })),
+        ...labelRows(hash, privateLabels).map((row): Row => ({ ...row, kind: 'private' })),
+        ...labelRows(hash, publicLabels).map((row): Row => ({ ...row, kind: 'public' })),
       ];
     }),
     address_watchlist_names: owners.flatMap((hash) =>
@@ -73,14 +49,14 @@ export function addressRows(
 }
 
 /** Of an address that was seen as its hash alone, only that is stored. */
-function addressRow(world: World, hash: string, { isFull, isMiner }: Observation): Row {
+function addressRow(world: World, hash: string, shown: Seen): Row {
   const { fields, extra } = addressFactsOf(world, hash);
-  const known = Object.entries(fields).map(([name, value]) => [name, isFull ? value : null]);
+  const known = Object.entries(fields).map(([name, value]) => [name, isFull(shown) ? value : null]);
   return {
     hash,
     ...(Object.fromEntries(known) as Row),
-    ens_domain_name: isMiner ? minerFactsOf(world, hash).ensDomainName : null,
-    extra: isFull ? extra : null,
+    ens_domain_name: shown === 'miner' ? minerFactsOf(world, hash).ensDomainName : null,
+    extra: isFull(shown) ? extra : null,
   };
 }
 

@@ -8,10 +8,6 @@ import type { Observations, Row } from './addresses.ts';
 export const isoOf = (instantMs: number | null): string | null =>
   instantMs === null ? null : new Date(instantMs).toISOString();
 
-/** Tables that the blocks of batches fill. */
-export type BatchTable =
-  'blocks' | 'block_rewards' | 'block_uncles' | 'block_arbitrum' | 'read_batches';
-
 /** A batch and its blocks, heights descending. */
 export interface ScopedBatch {
   readonly number: number;
@@ -66,10 +62,7 @@ function emptyBatchRow(number: number, isVerified: boolean): Row {
 }
 
 /** Rows of the blocks and of their lists; notes the miners. */
-export function blockRows(
-  batches: readonly ScopedBatch[],
-  observations: Observations,
-): Record<Exclude<BatchTable, 'read_batches'>, Row[]> {
+export function blockRows(batches: readonly ScopedBatch[], observations: Observations) {
   const kept = batches.flatMap(({ number, blocks }) =>
     blocks.filter((block) => !block.lacksHash).map((block) => ({ number, block })),
   );
@@ -77,7 +70,7 @@ export function blockRows(
   return {
     blocks: kept.map(({ number, block }) => blockRow(number, block)),
     block_rewards: kept.flatMap(({ block }) =>
-      block.rewards.map(({ reward, type, addressHash }, position) => ({
+      block.rewards.map(({ reward, type, addressHash }, position): Row => ({
         block_height: block.height,
         position,
         reward,
@@ -86,7 +79,7 @@ export function blockRows(
       })),
     ),
     block_uncles: kept.flatMap(({ block }) =>
-      block.uncles.map((hash, position) => ({ block_height: block.height, position, hash })),
+      block.uncles.map((hash, position): Row => ({ block_height: block.height, position, hash })),
     ),
     block_arbitrum: kept.flatMap(({ block }) => arbitrumRows(block)),
   };

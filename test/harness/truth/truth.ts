@@ -16,42 +16,8 @@ import {
   type SimulatedChain,
   type World,
 } from '../../../simulator/world.ts';
-import {
-  addressRows,
-  createObservations,
-  type AddressTable,
-  type Observations,
-  type Row,
-} from './addresses.ts';
-import {
-  batchRows,
-  blockRows,
-  blocksInScope,
-  isoOf,
-  reorgRows,
-  type BatchTable,
-  type ScopedBatch,
-} from './batches.ts';
-
-/** The tables of schema `explorer` that follow from what is listed at one time. */
-type ListedTable =
-  | AddressTable
-  | Exclude<BatchTable, 'read_batches'>
-  | 'user_operations'
-  | 'bundles'
-  | RankedTable
-  | 'chains';
-
-/** The tables of ranked lists. */
-type RankedTable = 'factories' | 'bundlers' | 'paymasters';
-
-/** The tables of schema `explorer` that the truth of one reading knows. */
-export type TruthTable = ListedTable | ListedBatchTable | 'read_batches' | HistoryTable | 'bundles';
-
-type HistoryTable = 'factory_history' | 'bundler_history' | 'paymaster_history';
-
-/** The tables that the truth of one who watches knows; all but the times of changes. */
-type WatchedTable = ListedTable | 'read_batches' | 'block_reorgs';
+import { addressRows, createObservations, type Observations, type Row } from './addresses.ts';
+import { batchRows, blockRows, blocksInScope, isoOf, reorgRows } from './batches.ts';
 
 /** What was read of a chain. */
 export interface TruthScope {
@@ -72,15 +38,11 @@ export interface TruthScope {
  * at the start of the clock. Computed from the model of the chain, never from the JSON that the
  * service prints of it.
  */
-export function truth(
-  seed: number,
-  chain: SimulatedChain,
-  scope: TruthScope = {},
-): Record<TruthTable, Row[]> {
+export function truth(seed: number, chain: SimulatedChain, scope: TruthScope = {}) {
   const world = createWorld(seed, chain);
   const { tables, batches } = listedRows(world, scope, 0);
   const before = (scope.rankedAtMs ?? []).map((atMs) => listedRows(world, scope, atMs).tables);
-  const history = (table: RankedTable, total: string) =>
+  const history = (table: 'factories' | 'bundlers' | 'paymasters', total: string) =>
     historyRows(
       [...before, tables].flatMap((read) => read[table]),
       total,
@@ -108,12 +70,7 @@ export function truth(
  * - all blocks that the batches of the scope show now; a scope that ends among batches which still
  *   trade blocks knows nothing of those that went beyond its end.
  */
-export function truthAt(
-  seed: number,
-  chain: SimulatedChain,
-  scope: TruthScope,
-  atMs: number,
-): Record<WatchedTable, Row[]> {
+export function truthAt(seed: number, chain: SimulatedChain, scope: TruthScope, atMs: number) {
   const world = createWorld(seed, chain);
   const { tables, batches } = listedRows(world, scope, atMs);
   return ofChain(chain, {
@@ -136,11 +93,8 @@ export function quarantined(
     .filter(({ lacksHash }) => lacksHash).length;
 }
 
-function listedRows(
-  world: World,
-  scope: TruthScope,
-  atMs: number,
-): { readonly tables: Record<ListedTable, Row[]>; readonly batches: readonly ScopedBatch[] } {
+/** The rows that follow from what is listed at one time. */
+function listedRows(world: World, scope: TruthScope, atMs: number) {
   const observations = createObservations();
   const { batches, operations, bundles, ...ranked } = readScope(world, scope, atMs);
   const tables = {
@@ -161,7 +115,7 @@ function listedRows(
       extra: null,
     })),
     ...addressRows(world, observations, scope.withSecretKey ?? false),
-    chains: [{ name: world.chain.name }],
+    chains: [{ name: world.chain.name } as Row],
   };
   return { tables, batches };
 }
@@ -191,11 +145,11 @@ function batchNumbers(world: World, scope: TruthScope, atMs: number): number[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 }
 
-function ofChain<Table extends string>(
+function ofChain<Tables extends Readonly<Record<string, Row[]>>>(
   chain: SimulatedChain,
-  tables: Record<Table, Row[]>,
-): Record<Table, Row[]> {
-  for (const rows of Object.values<Row[]>(tables)) {
+  tables: Tables,
+): Tables {
+  for (const rows of Object.values(tables)) {
     for (const row of rows) row['chain_id'] = chain.id;
   }
   return tables;
@@ -260,18 +214,15 @@ function historyRows(items: readonly Row[], total: string): Row[] {
   return [...new Map(counts.map((row) => [JSON.stringify(row), row])).values()];
 }
 
-/** Tables that the list of batches fills. */
-type ListedBatchTable = 'listed_batches' | 'optimism_batch_l1_transactions';
-
 /** Rows of what the list of batches reports. */
-const listedBatchRows = (batches: readonly ListedBatch[]): Record<ListedBatchTable, Row[]> => ({
-  listed_batches: batches.map(({ timestampMs, fields }) => {
+const listedBatchRows = (batches: readonly ListedBatch[]) => ({
+  listed_batches: batches.map(({ timestampMs, fields }): Row => {
     const { number, l1_transaction_hashes: _hashes, ...columns } = fields;
     const l1_timestamp = isoOf(timestampMs);
     return { batch_number: number, l1_timestamp, ...columns, removed_at: null, extra: null };
   }),
   optimism_batch_l1_transactions: batches.flatMap(({ fields }) =>
-    fields.l1_transaction_hashes.map((hash, position) => ({
+    fields.l1_transaction_hashes.map((hash, position): Row => ({
       batch_number: fields.number,
       position,
       hash,

@@ -7,20 +7,17 @@ import {
 } from '../../../simulator/index.ts';
 import type { TestDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
-import { openScene, openWorker, rejection } from './keyed.ts';
+import { openScene, rejection } from './keyed.ts';
 
 const throttledFirst: readonly StatusFault[] = ['429-seconds', '429-date', '429-reset', '429-bare'];
 
 test.each(throttledFirst)('a %s pauses the key for all workers, once', async (name) => {
   const faults: Faults = ({ number }) => (number === 0 ? statusFaults[name] : null);
-  const { simulator, seen, database } = await openScene({ faults });
-  const [first, second] = [
-    await openWorker(database, simulator.url),
-    await openWorker(database, simulator.url),
-  ];
+  const { seen, query, open } = await openScene({ faults });
+  const [first, second] = [await open(), await open()];
   const one = first.fetch();
   await eventually('the pause', async () => {
-    const rows = await database.query('select from etl.budget where paused_until is not null');
+    const rows = await query('select from etl.budget where paused_until is not null');
     return rows.length === 1;
   });
   await Promise.all([one, second.fetch(), second.fetch('backfill')]);
@@ -37,10 +34,10 @@ test('an hour’s Retry-After ends the request with the time it goes on, and nob
     ...statusFaults['429-bare'],
     headers: { 'retry-after': 3600 },
   });
-  const { simulator, database } = await openScene({ faults });
-  const worker = await openWorker(database, simulator.url);
+  const { simulator, open } = await openScene({ faults });
+  const worker = await open();
   const refused = await rejection(worker.fetch());
-  const other = await rejection((await openWorker(database, simulator.url)).fetch());
+  const other = await rejection((await open()).fetch());
   for (const error of [refused, other]) {
     expect(error).toMatchObject({
       name: 'KeyPausedError',
@@ -52,20 +49,17 @@ test('an hour’s Retry-After ends the request with the time it goes on, and nob
 });
 
 test('a limit that only the headers tell is kept without a 429', async () => {
-  const { simulator, seen, database } = await openScene({
+  const { seen, open } = await openScene({
     limits: () => ({ requestsPerSecond: 4 }),
   });
-  const worker = await openWorker(database, simulator.url);
+  const worker = await open();
   for (let i = 0; i < 8; i += 1) await worker.fetch();
   expect(seen.filter(({ status }) => status !== 200)).toEqual([]);
 });
 
 test('an answer after which no request remains holds all until the reset', async () => {
-  const { simulator, seen, database } = await openScene();
-  const [first, second] = [
-    await openWorker(database, simulator.url),
-    await openWorker(database, simulator.url),
-  ];
+  const { seen, open } = await openScene();
+  const [first, second] = [await open(), await open()];
   const slot = await first.budget.take('live', new AbortController().signal);
   const limits = { limit: null, remaining: 0, resetMs: 700, creditsRemaining: null };
   const start = performance.now();
@@ -75,10 +69,10 @@ test('an answer after which no request remains holds all until the reset', async
 });
 
 test('a limit above the configured one raises nothing', async () => {
-  const { simulator, seen, database } = await openScene({
+  const { seen, open } = await openScene({
     limits: () => ({ requestsPerSecond: 1000 }),
   });
-  const worker = await openWorker(database, simulator.url, { requestsPerSecond: 10 });
+  const worker = await open({ requestsPerSecond: 10 });
   // Three gaps of a tenth of a second, from before the first slot; a slot may begin some ms early.
   const start = performance.now();
   for (let i = 0; i < 4; i += 1) await worker.fetch();
@@ -86,8 +80,8 @@ test('a limit above the configured one raises nothing', async () => {
 });
 
 test('no request leaves above the day’s credits; the error says until when', async () => {
-  const { simulator, database } = await openScene();
-  const worker = await openWorker(database, simulator.url, { dailyCredits: 60 });
+  const { simulator, open } = await openScene();
+  const worker = await open({ dailyCredits: 60 });
   for (let i = 0; i < 3; i += 1) await worker.fetch();
   expect(await rejection(worker.fetch())).toMatchObject({
     failure: 'out-of-credits',
@@ -97,19 +91,19 @@ test('no request leaves above the day’s credits; the error says until when', a
 });
 
 test('a new day has its credits again', async () => {
-  const { simulator, database } = await openScene();
-  const worker = await openWorker(database, simulator.url, { dailyCredits: 20 });
+  const { simulator, query, open } = await openScene();
+  const worker = await open({ dailyCredits: 20 });
   await worker.fetch();
-  await database.pool.query('update etl.budget set credits_day = credits_day - 1');
+  await query('update etl.budget set credits_day = credits_day - 1');
   await worker.fetch();
   expect(simulator.requests).toBe(2);
 });
 
 test('a clock that is set back over midnight gives no second day of credits', async () => {
-  const { simulator, database } = await openScene();
-  const worker = await openWorker(database, simulator.url, { dailyCredits: 20 });
+  const { simulator, query, open } = await openScene();
+  const worker = await open({ dailyCredits: 20 });
   await worker.fetch();
-  await database.pool.query('update etl.budget set credits_day = credits_day + 1');
+  await query('update etl.budget set credits_day = credits_day + 1');
   expect(await rejection(worker.fetch())).toMatchObject({ failure: 'out-of-credits' });
   expect(simulator.requests).toBe(1);
 });
@@ -117,9 +111,9 @@ test('a clock that is set back over midnight gives no second day of credits', as
 test.each(['live', 'backfill'] as const)(
   'a head and a queue that lie an hour ahead do not hold the slots of %s',
   async (lane) => {
-    const { simulator, database } = await openScene();
-    const worker = await openWorker(database, simulator.url, { requestsPerSecond: 5 });
-    await database.pool.query(
+    const { simulator, query, open } = await openScene();
+    const worker = await open({ requestsPerSecond: 5 });
+    await query(
       `update etl.budget set next_at = now() + interval '1 hour', queue_at = now() + interval '1 hour'`,
     );
     for (let i = 0; i < 3; i += 1) await worker.fetch(lane);
@@ -128,8 +122,8 @@ test.each(['live', 'backfill'] as const)(
 );
 
 test('history leaves credits to what is new', async () => {
-  const { simulator, database } = await openScene();
-  const worker = await openWorker(database, simulator.url, { dailyCredits: 400 });
+  const { simulator, open } = await openScene();
+  const worker = await open({ dailyCredits: 400 });
   const untilRefused = async (lane: 'live' | 'backfill') => {
     const before = simulator.requests;
     // Ends: twenty requests are all that the day allows.
@@ -141,8 +135,8 @@ test('history leaves credits to what is new', async () => {
 });
 
 test('where the service says that no credits remain, no request asks for more', async () => {
-  const { simulator, seen, database } = await openScene({ limits: () => ({ dailyCredits: 60 }) });
-  const worker = await openWorker(database, simulator.url);
+  const { seen, open } = await openScene({ limits: () => ({ dailyCredits: 60 }) });
+  const worker = await open();
   for (let i = 0; i < 3; i += 1) await worker.fetch();
   expect(await rejection(worker.fetch())).toMatchObject({ failure: 'out-of-credits' });
   expect(seen.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -150,8 +144,8 @@ test('where the service says that no credits remain, no request asks for more', 
 
 test('a 402 for credits pauses the key to the end of the day', async () => {
   const limits: Limits = { dailyCredits: 20, headers: 'absent' };
-  const { simulator, database } = await openScene({ limits: () => limits });
-  const worker = await openWorker(database, simulator.url);
+  const { simulator, open } = await openScene({ limits: () => limits });
+  const worker = await open();
   await worker.fetch();
   const refused = await rejection(worker.fetch());
   expect(refused).toMatchObject({
@@ -167,16 +161,13 @@ test.each(['401', '402-key'] as const)(
   async (name) => {
     let isRefused = true;
     const faults: Faults = () => (isRefused ? statusFaults[name] : null);
-    const { simulator, database } = await openScene({ faults, latencyMs: 50 });
-    const workers = [
-      await openWorker(database, simulator.url),
-      await openWorker(database, simulator.url),
-    ];
+    const { simulator, query, open } = await openScene({ faults, latencyMs: 50 });
+    const workers = [await open(), await open()];
     const all = () =>
       Promise.all(
         workers.flatMap(({ fetch }) => [rejection(fetch()), rejection(fetch('backfill'))]),
       );
-    const timePasses = () => database.pool.query('update etl.budget set paused_until = now()');
+    const timePasses = () => query('update etl.budget set paused_until = now()');
     await rejection(workers[0]!.fetch());
     await all();
     expect(simulator.requests, 'while it is refused').toBe(1);
@@ -192,19 +183,17 @@ test.each(['401', '402-key'] as const)(
 test('a process that starts looks at a refused key without waiting', async () => {
   let isRefused = true;
   const faults: Faults = () => (isRefused ? statusFaults['401'] : null);
-  const { simulator, database } = await openScene({ faults });
-  await rejection((await openWorker(database, simulator.url)).fetch());
+  const { open } = await openScene({ faults });
+  await rejection((await open()).fetch());
   isRefused = false;
-  const next = await openWorker(database, simulator.url);
+  const next = await open();
   expect(await rejection(next.fetch())).toBeNull();
 });
 
 test('slots of concurrent workers are numbered in their order', async () => {
-  const { simulator, database } = await openScene();
+  const { open } = await openScene();
   const workers = await Promise.all(
-    Array.from({ length: 4 }, () =>
-      openWorker(database, simulator.url, { requestsPerSecond: 400 }),
-    ),
+    Array.from({ length: 4 }, () => open({ requestsPerSecond: 400 })),
   );
   const pages = await Promise.all(
     workers.flatMap(({ fetch }) => Array.from({ length: 10 }, () => fetch('backfill'))),
@@ -224,8 +213,8 @@ interface Slot {
 }
 
 /** Has Postgres note each slot that it hands out: when it is, and how long it is to wait for, in s. */
-async function watchSlots(database: TestDatabase): Promise<() => Promise<Slot[]>> {
-  await database.pool.query(`
+async function watchSlots(query: TestDatabase['query']): Promise<() => Promise<Slot[]>> {
+  await query(`
     create table public.slots (
       id integer generated always as identity, slot float8, gap float8, wait float8
     );
@@ -242,19 +231,17 @@ async function watchSlots(database: TestDatabase): Promise<() => Promise<Slot[]>
     end $$;
     create trigger note_slot after update on etl.budget for each row execute function public.note_slot();
   `);
-  return async () => await database.query('select * from public.slots order by id');
+  return () => query('select * from public.slots order by id');
 }
 
 /** What the database's clock and a double lose at most, in s. */
 const roundingS = 0.000_01;
 
 test('slots of concurrent workers lie a gap apart, so that no second holds more than its share', async () => {
-  const { simulator, database } = await openScene();
-  const slotsSoFar = await watchSlots(database);
+  const { query, open } = await openScene();
+  const slotsSoFar = await watchSlots(query);
   const workers = await Promise.all(
-    Array.from({ length: 4 }, () =>
-      openWorker(database, simulator.url, { requestsPerSecond: 100 }),
-    ),
+    Array.from({ length: 4 }, () => open({ requestsPerSecond: 100 })),
   );
 
   await Promise.all(
@@ -272,9 +259,9 @@ test('slots of concurrent workers lie a gap apart, so that no second holds more 
 });
 
 test('history reserves a twentieth of a second ahead and no more, which is what live waits for', async () => {
-  const { simulator, database } = await openScene();
-  const slotsSoFar = await watchSlots(database);
-  const { fetch } = await openWorker(database, simulator.url, { requestsPerSecond: 100 });
+  const { query, open } = await openScene();
+  const slotsSoFar = await watchSlots(query);
+  const { fetch } = await open({ requestsPerSecond: 100 });
 
   // One by one for live, and as many for history as ask at once.
   const history = Array.from({ length: 60 }, () => fetch('backfill'));

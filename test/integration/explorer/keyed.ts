@@ -4,18 +4,15 @@ import { createPool } from '../../../src/db/pool.ts';
 import { openBudget, type BudgetLane } from '../../../src/explorer/budget.ts';
 import { createExplorerClient } from '../../../src/explorer/client.ts';
 import { createFetcher } from '../../../src/explorer/fetcher.ts';
-import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.ts';
+import type { SimulatorOptions } from '../../../simulator/index.ts';
 import { simulated, testKey } from '../../harness/explorer.ts';
 import { startAtNoon } from '../../harness/clock.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { plainChain } from '../../harness/sync.ts';
 
-const chain: SimulatedChain = {
-  ...plainChain,
-  userOperations: 2,
-};
+const chain = { ...plainChain, userOperations: 2 };
 
-/** A simulated service, a database, and when each request came, in ms. */
+/** A simulated service, a database and workers on it, and when each request came, in ms. */
 export async function openScene(options: Partial<SimulatorOptions> = {}) {
   const seen: { readonly at: number; readonly status: number }[] = [];
   const simulator = await simulated({
@@ -26,7 +23,8 @@ export async function openScene(options: Partial<SimulatorOptions> = {}) {
   });
   const database = await freshDatabase();
   await startAtNoon(database.pool);
-  return { simulator, seen, database };
+  const open = (own?: WorkerOptions) => openWorker(database, simulator.url, own);
+  return { simulator, seen, ...database, open };
 }
 
 interface WorkerOptions {
@@ -35,7 +33,7 @@ interface WorkerOptions {
 }
 
 /** A worker as each process has one: `fetch` gets a page for a lane and gives the status of it. */
-export async function openWorker(database: TestDatabase, url: string, options: WorkerOptions = {}) {
+async function openWorker(database: TestDatabase, url: string, options: WorkerOptions = {}) {
   const pool = createPool({ url: database.url, max: 2, applicationName: 'budget test' });
   const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal });
   const now = () => performance.now();

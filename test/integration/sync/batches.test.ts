@@ -56,13 +56,10 @@ test('new batches are found and read, and nothing below them again', async () =>
 /** Lanes of batches of a copy, and a runner that works on them. */
 async function laned(chain: SimulatedChain, parallel: number) {
   const copy = await openCopy(chain);
-  const settings = settingsFor({ url: copy.simulator.url, chains: [chain], operations });
-  const chains = settings.chains.map(({ operations: lists, ...rest }) => {
-    const batches = lists['optimism-batch-blocks'];
-    if (batches === undefined) throw new Error('no batches');
-    return { ...rest, operations: { 'optimism-batch-blocks': { ...batches, parallel } } };
-  });
-  const runner = await openRunner(copy.database, { ...settings, chains });
+  const run = { url: copy.simulator.url, chains: [chain], operations, parallel };
+  const settings = settingsFor(run);
+  const { chains } = settings;
+  const runner = await openRunner(copy.database, settings);
   const lanes = configuredLanes(chains, { fromBatch: 1, toBatch: chain.batches.count });
   return { ...copy, chains, runner, lanes };
 }
