@@ -21,13 +21,7 @@ const chain: SimulatedChain = {
   factories: 120,
   oddities: ['echo-key', 'missing-hash'],
 };
-const otherChain: SimulatedChain = {
-  ...chain,
-  id: 8453,
-  name: 'base',
-  userOperations: 120,
-  factories: 0,
-};
+const otherChain = { ...chain, id: 8453, name: 'base', userOperations: 120, factories: 0 };
 
 /** As services do that are proud of their links: items repeat the request, its keys and its URL. */
 function echoInItems(page: ServedPage, url: URL): ServedPage {

@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest';
-import { alterPage, statusFaults, type SimulatedChain } from '../../simulator/index.ts';
+import { alterPage, statusFaults } from '../../simulator/index.ts';
 import { simulated } from '../harness/explorer.ts';
 import { logLines } from './log-lines.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { plainChain } from '../harness/sync.ts';
 import { openWorld, type WorldOptions } from '../harness/world.ts';
 
-const chain: SimulatedChain = {
-  ...plainChain,
-  userOperations: 40,
-  factories: 30,
-};
+const chain = { ...plainChain, userOperations: 40, factories: 30 };
 const operations = { 'user-operations': { parallel: 1 }, factories: {} };
 const openScene = (options: Partial<WorldOptions> = {}) =>
   openWorld({ seed: 5, chain, operations, explorer: { page_size: 10 }, ...options });

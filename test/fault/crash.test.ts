@@ -1,18 +1,14 @@
 import { expect, test } from 'vitest';
-import type { SimulatedChain } from '../../simulator/index.ts';
 import type { HeldWalk } from '../../src/lists/tables.ts';
 import { simulated } from '../harness/explorer.ts';
 import { databaseAt, ownServer } from '../harness/database.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { beginRun, claim, openContender, walkOn } from '../harness/runner.ts';
 import { differences } from '../harness/tables.ts';
-import { plainChain } from '../harness/sync.ts';
+import { shortChain } from '../harness/sync.ts';
 
 const seed = 29;
-const chain: SimulatedChain = {
-  ...plainChain,
-  userOperations: 120,
-};
+const chain = shortChain;
 
 /** Two workers on a Postgres that flushes what nobody waits for as late as it can. */
 async function openScene() {

@@ -7,25 +7,19 @@ export interface MeasuredInput extends SyncRun {
   readonly databaseUrl: string;
 }
 
-/** What it writes to stdout, as JSON. */
-export interface Measured {
-  /** How each run ended, and why. */
-  readonly states: readonly string[];
-  readonly reasons: readonly (string | null)[];
-  /** How far its memory rose above what it had before, in bytes. */
-  readonly grownBytes: number;
-}
-
 const input = JSON.parse(process.argv[2] ?? '') as MeasuredInput;
 const before = process.memoryUsage.rss();
 const results = await sync(input);
-const measured: Measured = {
+/** What it writes to stdout, as JSON: how each run ended, and why, and how far its memory rose, in bytes. */
+const measured = {
   states: results.map(({ state }) => state),
   reasons: results.map(({ reason }) => reason),
   // `maxRSS` is in kilobytes.
   grownBytes: process.resourceUsage().maxRSS * 1024 - before,
 };
 process.stdout.write(JSON.stringify(measured));
+
+export type Measured = typeof measured;
 
 async function sync({ databaseUrl, ...run }: MeasuredInput) {
   const pool = createPool({ url: databaseUrl, max: 10, applicationName: 'explorer-etl measured' });

@@ -27,6 +27,14 @@ export const plainChain = {
   factories: 0,
 } as const satisfies SimulatedChain;
 
+/** The same with a few pages of each usual list. */
+export const shortChain = {
+  ...plainChain,
+  userOperations: 120,
+  batches: { first: 1, count: 3, blocks: 20 },
+  factories: 20,
+} as const satisfies SimulatedChain;
+
 /**
  * As `workTimeouts`, but of a database that no test's own process breaks: what a busy machine has not
  * got round to is not lost.

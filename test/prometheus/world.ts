@@ -12,17 +12,10 @@ import { freePort, openDatabaseProxy } from '../harness/servers.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { startPrometheus, type Prometheus } from './server.ts';
-import { plainChain } from '../harness/sync.ts';
+import { shortChain } from '../harness/sync.ts';
 
 /** What has not fired by then never will, in ms: schedules fire once a minute, a key is tested each five. */
 const boundMs = 1_800_000;
-
-const chain: SimulatedChain = {
-  ...plainChain,
-  userOperations: 120,
-  batches: { first: 1, count: 3, blocks: 20 },
-  factories: 20,
-};
 
 /** What a test may ask for beside a `start` over a short list that is polled each minute. */
 interface AlertWorldOptions {
@@ -48,7 +41,7 @@ export async function openAlertWorld(options: AlertWorldOptions = {}) {
   let limits: Limits = {};
   // Its newest items are of the last hours, as those of a live chain are.
   const startsAtMs = Date.now() - 3_600_000;
-  const described = { ...chain, startsAtMs, ...options.chain };
+  const described = { ...shortChain, startsAtMs, ...options.chain };
   const simulator = await simulated({
     seed: 5,
     chains: [motion === undefined ? described : { ...described, motion }],

@@ -2,13 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { nextProbe } from '../../src/lists/numbered/walks.ts';
 
-interface Search {
-  readonly found: number | null;
-  readonly requests: number;
-}
-
 /** Searches a numbering in which `exists` says what has blocks. */
-function search(from: number, exists: (number: number) => boolean, limit = 1000): Search {
+function search(from: number, exists: (number: number) => boolean, limit = 1000) {
   const misses = new Set<number>();
   let hit: number | null = null;
   for (let requests = 0; requests < limit; requests += 1) {

@@ -62,7 +62,7 @@ test('every event for people, one line each', () => {
 test('every event for programs, one JSON object each', () => {
   const { lines, tell } = keptLog('json');
   for (const name of names) tell(name, fieldsFor(name));
-  expect(lines.join('')).toMatchSnapshot();
+  expect(lines).toHaveLength(names.length);
   for (const [index, name] of names.entries()) {
     expect(JSON.parse(lines[index] ?? '')).toMatchObject({
       level: events[name].level,

@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest';
-import type { SimulatedChain } from '../../../simulator/index.ts';
 import { openCopy } from '../../harness/copy.ts';
-import { plainChain } from '../../harness/sync.ts';
+import { shortChain } from '../../harness/sync.ts';
 
-const chain: SimulatedChain = {
-  ...plainChain,
-  userOperations: 120,
-  batches: { first: 1, count: 8, blocks: 60 },
-  factories: 12,
-};
+const chain = { ...shortChain, batches: { first: 1, count: 8, blocks: 60 }, factories: 12 };
 const operations = ['factories', 'optimism-batch-blocks', 'optimism-batches', 'user-operations'];
 const feeds = operations.map((operation) => `10/${operation}`);
 

@@ -1,16 +1,11 @@
 import { expect, test } from 'vitest';
-import type { SimulatedChain } from '../../../simulator/index.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
 import { expireArchive, unpackBody } from '../../../src/sync/archive.ts';
 import { digest } from '../../../src/sync/normalise.ts';
 import { archivedCopy } from './archive.ts';
 import { plainChain } from '../../harness/sync.ts';
 
-const chain: SimulatedChain = {
-  ...plainChain,
-  userOperations: 200,
-  factories: 120,
-};
+const chain = { ...plainChain, userOperations: 200, factories: 120 };
 const never = new AbortController().signal;
 const dayMs = 86_400_000;
 

@@ -2,19 +2,13 @@ import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { prepareDatabase } from '../../../src/app.ts';
 import { grantRoles, roles } from '../../../src/db/roles.ts';
-import type { SimulatedChain } from '../../../simulator/index.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase, grantedDatabase, opened, userWith } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
-import { runSync, plainChain } from '../../harness/sync.ts';
+import { runSync, shortChain } from '../../harness/sync.ts';
 import { differences } from '../../harness/tables.ts';
 
-const chain: SimulatedChain = {
-  ...plainChain,
-  userOperations: 120,
-  batches: { first: 1, count: 3, blocks: 20 },
-  factories: 30,
-};
+const chain = { ...shortChain, factories: 30 };
 const seed = 5;
 
 const attempt = (pool: Pool, statement: string) =>

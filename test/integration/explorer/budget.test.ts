@@ -206,14 +206,8 @@ test('slots of concurrent workers are numbered in their order', async () => {
   });
 });
 
-interface Slot {
-  readonly slot: number;
-  readonly gap: number;
-  readonly wait: number;
-}
-
 /** Has Postgres note each slot that it hands out: when it is, and how long it is to wait for, in s. */
-async function watchSlots(query: TestDatabase['query']): Promise<() => Promise<Slot[]>> {
+async function watchSlots(query: TestDatabase['query']) {
   await query(`
     create table public.slots (
       id integer generated always as identity, slot float8, gap float8, wait float8

@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest';
-import type { SimulatedChain } from '../../../simulator/index.ts';
 import { openCopy } from '../../harness/copy.ts';
 import type { ServedPage } from '../../harness/explorer.ts';
 import { call } from '../../harness/call.ts';
 import { plainChain } from '../../harness/sync.ts';
 
-const chain: SimulatedChain = {
-  ...plainChain,
-  factories: 230,
-};
+const chain = { ...plainChain, factories: 230 };
 /** Of 50, the last of 30. */
 const pages = 5;
 

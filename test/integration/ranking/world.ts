@@ -18,11 +18,6 @@ export interface RankedFactory {
   readonly is_missing: boolean;
 }
 
-interface WalkResult {
-  readonly state: string;
-  readonly reason: string | null;
-}
-
 /** A simulated list of factories whose clock the test drives, and a database to copy it into. */
 export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210) {
   const chain: SimulatedChain = {
@@ -73,7 +68,7 @@ export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210
                case when rank is not null then total_accounts::int end as total_accounts
         from explorer.factories order by address_hash`),
     /** How the walks of the newest run ended. */
-    walks: (): Promise<WalkResult[]> =>
+    walks: () =>
       query(`
         select state, reason from etl.walks
         where run_id = (select max(id) from etl.runs) order by id`),

@@ -6,14 +6,7 @@ import { recount } from '../../harness/verified.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { databaseAt, freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
-import { runSync, plainChain } from '../../harness/sync.ts';
-
-const chain: SimulatedChain = {
-  ...plainChain,
-  userOperations: 120,
-  batches: { first: 1, count: 3, blocks: 20 },
-  factories: 20,
-};
+import { runSync, shortChain } from '../../harness/sync.ts';
 
 interface SceneOptions {
   readonly latencyMs?: number;
@@ -22,7 +15,7 @@ interface SceneOptions {
 
 /** A database, an explorer that answers, and what `status` reports. */
 async function scene({ latencyMs = 0, changes = {} }: SceneOptions = {}) {
-  const chains = [{ ...chain, ...changes }];
+  const chains = [{ ...shortChain, ...changes }];
   const simulator = await simulated({ seed: 6, chains, latencyMs });
   const database = await freshDatabase();
   return { chains, simulator, database, ...reports(database) };

@@ -78,18 +78,6 @@ test('where nothing of three batches is settled, they are no head', async () => 
   ]);
 });
 
-test('a border that was broken by hand is fixed by the repair, and then nothing is open', async () => {
-  const { query, open, repair } = await copied(8);
-  await query(`
-    update explorer.blocks set parent_hash = null
-    where height = (select first_height from explorer.read_batches where batch_number = 5)`);
-  expect(await open()).toEqual(['batches 4 to 5: heights or hashes do not link at the border']);
-
-  await repair();
-
-  expect(await open()).toEqual([]);
-});
-
 test('a lowest batch whose neighbour is read again after the one above it stays settled', async () => {
   const { database, query, states, repair } = await copied(4);
   await query(`${forget('2, 3')}; update etl.feeds set settings = settings || '{"parallel": 1}'`);

@@ -90,6 +90,11 @@ test.each([
   ['no batch', `update explorer.blocks set optimism_batch_number = null where ${middle}`],
   ['an update to come', `update explorer.blocks set is_pending_update = true where ${middle}`],
   ['no block at all', 'delete from explorer.blocks where optimism_batch_number = 2'],
+  [
+    'no link at a border',
+    `update explorer.blocks set parent_hash = null
+     where height = (select first_height from explorer.read_batches where batch_number = 2)`,
+  ],
   ['a deleted batch', 'delete from explorer.read_batches where batch_number = 2'],
   [
     'another count',

@@ -2,16 +2,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { findingText } from '../../../src/status/findings.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
-import type { Generation, SimulatedChain } from '../../../simulator/index.ts';
+import type { Generation } from '../../../simulator/index.ts';
 import { openCopy } from '../../harness/copy.ts';
-import { plainChain } from '../../harness/sync.ts';
+import { shortChain } from '../../harness/sync.ts';
 
-const chain: SimulatedChain = {
-  ...plainChain,
-  userOperations: 120,
-  batches: { first: 1, count: 2, blocks: 20 },
-  factories: 120,
-};
+const chain = { ...shortChain, factories: 120 };
 /** What the simulated explorer adds to some items by itself. */
 const ownDrift = new Set([
   'creator_address_hash',

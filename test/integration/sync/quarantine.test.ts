@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { SimulatedChain } from '../../../simulator/index.ts';
 import {
   dropQuarantined,
   listQuarantined,
@@ -9,14 +8,9 @@ import {
 import type { OperationName } from '../../../src/lists/registry.ts';
 import { openCopy } from '../../harness/copy.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
-import { plainChain } from '../../harness/sync.ts';
+import { shortChain } from '../../harness/sync.ts';
 
-const chain: SimulatedChain = {
-  ...plainChain,
-  userOperations: 120,
-  batches: { first: 1, count: 3, blocks: 70 },
-  factories: 60,
-};
+const chain = { ...shortChain, batches: { first: 1, count: 3, blocks: 70 }, factories: 60 };
 
 type Filter = Partial<QuarantineFilter>;
 const all: QuarantineFilter = { chains: [], operations: [], ids: [], reason: null };

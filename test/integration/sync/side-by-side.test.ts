@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { SyncDocument } from '../../../src/cli/sync.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
@@ -10,13 +11,7 @@ const creditsPerRequest = 20;
 const chain = smallChain({ userOperations: 460, factories: 210 });
 const lists = ['--operation', 'user-operations', '--operation', 'factories'];
 
-interface Totals {
-  readonly rows_added: number;
-  readonly requests: number;
-  readonly credits: number;
-}
-
-const totalsOf = (stdout: string) => (JSON.parse(stdout) as { totals: Totals }).totals;
+const totalsOf = (stdout: string) => (JSON.parse(stdout) as SyncDocument).totals;
 
 test('two syncs at once report each row, request and credit once', async () => {
   const { query, url } = await freshDatabase();

@@ -3,25 +3,13 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { openFault, type FaultName } from '../../../simulator/index.ts';
 import { simulated } from '../../harness/explorer.ts';
+import { plainChain } from '../../harness/sync.ts';
 
-const chain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 120,
-  batches: { first: 1, count: 0, blocks: 0 },
-  factories: 5,
-} as const;
+const chain = { ...plainChain, userOperations: 120, factories: 5 };
 const path = '/10/api/v2/proxy/account-abstraction/operations?apikey=simulated-key';
 
-interface Received {
-  readonly bytes: Buffer;
-  readonly isWhole: boolean;
-}
-
 /** What comes of an answer, whole or not. */
-async function receive(url: string): Promise<Received> {
+async function receive(url: string) {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     // A connection of its own: those that are kept may have ended already.
     get(url, { agent: false }, resolve).on('error', reject);
