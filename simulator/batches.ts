@@ -110,6 +110,7 @@ export type ListedBatch = NonNullable<ReturnType<typeof batchAt>>;
 /** The batches at a time, highest number first. */
 export const listBatches = (world: World, atMs: number): CountedList<ListedBatch> => ({
   cursor: 'id',
+  problems: new Map(),
   floor: world.chain.batches.first,
   head: newestPosted(world, atMs),
   spacing: 1,

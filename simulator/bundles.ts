@@ -1,6 +1,6 @@
 import { isKnown, renderAddress } from './addresses.ts';
 import { inOrder, printNothing, type Position, type RankedList } from './pages.ts';
-import { bundlerAddressAt } from './rankings.ts';
+import { bundlers } from './rankings.ts';
 import { listUserOperations, sightingsSeen, type UserOperation } from './user-operations.ts';
 import { instantOf, printInstant, type World } from './world.ts';
 
@@ -9,12 +9,10 @@ export type Bundle = ReturnType<typeof drawBundle>;
 
 /** The bundles of the operations that are listed at a time, newest first. */
 export function listBundles(world: World, atMs: number): RankedList<Bundle> {
-  const { floor, head, spacing, between } = listUserOperations(world, atMs);
+  const operations = listUserOperations(world, atMs);
   return {
-    floor,
-    head,
-    spacing,
-    between: (lowest, highest) => bundlesOf(world, between(lowest, highest)),
+    ...operations,
+    between: (lowest, highest) => bundlesOf(world, operations.between(lowest, highest)),
     positionOf,
     keyForm: String.raw`0x[0-9a-f]{64},\d{1,15}`,
     render: (bundle) => renderBundle(world, bundle),
@@ -71,9 +69,9 @@ function drawBundle(world: World, operations: readonly UserOperation[]) {
   const transaction = Number.parseInt(transaction_hash.slice(2, 9), 16);
   const random = world.draw('bundle', transaction);
   // Zipf's law: the n-th bundler sends an n-th of what the first one sends.
-  const bundlers = world.chain.bundlers || unlistedBundlers;
-  const rank = Math.floor(Math.exp(random.part() * Math.log(bundlers)));
-  const hash = bundlerAddressAt(world, bundlers - rank);
+  const count = world.chain.bundlers || unlistedBundlers;
+  const rank = Math.floor(Math.exp(random.part() * Math.log(count)));
+  const hash = bundlers.addressAt(world, count - rank);
   const known = random.oneIn(bareBundlerEvery) ? ('bare' as const) : ('full' as const);
   const own = world.draw('bundle', transaction, 1 + index);
   return {

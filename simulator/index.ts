@@ -10,7 +10,7 @@ import type { Fault, FaultRequest, Faults } from './faults.ts';
 import { Limiter, type Limits } from './limit.ts';
 import { answerList, refuse, type Answer, type Call, type List, type Listed } from './pages.ts';
 import { drawsOf } from './random.ts';
-import { listBundlers, listFactories, listPaymasters } from './rankings.ts';
+import { bundlers, factories, paymasters } from './rankings.ts';
 import { blockTimeMs, slotAtPlace, storyDays } from './places.ts';
 import { listUserOperations } from './user-operations.ts';
 import { createWorld, type SimulatedChain, type World } from './world.ts';
@@ -80,10 +80,10 @@ const operations = {
   'optimism-batch-blocks': listAt('blocks/optimism-batch/([^/]+)', listBlocks),
   'optimism-batches': listAt('optimism/batches', listBatches),
   'user-operations': listAt('proxy/account-abstraction/operations', listUserOperations),
-  factories: listAt('proxy/account-abstraction/factories', listFactories),
+  factories: listAt('proxy/account-abstraction/factories', factories.list),
   bundles: listAt('proxy/account-abstraction/bundles', listBundles),
-  bundlers: listAt('proxy/account-abstraction/bundlers', listBundlers),
-  paymasters: listAt('proxy/account-abstraction/paymasters', listPaymasters),
+  bundlers: listAt('proxy/account-abstraction/bundlers', bundlers.list),
+  paymasters: listAt('proxy/account-abstraction/paymasters', paymasters.list),
 };
 
 export type OperationName = keyof typeof operations;

@@ -15,22 +15,17 @@ export const refuse = (status: number, body: unknown): Answer => ({ status, body
 /** What is wrong with parameters of a request, by their names. */
 type Problems = ReadonlyMap<string, string>;
 
-/** The answer to parameters that the operation does not take. */
-function refuseParameters(problems: Problems): Answer {
-  const errors = [...problems].map(([name, detail]) => {
-    return { title: 'Invalid value', source: { pointer: `/${name}` }, detail };
-  });
-  return refuse(422, { errors });
-}
-
 /** The least and the greatest value of an integer in a query. */
 type Bounds = readonly [number, number];
 
-/** Reads a query; beside these, all operations take the API key and the optional secret key. */
+/**
+ * Reads a query, and refuses parameters that the operation does not take; beside these, all operations take the API
+ * key and the optional secret key.
+ */
 function readQuery(
   query: URLSearchParams,
   integers: Readonly<Record<string, Bounds>>,
-  texts: readonly string[] = [],
+  { texts = [], known = new Map() }: { texts?: readonly string[]; known?: Problems },
 ) {
   const declared = new Set(['apikey', 'key', ...texts, ...Object.keys(integers)]);
   const unexpected = [...query.keys()].filter((name) => !declared.has(name));
@@ -42,7 +37,10 @@ function readQuery(
     if (detail !== null) problems.set(name, detail);
     else if (value !== null) values[name] = Number(value);
   }
-  return { values, problems };
+  const errors = [...new Map([...problems, ...known])].map(([name, detail]) => {
+    return { title: 'Invalid value', source: { pointer: `/${name}` }, detail };
+  });
+  return { values, refusal: errors.length === 0 ? null : refuse(422, { errors }) };
 }
 
 function findProblem(value: string, [least, greatest]: Bounds): string | null {
@@ -97,7 +95,7 @@ export interface CountedList<Item extends Listed> extends AnyList<Item> {
   /** What the cursor calls the value. */
   readonly cursor: string;
   /** What is wrong with the request already. */
-  readonly problems?: Problems;
+  readonly problems: Problems;
 }
 
 /** A list whose cursor is the position of the next item. */
@@ -211,12 +209,9 @@ const clampedLimit = 100;
 function answerCounted<Item extends Listed>(call: Call, list: CountedList<Item>): Answer {
   const { cursor } = list;
   const greatest = Number.MAX_SAFE_INTEGER;
-  const { values, problems } = readQuery(call.query, {
-    [cursor]: [0, greatest],
-    items_count: [1, greatest],
-  });
-  const all = new Map([...problems, ...(list.problems ?? [])]);
-  if (all.size > 0) return refuseParameters(all);
+  const integers = { [cursor]: [0, greatest], items_count: [1, greatest] } as const;
+  const { values, refusal } = readQuery(call.query, integers, { known: list.problems });
+  if (refusal !== null) return refusal;
   const isNew = call.world.chain.generation === 'v12';
   const size = isNew ? Math.min(values['items_count'] ?? pageLimit, clampedLimit) : pageLimit;
   // A cursor of 0 is read as no cursor.
@@ -234,8 +229,9 @@ const resumedMark = ',e';
 
 function answerRanked<Item extends Listed>(call: Call, list: RankedList<Item>): Answer {
   const { world, query } = call;
-  const { values, problems } = readQuery(query, { page_size: [1, pageLimit] }, ['page_token']);
-  if (problems.size > 0) return refuseParameters(problems);
+  const integers = { page_size: [1, pageLimit] } as const;
+  const { values, refusal } = readQuery(query, integers, { texts: ['page_token'] });
+  if (refusal !== null) return refusal;
   const { page_size = pageLimit } = values;
   const token = query.get('page_token');
   const form = new RegExp(`^(\\d{1,15}),(${list.keyForm})(${resumedMark})?$`, 'i');

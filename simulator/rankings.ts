@@ -84,7 +84,10 @@ function ranking<Traits extends object>({ name, print, ...drawn }: Ranking<Trait
       },
     };
   };
-  return { seen, list };
+  /** The address of the item with this ordinal, without drawing all others. */
+  const addressAt = (world: World, ordinal: number): string =>
+    drawn.drawRank(world, ordinal, world.draw(name, ordinal)).addressHash;
+  return { seen, list, addressAt };
 }
 
 const positionOf = ({ count, addressHash }: Ranked): Position => ({
@@ -146,7 +149,7 @@ const operationsRank =
   };
 
 /** The wallet factories, most accounts first. */
-export const { list: listFactories, seen: factoriesSeen } = ranking({
+export const factories = ranking({
   name: 'factory',
   length: ({ chain }) => chain.factories,
   drawRank: factoryRank,
@@ -157,10 +160,6 @@ export const { list: listFactories, seen: factoriesSeen } = ranking({
   },
   print: ({ count, extra }) => ({ total_accounts: count, ...extra }),
 });
-
-/** The address of the factory with this ordinal, without drawing all others. */
-export const factoryAddressAt = (world: World, ordinal: number): string =>
-  factoryRank(world, ordinal, world.draw('factory', ordinal)).addressHash;
 
 /** Accounts of the largest factory of a chain in use for each operation; the second has a third. */
 const largest = 12;
@@ -175,23 +174,17 @@ function factoryRank(world: World, ordinal: number, random: Random): Rank {
   return { addressHash: factoryAt(world, rank - 1), count: 1 + ordinal, perOperation };
 }
 
-const bundlerRank = operationsRank('bundler', 1);
-
 /** Operations in a bundle of one bundler, at most. */
 const largestBundle = 4;
 
 /** The bundlers, most operations first. */
-export const { list: listBundlers, seen: bundlersSeen } = ranking({
+export const bundlers = ranking({
   name: 'bundler',
   length: ({ chain }) => chain.bundlers ?? 0,
-  drawRank: bundlerRank,
+  drawRank: operationsRank('bundler', 1),
   drawTraits: (_world, random) => ({ bundleSize: 1 + random.below(largestBundle) }),
   print: (bundler) => ({ total_bundles: bundlesOf(bundler), total_ops: bundler.count }),
 });
-
-/** The address of the bundler with this ordinal, without drawing all others. */
-export const bundlerAddressAt = (world: World, ordinal: number): string =>
-  bundlerRank(world, ordinal, world.draw('bundler', ordinal)).addressHash;
 
 /** How many bundles hold the operations of a bundler. */
 export const bundlesOf = ({ count, bundleSize }: { count: number; bundleSize: number }): number =>
@@ -201,7 +194,7 @@ export const bundlesOf = ({ count, bundleSize }: { count: number; bundleSize: nu
 const sponsored = 0.6;
 
 /** The paymasters, most operations first. */
-export const { list: listPaymasters, seen: paymastersSeen } = ranking({
+export const paymasters = ranking({
   name: 'paymaster',
   length: ({ chain }) => chain.paymasters ?? 0,
   drawRank: operationsRank('paymaster', sponsored),

@@ -3,7 +3,7 @@ import { headAt, isOrphaned, longestReturn, sightingsUntil, type Whereabouts } f
 import { inOrder, itemsBelow, printNothing, type Position, type RankedList } from './pages.ts';
 import { blockTimeMs, firstHeight, rankDigits, rungOf, startOf } from './places.ts';
 import type { Random } from './random.ts';
-import { factoryAddressAt } from './rankings.ts';
+import { factories } from './rankings.ts';
 import { instantOf, lacksHash, printInstant, weiOf, type World } from './world.ts';
 
 /** Where an operation stands, without its other facts; ordinal 0 is the oldest of the list. */
@@ -161,10 +161,12 @@ function drawTraits(world: World, entry: Entry) {
 
 /** Mostly of the chain's pool; sometimes a miner or a factory, seen in the other lists too. */
 function drawSenderHash(world: World, random: Random): string {
-  const { userOperations, factories } = world.chain;
+  const { chain } = world;
   if (random.oneIn(61)) return minerOf(world, random.below(4));
-  if (factories > 0 && random.oneIn(53)) return factoryAddressAt(world, random.below(factories));
-  const pool = Math.max(1, Math.floor(userOperations / operationsPerSender));
+  if (chain.factories > 0 && random.oneIn(53)) {
+    return factories.addressAt(world, random.below(chain.factories));
+  }
+  const pool = Math.max(1, Math.floor(chain.userOperations / operationsPerSender));
   return world.draw('sender', random.below(pool)).hex(5);
 }
 

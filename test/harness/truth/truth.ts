@@ -3,10 +3,10 @@ import { bundlesSeen, type Bundle } from '../../../simulator/bundles.ts';
 import type { OperationName } from '../../../simulator/index.ts';
 import { itemsBelow } from '../../../simulator/pages.ts';
 import {
-  bundlersSeen,
+  bundlers,
   bundlesOf,
-  factoriesSeen,
-  paymastersSeen,
+  factories,
+  paymasters,
   type Ranked,
 } from '../../../simulator/rankings.ts';
 import { seenOperations, type UserOperation } from '../../../simulator/user-operations.ts';
@@ -130,9 +130,9 @@ function readScope(world: World, scope: TruthScope, atMs: number) {
       ? itemsBelow(seenOperations(world, atMs), null, scope.userOperations?.newest ?? Infinity)
       : [],
     bundles: reads(world, scope, 'bundles') ? bundlesSeen(world, atMs) : [],
-    factories: reads(world, scope, 'factories') ? factoriesSeen(world, atMs) : [],
-    bundlers: reads(world, scope, 'bundlers') ? bundlersSeen(world, atMs) : [],
-    paymasters: reads(world, scope, 'paymasters') ? paymastersSeen(world, atMs) : [],
+    factories: reads(world, scope, 'factories') ? factories.seen(world, atMs) : [],
+    bundlers: reads(world, scope, 'bundlers') ? bundlers.seen(world, atMs) : [],
+    paymasters: reads(world, scope, 'paymasters') ? paymasters.seen(world, atMs) : [],
   };
 }
 
