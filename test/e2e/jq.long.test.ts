@@ -4,9 +4,8 @@ import { raw } from 'jq-wasm';
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../simulator/index.ts';
 import { simulated, testKey } from '../harness/explorer.ts';
-import { call } from '../harness/call.ts';
+import { call, configFolder } from '../harness/process.ts';
 import { freshDatabase } from '../harness/database.ts';
-import { configFolder } from '../harness/process.ts';
 import { plainChain } from '../harness/sync.ts';
 
 const page = await readFile(join(import.meta.dirname, '../../docs/json.md'), 'utf8');

@@ -15,9 +15,14 @@ import {
 import { startEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { withClient } from '../harness/client.ts';
 import { simulated, testKey } from '../harness/explorer.ts';
-import { call, expectOneMessage } from '../harness/call.ts';
+import {
+  call,
+  expectOneMessage,
+  configFolder,
+  eventually,
+  startProgram,
+} from '../harness/process.ts';
 import { freshDirectory } from '../harness/database.ts';
-import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { freePort } from '../harness/servers.ts';
 import { plainChain } from '../harness/sync.ts';
 

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { StatusDocument } from '../../src/status/schema.ts';
 import { faultsAtRates, type SimulatedChain } from '../../simulator/index.ts';
-import { call } from '../harness/call.ts';
-import { eventually, startProgram } from '../harness/process.ts';
+import { call, eventually, startProgram } from '../harness/process.ts';
 import { testKey } from '../harness/explorer.ts';
 import { openWorld } from '../harness/world.ts';
 

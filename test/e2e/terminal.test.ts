@@ -1,8 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { SimulatedChain } from '../../simulator/index.ts';
-import { call as run } from '../harness/call.ts';
-import { sharedCopy } from '../harness/copy.ts';
-import { plainChain } from '../harness/sync.ts';
+import { call as run } from '../harness/process.ts';
+import { sharedCopy, plainChain } from '../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,

@@ -2,10 +2,9 @@ import type { StatusDocument } from '../../src/status/schema.ts';
 import { describe, expect, test } from 'vitest';
 import { prepareDatabase } from '../../src/app.ts';
 import type { SimulatedChain } from '../../simulator/index.ts';
-import { call as run } from '../harness/call.ts';
-import { sharedCopy } from '../harness/copy.ts';
+import { call as run } from '../harness/process.ts';
+import { sharedCopy, plainChain } from '../harness/sync.ts';
 import { opened } from '../harness/database.ts';
-import { plainChain } from '../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,

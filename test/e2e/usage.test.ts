@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { faultNames } from '../../simulator/index.ts';
 import { commands } from '../../src/cli/program.ts';
-import { call, expectOneMessage } from '../harness/call.ts';
-import { command, emptyFolder, eventually } from '../harness/process.ts';
+import { call, expectOneMessage, command, emptyFolder, eventually } from '../harness/process.ts';
 
 const key = { EXPLORER_API_KEY: 'a-key' };
 /** Nothing listens on port 1. */

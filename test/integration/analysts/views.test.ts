@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCopy } from '../../harness/copy.ts';
-import { shortChain } from '../../harness/sync.ts';
+import { openCopy, shortChain } from '../../harness/sync.ts';
 
 const chain = { ...shortChain, batches: { first: 1, count: 8, blocks: 60 }, factories: 12 };
 const operations = ['factories', 'optimism-batch-blocks', 'optimism-batches', 'user-operations'];

@@ -1,8 +1,7 @@
 import { replayArchive, type Replayed, type ReplayFilter } from '../../../src/replay/replay.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { openCopy } from '../../harness/copy.ts';
+import { openCopy, type SyncRun } from '../../harness/sync.ts';
 import type { TestDatabase } from '../../harness/database.ts';
-import type { SyncRun } from '../../harness/sync.ts';
 
 /** A copy of a chain whose syncs archive what they read. */
 export async function archivedCopy(chain: SimulatedChain) {

@@ -8,7 +8,7 @@ import type { checkDocument } from '../../../src/cli/check.ts';
 import type { exitSchema } from '../../harness/documents.ts';
 import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.ts';
 import { simulated, testKey } from '../../harness/explorer.ts';
-import { call } from '../../harness/call.ts';
+import { call, configFolder } from '../../harness/process.ts';
 import { setClockAhead } from '../../harness/clock.ts';
 import {
   freshDatabase,
@@ -16,7 +16,6 @@ import {
   userWith,
   type TestDatabase,
 } from '../../harness/database.ts';
-import { configFolder } from '../../harness/process.ts';
 import { plainChain } from '../../harness/sync.ts';
 
 type CheckDocument = z.infer<typeof checkDocument> & { readonly exit: z.infer<typeof exitSchema> };

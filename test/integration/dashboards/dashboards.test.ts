@@ -14,9 +14,8 @@ import { type SimulatedChain, startInstantMs } from '../../../simulator/index.ts
 import { grantRoles, roles } from '../../../src/db/roles.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
 import { type Question, questions, statementOf as query } from '../../../src/query/question.ts';
-import { sharedCopy } from '../../harness/copy.ts';
+import { sharedCopy, plainChain } from '../../harness/sync.ts';
 import { sumUp } from '../../harness/sums.ts';
-import { plainChain } from '../../harness/sync.ts';
 import {
   charts,
   columnsOf,

@@ -4,8 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { stopEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
 import { withClient } from '../../harness/client.ts';
-import { call, expectOneMessage } from '../../harness/call.ts';
-import { emptyFolder } from '../../harness/process.ts';
+import { call, expectOneMessage, emptyFolder } from '../../harness/process.ts';
 import { freshDirectory } from '../../harness/database.ts';
 
 /** A folder whose embedded Postgres is stopped when the running test ends. */

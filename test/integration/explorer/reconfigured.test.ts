@@ -9,8 +9,7 @@ import { createLog } from '../../../src/log.ts';
 import { freshDatabase, opened } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
 import { eventually } from '../../harness/process.ts';
-import { settingsFor } from '../../harness/sync.ts';
-import { smallChain } from '../../harness/copy.ts';
+import { settingsFor, smallChain } from '../../harness/sync.ts';
 import { operations } from '../../../src/lists/registry.ts';
 
 const chain = smallChain({ factories: 20 });

@@ -1,8 +1,7 @@
 import { mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { call } from '../../harness/call.ts';
-import { emptyFolder, eventually, startProgram } from '../../harness/process.ts';
+import { call, emptyFolder, eventually, startProgram } from '../../harness/process.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { openLake } from './lake.ts';
 

@@ -5,8 +5,7 @@ import type { SimulatedChain } from '../../../simulator/index.ts';
 import type { exportDocument } from '../../../src/cli/export.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
 import { simulated } from '../../harness/explorer.ts';
-import { call } from '../../harness/call.ts';
-import { emptyFolder } from '../../harness/process.ts';
+import { call, emptyFolder } from '../../harness/process.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { runSync } from '../../harness/sync.ts';
 

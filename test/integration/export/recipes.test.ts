@@ -3,9 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { emptyFolder } from '../../harness/process.ts';
+import { emptyFolder, call } from '../../harness/process.ts';
 import { openDuckDb, type DuckRow } from './duckdb.ts';
-import { call } from '../../harness/call.ts';
 import { copiedChains } from './lake.ts';
 
 const page = join(import.meta.dirname, '../../../docs/export.md');

@@ -10,9 +10,8 @@ import { advance } from '../../../src/sync/advance.ts';
 import { originOf } from '../../../src/sync/feeds.ts';
 import { openRun } from '../../../src/sync/runs.ts';
 import { simulated, testKey } from '../../harness/explorer.ts';
-import { call, plainOutput } from '../../harness/call.ts';
+import { call, plainOutput, configFolder } from '../../harness/process.ts';
 import { freshDatabase, opened } from '../../harness/database.ts';
-import { configFolder } from '../../harness/process.ts';
 import { plainChain } from '../../harness/sync.ts';
 
 const chain = { ...plainChain, userOperations: 120, factories: 30 };

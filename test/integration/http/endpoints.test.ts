@@ -8,10 +8,9 @@ import * as documents from '../../../src/status/endpoints.ts';
 import { statusDocument } from '../../../src/status/schema.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { openDatabaseProxy } from '../../harness/servers.ts';
-import { openCopy, sharedCopy } from '../../harness/copy.ts';
+import { openCopy, sharedCopy, plainChain } from '../../harness/sync.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { ask, servedPage } from '../../harness/http.ts';
-import { plainChain } from '../../harness/sync.ts';
 
 const chains: SimulatedChain[] = [
   {

@@ -2,10 +2,10 @@ import { expect, test, vi } from 'vitest';
 import type { Operation } from '../../../src/lists/operation.ts';
 import type * as registry from '../../../src/lists/registry.ts';
 import { simulated, testKey } from '../../harness/explorer.ts';
-import { call } from '../../harness/call.ts';
+import { call } from '../../harness/process.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { logLines } from '../../e2e/log-lines.ts';
-import { smallChain } from '../../harness/copy.ts';
+import { smallChain } from '../../harness/sync.ts';
 
 const defect = vi.hoisted(() => ({ isThere: true }));
 

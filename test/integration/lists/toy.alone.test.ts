@@ -6,7 +6,7 @@ import { readStatus } from '../../../src/status/status.ts';
 import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
-import { call } from '../../harness/call.ts';
+import { call } from '../../harness/process.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { openInWords } from '../../harness/verified.ts';
 import { addressOf, hashOf } from '../../harness/kept.ts';

@@ -1,10 +1,9 @@
 import { pruneLedger } from '../../../src/lists/prune.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
-import { followLists } from '../../harness/copy.ts';
+import { followLists, type SyncRun } from '../../harness/sync.ts';
 import type { OpenDatabase } from '../../harness/database.ts';
 import { oneEach } from '../../harness/kept.ts';
-import type { SyncRun } from '../../harness/sync.ts';
 
 /** A list of an operation in every block from 1 to `blocks`, and a ledger that can be made old. */
 export async function listWorld(blocks: number, run: Partial<SyncRun> = {}) {

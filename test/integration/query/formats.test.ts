@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { call } from '../../harness/call.ts';
+import { call } from '../../harness/process.ts';
 import { sharedDatabase } from '../../harness/database.ts';
 
 const database = sharedDatabase();

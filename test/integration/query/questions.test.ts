@@ -4,12 +4,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { readAnswer, type Column } from '../../../src/query/read.ts';
 import { questions, statementOf } from '../../../src/query/question.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { call } from '../../harness/call.ts';
-import { emptyFolder } from '../../harness/process.ts';
+import { call, emptyFolder } from '../../harness/process.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
-import { sharedCopy } from '../../harness/copy.ts';
+import { sharedCopy, plainChain } from '../../harness/sync.ts';
 import { sumUpAnew } from '../../harness/sums.ts';
-import { plainChain } from '../../harness/sync.ts';
 
 const chains: SimulatedChain[] = [10, 42220].map((id) => ({
   ...plainChain,

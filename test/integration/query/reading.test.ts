@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { roles } from '../../../src/db/roles.ts';
-import { call } from '../../harness/call.ts';
+import { call, eventually } from '../../harness/process.ts';
 import {
   freshDatabase,
   grantedDatabase,
   sharedDatabase,
   userWith,
 } from '../../harness/database.ts';
-import { eventually } from '../../harness/process.ts';
 
 const database = sharedDatabase();
 

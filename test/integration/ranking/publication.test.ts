@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startInstantMs } from '../../../simulator/index.ts';
 import { rankingWorld, minuteMs } from './world.ts';
-import { call } from '../../harness/call.ts';
+import { call } from '../../harness/process.ts';
 
 const pageSize = 10;
 const factories = 60;

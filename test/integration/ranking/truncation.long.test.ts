@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { openCopy } from '../../harness/copy.ts';
+import { openCopy, plainChain } from '../../harness/sync.ts';
 import type { ServedPage } from '../../harness/explorer.ts';
-import { call } from '../../harness/call.ts';
-import { plainChain } from '../../harness/sync.ts';
+import { call } from '../../harness/process.ts';
 
 const chain = { ...plainChain, factories: 230 };
 /** Of 50, the last of 30. */

@@ -1,8 +1,7 @@
 import type { Motion, SimulatedChain } from '../../../simulator/index.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
-import { openCopy } from '../../harness/copy.ts';
+import { openCopy, type SyncRun, plainChain } from '../../harness/sync.ts';
 import { inWords } from '../../harness/verified.ts';
-import { type SyncRun, plainChain } from '../../harness/sync.ts';
 import { truthAt } from '../../harness/truth/truth.ts';
 
 const seed = 17;

@@ -4,10 +4,9 @@ import { dropQuarantined } from '../../../src/quarantine/quarantine.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { readCoverage } from '../../../src/status/coverage.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { openCopy } from '../../harness/copy.ts';
-import { call } from '../../harness/call.ts';
+import { openCopy, plainChain } from '../../harness/sync.ts';
+import { call } from '../../harness/process.ts';
 import { openInWords } from '../../harness/verified.ts';
-import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,

@@ -1,11 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { rollUp, recomputeSums } from '../../../src/rollups/roll.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { openCopy } from '../../harness/copy.ts';
+import { openCopy, plainChain } from '../../harness/sync.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { movingChain, movingCopy, pollMs } from '../../harness/moving-copy.ts';
 import { sumFaults, sumRows } from '../../harness/sums.ts';
-import { plainChain } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,

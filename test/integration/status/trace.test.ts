@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { traceTerm } from '../../../src/status/trace.ts';
-import { sharedCopy } from '../../harness/copy.ts';
-import { plainChain } from '../../harness/sync.ts';
+import { sharedCopy, plainChain } from '../../harness/sync.ts';
 
 const chains: SimulatedChain[] = [10, 42220].map((id) => ({
   ...plainChain,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { followLists } from '../../harness/copy.ts';
+import { followLists } from '../../harness/sync.ts';
 import { batchesOf, batchItem, honestly, noItems, type PageLie } from '../../harness/kept.ts';
 
 /** A list of batches 1 to `count`, read in pages of ten; an hour of overlap is 60 batches. */

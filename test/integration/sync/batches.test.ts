@@ -6,8 +6,7 @@ import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
 import { recount } from '../../harness/verified.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { openRunner } from '../../harness/runner.ts';
-import { settingsFor, plainChain } from '../../harness/sync.ts';
-import { openCopy } from '../../harness/copy.ts';
+import { settingsFor, plainChain, openCopy } from '../../harness/sync.ts';
 
 const operations = ['optimism-batch-blocks'] as const;
 

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { call } from '../../harness/call.ts';
-import { freshDatabase } from '../../harness/database.ts';
 import {
+  call,
   configFolder,
   eventually,
   findWorker,
   isThere,
   startProgram,
 } from '../../harness/process.ts';
+import { freshDatabase } from '../../harness/database.ts';
 
 test('a demo whose ledger lacks a page says so, and fails', async () => {
   const { url, query } = await freshDatabase();

@@ -2,9 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { demoStart } from '../../../simulator/index.ts';
-import { call } from '../../harness/call.ts';
+import { call, configFolder } from '../../harness/process.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { configFolder } from '../../harness/process.ts';
 
 const dayMs = 86_400_000;
 

@@ -3,8 +3,7 @@ import { verifyFeeds } from '../../../src/status/verify.ts';
 import { findingText } from '../../../src/status/findings.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
 import type { Generation } from '../../../simulator/index.ts';
-import { openCopy } from '../../harness/copy.ts';
-import { shortChain } from '../../harness/sync.ts';
+import { openCopy, shortChain } from '../../harness/sync.ts';
 
 const chain = { ...shortChain, factories: 120 };
 /** What the simulated explorer adds to some items by itself. */

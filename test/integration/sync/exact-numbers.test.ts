@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { listQuarantined, retryQuarantined } from '../../../src/quarantine/quarantine.ts';
-import { openCopy } from '../../harness/copy.ts';
-import { plainChain } from '../../harness/sync.ts';
+import { openCopy, plainChain } from '../../harness/sync.ts';
 import { replayed } from '../archive/archive.ts';
 
 const chain = { ...plainChain, userOperations: 70 };

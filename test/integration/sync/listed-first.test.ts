@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { VerifyDocument } from '../../../src/status/verify.ts';
 import { whole } from '../../../src/terminal/numbers.ts';
 import { batchBlocks, batchWorld, fullBatch, times } from '../../harness/batch-world.ts';
-import { call } from '../../harness/call.ts';
+import { call } from '../../harness/process.ts';
 import { pageBudget } from '../../harness/runner.ts';
 
 /** Slices that a run of these tests has at most: one that needs more never ends. */

@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
-import { followLists } from '../../harness/copy.ts';
+import { followLists, type SyncRun } from '../../harness/sync.ts';
 import { hashOf, oneEach, type Page } from '../../harness/kept.ts';
-import type { SyncRun } from '../../harness/sync.ts';
 
 export const pageSize = 10;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Generation } from '../../../simulator/index.ts';
-import { openCopy, smallChain } from '../../harness/copy.ts';
+import { openCopy, smallChain } from '../../harness/sync.ts';
 
 describe.each<Generation>(['v10', 'v11', 'v12'])('generation %s', (generation) => {
   test.each([

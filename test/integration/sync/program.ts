@@ -1,8 +1,7 @@
 import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.ts';
 import { simulated, testKey } from '../../harness/explorer.ts';
-import { call } from '../../harness/call.ts';
+import { call, configFolder } from '../../harness/process.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { configFolder } from '../../harness/process.ts';
 import { truth } from '../../harness/truth/truth.ts';
 import { plainChain } from '../../harness/sync.ts';
 

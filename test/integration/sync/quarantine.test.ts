@@ -6,9 +6,8 @@ import {
   retryQuarantined,
 } from '../../../src/quarantine/quarantine.ts';
 import type { OperationName } from '../../../src/lists/registry.ts';
-import { openCopy } from '../../harness/copy.ts';
+import { openCopy, shortChain } from '../../harness/sync.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
-import { shortChain } from '../../harness/sync.ts';
 
 const chain = { ...shortChain, batches: { first: 1, count: 3, blocks: 70 }, factories: 60 };
 

@@ -6,7 +6,7 @@ import { setFeedState } from '../../../src/sync/feeds.ts';
 import { closeRun, countFailure } from '../../../src/sync/runs.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { beginRun, openContender } from '../../harness/runner.ts';
-import { smallChain } from '../../harness/copy.ts';
+import { smallChain } from '../../harness/sync.ts';
 
 const chain = smallChain({});
 const live: FeedLane = { chain_id: chain.id, operation: 'user-operations', lane: 'live' };

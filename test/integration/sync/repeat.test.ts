@@ -4,8 +4,7 @@ import { createPool } from '../../../src/db/pool.ts';
 import type { Generation } from '../../../simulator/index.ts';
 import { databaseAt } from '../../harness/database.ts';
 import { hangMs } from '../../harness/hang.ts';
-import { runSync } from '../../harness/sync.ts';
-import { openCopy, secretKey, smallChain } from '../../harness/copy.ts';
+import { runSync, openCopy, secretKey, smallChain } from '../../harness/sync.ts';
 
 /** Every row of every table of the schema, with the page that wrote it, and when. */
 async function allRows(pool: Pool): Promise<unknown[]> {

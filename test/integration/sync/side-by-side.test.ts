@@ -4,7 +4,7 @@ import { simulated } from '../../harness/explorer.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
 import { oneEach } from '../../harness/kept.ts';
-import { followLists, smallChain } from '../../harness/copy.ts';
+import { followLists, smallChain } from '../../harness/sync.ts';
 
 /** What the service charges for a request. */
 const creditsPerRequest = 20;

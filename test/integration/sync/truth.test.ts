@@ -6,8 +6,7 @@ import {
   type Generation,
 } from '../../../simulator/index.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
-import { plainChain } from '../../harness/sync.ts';
-import { openCopy, secretKey } from '../../harness/copy.ts';
+import { plainChain, openCopy, secretKey } from '../../harness/sync.ts';
 
 describe.each<Family>(['optimism', 'arbitrum', 'celo'])('a chain of the %s family', (family) => {
   test.each<Generation>(['v10', 'v11', 'v12'])(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Occasion } from '../../../src/lists/list.ts';
 import { dueLanes } from '../../../src/sync/targets.ts';
-import { openCopy, smallChain } from '../../harness/copy.ts';
+import { openCopy, smallChain } from '../../harness/sync.ts';
 import { openProgram } from './program.ts';
 
 const chain = smallChain({ family: 'plain' });

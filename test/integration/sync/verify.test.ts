@@ -3,10 +3,9 @@ import type { SimulatedChain } from '../../../simulator/index.ts';
 import { repairsOf, type VerifyDocument, verifyFeeds } from '../../../src/status/verify.ts';
 import { creditsPerRequest } from '../../../src/explorer/slot.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
-import { call } from '../../harness/call.ts';
+import { call } from '../../harness/process.ts';
 import { recount, inWords } from '../../harness/verified.ts';
-import { settingsFor, plainChain } from '../../harness/sync.ts';
-import { openCopy } from '../../harness/copy.ts';
+import { settingsFor, plainChain, openCopy } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,

@@ -1,9 +1,8 @@
 import { type SimulatedChain, startInstantMs } from '../../../simulator/index.ts';
 import type { RunScope } from '../../../src/lists/tables.ts';
 import { type ConfiguredLane, configuredLanes } from '../../../src/sync/targets.ts';
-import { openCopy } from '../../harness/copy.ts';
+import { openCopy, plainChain, settingsFor, type SyncRun } from '../../harness/sync.ts';
 import { openRunner } from '../../harness/runner.ts';
-import { plainChain, settingsFor, type SyncRun } from '../../harness/sync.ts';
 import { truthAt } from '../../harness/truth/truth.ts';
 
 export const minuteMs = 60_000;

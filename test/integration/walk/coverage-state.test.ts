@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { recount } from '../../harness/verified.ts';
-import { openCopy } from '../../harness/copy.ts';
-import type { SyncRun } from '../../harness/sync.ts';
-import { plainChain } from '../../harness/sync.ts';
+import { openCopy, type SyncRun, plainChain } from '../../harness/sync.ts';
 
 const chain = { ...plainChain, userOperations: 300 };
 

@@ -22,7 +22,7 @@ import { OriginError } from '../../../src/sync/feeds.ts';
 import { DatabaseUnavailableError } from '../../../src/open-database.ts';
 import { StatementError, StatementTimeoutError } from '../../../src/query/failure.ts';
 import { CommanderError } from 'commander';
-import { plainOutput } from '../../harness/call.ts';
+import { plainOutput } from '../../harness/process.ts';
 
 const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 const deadlock = Object.assign(new DatabaseError('deadlock detected', 0, 'error'), {
