@@ -263,22 +263,7 @@ function requestedBy({ pathname, searchParams }: URL): Requested {
 }
 
 /** An explorer that serves the lists exactly as a test has them at the moment, or lies about them. */
-export interface KeptExplorer extends KeptLists {
-  operations: KeptOperation[];
-  readonly batches: Map<number, readonly KeptBlock[]>;
-  listed: KeptBatch[];
-  readonly url: string;
-  /** How long each answer waits, in ms. */
-  latencyMs: number;
-  /** Called with each request before its page is looked up. */
-  onRequest: (request: Requested) => void;
-  /** What becomes of each page from now on. */
-  lie: PageLie;
-  /** The nth request from now on meets this lie alone, and the next ones the truth again. */
-  lieOnce(nth: number, lie: PageLie): void;
-  /** Requests since they were read last, in order. */
-  takeRequests(): Requested[];
-}
+export type KeptExplorer = Awaited<ReturnType<typeof keepLists>>;
 
 export const honestly: PageLie = () => null;
 
@@ -291,28 +276,33 @@ const usualSize = 50;
  * @param pageSize items of a page, whatever is requested; as many as are requested if absent
  */
 export async function keepLists(
-  lists: Partial<Pick<KeptExplorer, 'operations' | 'listed'>> = {},
+  lists: { operations?: KeptOperation[]; listed?: KeptBatch[] } = {},
   pageSize?: number,
-): Promise<KeptExplorer> {
+) {
   const requested: Requested[] = [];
   let until = Infinity;
   let once = honestly;
   const kept = {
-    operations: [],
+    operations: new Array<KeptOperation>(),
     batches: new Map<number, readonly KeptBlock[]>(),
-    listed: [],
+    listed: new Array<KeptBatch>(),
     factories: new Map<number, number>(),
     ...lists,
     url: '',
+    /** How long each answer waits, in ms. */
     latencyMs: 0,
-    onRequest: (): void => undefined,
+    /** Called with each request before its page is looked up. */
+    onRequest: (_request: Requested): void => undefined,
+    /** What becomes of each page from now on. */
     lie: honestly,
+    /** The nth request from now on meets this lie alone, and the next ones the truth again. */
     lieOnce(nth: number, lie: PageLie) {
       until = nth;
       once = lie;
     },
+    /** Requests since they were read last, in order. */
     takeRequests: () => requested.splice(0),
-  } satisfies KeptExplorer as KeptExplorer & { url: string };
+  };
   kept.url = await answered(async (url) => {
     const request = requestedBy(url);
     const { searchParams: query } = url;
