@@ -175,7 +175,7 @@ test('secrets are in no output, in no table and in no statement, whatever is run
     await runAway(run);
     await untilFailed(run, database.pool);
   }
-  await database.pool.query('truncate etl.runs, etl.walks, etl.pages, etl.raw_pages cascade');
+  await database.query('truncate etl.runs, etl.walks, etl.pages, etl.raw_pages cascade');
   expect(await run(['plan'])).toBe('plan: 0');
   const shown: string[] = [];
   await run(['start'], {}, async (_output, pid) => {
@@ -200,7 +200,7 @@ test('secrets are in no output, in no table and in no statement, whatever is run
     expect(await run(args)).toBe(`${args.join(' ')}: ${code}`);
   }
   expect(await kept(database.pool)).toEqual({ quarantined: true, drift: true, archived: true });
-  await database.pool.query(`update explorer.addresses set name = 'changed', extra = null`);
+  await database.query(`update explorer.addresses set name = 'changed', extra = null`);
   for (const [code, ...args] of [
     [0, 'replay'],
     [0, 'replay', '--json'],

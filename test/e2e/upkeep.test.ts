@@ -28,7 +28,7 @@ const count = async () => {
 };
 
 test('replay restores what rows lack, and says what it did', async () => {
-  await database.pool.query('update explorer.user_operations set fee = null');
+  await database.query('update explorer.user_operations set fee = null');
   const { code, stdout } = await call('replay', '--quiet', '--operation', 'user-operations');
   expect(stdout).toMatch(
     /^Decoded 4 archived pages, without a request\.\nRows: 0 added, \d+ changed\.\nQuarantine: 0 items became rows; \d+ items of these pages stay\.\n$/u,

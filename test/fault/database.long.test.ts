@@ -123,7 +123,7 @@ test('a feed whose disk is full rests, and goes on when there is room', async ()
   await failInserts(scene, { state: '53100', condition: '> 0' });
   await logSays(scene, '(53100)');
 
-  await scene.database.pool.query('drop trigger fail on explorer.user_operations');
+  await scene.database.query('drop trigger fail on explorer.user_operations');
 
   await expectWhole(scene);
 });

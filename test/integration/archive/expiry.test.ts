@@ -36,7 +36,7 @@ test('a body is kept as it was served, in less than a third of its size, until i
   expect(archive?.bytes).toBeLessThan(Buffer.concat(bodies).length / 3);
   expect(await reported()).toBe(archive?.bytes);
 
-  await database.pool.query(`
+  await database.query(`
     update etl.raw_pages set stored_at = now() - interval '3 days'
     where page_id in (select id from etl.pages order by id limit 4)`);
   expect(await expireArchive(db, 2, new Date(), never)).toBe(4);
@@ -47,7 +47,7 @@ test('a body is kept as it was served, in less than a third of its size, until i
 
 test('more than one batch is deleted, and nothing where no age is configured', async () => {
   const { database, db, stored } = await world();
-  await database.pool.query(`
+  await database.query(`
     insert into etl.pages (id, walk_id, feed, sequence, cursor_in, items, rows, repeats, quarantined,
       inserted, changed, bytes, body_hash, attempts, latency_ms, credits, fetched_at)
     select 1000 + n, min(id), min(feed), 1000 + n, jsonb_build_object('page_token', n), 0, 0, 0, 0, 0, 0, 0, '', 1, 1, 20, now()
@@ -65,7 +65,7 @@ test('one clock that runs ahead deletes nothing, whoever has it', async () => {
   const { database, db } = await world();
   const ahead = new Date(Date.now() + 9 * dayMs);
   expect(await expireArchive(db, 2, ahead, never)).toBe(0);
-  await database.pool.query(`update etl.raw_pages set stored_at = stored_at - interval '9 days'`);
+  await database.query(`update etl.raw_pages set stored_at = stored_at - interval '9 days'`);
   const behind = new Date(Date.now() - 9 * dayMs);
   expect(await expireArchive(db, 2, behind, never)).toBe(0);
 });

@@ -126,7 +126,7 @@ test('clocks that differ are a warning, of the database and of the explorer', as
 
 test('a database of a newer program would not do', async () => {
   const database = await freshDatabase();
-  await database.pool.query(
+  await database.query(
     `insert into etl.migrations (hash, created_at) values ('newer', 9999999999999)`,
   );
   const { check, run } = await scene(database);

@@ -59,7 +59,7 @@ beforeAll(async () => {
   await sumUp(database.pool);
   await grantRoles(database.pool);
   // Something to show where all is well.
-  await database.pool.query(`
+  await database.query(`
     insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
     select chain_id, 'user-operations', hash, block_number, timestamp, timestamp, page_id
     from explorer.user_operations where timestamp is not null limit 1;
@@ -193,16 +193,14 @@ test('each view with amounts has the symbol and counts by the decimals of its ch
       { chain_id: celo, native_symbol: 'CELO' },
     ]);
   }
-  await database.pool.query(
-    `update explorer.chains set native_decimals = 6 where chain_id = ${celo}`,
-  );
+  await database.query(`update explorer.chains set native_decimals = 6 where chain_id = ${celo}`);
   const { rows } = await ask(
     `select count(*) filter (where fee_native * power(10::numeric, native_decimals) <> fee)::int as wrong,
             count(fee_native) > 0 as has_some
      from explorer.operations_enriched join explorer.chains using (chain_id)
      group by chain_id`,
   );
-  await database.pool.query('update explorer.chains set native_decimals = 18');
+  await database.query('update explorer.chains set native_decimals = 18');
   expect(rows).toEqual(all.map(() => ({ wrong: 0, has_some: true })));
 });
 
@@ -297,11 +295,11 @@ describe('two currencies are never added', () => {
 /** Runs a check with the symbols of both chains, and again while neither symbol is known. */
 async function withAndWithoutSymbols(check: () => Promise<void>): Promise<void> {
   await check();
-  await database.pool.query('update explorer.chains set native_symbol = null');
+  await database.query('update explorer.chains set native_symbol = null');
   try {
     await check();
   } finally {
-    await database.pool.query(
+    await database.query(
       `update explorer.chains set native_symbol = case chain_id when ${celo} then 'CELO' else 'ETH' end`,
     );
   }

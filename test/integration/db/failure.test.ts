@@ -120,7 +120,7 @@ describe('a lost connection', () => {
     const client = await pool.connect();
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const waiting = failureOf(client.query('select pg_sleep(20)'));
-    await database.pool.query('select pg_terminate_backend($1, 5000)', [rows[0]?.pid]);
+    await database.query('select pg_terminate_backend($1, 5000)', [rows[0]?.pid]);
     expect(isConnectionLost(await waiting)).toBe(true);
     client.release(true);
     expect((await pool.query('select 1 as n')).rows).toEqual([{ n: 1 }]);
@@ -133,7 +133,7 @@ describe('a lost connection', () => {
     const held = await pool.connect();
     await pool.query('select 1');
     const ended = new Promise((resolve) => held.once('end', resolve));
-    await database.pool.query(`
+    await database.query(`
       select pg_terminate_backend(pid, 5000) from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid()`);
     await ended;
@@ -157,7 +157,7 @@ describe('a lost connection', () => {
 describe('a retryable failure', () => {
   test('is a conflict between transactions, and nothing else', async () => {
     const database = await freshDatabase();
-    await database.pool.query('create table counters as select 1 as id, 0 as n');
+    await database.query('create table counters as select 1 as id, 0 as n');
     const [one, two] = [
       new Client({ connectionString: database.url }),
       new Client({ connectionString: database.url }),

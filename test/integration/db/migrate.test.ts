@@ -72,7 +72,7 @@ describe('migrate', () => {
   test('needs no rights to create when there is nothing to do', async () => {
     const database = await freshDatabase();
     const role = `reader_${process.pid}`;
-    await database.pool.query(`
+    await database.query(`
       create role ${role};
       grant usage on schema etl to ${role};
       grant select on etl.migrations, etl.view_migrations to ${role}`);
@@ -81,7 +81,7 @@ describe('migrate', () => {
     try {
       expect(await migrateUrl(url.href)).toEqual({ applied: 0, views: 0 });
     } finally {
-      await database.pool.query(`drop owned by ${role}; drop role ${role}`);
+      await database.query(`drop owned by ${role}; drop role ${role}`);
     }
   });
 });

@@ -62,7 +62,7 @@ test('start runs with the worker role alone', async () => {
 
 test('an analyst reads schema explorer but for what belongs to the owner of the key', async () => {
   const database = await grantedDatabase();
-  await database.pool.query(`
+  await database.query(`
     insert into explorer.addresses (chain_id, hash, page_id) values (10, '0x1', 1);
     insert into explorer.address_labels (chain_id, address_hash, kind, position, label, page_id)
     values (10, '0x1', 'private', 0, 'mine', 1), (10, '0x1', 'public', 0, 'ours', 1);

@@ -8,7 +8,7 @@ import { openLake } from './lake.ts';
 /** A database with so many operations on each of three days. */
 async function threeDays(operations: number): Promise<TestDatabase> {
   const database = await freshDatabase();
-  await database.pool.query(
+  await database.query(
     `insert into explorer.user_operations
        (chain_id, hash, "timestamp", fee, address_hash, first_seen_at, updated_at, page_id)
      select 10, '0x' || encode(sha256(n::text::bytea), 'hex'),
@@ -40,9 +40,7 @@ test('--overwrite replaces the whole of an earlier export, and nothing stays bes
     code: 2,
     stderr: expect.stringMatching(/not empty: name a new folder, or add --overwrite/u),
   });
-  await database.pool.query(
-    `delete from explorer.user_operations where "timestamp" = '2026-01-01'`,
-  );
+  await database.query(`delete from explorer.user_operations where "timestamp" = '2026-01-01'`);
 
   await lake.exported(['user_operations', '--overwrite']);
 

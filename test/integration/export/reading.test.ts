@@ -36,7 +36,7 @@ async function storedRows({ pool }: TestDatabase, name: string) {
 
 test('DuckDB reads in Parquet files what Postgres holds, by chain and day', async () => {
   const database = await copiedChains();
-  await database.pool.query(`
+  await database.query(`
     update explorer.user_operations set "timestamp" = null
     where hash in (select hash from explorer.user_operations order by hash limit 3)`);
   const lake = await openLake(database);

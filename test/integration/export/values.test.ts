@@ -25,7 +25,7 @@ const hostile = [
 
 test.each(['parquet', 'csv'])('every text comes back from %s as it was', async (format) => {
   const database = await freshDatabase();
-  await database.pool.query(
+  await database.query(
     `insert into explorer.addresses (chain_id, hash, name, extra, first_seen_at, updated_at, page_id)
      select 10, lpad(place::text, 3, '0'), name, jsonb_build_object('was', name, 'n', 123456789012345678901), now(), now(), 1
      from unnest($1::text[]) with ordinality as told (name, place)`,
@@ -52,7 +52,7 @@ test.each(['parquet', 'csv'])('every text comes back from %s as it was', async (
 
 test('every type has its place in Parquet, at its ends too', async () => {
   const database = await freshDatabase();
-  await database.pool.query(`
+  await database.query(`
     create view explorer.ends as
     select * from (values
       ('-32768'::smallint, '-2147483648'::integer, '-9223372036854775808'::bigint, 0.1::float4, 0.1::float8, true,
@@ -135,7 +135,7 @@ test.each(['infinity', '0044-03-15 BC'])(
   'a time that Parquet does not have is refused by column, and taken by CSV: %s',
   async (time) => {
     const database = await freshDatabase();
-    await database.pool.query(
+    await database.query(
       `create view explorer.never as select timestamptz '${time}' as until, 1 as n`,
     );
     const lake = await openLake(database);

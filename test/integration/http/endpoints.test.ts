@@ -68,9 +68,9 @@ test.each([
     { readyz: 503, reasons: ['key-refused'], state: 'action-required' },
   ],
 ])('%s', async (_what, breaks, expected) => {
-  await copied.pool.query(breaks);
+  await copied.query(breaks);
   onTestFinished(async () => {
-    await copied.pool.query(`update etl.feeds set state = 'idle', failure = null`);
+    await copied.query(`update etl.feeds set state = 'idle', failure = null`);
   });
   expect(await answers(await servedPage(copied.url))).toEqual({ healthz: 200, ...expected });
 });
@@ -220,8 +220,8 @@ const hostile = `"><script>alert(1)</script>javascript:alert(1)\u202E${'x'.repea
 test('hostile text comes as JSON that no browser takes for a page, and is cut', async () => {
   const { database, sync } = await openCopy(chains);
   await sync();
-  await database.pool.query('update explorer.addresses set name = $1', [hostile]);
-  await database.pool.query('update etl.runs set reason = left($1, 500)', [hostile]);
+  await database.query('update explorer.addresses set name = $1', [hostile]);
+  await database.query('update etl.runs set reason = left($1, 500)', [hostile]);
   const rows = await database.query('select min(address_hash) as hash from explorer.factories');
   const page = await servedPage(database.url);
   for (const path of [

@@ -2,14 +2,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { addressText } from '../../../src/http/access.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import { readStatus } from '../../../src/status/status.ts';
-import { statusFaults, type Faults, type SimulatedChain } from '../../../simulator/index.ts';
-import { simulated } from '../../harness/explorer.ts';
-import { createTestDatabase, freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { statusFaults, type SimulatorOptions } from '../../../simulator/index.ts';
+import { createTestDatabase, type OpenDatabase } from '../../harness/database.ts';
 import { observing, scraped, startPage } from '../../harness/http.ts';
 import { eventually } from '../../harness/process.ts';
-import { runSync, plainChain } from '../../harness/sync.ts';
+import { openCopy, plainChain } from '../../harness/sync.ts';
 
-const chain: SimulatedChain = {
+const chain = {
   ...plainChain,
   userOperations: 230,
   batches: { first: 1, count: 3, blocks: 20 },
@@ -19,17 +18,15 @@ const chain: SimulatedChain = {
 };
 
 test('what a sync does is what the tables hold, and twice is twice', async () => {
-  const database = await freshDatabase();
-  const { scrape } = observed(database);
-  const { url, simulator } = await simulate();
-  await runSync(database, { url, chains: [chain] });
+  const { scrape, sync, simulator, database } = await observedCopy();
+  await sync();
   const first = await scrape();
   // Of all classes: under load a connection may be lost, and its request is sent again.
   for (const name of ['requests_total', 'request_duration_seconds_count']) {
     expect(sumOf(first, name), name).toBe(simulator.requests);
   }
   await expectTables(database, first);
-  await runSync(database, { url, chains: [chain] });
+  await sync();
   const second = await scrape();
   await expectTables(database, second);
   expect(
@@ -38,10 +35,8 @@ test('what a sync does is what the tables hold, and twice is twice', async () =>
 });
 
 test('the facts of the database are those of status', async () => {
-  const database = await freshDatabase();
-  const { url } = await simulate();
-  await runSync(database, { url, chains: [chain] });
-  const { scrape, snapshot } = observed(database);
+  const { scrape, snapshot, sync } = await observedCopy();
+  await sync();
   const shown = await scrape();
   const status = await snapshot();
   for (const { operation, unit, state, verified, newest_item, poll, ...own } of status.feeds) {
@@ -70,12 +65,10 @@ test('the facts of the database are those of status', async () => {
 });
 
 test('requests that fail are counted by class, and a page that did not come by its lane', async () => {
-  const database = await freshDatabase();
-  const { scrape } = observed(database);
-  const { url } = await simulate(({ operation }) =>
-    operation === 'factories' ? statusFaults['422'] : null,
-  );
-  await runSync(database, { url, chains: [chain] });
+  const { scrape, sync } = await observedCopy({
+    faults: ({ operation }) => (operation === 'factories' ? statusFaults['422'] : null),
+  });
+  await sync();
   const shown = await scrape();
   expect(shown.of('explorer_etl_requests_total', { class: 'rejected' })).toBe(1);
   expect(shown.of('explorer_etl_pages_total', { lane: 'backfill', outcome: 'failed' })).toBe(1);
@@ -91,10 +84,8 @@ test('requests that fail are counted by class, and a page that did not come by i
 });
 
 test('each metric is of the format, and named by its conventions', async () => {
-  const database = await freshDatabase();
-  const { url } = await simulate();
-  const { scrape } = observed(database, withLimit);
-  await runSync(database, { url, chains: [chain] });
+  const { scrape, sync } = await observedCopy({}, withLimit);
+  await sync();
   const { families } = await scrape();
   const broken = [...families].flatMap(([name, { help, type, samples }]) => [
     ...(/^[a-z][a-z0-9_]*$/u.test(name) ? [] : [`${name}: no name`]),
@@ -116,16 +107,14 @@ const withLimit = (status: StatusDocument): StatusDocument => ({
   credits: { ...status.credits, limit: 1_000_000, left: 900_000, forecast: { kind: 'enough' } },
 });
 
-async function simulate(faults: Faults = () => null) {
-  const simulator = await simulated({ seed: 6, chains: [chain], faults });
-  return { url: simulator.url, simulator };
-}
-
-/** What is scraped from this process while it works on a database. */
-function observed(database: TestDatabase, change = (status: StatusDocument) => status) {
-  const db = database.db;
-  const snapshot = async () => change(await readStatus(db, { pageSize: 50, standby: null }));
-  return { snapshot, ...observing(snapshot) };
+/** A copy, and what is scraped from this process while it works on it. */
+async function observedCopy(
+  options: Partial<SimulatorOptions> = {},
+  change = (status: StatusDocument) => status,
+) {
+  const copy = await openCopy(chain, { seed: 6, ...options });
+  const snapshot = async () => change(await readStatus(copy.db, { pageSize: 50, standby: null }));
+  return { ...copy, snapshot, ...observing(snapshot) };
 }
 
 type Shown = Awaited<ReturnType<ReturnType<typeof observing>['scrape']>>;
@@ -134,7 +123,7 @@ const sumOf = (shown: Shown, name: string): number =>
   shown.all(`explorer_etl_${name}`).reduce((sum, { value }) => sum + value, 0);
 
 /** The counters of a process that did all the work are what the ledger has. */
-async function expectTables({ pool }: TestDatabase, shown: Shown): Promise<void> {
+async function expectTables({ pool }: OpenDatabase, shown: Shown): Promise<void> {
   const { rows: pages } = await pool.query<{ lane: string; outcome: string; pages: number }>(`
     select lane, case when pages.inserted + pages.changed > 0 then 'changed' else 'unchanged' end as outcome,
            count(*)::int as pages

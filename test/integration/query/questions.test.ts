@@ -162,10 +162,9 @@ describe('the answers', () => {
     await sumUpAnew(database.pool);
     expect(sum((await answerTo('operations-daily')).rows, 'operations')).toBe(before - 1);
     expect(sum((await answerTo('busiest-hours')).rows, 'operations')).toBe(before - 1);
-    await database.pool.query(
-      'update explorer.user_operations set removed_at = null where hash = $1',
-      [rows[0]?.hash],
-    );
+    await database.query('update explorer.user_operations set removed_at = null where hash = $1', [
+      rows[0]?.hash,
+    ]);
   });
 
   test('go back so many days from the newest operation', async () => {
@@ -251,7 +250,7 @@ describe('the answers', () => {
       `select address_hash, total_accounts from explorer.factory_history where chain_id = 10 limit 1`,
     );
     const [one] = rows;
-    await database.pool.query(
+    await database.query(
       `insert into explorer.factory_history (chain_id, address_hash, observed_at, total_accounts, page_id)
        select 10, $1, now() + make_interval(days => days), $2::bigint + added, 1
        from (values (10, 100), (50, 500), (60, 900)) as t (days, added)`,

@@ -117,13 +117,13 @@ test('each batch is drawn as the tables have it', async () => {
     fc.asyncProperty(scenes, looks, async (scene, { window, resolution }) => {
       const { read, verified, walked, requested } = scene;
       await emptyScene(database.pool);
-      await database.pool.query(
+      await database.query(
         `insert into etl.feeds (chain_id, operation, kind, settings, target_numbers)
          values (10, 'optimism-batch-blocks', 'numbered', '{}', $1)`,
         [spell([requested])],
       );
       const run = await openRun(database.pool, 'optimism-batch-blocks');
-      await database.pool.query(
+      await database.query(
         `insert into explorer.read_batches (chain_id, batch_number, state, blocks_count, is_verified,
            walked_at, page_id)
          select 10, at, state, case state when 'empty' then 0 else 1 end, is_verified, now(), 1
@@ -131,7 +131,7 @@ test('each batch is drawn as the tables have it', async () => {
         [JSON.stringify(read.map((one) => ({ ...one, is_verified: isIn(verified, one.at) })))],
       );
       await recount(database.pool);
-      await database.pool.query(
+      await database.query(
         `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state)
          select 10, 'optimism-batch-blocks', 'backfill', $2, 'numbered',
                 jsonb_build_object('batch', batch), 'running'
@@ -166,7 +166,7 @@ test('a wrong time takes no other from a strip', async () => {
     lowestItem: null,
     reachedSince: null,
   });
-  await database.pool.query(`
+  await database.query(`
     insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
     select 10, at::text, at,
            case when at in (1, 20) then timestamptz '9999-12-31Z' when at = 9 then '1999-01-01Z'
@@ -186,7 +186,7 @@ async function halfMissing() {
     lowestItem: null,
     reachedSince: 0,
   });
-  await database.pool.query(
+  await database.query(
     `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
      select 10, at::text, at, now() - make_interval(hours => $1::int - at), 1
      from generate_series(1, $1) as at`,
@@ -201,15 +201,15 @@ test('what is missing is being read while a run reads history, and is a gap once
       ({ state }) => state,
     );
   expect(await states()).toEqual(['gap', 'verified']);
-  await database.pool.query('update etl.runs set failures_in_a_row = 0');
+  await database.query('update etl.runs set failures_in_a_row = 0');
   expect(await states()).toEqual(['reading', 'verified']);
-  await database.pool.query('update etl.runs set stopped_at = now()');
+  await database.query('update etl.runs set stopped_at = now()');
   expect(await states()).toEqual(['gap', 'verified']);
 });
 
 test('a gap has the times of the items beside it, the requests that it takes, and its command', async () => {
   await halfMissing();
-  await database.pool.query(
+  await database.query(
     'update etl.coverage set pages = 2, spanned_items = 80, spanned_blocks = 40',
   );
   const { gaps } = await coverageOf(list, { from: 1, to: highest - 1 }, 10);
@@ -247,7 +247,7 @@ async function fillWithGaps(gaps: number): Promise<Range> {
     lowestItem: 1,
     reachedSince: null,
   });
-  await database.pool.query(
+  await database.query(
     `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, top, bottom, verified, state,
        reason, from_head)
      select 10, 'user-operations', 'backfill', 1, 'newest-first', '{"max_pages": 9}', $1::int * 10, 1,
@@ -270,7 +270,7 @@ test('coverage is not read again for each cell, however badly the planner guesse
   const { url } = database;
   // What it guesses badly by: another state of these tables, as autovacuum meets it at any moment.
   await fillWithGaps(1);
-  await database.pool.query('analyze etl.feeds');
+  await database.query('analyze etl.feeds');
   const window = await fillWithGaps(1_000);
   const settings = { enable_hashjoin: 'off', enable_mergejoin: 'off' };
   const guessing = createPool({ url, max: 1, applicationName: 'test', settings });

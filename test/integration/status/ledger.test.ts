@@ -5,7 +5,7 @@ import { sharedDatabase } from '../../harness/database.ts';
 const feed = '10/user-operations';
 const database = sharedDatabase();
 beforeEach(async () => {
-  await database.pool.query(`
+  await database.query(`
     truncate etl.pages, etl.walks, etl.runs, etl.coverage, etl.feeds, etl.events,
       explorer.user_operations restart identity cascade;
     insert into etl.feeds (chain_id, operation, kind, settings)
@@ -19,7 +19,7 @@ async function insertRun(
   lane: string,
   minutesAgo: readonly number[],
 ): Promise<void> {
-  await database.pool.query(
+  await database.query(
     `with run as (
        insert into etl.runs (chain_id, operation, lane, scope, state, opened_at, closed_at)
        select $1, 'user-operations', $2, '{}', 'finished', now() - make_interval(mins => max(ago)),
@@ -74,7 +74,7 @@ test('the first page of the window is found in a ledger with gaps in its numbers
     'backfill',
     Array.from({ length: 500 }, (_, at) => 3_000 - 5 * at),
   );
-  await database.pool.query('delete from etl.pages where id % 3 = 0');
+  await database.query('delete from etl.pages where id % 3 = 0');
   const rows = await database.query(
     `select count(*) as pages from etl.pages where fetched_at >= now() - interval '23 hours 45 minutes'`,
   );
@@ -85,7 +85,7 @@ test('the first page of the window is found in a ledger with gaps in its numbers
 
 test('the lag is the age of the newest item when the head was polled', async () => {
   await insertRun(10, 'live', [20]);
-  await database.pool.query(`
+  await database.query(`
     insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
     values (10, '0x1', 100, now() - interval '21 minutes', 1), (10, '0x2', 101, now(), 1)`);
   const { bins } = await worked(1, feed);
@@ -96,7 +96,7 @@ test('runs that ended in the window and those that are open, the newest first, w
   await insertRun(10, 'live', [3_000]);
   await insertRun(10, 'backfill', [3_000, 60]);
   await insertRun(11, 'live', [5]);
-  await database.pool.query(`
+  await database.query(`
     insert into etl.runs (chain_id, operation, lane, scope, opened_at) values (10, 'user-operations', 'live', '{}', now() - interval '3 days');
     insert into etl.events (at, kind, feed, sentence)
     values (now() - interval '2 days', 'stopped', null, 'old'), (now(), 'killed', '11/user-operations', 'lost'),

@@ -3,22 +3,14 @@ import type { SimulatedChain } from '../../../simulator/index.ts';
 import { statusDocument, type StatusDocument } from '../../../src/status/schema.ts';
 import { readStatus, statusNow, statusOrOutage } from '../../../src/status/status.ts';
 import { recount } from '../../harness/verified.ts';
-import { simulated } from '../../harness/explorer.ts';
 import { databaseAt, freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
-import { runSync, shortChain } from '../../harness/sync.ts';
-
-interface SceneOptions {
-  readonly latencyMs?: number;
-  readonly changes?: Partial<SimulatedChain>;
-}
+import { openCopy, shortChain } from '../../harness/sync.ts';
 
 /** A database, an explorer that answers, and what `status` reports. */
-async function scene({ latencyMs = 0, changes = {} }: SceneOptions = {}) {
-  const chains = [{ ...shortChain, ...changes }];
-  const simulator = await simulated({ seed: 6, chains, latencyMs });
-  const database = await freshDatabase();
-  return { chains, simulator, database, ...reports(database) };
+async function scene(changes: Partial<SimulatedChain> = {}, latencyMs = 0) {
+  const copy = await openCopy({ ...shortChain, ...changes }, { seed: 6, latencyMs });
+  return { ...copy, ...reports(copy.database) };
 }
 
 function reports({ pool }: Pick<TestDatabase, 'pool'>) {
@@ -36,8 +28,8 @@ const lately = () => ({ startsAtMs: Date.now() - 2 * 3_600_000 });
 
 /** A copy that is whole. */
 async function copied(changes: Partial<SimulatedChain> = lately()) {
-  const made = await scene({ changes });
-  await runSync(made.database, { url: made.simulator.url, chains: made.chains });
+  const made = await scene(changes);
+  await made.sync();
   return made;
 }
 
@@ -57,8 +49,8 @@ test.each(['migrated', 'empty'] as const)('a %s database has a status', async (h
 });
 
 test('a database that refuses one statement is no outage', async () => {
-  const { database } = await copied();
-  await database.pool.query('alter table etl.budget rename to budget_away');
+  const { database, query } = await copied();
+  await query('alter table etl.budget rename to budget_away');
   const refused = statusDocument.parse(await statusOrOutage(async () => database.pool, 50));
   expect(refused.overall.state).toBe('degraded');
   expect(refused.overall.sentence).toContain('does not exist (42P01)');
@@ -66,7 +58,7 @@ test('a database that refuses one statement is no outage', async () => {
 });
 
 test('a copy that sync made is healthy while it is a day old, without a worker', async () => {
-  const { codes, status, database } = await copied();
+  const { codes, status, query } = await copied();
   expect(await codes()).toEqual(['healthy']);
   const { feeds, workers, totals, overall } = await status();
   expect(overall.sentence).toBe('All feeds are current and complete.');
@@ -82,10 +74,8 @@ test('a copy that sync made is healthy while it is a day old, without a worker',
   expect(totals.rows).toBeGreaterThan(200);
   expect(feeds.map(({ verified: { positions } }) => positions > 0)).toEqual([true, true, true]);
 
-  await database.pool.query(`update etl.runs set opened_at = opened_at - interval '3 days'`);
-  await database.pool.query(
-    `update etl.coverage set last_page_at = last_page_at - interval '3 days'`,
-  );
+  await query(`update etl.runs set opened_at = opened_at - interval '3 days'`);
+  await query(`update etl.coverage set last_page_at = last_page_at - interval '3 days'`);
   expect(await codes()).toEqual(['stopped', 'no-worker']);
   const late = await status();
   expect(late.overall.sentence).toMatch(/^No worker since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/u);
@@ -93,28 +83,28 @@ test('a copy that sync made is healthy while it is a day old, without a worker',
 });
 
 test('a list that is read in part says of what time the oldest item is above which nothing is missing', async () => {
-  const { database, simulator, chains, status } = await scene({ changes: lately() });
+  const { query, sync, status } = await scene(lately());
   const reachedAt = async () => (await status()).feeds[0]?.progress.reached_at ?? null;
-  await runSync(database, { url: simulator.url, chains, maxPages: 1 });
-  const rows = await database.query(
+  await sync({ maxPages: 1 });
+  const rows = await query(
     'select timestamp as time from explorer.user_operations where timestamp is not null order by 1',
   );
   const stored = rows.map(({ time }) => time.toISOString());
   const reached = new Date((await reachedAt()) ?? 0).toISOString();
   // The last item of a page may not be the last of its block.
   expect(stored.slice(0, 3)).toContain(reached);
-  await runSync(database, { url: simulator.url, chains });
+  await sync();
   expect(await reachedAt()).toBeNull();
 });
 
 test('rows of today are those of the ledger since midnight, also of walks that began before', async () => {
-  const { status, database } = await copied();
+  const { status, query } = await copied();
   const today = async () => (await status()).feeds.map(({ rows_today }) => rows_today);
   const rows = (await status()).feeds.map((feed) => feed.rows);
   expect(await today()).toEqual(rows);
-  await database.pool.query(`update etl.walks set started_at = started_at - interval '2 days'`);
+  await query(`update etl.walks set started_at = started_at - interval '2 days'`);
   expect(await today()).toEqual(rows);
-  await database.pool.query(
+  await query(
     `update etl.pages set fetched_at = fetched_at - interval '1 day' where feed = '10/user-operations'`,
   );
   expect(await today()).toEqual([0, ...rows.slice(1)]);
@@ -142,7 +132,7 @@ test.each(['2099-01-01T00:00:00Z', '1970-01-01T00:00:00Z'])(
   async (wrong) => {
     const wronged = async (changes?: Partial<SimulatedChain>) => {
       const made = await copied(changes);
-      await made.database.pool.query(
+      await made.query(
         `update explorer.user_operations set timestamp = $1
          where hash = (select hash from explorer.user_operations order by block_number desc, hash desc limit 1)`,
         [wrong],
@@ -164,16 +154,16 @@ const oldBatches = {
 };
 
 test('a bounded range of old batches is not silent, even if one of them is missing', async () => {
-  const { codes, database } = await copied(oldBatches);
-  await database.pool.query('delete from explorer.read_batches where batch_number = 30');
-  await recount(database.pool);
+  const { codes, pool, query } = await copied(oldBatches);
+  await query('delete from explorer.read_batches where batch_number = 30');
+  await recount(pool);
   expect(await codes()).toEqual(['degraded', 'gap']);
 });
 
 test('batches that are followed are silent if none comes', async () => {
-  const { database, simulator, chains, status } = await scene({ changes: oldBatches });
+  const { sync, status } = await scene(oldBatches);
   const operations = ['optimism-batches', 'optimism-batch-blocks'];
-  await runSync(database, { url: simulator.url, chains, operations, isRangeGiven: false });
+  await sync({ operations, isRangeGiven: false });
   const { overall, reasons } = await status();
   expect(overall.state).toBe('degraded');
   expect(reasons).toMatchObject([
@@ -182,8 +172,8 @@ test('batches that are followed are silent if none comes', async () => {
 });
 
 test('a chain whose row is gone hides none of its feeds', async () => {
-  const { status, database } = await copied();
-  await database.pool.query('delete from explorer.chains');
+  const { status, query } = await copied();
+  await query('delete from explorer.chains');
   const names = (await status()).feeds.map(({ chain_name }) => chain_name);
   expect(names).toEqual(['chain-10', 'chain-10', 'chain-10']);
 });
@@ -260,8 +250,8 @@ test('a copy with a fault is not healthy', async () => {
 });
 
 test('eight statements make the document, however many feeds there are', async () => {
-  const { database } = await copied();
-  await database.pool.query(`
+  const { database, query } = await copied();
+  await query(`
     insert into etl.feeds (chain_id, operation, kind, unit, settings)
     select 8453, operation, kind, unit, settings from etl.feeds`);
   let statements = 0;
@@ -283,7 +273,7 @@ const long = { userOperations: 20_000, batches: { first: 1, count: 0, blocks: 20
 
 /** A `sync` that reads history. */
 async function syncing() {
-  const made = await scene({ latencyMs: 50, changes: long });
+  const made = await scene(long, 50);
   const chains = [{ id: 10, operations: { 'user-operations': {} } }];
   const program = startProgram(['sync', '--quiet'], {
     databaseUrl: made.database.url,

@@ -65,7 +65,7 @@ test('a number is a height of every chain, and a batch; of many rows a few are s
 
 test('what changed a row since is said, the newest first', async () => {
   const hash = await one(`select min(hash) ${ofChain10}`);
-  await database.pool.query(
+  await database.query(
     `with gone as (
        update explorer.user_operations
        set removed_at = now() + interval '2 hours', updated_at = now() + interval '1 hour'
@@ -94,8 +94,8 @@ test('what nobody has, and what is no term', async () => {
 test('a body that cannot be read, or was pruned, is none', async () => {
   const hash = await one(`select max(hash) ${ofChain10}`);
   const page = `(select page_id from explorer.user_operations where hash = '${hash}' limit 1)`;
-  await database.pool.query(`update etl.raw_pages set encoding = 'other' where page_id = ${page}`);
+  await database.query(`update etl.raw_pages set encoding = 'other' where page_id = ${page}`);
   expect((await trace(hash)).rows[0]?.page).toMatchObject({ body: null });
-  await database.pool.query(`delete from etl.raw_pages where page_id = ${page}`);
+  await database.query(`delete from etl.raw_pages where page_id = ${page}`);
   expect((await trace(hash)).rows[0]?.page).toMatchObject({ body: null });
 });

@@ -77,7 +77,7 @@ test('empty numbers below the lowest batch are read twice before they count, gap
 
 test('a lowest batch is seen to its end, whenever slices end', async () => {
   const { list, poll, states, database } = await batchWorld(2, { fromBatch: 1, toBatch: 2 });
-  await database.pool.query(`update etl.feeds set settings = settings || '{"parallel": 2}'`);
+  await database.query(`update etl.feeds set settings = settings || '{"parallel": 2}'`);
   // A page of batch 2 beside many of batch 1: whoever read it finds nothing left to begin.
   list.batches.set(2, fullBatch(2).slice(0, 40));
   list.batches.set(1, blocksOf(bottomOf(2) - 24 * pageSize, bottomOf(2) - 1));
@@ -91,7 +91,7 @@ test('a lowest batch stays settled when numbers below it are requested, whicheve
   const { poll, states, verify, runner, database } = await batchWorld(7, { fromBatch: 4 });
   await poll(0);
   expect(await states()).toMatchObject({ 4: 'settled' });
-  await database.pool.query(`update etl.feeds set settings = settings || '{"parallel": 1}'`);
+  await database.query(`update etl.feeds set settings = settings || '{"parallel": 1}'`);
 
   for (const number of [1, 2, 3]) {
     const lane = { chain_id: 10, operation: 'optimism-batch-blocks', lane: 'backfill' } as const;

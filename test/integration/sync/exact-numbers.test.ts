@@ -49,7 +49,7 @@ test('numbers keep their digits in quarantine, and when they leave it', async ()
   expect(JSON.stringify(first?.raw)).toMatch(
     /"id":9007199254740993,"fee":187125856691380123456,.*"now":0\.1234567890123456789/u,
   );
-  await database.pool.query(`
+  await database.query(`
     update etl.quarantine
     set raw = jsonb_set(raw, '{hash}', to_jsonb('0x' || lpad(id::text, 64, '0')))`);
   expect(await retryQuarantined(db, all)).toMatchObject({ written: 2, kept: [] });

@@ -36,7 +36,7 @@ export async function watchOperations(
     });
     await runner.run(targets, new Date(startInstantMs + atMs), 'schedule');
     // The history by one walk, so that each request is foreseen; what is read again by four.
-    await database.pool.query(`update etl.feeds set settings = settings || '{"parallel": 4}'`);
+    await database.query(`update etl.feeds set settings = settings || '{"parallel": 4}'`);
     return simulator.requests - before;
   };
   const stored = () =>
