@@ -164,8 +164,8 @@ export async function runSync(database: UsedDatabase, run: SyncRun): Promise<Syn
   });
   try {
     const targets = settings.chains.flatMap((chain) => {
-      const simulated = run.chains.find(({ id }) => id === chain.id);
-      const { first, count } = simulated?.batches ?? { first: 1, count: 0 };
+      const served = run.chains.find(({ id }) => id === chain.id);
+      const { first, count } = served?.batches ?? { first: 1, count: 0 };
       const range = { fromBatch: first, toBatch: first + count - 1 };
       const bounds = run.isRangeGiven === false ? run : { ...range, ...run };
       return configuredLanes([chain], bounds).flatMap(({ lane, scope }) => {

@@ -250,8 +250,8 @@ test('a copy with a fault is not healthy', async () => {
 });
 
 test('eight statements make the document, however many feeds there are', async () => {
-  const { database, query } = await copied();
-  await query(`
+  const { database } = await copied();
+  await database.query(`
     insert into etl.feeds (chain_id, operation, kind, unit, settings)
     select 8453, operation, kind, unit, settings from etl.feeds`);
   let statements = 0;
