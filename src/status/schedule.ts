@@ -38,8 +38,10 @@ const dayMs = 86_400_000;
 export function firingsPerDay(cron: string, at: Date): number {
   const schedule = CronExpressionParser.parse(cron, { tz: 'UTC' });
   const { minute, hour } = schedule.fields;
-  const [, , ...dayFields] = schedule.stringify().split(' ');
-  const daily = CronExpressionParser.parse(`0 0 ${dayFields.join(' ')}`, {
+  const dayFields = schedule.stringify().split(' ').slice(2).join(' ');
+  // Most do, and a year of days takes 0.05 s.
+  if (dayFields === '* * *') return minute.values.length * hour.values.length;
+  const daily = CronExpressionParser.parse(`0 0 ${dayFields}`, {
     tz: 'UTC',
     currentDate: new Date(at.getTime() - 1),
   });
