@@ -41,12 +41,10 @@ export const stageFeed = `${longestList.chainId}/${longestList.operation}`;
 
 /** The settings of the demo, with the user's database; the user's file describes other chains. */
 export function demoSettings(context: Context, options: ChosenFeeds = {}): Settings {
-  const { DATABASE_URL, DATABASE_URL_FILE, DATABASE_URL_DIRECT, DATABASE_URL_DIRECT_FILE } =
-    context.env;
-  const files = { DATABASE_URL_FILE, DATABASE_URL_DIRECT_FILE };
+  const given = Object.entries(context.env).filter(([name]) => name.startsWith('DATABASE_URL'));
   const nowMs = Date.now();
   const { explorer, ...settings } = loadSettings({
-    env: { DATABASE_URL, DATABASE_URL_DIRECT, ...files, EXPLORER_API_KEY: demoKey },
+    env: { ...Object.fromEntries(given), EXPLORER_API_KEY: demoKey },
     cwd: context.cwd,
     configFile: null,
     databaseUrl: context.databaseUrl,

@@ -11,7 +11,6 @@ import type { OpenDatabase } from '../open-database.ts';
 import { programFile } from '../package-file.ts';
 import { sum } from '../status/estimate.ts';
 import { count, type FeedStatus, type StatusDocument } from '../status/schema.ts';
-import { readStatus } from '../status/status.ts';
 import { configuredFeeds, configuredLanes, withTargets } from '../sync/targets.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
@@ -42,7 +41,7 @@ import {
 import { demoDatabase, openFor } from './database.ts';
 import { servePage, urlOf } from './open.ts';
 import { openScreen, type Screen } from './screen.ts';
-import { showProgress, syncTargets } from './sync.ts';
+import { showProgress, statusOfFeeds, syncTargets } from './sync.ts';
 
 /** `demo --json`. */
 export const demoDocument = z.strictObject({
@@ -124,20 +123,16 @@ interface Demo {
 async function runDemo(parts: Demo): Promise<DemoResult> {
   const { database, screen, settings } = parts;
   const { db } = database;
-  const { pageSize } = settings.explorer;
   const world = await openDemoWorld(db, settings, Date.now());
   const names = new Set(configuredFeeds(settings.chains).map(feedName));
-  const read = async () => {
-    const status = await readStatus(db, { pageSize, standby: null });
-    return { ...status, feeds: status.feeds.filter(({ feed }) => names.has(feed)) };
-  };
+  const read = () => statusOfFeeds(db, settings, names);
   const rowsBefore = rowsOf(await read());
   // The kill comes after half of the remaining list; at most three quarters are available by then.
   const left = Math.max(0, world.stagePages - (await readStagePages(db)));
   await using end = new AsyncDisposableStack();
   const explorer = await openDemoExplorer(db, world.chains, Math.floor((3 * left) / 4));
   end.defer(() => explorer.close());
-  end.defer(showProgress(screen, names, read));
+  end.defer(showProgress(screen, read));
   const started = performance.now();
   const kill = await killAndResume(parts, explorer, Math.floor(left / 2));
   const seconds = (performance.now() - started) / 1000;

@@ -11,7 +11,7 @@ import {
   type SimulatorOptions,
   type SimulatedChain,
 } from '../../simulator/index.ts';
-import { nearest } from '../config/nearest.ts';
+import { nearest } from '../config/select.ts';
 import { wrap } from '../terminal/layout.ts';
 import { collect, wholeNumber } from './options.ts';
 import { exits, UsageError, type Context, type Exit, type Registry } from './context.ts';

@@ -139,7 +139,6 @@ export async function syncTargets(
   targets: readonly SyncTarget[],
 ): Promise<SyncResult[]> {
   const { settings, bounds = {}, screen = await openScreen(context) } = work;
-  const { pageSize } = settings.explorer;
   const log = logOf(context, (line) => screen.write(line));
   await using end = new AsyncDisposableStack();
   const engine = await openEngine({
@@ -152,8 +151,8 @@ export async function syncTargets(
   });
   end.defer(() => engine.close());
   const names = new Set(targets.map(({ lane }) => feedName(lane)));
-  const read = () => readStatus(database.db, { pageSize, standby: null });
-  end.defer(showProgress(screen, names, read));
+  const read = () => statusOfFeeds(database.db, settings, names);
+  if (targets.length > 0) end.defer(showProgress(screen, read));
   const results = await whileCurrent(database.pool, context.signal, (signal) =>
     syncOnce(targets, engine, signal),
   );
@@ -176,19 +175,25 @@ const withoutDrift = (log: Log): Log => ({
  */
 export function showProgress(
   screen: Screen,
-  names: ReadonlySet<string>,
   read: () => Promise<StatusDocument>,
 ): () => Promise<void> {
-  if (names.size === 0 || !screen.isDrawn) return async () => undefined;
-  const end = watchStatus(read, (status) => {
-    const feeds = status.feeds.filter(({ feed }) => names.has(feed));
-    screen.lines(progressLines({ ...status, feeds }, screen.look));
-  });
+  if (!screen.isDrawn) return async () => undefined;
+  const end = watchStatus(read, (status) => screen.lines(progressLines(status, screen.look)));
   return async () => {
     await end();
     // The result has a line for each feed.
     screen.clear();
   };
+}
+
+/** The status, with these feeds alone. */
+export async function statusOfFeeds(
+  db: Database,
+  { explorer: { pageSize } }: Settings,
+  names: ReadonlySet<string>,
+): Promise<StatusDocument> {
+  const status = await readStatus(db, { pageSize, standby: null });
+  return { ...status, feeds: status.feeds.filter(({ feed }) => names.has(feed)) };
 }
 
 /** The table of feeds, and below it what a feed waits for. Pure. */

@@ -16,11 +16,29 @@ export function readEnvironment(
   cwd: string,
   report: (message: string) => void,
 ) {
-  const secret = (name: string): string | null => readSecret(name, env, cwd, report);
+  /** A secret by its variable's name or, with `_FILE`, a file's name; null if neither is set. */
+  const secret = (name: string): string | null => {
+    const direct = value(env[name]);
+    const path = value(env[`${name}_FILE`]);
+    if (path === null) return direct;
+    if (direct !== null) {
+      report(`${name} and ${name}_FILE are both set: keep one`);
+      return null;
+    }
+    try {
+      const content = value(readFileSync(resolve(cwd, path), 'utf8'));
+      if (content === null) report(`${name}_FILE: ${path} is empty`);
+      return content;
+    } catch (error) {
+      report(`${name}_FILE: cannot read ${path} (${codeOfFailure(error) ?? 'unknown error'})`);
+      return null;
+    }
+  };
   const baseUrl = value(env.EXPLORER_BASE_URL);
   const problem = baseUrl === null ? null : baseUrlProblem(baseUrl);
   if (problem !== null) report(`EXPLORER_BASE_URL: ${problem}`);
   return {
+    secret,
     apiKey: secret('EXPLORER_API_KEY'),
     secretKey: secret('EXPLORER_SECRET_KEY'),
     baseUrl,
@@ -29,30 +47,6 @@ export function readEnvironment(
     configFile: value(env.EXPLORER_ETL_CONFIG),
     httpToken: secret('EXPLORER_ETL_HTTP_TOKEN'),
   };
-}
-
-/** A secret by its variable's name or, with `_FILE`, a file's name; null if neither is set. */
-export function readSecret(
-  name: string,
-  env: NodeJS.ProcessEnv,
-  cwd: string,
-  report: (message: string) => void,
-): string | null {
-  const direct = value(env[name]);
-  const path = value(env[`${name}_FILE`]);
-  if (path === null) return direct;
-  if (direct !== null) {
-    report(`${name} and ${name}_FILE are both set: keep one`);
-    return null;
-  }
-  try {
-    const content = value(readFileSync(resolve(cwd, path), 'utf8'));
-    if (content === null) report(`${name}_FILE: ${path} is empty`);
-    return content;
-  } catch (error) {
-    report(`${name}_FILE: cannot read ${path} (${codeOfFailure(error) ?? 'unknown error'})`);
-    return null;
-  }
 }
 
 const value = (text: string | undefined): string | null => {

@@ -11,10 +11,9 @@ import {
 } from 'yaml';
 import { codeOfFailure } from '../db/failure.ts';
 import type { Problem } from '../failure.ts';
-import { ConfigError, databaseUrlProblem, readEnvironment, readSecret } from './environment.ts';
-import { nearest } from './nearest.ts';
+import { ConfigError, databaseUrlProblem, readEnvironment } from './environment.ts';
 import { type Config, configJsonSchema, configSchema, defaultListen, explorer } from './schema.ts';
-import { type ChainSettings, selectChains } from './select.ts';
+import { type ChainSettings, nearest, selectChains } from './select.ts';
 
 /** The default file, in the working directory. */
 export const configFileName = 'explorer-etl.yaml';
@@ -72,7 +71,7 @@ export function loadSettings(input: SettingsInput) {
   const isEmpty = listed.length === 0 && selection.chains.length === 0;
   if (isEmpty && input.need !== 'database') problems.push(noChain(configFile, input.cwd));
   const limits = config.explorer ?? explorer.parse({});
-  const keys = namedKeys(limits, (name) => readSecret(name, input.env, input.cwd, report));
+  const keys = namedKeys(limits, environment.secret);
   for (const { id, key } of listed) {
     if (key === undefined || Object.hasOwn(keys, key)) continue;
     report(`chain ${id}: key ${key} is not among explorer.keys`);
@@ -200,10 +199,15 @@ export function parseConfig(text: string, name: string): Config | Problem[] {
       where: at(skipSpace(text, pos[0])),
     }));
   }
-  const content = unfold(document);
-  if (content === null)
+  let content: unknown;
+  try {
+    content = document.toJS();
+  } catch (error) {
+    // An alias without anchor, or beyond yaml's limit.
+    if (!(error instanceof ReferenceError)) throw error;
     return [{ message: 'not valid YAML: an alias is unknown or endless', where: name }];
-  const result = configSchema.safeParse(content.value ?? {});
+  }
+  const result = configSchema.safeParse(content ?? {});
   if (result.success) return result.data;
   return result.error.issues
     .flatMap((issue) => problemsOf(issue))
@@ -229,16 +233,6 @@ const safe = new Set<string>([
 /** Some errors are placed at the end of the previous line. */
 const skipSpace = (text: string, offset: number): number =>
   offset + Math.max(text.slice(offset).search(/\S/u), 0);
-
-/** The document as plain data; null for an alias without anchor or beyond yaml's limit. */
-function unfold(document: Document.Parsed): { value: unknown } | null {
-  try {
-    return { value: document.toJS() };
-  } catch (error) {
-    if (error instanceof ReferenceError) return null;
-    throw error;
-  }
-}
 
 /** Keys that people use for a misplaced secret, without separators. */
 const secretKey =
