@@ -1,49 +1,38 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { extname } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { getMimeType } from 'hono/utils/mime';
+import type { BuildOptions } from 'rolldown';
 import { packageFile } from '../package-file.ts';
-
-const files = {
-  '/': ['index.html', 'text/html'],
-  '/app.js': ['app.js', 'text/javascript'],
-  '/app.css': ['app.css', 'text/css'],
-  '/icon.svg': ['icon.svg', 'image/svg+xml'],
-} as const;
-
-/** A clone runs the sources; its `dist` may be older. */
-const isSource = extname(import.meta.filename) === '.ts';
-
-async function load() {
-  const assets = Object.entries(files).map(async ([path, [name, type]]) => {
-    const body = await (isSource ? bundle(name) : readFile(packageFile(`dist/web/${name}`)));
-    return [path, { type: `${type}; charset=utf-8`, body }] as const;
-  });
-  return new Map(await Promise.all(assets));
-}
 
 let loaded: ReturnType<typeof load> | undefined;
 
 /** The page's files by path: from the package, or bundled from the sources. */
 export const webAssets = () => (loaded ??= load());
 
-async function bundle(name: string): Promise<Buffer> {
-  if (name === 'app.css') {
-    const plotStyle = createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css');
-    return Buffer.concat(
-      await Promise.all(
-        [plotStyle, packageFile('src/web/style.css')].map((file) => readFile(file)),
-      ),
-    );
-  }
-  if (name !== 'app.js') return readFile(packageFile(`src/web/${name}`));
+async function load() {
+  // A clone runs the sources; its `dist` may be older.
+  const files = await (extname(import.meta.filename) === '.ts' ? bundle() : read());
+  const assets = files.map(({ name, body }) => {
+    const type = getMimeType(name) ?? 'text/plain';
+    return [name === 'index.html' ? '/' : `/${name}`, { type, body }] as const;
+  });
+  return new Map(assets);
+}
+
+async function read() {
+  const folder = packageFile('dist/web');
+  const names = await readdir(folder);
+  return Promise.all(
+    names.map(async (name) => ({ name, body: await readFile(join(folder, name)) })),
+  );
+}
+
+async function bundle() {
   // Only a clone has the bundler.
   const { build } = await import('rolldown');
-  const { output } = await build({
-    input: packageFile('src/web/app.tsx'),
-    platform: 'browser',
-    tsconfig: packageFile('src/web/tsconfig.json'),
-    write: false,
-    output: { format: 'esm', minify: true },
+  const config: { page: BuildOptions } = await import(packageFile('rolldown.config.js'));
+  const { output } = await build(config.page);
+  return output.map((file) => {
+    return { name: file.fileName, body: file.type === 'asset' ? file.source : file.code };
   });
-  return Buffer.from(output[0].code);
 }
