@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isRunning } from '../status/lanes.ts';
 import type { StatusDocument } from '../status/schema.ts';
 
 /** Pause between reads, as a multiple of the last one's duration, within limits in ms: a fiftieth of a core at rest. */
@@ -10,8 +11,6 @@ const promptMs = 20;
 const longestMs = 5_000;
 /** Maximum age of a scrape's read, in ms. */
 const recentMs = 60_000;
-
-const isRunning = ({ state }: StatusDocument['feeds'][number]): boolean => state === 'running';
 
 export type Snapshots = ReturnType<typeof createSnapshots>;
 
@@ -28,7 +27,7 @@ export function createSnapshots(read: () => Promise<StatusDocument>, now: () => 
     coming = mine;
     const status = await mine.status;
     last = { status, atMs: now() };
-    const { times, leastMs, mostMs } = status.feeds.some(isRunning) ? busy : calm;
+    const { times, leastMs, mostMs } = status.feeds.some((feed) => isRunning(feed)) ? busy : calm;
     const restMs = times * (last.atMs - begun);
     mine.goodUntilMs = last.atMs + Math.min(Math.max(leastMs, restMs), mostMs);
     return status;

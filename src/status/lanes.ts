@@ -75,6 +75,12 @@ export function quietSentence(lanes: readonly LaneStatus[]): string | null {
     : `No page for ${Math.max(...quiet)} s: waits for an answer, for a retry, or for its turn at the key.`;
 }
 
+/** Whether a worker reads it, or is about to. */
+export const isRunning = ({ lanes }: Pick<FeedStatus, 'lanes'>, of?: LaneStatus['lane']): boolean =>
+  lanes.some(({ lane, state }) => lane === (of ?? lane) && runningStates.has(state));
+
+const runningStates: ReadonlySet<LaneState> = new Set(['running', 'quiet', 'queued']);
+
 /** How a stored state is shown; absent: as the stored data says. */
 export const shownAs: Readonly<Partial<Record<FeedState, FeedStatus['state']>>> = {
   degraded: 'failing',

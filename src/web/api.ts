@@ -1,8 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
+import { isRunning } from '../status/lanes.ts';
 import type { StatusDocument } from '../status/schema.ts';
 
 const tokenKey = 'explorer-etl token';
-export const wrongToken = 'The token is missing or wrong.';
+export const wrongToken =
+  'The token is missing or wrong. Add it to the end of this address: #token=…';
 
 /** Moves a token from the address, `#token=…`, to this tab's storage. True: there was one. */
 export function takeToken(): boolean {
@@ -36,18 +38,16 @@ export function problemOf(error: unknown): string {
 /** Ms until the next request; null: never. Must be a constant: changes are compared. */
 type Pace<T> = (data: T | null) => number | null;
 
-/** Whether the document is about to change. */
-const isRunning = ({ feeds }: StatusDocument): boolean =>
-  feeds.some(({ lanes }) => lanes.some(({ state }) => state === 'running' || state === 'quiet'));
+const isBusy = ({ feeds }: StatusDocument) => feeds.some((feed) => isRunning(feed));
 
 export const once = () => null;
 const often = () => 5_000;
 const seldom = () => 60_000;
 
-export const paceOf = (status: StatusDocument) => (isRunning(status) ? often : seldom);
+export const paceOf = (status: StatusDocument) => (isBusy(status) ? often : seldom);
 
 export const statusPace: Pace<StatusDocument> = (status) =>
-  status === null ? 3_000 : isRunning(status) ? 1_000 : 10_000;
+  status === null ? 3_000 : isBusy(status) ? 1_000 : 10_000;
 
 /** The newest data, kept during the next request, and the last request's problem. */
 export interface Answer<T> {

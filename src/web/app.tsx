@@ -5,7 +5,6 @@ import { statusPace, takeToken, useJson, wrongToken } from './api.ts';
 import { Explore } from './explore.tsx';
 import { Feed } from './feed.tsx';
 import { Banner, headline, Overview } from './overview.tsx';
-import { clockWithSeconds } from './format.ts';
 import type { ViewProps } from './parts.tsx';
 import { Runs } from './runs.tsx';
 import { Trace } from './trace.tsx';
@@ -38,7 +37,7 @@ const skip = (event: Event) => {
   document.querySelector('main')?.focus();
 };
 
-const Top = ({ view, asOf }: { readonly view: string; readonly asOf: string | undefined }) => (
+const Top = ({ view }: { readonly view: string }) => (
   <header class="row wide">
     <a class="skip" href="#main" onClick={skip}>
       Skip to the content
@@ -51,7 +50,6 @@ const Top = ({ view, asOf }: { readonly view: string; readonly asOf: string | un
         </a>
       ))}
     </nav>
-    <small>{asOf !== undefined && `as of ${clockWithSeconds(asOf)} UTC`}</small>
   </header>
 );
 
@@ -74,7 +72,7 @@ function App() {
   useEffect(() => scrollTo(0, 0), [route.view, route.name]);
   return (
     <>
-      <Top view={views.has(route.view) ? route.view : 'feeds'} asOf={status?.as_of} />
+      <Top view={views.has(route.view) ? route.view : 'feeds'} />
       <Banner {...answer} />
       <main id="main" class="wide" tabIndex={-1}>
         {status !== null && problem !== wrongToken && (

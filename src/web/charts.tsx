@@ -1,9 +1,9 @@
-import './locale.ts';
+// First: it fixes the browser's language for uPlot.
+import { clock, date, dateTime, day, month, percent, year } from './format.ts';
 import type { ComponentChildren, SVGAttributes } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { QueriesDocument, StripsDocument } from '../status/endpoints.ts';
-import { clock, date, dateTime, day, month, percent, year } from './format.ts';
 
 /** The colour, and the top and height in tenths. */
 type Look = readonly [fill: string, y: number, height: number];
@@ -23,6 +23,9 @@ type StripProps = Omit<SVGAttributes<SVGSVGElement>, 'class'> & {
   readonly class?: string;
 };
 
+/** Minimum visible width, in shares of the axis. */
+const leastWidth = 0.004;
+
 /** Shapes on an axis of the available width. Without a label it is decoration. */
 export const Strip = ({ shapes, end, class: kind = '', ...rest }: StripProps) => (
   <svg
@@ -34,7 +37,14 @@ export const Strip = ({ shapes, end, class: kind = '', ...rest }: StripProps) =>
     {...rest}
   >
     {shapes.map(({ look: [fill, y, height], from, to, title }, at) => (
-      <rect key={at} fill={fill} x={from} y={y} width={to - from} height={height}>
+      <rect
+        key={at}
+        fill={fill}
+        x={Math.min(from, end * (1 - leastWidth))}
+        y={y}
+        width={Math.max(to - from, end * leastWidth)}
+        height={height}
+      >
         {title !== undefined && <title>{title}</title>}
       </rect>
     ))}
@@ -77,16 +87,8 @@ export const stateWord = (state: CellState): string => coverage[state][0];
 /** The last form needs no label. */
 export const CoverageLegend = () => <Legend of={Object.values(coverage).slice(0, -1)} />;
 
-interface Part {
-  readonly from: number;
-  readonly to: number;
-  readonly state: CellState;
-}
-
+type Part = Pick<Shape, 'from' | 'to'> & { readonly state: CellState };
 type CoverageStripProps = Omit<StripProps, 'shapes'> & { of: string; parts: readonly Part[] };
-
-/** Minimum visible width, in shares of the whole. */
-const leastWidth = 0.004;
 
 /** Coverage of a list; its label has the share of each state. */
 export function CoverageStrip({ of, parts, end, ...rest }: CoverageStripProps) {
@@ -98,9 +100,7 @@ export function CoverageStrip({ of, parts, end, ...rest }: CoverageStripProps) {
   const rank = ({ state }: Part) => cellStates.indexOf(state);
   const shapes = parts
     .toSorted((a, b) => rank(b) - rank(a))
-    .map(({ from, to, state }) => {
-      return { look: coverage[state][1], from, to: Math.max(to, from + leastWidth * end) };
-    });
+    .map(({ state, ...range }) => ({ look: coverage[state][1], ...range }));
   const label = `Coverage of ${of}: ${shares.join(', ') || 'not known yet'}`;
   return <Strip shapes={shapes} end={end} aria-label={label} {...rest} />;
 }
@@ -117,7 +117,7 @@ export function Axis({ from, to }: { readonly from: string; readonly to: string 
 }
 
 export const Ends = ({ labels }: { readonly labels: readonly string[] }) => (
-  <span class="axis">
+  <span class="row axis">
     {labels.map((label, at) => (
       <span key={at}>{label}</span>
     ))}
@@ -158,13 +158,12 @@ function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: n
   });
 }
 
-/** All of x plus half a bar at both ends; a single time is the middle of four weeks. */
-function wholeOf(times: ArrayLike<number>, isLine: boolean): uPlot.Range.MinMax {
+/** All of x plus half a step at both ends; a single time is the middle of four weeks. */
+function wholeOf(times: ArrayLike<number>): uPlot.Range.MinMax {
   const [from, to] = [times[0], times[times.length - 1]];
   if (from === undefined || to === undefined) return [null, null];
-  const half = isLine ? 0 : (to - from) / Math.max(1, times.length - 1) / 2;
-  const room = from === to ? (14 * dayMs) / 1_000 : half;
-  return [from - room, to + room];
+  const half = (to - from) / times.length / 2 || (14 * dayMs) / 1_000;
+  return [from - half, to + half];
 }
 
 function optionsOf(
@@ -193,7 +192,7 @@ function optionsOf(
     cursor: { y: false, drag: { x: false }, sync: { key: 'page' } },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
     scales: {
-      x: { range: ({ data: [times] }) => wholeOf(times, isLine) },
+      x: { range: ({ data: [times] }) => wholeOf(times) },
       y: { range: (_, __, highest) => [0, kind === 'shares' ? 100 : highest * 1.05 || 60] },
     },
     axes: [

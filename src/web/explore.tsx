@@ -12,11 +12,9 @@ type Row = Readonly<Record<string, Value>>;
 type Chains = StatusDocument['feeds'];
 
 const mostRows = 200;
-const mostBars = 25;
 
 interface DrawingProps {
   readonly rows: readonly Row[];
-  readonly columns: QueryDocument['columns'];
   readonly title: string;
   readonly chart: NonNullable<Query['chart']>;
   readonly chains: Chains;
@@ -74,42 +72,26 @@ function plotted({ rows, chart, chains }: DrawingProps) {
 }
 
 function Drawing(props: DrawingProps) {
-  const { rows, columns, chart, title } = props;
-  const plot = useMemo(() => plotted(props), [rows]);
-  if (rows.length === 0) return null;
-  const type = columns.find(({ name }) => name === chart.x)?.type ?? '';
-  if (!/^(?:date|timestamp)/u.test(type)) return <Ranking {...props} />;
+  const { chart, title } = props;
+  const plot = useMemo(() => plotted(props), [props.rows]);
   const isPercent = chart.kind === 'shares' || chart.unit === '%';
   const format = (value: number) => (isPercent ? `${decimal(value)} %` : compact(value));
   return <TimeChart label={title} {...plot} kind={chart.kind} format={format} />;
 }
 
-function Ranking({ rows, chart, chains }: DrawingProps) {
-  const number = (row: Row) => Number(row[chart.y] ?? 0);
-  const shown = rows.slice(0, mostBars);
-  const most = Math.max(...shown.map(number), 1);
-  const name = (row: Row) =>
-    show(row, chart.x, chains) || Object.values(row).find((value) => typeof value === 'string');
-  const bars: Column<Row>[] = [
-    [chart.x, (row) => [name(row), <small>{show(row, chart.series, chains)}</small>], 'head'],
-    ['bar', (row) => <Bar value={number(row)} most={most} />, 'long', ''],
-    [chart.y, (row) => cell(number(row)), 'number'],
-  ];
-  return <Table class="stacked bars" columns={bars} rows={shown} />;
+/** A bar beside each row of a ranking. */
+function barsOf(rows: readonly Row[], y: string): Column<Row> {
+  const number = (row: Row) => Number(row[y] ?? 0);
+  const most = Math.max(...rows.map(number), 1);
+  return ['bar', (row) => <Bar value={number(row)} most={most} />, 'long', ''];
 }
 
-function Rows({ rows, columns, chains }: Pick<DrawingProps, 'rows' | 'columns' | 'chains'>) {
-  const cells = columns.map(({ name, type }): Column<Row> => {
-    const of = (row: Row) => show(row, name, chains);
-    if (name === 'chain_id') return ['chain', of];
-    const isNumeric = /int|numeric|float|double|real|decimal/u.test(type);
-    return [name, of, isNumeric ? 'number' : undefined];
+function columnsOf(columns: QueryDocument['columns'], chains: Chains) {
+  return columns.map(({ name, type }): Column<Row> => {
+    const isNumeric = /int|numeric|float|double|real|decimal/u.test(type) && name !== 'chain_id';
+    const title = name === 'chain_id' ? 'chain' : name;
+    return [title, (row) => show(row, name, chains), isNumeric ? 'number' : undefined];
   });
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Rows">
-      <Table class="plain" columns={cells} rows={rows.slice(0, mostRows)} />
-    </div>
-  );
 }
 
 function Result({ data, query, chains }: { data: QueryDocument; query: Query; chains: Chains }) {
@@ -122,15 +104,24 @@ function Result({ data, query, chains }: { data: QueryDocument; query: Query; ch
     [data],
   );
   const { title, chart } = query;
+  const shown = rows.slice(0, mostRows);
+  const cells = columnsOf(columns, chains);
+  const type = columns.find(({ name }) => name === chart?.x)?.type ?? '';
+  const isOverTime = /^(?:date|timestamp)/u.test(type);
+  if (chart !== null && !isOverTime) cells.unshift(barsOf(shown, chart.y));
   return (
     <>
-      {chart !== null && <Drawing {...{ rows, columns, title, chart, chains }} />}
+      {chart !== null && isOverTime && rows.length > 0 && (
+        <Drawing {...{ rows, title, chart, chains }} />
+      )}
       <p class="quiet" role="status">
         {isCut && 'The first '}
         {counted(rows.length, 'row')}
         {rows.length > mostRows && `, ${mostRows} of them below`}, {count(ms)} ms
       </p>
-      <Rows rows={rows} columns={columns} chains={chains} />
+      <div class="scroll" tabIndex={0} role="region" aria-label="Rows">
+        <Table class="plain" columns={cells} rows={shown} />
+      </div>
     </>
   );
 }
@@ -188,9 +179,9 @@ export function Explore({ name, status: { feeds } }: ViewProps) {
     <Loaded {...answer}>
       {() => (
         <>
-          <nav aria-label="Queries">
+          <nav class="topics" aria-label="Queries">
             {[...Map.groupBy(queries, ({ topic }) => topic)].map(([topic, of]) => (
-              <div key={topic} class="row topic">
+              <div key={topic} class="row">
                 <span class="quiet">{topic}</span>
                 {of.map(link)}
               </div>

@@ -4,7 +4,7 @@ import type { FeedStatus } from '../status/schema.ts';
 import { paceOf, useJson } from './api.ts';
 import { CoverageLegend, CoverageStrip, Ends, stateWord, TimeChart } from './charts.tsx';
 import { age, compact, count, counted, dateTime, duration, moment } from './format.ts';
-import { openText, Reasons, verifiedShare } from './overview.tsx';
+import { openText, Overview, Reasons, verifiedShare } from './overview.tsx';
 import { AdviceList, Card, Chip, Facts, Loaded, type Fact, type ViewProps } from './parts.tsx';
 import { RunTable } from './runs.tsx';
 
@@ -93,11 +93,9 @@ function Bar({ document }: { readonly document: Stored }) {
   const { segments, unit, window } = document;
   const [at, setAt] = useState<number | null>(null);
   const width = window.to - window.from + 1;
-  const parts = segments.map(({ from, to, state }) => ({
-    from: Math.max(from, window.from) - window.from,
-    to: Math.min(to, window.to) + 1 - window.from,
-    state,
-  }));
+  const parts = segments.map(({ from, to, state }) => {
+    return { from: from - window.from, to: to + 1 - window.from, state };
+  });
   const place = ({ clientX, currentTarget }: MouseEvent) => {
     const box = (currentTarget as Element).getBoundingClientRect();
     return Math.floor(window.from + (width * (clientX - box.left)) / box.width);
@@ -189,6 +187,7 @@ export function Feed(props: ViewProps) {
   const { name, status } = props;
   const feed = status.feeds.find((each) => each.feed === name);
   const runs = useJson<RunsDocument>('runs.json', { feed: name, hours: '168' }, paceOf(status));
+  if (status.feeds.length === 0) return <Overview {...props} />;
   if (feed === undefined) return <Card title="There is no such feed" children={name} />;
   return (
     <>

@@ -1,19 +1,21 @@
 /** Formats for people: English, UTC, grouped thousands. */
 
+// Chromium under the POSIX locale reports a language that Intl refuses, and uPlot throws as it loads.
+try {
+  Intl.getCanonicalLocales(navigator.language);
+} catch {
+  Object.defineProperty(navigator, 'language', { value: 'en-US' });
+}
+
+export { counted, percent, whole as count } from '../terminal/numbers.ts';
+
 const numberFormat = (options: Intl.NumberFormatOptions) => {
-  const format = new Intl.NumberFormat('en-US', options);
+  const format = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1, ...options });
   return (value: number): string => format.format(value);
 };
 
-export const count = numberFormat({ maximumFractionDigits: 0 });
-export const decimal = numberFormat({ maximumFractionDigits: 1 });
-export const compact = numberFormat({ notation: 'compact', maximumFractionDigits: 1 });
-
-export const counted = (value: number, noun: string): string =>
-  `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
-
-/** Rounded down: only the whole is 100 %. */
-export const percent = (share: number): string => `${Math.floor(share * 1_000) / 10} %`;
+export const decimal = numberFormat({});
+export const compact = numberFormat({ notation: 'compact' });
 
 /** A duration in its largest unit: `42 s`, `3 min`, `5 h`, `12 d`. */
 export function duration(seconds: number): string {
@@ -29,9 +31,9 @@ const timeFormat = (options: Intl.DateTimeFormatOptions) => {
 };
 
 export const clock = timeFormat({ timeStyle: 'short' });
-export const clockWithSeconds = timeFormat({ timeStyle: 'medium' });
 export const day = timeFormat({ day: 'numeric', month: 'short' });
 export const date = timeFormat({ dateStyle: 'medium' });
+export const second = timeFormat({ dateStyle: 'medium', timeStyle: 'medium' });
 export const month = timeFormat({ month: 'short', year: 'numeric' });
 export const year = timeFormat({ year: 'numeric' });
 export const dateTime = (time: string | number): string => `${date(time)}, ${clock(time)}`;
@@ -44,13 +46,14 @@ export const moment = (time: string, now: string): string =>
 export const age = (time: string, now: string): string =>
   duration(Math.max(0, (Date.parse(now) - Date.parse(time)) / 1_000));
 
-/** A table's value: grouped digits, times without zone. */
+export const ago = (time: string | null | undefined, now: string): string =>
+  time ? `${age(time, now)} ago` : '–';
+
+const exact = new Intl.NumberFormat('en-US', { maximumFractionDigits: 100 });
+
+/** A table's value: grouped digits, all of them; times without zone. */
 export function cell(value: string | number | boolean | null): string {
   const text = String(value ?? '');
-  if (!/^-?\d+(?:\.\d+)?$/u.test(text)) {
-    return text.replace(/^(\d{4}-\d\d-\d\d)T([\d:.]+)(?:Z|\+00:00)$/u, '$1 $2');
-  }
-  const [integer = '', fraction] = text.split('.');
-  const grouped = integer.replaceAll(/\B(?=(?:\d{3})+$)/gu, ',');
-  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+  if (/^-?\d+(?:\.\d+)?$/u.test(text)) return exact.format(text as `${number}`);
+  return text.replace(/^(\d{4}-\d\d-\d\d)T([\d:.]+)(?:Z|\+00:00)$/u, '$1 $2');
 }

@@ -1,9 +1,20 @@
 import type { StripsDocument } from '../status/endpoints.ts';
 import type { FeedStatus, Reason, StatusDocument } from '../status/schema.ts';
-import { paceOf, useJson, wrongToken, type Answer } from './api.ts';
+import { isRunning } from '../status/lanes.ts';
+import { paceOf, useJson, type Answer } from './api.ts';
 import { Axis, CoverageLegend, CoverageStrip } from './charts.tsx';
-import { age, compact, count, counted, decimal, duration, moment, percent } from './format.ts';
-import { AdviceList, Card, Chip, Command, Facts, Table, tones } from './parts.tsx';
+import { age, ago, compact, count, counted, duration, moment, percent, second } from './format.ts';
+import {
+  AdviceList,
+  Card,
+  Chip,
+  Command,
+  Facts,
+  FeedLink,
+  Table,
+  toneOf,
+  tones,
+} from './parts.tsx';
 import type { Advice, Column, ViewProps } from './parts.tsx';
 
 /** The label and colour of a state: only red needs a person. */
@@ -21,38 +32,33 @@ type StatusAnswer = Answer<StatusDocument>;
 export const headline = ({ data, problem }: StatusAnswer): string =>
   problem ?? (data === null ? 'Starting …' : looks[data.overall.state][0]);
 
-/** The banner's text; without a status it has no colour. */
-function bannerOf({ data, problem }: StatusAnswer) {
-  if (data === null || problem !== null) {
-    const [token, other] = [
-      'Add it to the end of this address: #token=…',
-      'The page goes on by itself as soon as there is a status.',
-    ];
-    return { tone: 'plain', rest: '', note: problem === wrongToken ? token : other, command: null };
-  }
-  const { overall, reasons, as_of: now } = data;
-  const { state, sentence, since, command } = overall;
-  const [, tone] = looks[state];
-  // A person who paused it knows; a missing worker needs a person.
+/** Red if it needs a person; one who paused it knows. */
+function bannerTone({ overall: { state }, reasons }: StatusDocument): string {
   const isGone = state === 'stopped' && reasons.some(({ code }) => code === 'no-worker');
-  const began = moment(since ?? now, now);
-  const beginning = sentence.includes(began) ? 'for' : `since ${began},`;
-  const note = since ? `${beginning} ${age(since, now)}` : `as of ${began}`;
-  return { tone: isGone ? 'act' : tone, rest: `: ${sentence}`, note, command };
+  return isGone ? 'act' : looks[state][1];
 }
 
-/** The overall status in one sentence, since when, and the command that helps. */
+/** How old the status is, and how long it has been so. */
+function timesOf({ overall: { since }, as_of: now }: StatusDocument): string {
+  const asOf = `as of ${second(now)} UTC`;
+  return since === null ? asOf : `for ${age(since, now)} · ${asOf}`;
+}
+
+/** The overall status in one sentence, since when, and the command that helps; grey if unknown. */
 export function Banner(answer: StatusAnswer) {
-  const { tone, rest, note, command } = bannerOf(answer);
+  const { data, problem } = answer;
+  const known = problem === null ? data : null;
+  const { sentence, command = null } = known?.overall ?? {};
+  const tone = known === null ? 'plain' : bannerTone(known);
   return (
-    <section class={`banner ${tone}`} aria-label="Overall status">
+    <section class={`banner ${tone}`} style={toneOf(tone)} aria-label="Overall status">
       <div class="row wide">
         <div>
-          <p class="sentence" role={answer.problem === null ? 'status' : 'alert'}>
+          <p class="sentence" role={problem === null ? 'status' : 'alert'}>
             <b>{headline(answer)}</b>
-            {rest}
+            {sentence && `: ${sentence}`}
           </p>
-          <p>{note}</p>
+          <p>{data === null ? 'The page goes on by itself.' : timesOf(data)}</p>
         </div>
         {command !== null && <Command text={command} />}
       </div>
@@ -71,36 +77,39 @@ function forecastText(of: Forecast, now: string): string {
   return `history takes ${of.days.least} to ${counted(of.days.most, 'day')}`;
 }
 
-const gapsText = (gaps: number): string => (gaps === 0 ? 'no gaps' : counted(gaps, 'gap'));
+/** Missing data that a worker reads is no gap. */
+function gapsText(feeds: readonly FeedStatus[]): string {
+  const open = feeds.filter(({ verified: { gaps } }) => gaps > 0);
+  const left = open.filter((feed) => !isRunning(feed, 'backfill'));
+  const gaps = left.reduce((sum, { verified }) => sum + verified.gaps, 0);
+  if (gaps > 0) return counted(gaps, 'gap');
+  return open.length > 0 ? 'being read' : '';
+}
 
 function Numbers({ totals, credits, as_of: now, feeds }: StatusDocument) {
   const { newest_item_at: newest, verified_share: share } = totals;
-  const gaps = feeds.reduce((sum, { verified }) => sum + verified.gaps, 0);
   const limit = credits.limit === null ? '' : `of ${count(credits.limit)} · `;
   return (
     <Facts
       class="numbers"
       facts={[
         ['Rows', count(totals.rows), `${count(totals.rows_today)} today`],
-        ['Newest item', agoText(newest, now), newest === null ? '' : moment(newest, now)],
-        ['Verified complete', share === null ? '–' : percent(share), gapsText(gaps)],
+        ['Newest item', ago(newest, now), newest && moment(newest, now)],
+        [
+          'Verified complete',
+          share === null ? '–' : percent(share),
+          share && (gapsText(feeds) || 'no gaps'),
+        ],
         ['Credits today', count(credits.spent), limit + forecastText(credits.forecast, now)],
       ]}
     />
   );
 }
 
-const agoText = (time: string | null | undefined, now: string): string =>
-  time ? `${age(time, now)} ago` : '–';
-
 const mostFeeds = 6;
 
 function adviceOf({ sentence, advice, feeds, command }: Reason): Advice {
-  const links = feeds.slice(0, mostFeeds).map((feed) => (
-    <a key={feed} href={`#/feed/${feed}`}>
-      {feed}
-    </a>
-  ));
+  const links = feeds.slice(0, mostFeeds).map((feed) => <FeedLink key={feed} feed={feed} />);
   const more = feeds.length > mostFeeds && `and ${feeds.length - mostFeeds} more`;
   const text = [advice, <p class="quiet">{[links, more]}</p>];
   return { title: sentence, text, command };
@@ -153,7 +162,7 @@ const nameCell =
 function rateCell({ lanes, left: { ends_in_s: ends } }: FeedStatus) {
   const running = lanes.filter(({ state }) => state === 'running');
   const rate = running.reduce((sum, lane) => sum + (lane.pages_per_second ?? 0), 0);
-  return cell(rate === 0 ? '–' : `${decimal(rate)} pages/s`, ends ? `${duration(ends)} left` : '');
+  return cell(rate === 0 ? '–' : `${compact(rate)} pages/s`, ends ? `${duration(ends)} left` : '');
 }
 
 const bases = { known: '', estimated: '≈ ', 'at-least': '≥ ', unknown: '' } as const;
@@ -165,17 +174,17 @@ const rowsCell = ({ rows, rows_today: today }: FeedStatus) =>
   cell(count(rows), today === 0 ? '' : `+${compact(today)} today`);
 
 /** Gaps, or the newest batches: they are not verified, but their share counts without them. */
-export function openText({ verified: { gaps, batches } }: FeedStatus): string {
-  if (gaps > 0) return gapsText(gaps);
-  return batches?.waiting ? `${count(batches.waiting)} to verify` : '';
+export function openText(feed: FeedStatus): string {
+  const { gaps, batches } = feed.verified;
+  return gaps === 0 && batches?.waiting ? `${count(batches.waiting)} to verify` : gapsText([feed]);
 }
 
 function columnsOf(status: StatusDocument, strips: StripsDocument | null): Column<FeedStatus>[] {
   const { as_of: now, overall } = status;
   const newestCell = ({ newest_item: item }: FeedStatus) =>
-    cell(agoText(item?.at, now), '', item?.is_met);
+    cell(ago(item?.at, now), '', item?.is_met);
   const pollCell = ({ poll: { last_at: last, target, is_met: isMet } }: FeedStatus) =>
-    cell(agoText(last, now), target === null ? '' : `target ${duration(target.seconds)}`, isMet);
+    cell(ago(last, now), target === null ? '' : `target ${duration(target.seconds)}`, isMet);
   const strip = ({ feed, chain_name: chain, label }: FeedStatus) => {
     const cells = strips?.feeds.find((each) => each.feed === feed)?.cells ?? [];
     const parts = cells.map((state, from) => ({ state, from, to: from + 1 }));
@@ -197,12 +206,16 @@ function columnsOf(status: StatusDocument, strips: StripsDocument | null): Colum
 export function Overview({ status }: ViewProps) {
   const { data } = useJson<StripsDocument>('strips.json', {}, paceOf(status));
   const { feeds, reasons } = status;
+  if (feeds.length === 0) {
+    const isAway = reasons.some(({ code }) => code === 'database-unreachable');
+    const text = isAway ? 'Unknown until the database answers.' : 'No feed is configured yet.';
+    return <Card title="Feeds" children={text} />;
+  }
   return (
     <>
       <Numbers {...status} />
       <Reasons reasons={reasons} />
       <Card title="Feeds" aside={<CoverageLegend />}>
-        {feeds.length === 0 && <p class="quiet">No feed is configured yet.</p>}
         <Table class="stacked feeds" columns={columnsOf(status, data)} rows={feeds} />
       </Card>
     </>

@@ -28,6 +28,10 @@ export const Card = ({ title, aside, class: kind = '', children }: CardProps) =>
   </section>
 );
 
+export const FeedLink = ({ feed }: { readonly feed: string }) => (
+  <a href={`#/feed/${feed}`}>{feed}</a>
+);
+
 type LoadedProps<T> = Answer<T> & { readonly children: (data: T) => ComponentChildren };
 
 /** Draws an answer's data, or why it is missing or old. */
@@ -77,8 +81,13 @@ export const tones = {
   superseded: 'plain',
 } as const satisfies Record<State, string>;
 
+/** The colour of a chip or a banner. */
+export const toneOf = (tone: string): string => `--tone: var(--${tone})`;
+
 export const Chip = ({ state }: { readonly state: State }) => (
-  <span class={`chip ${tones[state]}`}>{state}</span>
+  <span class="chip" style={toneOf(tones[state])}>
+    {state}
+  </span>
 );
 
 /** A command with a copy button. */

@@ -4,15 +4,14 @@ import type { RunsDocument } from '../status/endpoints.ts';
 import { paceOf, useJson, type Answer } from './api.ts';
 import { Axis, Strip, type Shape } from './charts.tsx';
 import { age, count, counted, moment } from './format.ts';
-import { Card, Chip, Loaded, Table, tones, type Column, type ViewProps } from './parts.tsx';
+import { Card, Chip, FeedLink, Loaded, Table, tones } from './parts.tsx';
+import type { Column, ViewProps } from './parts.tsx';
 
 type Run = RunsDocument['runs'][number];
 type Event = RunsDocument['events'][number];
 
 /** Rows shown at first; a day may have thousands of runs. */
 const firstRows = 20;
-/** Minimum visible width of a run, in shares of the axis. */
-const leastWidth = 0.003;
 
 const eventLooks = {
   killed: ['worker killed', 'wait'],
@@ -40,18 +39,16 @@ function Timeline(document: RunsDocument) {
   const place = (time: string | null) =>
     time === null ? 1 : Math.min(1, Math.max(0, (Date.parse(time) - start) / (end - start)));
   const runShape = ({ lane, state, opened_at: opened, ended_at: ended }: Run): Shape => {
-    const from = Math.min(place(opened), 1 - leastWidth);
     const look = [`var(--${tones[state]})`, lane === 'live' ? 1 : 6, 3] as const;
-    return { look, from, to: Math.max(place(ended), from + leastWidth) };
+    return { look, from: place(opened), to: place(ended) };
   };
   const eventShape = ({ at, kind, sentence }: Event): Shape => {
     const look = [`var(--${eventLooks[kind][1]})`, 0, 10] as const;
-    return { look, from: place(at), to: place(at) + leastWidth, title: sentence };
+    return { look, from: place(at), to: place(at), title: sentence };
   };
   const byFeed = [...Map.groupBy(runs, ({ feed }) => feed)].sort(([a], [b]) => a.localeCompare(b));
   const lanes = byFeed.map(([feed, own]): Lane => {
-    const link = <a href={`#/feed/${feed}`}>{feed}</a>;
-    return [link, counted(own.length, 'run'), own.map(runShape)];
+    return [<FeedLink feed={feed} />, counted(own.length, 'run'), own.map(runShape)];
   });
   const words = events.map(({ sentence }) => sentence).join(' ');
   if (events.length > 0) lanes.unshift(['events', words, events.map(eventShape)]);
@@ -74,7 +71,7 @@ const number = (value: number | undefined) => value !== undefined && count(value
 
 const columnsOf = (now: string): Column<Line>[] => [
   ['Began', ({ at }) => moment(at, now)],
-  ['Feed', ({ feed }) => feed !== null && <a href={`#/feed/${feed}`}>{feed}</a>],
+  ['Feed', ({ feed }) => feed !== null && <FeedLink feed={feed} />],
   ['State', ({ event, state }) => (event ? eventLooks[event][0] : state && <Chip state={state} />)],
   ['Lane', ({ lane }) => lane],
   ['Took', ({ opened_at: at, ended_at: end }) => at && age(at, end ?? now), 'number'],

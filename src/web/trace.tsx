@@ -1,7 +1,7 @@
 import type { TraceDocument } from '../status/endpoints.ts';
 import { once, useJson } from './api.ts';
 import { cell, count, moment } from './format.ts';
-import { Card, Facts, Loaded, type ViewProps } from './parts.tsx';
+import { Card, Facts, FeedLink, Loaded, type ViewProps } from './parts.tsx';
 
 interface FoundProps {
   readonly row: TraceDocument['rows'][number];
@@ -15,7 +15,7 @@ const Found = ({ row: { relation, key, page, columns, changes }, now }: FoundPro
     ) : (
       <p class="quiet">
         From page {count(page.sequence)} of walk {count(page.walk_id)} of{' '}
-        <a href={`#/feed/${page.feed}`}>{page.feed}</a>, fetched {moment(page.fetched_at, now)},{' '}
+        <FeedLink feed={page.feed} />, fetched {moment(page.fetched_at, now)},{' '}
         {page.cursor === null ? 'without a cursor' : <code>{page.cursor}</code>}
       </p>
     )}
