@@ -5,11 +5,10 @@ with target as materialized (
 ), listed as materialized (
   select * from etl.listed_without_blocks
 ), unread as (
-  -- What somebody deleted was read once, and is missing.
-  select chain_id, feed, int8multirange(numbers) - stored.read * kept.read as missing
+  -- By their rows: what somebody deleted is missing.
+  select chain_id, feed, int8multirange(numbers) - read as missing
   from target
-  join etl.stored_batches as stored using (feed)
-  join etl.covered_batches as kept using (feed)
+  join etl.stored_batches using (feed)
 ), unverified as materialized (
   select target.feed, target.numbers, target.settled_to, standing.*
   from target

@@ -273,7 +273,6 @@ const batchesToRead = (db: Database, feed: Feed): Promise<readonly NumberedScope
   transact(db, async (tx) => {
     const { states } = tablesOf(listOf(operations[feed.operation]));
     await lockEnds(tx, { feed: feedName(feed) });
-    const recount = sql`select etl.recount_batches(${feedName(feed)})`;
     const broken = sql`select numbers from etl.block_findings where ${ofFeed(feed)}`;
     if (await hasRows(tx, broken)) {
       await tx.execute(sql`lock table etl.walks in exclusive mode`);
@@ -281,7 +280,6 @@ const batchesToRead = (db: Database, feed: Feed): Promise<readonly NumberedScope
         delete from ${states} using (${broken}) as finding
         where chain_id = ${feed.chain_id} and batch_number <@ numbers
       `);
-      await tx.execute(recount);
     }
     const { rows } = await tx.execute<{ from_batch: number; to_batch: number }>(sql`
       with wanted as materialized (
@@ -296,6 +294,6 @@ const batchesToRead = (db: Database, feed: Feed): Promise<readonly NumberedScope
       from wanted
       order by range desc
     `);
-    await tx.execute(recount);
+    await tx.execute(sql`select etl.recount_batches(${feedName(feed)})`);
     return rows;
   });

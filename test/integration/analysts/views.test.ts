@@ -32,8 +32,8 @@ test('of each list it is told what is complete, with times, and that nothing is 
 
 test('a batch that is lost and a ranking that was never read are gaps', async () => {
   const { query } = await copied();
-  await query(`delete from explorer.read_batches where batch_number = 4`);
-  await query(`select etl.recount_batches('%')`);
+  await query(`
+    delete from explorer.read_batches where batch_number = 4; select etl.recount_batches('%')`);
   await query('delete from etl.rankings');
 
   expect(

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import type { EndClaim } from '../../../src/lists/operation.ts';
 import { kinds } from '../../../src/lists/index.ts';
 import { optimismBatchBlocks } from '../../../src/lists/optimism-batch-blocks/index.ts';
-import { recount } from '../../harness/verified.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const chain_id = 10;
@@ -30,8 +29,8 @@ async function world(
   }
   await pool.query(`
     insert into etl.feeds (chain_id, operation, kind, settings)
-    values (${chain_id}, 'optimism-batch-blocks', 'numbered', '{}')`);
-  await recount(pool);
+    values (${chain_id}, 'optimism-batch-blocks', 'numbered', '{}');
+    select etl.recount_batches('%')`);
   /** The verdict on a list of batch 4 whose last page holds these heights. */
   return (heights: readonly number[], { isFull = false, entry = 'head' }: Partial<EndClaim> = {}) =>
     kinds.numbered.judgeEnd(optimismBatchBlocks, drizzle(pool), {

@@ -127,6 +127,10 @@ async function endWalk(
   });
 }
 
+const differing = `
+  select from etl.covered_batches as kept join etl.stored_batches as stored using (feed)
+  where feed = $1 and (kept.read, kept.verified) <> (stored.read, stored.verified)`;
+
 test('after any walks, what is settled and verified is what a plain model says', async () => {
   const { query, db } = await freshDatabase();
   let chains = 0;
@@ -157,13 +161,7 @@ test('after any walks, what is settled and verified is what a plain model says',
         expect(Object.fromEntries(rows.map(({ batch, is }) => [batch, is]))).toEqual(
           model.states(),
         );
-        const differing = await query(
-          `select from etl.covered_batches as kept
-           join etl.stored_batches as stored using (feed)
-           where feed = $1 and (kept.read, kept.verified) <> (stored.read, stored.verified)`,
-          [`${chain_id}/optimism-batch-blocks`],
-        );
-        expect(differing).toEqual([]);
+        expect(await query(differing, [`${chain_id}/optimism-batch-blocks`])).toEqual([]);
         settledSeen.count += rows.filter(({ is }) => is === 'settled').length;
       }
     }),

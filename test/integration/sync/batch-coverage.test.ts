@@ -45,6 +45,16 @@ test('a gap made by hand is named exactly, closed with its pages, and then nothi
   });
 });
 
+test('coverage of batches is that of their rows: a difference is open, and counted again', async () => {
+  const { query, open, database } = await copied(3);
+  for (const change of [`read = read + '{[9,10)}'`, `verified = verified - '{[2,3)}'`]) {
+    await query(`update etl.batch_coverage set ${change}`);
+    expect(await open()).toContain('stored totals differ from the walks');
+    await recount(database.pool);
+    expect(await open()).toEqual([]);
+  }
+});
+
 test('an unverified batch below a settled one is open, and so are empty numbers that nothing verifies', async () => {
   const { list, poll, verify, runner, lanes } = await batchWorld(9);
   list.batches.set(3, fullBatch(3).toSpliced(60, 1));
