@@ -10,10 +10,10 @@ import { command, emptyFolder, type Ended } from '../harness/process.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { type ServedPage, simulated, startEcho } from '../harness/explorer.ts';
 import { hangMs } from '../harness/hang.ts';
+import { plainChain } from '../harness/sync.ts';
 
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
+  ...plainChain,
   family: 'arbitrum',
   generation: 'v11',
   userOperations: 230,

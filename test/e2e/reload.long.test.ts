@@ -5,23 +5,21 @@ import type { SimulatedChain } from '../../simulator/index.ts';
 import { simulated } from '../harness/explorer.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
+import { plainChain } from '../harness/sync.ts';
+import { yearly } from '../harness/world.ts';
 
-/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
-const schedule = '0 0 1 1 *';
 const chainOf = (id: number): SimulatedChain => ({
+  ...plainChain,
   id,
   name: `chain-${id}`,
-  family: 'optimism',
-  generation: 'v12',
   userOperations: 5_000_000,
-  batches: { first: 1, count: 0, blocks: 60 },
   factories: 100,
 });
 
-const small = { id: 10, operations: { factories: { schedule } } };
+const small = { id: 10, operations: { factories: { schedule: yearly } } };
 /** Added when nothing of another chain may be asked any more: by its first request that would show. */
-const later = { id: 30, operations: { factories: { schedule } } };
-const large = { id: 20, operations: { 'user-operations': { schedule, parallel: 1 } } };
+const later = { id: 30, operations: { factories: { schedule: yearly } } };
+const large = { id: 20, operations: { 'user-operations': { schedule: yearly, parallel: 1 } } };
 
 /** A running `start` whose configuration the test rewrites. */
 async function scene(chains: readonly object[]) {

@@ -6,16 +6,15 @@ import { simulated } from '../harness/explorer.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
+import { plainChain } from '../harness/sync.ts';
+import { yearly } from '../harness/world.ts';
 
-/** Never within a test: feeds that have not succeeded start at once, without their schedule. */
-const schedule = '0 0 1 1 *';
 /** Every page takes this long, in ms, so that no feed ends before its test does. */
 const latencyMs = 300;
 const chainOf = (id: number): SimulatedChain => ({
+  ...plainChain,
   id,
   name: `chain-${id}`,
-  family: 'optimism',
-  generation: 'v12',
   userOperations: 1_000_000,
   batches: { first: 1, count: 10_000, blocks: 60 },
   factories: 1_000_000,
@@ -27,9 +26,9 @@ const configOf = (chains: readonly SimulatedChain[]) => ({
     id,
     name,
     operations: {
-      'user-operations': { schedule, parallel: 1 },
-      'optimism-batch-blocks': { schedule, to_batch: 10_000, parallel: 2 },
-      factories: { schedule },
+      'user-operations': { schedule: yearly, parallel: 1 },
+      'optimism-batch-blocks': { schedule: yearly, to_batch: 10_000, parallel: 2 },
+      factories: { schedule: yearly },
     },
   })),
 });

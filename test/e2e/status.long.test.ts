@@ -4,15 +4,15 @@ import { faultsAtRates, type SimulatedChain } from '../../simulator/index.ts';
 import { call, eventually, startProgram } from '../harness/process.ts';
 import { testKey } from '../harness/explorer.ts';
 import { openWorld } from '../harness/world.ts';
+import { plainChain } from '../harness/sync.ts';
 
 /** More pages than can be read before a busy machine has looked, in a world that has a pace. */
 const manyOperations = 2_000_000;
 
 const chain: SimulatedChain = {
+  ...plainChain,
   id: 11_155_420,
   name: 'optimism-sepolia',
-  family: 'optimism',
-  generation: 'v12',
   userOperations: 8_000,
   batches: { first: 1, count: 40, blocks: 100 },
   factories: 300,

@@ -12,13 +12,12 @@ import { freshDatabase, untilLocked } from '../harness/database.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { beginRun, claim, openContender, pageBudget, walkOn } from '../harness/runner.ts';
 import { differences } from '../harness/tables.ts';
+import { plainChain } from '../harness/sync.ts';
 
 const seed = 11;
 const chain: SimulatedChain = {
-  id: 10,
-  name: 'optimism',
+  ...plainChain,
   family: 'arbitrum',
-  generation: 'v12',
   userOperations: 260,
   batches: { first: 1, count: 8, blocks: 60 },
   factories: 20,

@@ -1,37 +1,29 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { z } from 'zod';
-import type { SimulatedChain } from '../../../simulator/index.ts';
 import type { exportDocument } from '../../../src/cli/export.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
-import { simulated } from '../../harness/explorer.ts';
 import { call, emptyFolder } from '../../harness/process.ts';
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
-import { runSync } from '../../harness/sync.ts';
+import type { OpenDatabase } from '../../harness/database.ts';
+import { openCopy, plainChain } from '../../harness/sync.ts';
 
 type ExportDocument = z.infer<typeof exportDocument>;
 
-const chain = (id: number, name: string): SimulatedChain => ({
-  id,
-  name,
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 150,
-  batches: { first: 1, count: 3, blocks: 20 },
-  factories: 12,
-});
-
 /** Two chains, copied. */
-export async function copiedChains(): Promise<TestDatabase> {
-  const chains = [chain(10, 'optimism'), chain(8453, 'base')];
-  const simulator = await simulated({ seed: 7, chains });
-  const database = await freshDatabase();
-  await runSync(database, { url: simulator.url, chains, operations: operationNames });
+export async function copiedChains(): Promise<OpenDatabase> {
+  const chains = [plainChain, { ...plainChain, id: 8453, name: 'base' }].map((chain) => ({
+    ...chain,
+    userOperations: 150,
+    batches: { first: 1, count: 3, blocks: 20 },
+    factories: 12,
+  }));
+  const { database, sync } = await openCopy(chains, { seed: 7 });
+  await sync({ operations: operationNames });
   return database;
 }
 
 /** A folder to export to, and what is in it. */
-export async function openLake({ url }: Pick<TestDatabase, 'url'>) {
+export async function openLake({ url }: Pick<OpenDatabase, 'url'>) {
   const folder = join(await emptyFolder(), 'lake');
   const run = (args: readonly string[] = []) =>
     call(['export', ...args, '--to', folder, '--json'], { env: { DATABASE_URL: url } });

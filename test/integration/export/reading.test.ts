@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import { freshDatabase, type OpenDatabase } from '../../harness/database.ts';
 import { openDuckDb, type DuckRow } from './duckdb.ts';
 import { copiedChains, openLake } from './lake.ts';
 
@@ -27,7 +27,7 @@ const plain = (rows: readonly DuckRow[]) =>
     )
     .toSorted();
 
-async function storedRows({ pool }: TestDatabase, name: string) {
+async function storedRows({ pool }: OpenDatabase, name: string) {
   const { rows } = await pool.query<{ row: DuckRow }>(`
     select (select jsonb_object_agg(key, value) from jsonb_each_text(to_jsonb(r))) as row
     from explorer.${name} as r`);
