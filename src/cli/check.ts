@@ -179,12 +179,12 @@ async function checkDatabase(settings: Settings, database: OpenDatabase): Promis
 async function checkSchemaState({ pool }: OpenDatabase): Promise<Check> {
   const state = await unlessDenied(() => readSchema(pool));
   if (state === null) return checkOf('schema', 'this role may not look at the migrations');
-  const { applied, of_program: all, ahead, schema_version: version } = state;
+  const { applied, of_program: all, ahead } = state;
   const missing = state.missing.length;
   const total = counted(all, 'migration');
   if (applied === 0)
     return checkOf('schema', `none yet; sync, start or migrate creates it (${total})`);
-  const found = `${all - missing} of ${total} applied, version ${version}`;
+  const found = `${all - missing} of ${total} applied`;
   if (ahead > 0) {
     return checkOf('schema', `${found}; ${ahead} of a newer program: ${newerDatabase}`, 'failed');
   }

@@ -70,7 +70,7 @@ test('check says which database and explorer it found, and no secret of either',
   const text = (await run(['check'])).stdout;
   expect(text).toContain('configuration: explorer-etl.yaml: 2 chains, 6 feeds');
   expect(text).toContain(`database: ${pathname.slice(1)} on ${hostname}:${port}, Postgres `);
-  expect(text).toMatch(/schema: (\d+) of \1 migrations? applied, version \d{13}$/m);
+  expect(text).toMatch(/schema: (\d+) of \1 migrations? applied$/m);
   expect(text).toContain(`explorer: ${new URL(simulator.url).host}: 6 feeds answered in `);
   expect(text).toMatch(/Next: {2}explorer-etl sync/);
   for (const secret of [testKey, password].filter((one) => one !== '')) {
