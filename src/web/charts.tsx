@@ -56,7 +56,7 @@ interface LegendProps {
   readonly children?: ComponentChildren;
 }
 
-const Legend = ({ of, children }: LegendProps) => (
+export const Legend = ({ of, children }: LegendProps) => (
   <ul class="row legend" aria-live="polite">
     {children}
     {of.map(([label, look, value]) => (

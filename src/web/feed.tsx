@@ -12,16 +12,13 @@ function factsOf(feed: FeedStatus, now: string): readonly Fact[] {
   const { newest_item: newest, poll, left, unit, quarantined, schema_drift: drift } = feed;
   const { top = null, bottom = null } = feed.progress.reached ?? {};
   const requests = left.requests.likely ?? left.requests.least;
+  const ends = left.ends_in_s;
   const hasReached = top !== null && bottom !== null;
   return [
     ['Rows', count(feed.rows), `${count(feed.rows_today)} of them today`],
     ['Pages read', count(feed.pages)],
     ['Verified', verifiedShare(feed), openText(feed) || 'no gaps'],
-    [
-      'Left',
-      requests && `about ${counted(requests, 'request')}`,
-      left.ends_in_s && duration(left.ends_in_s),
-    ],
+    ['Left', requests && `about ${counted(requests, 'request')}`, ends && duration(ends)],
     ['The walk reached', hasReached && `${unit} ${count(bottom)} to ${count(top)}`],
     [
       'Newest item',

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { RunsDocument } from '../status/endpoints.ts';
 import { paceOf, useJson, type Answer } from './api.ts';
-import { Axis, Strip, type Shape } from './charts.tsx';
+import { Axis, Legend, Strip, type Shape } from './charts.tsx';
 import { age, count, counted, moment } from './format.ts';
 import { Card, Chip, FeedLink, Loaded, Table, tones } from './parts.tsx';
 import type { Column, ViewProps } from './parts.tsx';
@@ -32,6 +32,15 @@ const laneColumns = (axis: RunsDocument): Column<Lane>[] => [
   ],
 ];
 
+/** Lanes differ by height, states by colour. */
+const legend = [
+  ['live', ['var(--plain)', 1, 3]],
+  ['backfill', ['var(--plain)', 6, 3]],
+  ['finished', [`var(--${tones.finished})`, 1, 8]],
+  ['running', [`var(--${tones.open})`, 1, 8]],
+  ['failed or killed', [`var(--${tones.failed})`, 1, 8]],
+] as const;
+
 /** Events, and a lane for each feed: live runs above backfills. */
 function Timeline(document: RunsDocument) {
   const { runs, events } = document;
@@ -52,7 +61,12 @@ function Timeline(document: RunsDocument) {
   });
   const words = events.map(({ sentence }) => sentence).join(' ');
   if (events.length > 0) lanes.unshift(['events', words, events.map(eventShape)]);
-  return <Table class="stacked timeline" columns={laneColumns(document)} rows={lanes} />;
+  return (
+    <>
+      <Legend of={legend} />
+      <Table class="stacked timeline" columns={laneColumns(document)} rows={lanes} />
+    </>
+  );
 }
 
 type Line = Partial<Omit<Run, 'feed'>> & {

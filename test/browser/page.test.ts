@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { outageStatus } from '../../src/status/status.ts';
 import { accessViolations, connectBrowser, openPage, servePage } from './page.ts';
 import { hostile, sceneOf, type SceneName } from './scenes.ts';
 
@@ -111,6 +112,15 @@ test('it is grey before the first status, and as soon as the program is gone', a
   expect(await page.locator('.feeds tbody tr').count()).toBe(6);
 });
 
+// Zero rows, or no feeds, while nobody knows.
+test('it says that nothing is known while the database is away', async () => {
+  const { page, server } = await openScene('well', '/feed/10/user-operations');
+  server.show({ status: outageStatus(new Date(), new Error('It is slow.')) });
+  await page.reload();
+  await page.getByText('Unknown until the database answers.').waitFor();
+  expect(await page.locator('.numbers, .feeds, .facts').count()).toBe(0);
+});
+
 const shifts = (page: Page) =>
   page.evaluate<number>(
     `new Promise((resolve) => new PerformanceObserver((list) =>
@@ -138,6 +148,7 @@ test('the table follows a first read, and nothing moves', async () => {
   await row.getByText('12,000', { exact: true }).waitFor();
   expect(await row.locator('.chip').textContent()).toBe('running');
   expect(await row.textContent()).toContain('0.9 pages/s1.6 h left');
+  expect(await row.textContent()).toContain('18.7 %being read');
   expect(await row.locator('svg').getAttribute('aria-label')).toContain('reading 5.6 %');
   const { status } = sceneOf('reading');
   const feeds = status.feeds.map((feed, at) => (at === 0 ? { ...feed, rows: 1_482_100 } : feed));
