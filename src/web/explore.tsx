@@ -108,7 +108,8 @@ function Result({ data, query, chains }: { data: QueryDocument; query: Query; ch
   const cells = columnsOf(columns, chains);
   const type = columns.find(({ name }) => name === chart?.x)?.type ?? '';
   const isOverTime = /^(?:date|timestamp)/u.test(type);
-  if (chart !== null && !isOverTime) cells.unshift(barsOf(shown, chart.y));
+  const isRanking = chart !== null && !isOverTime;
+  if (isRanking) cells.unshift(barsOf(shown, chart.y));
   return (
     <>
       {chart !== null && isOverTime && rows.length > 0 && (
@@ -120,7 +121,7 @@ function Result({ data, query, chains }: { data: QueryDocument; query: Query; ch
         {rows.length > mostRows && `, ${mostRows} of them below`}, {count(ms)} ms
       </p>
       <div class="scroll" tabIndex={0} role="region" aria-label="Rows">
-        <Table class="plain" columns={cells} rows={shown} />
+        <Table class={isRanking ? 'bars' : 'plain'} columns={cells} rows={shown} />
       </div>
     </>
   );
