@@ -98,7 +98,7 @@ function Numbers({ totals, credits, as_of: now, feeds }: StatusDocument) {
         [
           'Verified complete',
           share === null ? '–' : percent(share),
-          share && (gapsText(feeds) || 'no gaps'),
+          share !== null && (gapsText(feeds) || 'no gaps'),
         ],
         ['Credits today', count(credits.spent), limit + forecastText(credits.forecast, now)],
       ]}

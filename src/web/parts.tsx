@@ -56,7 +56,7 @@ export const Facts = ({ facts, class: kind = '' }: { facts: readonly Fact[]; cla
         <div key={term}>
           <dt>{term}</dt>
           <dd>{value}</dd>
-          {note && <dd class="quiet">{note}</dd>}
+          {note ? <dd class="quiet">{note}</dd> : null}
         </div>
       ))}
   </dl>
