@@ -109,7 +109,7 @@ export function RunTable({ answer, now, isOfOneFeed = false }: RunTableProps) {
         const lines = linesOf(document);
         return (
           <>
-            <Table class="stacked" columns={columns} rows={lines.slice(0, shown)} />
+            <Table class="stacked runs" columns={columns} rows={lines.slice(0, shown)} />
             {lines.length > shown && (
               <button type="button" onClick={() => setShown(shown * 5)}>
                 Show more of {count(lines.length)}
