@@ -26,7 +26,7 @@ const progressMs = 5_000;
 export function register({ command, run, explain }: Registry): void {
   addFeedOptions(command).action(run(replay));
   explain(
-    ['explorer-etl replay', 'explorer-etl replay --chain 10 --operation user-operations'],
+    ['explorer-etl replay', 'explorer-etl replay --chain 10'],
     `Decodes the pages that explorer.archive keeps, oldest first, and upserts their rows. A row that a newer
 page wrote stays. Workers may run meanwhile. Ranked lists are left out: each ranking reads them whole.
 Interrupted or killed, the same command starts again, and ends with the same rows.`,

@@ -85,7 +85,7 @@ function verdict(look: Look, { counts }: VerifyDocument): string {
   return `${mark(look, 'good')} complete: ${all}`;
 }
 
-/** `optimism (10) user-operations` */
+/** Chain, its number, list. */
 const nameOf = ({ chain, chain_id, operation }: Feed): string =>
   printable(`${chain ?? 'chain'} (${chain_id}) ${operation}`);
 

@@ -246,6 +246,7 @@ export const percentage = z.union([z.number(), nearestDouble]).nullish();
 /** A count, height or id: none is negative, or beyond 2^53. */
 export const count = z.int().nonnegative().nullish();
 
+/** Thirty-two bytes of hex, stored in lower case. */
 export const hash = hexOf(64, 'a hash');
 
 /** A block height or batch number as the JSON integer it is in the API. */

@@ -12,7 +12,7 @@ import { commandFor, finding, type Finding, findingOf, type RawFinding } from '.
 import { count, instant } from './schema.ts';
 
 const verifiedFeed = z.strictObject({
-  feed: z.string().describe('Name of the feed, such as 10/user-operations.'),
+  feed: z.string().describe('Name of the feed: chain number, slash, operation.'),
   chain_id: count,
   chain: z.string().nullable().describe('Name of the chain. Null: unknown.'),
   operation: z.string(),
@@ -154,7 +154,7 @@ export async function recountCoverage(db: Database): Promise<void> {
     spanned_blocks, last_page_at
   `;
   await transact(db, async (tx) => {
-    // Every commit takes this lock last: the next read has all of a commit or none of it.
+    // Commits lock the second last, after the first: the next read has all of a commit or none of it.
     await tx.execute(sql`lock table etl.batch_coverage, etl.coverage in share row exclusive mode`);
     await tx.execute(sql`delete from etl.coverage`);
     await tx.execute(

@@ -188,11 +188,7 @@ const isNested = (value: unknown): value is object =>
 
 export function isDeeper(value: unknown, levels: number): boolean {
   if (!isNested(value)) return false;
-  if (levels === 0) return true;
-  for (const key in value) {
-    if (isDeeper(Reflect.get(value, key), levels - 1)) return true;
-  }
-  return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 /** A copy of the value in which everything below `levels` is replaced by a mark. */

@@ -112,7 +112,7 @@ test('it is grey before the first status, and as soon as the program is gone', a
   expect(await page.locator('.feeds tbody tr').count()).toBe(6);
 });
 
-// Zero rows, or no feeds, while nobody knows.
+// Zero rows, or no feeds, while both are unknown.
 test('it says that nothing is known while the database is away', async () => {
   const { page, server } = await openScene('well', '/feed/10/user-operations');
   server.show({ status: outageStatus(new Date(), new Error('It is slow.')) });

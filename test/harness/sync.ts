@@ -202,7 +202,7 @@ export const smallChain = (changes: Partial<SimulatedChain>): SimulatedChain => 
 interface CopyOptions extends Partial<SimulatorOptions> {
   /** A fresh one if absent. */
   readonly database?: OpenDatabase;
-  /** What each sync is told unless it says otherwise. */
+  /** What each sync has unless it says otherwise. */
   readonly run?: Partial<SyncRun>;
 }
 

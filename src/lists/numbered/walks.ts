@@ -87,7 +87,7 @@ const moveLatestBatch = (tx: Transaction, run: NumberedRun, latest: number) =>
 /** As SQL: the numbers from one to another that were never read to their end. */
 export const unreadRanges = (feed: Feed, from: number, to: SQL) => sql`(
   int8multirange(int8range(${from}::bigint, greatest(${to} + 1, ${from}::bigint)))
-    - (select read from etl.covered_batches where ${ofFeed(feed)})
+    - coalesce((select read from etl.covered_batches where ${ofFeed(feed)}), '{}')
 )`;
 
 /** Whether a number of the range was never read to its end. */

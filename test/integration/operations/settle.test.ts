@@ -91,11 +91,11 @@ async function endWalk(
   const spelled = `{${served.map(({ height }) => `[${height},${height}]`).join(',')}}`;
   const scope = { batch, ...(isProbe && { probe: true }) };
   await transact(db, async (tx) => {
-    const told = await tx.execute<{ id: string }>(`
+    const answer = await tx.execute<{ id: string }>(`
       insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state)
       values (${chain_id}, 'optimism-batch-blocks', 'backfill', ${run_id}, 'numbered', '${JSON.stringify(scope)}', 'finished')
       returning id`);
-    const walk_id = Number(told.rows[0]?.id);
+    const walk_id = Number(answer.rows[0]?.id);
     await tx.execute(`
       insert into etl.pages (id, walk_id, feed, sequence, items, rows, repeats, quarantined, inserted, changed,
                              heights, bytes, body_hash, attempts, latency_ms, credits, fetched_at)

@@ -36,10 +36,10 @@ async function world() {
     verify: () => call(['verify', '--database-url', database.url]),
     /** Changes the third page so many times from now on, or whenever it is requested. */
     lie: (how: Lie, times = Infinity) => {
-      let told = 0;
+      let lies = 0;
       served.alter = (page, url) => {
-        if (tokenOf(url) !== third || told === times) return page;
-        told += 1;
+        if (tokenOf(url) !== third || lies === times) return page;
+        lies += 1;
         return how(page);
       };
     },
