@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { expect, test } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
 import { freshDatabase, type TestDatabase } from '../harness/database.ts';
-import { eventually, Child } from '../harness/process.ts';
+import { eventually } from '../harness/process.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 const rows = 300_000;
@@ -15,7 +16,7 @@ const heapMb = 96;
 
 const fillerOf = (n: number): string => createHash('md5').update(String(n)).digest('hex');
 
-/** A query in a process of little memory, whose stdout nobody reads yet. */
+/** A query in a process of little memory with an unread stdout; `ended`: its exit and its stderr. */
 function largeQuery(database: TestDatabase, ...flags: readonly string[]) {
   const child = spawn(
     process.execPath,
@@ -26,14 +27,16 @@ function largeQuery(database: TestDatabase, ...flags: readonly string[]) {
       env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
     },
   );
-  return { child, watched: new Child(child, ['stderr']) };
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = Promise.all([once(child, 'close'), text(child.stderr)]);
+  return { child, ended };
 }
 
 test.each([['--format', 'csv'], ['--json']])(
   'an answer larger than memory reaches a slow reader whole: %s %s',
   async (...flags) => {
     const database = await freshDatabase();
-    const { child, watched } = largeQuery(database, ...flags);
+    const { child, ended } = largeQuery(database, ...flags);
     await eventually('Postgres to wait for the reader', async () => {
       const waiting = await database.query(
         `select from pg_stat_activity where wait_event = 'ClientWrite' and datname = current_database()`,
@@ -51,18 +54,16 @@ test.each([['--format', 'csv'], ['--json']])(
     expect(last).toMatch(
       flags.includes('csv') ? new RegExp(`^${rows},`, 'u') : new RegExp(`"n":${rows},`, 'u'),
     );
-    expect(await watched.exit).toEqual({ code: 0, signal: null });
-    expect(watched.stderr).toBe('');
+    expect(await ended).toEqual([[0, null], '']);
   },
 );
 
 test('a reader that has had enough, such as head, ends it quietly', async () => {
   const database = await freshDatabase();
-  const { child, watched } = largeQuery(database, '--format', 'csv');
+  const { child, ended } = largeQuery(database, '--format', 'csv');
   await once(child.stdout, 'readable');
   child.stdout.destroy();
-  expect(await watched.exit).toEqual({ code: 0, signal: null });
-  expect(watched.stderr).toBe('');
+  expect(await ended).toEqual([[0, null], '']);
   await eventually('Postgres to be done with it', async () => {
     const others = await database.query(
       `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
