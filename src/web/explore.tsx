@@ -141,7 +141,7 @@ function Chosen({ query, chains }: { readonly query: Query; readonly chains: Cha
     </button>
   );
   return (
-    <Card title={title} aside={button} class="answer">
+    <Card title={title} aside={button}>
       {failure !== null && <p role="alert">{failure}</p>}
       <Loaded {...answer}>{(data) => <Result data={data} query={query} chains={chains} />}</Loaded>
       <details>

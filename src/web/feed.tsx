@@ -135,7 +135,7 @@ function Coverage({ name, query, status }: ViewProps) {
   const answer = useJson<CoverageDocument>('coverage.json', params, paceOf(status));
   const zoom = isStored(answer.data) && <Zoom document={answer.data} />;
   return (
-    <Card title="Coverage" aside={zoom} class="coverage">
+    <Card title="Coverage" aside={zoom}>
       <CoverageLegend />
       <Loaded {...answer}>
         {(data) => (

@@ -2,7 +2,7 @@ import type { StripsDocument } from '../status/endpoints.ts';
 import type { FeedStatus, Reason, StatusDocument } from '../status/schema.ts';
 import { isRunning } from '../status/lanes.ts';
 import { paceOf, useJson, type Answer } from './api.ts';
-import { Axis, CoverageLegend, CoverageStrip } from './charts.tsx';
+import { Axis, CoverageLegend, CoverageStrip, Ends } from './charts.tsx';
 import { age, ago, compact, count, counted, duration, moment, percent, second } from './format.ts';
 import {
   AdviceList,
@@ -58,7 +58,10 @@ export function Banner(answer: StatusAnswer) {
             <b>{headline(answer)}</b>
             {sentence && `: ${sentence}`}
           </p>
-          <p>{data === null ? 'The page goes on by itself.' : timesOf(data)}</p>
+          {/* The key makes it a new line instead of one that moves. */}
+          <p key={String(data === null)}>
+            {data === null ? 'The page goes on by itself.' : timesOf(data)}
+          </p>
         </div>
         {command !== null && <Command text={command} />}
       </div>
@@ -190,6 +193,7 @@ function columnsOf(status: StatusDocument, strips: StripsDocument | null): Colum
     const parts = cells.map((state, from) => ({ state, from, to: from + 1 }));
     return <CoverageStrip of={`${chain} ${label}`} parts={parts} end={cells.length || 1} />;
   };
+  const axis = strips === null ? <Ends labels={['Coverage']} /> : <Axis {...strips} />;
   return [
     ['Feed', nameCell(overall.sentence), 'head'],
     ['State', ({ state }) => <Chip state={state} />],
@@ -198,7 +202,7 @@ function columnsOf(status: StatusDocument, strips: StripsDocument | null): Colum
     ['Newest item', newestCell, 'number'],
     ['Last poll', pollCell, 'number'],
     ['Verified', (feed) => cell(verifiedShare(feed), openText(feed)), 'number'],
-    ['Coverage', strip, 'long', strips === null ? 'Coverage' : <Axis {...strips} />],
+    ['Coverage', strip, 'long', axis],
   ];
 }
 

@@ -38,7 +38,8 @@ type LoadedProps<T> = Answer<T> & { readonly children: (data: T) => ComponentChi
 export const Loaded = <T,>({ data, problem, children }: LoadedProps<T>) => (
   <>
     {problem !== null && <p role="alert">{problem}</p>}
-    {data === null ? <p class="quiet">{problem === null && 'Reading …'}</p> : children(data)}
+    {data === null && problem === null && <p class="quiet" aria-busy="true" children="Reading …" />}
+    {data !== null && children(data)}
   </>
 );
 
