@@ -95,9 +95,9 @@ test('a range of blocks is read alone, for its own pages, one at the head and on
   expect(await run('backfill', ...range)).toMatchObject({ code: 0, requests: 0 });
 });
 
-test('a range of batches that a command named is what is wanted of them', async () => {
+test.each(['3', '6'])('batches that a command named, 3 to %s, are what is wanted', async (to) => {
   const { run, expectDone } = await world({ 'optimism-batch-blocks': {} });
-  await run('sync', '--from-batch', '3', '--to-batch', '6');
+  await run('sync', '--from-batch', '3', '--to-batch', to);
 
   expect((await run('sync')).requests).toBeLessThanOrEqual(2);
 
