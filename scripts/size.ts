@@ -63,6 +63,9 @@ function sizesOf(file: string): readonly (readonly [string, number])[] {
     const words = readFileSync(file, 'utf8').match(/[\p{L}\p{N}]\S*/gu) ?? [];
     return [kilobytes, ['docs words', words.length]];
   }
+  if (file.startsWith('test/harness/')) {
+    return [kilobytes, ['test', lines()], ['test/harness', lines()]];
+  }
   return ['simulator', 'test'].includes(top) ? [kilobytes, [top, lines()]] : [kilobytes];
 }
 

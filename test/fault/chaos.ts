@@ -9,7 +9,7 @@ import { foundBy, ledgerFaults } from '../harness/ledger.ts';
 import { startProgram, type Worker } from '../harness/process.ts';
 import { seededRandom } from '../harness/random.ts';
 import { watchedDifferences } from '../harness/tables.ts';
-import { truthAt } from '../harness/truth/truth.ts';
+import { truthAt } from '../truth/truth.ts';
 import { chainOfSeed } from '../harness/world.ts';
 
 export interface ChaosPlan {

@@ -14,7 +14,7 @@ import { sumFaults, sumUp } from '../harness/sums.ts';
 import { runSync } from '../harness/sync.ts';
 import { watchedDifferences } from '../harness/tables.ts';
 import { chainOfSeed } from '../harness/world.ts';
-import { truthAt } from '../harness/truth/truth.ts';
+import { truthAt } from '../truth/truth.ts';
 
 const hourMs = 3_600_000;
 /** Every how long a run of the lists that grow comes, and one of the rankings. */

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { SimulatedChain } from '../../simulator/index.ts';
 import { openCopy, plainChain, type SyncRun } from './sync.ts';
 import type { OpenDatabase, UsedDatabase } from './database.ts';
-import { truthAt } from './truth/truth.ts';
+import { truthAt } from '../truth/truth.ts';
 import { ledgerFaults } from './ledger.ts';
 import { watchedDifferences } from './tables.ts';
 import { sumFaults, sumUp } from './sums.ts';

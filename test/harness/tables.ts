@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { SimulatedChain } from '../../simulator/index.ts';
-import { truth, truthAt, type TruthScope } from './truth/truth.ts';
+import { truth, truthAt, type TruthScope } from '../truth/truth.ts';
 
 /**
  * Columns that say when and from which page a row came, and of a chain what the explorer does not report; the truth

@@ -2,7 +2,7 @@ import type { Motion, SimulatedChain } from '../../../simulator/index.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { openCopy, type SyncRun, plainChain } from '../../harness/sync.ts';
 import { inWords } from '../../harness/verified.ts';
-import { truthAt } from '../../harness/truth/truth.ts';
+import { truthAt } from '../../truth/truth.ts';
 
 const seed = 17;
 export const minuteMs = 60_000;

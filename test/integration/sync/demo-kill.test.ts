@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { demoDocument } from '../../../src/cli/demo.ts';
 import { exitSchema } from '../../harness/documents.ts';
 import { demoChains, demoStart } from '../../../simulator/index.ts';
-import { truth } from '../../harness/truth/truth.ts';
+import { truth } from '../../truth/truth.ts';
 import { call, command, eventually, findWorker } from '../../harness/process.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { Generation, Oddity } from '../../../simulator/index.ts';
-import { quarantined } from '../../harness/truth/truth.ts';
+import { quarantined } from '../../truth/truth.ts';
 import { copySeed, openCopy, secretKey, smallChain } from '../../harness/sync.ts';
 
 const oddities: readonly Oddity[] = [

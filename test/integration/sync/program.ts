@@ -2,7 +2,7 @@ import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.
 import { simulated, testKey } from '../../harness/explorer.ts';
 import { call, configFolder } from '../../harness/process.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { truth } from '../../harness/truth/truth.ts';
+import { truth } from '../../truth/truth.ts';
 import { plainChain } from '../../harness/sync.ts';
 
 const seed = 41;

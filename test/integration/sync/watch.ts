@@ -3,7 +3,7 @@ import type { RunScope } from '../../../src/lists/tables.ts';
 import { type ConfiguredLane, configuredLanes } from '../../../src/sync/targets.ts';
 import { openCopy, plainChain, settingsFor, type SyncRun } from '../../harness/sync.ts';
 import { openRunner } from '../../harness/runner.ts';
-import { truthAt } from '../../harness/truth/truth.ts';
+import { truthAt } from '../../truth/truth.ts';
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;

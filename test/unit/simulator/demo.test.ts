@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { demoChains, demoStart, type SimulatedChain } from '../../../simulator/index.ts';
-import { truth } from '../../harness/truth/truth.ts';
+import { truth } from '../../truth/truth.ts';
 
 const seed = 1;
 const copied = 10;

@@ -1,21 +1,21 @@
-import { listBatches, newestNumber, type ListedBatch } from '../../../simulator/batches.ts';
-import { bundlesSeen, type Bundle } from '../../../simulator/bundles.ts';
-import type { OperationName } from '../../../simulator/index.ts';
-import { itemsBelow } from '../../../simulator/pages.ts';
+import { listBatches, newestNumber, type ListedBatch } from '../../simulator/batches.ts';
+import { bundlesSeen, type Bundle } from '../../simulator/bundles.ts';
+import type { OperationName } from '../../simulator/index.ts';
+import { itemsBelow } from '../../simulator/pages.ts';
 import {
   bundlers,
   bundlesOf,
   factories,
   paymasters,
   type Ranked,
-} from '../../../simulator/rankings.ts';
-import { seenOperations, type UserOperation } from '../../../simulator/user-operations.ts';
+} from '../../simulator/rankings.ts';
+import { seenOperations, type UserOperation } from '../../simulator/user-operations.ts';
 import {
   createWorld,
   startInstantMs,
   type SimulatedChain,
   type World,
-} from '../../../simulator/world.ts';
+} from '../../simulator/world.ts';
 import { addressRows, createObservations, type Observations, type Row } from './addresses.ts';
 import { batchRows, blockRows, blocksInScope, isoOf, reorgRows } from './batches.ts';
 

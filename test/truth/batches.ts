@@ -1,7 +1,7 @@
-import { batchRange, listedAtMs } from '../../../simulator/batches.ts';
-import { blockAt, blockHash, type Block } from '../../../simulator/blocks.ts';
-import { reorgsBetween, reorgsOf } from '../../../simulator/motion.ts';
-import { lacksHash, type World } from '../../../simulator/world.ts';
+import { batchRange, listedAtMs } from '../../simulator/batches.ts';
+import { blockAt, blockHash, type Block } from '../../simulator/blocks.ts';
+import { reorgsBetween, reorgsOf } from '../../simulator/motion.ts';
+import { lacksHash, type World } from '../../simulator/world.ts';
 import type { Observations, Row } from './addresses.ts';
 
 /** An instant as rows hold it; null for none. */

@@ -1,5 +1,5 @@
-import { addressFactsOf, minerFactsOf, type Label } from '../../../simulator/addresses.ts';
-import type { World } from '../../../simulator/world.ts';
+import { addressFactsOf, minerFactsOf, type Label } from '../../simulator/addresses.ts';
+import type { World } from '../../simulator/world.ts';
 
 /** A row by its columns: absent values null, big integers as decimal strings, times as ISO text. */
 export type Row = Record<string, unknown>;
