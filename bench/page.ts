@@ -83,7 +83,7 @@ async function measure(pool: Pool, { url, dataDirectory }: { url: string; dataDi
     commandLine: (command) => command,
     now: () => performance.now(),
   });
-  server.use({ url, directUrl: null });
+  server.use(url);
   try {
     const page = `http://${addressText(server.address)}/`;
     const rows: string[][] = [];

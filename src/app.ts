@@ -13,7 +13,7 @@ import { isPermissionDenied, MigrationError } from './db/failure.ts';
 import { type Waiting, withAdvisoryLock } from './db/lock.ts';
 import { migrate, type Migrated } from './db/migrate.ts';
 import { areRolesGranted, grantRoles } from './db/roles.ts';
-import { findWays } from './db/route.ts';
+import { demandSession } from './db/route.ts';
 import { type DatabaseTimeouts, workTimeouts } from './db/timeouts.ts';
 import { openWorkPools } from './db/pool.ts';
 import type { Database } from './db/transaction.ts';
@@ -115,11 +115,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { settings, database, log, supervise, dbTimeouts = workTimeouts, timeouts = {} } = options;
   const { url } = database;
   let { explorer } = settings;
-  const { route, session } = await findWays(url, directUrlOf(settings, database));
-  const isPooled = route.is !== 'direct';
-  if (isPooled) log.write('database.pooled', { pooler: route.pooler, mode: route.is });
+  const session = await demandSession(url);
   await using end = new AsyncDisposableStack();
-  const { pool, budgetPool } = openWorkPools(url, isPooled, dbTimeouts);
+  const { pool, budgetPool } = openWorkPools(session, dbTimeouts);
   end.defer(() => pool.end());
   end.defer(() => budgetPool.end());
   const db = drizzle(pool);
@@ -227,9 +225,3 @@ export function openClient(
     sleep,
   });
 }
-
-/** The URL past a pooler; the embedded Postgres has none. */
-export const directUrlOf = (
-  { directUrl }: Pick<Settings, 'directUrl'>,
-  { embedded }: Pick<OpenDatabase, 'embedded'>,
-): string | null => (embedded === null ? directUrl : null);

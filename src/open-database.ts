@@ -49,8 +49,8 @@ export async function openDatabase(
     max: poolConnections,
     applicationName,
     settings: quickReading,
-    // Sent once connected: a pooler refuses it in the connection's options.
-    pooled: 'sessions',
+    // It may lead through a pooler: commands that need a session look later.
+    isPooled: true,
   });
   try {
     await pool.query('select 1');

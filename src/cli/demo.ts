@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { directUrlOf, prepareDatabase } from '../app.ts';
+import { prepareDatabase } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { withName } from '../db/timeouts.ts';
 import { feedName } from '../lists/feed.ts';
@@ -100,7 +100,7 @@ async function demo(outer: Context, options: DemoOptions): Promise<Exit> {
   using screen = await openScreen(context, [`The page: ${urlOf(page)}`]);
   screen.step('Starting Postgres');
   await using database = await openFor(settings, { ...context, name: demoDatabase }, 'writes');
-  page.use({ url: database.url, directUrl: directUrlOf(settings, database) });
+  page.use(database.url);
   await prepareDatabase(database, context.waiting);
   const result = await runDemo({ context, settings, database, screen });
   const text = demoText(result, context.out, context.commandLine);

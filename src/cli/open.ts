@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { directUrlOf } from '../app.ts';
 import { addressProblem, defaultListen, parseAddress } from '../config/schema.ts';
 import type { ListenAddress, Settings } from '../config/settings.ts';
 import { addressText } from '../http/access.ts';
@@ -44,7 +43,7 @@ async function open(context: Context, options: OpenOptions) {
   await using end = new AsyncDisposableStack();
   end.defer(() => server.close());
   const url = urlOf(server);
-  server.use({ url: database.url, directUrl: directUrlOf(settings, database) });
+  server.use(database.url);
   context.print(openDocument, { url }, `${printable(url)}   Ctrl-C ends it\n`);
   // Without a terminal, no person is there to look. Without a browser, the printed URL is enough.
   if (options.browser && context.out.isTerminal && !context.json) {

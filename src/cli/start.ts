@@ -1,13 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import {
-  directUrlOf,
-  openEngine,
-  prepareDatabase,
-  type Engine,
-  type SourceOptions,
-} from '../app.ts';
+import { openEngine, prepareDatabase, type Engine, type SourceOptions } from '../app.ts';
 import { ConfigError } from '../config/environment.ts';
 import { requireApiKey, secretsOf, type Settings } from '../config/settings.ts';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
@@ -71,8 +65,7 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
   const page = address && (await servePage(context, settings, { address, works: true }));
   end.defer(() => page?.close());
   if (page !== null) log.write('http.listening', { url: urlOf(page) });
-  const { databaseUrl: url, directUrl } = settings;
-  if (url !== null) page?.use({ url, directUrl });
+  if (settings.databaseUrl !== null) page?.use(settings.databaseUrl);
   const readyAt = await workOn({ context, options, settings, log, page });
   // A signal is the normal end of `start`.
   const times = { ready_at: readyAt?.toISOString() ?? null, stopped_at: new Date().toISOString() };
@@ -146,7 +139,7 @@ async function openAll({ context, options, settings, log, page }: Work) {
   await using end = new AsyncDisposableStack();
   const database = end.use(await openDatabase(settings, context));
   const { embedded, url } = database;
-  page?.use({ url, directUrl: directUrlOf(settings, database) });
+  page?.use(url);
   if (embedded !== null) log.write('database.embedded', { folder: embedded.dataDirectory });
   const report = (reason: string) => log.write('database.locked', { reason });
   await prepareDatabase(database, { signal: context.signal, report });

@@ -43,7 +43,6 @@ export function readEnvironment(
     secretKey: secret('EXPLORER_SECRET_KEY'),
     baseUrl,
     databaseUrl: secret('DATABASE_URL'),
-    directUrl: secret('DATABASE_URL_DIRECT'),
     configFile: value(env.EXPLORER_ETL_CONFIG),
     httpToken: secret('EXPLORER_ETL_HTTP_TOKEN'),
   };

@@ -43,20 +43,11 @@ export interface SettingsInput {
 export function loadSettings(input: SettingsInput) {
   const problems: Problem[] = [];
   const report = (message: string): void => void problems.push({ message, where: null });
-  const reportUrl = (name: string, url: string | null): void => {
-    const problem = url === null ? null : databaseUrlProblem(url);
-    if (problem !== null) report(`${name}: ${problem}`);
-  };
   const environment = readEnvironment(input.env, input.cwd, report);
   const databaseUrl = input.databaseUrl ?? environment.databaseUrl;
-  const { directUrl } = environment;
-  reportUrl(input.databaseUrl === undefined ? 'DATABASE_URL' : '--database-url', databaseUrl);
-  reportUrl('DATABASE_URL_DIRECT', directUrl);
-  if (directUrl !== null && databaseUrl === null) {
-    report(
-      'DATABASE_URL_DIRECT is set and DATABASE_URL is not: with a server alone, set DATABASE_URL',
-    );
-  }
+  const urlProblem = databaseUrl === null ? null : databaseUrlProblem(databaseUrl);
+  const urlName = input.databaseUrl === undefined ? 'DATABASE_URL' : '--database-url';
+  if (urlProblem !== null) report(`${urlName}: ${urlProblem}`);
   if (environment.httpToken !== null && environment.httpToken.length < shortestToken) {
     report(
       `EXPLORER_ETL_HTTP_TOKEN is shorter than ${shortestToken} characters: make one with "openssl rand -hex 24"`,
@@ -95,8 +86,6 @@ export function loadSettings(input: SettingsInput) {
     },
     /** Null: the embedded Postgres. */
     databaseUrl,
-    /** Bypasses the pooler of `databaseUrl`; null: there is none, or it keeps sessions. */
-    directUrl,
     chains,
     http: httpSettings(config.http, environment.httpToken),
     /** Absolute path; null: no file. */
@@ -236,12 +225,11 @@ const skipSpace = (text: string, offset: number): number =>
 
 /** Keys that people use for a misplaced secret, without separators. */
 const secretKey =
-  /^(?:explorer)?(?:apikey|key|secret|secretkey|token|password|databaseurl|databaseurldirect|directurl|connectionstring)$/u;
+  /^(?:explorer)?(?:apikey|key|secret|secretkey|token|password|databaseurl|directurl|connectionstring)$/u;
 
 /** Where such a secret belongs; the first match counts. */
 const variables: readonly (readonly [RegExp, string])[] = [
-  [/direct/u, 'DATABASE_URL_DIRECT'],
-  [/database|connection|password/u, 'DATABASE_URL'],
+  [/database|directurl|connection|password/u, 'DATABASE_URL'],
   [/secret|^key$/u, 'EXPLORER_SECRET_KEY'],
   [/./u, 'EXPLORER_API_KEY'],
 ];

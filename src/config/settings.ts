@@ -49,10 +49,10 @@ export function requireApiKey({
 const shortest = 4;
 
 /** The secrets of the settings, which no line may hold: keys, tokens, passwords. */
-export const secretsOf = ({ explorer, databaseUrl, directUrl, http }: Settings): string[] => [
+export const secretsOf = ({ explorer, databaseUrl, http }: Settings): string[] => [
   ...[explorer, ...Object.values(explorer.keys)].flatMap(({ apiKey }) => apiKey ?? []),
   ...[explorer.secretKey, http.token].filter((secret) => secret !== null),
-  ...[databaseUrl, directUrl].flatMap((url) => (url === null ? [] : passwordsOf(url))),
+  ...(databaseUrl === null ? [] : passwordsOf(databaseUrl)),
 ];
 
 /** The password of a database URL, encoded and decoded. */

@@ -78,7 +78,7 @@ interface Holder {
 }
 
 /** As SQL: whether a row of `pg_locks` holds the advisory lock $1 of this database. */
-export const isHeld = `
+const isHeld = `
   locktype = 'advisory' and granted and objsubid = 1
     and pg_locks.database = (select oid from pg_database where datname = current_database())
     and ((classid::bigint << 32) | objid::bigint) = $1`;

@@ -7,15 +7,15 @@ import {
   type DatabaseTimeouts,
   type ServerSettings,
 } from './timeouts.ts';
-import { settingsOfTransactions } from './transaction.ts';
+import type { SessionWay } from './route.ts';
 
 /** A sleeping or distant server answers within 2 s. Also bounds the wait for a full pool. */
 const connectTimeoutMs = 10_000;
 
 /**
  * A pool of connections; int8 and numeric arrive as strings, because numbers lose digits. `idleTimeoutMs` 0 keeps
- * connections for ever. Without `dbTimeouts` queries have no limit, as migrations need. `pooled` states what keeps
- * `settings` behind a pooler, which may refuse those of a new connection: its session, or each transaction.
+ * connections for ever. Without `dbTimeouts` queries have no limit, as migrations need. A
+ * pooler may refuse `settings` in a new connection's options: with `isPooled` they are sent once it is open.
  */
 export function createPool(options: {
   url: string;
@@ -24,21 +24,21 @@ export function createPool(options: {
   idleTimeoutMs?: number;
   dbTimeouts?: DatabaseTimeouts;
   settings?: ServerSettings;
-  pooled?: 'sessions' | 'transactions';
+  isPooled?: boolean;
 }): Pool {
-  const { url, dbTimeouts, pooled } = options;
+  const { url, dbTimeouts, isPooled = false } = options;
   const settings = {
     ...(dbTimeouts !== undefined && settingsFor(dbTimeouts)),
     ...options.settings,
   };
   const pool = new Pool({
-    connectionString: pooled === undefined ? withSettings(url, settings) : url,
+    connectionString: isPooled ? url : withSettings(url, settings),
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveDelayMs,
-    ...(pooled === 'sessions' && { onConnect: (client) => configureSession(client, settings) }),
+    ...(isPooled && { onConnect: (client) => configureSession(client, settings) }),
     ...(dbTimeouts !== undefined && { query_timeout: dbTimeouts.answerMs }),
     ...(options.idleTimeoutMs !== undefined && { idleTimeoutMillis: options.idleTimeoutMs }),
   });
@@ -48,10 +48,6 @@ export function createPool(options: {
   pool.on('connect', (client) => {
     client.on('error', () => {});
   });
-  if (pooled === 'transactions') {
-    const all = Object.entries(settings).map(([name, value]) => `; set local ${name} = '${value}'`);
-    settingsOfTransactions.set(pool, all.join(''));
-  }
   return pool;
 }
 
@@ -69,13 +65,8 @@ export const applicationName = 'explorer-etl';
 const budgetConnections = 4;
 
 /** The pools for pages and for request slots. */
-export function openWorkPools(url: string, isPooled: boolean, dbTimeouts: DatabaseTimeouts) {
-  const quick = {
-    url,
-    dbTimeouts,
-    settings: quickReading,
-    ...(isPooled && { pooled: 'transactions' as const }),
-  } as const;
+export function openWorkPools(way: SessionWay, dbTimeouts: DatabaseTimeouts) {
+  const quick = { ...way, dbTimeouts, settings: quickReading };
   return {
     pool: createPool({ ...quick, max: poolConnections, applicationName }),
     budgetPool: createPool({

@@ -41,7 +41,7 @@ async function once<T>(pool: Pool, work: (session: PoolClient) => Promise<T>): P
   const note = (error: Error) => (said ??= error);
   session.on('error', note);
   try {
-    await session.query(`begin${settingsOfTransactions.get(pool) ?? ''}`);
+    await session.query('begin');
     const result = await work(session);
     await session.query('commit');
     isFailed = false;
@@ -53,12 +53,6 @@ async function once<T>(pool: Pool, work: (session: PoolClient) => Promise<T>): P
     session.release(isFailed);
   }
 }
-
-/** Statements that follow each `begin` of a pool, if its pooler keeps no session. */
-export const settingsOfTransactions = new WeakMap<Pool, string>();
-
-/** Whether a connection stays with its session, so that a statement may have a name and is planned once. */
-export const keepsSessions = (pool: Pool): boolean => !settingsOfTransactions.has(pool);
 
 /** Bounds the wait for each lock; a lock_timeout of the URL or the role takes precedence. */
 export const limitLockWait = (session: PoolClient, ms: number) =>

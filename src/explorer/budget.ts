@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
-import { keepsSessions } from '../db/transaction.ts';
 import { type FailureClass, failures } from '../failure.ts';
 import type { Reply } from './client.ts';
 import { type ExplorerError, KeyPausedError, type Pause } from './error.ts';
@@ -76,22 +75,6 @@ function fingerprintKey(apiKey: string): string {
 }
 
 /** What a key has cost today, and what the service last said is left. */
-export interface Spending {
-  readonly credits_spent: number;
-  /** Null: not stated today. */
-  readonly credits_remaining: number | null;
-}
-
-/** What is known of a key's day (UTC); null if it has made no request yet. */
-export async function readSpending(pool: Pool, apiKey: string): Promise<Spending | null> {
-  const { rows } = await pool.query<Spending>(
-    `select credits_spent::float8, credits_remaining::float8 from etl.budget
-     where key_fingerprint = $1 and credits_day = (clock_timestamp() at time zone 'utc')::date`,
-    [fingerprintKey(apiKey)],
-  );
-  return rows[0] ?? null;
-}
-
 /**
  * Opens a budget that reserves evenly spaced slots in the key's row of `etl.budget`. One statement on the database's
  * clock is exact and fair across processes; a fixed window on the clients' clocks let through 85 of 50. It is also the
@@ -108,9 +91,12 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
     const { limit, creditsRemaining } = reported;
     reported = nothingReported;
     const sentMs = now();
-    const name = keepsSessions(pool) ? 'request_slot' : undefined;
     const values = [fingerprint, lane, hasTurn, limit, creditsRemaining, unused];
-    const { rows } = await pool.query<SlotReply>({ name, text: reserveSlot, values });
+    const { rows } = await pool.query<SlotReply>({
+      name: 'request_slot',
+      text: reserveSlot,
+      values,
+    });
     const [reply] = rows;
     if (reply === undefined) throw new Error('the budget of the key is gone from etl.budget');
     // The statement ran between request and reply.

@@ -44,8 +44,6 @@ export interface Reply {
   /** On the wire. */
   readonly bytes: number;
   readonly limits: RateHeaders;
-  /** The service's clock, Unix time in ms, to the second; null: absent. */
-  readonly serviceMs: number | null;
   /** From sending to the last byte or the failure, in ms. */
   readonly latencyMs: number;
 }
@@ -124,15 +122,7 @@ function replyOf(
   latencyMs: number,
   { body, bytes, headers }: Pick<Exchange, 'body' | 'bytes' | 'headers'> = noAnswer,
 ): Reply {
-  const serviceMs = Date.parse(headers.date ?? '');
-  return {
-    error,
-    body,
-    bytes,
-    limits: rateHeaders(headers),
-    serviceMs: Number.isNaN(serviceMs) ? null : serviceMs,
-    latencyMs,
-  };
+  return { error, body, bytes, limits: rateHeaders(headers), latencyMs };
 }
 
 interface Exchange {

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { createPool } from '../db/pool.ts';
-import { findRoute } from '../db/route.ts';
+import { demandSession } from '../db/route.ts';
 import { quickReading } from '../db/timeouts.ts';
 import type { Database } from '../db/transaction.ts';
 
@@ -15,12 +15,6 @@ const connections = 2;
 /** Maximum of waiting requests; later ones are refused. */
 const mostWaiting = 32;
 
-interface Source {
-  readonly url: string;
-  /** Without a pooler; null: there is none. */
-  readonly directUrl: string | null;
-}
-
 /** The database is not open yet, or too many requests wait. */
 export class BusyError extends Error {
   override readonly name = 'BusyError';
@@ -30,14 +24,14 @@ export type Reader = ReturnType<typeof createReader>;
 
 /** A few read-only connections for all clients, separate from the work; opened on demand. */
 export function createReader() {
-  let source: Source | null = null;
+  let source: string | null = null;
   let opened: Promise<Pool> | null = null;
   let ready: Pool | null = null;
   let isClosed = false;
   let waiting = 0;
   let turn: Promise<unknown> = Promise.resolve();
   /** @throws BusyError before the database is known */
-  const known = (): Source => {
+  const known = (): string => {
     if (source === null) throw new BusyError('Starting: the database is being opened.');
     return source;
   };
@@ -55,7 +49,8 @@ export function createReader() {
     }
   };
   return {
-    use: (named: Source) => void (source = named),
+    /** Names the database. */
+    use: (url: string) => void (source = url),
     known,
     pool,
     /** Reads after all earlier requests. @throws BusyError, and errors of Postgres */
@@ -74,18 +69,14 @@ export function createReader() {
   };
 }
 
-async function openPool({ url, directUrl }: Source): Promise<Pool> {
-  const way = directUrl ?? url;
-  const route = await findRoute(way);
+async function openPool(url: string): Promise<Pool> {
   return createPool({
-    url: way,
+    ...(await demandSession(url)),
     max: connections,
     applicationName,
     idleTimeoutMs: idleMs,
     dbTimeouts: timeouts,
-    settings: { ...quickReading, default_transaction_read_only: 'on', ...(await rightsOf(way)) },
-    ...(route.is === 'session' && { pooled: 'sessions' as const }),
-    ...(route.is === 'transaction' && { pooled: 'transactions' as const }),
+    settings: { ...quickReading, default_transaction_read_only: 'on', ...(await rightsOf(url)) },
   });
 }
 

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { createPool } from '../db/pool.ts';
-import type { Ways } from '../db/route.ts';
+import type { SessionWay } from '../db/route.ts';
 import { every } from '../time.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
@@ -13,14 +13,13 @@ import { locks, posts } from './workers.ts';
 const [watchMs, beatMs, silenceMs] = [500, 500, 2_000];
 
 /** A process's locks. Postgres drops them with its session: others go on within 3 s, not 30 s as with pg-boss. */
-export async function openPresence({ url, isPooled }: Ways['session'], post: keyof typeof posts) {
+export async function openPresence(way: SessionWay, post: keyof typeof posts) {
   const session = createPool({
-    url,
+    ...way,
     max: 1,
     applicationName: 'explorer-etl locks',
     idleTimeoutMs: 0,
     dbTimeouts: { answerMs: silenceMs, idleSessionMs: silenceMs },
-    ...(isPooled && { pooled: 'sessions' }),
   });
   const closing = new AbortController();
   const lock = 'select pg_try_advisory_lock_shared($1, $2)';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { JobWithMetadata } from 'pg-boss';
-import type { Ways } from '../db/route.ts';
+import type { SessionWay } from '../db/route.ts';
 import { type FeedLane, feedName } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
 import { linkAbort } from './abort.ts';
@@ -17,7 +17,7 @@ const stopGraceMs = 2_000;
 export interface WorkerOptions extends SliceDependencies {
   readonly pool: Pool;
   /** Holds the session whose locks show that this process lives. */
-  readonly session: Ways['session'];
+  readonly session: SessionWay;
   readonly concurrency: number;
 }
 

@@ -5,19 +5,12 @@ import type { Pool } from 'pg';
  * now on, so that no midnight, when credits come back, falls into a test. Not for tests with jobs, since the
  * defaults of pg-boss' columns are bound to Postgres' own.
  */
-export const startAtNoon = (pool: Pool): Promise<void> =>
-  shiftClock(pool, `date_trunc('day', now(), 'utc') + interval '12 hours' - now()`);
-
-/** Sets the clock of a database ahead, in the same way. An interval as Postgres spells it, such as `1 hour`. */
-export const setClockAhead = (pool: Pool, by: string): Promise<void> =>
-  shiftClock(pool, `interval '${by}'`);
-
-/** `now()` and `clock_timestamp()` are other functions than Postgres' from now on. */
-async function shiftClock(pool: Pool, by: string): Promise<void> {
+export async function startAtNoon(pool: Pool): Promise<void> {
+  // `now()` and `clock_timestamp()` are other functions than Postgres' from now on.
   await pool.query(`
     do $$
     declare
-      shift interval := ${by};
+      shift interval := date_trunc('day', now(), 'utc') + interval '12 hours' - now();
     begin
       create schema other_clock;
       execute format(

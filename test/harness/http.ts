@@ -32,7 +32,7 @@ export async function startPage(
     now: () => performance.now(),
     ...options,
   });
-  if (url !== null) server.use({ url, directUrl: null });
+  if (url !== null) server.use(url);
   return server;
 }
 

@@ -88,8 +88,6 @@ export class Child {
 export interface ProgramEnvironment {
   /** `DATABASE_URL`. */
   readonly databaseUrl: string;
-  /** `DATABASE_URL_DIRECT`. */
-  readonly directUrl?: string;
   /** `EXPLORER_BASE_URL`. */
   readonly explorerUrl: string;
   /** Working directory: where the program finds its `explorer-etl.yaml`. */
@@ -99,14 +97,13 @@ export interface ProgramEnvironment {
 }
 
 /** The whole environment of a program: it inherits nothing of this process's own but the path. */
-function environmentOf({ databaseUrl, directUrl, explorerUrl, name }: ProgramEnvironment) {
+function environmentOf({ databaseUrl, explorerUrl, name }: ProgramEnvironment) {
   const url = new URL(databaseUrl);
   if (name !== undefined) url.searchParams.set('application_name', name);
   return {
     PATH: process.env['PATH'],
     NO_COLOR: '1',
     DATABASE_URL: name === undefined ? databaseUrl : url.href,
-    ...(directUrl !== undefined && { DATABASE_URL_DIRECT: directUrl }),
     EXPLORER_BASE_URL: explorerUrl,
     EXPLORER_API_KEY: testKey,
   };

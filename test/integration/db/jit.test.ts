@@ -26,6 +26,6 @@ test('no statement of the page is compiled', async () => {
   const url = await compilingDatabase();
   const reader = createReader();
   onTestFinished(() => reader.close());
-  reader.use({ url, directUrl: null });
+  reader.use(url);
   expect(await jitOf(await reader.pool())).toEqual([{ jit: 'off' }]);
 });

@@ -138,7 +138,7 @@ test('what works in rounds and stands still is not healthy', async () => {
 test('the page reads on two connections of its own, and cannot write', async () => {
   const reader = createReader();
   onTestFinished(() => reader.close());
-  reader.use({ url: copied.url, directUrl: null });
+  reader.use(copied.url);
   const pool = await reader.pool();
   await Promise.all([1, 2, 3].map(() => pool.query('select count(*) from etl.pages')));
   const { rows } = await pool.query<{ role: string; sessions: number }>(`

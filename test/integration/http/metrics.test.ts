@@ -169,7 +169,7 @@ test('it is served, also on an address of its own, and where the database has go
   };
   const type = 'text/plain; version=0.0.4; charset=utf-8';
   expect(await scrape(metricsAddress)).toEqual([200, type, 0]);
-  server.use({ url: database.url, directUrl: null });
+  server.use(database.url);
   await eventually('the database is seen', async () => (await scrape(metricsAddress))[2] === 1);
   expect(await scrape(server.address)).toEqual([200, type, 1]);
   await database.drop();

@@ -58,7 +58,7 @@ test.each([
   ['explorer: { key: canary }', 'explorer.key', 'EXPLORER_SECRET_KEY'],
   ['explorer: { secret-key: canary }', 'explorer.secret-key', 'EXPLORER_SECRET_KEY'],
   ['database_url: postgres://u:canary@h/d', 'database_url', 'DATABASE_URL'],
-  ['direct_url: postgres://u:canary@h/d', 'direct_url', 'DATABASE_URL_DIRECT'],
+  ['direct_url: postgres://u:canary@h/d', 'direct_url', 'DATABASE_URL'],
   ['DATABASE_URL: postgres://u:canary@h/d', 'DATABASE_URL', 'DATABASE_URL'],
   ['EXPLORER_API_KEY: canary', 'EXPLORER_API_KEY', 'EXPLORER_API_KEY'],
 ])('%s is told to move to the environment', (text, key, variable) => {

@@ -12,11 +12,9 @@ test('secrets can stand in files', () => {
     EXPLORER_API_KEY_FILE: 'key',
     EXPLORER_SECRET_KEY_FILE: 'key',
     DATABASE_URL_FILE: 'database',
-    DATABASE_URL_DIRECT_FILE: 'database',
   });
   expect(settings.explorer).toMatchObject({ apiKey: 'canary-one', secretKey: 'canary-one' });
   expect(settings.databaseUrl).toBe('postgres://u:canary@h/db');
-  expect(settings.directUrl).toBe('postgres://u:canary@h/db');
 });
 
 test('an empty variable counts as unset', () => {
@@ -48,13 +46,6 @@ test('a secret given twice, in a file that is absent or empty, is refused withou
     'EXPLORER_API_KEY and EXPLORER_API_KEY_FILE are both set: keep one',
     'EXPLORER_SECRET_KEY_FILE: cannot read absent (ENOENT)',
     'DATABASE_URL_FILE: empty is empty',
-  ]);
-});
-
-test('a direct URL is one, and stands beside another', () => {
-  expect(complaints(() => load({ DATABASE_URL_DIRECT: 'mysql://u:canary@h/db' }))).toEqual([
-    'DATABASE_URL_DIRECT: the scheme is mysql, not postgres or postgresql',
-    'DATABASE_URL_DIRECT is set and DATABASE_URL is not: with a server alone, set DATABASE_URL',
   ]);
 });
 

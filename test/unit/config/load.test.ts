@@ -56,7 +56,6 @@ describe('without a file', () => {
         keys: {},
       },
       databaseUrl: null,
-      directUrl: null,
       chains: [
         { id: 10, name: 'optimism', operations: { ...standard, 'optimism-batches': listed } },
         // Nobody knows whether it has them: they are for whoever names them.
