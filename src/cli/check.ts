@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { openClient } from '../app.ts';
@@ -10,7 +11,7 @@ import {
   newerDatabase,
 } from '../db/failure.ts';
 import { readSchema, serverProblem } from '../db/migrate.ts';
-import { readStandby, StandbyError } from '../db/state.ts';
+import { demandPrimary, StandbyError } from '../db/state.ts';
 import { demandSession, PoolerError } from '../db/route.ts';
 import { parseUrl } from '../db/timeouts.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
@@ -116,20 +117,20 @@ async function checkDatabase({ pool, url, embedded }: OpenDatabase): Promise<Che
   const place = `${server.name} on ${host}${port === '' ? '' : `:${port}`}`;
   const found = `${place}, Postgres ${server.version}${embedded === null ? '' : ', embedded'}`;
   const problem =
-    serverProblem(Number(server.number), server.version) ??
-    ((await readStandby(pool)) === null ? await sessionProblem(url) : new StandbyError().message);
+    serverProblem(Number(server.number), server.version) ?? (await connectionProblem(pool, url));
   return problem === null
     ? checkOf('database', found)
     : checkOf('database', `${found}: ${problem}`, 'failed');
 }
 
-/** What is wrong with the connection; null: nothing. A test writes, which a standby refuses. */
-async function sessionProblem(url: string): Promise<string | null> {
+/** What is wrong with the connection; null: nothing. */
+async function connectionProblem(pool: Pool, url: string): Promise<string | null> {
   try {
+    await demandPrimary(pool);
     await demandSession(url);
     return null;
   } catch (error) {
-    if (error instanceof PoolerError) return error.message;
+    if (error instanceof StandbyError || error instanceof PoolerError) return error.message;
     if (isConnectionLost(error)) return describeDatabaseError(error);
     throw error;
   }

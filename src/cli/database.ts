@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { loadSettings, type SettingsInput } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
-import { readStandby, StandbyError } from '../db/state.ts';
+import { demandPrimary } from '../db/state.ts';
 import {
   openDatabase,
   type EmbeddedPlace,
@@ -61,8 +61,8 @@ async function tested(
 }
 
 /**
- * Opens the database of the settings, or the embedded one of that name; with `--demo` the demo's. Warns of a
- * standby's delay. @throws StandbyError if a command that writes is given a standby
+ * Opens the database of the settings, or the embedded one of that name; with `--demo` the demo's. @throws
+ * StandbyError if a command that writes is given a standby
  */
 export async function openFor(
   settings: Pick<Settings, 'databaseUrl'>,
@@ -72,12 +72,7 @@ export async function openFor(
   if (context.demo) await demandDatabase(context, settings);
   const place = context.demo ? { ...context, name: demoDatabase, mustExist: true } : context;
   return tested(await openDatabase(settings, place), async (pool) => {
-    const standby = await readStandby(pool);
-    if (standby === null) return;
-    if (access === 'writes') throw new StandbyError();
-    const { behind_s } = standby;
-    const behind = behind_s === null ? 'an unknown time' : `${behind_s} s`;
-    context.warn(`Reads a standby, ${behind} behind.`);
+    if (access === 'writes') await demandPrimary(pool);
   });
 }
 

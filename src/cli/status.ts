@@ -7,7 +7,7 @@ import { statusDocument, type FeedStatus, type StatusDocument } from '../status/
 import { isKnown, statusNow, statusOrOutage } from '../status/status.ts';
 import { bar, prose, tableLines } from '../terminal/layout.ts';
 import { type Look, mark, paint, type Style } from '../terminal/look.ts';
-import { brief, bytes, compact, counted, duration, whole } from '../terminal/numbers.ts';
+import { brief, bytes, compact, counted, whole } from '../terminal/numbers.ts';
 import { addDemo } from './options.ts';
 import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
 import { openFor, settingsOf } from './database.ts';
@@ -111,7 +111,7 @@ function headline({ overall, as_of }: StatusDocument, look: Look): string[] {
 
 /** Stored data; then workers, credits of today, and the next poll. */
 function summary(document: StatusDocument, look: Look): string[] {
-  const { totals, workers, credits, standby, next_poll_at, as_of, feeds } = document;
+  const { totals, workers, credits, next_poll_at, as_of, feeds } = document;
   const at = new Date(as_of);
   const today = totals.rows_today > 0 ? ` (${whole(totals.rows_today)} today)` : '';
   const newest = totals.newest_item_at;
@@ -120,10 +120,8 @@ function summary(document: StatusDocument, look: Look): string[] {
     ...(newest === null ? [] : [`newest item ${ageText(newest, at)} old`]),
     ...(totals.verified_share === null ? [] : [`${percents(totals.verified_share)} verified`]),
   ];
-  const behind = standby?.behind_s === null ? 'unknown how far' : duration(standby?.behind_s ?? 0);
   const work = [
     workersText(workers),
-    ...(standby === null ? [] : [`a standby, ${behind} behind`]),
     ...creditsText(credits, at),
     ...(next_poll_at === null ? [] : [`next poll ${clock(next_poll_at, at)}`]),
   ];
@@ -133,8 +131,7 @@ function summary(document: StatusDocument, look: Look): string[] {
 }
 
 function workersText(workers: StatusDocument['workers']): string {
-  if (workers === null) return 'workers are not seen from here';
-  const { start, once: syncs } = workers;
+  const { start, once: syncs } = workers ?? { start: 0, once: 0 };
   const parts = [
     ...(start === 0 ? [] : [counted(start, 'worker')]),
     ...(syncs === 0 ? [] : [counted(syncs, 'sync')]),

@@ -192,7 +192,7 @@ export async function statusOfFeeds(
   { explorer: { pageSize } }: Settings,
   names: ReadonlySet<string>,
 ): Promise<StatusDocument> {
-  const status = await readStatus(db, { pageSize, standby: null });
+  const status = await readStatus(db, pageSize);
   return { ...status, feeds: status.feeds.filter(({ feed }) => names.has(feed)) };
 }
 
@@ -225,7 +225,7 @@ export async function concludeSync(
   const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
   const isInterrupted = signal.aborted;
   const exit = isInterrupted ? exits.interrupted : exitOf(results, isNamed);
-  const status = await readStatus(db, { pageSize: settings.explorer.pageSize, standby: null });
+  const status = await readStatus(db, settings.explorer.pageSize);
   const byLane = Map.groupBy(results, ({ feed, lane }) => `${feed} ${lane.lane}`);
   const lanes = status.feeds.flatMap(({ feed }) =>
     [...byLane.values()]

@@ -8,7 +8,7 @@ import { every } from '../time.ts';
 import { packageFile, packageVersion } from '../package-file.ts';
 import { withAdvisoryLock, type Waiting } from './lock.ts';
 import { MigrationError, newerDatabase } from './failure.ts';
-import { StandbyError } from './state.ts';
+import { demandPrimary } from './state.ts';
 import { type ListNames, makeViews, readMadeViews, readViewSet } from './views.ts';
 
 const packagedFolder = packageFile('.');
@@ -125,13 +125,12 @@ export function serverProblem(versionNumber: number, version: string): string | 
 }
 
 async function demandServer(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ number: number; name: string; is_standby: boolean }>(
+  await demandPrimary(pool);
+  const { rows } = await pool.query<{ number: number; name: string }>(
     `select current_setting('server_version_num')::int as number,
-            current_setting('server_version') as name,
-            pg_is_in_recovery() as is_standby`,
+            current_setting('server_version') as name`,
   );
   const version = rows[0];
-  if (version?.is_standby === true) throw new StandbyError();
   const problem = serverProblem(version?.number ?? 0, version?.name ?? 'unknown');
   if (problem !== null) throw new MigrationError(problem);
 }

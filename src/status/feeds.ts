@@ -11,8 +11,7 @@ import { type Cron, nextFiring, pollTarget } from './schedule.ts';
 import type { FeedStatus, LaneStatus } from './schema.ts';
 
 interface Reading extends ForecastOptions {
-  /** Null: this is a standby. */
-  readonly workers: Workers | null;
+  readonly workers: Workers;
 }
 
 interface FeedFacts {
@@ -49,7 +48,7 @@ export function describeFeed({ record, set, ...facts }: FeedFacts, reading: Read
     ...shown,
     label: isKnown ? operations[operation].guide.list : printable(operation),
     state:
-      stateOfWork({ ...shown, ...record }, lanes, reading.at) ??
+      stateOfWork({ ...shown, ...record }, lanes) ??
       stateOfData(record, { lanes, poll, newest_item }),
     sentence: shown.sentence ?? quietSentence(lanes),
     rows_today: sum(facts.lanes.map(({ rows_today }) => rows_today)),
@@ -93,8 +92,7 @@ function pollOf(
   { at, workers }: Reading,
 ): FeedStatus['poll'] {
   const { last_at, age_s } = record.poll;
-  const polled =
-    set !== null && (workers?.start ?? 0) > 0 ? nextFiring(set, at).toISOString() : null;
+  const polled = set !== null && workers.start > 0 ? nextFiring(set, at).toISOString() : null;
   const next_at = later(polled, record.poll_again_at);
   if (isDone(record.verified)) return { last_at, age_s, target: null, is_met: null, next_at };
   const target = pollTarget(record, set, at);
@@ -186,8 +184,8 @@ function leftOf(requests: Estimate, lanes: readonly LaneStatus[], at: Date): Fee
 }
 
 /** Requests left: none for a list that is not served, no polls without a `start`. Pure. */
-export function workLeft(described: readonly Described[], workers: Workers | null): WorkLeft {
-  const arePolled = workers?.start !== 0;
+export function workLeft(described: readonly Described[], workers: Workers): WorkLeft {
+  const arePolled = workers.start > 0;
   let [pollsPerDay, least, most, isKnown] = [0, 0, 0, true];
   for (const { feed, upkeep } of described) {
     if (feed.state === 'unsupported') continue;

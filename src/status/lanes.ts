@@ -5,9 +5,8 @@ import type { FeedStatus, LaneStatus } from './schema.ts';
 
 type LaneState = LaneStatus['state'];
 
-/** Whether a worker is seen. Null: this is a standby, and only the primary shows workers. */
-export const isAtWork = (workers: Workers | null): boolean =>
-  workers !== null && workers.start + workers.once > 0;
+/** Whether a worker is seen. */
+export const isAtWork = ({ start, once }: Workers): boolean => start + once > 0;
 
 /** A lane without a page for this long is quiet, in seconds. No row shows an active request. */
 const quietAfterSeconds = 15;
@@ -33,14 +32,13 @@ type LaneRun = Pick<LaneRecord, 'last_page_age_s' | 'stopped_at'> &
 export function laneState(
   { run_state, last_page_age_s, stopped_at }: LaneRun,
   job: Pick<LaneHolder, 'is' | 'age_s'> | null,
-  workers: Workers | null,
+  workers: Workers,
 ): LaneState {
   if (run_state !== 'open') return 'idle';
-  const lost = workers === null ? 'unknown' : 'no-worker';
-  const isDeserted = workers !== null && !isAtWork(workers);
+  const isDeserted = !isAtWork(workers);
   // The run was reopened after its stop, and that worker is gone: it did not stop by itself.
-  if (job?.is === 'lost') return lost;
-  const left = stopped_at === null ? lost : 'paused';
+  if (job?.is === 'lost') return 'no-worker';
+  const left = stopped_at === null ? 'no-worker' : 'paused';
   if (job === null) return left;
   if (job.is === 'resting') return isDeserted ? left : 'backing-off';
   const quiet = quietSeconds({ last_page_age_s }, job);
@@ -52,7 +50,7 @@ export function laneState(
 }
 
 /** A lane of the document. Pure. */
-export const laneStatus = (record: LaneRecord, workers: Workers | null): LaneStatus => ({
+export const laneStatus = (record: LaneRecord, workers: Workers): LaneStatus => ({
   ...record.shown,
   state: laneState({ ...record, ...record.shown }, record.holder, workers),
   until: record.holder?.until ?? null,
@@ -61,11 +59,6 @@ export const laneStatus = (record: LaneRecord, workers: Workers | null): LaneSta
 
 export const isStalled = ({ state, quiet_s }: Pick<LaneStatus, 'state' | 'quiet_s'>): boolean =>
   state === 'quiet' && (quiet_s ?? 0) >= stallSeconds;
-
-/** On a standby: a run is open without a page for minutes. */
-export const isUnseen = ({ state, last_page_at, run_opened_at }: LaneStatus, at: Date): boolean =>
-  state === 'unknown' &&
-  at.getTime() - Date.parse(last_page_at ?? run_opened_at) > 1000 * stallSeconds;
 
 /** Possible waits of a quiet lane, as no row says which one it is; null: no lane is quiet. */
 export function quietSentence(lanes: readonly LaneStatus[]): string | null {
@@ -101,7 +94,6 @@ const retryingStates: ReadonlySet<string> = new Set(['degraded', 'waiting', 'una
 export function stateOfWork(
   { state: stored, failure }: { readonly state: FeedState } & Pick<FeedStatus, 'failure'>,
   lanes: readonly LaneStatus[],
-  at: Date,
 ): FeedStatus['state'] | null {
   const has = (wanted: LaneState) => lanes.some(({ state }) => state === wanted);
   const isRejected = stored === 'failed' && failure === 'rejected';
@@ -114,6 +106,5 @@ export function stateOfWork(
   if (has('backing-off')) return own ?? 'running';
   if (has('queued')) return 'running';
   if (has('paused') && !has('no-worker')) return own ?? 'paused';
-  // A standby shows no workers, only pages.
-  return has('no-worker') || lanes.some((lane) => isUnseen(lane, at)) ? 'behind' : 'running';
+  return 'behind';
 }

@@ -1,15 +1,14 @@
 import { failures } from '../failure.ts';
 import { kinds } from '../lists/index.ts';
 import { counted, duration } from '../terminal/numbers.ts';
-import { isAtWork, isStalled, isUnseen } from './lanes.ts';
+import type { Workers } from '../sync/workers.ts';
+import { isAtWork, isStalled } from './lanes.ts';
 import { reasonCodes, type FeedStatus, type Reason, type StatusDocument } from './schema.ts';
 
 /** What reasons are judged by. */
-export interface OverallFacts extends Pick<
-  StatusDocument,
-  'standby' | 'workers' | 'credits' | 'feeds'
-> {
+export interface OverallFacts extends Pick<StatusDocument, 'credits' | 'feeds'> {
   readonly at: Date;
+  readonly workers: Workers;
 }
 
 interface Rule {
@@ -77,7 +76,6 @@ const has = ({ lanes }: FeedStatus, state: FeedStatus['lanes'][number]['state'])
 
 /** No worker is normal while nothing is due, or after a person stopped it. */
 const isDeserted = (feed: FeedStatus, facts: OverallFacts): boolean =>
-  facts.workers !== null &&
   !isAtWork(facts.workers) &&
   (has(feed, 'no-worker') || (feed.poll.is_met === false && !has(feed, 'paused')));
 
@@ -106,22 +104,22 @@ function waitsUntil(feed: FeedStatus, { feeds, credits }: OverallFacts): string 
 }
 
 /** A backfill is open. A new snapshot is none: the previous one stays valid. */
-const isReading = ({ kind, lanes, verified }: FeedStatus, { at }: OverallFacts): boolean =>
+const isReading = ({ kind, lanes, verified }: FeedStatus): boolean =>
   (kinds[kind].hasHistory || !verified.is_verified) &&
-  lanes.some((one) => one.lane === 'backfill' && one.run_state === 'open' && !isAbandoned(one, at));
+  lanes.some((one) => one.lane === 'backfill' && one.run_state === 'open' && !isAbandoned(one));
 
 /** No worker is known to continue it. */
-const isAbandoned = (lane: FeedStatus['lanes'][number], at: Date): boolean =>
-  lane.state === 'paused' || lane.state === 'no-worker' || isUnseen(lane, at);
+const isAbandoned = ({ state }: FeedStatus['lanes'][number]): boolean =>
+  state === 'paused' || state === 'no-worker';
 
 /** Whether missing data has no other reason: nothing reads it, or failed to. */
-const isLeftOpen = (feed: FeedStatus, facts: OverallFacts): boolean =>
+const isLeftOpen = (feed: FeedStatus): boolean =>
   feed.state !== 'pending' &&
-  !isReading(feed, facts) &&
-  !feed.lanes.some((one) => one.lane === 'backfill' && isAbandoned(one, facts.at));
+  !isReading(feed) &&
+  !feed.lanes.some((one) => one.lane === 'backfill' && isAbandoned(one));
 
 function readingText(facts: OverallFacts): string {
-  const reading = facts.feeds.filter((feed) => isReading(feed, facts));
+  const reading = facts.feeds.filter(isReading);
   const ends = reading.map(({ left }) => left.ends_at);
   // Unknown if one feed's is.
   const until = ends.includes(null) ? null : latest(ends);
@@ -129,9 +127,6 @@ function readingText(facts: OverallFacts): string {
 }
 
 const isUnread = ({ state }: FeedStatus): boolean => state === 'pending';
-
-/** A standby this far behind reports the past, in seconds. */
-const standbySeconds = 60;
 
 /** Every reason: severity, effect on progress, condition, sentence and advice. */
 const rules = {
@@ -214,26 +209,12 @@ const rules = {
     advice: () =>
       'If its website shows newer ones, check base_url and the chain. Else wait: the explorer stands still.',
   },
-  'standby-behind': {
-    blocks: true,
-    holds: ({ standby }) => standby !== null && (standby.behind_s ?? Infinity) > standbySeconds,
-    says: ({ standby }) =>
-      standby?.behind_s === null
-        ? 'This standby does not know how far it is behind its primary.'
-        : `This standby is ${duration(standby?.behind_s ?? 0)} behind its primary.`,
-  },
   stalled: {
     blocks: true,
     is: ({ lanes }) => lanes.some(isStalled),
     sentence: ({ lanes }) =>
       `No page for ${duration(Math.max(...lanes.filter(isStalled).map(({ quiet_s }) => quiet_s ?? 0)))}.`,
     several: 'No page for minutes.',
-  },
-  unseen: {
-    code: 'stalled',
-    blocks: true,
-    is: ({ lanes }, { at }) => lanes.some((lane) => isUnseen(lane, at)),
-    sentence: () => 'No page for minutes; only the primary sees workers.',
   },
   failing: {
     is: ({ state, lanes }) => state === 'failing' && !lanes.some(isStalled),
@@ -257,7 +238,7 @@ const rules = {
     several: 'Not polled on schedule.',
   },
   gap: {
-    is: (feed, facts) => feed.verified.gaps > 0 && isLeftOpen(feed, facts),
+    is: (feed) => feed.verified.gaps > 0 && isLeftOpen(feed),
     sentence: (feed) =>
       `${positions(feed.verified.missing, feed)} not downloaded; no backfill is running.`,
     several: 'History not downloaded; no backfill is running.',
@@ -285,8 +266,7 @@ const rules = {
     advice: () => 'Nothing to do: each poll requests them; report it to the service if it lasts.',
   },
   unverified: {
-    is: (feed, facts) =>
-      feed.verified.gaps === 0 && !feed.verified.is_verified && isLeftOpen(feed, facts),
+    is: (feed) => feed.verified.gaps === 0 && !feed.verified.is_verified && isLeftOpen(feed),
     sentence: () => 'Nothing is verified.',
     command: 'explorer-etl verify',
   },

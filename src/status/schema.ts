@@ -51,7 +51,6 @@ export const reasonCodes = [
   'out-of-credits',
   'throttled',
   'source-silent',
-  'standby-behind',
   'stalled',
   'failing',
   'late',
@@ -90,17 +89,8 @@ export const runState = z.enum(['open', 'finished', 'failed', 'interrupted', 'su
 
 const lane = z.strictObject({
   lane: laneName,
-  /** `quiet`: a worker has it, but no page came lately. `unknown`: a standby sees no workers. */
-  state: z.enum([
-    'idle',
-    'running',
-    'quiet',
-    'queued',
-    'backing-off',
-    'paused',
-    'no-worker',
-    'unknown',
-  ]),
+  /** `quiet`: a worker has it, but no page came lately. */
+  state: z.enum(['idle', 'running', 'quiet', 'queued', 'backing-off', 'paused', 'no-worker']),
   run_id: count,
   run_state: runState,
   run_opened_at: instant,
@@ -240,10 +230,8 @@ export const statusDocument = z.strictObject({
       }),
     ),
   }),
-  /** Null: a standby cannot see workers, or the database is unreachable. */
+  /** Null: the database is unreachable. */
   workers: z.strictObject({ start: count, once: count }).nullable(),
-  /** Null: this is the primary. */
-  standby: z.strictObject({ behind_s: seconds.nullable() }).nullable(),
   next_poll_at: instantOrNull,
   feeds: z.array(feed),
 });

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { describeDatabaseError, isAway } from '../db/failure.ts';
-import { isPrepared, readStandby, type Standby } from '../db/state.ts';
+import { demandPrimary, isPrepared } from '../db/state.ts';
 import type { Database } from '../db/transaction.ts';
 import { presentWorkers, schedulesSet } from '../sync/workers.ts';
 import { creditsOf, readCredits } from './credits.ts';
@@ -14,11 +14,8 @@ import { headSchedule } from './schedule.ts';
 import type { FeedStatus, Reason, StatusDocument } from './schema.ts';
 
 /** Reads the status in six statements, for any number of feeds. */
-export async function readStatus(
-  db: Database,
-  { pageSize, standby }: { readonly pageSize: number; readonly standby: Standby | null },
-): Promise<StatusDocument> {
-  const workers = standby === null ? await presentWorkers(db) : null;
+export async function readStatus(db: Database, pageSize: number): Promise<StatusDocument> {
+  const workers = await presentWorkers(db);
   const { at, keys } = await readCredits(db);
   const records = await readFeeds(db);
   const lanes = Map.groupBy(await readLanes(db), ({ feed }) => feed);
@@ -29,11 +26,11 @@ export async function readStatus(
     return describeFeed(own, { pageSize, at, workers });
   });
   const credits = creditsOf(keys, workLeft(described, workers), at);
-  return documentOf({ at, standby, workers, credits, feeds: described.map(({ feed }) => feed) });
+  return documentOf({ at, workers, credits, feeds: described.map(({ feed }) => feed) });
 }
 
 export function documentOf(facts: OverallFacts): StatusDocument {
-  const { at, standby, workers, credits } = facts;
+  const { at, workers, credits } = facts;
   const reasons = reasonsOf(facts);
   const feeds = explained(facts);
   return {
@@ -44,7 +41,6 @@ export function documentOf(facts: OverallFacts): StatusDocument {
     totals: totalsOf(feeds),
     credits,
     workers,
-    standby,
     next_poll_at: earliest(feeds.map(({ poll }) => poll.next_at)),
     feeds,
   };
@@ -71,7 +67,6 @@ function overallOf(reasons: readonly Reason[], facts: OverallFacts): Overall {
 function stops({ code, feeds, severity }: Reason, facts: OverallFacts): boolean {
   if (isAtWork(facts.workers)) return false;
   if (code === 'paused') return true;
-  if (facts.workers === null) return false;
   return (
     code === 'no-worker' ||
     (code === 'pending' &&
@@ -124,11 +119,10 @@ function totalsOf(feeds: readonly FeedStatus[]): StatusDocument['totals'] {
 }
 
 /** The status of a database without tables. */
-export const emptyStatus = (at: Date, standby: Standby | null): StatusDocument =>
+export const emptyStatus = (at: Date): StatusDocument =>
   documentOf({
     at,
-    standby,
-    workers: standby === null ? { start: 0, once: 0 } : null,
+    workers: { start: 0, once: 0 },
     credits: creditsOf([], { pollsPerDay: 0, history: null }, at),
     feeds: [],
   });
@@ -141,7 +135,7 @@ export function outageStatus(at: Date, error: unknown): StatusDocument {
   const sentence = `The database ${what}: ${describeDatabaseError(error)}.`;
   const reason = { code: 'database-unreachable', severity: 'warning', sentence } as const;
   return {
-    ...emptyStatus(at, null),
+    ...emptyStatus(at),
     workers: null,
     reasons: [{ ...reason, blocks_readiness: true, feeds: [], advice: null, command: null }],
     overall: { state, sentence, since: null, command: null },
@@ -152,12 +146,12 @@ export function outageStatus(at: Date, error: unknown): StatusDocument {
 export const isKnown = ({ reasons }: Pick<StatusDocument, 'reasons'>): boolean =>
   !reasons.some(({ code }) => code === 'database-unreachable');
 
-/** The status of a database, also of a standby or one without tables. @throws errors of Postgres */
+/** The status of a database, also of one without tables. @throws StandbyError, errors of Postgres */
 export async function statusNow(pool: Pool, pageSize: number): Promise<StatusDocument> {
-  const standby = await readStandby(pool);
+  await demandPrimary(pool);
   // Reading the status changes nothing, so it creates no tables.
-  if (!(await isPrepared(pool))) return emptyStatus(new Date(), standby);
-  return readStatus(drizzle(pool), { pageSize, standby });
+  if (!(await isPrepared(pool))) return emptyStatus(new Date());
+  return readStatus(drizzle(pool), pageSize);
 }
 
 /** The status; an outage is a status too. */

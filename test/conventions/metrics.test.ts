@@ -11,7 +11,7 @@ const page = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'u
 
 /** One of which everything is known. */
 const status: StatusDocument = {
-  ...emptyStatus(new Date(), null),
+  ...emptyStatus(new Date()),
   reasons: [
     {
       code: 'late',

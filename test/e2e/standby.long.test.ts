@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { StatusDocument } from '../../src/status/schema.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SimulatedChain } from '../../simulator/index.ts';
 import {
@@ -15,13 +14,7 @@ import {
 import { startEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { withClient } from '../harness/client.ts';
 import { simulated, testKey } from '../harness/explorer.ts';
-import {
-  call,
-  expectOneMessage,
-  configFolder,
-  eventually,
-  startProgram,
-} from '../harness/process.ts';
+import { call, configFolder, eventually, expectOneMessage } from '../harness/process.ts';
 import { freshDirectory } from '../harness/database.ts';
 import { freePort } from '../harness/servers.ts';
 import { plainChain } from '../harness/sync.ts';
@@ -44,11 +37,9 @@ const config = {
   chains: [{ id: 10, name: 'optimism', operations }],
 };
 
-const readsStandby = /^Reads a standby, \d+ s behind\.$/mu;
-
-test('on a streaming standby reading commands work and say so, and writing ones name it', async () => {
+test('on a streaming standby reading commands work, and others name it', async () => {
   const simulator = await simulated({ seed: 3, chains: [chain] });
-  const { primary, standbyUrl, tellStandby, untilReplayed } = await startPair();
+  const { primary, standbyUrl, untilReplayed } = await startPair();
   const cwd = await configFolder(config);
   const on = (url: string) => {
     const env = {
@@ -59,31 +50,24 @@ test('on a streaming standby reading commands work and say so, and writing ones 
     return (...args: readonly string[]) => call(args, { env, cwd });
   };
   const [onPrimary, onStandby] = [on(primary.url), on(standbyUrl)];
-
-  // Before there is anything, too.
-  expect((await onStandby('status')).stdout).toContain('Nothing is stored yet.');
   expect((await onPrimary('sync')).code).toBe(0);
   await untilReplayed();
   const reading = [
-    ['status'],
-    ['status', '--json'],
     ['verify'],
     ['verify', '--json'],
     ['plan'],
     ['quarantine', 'list'],
     ['query', 'select count(*) from explorer.user_operations'],
   ];
-  for (const args of reading) {
-    const read = await onStandby(...args);
-    expect(read.stderr).toMatch(readsStandby);
-    expect(read.code).toBe(0);
-  }
+  for (const args of reading) expect((await onStandby(...args)).code).toBe(0);
   expect((await onStandby('verify')).stdout).toBe((await onPrimary('verify')).stdout);
   const checked = await onStandby('check', '--no-requests');
   expect(checked.stdout).toMatch(/^FAIL {2}database: .*Postgres .*standby/mu);
   expect(checked.code).toBe(1);
 
-  const writing = [
+  // It shows no workers, so `status` would call a working installation stopped.
+  const others = [
+    ['status'],
     ['migrate'],
     ['sync'],
     ['start'],
@@ -93,51 +77,7 @@ test('on a streaming standby reading commands work and say so, and writing ones 
     ['quarantine', 'retry'],
     ['quarantine', 'drop', '--all'],
   ];
-  for (const args of writing) expectOneMessage(await onStandby(...args), /is a standby/u);
-  await tellStandby('select pg_wal_replay_pause()');
-  expect((await onPrimary('sync')).code).toBe(0);
-  await eventually('it to fall behind', async () =>
-    /Reads a standby, [1-9]\d* s behind/u.test((await onStandby('status')).stderr),
-  );
-  await tellStandby('select pg_wal_replay_resume()');
-  await untilReplayed();
-  await eventually('it to catch up', async () =>
-    (await onStandby('status')).stderr.includes('Reads a standby, 0 s behind'),
-  );
-  await primary.stop();
-  expect((await onStandby('status')).stderr).toMatch(readsStandby);
-});
-
-test('a standby does not know whether a worker is there', async () => {
-  const many = { ...chain, userOperations: 1_000_000 };
-  const simulator = await simulated({ seed: 3, chains: [many], latencyMs: 50 });
-  const { primary, standbyUrl, untilReplayed } = await startPair();
-  const list = { 'user-operations': { schedule } };
-  const cwd = await configFolder({
-    ...config,
-    chains: [{ ...config.chains[0], operations: list }],
-  });
-  const environment = { databaseUrl: primary.url, explorerUrl: simulator.url, cwd };
-  const worker = startProgram(['start'], environment);
-  const told = async (url: string) => {
-    const { stdout } = await call(['status', '--json'], { env: { DATABASE_URL: url }, cwd });
-    const { workers, feeds } = JSON.parse(stdout) as StatusDocument;
-    return { workers, state: feeds[0]?.state };
-  };
-  await eventually('the worker to work', async () => {
-    return (await told(primary.url)).state === 'running';
-  });
-  expect((await told(primary.url)).workers).toEqual({ start: 1, once: 0 });
-  await untilReplayed();
-  expect(await told(standbyUrl)).toEqual({ workers: null, state: 'running' });
-
-  worker.kill('SIGKILL');
-  await worker.ended();
-  await eventually('the primary to see it gone', async () => {
-    return (await told(primary.url))?.state === 'behind';
-  });
-  await untilReplayed();
-  expect(await told(standbyUrl)).toMatchObject({ state: 'running' });
+  for (const args of others) expectOneMessage(await onStandby(...args), /is a standby/u);
 });
 
 const settings = { fsync: 'off', synchronous_commit: 'off' };
@@ -167,8 +107,7 @@ async function startPair() {
       return (await ask<{ is_there: boolean }>(standbyUrl, reached))?.is_there;
     });
   };
-  const tellStandby = (statement: string) => ask(standbyUrl, statement);
-  return { primary, standbyUrl, tellStandby, untilReplayed };
+  return { primary, standbyUrl, untilReplayed };
 }
 
 /** @returns the standby's URL, once it answers */

@@ -180,7 +180,7 @@ export const sixFeeds = (): FeedStatus[] => {
 /** The document of some feeds, judged by the code. */
 export function statusOf(
   feeds: FeedStatus[],
-  changes: Partial<Pick<OverallFacts, 'standby' | 'workers' | 'credits'>> = {},
+  changes: Partial<Pick<OverallFacts, 'workers' | 'credits'>> = {},
 ): StatusDocument {
   const at = new Date(statusAt);
   const key = { spent: 12_400, limit: 100_000, left: 87_600 };
@@ -189,12 +189,5 @@ export function statusOf(
     { pollsPerDay: 1_440, history: { least: 0, most: 100 } },
     at,
   );
-  return documentOf({
-    at,
-    standby: null,
-    workers: { start: 1, once: 0 },
-    credits,
-    feeds,
-    ...changes,
-  });
+  return documentOf({ at, workers: { start: 1, once: 0 }, credits, feeds, ...changes });
 }

@@ -100,7 +100,7 @@ export async function goRound(
   const feeds = [...new Set(configuredLanes(settings.chains).map(({ lane }) => feedName(lane)))];
   const { pageSize } = settings.explorer;
   const reports = async () => {
-    await round('status', () => readStatus(db, { pageSize, standby: null }));
+    await round('status', () => readStatus(db, pageSize));
     await round('plan', () => planFeeds(db, settings.chains, { pageSize, at: new Date() }));
     await round('verify', () => verifyFeeds(db));
     await round('strips', () => readStrips(db, new Map()));

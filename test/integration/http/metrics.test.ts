@@ -113,7 +113,7 @@ async function observedCopy(
   change = (status: StatusDocument) => status,
 ) {
   const copy = await openCopy(chain, { seed: 6, ...options });
-  const snapshot = async () => change(await readStatus(copy.db, { pageSize: 50, standby: null }));
+  const snapshot = async () => change(await readStatus(copy.db, 50));
   return { ...copy, snapshot, ...observing(snapshot) };
 }
 

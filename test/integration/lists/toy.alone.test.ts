@@ -129,7 +129,7 @@ test('before it is read it is in the configuration, in verify, status, plan and 
   expect(reports.map(({ feed, open }) => [feed, open.length > 0])).toEqual(
     feeds.map((feed) => [feed, true]),
   );
-  const status = await readStatus(db, { pageSize: 50, standby: null });
+  const status = await readStatus(db, 50);
   expect(status.feeds.map(({ feed, state, lanes }) => [feed, state, lanes])).toEqual(
     feeds.map((feed) => [feed, 'pending', []]),
   );

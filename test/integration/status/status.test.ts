@@ -240,7 +240,7 @@ test('a copy with a fault is not healthy', async () => {
   for (const [what, [statement, state, code]] of Object.entries(faults)) {
     await query('begin');
     await query(`${statement}; select etl.recount_batches('%')`);
-    const { overall, reasons } = await readStatus(db, { pageSize: 50, standby: null });
+    const { overall, reasons } = await readStatus(db, 50);
     await query('rollback');
     expect([overall.state, reasons.some((reason) => reason.code === code)], what).toEqual([
       state,

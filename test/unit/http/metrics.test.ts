@@ -5,7 +5,7 @@ import { emptyStatus, outageStatus } from '../../../src/status/status.ts';
 import { observing } from '../../harness/http.ts';
 import { readingFeed } from '../../harness/status.ts';
 
-const empty = emptyStatus(new Date(), null);
+const empty = emptyStatus(new Date());
 const spentOf = (status: StatusDocument | null) => status?.credits.spent;
 const withSpent = (spent: number): StatusDocument => ({
   ...empty,

@@ -2,20 +2,14 @@ import { expect, test } from 'vitest';
 import type { FeedState } from '../../../src/lists/feed.ts';
 import { laneState, stateOfWork } from '../../../src/status/lanes.ts';
 import type { FeedStatus, LaneStatus } from '../../../src/status/schema.ts';
-import { laneOf, statusAt } from '../../harness/status.ts';
+import { laneOf } from '../../harness/status.ts';
 
 type State = LaneStatus['state'];
 type Job = [is: 'held' | 'queued' | 'resting' | 'lost', age_s: number] | null;
 const stopped = { last_page_age_s: 900, stopped_at: '2026-11-22T18:00:00+00:00' };
 
 test.each<
-  [
-    state: State,
-    why: string,
-    run: number | null | typeof stopped,
-    job: Job,
-    view?: 'deserted' | 'standby',
-  ]
+  [state: State, why: string, run: number | null | typeof stopped, job: Job, view?: 'deserted']
 >([
   ['running', 'while a living worker has it', 2, ['held', 5]],
   ['running', 'before its first page', null, ['held', 10]],
@@ -35,13 +29,10 @@ test.each<
   ['no-worker', 'when a later worker is gone', stopped, ['lost', 1], 'deserted'],
   ['no-worker', 'when it backs off and no worker stopped', 2, ['resting', 1], 'deserted'],
   ['no-worker', 'when it is queued without a worker', 20, ['queued', 20], 'deserted'],
-  ['unknown', 'on a standby, which sees no workers', 2, ['lost', 2], 'standby'],
-  ['unknown', 'on a standby without a job', 2, null, 'standby'],
-  ['unknown', 'on a standby once no worker came', 900, ['queued', 400], 'standby'],
 ])('a lane is %s %s', (state, _why, run, job, view) => {
   const times =
     run !== null && typeof run === 'object' ? run : { last_page_age_s: run, stopped_at: null };
-  const workers = view === 'standby' ? null : { start: view === undefined ? 1 : 0, once: 0 };
+  const workers = { start: view === undefined ? 1 : 0, once: 0 };
   const holder = job === null ? null : { is: job[0], age_s: job[1] };
   expect(laneState({ run_state: 'open', ...times }, holder, workers)).toBe(state);
   expect(laneState({ run_state: 'finished', ...times }, holder, workers)).toBe('idle');
@@ -51,7 +42,6 @@ test.each<
   [what: string, stored: FeedState, lanes: (State | [State, number])[], shown?: FeedStatus['state']]
 >([
   ['whose worker was killed is not running', 'running', ['no-worker'], 'behind'],
-  ['of whose worker nothing is known runs', 'running', ['unknown'], 'running'],
   ['that was left running without a run is as its data says', 'running', ['idle']],
   ['runs while one of its lanes does', 'running', ['running', 'queued'], 'running'],
   ['that failed before and begins again is queued', 'failed', ['queued'], 'running'],
@@ -70,5 +60,5 @@ test.each<
     return laneOf({ state, quiet_s });
   });
   const work = { state: stored, failure: null };
-  expect(stateOfWork(work, those, new Date(statusAt))).toBe(shown ?? null);
+  expect(stateOfWork(work, those)).toBe(shown ?? null);
 });

@@ -13,12 +13,7 @@ const open = (state: FeedStatus['lanes'][number]['state'], quiet_s: number | nul
 
 type Feeds = (Partial<FeedStatus> | FeedStatus)[];
 type World = Parameters<typeof statusOf>[1];
-const standby = (behind_s: number | null) => ({ workers: null, standby: { behind_s } });
 const paused = { state: 'paused', lanes: open('paused') } as const;
-const unseen = open('unknown').map((lane) => ({
-  ...lane,
-  last_page_at: '2026-11-22T11:00:00.000Z',
-}));
 
 test.each<[state: string, what: string, feeds: Feeds, world?: World]>([
   ['healthy', 'of whole and current feeds', [{}, {}]],
@@ -33,9 +28,6 @@ test.each<[state: string, what: string, feeds: Feeds, world?: World]>([
   ['degraded', 'with a late poll', [{ poll: late }]],
   ['degraded', 'with a gap that no worker reads', [{ verified: gap }]],
   ['degraded', 'if the key is throttled', [{ state: 'blocked', failure: 'throttled' }]],
-  ['degraded', 'on a standby that is far behind', [{}], standby(90)],
-  ['degraded', 'on a standby that does not know', [{}], standby(null)],
-  ['degraded', 'on a standby where no page comes', [{ lanes: unseen }], standby(0)],
   [
     'action-required',
     'if the key is refused, whatever else',

@@ -119,7 +119,6 @@ const scenes: Readonly<Record<string, StatusDocument>> = {
   unreachable: failing('failing', 'unreachable'),
   quarantine: statusOf([feedOf({ quarantined: 3, state: 'behind' }), feedOf(celo)]),
   'unknown fields': statusOf([feedOf({ schema_drift: 5 })]),
-  'a standby far behind': statusOf([feedOf()], { workers: null, standby: { behind_s: 600 } }),
   'credits that do not last': statusOf([readingFeed()], {
     credits: {
       ...statusOf([]).credits,
