@@ -75,11 +75,6 @@ export async function prepareDatabase(
 }
 
 export interface Engine extends ServeOptions {
-  /**
-   * Applies other settings; work under way ends with its old ones.
-   * @throws OriginError if feeds were read from another explorer
-   */
-  reconfigure(settings: Settings): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -114,26 +109,20 @@ export interface SourceOptions {
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { settings, database, log, supervise, dbTimeouts = workTimeouts, timeouts = {} } = options;
   const { url } = database;
-  let { explorer } = settings;
+  const { pageSize, archive, archiveDays, ledgerDays } = settings.explorer;
   const session = await demandSession(url);
   await using end = new AsyncDisposableStack();
   const { pool, budgetPool } = openWorkPools(session, dbTimeouts);
   end.defer(() => pool.end());
   end.defer(() => budgetPool.end());
   const db = drizzle(pool);
-  const { sameData: isSame = false } = options.source ?? {};
-  let origin = '';
   const connections = openConnections(timeouts);
   end.defer(() => connections.close());
-  let wayOf: (chainId: number) => Way;
-  const configure = async (wanted: Settings, sameData: boolean, bounds?: ScopeBounds) => {
-    log.conceal([...secretsOf(wanted), ...passwordsOf(url)]);
-    const keys = requireApiKey(wanted);
-    origin = await registerSettings(db, wanted, { ...options.source, sameData }, bounds);
-    wayOf = await openWays(wanted, keys, { by: pool, pool: budgetPool, timeouts, connections });
-    ({ explorer } = wanted);
-  };
-  await configure(settings, isSame, options.bounds);
+  log.conceal([...secretsOf(settings), ...passwordsOf(url)]);
+  const keys = requireApiKey(settings);
+  const origin = await registerSettings(db, settings, options.source ?? {}, options.bounds);
+  const how = { by: pool, pool: budgetPool, timeouts, connections };
+  const wayOf = await openWays(settings, keys, how);
   const queue = { databaseUrl: session.url, isPooled: session.isPooled };
   const boss = await startBoss({ ...queue, log, supervise, dbTimeouts });
   end.defer(() => boss.stop({ graceful: false }));
@@ -145,17 +134,16 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     log,
     session,
     concurrency: slicesAtOnce,
-    reading: () => ({ pageSize: explorer.pageSize, archive: explorer.archive }),
-    archiveDays: () => explorer.archiveDays,
-    ledgerDays: () => explorer.ledgerDays,
+    pageSize,
+    archive,
+    archiveDays,
+    ledgerDays,
     ...writing,
     fetchPage: (request, signal) => wayOf(request.chainId).fetchPage(request, signal),
     keyVariable: (chainId) => wayOf(chainId).variable,
     ...world,
-    origin: () => origin,
+    origin,
     onCommit: options.onCommit ?? (() => undefined),
-    // `--same-data` was said of the first explorer only.
-    reconfigure: (wanted) => configure(wanted, false),
     close: () => opened.disposeAsync(),
   };
 }

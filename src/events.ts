@@ -105,15 +105,8 @@ export const events = {
       `${counted(feeds, 'feed')} of ${counted(chains, 'chain')}; ${next_poll === null ? 'no schedule is ever due' : `next poll in ${duration(Math.max(0, Math.round((Date.parse(next_poll) - atMs) / 1000)))}`}; Ctrl-C stops`,
   ),
   'http.listening': event('info', ['url'], '{url}'),
-  'http.changed': event(
-    'warn',
-    [],
-    'http has changed in the configuration: it applies from the next start on',
-  ),
   'start.stopped': event('info', [], 'what was read is kept; the next start goes on from there'),
   'start.failed': event('error', ['problems'], '{problems}'),
-  'config.reloaded': event('info', ['feeds'], '{feeds: feed} from now on'),
-  'config.refused': event('error', ['problems'], 'the one before stays in force: {problems}'),
   'feed.updated': event(
     'info',
     ['feed', 'lane', 'added', 'changed', 'quarantined', 'pages', 'requests', 'credits', 'seconds'],

@@ -27,11 +27,6 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 
 const args = process.argv.slice(2);
 
-/** Keeps a SIGHUP that precedes `start`'s listener: unhandled, it would end the process. */
-let isReloadOwed = false;
-const oweReload = () => void (isReloadOwed = true);
-if (args.includes('start')) process.on('SIGHUP', oweReload);
-
 // `--version` does not load the program.
 if (args.length === 1 && ['--version', '-V'].includes(args[0] ?? '')) {
   process.stdout.write(`${packageVersion()}\n`);
@@ -45,12 +40,6 @@ if (args.length === 1 && ['--version', '-V'].includes(args[0] ?? '')) {
     env,
     cwd: process.cwd(),
     signal: stop.signal,
-    // Only a listener outlives a SIGHUP: for other commands it means that the terminal is gone.
-    onReload: (listener) => {
-      process.on('SIGHUP', listener);
-      process.off('SIGHUP', oweReload);
-      if (isReloadOwed) listener();
-    },
     ...openStdout(),
     yieldTerminal: () => void (isYielded = true),
     stderr: (text) => void process.stderr.write(text),

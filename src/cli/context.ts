@@ -17,8 +17,6 @@ export interface World {
   /** Resolves once stdout has taken all text; absent: at once. @throws OutputClosedError */
   readonly drained?: () => Promise<void>;
   readonly stderr: (text: string) => void;
-  /** Calls the listener at every SIGHUP; absent if there are no signals. */
-  readonly onReload?: (listener: () => void) => void;
   /** Leaves Ctrl-C to the program that has the terminal; absent without one. */
   readonly yieldTerminal?: () => void;
   readonly out: Look;

@@ -1,18 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { openEngine, prepareDatabase, type Engine, type SourceOptions } from '../app.ts';
-import { ConfigError } from '../config/environment.ts';
+import { openEngine, prepareDatabase, type SourceOptions } from '../app.ts';
 import { requireApiKey, secretsOf, type Settings } from '../config/settings.ts';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import { whileCurrent } from '../db/migrate.ts';
 import { configuredFeeds, configuredLanes, nextPoll, withTargets } from '../sync/targets.ts';
-import { OriginError } from '../sync/feeds.ts';
 import type { HttpServer } from '../http/server.ts';
-import { noteEvent, serve, type ScheduleChanges } from '../sync/serve.ts';
+import { serve } from '../sync/serve.ts';
 import type { Log } from '../log.ts';
 import { DatabaseUnavailableError, openDatabase } from '../open-database.ts';
-import { counted } from '../terminal/numbers.ts';
 import { addSameData } from './options.ts';
 import type { Context, Exit, Registry } from './context.ts';
 import { failureOf, linesOf, writeFailure } from './failure.ts';
@@ -36,8 +32,7 @@ export function register({ command, run, explain }: Registry): void {
   command.action(run<StartOptions>(start));
   explain(
     ['explorer-etl start', 'explorer-etl start --http'],
-    `Any number of these, on any number of machines, share the work of one database.
-SIGHUP makes it read its configuration again.`,
+    'Any number of these, on any number of machines, share the work of one database.',
   );
 }
 
@@ -82,7 +77,6 @@ interface Work {
 
 /** @returns when it was ready; null: a signal came first */
 async function workOn({ context, options, settings, log, page }: Work): Promise<Date | null> {
-  const changesOf = watchConfig(context, { http: settings.http, log });
   const opened = await awaitEngine({ context, options, settings, log, page });
   if (opened === null) return null;
   await using _end = opened.end;
@@ -95,9 +89,8 @@ async function workOn({ context, options, settings, log, page }: Work): Promise<
     chains: new Set(feeds.map(({ chain_id }) => chain_id)).size,
     next_poll: nextPoll(configuredLanes(settings.chains), readyAt)?.toISOString() ?? null,
   });
-  const onRound = () => page?.pulse.beat();
   await whileCurrent(database.pool, context.signal, (signal) =>
-    serve(lanes, engine, signal, { changes: changesOf(engine), onRound }),
+    serve(lanes, engine, signal, () => page?.pulse.beat()),
   );
   log.write('start.stopped', {});
   return readyAt;
@@ -146,46 +139,4 @@ async function openAll({ context, options, settings, log, page }: Work) {
   const engine = await openEngine({ settings, database, log, supervise: true, source: options });
   end.defer(() => engine.close());
   return { database, engine, end: end.move() };
-}
-
-/**
- * Reloads the configuration after each SIGHUP. An invalid file is logged, and the current settings stay in force.
- * @returns a function that updates the schedules of a running engine
- */
-export function watchConfig(
-  context: Pick<Context, 'env' | 'cwd' | 'commandLine' | 'onReload'> & Partial<Context>,
-  { http, log }: Pick<Settings, 'http'> & { readonly log: Log },
-): (engine: Pick<Engine, 'reconfigure' | 'db'>) => ScheduleChanges {
-  let isDue = false;
-  context.onReload?.(() => {
-    isDue = true;
-  });
-  return (engine) => async () => {
-    if (!isDue) return null;
-    isDue = false;
-    try {
-      const wanted = settingsOf(context);
-      // The key of a chain may be missing.
-      requireApiKey(wanted);
-      await engine.reconfigure(wanted);
-      if (!isDeepStrictEqual(wanted.http, http)) log.write('http.changed', {});
-      const lanes = configuredLanes(await withTargets(engine.db, wanted.chains));
-      const feeds = configuredFeeds(wanted.chains).length;
-      log.write('config.reloaded', { feeds });
-      const sentence = `The configuration was read again: ${counted(feeds, 'feed')}.`;
-      await noteEvent(engine.db, { kind: 'config-changed', sentence });
-      return lanes;
-    } catch (error) {
-      if (!(error instanceof ConfigError || error instanceof OriginError)) {
-        // The database is unreachable: retry this reload later.
-        isDue = true;
-        throw error;
-      }
-      const problems = linesOf(failureOf(error, context));
-      log.write('config.refused', { problems });
-      const sentence = `The configuration is wrong, and the one before stays in force: ${problems.join('; ')}`;
-      await noteEvent(engine.db, { kind: 'config-refused', sentence });
-      return null;
-    }
-  };
 }

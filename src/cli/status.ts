@@ -314,7 +314,7 @@ export function runsText({ to, runs, events }: RunsDocument, look: Look): string
     ...events.map(({ at, feed, kind, sentence: says }) => ({
       at,
       says,
-      cells: [feed ?? '', '', kind.replace('config-', '')],
+      cells: [feed ?? '', '', kind],
     })),
   ].toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at));
   if (all.length === 0) return `No run in the last ${hours} hours.\n`;

@@ -90,7 +90,7 @@ export const runsDocument = z.strictObject({
   events: z.array(
     z.strictObject({
       at: instant,
-      kind: z.enum(['killed', 'config-changed', 'config-refused', 'stopped']),
+      kind: z.enum(['killed', 'stopped']),
       feed: z.string().nullable(),
       sentence: z.string(),
     }),

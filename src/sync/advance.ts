@@ -28,19 +28,17 @@ export type AdvanceOutcome =
       readonly progressed: boolean;
     };
 
-export interface AdvanceDependencies {
+export interface AdvanceDependencies extends Pick<PageReader, 'pageSize' | 'archive'> {
   readonly db: Database;
   readonly fetchPage: FetchPage;
-  /** How pages are read from now on; called for each walk, because a reload may change it. */
-  readonly reading: () => Pick<PageReader, 'pageSize' | 'archive'>;
   readonly readAhead: number;
   readonly readAheadBytes: number;
   readonly gatherMs: number;
   readonly onCommit: (lane: FeedLane, progress: WalkProgress) => void;
   /** Called when a feed that was failing succeeds again. */
   readonly onRecovered?: (lane: FeedLane, recovered: Recovered) => void;
-  /** Where pages are requested; it may change with the configuration. */
-  readonly origin: () => string;
+  /** Where pages are requested. */
+  readonly origin: string;
   /** The time of day, for what is due. */
   readonly clock: () => Date;
 }
@@ -189,7 +187,7 @@ async function findWalk(
   const walk = await takeWalk(db, slice.run, {
     held: [...slice.held],
     at: clock(),
-    origin: origin(),
+    origin,
   });
   if (typeof walk === 'object' && walk !== null) {
     slice.held.add(walk.id);
@@ -214,7 +212,6 @@ async function workOn(
     walk,
     {
       ...dependencies,
-      ...dependencies.reading(),
       operation: operations[lane.operation],
       budget: slice.budget,
       onCommit: (progress) => {

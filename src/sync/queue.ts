@@ -140,22 +140,16 @@ const scheduleKey = ({ chain_id, operation, lane }: FeedLane) => `${chain_id}.${
  * replaced, those no longer named are removed. A run missed while no process ran comes once. The
  * open runs of lanes that are gone, or that cover something else now, are superseded before: a worker that
  * is killed in between finds the schedule still there and does it again.
- *
- * @returns the lanes that had no schedule of this scope before
  */
 export async function setSchedules(
   db: Database,
   boss: PgBoss,
   schedules: readonly ConfiguredLane[],
-): Promise<ConfiguredLane[]> {
+): Promise<void> {
   const wanted = new Map(schedules.map((schedule) => [scheduleKey(schedule.lane), schedule]));
-  const kept = new Set<string>();
   for (const { key, data } of await boss.getSchedules(runQueue)) {
     const { lane, scope } = data as Target;
-    if (isDeepStrictEqual(wanted.get(key)?.scope, scope)) {
-      kept.add(key);
-      continue;
-    }
+    if (isDeepStrictEqual(wanted.get(key)?.scope, scope)) continue;
     // What it has sent and no worker has taken yet.
     const waiting = await boss.findJobs(runQueue, { key, queued: true });
     for (const { id } of waiting) await boss.deleteJob(runQueue, id);
@@ -171,7 +165,6 @@ export async function setSchedules(
       singletonKey: scheduleKey(lane),
     });
   }
-  return schedules.filter(({ lane }) => !kept.has(scheduleKey(lane)));
 }
 
 /**

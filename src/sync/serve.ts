@@ -16,25 +16,16 @@ import { presentWorkers, runQueue } from './workers.ts';
 
 export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & MaintenanceOptions;
 
-/** What `serve` calls meanwhile. */
-export interface ServeHooks {
-  readonly changes?: ScheduleChanges;
-  /** Called at each of its rounds, every few seconds. */
-  readonly onRound?: () => void;
-}
-
-/** Called now and then: the schedules of a reloaded configuration; null: none was reloaded. */
-export type ScheduleChanges = () => Promise<readonly ConfiguredLane[] | null>;
-
 /**
  * Works until the signal aborts: sets the schedules, takes up every open run, starts what
  * has no schedule to wait for, and works on slices. Any number of processes share the work.
+ * `onRound` is called every few seconds.
  */
 export async function serve(
   schedules: readonly ConfiguredLane[],
   options: ServeOptions,
   signal: AbortSignal,
-  { changes = async () => null, onRound = () => undefined }: ServeHooks = {},
+  onRound: () => void = () => undefined,
 ): Promise<void> {
   const { db, boss } = options;
   await setSchedules(db, boss, schedules);
@@ -42,7 +33,7 @@ export async function serve(
   const worker = await startWorker({ ...options, works: () => true, onFailure: 'come-back' });
   await workOnRuns(options);
   await Promise.all([
-    checkRegularly(options, { changes, onRound }, signal),
+    checkRegularly(options, onRound, signal),
     maintain(options, signal),
     keepSums(options, signal),
   ]);
@@ -67,30 +58,23 @@ async function openDue(
   }
 }
 
-/** How often open lanes and the configuration are looked after, in ms. */
+/** How often open lanes are looked after, in ms. */
 const pollIntervalMs = 2_000;
 
 /**
- * Until the signal aborts, puts a changed configuration in force, and queues a slice for each lane whose run is open. Where a job is there already nothing happens; where it was lost, with the
+ * Until the signal aborts, queues a slice for each lane whose run is open. Where a job is there already nothing happens; where it was lost, with the
  * process that held it or because a run was opened at the moment the lane's last slice ended, the
  * lane goes on.
  */
 async function checkRegularly(
   options: ServeOptions,
-  { changes, onRound }: Required<ServeHooks>,
+  onRound: () => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { db, boss, log } = options;
   let isAway = false;
-  // Kept until it is in force, however often the database is away meanwhile.
-  let wanted: readonly ConfiguredLane[] | null = null;
   const poll = async () => {
     onRound();
-    wanted = (await changes()) ?? wanted;
-    if (wanted !== null) {
-      await openDue(await setSchedules(db, boss, wanted), options);
-      wanted = null;
-    }
     for (const lane of await openLanes(db)) await sendSlice(boss, lane);
     if (isAway) log.write('database.back', {});
     isAway = false;
@@ -122,10 +106,10 @@ export interface MaintenanceOptions {
   readonly now: () => number;
   readonly log: Log;
   readonly clock: () => Date;
-  /** How long archived bodies are kept from now on, in days; null: for ever. */
-  readonly archiveDays: () => number | null;
-  /** How long walks that brought nothing stay in the ledger from now on, in days; null: for ever. */
-  readonly ledgerDays: () => number | null;
+  /** How long archived bodies are kept, in days; null: for ever. */
+  readonly archiveDays: number | null;
+  /** How long walks that brought nothing stay in the ledger, in days; null: for ever. */
+  readonly ledgerDays: number | null;
 }
 
 /** Retention is given in days, so an hour more or less is nothing; in ms. */
@@ -177,25 +161,14 @@ export async function sumUp(
   }
 }
 
-/**
- * Tidies up now, every hour and when the retention has changed, until the signal aborts. A lost database
- * is waited for.
- */
-function maintain(options: MaintenanceOptions, signal: AbortSignal): Promise<void> {
-  let [archiveDays, ledgerDays]: (number | null)[] = [null, null];
-  let restMs = 0;
-  const poll = async () => {
-    restMs -= sumsIntervalMs;
-    const isSame = options.archiveDays() === archiveDays && options.ledgerDays() === ledgerDays;
-    if (restMs > 0 && isSame) return;
-    [archiveDays, ledgerDays] = [options.archiveDays(), options.ledgerDays()];
-    restMs = intervalMs;
-    await tidyUp(options, signal);
-  };
-  return every(sumsIntervalMs, signal, poll, (error) =>
-    options.log.write('housekeeping.failure', { error: describeDatabaseError(error) }),
+/** Tidies up now and every hour, until the signal aborts. A lost database is waited for. */
+const maintain = (options: MaintenanceOptions, signal: AbortSignal): Promise<void> =>
+  every(
+    intervalMs,
+    signal,
+    () => tidyUp(options, signal),
+    (error) => options.log.write('housekeeping.failure', { error: describeDatabaseError(error) }),
   );
-}
 
 /** How long events are kept; as SQL. */
 const keptFor = sql`interval '31 days'`;
@@ -209,9 +182,9 @@ export async function tidyUp(
   signal: AbortSignal,
 ): Promise<void> {
   await db.execute(sql`delete from etl.events where at < now() - ${keptFor}`);
-  const pages = await expireArchive(db, archiveDays(), clock(), signal);
+  const pages = await expireArchive(db, archiveDays, clock(), signal);
   if (pages > 0) log.write('archive.expired', { pages });
-  const pruned = await pruneLedger(db, ledgerDays(), clock(), signal);
+  const pruned = await pruneLedger(db, ledgerDays, clock(), signal);
   if (pruned.walks > 0) log.write('ledger.pruned', { ...pruned });
 }
 
@@ -219,7 +192,7 @@ export async function tidyUp(
  * Notes for the timeline what happened beside the runs. A database that is away notes nothing: the log has the
  * event too.
  */
-export async function noteEvent(
+async function noteEvent(
   db: Database,
   event: Pick<typeof events.$inferInsert, 'kind' | 'sentence'>,
 ): Promise<void> {

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
@@ -52,15 +51,11 @@ export async function runSlice(
   dependencies: SliceDependencies,
   { stopping, abort }: SliceSignals,
 ): Promise<void> {
-  const { db, log, now, works, reading } = dependencies;
+  const { db, log, now, works } = dependencies;
   const lane = job.data;
   if (!works(lane)) return chain(job, dependencies, notMineMs);
   const started = now();
-  const before = reading();
-  // The next one's walks are read as the configuration says by then.
-  const givesWay = async () =>
-    !isDeepStrictEqual(reading(), before) || (await isOtherAwaited(db, lane));
-  const budget = openSliceBudget(now, stopping, givesWay);
+  const budget = openSliceBudget(now, stopping, () => isOtherAwaited(db, lane));
   const drift: NewDrift[] = [];
   const onCommit: SliceDependencies['onCommit'] = (of, progress) => {
     drift.push(...progress.drift);

@@ -15,8 +15,6 @@ const firstRows = 20;
 
 const eventLooks = {
   killed: ['worker killed', 'wait'],
-  'config-changed': ['config changed', 'plain'],
-  'config-refused': ['config refused', 'act'],
   stopped: ['worker stopped', 'plain'],
 } as const satisfies Record<Event['kind'], readonly [string, string]>;
 

@@ -327,7 +327,7 @@ function runsOf(name: SceneName): RunsDocument {
         feed: null,
         sentence: name === 'quarantine' ? hostile : 'A worker was killed.',
       },
-      { at: before(9 * hour), kind: 'config-changed', feed: null, sentence: 'A schedule changed.' },
+      { at: before(9 * hour), kind: 'stopped', feed: null, sentence: 'A start was stopped.' },
     ],
   };
 }

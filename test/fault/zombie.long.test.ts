@@ -145,7 +145,7 @@ test("the walkers of one slice never take each other's walks when they resume", 
     const walk = await takeWalk(first.db, run, {
       held: begun,
       at: new Date(),
-      origin: first.origin(),
+      origin: first.origin,
     });
     if (typeof walk === 'object' && walk !== null) begun.push(walk.id);
   }

@@ -79,7 +79,7 @@ export async function beginRun({ db }: Engine, lane: FeedLane, scope: RunScope):
 
 /** Claims the run's walk, whoever holds it; null when there is none left. */
 export async function claim({ db, clock, origin }: Engine, run: RunRow): Promise<HeldWalk | null> {
-  const walk = await takeWalk(db, run, { held: [], at: clock(), origin: origin() });
+  const walk = await takeWalk(db, run, { held: [], at: clock(), origin });
   return typeof walk === 'string' ? null : walk;
 }
 
@@ -89,7 +89,6 @@ export const walkOn = (engine: Engine, walk: HeldWalk, pages: number): Promise<W
     walk,
     {
       ...engine,
-      ...engine.reading(),
       operation: operations[walk.operation],
       budget: pageBudget(pages),
       onCommit: () => undefined,

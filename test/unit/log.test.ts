@@ -99,7 +99,7 @@ test.each(['pretty', 'json'] as const)(
     log.conceal([otherKey, 'pass word/1']);
     for (const secret of [apiKey, otherKey, secretKey, 'pass word/1']) {
       const reason = [secret, encodeURIComponent(secret), JSON.stringify(secret)].join(' and ');
-      log.write('config.refused', { problems: [reason, `a${reason}`] });
+      log.write('start.failed', { problems: [reason, `a${reason}`] });
       log.write('queue.failure', { error: reason });
       log.write('feed.failed', {
         feed: '10/factories',

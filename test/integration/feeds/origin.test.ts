@@ -1,16 +1,13 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openEngine, prepareDatabase } from '../../../src/app.ts';
-import { exits } from '../../../src/cli/context.ts';
-import { watchConfig } from '../../../src/cli/start.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { createLog } from '../../../src/log.ts';
 import { advance } from '../../../src/sync/advance.ts';
 import { originOf } from '../../../src/sync/feeds.ts';
 import { openRun } from '../../../src/sync/runs.ts';
 import { simulated, testKey } from '../../harness/explorer.ts';
-import { call, plainOutput, configFolder } from '../../harness/process.ts';
+import { call, configFolder } from '../../harness/process.ts';
 import { freshDatabase, opened } from '../../harness/database.ts';
 import { plainChain } from '../../harness/sync.ts';
 
@@ -140,45 +137,4 @@ test('a process that asks another explorer than the feed is read from now makes 
 
   expect(outcome.is).toBe('source-mismatch');
   expect(first.requests).toBe(before);
-});
-
-test('a running process refuses another base_url of a configuration that is read again', async () => {
-  const { first, second, run, engineOn } = await world();
-  await run(first.url, 'sync', ...factories);
-  const { engine } = await engineOn(first.url);
-  const of = (base_url: string) =>
-    JSON.stringify({ explorer: { base_url }, chains: [{ id: 10, operations: { factories: {} } }] });
-  const cwd = await configFolder({});
-  const lines: string[] = [];
-  let reload = (): void => undefined;
-  const log = createLog('info', (line) => void lines.push(line));
-  const context = {
-    env: { EXPLORER_API_KEY: testKey },
-    cwd,
-    signal: new AbortController().signal,
-    stdout: () => undefined,
-    stderr: () => undefined,
-    ...plainOutput,
-    args: [],
-    onReload: (listener: () => void) => void (reload = listener),
-    logLevel: 'info',
-    json: false,
-    quiet: false,
-    demo: false,
-    commandLine: (command: string) => command,
-    print: () => exits.done,
-  } as const;
-  const http = { listen: null, metrics: null, hosts: [], token: null };
-  const changes = watchConfig(context, { http, log })(engine);
-
-  await writeFile(join(cwd, 'explorer-etl.yaml'), of(second.url));
-  reload();
-  expect(await changes()).toBe(null);
-  expect(lines.join('')).toMatch(/config\.refused/u);
-  expect(lines.join('')).toContain(`came from ${first.url}`);
-  expect(engine.origin()).toBe(first.url);
-
-  await writeFile(join(cwd, 'explorer-etl.yaml'), of(first.url));
-  reload();
-  expect(await changes()).toHaveLength(1);
 });

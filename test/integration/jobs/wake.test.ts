@@ -13,8 +13,7 @@ import { plainChain } from '../../harness/sync.ts';
 const chain = { ...plainChain, userOperations: 600 };
 const lane: FeedLane = { chain_id: chain.id, operation: 'user-operations', lane: 'backfill' };
 
-type Replaced = Pick<SliceDependencies, 'now' | 'reading'> &
-  Partial<Pick<SliceDependencies, 'log'>>;
+type Replaced = Pick<SliceDependencies, 'now'> & Partial<Pick<SliceDependencies, 'log'>>;
 
 /** A worker's engine, a slice of a run that it has fetched, and how many more are queued. */
 async function openScene() {
@@ -34,13 +33,12 @@ async function openScene() {
   };
   const work = (
     fetched: JobWithMetadata<FeedLane>,
-    { now, reading, log = engine.log }: Replaced = engine,
+    { now, log = engine.log }: Replaced = engine,
   ) => {
     const never = new AbortController().signal;
     const dependencies = {
       ...engine,
       now,
-      reading,
       log,
       works: () => true,
       onFailure: 'come-back',
@@ -81,18 +79,6 @@ test.each([
 
   // That lane's, and the next one of its own where it gave way.
   expect(await queued()).toBe(left);
-});
-
-test('a slice whose time is over gives way where pages are read otherwise from now on', async () => {
-  const { simulator, engine, job, queued, work } = await openScene();
-  const isLater = () => simulator.requests > 5;
-
-  await work(job, {
-    now: () => (isLater() ? 11_000 : 0),
-    reading: () => ({ ...engine.reading(), pageSize: isLater() ? 20 : 10 }),
-  });
-
-  expect(await queued()).toBe(1);
 });
 
 test('a slice tells how items drift before the run is done, and another one nothing of it again', async () => {

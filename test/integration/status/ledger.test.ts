@@ -100,7 +100,7 @@ test('runs that ended in the window and those that are open, the newest first, w
     insert into etl.runs (chain_id, operation, lane, scope, opened_at) values (10, 'user-operations', 'live', '{}', now() - interval '3 days');
     insert into etl.events (at, kind, feed, sentence)
     values (now() - interval '2 days', 'stopped', null, 'old'), (now(), 'killed', '11/user-operations', 'lost'),
-           (now() - interval '1 minute', 'config-refused', null, 'wrong')`);
+           (now() - interval '1 minute', 'stopped', null, 'a start')`);
   const read = async (of: string | null) => {
     const { runs, events } = await readRuns(database.db, { hours: 24, feed: of });
     return [
@@ -115,7 +115,7 @@ test('runs that ended in the window and those that are open, the newest first, w
   ];
   expect(await read(null)).toEqual([
     [open, live, backfill],
-    ['killed', 'config-refused'],
+    ['killed', 'stopped'],
   ]);
-  expect(await read(feed)).toEqual([[open, backfill], ['config-refused']]);
+  expect(await read(feed)).toEqual([[open, backfill], ['stopped']]);
 });
