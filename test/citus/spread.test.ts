@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { Client, Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
+import type { SimulatedChain } from '../../simulator/index.ts';
 import { transact } from '../../src/db/transaction.ts';
 import { userOperations } from '../../src/lists/user-operations/tables.ts';
 import { upsert } from '../../src/load/upsert.ts';
@@ -10,11 +11,58 @@ import { killSyncs, seedOr } from '../fault/kills.ts';
 import { urlOfDatabase } from '../harness/client.ts';
 import { call, emptyFolder, eventually, startProgram } from '../harness/process.ts';
 import { databaseAt, freshDatabase, type TestDatabase } from '../harness/database.ts';
-import { movingChain, movingCopy, pollMs } from '../harness/moving-copy.ts';
+import { ledgerFaults, sumFaults, sumUp } from '../harness/ledger.ts';
+import { openCopy, plainChain } from '../harness/sync.ts';
+import { watchedDifferences } from '../harness/tables.ts';
+import { truthAt } from '../truth/truth.ts';
 import { joinNodes, killNode, onDatabase, startNode } from './cluster.ts';
 
-const optimism = movingChain(10, 'optimism', 300);
-const celo = movingChain(42220, 'celo', 120);
+/** Between two polls, in simulated ms, and how many of them come before the lists are held against the truth. */
+const pollMs = 300_000;
+const polls = 3;
+
+const moving = {
+  ...plainChain,
+  motion: {
+    operationsPerMinute: 20,
+    latePercent: 6,
+    latestLateMs: 4 * pollMs,
+    orphanedPercent: 4,
+    reincludedPercent: 50,
+  },
+};
+const chains: readonly SimulatedChain[] = [
+  { ...moving, userOperations: 300 },
+  { ...moving, id: 42220, name: 'celo', userOperations: 120 },
+];
+const chainSeed = 17;
+const operations = ['user-operations'] as const;
+
+type SyncedCopy = Awaited<ReturnType<typeof openCopy>>;
+
+/** What is not as it should be of one who polls the chains: what comes and goes between two polls is not seen. */
+async function faultsAt({ pool, query, db, open }: SyncedCopy, atMs: number): Promise<object> {
+  await sumUp(db);
+  const opened = (await open()).map((sentence) => [sentence, 'open']);
+  const found = {
+    ...Object.fromEntries(opened),
+    ...(await ledgerFaults(pool, 'ended')),
+    ...(await sumFaults(pool)),
+  };
+  for (const chain of chains) {
+    const rows = await query('select hash from explorer.user_operations where chain_id = $1', [
+      chain.id,
+    ]);
+    const stored = new Set(rows.map(({ hash }) => hash));
+    const scope = { operations };
+    const user_operations = truthAt(chainSeed, chain, scope, atMs).user_operations.filter(
+      (row) => row['removed_at'] === null || stored.has(row['hash']),
+    );
+    const world = { seed: chainSeed, chain, scope };
+    Object.assign(found, await watchedDifferences(pool, world, atMs, { user_operations }));
+  }
+  return found;
+}
 
 const migrate = ({ url }: Pick<TestDatabase, 'url'>, ...flags: readonly string[]) =>
   call(['migrate', ...flags], { env: { DATABASE_URL: url } });
@@ -56,7 +104,7 @@ async function rowsOfWorkers({ query }: TestDatabase): Promise<number[]> {
 test('a full table is spread, though that is killed, and then followed', async () => {
   const database = await unspread();
   expect((await migrate(database)).code).toBe(0);
-  const copy = await movingCopy(database, [optimism, celo]);
+  const copy = await openCopy(chains, { seed: chainSeed, database, run: { operations } });
   await copy.syncAt(0);
   // Of its own, so that the pool ends also where what is awaited never comes.
   const holder = new Client({ connectionString: database.url });
@@ -77,7 +125,7 @@ test('a full table is spread, though that is killed, and then followed', async (
   program.kill('SIGKILL');
   await program.ended();
   await holder.query('rollback');
-  expect(await copy.faultsAt(0)).toEqual({});
+  expect(await faultsAt(copy, 0)).toEqual({});
 
   // Beside a sync, which waits meanwhile.
   const [spread] = await Promise.all([
@@ -89,11 +137,19 @@ test('a full table is spread, though that is killed, and then followed', async (
     /is distributed over the servers of the cluster by hash, with its \d+ rows/,
   );
   expect(spread.code).toBe(0);
-  expect(await copy.faultsAt(pollMs)).toEqual({});
+  expect(await faultsAt(copy, pollMs)).toEqual({});
   const again = await migrate(database, '--distribute');
   expect(again.stdout).toMatch(/is already distributed over the servers/);
   expect(again.code).toBe(0);
-  await copy.follow(pollMs);
+  for (let poll = 2; poll <= polls + 1; poll += 1) await copy.syncAt(poll * pollMs);
+  const endMs = (polls + 1) * pollMs;
+  // Once as deep as all that moved.
+  await copy.syncAt(endMs, { overlapMs: 4 * (endMs + pollMs) });
+  expect(await faultsAt(copy, endMs)).toEqual({});
+  const [seen] = await database.query(`
+    select exists (select from explorer.late_arrivals) as late,
+           exists (select from explorer.user_operations where removed_at is not null) as removed`);
+  expect(seen).toEqual({ late: true, removed: true });
   expect(await rowsOfWorkers(database)).toEqual([expect.any(Number), expect.any(Number)]);
 });
 

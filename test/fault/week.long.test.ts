@@ -7,10 +7,9 @@ import { verifyFeeds } from '../../src/status/verify.ts';
 import type { ConfiguredLane } from '../../src/sync/targets.ts';
 import { type DrivenWorld, openDrivenWorld } from '../harness/driven-world.ts';
 import { drawWhen, injectFault } from '../harness/faults.ts';
-import { ledgerFaults } from '../harness/ledger.ts';
+import { ledgerFaults, sumFaults, sumUp } from '../harness/ledger.ts';
 import { startProgram } from '../harness/process.ts';
 import { seededRandom } from '../harness/random.ts';
-import { sumFaults, sumUp } from '../harness/sums.ts';
 import { runSync } from '../harness/sync.ts';
 import { watchedDifferences } from '../harness/tables.ts';
 import { chainOfSeed } from '../harness/world.ts';
@@ -207,7 +206,7 @@ async function expectTrue(world: DrivenWorld, rankings: readonly RankingModel[])
     expect(await storedHistory(pool, ranking), ranking.list).toEqual(ranking.history());
   }
   expect(await ledgerFaults(pool, 'ended')).toEqual({});
-  await sumUp(pool);
+  await sumUp(db);
   expect(await sumFaults(pool)).toEqual({});
   const verified = await verifyFeeds(db);
   expect(Object.fromEntries(verified.map(({ feed, open }) => [feed, open]))).toEqual(

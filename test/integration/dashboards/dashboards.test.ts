@@ -15,7 +15,7 @@ import { grantRoles, roles } from '../../../src/db/roles.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
 import { type Question, questions, statementOf as query } from '../../../src/query/question.ts';
 import { sharedCopy, plainChain } from '../../harness/sync.ts';
-import { sumUp } from '../../harness/sums.ts';
+import { sumUp } from '../../harness/ledger.ts';
 import {
   charts,
   columnsOf,
@@ -56,7 +56,7 @@ const view = {
 
 const database = sharedCopy(9, chains, { operations: operationNames });
 beforeAll(async () => {
-  await sumUp(database.pool);
+  await sumUp(database.db);
   await grantRoles(database.pool);
   // Something to show where all is well.
   await database.query(`
