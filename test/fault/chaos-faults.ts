@@ -8,10 +8,10 @@ import {
   type Faults,
   type Limits,
 } from '../../simulator/index.ts';
-import type { Crew } from '../harness/crew.ts';
+import type { Random } from '../../simulator/random.ts';
+
 import { inTransaction } from '../harness/faults.ts';
-import type { Worker } from '../harness/process.ts';
-import { drawnByWeight } from '../harness/random.ts';
+import type { Crew, Worker } from '../harness/process.ts';
 import type { DatabaseProxy } from '../harness/servers.ts';
 
 /** What the key is allowed and configured for, in requests a second. */
@@ -29,7 +29,7 @@ export interface Scene {
   readonly proxy: DatabaseProxy;
   /** To the database itself, not through the proxy. */
   readonly pool: Pool;
-  readonly random: () => number;
+  readonly random: Random;
   /** Stops the database's server and starts it again; null where it is others' too, and is left alone. */
   readonly restartServer: (() => Promise<void>) | null;
   readonly setLimits: (limits: Limits) => void;
@@ -43,7 +43,7 @@ const limit = (share: number, headers: Limits['headers'] = 'stated'): DrawnFault
   1,
   async ({ random, setLimits }) => {
     setLimits({ requestsPerSecond: Math.ceil(requestsPerSecond * share), headers });
-    await delay(random() * mostLimitedMs);
+    await delay(random.part() * mostLimitedMs);
     setLimits({ requestsPerSecond });
   },
 ];
@@ -52,14 +52,14 @@ const restart = 'restart the database';
 
 /** All that is done to workers, their database and their key, with its weight. */
 const faults: Readonly<Record<string, DrawnFault>> = {
-  kill: [6, async ({ crew, random }) => void (await crew.kill(crew.draw(random)))],
+  kill: [6, async ({ crew, random }) => void (await crew.kill([random.pick(crew.members)]))],
   'kill all': [1, async ({ crew }) => void (await crew.kill(crew.members))],
   stop: [
     3,
     async ({ crew, random }) => {
-      const victims = crew.draw(random);
+      const victims = [random.pick(crew.members)];
       for (const victim of victims) victim.kill('SIGSTOP');
-      await delay(random() * mostStoppedMs);
+      await delay(random.part() * mostStoppedMs);
       for (const victim of victims) victim.kill('SIGCONT');
     },
   ],
@@ -69,7 +69,7 @@ const faults: Readonly<Record<string, DrawnFault>> = {
     async ({ proxy, random }) => {
       proxy.set('refuse');
       proxy.cutAll();
-      await delay(random() * mostAwayMs);
+      await delay(random.part() * mostAwayMs);
       proxy.set('open');
     },
   ],
@@ -77,7 +77,7 @@ const faults: Readonly<Record<string, DrawnFault>> = {
     1,
     async ({ proxy, random }) => {
       proxy.set('swallow');
-      await delay(random() * mostSwallowedMs);
+      await delay(random.part() * mostSwallowedMs);
       proxy.set('open');
     },
   ],
@@ -94,9 +94,20 @@ const faults: Readonly<Record<string, DrawnFault>> = {
 
 const drawnFaults = Object.entries(faults).map(([name, [weight]]) => ({ name, weight }));
 
+/** One of some that have weights; `part` of all the weight, from 0 on, is before it. */
+function drawnByWeight<Choice extends { readonly weight: number }>(
+  choices: readonly Choice[],
+  part: number,
+): Choice {
+  let left = part * choices.reduce((sum, { weight }) => sum + weight, 0);
+  const drawn = choices.find(({ weight }) => (left -= weight) < 0) ?? choices.at(-1);
+  if (drawn === undefined) throw new Error('nothing to draw from');
+  return drawn;
+}
+
 /** Injects one of the faults, drawn by weight. @returns its name */
 export async function injectOne(scene: Scene): Promise<string> {
-  const { name } = drawnByWeight(drawnFaults, scene.random());
+  const { name } = drawnByWeight(drawnFaults, scene.random.part());
   if (name === restart && scene.restartServer === null) return 'nothing: the server is not ours';
   await faults[name]?.[1](scene);
   return name;
@@ -122,7 +133,7 @@ async function endSession({ pool, random }: Reach): Promise<void> {
        offset floor($1::float8 * (select count(*) from pg_stat_activity where ${ofWorkers}))
        limit 1
      ) as drawn`,
-    [random()],
+    [random.part()],
   );
 }
 
@@ -140,7 +151,7 @@ async function breakStatement({ pool }: Reach): Promise<void> {
 async function holdLedger({ pool, random }: Reach): Promise<void> {
   await inTransaction(pool, async (session) => {
     await session.query('lock table etl.pages in share mode');
-    await delay(random() * mostHeldMs);
+    await delay(random.part() * mostHeldMs);
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Limits, SimulatedChain } from '../../simulator/index.ts';
+import { drawsOf } from '../../simulator/random.ts';
 import { explorerFaults, injectOne, requestsPerSecond, type Scene } from './chaos-faults.ts';
 import { databaseAt } from '../harness/database.ts';
 import { areCopied, type DrivenWorld, openDrivenWorld } from '../harness/driven-world.ts';
@@ -7,7 +8,6 @@ import { playFaults, type Fault } from '../harness/faults.ts';
 import { testKey } from '../harness/explorer.ts';
 import { foundBy, ledgerFaults } from '../harness/ledger.ts';
 import { startProgram, type Worker } from '../harness/process.ts';
-import { seededRandom } from '../harness/random.ts';
 import { watchedDifferences } from '../harness/tables.ts';
 import { truthAt } from '../truth/truth.ts';
 import { chainOfSeed } from '../harness/world.ts';
@@ -165,7 +165,7 @@ async function openChaos({ databaseUrl, seed, lengthMs, workers, restartServer }
     crew: world.crew,
     proxy: world.proxy,
     pool,
-    random: seededRandom(seed),
+    random: drawsOf(seed)('chaos', 0),
     restartServer,
     setLimits: (wanted) => (limits = wanted),
   };
@@ -190,7 +190,7 @@ function* faultsOf(plan: ChaosPlan, chaos: Chaos): Generator<Fault<void>> {
     if (before === 0 && world.nowMs > 0) endMs = performance.now() + plan.lengthMs;
   };
   while (performance.now() < endMs) {
-    const afterMs = Math.max(0, Math.min(scene.random() * calmMs, endMs - performance.now()));
+    const afterMs = Math.max(0, Math.min(scene.random.part() * calmMs, endMs - performance.now()));
     yield { when: { at: 'start', afterMs }, inject };
   }
 }

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { drawsOf } from '../../simulator/random.ts';
 import { operationNames } from '../../src/lists/registry.ts';
-import { Crew } from '../harness/crew.ts';
 import { drawWhen, playFaults, type Scene } from '../harness/faults.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
-import { eventually, type Child, startProgram } from '../harness/process.ts';
-import { seededRandom } from '../harness/random.ts';
+import { type Child, Crew, eventually, startProgram } from '../harness/process.ts';
 import { freePort } from '../harness/servers.ts';
 import { differences } from '../harness/tables.ts';
 import { chainOfSeed, openWorld, type World } from '../harness/world.ts';
@@ -56,7 +55,7 @@ async function openScene(seed: number, command: string, latencyMs: number) {
     slowAfter: (requests) => void (slowFrom = requests),
     isOver: () => isAllFinished(world),
   };
-  return { world, scene, random: seededRandom(seed) };
+  return { world, scene, random: drawsOf(seed)('kills', 0) };
 }
 
 /** Kills each `sync` at its moment; the last one is left alone. What is wrong then, if anything. */

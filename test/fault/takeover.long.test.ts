@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
-import { Crew } from '../harness/crew.ts';
+import { Crew } from '../harness/process.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { eventually, type Child, startProgram } from '../harness/process.ts';
 import { differences } from '../harness/tables.ts';

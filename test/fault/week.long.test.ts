@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { type SimulatedChain, startInstantMs } from '../../simulator/index.ts';
+import { drawsOf } from '../../simulator/random.ts';
 import { tableName } from '../../src/db/column-types.ts';
 import { operations } from '../../src/lists/registry.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
@@ -9,7 +10,6 @@ import { type DrivenWorld, openDrivenWorld } from '../harness/driven-world.ts';
 import { drawWhen, injectFault } from '../harness/faults.ts';
 import { ledgerFaults, sumFaults, sumUp } from '../harness/ledger.ts';
 import { startProgram } from '../harness/process.ts';
-import { seededRandom } from '../harness/random.ts';
 import { runSync } from '../harness/sync.ts';
 import { watchedDifferences } from '../harness/tables.ts';
 import { chainOfSeed } from '../harness/world.ts';
@@ -169,7 +169,7 @@ type Killer = ReturnType<typeof createKiller>;
 /** Kills workers at moments of the week that follow from the seed. */
 function createKiller(world: DrivenWorld, wanted: number) {
   const { crew, database, simulator } = world;
-  const random = seededRandom(seed);
+  const random = drawsOf(seed)('kills', 0);
   const everyMs = endMs / (wanted + 1);
   const scene = {
     pool: database.pool,
@@ -184,7 +184,7 @@ function createKiller(world: DrivenWorld, wanted: number) {
     /** Kills, if it is time to and the moment comes before the runs of now are done. */
     async at(atMs: number): Promise<void> {
       if (kills >= Math.min(wanted, Math.floor(atMs / everyMs))) return;
-      const victims = wanted - kills > 1 ? crew.drawSome(random) : crew.draw(random);
+      const victims = wanted - kills > 1 ? crew.drawSome(random) : [random.pick(crew.members)];
       const kill = { when: drawWhen(random, mostRequests), inject: () => crew.kill(victims) };
       if ((await injectFault(kill, scene)) === true) kills += victims.length;
     },

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
+import type { Random } from '../../simulator/random.ts';
 import { eventually } from './process.ts';
 
 /** When a fault comes, in terms of what can be seen of the work. */
@@ -41,13 +42,12 @@ const mostAfterMs = 60;
 const slackRequests = 15;
 
 /** One in eight comes at a start, two in eight in a transaction, the others near a commit. */
-export function drawWhen(random: () => number, within = mostRequests): When {
-  const kind = random() * 8;
-  const requests = 1 + Math.floor(random() * within);
-  const amount = random();
-  if (kind < 1) return { at: 'start', afterMs: Math.round(amount * startMs) };
+export function drawWhen(random: Random, within = mostRequests): When {
+  const kind = random.below(8);
+  const requests = 1 + random.below(within);
+  if (kind < 1) return { at: 'start', afterMs: random.below(startMs) };
   if (kind < 3) return { at: 'write', requests };
-  return { at: 'request', requests, afterMs: Math.round(amount * mostAfterMs) };
+  return { at: 'request', requests, afterMs: random.below(mostAfterMs) };
 }
 
 /** Injects faults one after the other, each at its moment. @returns what they return */

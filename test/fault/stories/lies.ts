@@ -10,8 +10,7 @@ import {
   type Page,
   type Requested,
 } from '../../harness/kept.ts';
-import type { Chance } from '../../harness/random.ts';
-import { scrambled, type Truth } from './world.ts';
+import { type Chance, scrambled, type Truth } from './world.ts';
 
 /** Items of a page, whatever is requested. */
 export const pageSize = 10;

@@ -8,7 +8,6 @@ import { advance, type AdvanceOutcome } from '../../../src/sync/advance.ts';
 import { setFeedState } from '../../../src/sync/feeds.ts';
 import { closeRun, openRun } from '../../../src/sync/runs.ts';
 import { atOnce, configuredLanes, dueLanes } from '../../../src/sync/targets.ts';
-import type { Chance } from '../../harness/random.ts';
 import {
   isOfBlocks,
   openComposed,
@@ -17,6 +16,7 @@ import {
   type SyncRun,
 } from '../../harness/sync.ts';
 import { pageSize } from './lies.ts';
+import type { Chance } from './world.ts';
 
 export const chainId = plainChain.id;
 

@@ -1,7 +1,6 @@
 import { honestPage, type ListName, type Page, type Requested } from '../../harness/kept.ts';
-import { chanceOf } from '../../harness/random.ts';
 import { cutWhileAgain, type ListLie, pageSize } from './lies.ts';
-import type { Truth } from './world.ts';
+import { chanceOf, type Truth } from './world.ts';
 
 /** A lie that was played. */
 export interface PlayedLie {

@@ -13,12 +13,11 @@ import {
   timeOf,
   listFacts,
 } from '../../harness/kept.ts';
-import { type Chance, chanceOf } from '../../harness/random.ts';
 import { type Copier, deathsBy, openCopier, overlapMs, type Task } from './program.ts';
 import { cutOff, cutWhileAgain, type ListLie, pageSize } from './lies.ts';
 import { Liar, type PlayedLie } from './service.ts';
 import { differencesFrom, falseClaims, isNewest, lateAndMissed, type Moment } from './truth.ts';
-import { blocksWithin, World } from './world.ts';
+import { blocksWithin, type Chance, chanceOf, World } from './world.ts';
 
 /** A feed that was said to be complete, and was not. */
 interface FalseComplete {

@@ -1,5 +1,23 @@
 import { blockMs, type KeptBlock, type KeptLists, type KeptOperation } from '../../harness/kept.ts';
-import { chanceOf, type Chance } from '../../harness/random.ts';
+import { drawsOf } from '../../../simulator/random.ts';
+
+/** Chance that a seed decides. */
+export type Chance = ReturnType<typeof chanceOf>;
+
+/**
+ * The same chance for the same seed and place, whatever else was decided before: so what one lie
+ * changes of the requests that follow changes no lie about other requests.
+ */
+export function chanceOf(seed: number, place: string) {
+  const random = drawsOf(seed)(place, 0);
+  return {
+    /** A whole number from `low` to `high`, both included. */
+    whole: (low: number, high: number) => low + random.below(high - low + 1),
+    /** True in so many of a hundred. */
+    percent: (share: number) => random.part() * 100 < share,
+    pick: <Choice>(choices: readonly Choice[]): Choice => random.pick(choices),
+  };
+}
 
 /** What the service would list if it were honest. */
 export type Truth = Readonly<KeptLists>;
