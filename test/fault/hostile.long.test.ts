@@ -5,8 +5,8 @@ import {
   type HostileFault,
   type OperationName,
 } from '../../simulator/index.ts';
-import { recount } from '../harness/verified.ts';
 import { verifiedAsServed } from './chaos-faults.ts';
+import { recountCoverage } from '../../src/status/verify.ts';
 import { answered, testKey } from '../harness/explorer.ts';
 import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
@@ -253,7 +253,7 @@ test.each<{ expected: Partial<Record<OperationName, ExpectedByFault>>; neighbour
   // A person has them read again.
   const ids = asServed.map((name) => firstId + names.indexOf(name as HostileFault));
   await world.pool.query('delete from explorer.read_batches where chain_id = any($1)', [ids]);
-  await recount(world.pool);
+  await recountCoverage(world.db);
   await world.passDay();
   expect(await world.differences()).toEqual(ofAll({}));
 

@@ -66,7 +66,7 @@ export async function openStruckWorld(options: StruckOptions) {
       return faults.get(operation as OperationName)?.[index] ?? null;
     },
   });
-  const { pool } = world.database;
+  const { pool, db } = world.database;
   const settings = await settingsOf(world.simulator.url, chains);
   const lanes = configuredLanes(settings.chains).map((lane) => ({ ...lane, cron: yearly }));
   const serving = await serveLanes(world.database, {
@@ -79,6 +79,7 @@ export async function openStruckWorld(options: StruckOptions) {
   return {
     ...serving,
     pool,
+    db,
     facts,
     async states(operation: OperationName): Promise<Readonly<Record<string, string>>> {
       const states = Object.entries(await facts(operation));

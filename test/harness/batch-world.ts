@@ -3,10 +3,10 @@ import type { OperationName } from '../../src/lists/registry.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
 import { freshDatabase } from './database.ts';
-import { inWords } from './verified.ts';
 import { blocksOf, keepLists } from './kept.ts';
 import { openRunner, type SliceWork } from './runner.ts';
 import { plainChain, settingsFor } from './sync.ts';
+import { inWords } from './ledger.ts';
 
 const minuteMs = 60_000;
 /** When the driven clock begins. */

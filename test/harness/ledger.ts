@@ -3,6 +3,8 @@ import { tableName } from '../../src/db/column-types.ts';
 import type { Database } from '../../src/db/transaction.ts';
 import { dataTables, operationNames, operations } from '../../src/lists/registry.ts';
 import { rollUp } from '../../src/rollups/roll.ts';
+import { findingText } from '../../src/status/findings.ts';
+import type { VerifiedFeed } from '../../src/status/verify.ts';
 
 const lists = operationNames.map((name) => operations[name]);
 
@@ -160,3 +162,15 @@ export const sumFaults = (pool: Pool) =>
 /** Brings the sums up to what was written since, as `sync` does at its end. @returns how many keys changed */
 export const sumUp = (db: Database, signal = new AbortController().signal): Promise<number> =>
   rollUp({ db, now: () => performance.now() }, signal);
+
+/** What is verified of a feed, with its findings as the sentences that people read. */
+export const inWords = (feed: VerifiedFeed) => ({
+  ...feed,
+  head: feed.notes.filter(({ kind }) => kind === 'pending-head').map(findingText),
+  open: feed.open.map(findingText),
+  notes: feed.notes.filter(({ kind }) => kind !== 'pending-head').map(findingText),
+});
+
+/** What is open of feeds, as the sentences that people read. */
+export const openInWords = (feeds: readonly VerifiedFeed[]): string[] =>
+  feeds.flatMap((feed) => inWords(feed).open);

@@ -28,8 +28,8 @@ import { testKey, alterablePages, simulated } from './explorer.ts';
 import { coreLists, differences } from './tables.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
 import { keepLists } from './kept.ts';
-import { inWords } from './verified.ts';
 import type { TruthScope } from '../truth/truth.ts';
+import { inWords } from './ledger.ts';
 
 /** A chain with nothing on it and nothing odd about it, which others are made from. */
 export const plainChain = {

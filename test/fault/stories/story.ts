@@ -4,7 +4,6 @@ import { createPool } from '../../../src/db/pool.ts';
 import type { OperationName } from '../../../src/lists/registry.ts';
 import type { VerifiedFeed } from '../../../src/status/verify.ts';
 import { opened } from '../../harness/database.ts';
-import { inWords } from '../../harness/verified.ts';
 import {
   keepLists,
   type KeptExplorer,
@@ -18,6 +17,7 @@ import { cutOff, cutWhileAgain, type ListLie, pageSize } from './lies.ts';
 import { Liar, type PlayedLie } from './service.ts';
 import { differencesFrom, falseClaims, isNewest, lateAndMissed, type Moment } from './truth.ts';
 import { blocksWithin, type Chance, chanceOf, World } from './world.ts';
+import { inWords } from '../../harness/ledger.ts';
 
 /** A feed that was said to be complete, and was not. */
 interface FalseComplete {

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
+import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { floorsOf, gapsOf } from '../../../src/lists/newest-first/coverage.ts';
-import { recount } from '../../harness/verified.ts';
+import { recountCoverage } from '../../../src/status/verify.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 /** Each case is a handful of statements: a few seconds in all. */
@@ -78,7 +79,7 @@ async function fill(
       since === null ? null : timeOf(since),
     ],
   );
-  await recount(pool);
+  await recountCoverage(drizzle(pool));
   await pool.query(
     `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
      select 10, number::text, block, time, 1

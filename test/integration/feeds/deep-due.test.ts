@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { deepResweep } from '../../../src/lists/newest-first/plan.ts';
-import { recount } from '../../harness/verified.ts';
+import { recountCoverage } from '../../../src/status/verify.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const feed = { chain_id: 10, operation: 'user-operations' } as const;
@@ -44,7 +44,7 @@ async function rangeOfDeepPoll(live: 'half way' | 'ended') {
       at(5 * hourMs),
     ],
   );
-  await recount(pool);
+  await recountCoverage(db);
   const rules = [{ depthMs: 24 * hourMs, everyMs: 4 * hourMs }];
   return deepResweep(db, feed, rules, new Date(startMs + 5 * hourMs));
 }

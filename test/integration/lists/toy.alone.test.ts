@@ -8,13 +8,13 @@ import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
 import { call } from '../../harness/process.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { openInWords } from '../../harness/verified.ts';
 import { addressOf, hashOf } from '../../harness/kept.ts';
 import { plainChain, runSync, settingsFor } from '../../harness/sync.ts';
 import { testKey } from '../../harness/explorer.ts';
 import { openLake } from '../export/lake.ts';
 import { blocksOfNumber, type Bundle, serveToys } from './toy-server.ts';
 import { createToyTables, toyNames } from './toys.ts';
+import { openInWords } from '../../harness/ledger.ts';
 
 vi.mock('../../../src/lists/registry.ts', async (original) => {
   const actual = await original<typeof registry>();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recount } from '../../harness/verified.ts';
+import { recountCoverage } from '../../../src/status/verify.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { listWorld } from './world.ts';
 
@@ -37,7 +37,7 @@ async function quietYear() {
            pages.top, pages.bottom, last_key, bytes, body_hash, 1, latency_ms, 20, fetched_at
     from n, poll join etl.pages on walk_id = poll.id and sequence = 0
   `);
-  await recount(world.database.pool);
+  await recountCoverage(world.database.db);
   await age(100);
   return world;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recount } from '../../harness/verified.ts';
+import { recountCoverage } from '../../../src/status/verify.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { hashOf } from '../../harness/kept.ts';
 import { listWorld } from './world.ts';
@@ -88,7 +88,7 @@ test('what pruned walks alone verified stays verified', async () => {
   await age(100);
   // As if what read it first had met another order, so that only polls verify it.
   await query(`update etl.walks set verified = '{}' where id = (select min(id) from etl.walks)`);
-  await recount(database.pool);
+  await recountCoverage(database.db);
   const before = await reported();
 
   await prune();

@@ -1,8 +1,8 @@
 import type { Motion, SimulatedChain } from '../../../simulator/index.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { openCopy, type SyncRun, plainChain } from '../../harness/sync.ts';
-import { inWords } from '../../harness/verified.ts';
 import { truthAt } from '../../truth/truth.ts';
+import { inWords } from '../../harness/ledger.ts';
 
 const seed = 17;
 export const minuteMs = 60_000;

@@ -6,7 +6,7 @@ import { readCoverage } from '../../../src/status/coverage.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { openCopy, plainChain } from '../../harness/sync.ts';
 import { call } from '../../harness/process.ts';
-import { openInWords } from '../../harness/verified.ts';
+import { openInWords } from '../../harness/ledger.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,

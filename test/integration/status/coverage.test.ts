@@ -11,7 +11,7 @@ import {
 } from '../../../src/status/coverage.ts';
 import { cellStates, type CoverageDocument } from '../../../src/status/endpoints.ts';
 import { emptyScene, fillScene, highest, list, openRun, spell } from './scenes.ts';
-import { recount } from '../../harness/verified.ts';
+import { recountCoverage } from '../../../src/status/verify.ts';
 import { sharedDatabase } from '../../harness/database.ts';
 
 const numRuns = 60;
@@ -130,7 +130,7 @@ test('each batch is drawn as the tables have it', async () => {
          from json_to_recordset($1) as batch(at bigint, state text, is_verified boolean)`,
         [JSON.stringify(read.map((one) => ({ ...one, is_verified: isIn(verified, one.at) })))],
       );
-      await recount(database.pool);
+      await recountCoverage(database.db);
       await database.query(
         `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state)
          select 10, 'optimism-batch-blocks', 'backfill', $2, 'numbered',
@@ -255,7 +255,7 @@ async function fillWithGaps(gaps: number): Promise<Range> {
      from generate_series(0, $1::int - 1) as at`,
     [gaps],
   );
-  await recount(database.pool);
+  await recountCoverage(database.db);
   return { from: 0, to: gaps * 10 - 1 };
 }
 

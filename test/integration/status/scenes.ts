@@ -1,6 +1,7 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import type { Range } from '../../../src/status/coverage.ts';
-import { recount } from '../../harness/verified.ts';
+import { recountCoverage } from '../../../src/status/verify.ts';
 
 /** The height of a list's newest item in each scene. */
 export const highest = 40;
@@ -82,7 +83,7 @@ export async function fillScene(
        state text, reason text, scope jsonb)`,
     [JSON.stringify(walks), run],
   );
-  await recount(pool);
+  await recountCoverage(drizzle(pool));
   await pool.query(
     `insert into etl.quarantine (chain_id, operation, page_id, reason, raw, raw_hash, scope, position,
        from_block, to_block)

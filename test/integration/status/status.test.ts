@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { statusDocument, type StatusDocument } from '../../../src/status/schema.ts';
 import { readStatus, statusNow, statusOrOutage } from '../../../src/status/status.ts';
-import { recount } from '../../harness/verified.ts';
+import { recountCoverage } from '../../../src/status/verify.ts';
 import { databaseAt, freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
 import { openCopy, shortChain } from '../../harness/sync.ts';
@@ -154,9 +154,9 @@ const oldBatches = {
 };
 
 test('a bounded range of old batches is not silent, even if one of them is missing', async () => {
-  const { codes, pool, query } = await copied(oldBatches);
+  const { codes, db, query } = await copied(oldBatches);
   await query('delete from explorer.read_batches where batch_number = 30');
-  await recount(pool);
+  await recountCoverage(db);
   expect(await codes()).toEqual(['degraded', 'gap']);
 });
 

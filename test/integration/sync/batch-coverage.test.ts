@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
-import { recount } from '../../harness/verified.ts';
+import { recountCoverage, repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { batchWorld, fullBatch, startMs } from '../../harness/batch-world.ts';
 
 /** Batches that were read once, and a repair of what is open. */
@@ -32,7 +31,7 @@ test('a gap made by hand is named exactly, closed with its pages, and then nothi
   expect(await open()).toEqual([]);
   await query(forget('4'));
   expect(await open()).toContain('stored totals differ from the walks');
-  await recount(database.pool);
+  await recountCoverage(database.db);
   expect(await open()).toEqual(['batch 4: not downloaded']);
 
   await repair();
@@ -50,7 +49,7 @@ test('coverage of batches is that of their rows: a difference is open, and count
   for (const change of [`read = read + '{[9,10)}'`, `verified = verified - '{[2,3)}'`]) {
     await query(`update etl.batch_coverage set ${change}`);
     expect(await open()).toContain('stored totals differ from the walks');
-    await recount(database.pool);
+    await recountCoverage(database.db);
     expect(await open()).toEqual([]);
   }
 });
@@ -91,7 +90,7 @@ test('where nothing of three batches is settled, they are no head', async () => 
 test('a lowest batch whose neighbour is read again after the one above it stays settled', async () => {
   const { database, query, states, repair } = await copied(4);
   await query(`${forget('2, 3')}; update etl.feeds set settings = settings || '{"parallel": 1}'`);
-  await recount(database.pool);
+  await recountCoverage(database.db);
 
   await repair();
 

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
+import { recountCoverage, repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
-import { recount } from '../../harness/verified.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { openRunner } from '../../harness/runner.ts';
 import { settingsFor, plainChain, openCopy } from '../../harness/sync.ts';
@@ -101,7 +100,7 @@ test.each([
   ],
 ])('%s: verify names the batch, and repair reads it again', async (_what, edit) => {
   const batches = { first: 1, count: 3, blocks: 40 };
-  const { chains, runner, lanes, simulator, sync, pool, db, query, open, differing } = await laned(
+  const { chains, runner, lanes, simulator, sync, db, query, open, differing } = await laned(
     chainOf(3, { batches }),
     1,
   );
@@ -109,7 +108,7 @@ test.each([
   await query(edit);
   expect((await open()).join()).toMatch(/batch(?:es)? /u);
 
-  await recount(pool);
+  await recountCoverage(db);
   const source = { origin: simulator.url, isSameData: true };
   await registerFeeds(db, configuredFeeds(chains), 'flags', source);
   for (const round of await repairsOf(db, await verifyFeeds(db), lanes)) {

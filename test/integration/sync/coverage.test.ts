@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Occasion } from '../../../src/lists/list.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
-import { recount } from '../../harness/verified.ts';
+import { recountCoverage } from '../../../src/status/verify.ts';
 import { eventually } from '../../harness/process.ts';
 import { honestly, oneEach } from '../../harness/kept.ts';
 import { openRunner } from '../../harness/runner.ts';
@@ -51,7 +51,7 @@ test('a gap is named exactly, and closed with its own pages and two more at most
     where lane = 'backfill' order by id offset 1 limit 1`);
   await query('delete from etl.pages where walk_id = ' + lost.id);
   await query('delete from etl.walks where id = ' + lost.id);
-  await recount(database.pool);
+  await recountCoverage(database.db);
   const left = await query(`
     delete from explorer.user_operations where block_number > ${lost.bottom} and block_number < ${lost.top}
     returning hash`);

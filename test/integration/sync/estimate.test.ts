@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { PlanDocument } from '../../../src/status/plan.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import type { VerifyDocument } from '../../../src/status/verify.ts';
-import { recount } from '../../harness/verified.ts';
+import { recountCoverage } from '../../../src/status/verify.ts';
 import { keepLists, type KeptOperation } from '../../harness/kept.ts';
 import { openProgram, pagesAfter, timeAt } from './program.ts';
 
@@ -58,12 +58,12 @@ const uneven: readonly KeptOperation[] = [
 
 test('a repair is estimated by what is around the gap, not by what is denser elsewhere', async () => {
   const list = await keepLists({ operations: [...uneven] });
-  const { run, pool, query, documentOf } = await openProgram({ operations, url: list.url });
+  const { run, db, query, documentOf } = await openProgram({ operations, url: list.url });
   await run('sync');
   await query(
     `update etl.walks set verified = verified - int8multirange(int8range(1100000, 1650000))`,
   );
-  await recount(pool);
+  await recountCoverage(db);
   const verify = async () => (await documentOf<VerifyDocument>('verify')).feeds[0];
 
   const before = await verify();

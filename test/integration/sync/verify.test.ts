@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { repairsOf, type VerifyDocument, verifyFeeds } from '../../../src/status/verify.ts';
+import {
+  recountCoverage,
+  repairsOf,
+  type VerifyDocument,
+  verifyFeeds,
+} from '../../../src/status/verify.ts';
 import { creditsPerRequest } from '../../../src/explorer/slot.ts';
 import { configuredLanes } from '../../../src/sync/targets.ts';
 import { call } from '../../harness/process.ts';
-import { recount, inWords } from '../../harness/verified.ts';
 import { settingsFor, plainChain, openCopy } from '../../harness/sync.ts';
+import { inWords } from '../../harness/ledger.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
@@ -62,7 +67,7 @@ test('each finding is reported with the command that fixes it, and the feed with
     insert into etl.quarantine (chain_id, operation, scope, raw, raw_hash, reason, page_id, position)
     values (10, 'factories', '{}', '{}', 'x', 'address: missing', 1, 0);
     delete from explorer.read_batches where batch_number in (2, 3, 6)`);
-  await recount(database.pool);
+  await recountCoverage(database.db);
 
   const { exit, counts, feeds, repair } = await documentOf();
 
@@ -144,7 +149,7 @@ test('what was read of a list is no evidence of it: a walk out of order, batches
     update etl.walks set verified = '{}', top = null where kind = 'newest-first';
     update explorer.read_batches set is_verified = false;
     update etl.feeds set target_numbers = '{[1,)}', latest_batch = null where operation = 'optimism-batch-blocks'`);
-  await recount(database.pool);
+  await recountCoverage(database.db);
 
   expect(await findings()).toEqual([
     '10/user-operations nothing is verified: no range is covered yet',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { recountCoverage } from '../../../src/status/verify.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
-import { recount } from '../../harness/verified.ts';
 import { openCopy, type SyncRun, plainChain } from '../../harness/sync.ts';
 
 const chain = { ...plainChain, userOperations: 300 };
@@ -49,7 +49,7 @@ test.each([
     await query(change);
 
     expect(await open()).toContain('stored totals differ from the walks');
-    await recount(database.pool);
+    await recountCoverage(database.db);
     expect(await open()).toEqual([]);
     expect(await kept()).toEqual(await counted());
   },
@@ -64,7 +64,7 @@ test('a walk that is deleted leaves a difference, and a repair makes it a gap', 
   );
 
   expect(await open()).toContain('stored totals differ from the walks');
-  await recount(database.pool);
+  await recountCoverage(database.db);
   expect(await open()).toEqual([expect.stringMatching(/: not downloaded/u)]);
 });
 
