@@ -5,7 +5,9 @@ import { basename, dirname, join } from 'node:path';
 import type { Client } from 'pg';
 import { accountFor, give, run } from '../../src/postgres/programs.ts';
 import { urlOfDatabase, withClient } from '../harness/client.ts';
-import { hangMs } from '../harness/hang.ts';
+
+/** What a server has not done by then hangs, in ms. */
+const hangMs = 240_000;
 
 /** A server of a cluster, as a test that kills it and starts it again knows it. */
 export interface Node {

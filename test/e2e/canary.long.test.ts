@@ -6,10 +6,9 @@ import { expect, test, vi } from 'vitest';
 import { alterPage, type SimulatedChain } from '../../simulator/index.ts';
 import { packBody } from '../../src/sync/archive.ts';
 import { apiKey, leaks, otherKey, secretKey, storedLeaks, watchStatements } from './canary.ts';
-import { command, emptyFolder, type Ended } from '../harness/process.ts';
+import { command, emptyFolder, type Ended, hangMs } from '../harness/process.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { type ServedPage, simulated, startEcho } from '../harness/explorer.ts';
-import { hangMs } from '../harness/hang.ts';
 import { plainChain } from '../harness/sync.ts';
 
 const chain: SimulatedChain = {

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { type Fault, type SimulatedChain, statusFaults } from '../../simulator/index.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import { hangMs } from '../harness/hang.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
-import { configFolder, eventually } from '../harness/process.ts';
+import { configFolder, eventually, hangMs } from '../harness/process.ts';
 import { firstId, openStruckWorld, type StruckWorld } from './struck-world.ts';
 import { yearly } from '../harness/world.ts';
 

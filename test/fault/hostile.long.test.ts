@@ -8,7 +8,7 @@ import {
 import { verifiedAsServed } from './chaos-faults.ts';
 import { recountCoverage } from '../../src/status/verify.ts';
 import { answered, testKey } from '../harness/explorer.ts';
-import { hangMs } from '../harness/hang.ts';
+import { hangMs } from '../harness/process.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { openStruckWorld, firstId, type FeedFacts } from './struck-world.ts';
 import { settingsFor } from '../harness/sync.ts';

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { startInstantMs, type SimulatedChain } from '../../simulator/index.ts';
-import { eventually } from '../harness/process.ts';
+import { eventually, hangMs } from '../harness/process.ts';
 import { openDrivenWorld, type DrivenWorld } from '../harness/driven-world.ts';
-import { hangMs } from '../harness/hang.ts';
 import { plainChain } from '../harness/sync.ts';
 
 const seed = 7;

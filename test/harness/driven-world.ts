@@ -7,9 +7,8 @@ import { createLog } from '../../src/log.ts';
 import { installQueues, startBoss } from '../../src/sync/queue.ts';
 import { type ConfiguredLane, configuredLanes } from '../../src/sync/targets.ts';
 import { runQueue } from '../../src/sync/workers.ts';
-import { hangMs } from './hang.ts';
 import { testKey } from './explorer.ts';
-import { Crew, eventually, Worker } from './process.ts';
+import { Crew, eventually, Worker, hangMs } from './process.ts';
 import { openWorld, type WorldOptions } from './world.ts';
 
 /** How often a run is looked at, in ms: a small part of what one takes. */

@@ -7,12 +7,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { inject, onTestFinished, expect } from 'vitest';
 import { demandDocument } from './documents.ts';
-import { hangMs } from './hang.ts';
 import { testKey } from './explorer.ts';
 import type { WorkerSettings } from './worker-process.ts';
 import type { Random } from '../../simulator/random.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { plainLook } from '../../src/terminal/look.ts';
+
+/**
+ * What has not come by then never will, in ms. Time limits of tests are for hangs alone: this is
+ * some hundred times what the slowest wait takes on a quiet machine, and less than any test's own.
+ */
+export const hangMs = 240_000;
 
 /** How a process ended: one of the two is null. */
 export interface Exit {

@@ -23,7 +23,7 @@ import {
   type OpenDatabase,
   sharedDatabase,
 } from './database.ts';
-import { hangMs } from './hang.ts';
+import { hangMs } from './process.ts';
 import { testKey, alterablePages, simulated } from './explorer.ts';
 import { coreLists, differences } from './tables.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';

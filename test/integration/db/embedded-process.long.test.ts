@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { startEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
 import { withClient } from '../../harness/client.ts';
 import { freshDirectory, untilRefused } from '../../harness/database.ts';
-import { hangMs } from '../../harness/hang.ts';
+import { hangMs } from '../../harness/process.ts';
 
 /** What these tests store need not survive the machine. */
 const settings = { fsync: 'off' };

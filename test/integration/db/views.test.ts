@@ -7,8 +7,7 @@ import { MigrationError } from '../../../src/db/failure.ts';
 import { listNames } from '../../../src/lists/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { migrateUrl } from '../../harness/client.ts';
-import { hangMs } from '../../harness/hang.ts';
-import { eventually } from '../../harness/process.ts';
+import { eventually, hangMs } from '../../harness/process.ts';
 import { migrateInProcess, packageFolder, release } from './release.ts';
 
 /** A small package: one table, and views upon views, in an order that is not the one of their names. */

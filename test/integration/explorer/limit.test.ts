@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Timeouts } from '../../../src/explorer/client.ts';
 import { page, serve, serveBytes, serveSocket, start } from './server.ts';
-import { hangMs } from '../../harness/hang.ts';
+import { hangMs } from '../../harness/process.ts';
 
 const once = { maxAttempts: 1 };
 

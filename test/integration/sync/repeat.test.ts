@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import type { Generation } from '../../../simulator/index.ts';
 import { databaseAt } from '../../harness/database.ts';
-import { hangMs } from '../../harness/hang.ts';
+import { hangMs } from '../../harness/process.ts';
 import { runSync, openCopy, secretKey, smallChain } from '../../harness/sync.ts';
 
 /** Every row of every table of the schema, with the page that wrote it, and when. */

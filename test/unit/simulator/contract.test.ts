@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checksumAddress } from '../../../simulator/addresses.ts';
 import { startSimulator, type SimulatedChain, type Simulator } from '../../../simulator/index.ts';
 import { Limiter, type Limits } from '../../../simulator/limit.ts';
-import { hangMs } from '../../harness/hang.ts';
 
 const paths = {
   operations: 'proxy/account-abstraction/operations',
@@ -160,6 +159,7 @@ test.each(ranked)('refuses a broken token of %s', async (path) => {
 });
 
 test('closes while an answer waits, and frees its port', async () => {
+  const hangMs = 240_000;
   const slow = await startSimulator({ seed: 1, chains: [smallChain], latencyMs: 2 * hangMs });
   const waiting = get(`${slow.url}/10/api/v2`, paths.factories, { apikey: 'simulated-key' });
   const outcome = waiting.then(
