@@ -7,8 +7,8 @@ import { startHttp, type HttpOptions, type HttpServer } from '../../src/http/ser
 import type { StatusDocument } from '../../src/status/schema.ts';
 import { statusOrOutage } from '../../src/status/status.ts';
 
-/** A page over a database, or over none, for whoever is on this machine. */
-export async function startPage(
+/** A page over a database, or over none, for whoever is on this machine, until the running test ends. */
+export async function servedPage(
   url: string | null,
   options: Partial<HttpOptions> = {},
 ): Promise<HttpServer> {
@@ -32,14 +32,8 @@ export async function startPage(
     now: () => performance.now(),
     ...options,
   });
-  if (url !== null) server.use(url);
-  return server;
-}
-
-/** As `startPage`; it ends with the running test. */
-export async function servedPage(...sent: Parameters<typeof startPage>): Promise<HttpServer> {
-  const server = await startPage(...sent);
   onTestFinished(() => server.close());
+  if (url !== null) server.use(url);
   return server;
 }
 
@@ -89,75 +83,45 @@ export function observing(status: () => Promise<StatusDocument | null>) {
   };
 }
 
-/** A sample of a scrape. */
-export interface Scraped {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
-
 /** A family of a scrape: what is said of it, and its samples. */
-export interface Family {
+interface Family {
   readonly help: string;
   readonly type: string;
-  readonly samples: readonly Scraped[];
+  readonly samples: readonly ReturnType<typeof sampleOf>[];
 }
 
+const familyBlock =
+  /^# HELP (?<name>\w+) (?<help>[^\n]+)\n# TYPE \k<name> (?<type>\w+)\n(?<lines>(?:[^\n]*\n)*)$/u;
 const sampleLine =
-  /^(?<name>[a-z_:][\w:]*)(?:\{(?<labels>(?:[a-z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)+)\})? (?<value>[+-]?(?:\d[\d.]*(?:e[+-]?\d+)?|Inf)|NaN)$/iu;
-const labelPart = /(?<name>[a-z_]\w*)="(?<value>(?:[^"\\\n]|\\["\\n])*)"/giu;
+  /^(?<name>\w+)(?:\{(?<labels>(?:\w+="(?:[^"\\\n]|\\["\\n])*",?)+)\})? (?<value>[+-]?(?:\d[\d.]*(?:e[+-]?\d+)?|Inf)|NaN)$/iu;
 
 /**
  * The families of an answer to a scrape, by Prometheus' text format 0.0.4.
  *
- * @throws at the first line that the format does not know, at a family or a sample that comes twice, at a
- *   sample without a family, and where the last line does not end
+ * @throws at what the format does not know, at a family or a sample that comes twice, and at a sample of another family
  */
 export function scraped(text: string): ReadonlyMap<string, Family> {
-  if (!text.endsWith('\n')) throw new Error('the last line does not end');
-  const families = new Map<string, Family & { readonly samples: Scraped[] }>();
-  const seen = new Set<string>();
-  let help: readonly string[] = [];
-  let open = '';
-  for (const line of text.split('\n').filter((one) => one !== '')) {
-    const told = /^# (?<what>HELP|TYPE) (?<name>[\w:]+) (?<rest>.+)$/u.exec(line)?.groups;
-    if (told?.['what'] === 'HELP') help = [told['name'] ?? '', told['rest'] ?? ''];
-    else if (told?.['what'] === 'TYPE') {
-      open = told['name'] ?? '';
-      if (help[0] !== open || families.has(open))
-        throw new Error(`no help, or told twice: ${line}`);
-      families.set(open, { help: help[1] ?? '', type: told['rest'] ?? '', samples: [] });
-    } else {
-      const parts = sampleLine.exec(line)?.groups;
-      if (parts === undefined) throw new Error(`no line of the format: ${line}`);
-      const { name = '', labels = '', value = '' } = parts;
-      const family = families.get(open);
-      if (family === undefined || !namesOf(open, family.type).includes(name)) {
-        throw new Error(`a sample of no family: ${line}`);
-      }
-      const key = `${name}{${labels}}`;
-      if (seen.has(key)) throw new Error(`twice: ${key}`);
-      seen.add(key);
-      family.samples.push({ name, labels: labelsOf(labels), value: numberOf(value) });
-    }
+  const families = new Map<string, Family>();
+  for (const block of text.split(/^(?=# HELP )/mu)) {
+    const { name = '', help = '', type = '', lines = '' } = familyBlock.exec(block)?.groups ?? {};
+    if (name === '' || families.has(name)) throw new Error(`no family, or one again: ${block}`);
+    const texts = lines.split('\n').filter((line) => line !== '');
+    const series = new Set(texts.map((line) => line.slice(0, line.lastIndexOf(' '))));
+    if (series.size < texts.length) throw new Error(`a sample comes twice: ${block}`);
+    families.set(name, { help, type, samples: texts.map((line) => sampleOf(name, line)) });
   }
   return families;
 }
 
-const namesOf = (family: string, type: string): readonly string[] =>
-  type === 'histogram' || type === 'summary'
-    ? [family, `${family}_bucket`, `${family}_sum`, `${family}_count`]
-    : [family];
-
-const labelsOf = (text: string): Record<string, string> =>
-  Object.fromEntries(
-    [...text.matchAll(labelPart)].map(({ groups }) => [
-      groups?.['name'] ?? '',
-      (groups?.['value'] ?? '').replaceAll(/\\(?<one>["\\n])/gu, (_, one: string) =>
-        one === 'n' ? '\n' : one,
-      ),
-    ]),
-  );
-
-const numberOf = (text: string): number =>
-  text.endsWith('Inf') ? (text.startsWith('-') ? -Infinity : Infinity) : Number(text);
+function sampleOf(family: string, line: string) {
+  const { name = '', labels = '', value = '' } = sampleLine.exec(line)?.groups ?? {};
+  const names = ['', '_bucket', '_sum', '_count'].map((suffix) => family + suffix);
+  if (!names.includes(name)) throw new Error(`no sample of ${family}: ${line}`);
+  // Values of labels are escaped as in JSON.
+  const members = labels.replace(/,$/u, '').replaceAll(/(\w+)=(?=")/gu, '"$1":');
+  return {
+    name,
+    labels: JSON.parse(`{${members}}`) as Readonly<Record<string, string>>,
+    value: Number(value.replace('Inf', 'Infinity')),
+  };
+}

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { ListenError } from '../../../src/http/server.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { ask, servedPage, startPage, type Answer } from '../../harness/http.ts';
+import { ask, servedPage, type Answer } from '../../harness/http.ts';
 
 const token = 'a-token-of-thirty-characters-x';
 const statusOf = async (answer: Promise<Answer>) => (await answer).status;
@@ -49,13 +49,12 @@ const data = [
 
 test('beyond this machine a token is needed for all data', async () => {
   const open = (host: string, wanted: string | null) =>
-    startPage(null, { address: { host, port: 0 }, token: wanted });
+    servedPage(null, { address: { host, port: 0 }, token: wanted });
   await expect(open('0.0.0.0', null)).rejects.toThrow(/EXPLORER_ETL_HTTP_TOKEN/);
   await expect(open('::', null)).rejects.toThrow(ListenError);
   const page = await open('0.0.0.0', token);
   for (const path of data) expect(await statusOf(ask(page, path)), path).toBe(401);
   for (const path of ['/', '/healthz']) expect(await statusOf(ask(page, path)), path).toBe(200);
-  await page.close();
 });
 
 test('the token lets in as a header, and the page without it holds no data', async () => {

@@ -1,10 +1,10 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addressText } from '../../../src/http/access.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import { readStatus } from '../../../src/status/status.ts';
 import { statusFaults, type SimulatorOptions } from '../../../simulator/index.ts';
 import { createTestDatabase, type OpenDatabase } from '../../harness/database.ts';
-import { observing, scraped, startPage } from '../../harness/http.ts';
+import { observing, scraped, servedPage } from '../../harness/http.ts';
 import { eventually } from '../../harness/process.ts';
 import { openCopy, plainChain } from '../../harness/sync.ts';
 
@@ -153,12 +153,7 @@ test('it is served, also on an address of its own, and where the database has go
   let nowMs = 0;
   const now = () => (nowMs += 60_000);
   const address = { host: '127.0.0.1', port: 0 };
-  const server = await startPage(null, {
-    address,
-    metricsAddress: address,
-    now,
-  });
-  onTestFinished(() => server.close());
+  const server = await servedPage(null, { address, metricsAddress: address, now });
   const { metricsAddress } = server;
   const scrape = async (at: typeof address | null) => {
     if (at === null) throw new Error('it has no address of its own');
