@@ -73,26 +73,21 @@ export const feedOf = (changes: Partial<FeedStatus> = {}): FeedStatus => ({
   ...changes,
 });
 
+const current = feedOf();
+
 /** A feed whose history is being read. */
 export const readingFeed = (changes: Partial<FeedStatus> = {}): FeedStatus =>
   feedOf({
     state: 'running',
     newest_item: null,
-    poll: {
-      last_at: null,
-      age_s: null,
-      target: { seconds: 600, from: 'schedule' },
-      is_met: null,
-      next_at: null,
-    },
+    poll: { ...current.poll, last_at: null, age_s: null, is_met: null, next_at: null },
     verified: {
-      is_verified: true,
+      ...current.verified,
       share: 0.187,
       basis: 'at-least',
       positions: 2_000_000,
       gaps: 1,
       missing: 106_907_800,
-      batches: null,
     },
     left: {
       requests: { least: 1_000, likely: null, most: 5_230 },
@@ -111,71 +106,6 @@ export const readingFeed = (changes: Partial<FeedStatus> = {}): FeedStatus =>
     ],
     ...changes,
   });
-
-/** Two chains of three lists each. */
-export const sixFeeds = (): FeedStatus[] => {
-  const none = { waiting: 0, unverified: 0, without_blocks: 0, quarantined: 0 };
-  const celo = { chain_id: 42_220, chain_name: 'celo' };
-  return [
-    feedOf(),
-    readingFeed({
-      operation: 'optimism-batch-blocks',
-      label: 'batch blocks',
-      kind: 'numbered',
-      unit: 'batches',
-      rows: 1_375,
-      pages: 30,
-      verified: {
-        is_verified: true,
-        share: 0.6,
-        basis: 'known',
-        positions: 6,
-        gaps: 1,
-        missing: 4,
-        batches: { requested: 10, verified: 6, unread: 4, ...none, is_bounded: false },
-      },
-      left: {
-        requests: { least: 19, likely: 19, most: 19 },
-        ends_in_s: 70,
-        ends_at: '2026-11-22T11:25:10.000Z',
-      },
-    }),
-    feedOf({
-      operation: 'factories',
-      label: 'factories',
-      kind: 'ranked',
-      unit: 'ranks',
-      rows: 300,
-      pages: 6,
-      newest_item: null,
-      verified: {
-        is_verified: true,
-        share: 1,
-        basis: 'known',
-        positions: 300,
-        gaps: 0,
-        missing: 0,
-        batches: null,
-      },
-    }),
-    readingFeed({ ...celo, rows: 1_204_300 }),
-    feedOf({
-      ...celo,
-      operation: 'optimism-batches',
-      label: 'batches',
-      unit: 'batches',
-      rows: 940,
-    }),
-    feedOf({
-      ...celo,
-      operation: 'factories',
-      label: 'factories',
-      kind: 'ranked',
-      unit: 'ranks',
-      rows: 120,
-    }),
-  ];
-};
 
 /** The document of some feeds, judged by the code. */
 export function statusOf(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { statusDocument, type FeedStatus, type Reason } from '../../../src/status/schema.ts';
-import { feedOf, laneOf, readingFeed, sixFeeds, statusAt, statusOf } from '../../harness/status.ts';
+import { feedOf, laneOf, readingFeed, statusAt, statusOf } from '../../harness/status.ts';
 
 const noWorker = { start: 0, once: 0 };
 const met = feedOf().poll;
@@ -18,7 +18,7 @@ const paused = { state: 'paused', lanes: open('paused') } as const;
 test.each<[state: string, what: string, feeds: Feeds, world?: World]>([
   ['healthy', 'of whole and current feeds', [{}, {}]],
   ['healthy', 'without a worker while nothing is due', [{}], { workers: noWorker }],
-  ['syncing', 'while a worker reads history', sixFeeds()],
+  ['syncing', 'while a worker reads history', [{}, readingFeed()]],
   ['syncing', 'before the first page', [{ state: 'pending', pages: 0 }]],
   ['syncing', 'before the first feed', []],
   ['stopped', 'of nothing, without a worker', [], { workers: noWorker }],

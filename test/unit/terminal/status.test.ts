@@ -9,7 +9,7 @@ import {
   type StatusDocument,
 } from '../../../src/status/schema.ts';
 import { outageStatus } from '../../../src/status/status.ts';
-import { feedOf, laneOf, readingFeed, sixFeeds, statusAt, statusOf } from '../../harness/status.ts';
+import { feedOf, laneOf, readingFeed, statusAt, statusOf } from '../../harness/status.ts';
 import { expectToFit, usual } from './looks.ts';
 import { statusText } from '../../../src/cli/status.ts';
 
@@ -37,6 +37,50 @@ const doing = (
     state,
     lanes: [laneOf({ lane: 'backfill', run_state: 'open', ...lane })],
   });
+
+const ranked = {
+  operation: 'factories',
+  label: 'factories',
+  kind: 'ranked',
+  unit: 'ranks',
+} as const;
+const batches = {
+  requested: 10,
+  verified: 7,
+  unread: 0,
+  waiting: 0,
+  unverified: 3,
+  without_blocks: 0,
+  quarantined: 0,
+};
+
+/** Two chains of three lists each. */
+const sixFeeds: readonly FeedStatus[] = [
+  feedOf(),
+  readingFeed({
+    operation: 'optimism-batch-blocks',
+    label: 'batch blocks',
+    kind: 'numbered',
+    unit: 'batches',
+    rows: 1_375,
+    verified: {
+      ...feedOf().verified,
+      share: 0.6,
+      gaps: 1,
+      missing: 4,
+      batches: { ...batches, verified: 6, unread: 4, unverified: 0, is_bounded: false },
+    },
+    left: {
+      requests: { least: 19, likely: 19, most: 19 },
+      ends_in_s: 70,
+      ends_at: '2026-11-22T11:25:10.000Z',
+    },
+  }),
+  feedOf({ ...ranked, rows: 300, newest_item: null }),
+  readingFeed({ ...celo, rows: 1_204_300 }),
+  feedOf({ ...celo, operation: 'optimism-batches', label: 'batches', unit: 'batches', rows: 940 }),
+  feedOf({ ...celo, ...ranked, rows: 120 }),
+];
 
 const unread: Partial<FeedStatus> = {
   state: 'pending',
@@ -71,15 +115,6 @@ const gap = {
   gaps: 2,
   missing: 1_234,
 } as const;
-const batches = {
-  requested: 10,
-  verified: 7,
-  unread: 0,
-  waiting: 0,
-  unverified: 3,
-  without_blocks: 0,
-  quarantined: 0,
-};
 const silent = {
   at: '2023-11-14T11:24:00.000Z',
   age_s: 95_385_600,
@@ -136,7 +171,7 @@ const scenes: Readonly<Record<string, StatusDocument>> = {
     Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
   ),
   'much is wrong': statusOf(
-    sixFeeds().map((feed, at) => ({
+    sixFeeds.map((feed, at) => ({
       ...feed,
       state: at % 2 === 0 ? ('failing' as const) : ('blocked' as const),
       failure: at % 2 === 0 ? ('unreachable' as const) : ('rejected' as const),
@@ -163,7 +198,7 @@ test('every state and every reason is drawn', () => {
 });
 
 test('six feeds on 80 columns', async () => {
-  const text = statusText(statusOf(sixFeeds()), usual);
+  const text = statusText(statusOf([...sixFeeds]), usual);
   await expect(text).toMatchFileSnapshot('snapshots/status.txt');
 });
 
