@@ -53,7 +53,7 @@ export const events = etlSchema.table(
       .notNull()
       .default(sql`clock_timestamp()`),
     kind: text('kind', {
-      enum: ['killed', 'stopped'],
+      enum: ['killed', 'config-changed', 'stopped'],
     }).notNull(),
     /** Null: all feeds. */
     feed: text('feed'),

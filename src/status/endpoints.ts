@@ -90,7 +90,7 @@ export const runsDocument = z.strictObject({
   events: z.array(
     z.strictObject({
       at: instant,
-      kind: z.enum(['killed', 'stopped']),
+      kind: z.enum(['killed', 'config-changed', 'stopped']),
       feed: z.string().nullable(),
       sentence: z.string(),
     }),

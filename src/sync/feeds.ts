@@ -49,45 +49,62 @@ export async function registerFeeds(
             is distinct from (excluded.name, excluded.native_symbol, excluded.native_decimals,
                               excluded.explorer_url)
     `);
-    await tx.execute(sql`
-      insert into etl.feeds (chain_id, operation, kind, unit, settings)
-      select chain_id, operation, kind, coalesce(unit, 'blocks'), settings
+    await storeFeeds(tx, registered, from);
+    await claimFeeds(tx, registered, source);
+  });
+}
+
+/** Stores feeds with their settings and targets; other settings of a known one are an event. */
+async function storeFeeds(
+  tx: Transaction,
+  registered: readonly RegisteredFeed[],
+  from: 'file' | 'flags',
+): Promise<void> {
+  const { rows: added } = await tx.execute<{ feed: string }>(sql`
+    insert into etl.feeds (chain_id, operation, kind, unit, settings)
+    select chain_id, operation, kind, coalesce(unit, 'blocks'), settings
+    from json_to_recordset(${JSON.stringify(
+      registered.map((feed) => ({
+        ...feed,
+        kind: operations[feed.operation].kind,
+        unit: operations[feed.operation].order?.unit,
+      })),
+    )}::json) as feed(chain_id bigint, operation text, kind text, unit text, settings jsonb)
+    order by chain_id, operation
+    on conflict (feed) do nothing
+    returning feed
+  `);
+  await tx.execute(sql`
+    with wanted as (
+      select feed, settings.own || coalesce(aim.target, '{}') as settings, aim.target
       from json_to_recordset(${JSON.stringify(
         registered.map((feed) => ({
           ...feed,
-          kind: operations[feed.operation].kind,
-          unit: operations[feed.operation].order?.unit,
+          feed: feedName(feed),
+          is_bounded: from === 'file' && isBounded(feed),
         })),
-      )}::json) as feed(chain_id bigint, operation text, kind text, unit text, settings jsonb)
-      order by chain_id, operation
-      on conflict (feed) do nothing
-    `);
-    await tx.execute(sql`
-      with wanted as (
-        select feed, settings.own || coalesce(aim.target, '{}') as settings, aim.target
-        from json_to_recordset(${JSON.stringify(
-          registered.map((feed) => ({
-            ...feed,
-            feed: feedName(feed),
-            is_bounded: from === 'file' && isBounded(feed),
-          })),
-        )}::json) as named(feed text, settings jsonb, target jsonb, is_bounded boolean)
-        join etl.feeds as known using (feed),
-        lateral (
-          select case when ${from === 'file'} then named.settings else known.settings end as own
-        ) as settings,
-        lateral (
-          select case when not is_bounded then coalesce(named.target, known.target) end as target
-        ) as aim
-      )
+      )}::json) as named(feed text, settings jsonb, target jsonb, is_bounded boolean)
+      join etl.feeds as known using (feed),
+      lateral (
+        select case when ${from === 'file'} then named.settings else known.settings end as own
+      ) as settings,
+      lateral (
+        select case when not is_bounded then coalesce(named.target, known.target) end as target
+      ) as aim
+    ), changed as (
       update etl.feeds as t
       set settings = wanted.settings, target = wanted.target, updated_at = now()
       from wanted
       where t.feed = wanted.feed
         and (t.settings, t.target) is distinct from (wanted.settings, wanted.target)
-    `);
-    await claimFeeds(tx, registered, source);
-  });
+      returning t.feed
+    )
+    insert into etl.events (kind, sentence)
+    select 'config-changed', 'Other settings for ' || string_agg(feed, ', ' order by feed) || '.'
+    from changed
+    where feed <> all(${sql.param(added.map(({ feed }) => feed))}::text[])
+    having count(*) > 0
+  `);
 }
 
 function chainRow({

@@ -25,6 +25,16 @@ test.each([
   expect(rows).toEqual([{ feed: '10/user-operations', settings: ofFile ?? { since: null } }]);
 });
 
+test('other settings of a known feed are an event, and the first ones are none', async () => {
+  const { query, db } = await freshDatabase();
+  const since = [null, null, '2026-01-01'];
+  for (const each of since) await registerFeeds(db, listed({ since: each }), 'file', source);
+
+  expect(await query('select kind, sentence from etl.events')).toEqual([
+    { kind: 'config-changed', sentence: 'Other settings for 10/user-operations.' },
+  ]);
+});
+
 const storedChains = async (pool: Pool) =>
   (
     await pool.query(
