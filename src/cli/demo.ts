@@ -10,11 +10,11 @@ import { feedName } from '../lists/feed.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { programFile } from '../package-file.ts';
 import { sum } from '../status/estimate.ts';
-import { count, type FeedStatus, type StatusDocument } from '../status/schema.ts';
+import { count, type FeedStatus, statusDocument, type StatusDocument } from '../status/schema.ts';
 import { configuredFeeds, configuredLanes, withTargets } from '../sync/targets.ts';
 import { type Look, paint } from '../terminal/look.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
-import { tableLines, fit, nextLines, prose } from '../terminal/layout.ts';
+import { nextLines, prose } from '../terminal/layout.ts';
 import {
   type CommandLine,
   commandLineOf,
@@ -41,32 +41,20 @@ import {
 import { demoDatabase, openFor } from './database.ts';
 import { servePage, urlOf } from './open.ts';
 import { openScreen, type Screen } from './screen.ts';
+import { feedTable } from './status.ts';
 import { showProgress, statusOfFeeds, syncTargets } from './sync.ts';
 
 /** `demo --json`. */
 export const demoDocument = z.strictObject({
-  schema: z.literal('explorer-etl/demo/2'),
+  schema: z.literal('explorer-etl/demo/3'),
   /** `named`: the database of DATABASE_URL. */
   database: z.enum(['embedded', 'named']),
-  /** Stored rows of each feed, including those of earlier demos. */
-  feeds: z.array(
-    z.strictObject({
-      feed: z.string(),
-      chain_id: z.int(),
-      chain_name: z.string(),
-      operation: z.string(),
-      label: z.string(),
-      rows: count,
-      pages: count,
-      is_verified: z.boolean(),
-    }),
-  ),
+  /** As in the status, with the rows of earlier demos. */
+  ...statusDocument.pick({ as_of: true, feeds: true, credits: true }).shape,
   /** Null: the demo was interrupted. */
   kill: killSchema.nullable(),
   /** Of this demo only, without the start of Postgres. */
   totals: z.strictObject({ rows: count, requests: count, seconds: z.number() }),
-  /** Of today (UTC), by this database; the limit is the daily one of a free plan. */
-  credits: z.strictObject({ spent: count, limit: count.nullable() }),
 });
 export type DemoResult = Omit<z.infer<typeof demoDocument>, 'schema'>;
 
@@ -136,17 +124,15 @@ async function runDemo(parts: Demo): Promise<DemoResult> {
   const started = performance.now();
   const kill = await killAndResume(parts, explorer, Math.floor(left / 2));
   const seconds = (performance.now() - started) / 1000;
-  const { feeds, credits } = await read();
+  const { as_of, feeds, credits } = await read();
+  const rows = rowsOf({ feeds }) - rowsBefore;
   return {
     database: settings.databaseUrl === null ? 'embedded' : 'named',
-    feeds: feeds.map((one) => {
-      const { feed, chain_id, chain_name, operation, label, rows, pages } = one;
-      const is_verified = isComplete(one);
-      return { feed, chain_id, chain_name, operation, label, rows, pages, is_verified };
-    }),
+    as_of,
+    feeds,
+    credits,
     kill,
-    totals: { rows: rowsOf({ feeds }) - rowsBefore, requests: explorer.requests(), seconds },
-    credits: { spent: credits.spent, limit: credits.limit },
+    totals: { rows, requests: explorer.requests(), seconds },
   };
 }
 
@@ -260,29 +246,16 @@ const rowsOf = ({ feeds }: Pick<StatusDocument, 'feeds'>) => sum(feeds.map(({ ro
 const isComplete = ({ verified, lanes }: FeedStatus): boolean =>
   verified.share === 1 && lanes.every(({ run_state: state }) => state === 'finished');
 
-const isVerified = ({ feeds }: DemoResult) => feeds.every(({ is_verified: is }) => is);
-
-function exitOf(result: DemoResult): Exit {
-  if (result.kill === null) return exits.interrupted;
-  if (!isKillClean(result.kill)) return exits.failed;
-  return isVerified(result) ? exits.done : exits.open;
+function exitOf({ kill, feeds }: DemoResult): Exit {
+  if (kill === null) return exits.interrupted;
+  if (!isKillClean(kill)) return exits.failed;
+  return feeds.every(isComplete) ? exits.done : exits.open;
 }
 
 /** The demo's result, on one screen. */
 export function demoText(result: DemoResult, look: Look, commandLine: CommandLine): string {
   const { database, feeds, kill, totals, credits } = result;
   if (kill === null) return 'Interrupted. Progress is saved: the same command resumes.\n';
-  const chains = counted(new Set(feeds.map(({ chain_id: id }) => id)).size, 'simulated chain');
-  const to = database === 'embedded' ? 'embedded Postgres' : 'your Postgres';
-  const title = paint(look, 'strong', 'explorer-etl demo');
-  const head = `${title} · ${chains} → ${to} · no key, no network`;
-  const rows = feeds.map(({ is_verified: is, chain_name: chain, label, ...stored }) => [
-    `${signOf(look, is)} ${chain}`,
-    label,
-    counted(stored.rows, 'row'),
-    counted(stored.pages, 'page'),
-    is ? 'verified' : 'not verified',
-  ]);
   const budget = credits.limit === null ? '' : ` of a free day's ${whole(credits.limit)}`;
   const sums = [
     `${totals.rows === 0 ? 'no new rows' : counted(totals.rows, 'row')} in ${duration(totals.seconds)}`,
@@ -290,38 +263,34 @@ export function demoText(result: DemoResult, look: Look, commandLine: CommandLin
     `${whole(credits.spent)}${budget} credits`,
   ].join(' · ');
   const steps = [
-    ['explorer-etl verify', 'what is missing'],
+    ...(feeds.every(isComplete) ? [] : [['explorer-etl verify', 'what is missing'] as const]),
     ['explorer-etl open', 'the page'],
     ['explorer-etl query top-senders', 'a query; query --list has all'],
     ['explorer-etl init', 'your chains, with your key'],
-    ['explorer-etl db stop', 'stops Postgres'],
+    ...(database === 'embedded' ? [['explorer-etl db stop', 'stops Postgres'] as const] : []),
   ] as const;
-  const from = isVerified(result) ? 1 : 0;
-  const next = steps
-    .slice(from, database === 'embedded' ? steps.length : -1)
-    .map(([bare, what]) => [commandLine(bare), what] as const);
   const text = [
-    look.isTerminal ? fit(head, look.columns) : head,
-    ...tableLines(look, { rows, aligns: ['left', 'left', 'right', 'right'], flexible: [1] }),
-    ...prose(look, sums, 2),
-    ...killLines(kill, look),
+    ...feedTable(result, look),
+    ...prose(look, sums),
+    ...prose(look, killText(kill, look)),
     '',
-    ...nextLines(look, next),
+    ...nextLines(
+      look,
+      steps.map(([bare, what]) => [commandLine(bare), what]),
+    ),
   ];
   return `${text.join('\n')}\n`;
 }
 
-const signOf = (look: Look, isGood: boolean): string =>
-  isGood ? paint(look, 'good', '✓') : paint(look, 'bad', '✗');
-
-function killLines(kill: Kill, look: Look): string[] {
-  const { is_real: isReal, killed_at_page: killed, resumed_at_page: resumed } = kill;
-  if (!isReal) return [`${signOf(look, false)} The worker ended before it could be killed`];
+function killText(kill: Kill, look: Look): string {
+  const { is_real, killed_at_page: killed, resumed_at_page: resumed } = kill;
   const isClean = isKillClean(kill);
+  const sign = isClean ? paint(look, 'good', '✓') : paint(look, 'bad', '✗');
+  if (!is_real) return `${sign} The worker ended before it could be killed`;
   const from = killed === null ? 'with nothing under way' : `at page ${whole(killed)}`;
   const to = resumed === null ? 'never resumed' : `resumed at ${whole(resumed)}`;
   const pages = isClean
     ? 'no page lost, none stored twice'
     : `${counted(kill.pages_lost, 'page')} lost, ${whole(kill.pages_stored_twice)} stored twice`;
-  return prose(look, `${signOf(look, isClean)} Killed ${from}, ${to}: ${pages}`);
+  return `${sign} Killed ${from}, ${to}: ${pages}`;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { feedOf, statusOf } from '../../harness/status.ts';
 import { expectToFit, usual } from './looks.ts';
 import { commandLineOf } from '../../../src/cli/context.ts';
 import { demoText, type DemoResult } from '../../../src/cli/demo.ts';
@@ -17,16 +18,15 @@ const labels = {
   factories: 'factories',
 };
 
-const feed = (chain_id: number, operation: keyof typeof labels, rows: number, pages: number) => ({
-  feed: `${chain_id}/${operation}`,
-  chain_id,
-  chain_name: chain_id === 10 ? 'optimism' : 'celo',
-  operation,
-  label: labels[operation],
-  rows,
-  pages,
-  is_verified: true,
-});
+const feed = (chain_id: number, operation: keyof typeof labels, rows: number) =>
+  feedOf({
+    feed: `${chain_id}/${operation}`,
+    chain_id,
+    chain_name: chain_id === 10 ? 'optimism' : 'celo',
+    operation,
+    label: labels[operation],
+    rows,
+  });
 
 const kill = {
   pid: 4_194_304,
@@ -38,17 +38,19 @@ const kill = {
   pages_stored_twice: 0,
 };
 
+const status = statusOf([]);
 const demo: DemoResult = {
+  as_of: status.as_of,
   database: 'embedded',
   feeds: [10, 42_220].flatMap((chain) => [
-    feed(chain, 'user-operations', 12_091, 243),
-    feed(chain, 'optimism-batches', 273, 6),
-    feed(chain, 'optimism-batch-blocks', 2_000, 45),
-    feed(chain, 'factories', 300, 6),
+    feed(chain, 'user-operations', 12_091),
+    feed(chain, 'optimism-batches', 273),
+    feed(chain, 'optimism-batch-blocks', 2_000),
+    feed(chain, 'factories', 300),
   ]),
   kill,
   totals: { rows: 26_259, requests: 566, seconds: 5.52 },
-  credits: { spent: 11_320, limit: 100_000 },
+  credits: { ...status.credits, spent: 11_320, limit: 100_000 },
 };
 
 test('the screen of a demo', async () => {
@@ -77,14 +79,13 @@ test.each<[Partial<NonNullable<DemoResult['kill']>>, string]>([
 test('a feed that is not complete says so, and the first command is verify', () => {
   const [first, ...others] = demo.feeds;
   if (first === undefined) throw new Error('no feed');
-  const open = { ...first, is_verified: false };
+  const open = { ...first, verified: { ...first.verified, share: 0.5 } };
   expect(demoText({ ...demo, feeds: [open, ...others] }, plainLook, inClone)).toMatch(
-    /✗ .*user operations .*not verified.*\n(?:.*\n)*Next:\n {2}npx explorer-etl verify --demo/u,
+    /user operations .*50 %.*\n(?:.*\n)*Next:\n {2}npx explorer-etl verify --demo/u,
   );
 });
 
 test('a demo on a named database has no Postgres to stop, and no flag that would name it', () => {
   const text = demoText({ ...demo, database: 'named' }, plainLook, (command) => command);
-  expect(text).toContain('→ your Postgres');
   expect(text).not.toMatch(/--demo|db stop/u);
 });
