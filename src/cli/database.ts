@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
 import { loadSettings, type SettingsInput } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
+import { hasRows } from '../db/query.ts';
 import { demandPrimary } from '../db/state.ts';
 import {
   openDatabase,
@@ -46,20 +48,6 @@ export async function demandDatabase(
   }
 }
 
-/** Closes the database if it fails the test. */
-async function tested(
-  database: OwnDatabase,
-  test: (pool: OpenDatabase['pool']) => Promise<void>,
-): Promise<OwnDatabase> {
-  try {
-    await test(database.pool);
-    return database;
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
-}
-
 /**
  * Opens the database of the settings, or the embedded one of that name; with `--demo` the demo's. @throws
  * StandbyError if a command that writes is given a standby
@@ -71,9 +59,11 @@ export async function openFor(
 ): Promise<OwnDatabase> {
   if (context.demo) await demandDatabase(context, settings);
   const place = context.demo ? { ...context, name: demoDatabase, mustExist: true } : context;
-  return tested(await openDatabase(settings, place), async (pool) => {
-    if (access === 'writes') await demandPrimary(pool);
-  });
+  await using opening = new AsyncDisposableStack();
+  const database = opening.use(await openDatabase(settings, place));
+  if (access === 'writes') await demandPrimary(database.pool);
+  opening.move();
+  return database;
 }
 
 /** Reports where an embedded database keeps its data. */
@@ -94,14 +84,17 @@ export async function openStored(
   access: 'reads' | 'writes',
 ): Promise<OwnDatabase> {
   await demandDatabase(context, settings);
-  return tested(await openFor(settings, context, access), async (pool) => {
-    // Analysts have no access to schema etl.
-    const { rows } = await pool.query(`select where to_regnamespace('explorer') is not null`);
-    if (rows.length > 0) return;
-    throw new UsageError(
-      'there is nothing in this database yet: run sync or start first; --demo reads the database of the demo.',
-    );
-  });
+  await using opening = new AsyncDisposableStack();
+  const database = opening.use(await openFor(settings, context, access));
+  // Analysts have no access to schema etl.
+  const isFilled = sql`select where to_regnamespace('explorer') is not null`;
+  if (await hasRows(database.db, isFilled)) {
+    opening.move();
+    return database;
+  }
+  throw new UsageError(
+    'there is nothing in this database yet: run sync or start first; --demo reads the database of the demo.',
+  );
 }
 
 /** `openStored` with its settings, and the chosen feeds, also unconfigured ones. @throws UsageError for an unknown chain */

@@ -40,9 +40,9 @@ import {
 } from './demo-world.ts';
 import { demoDatabase, openFor } from './database.ts';
 import { servePage, urlOf } from './open.ts';
-import { openScreen, type Screen } from './screen.ts';
+import { openScreen, type Screen, watchStatus } from './screen.ts';
 import { feedTable } from './status.ts';
-import { showProgress, statusOfFeeds, syncTargets } from './sync.ts';
+import { progressLines, statusOfFeeds, syncTargets } from './sync.ts';
 
 /** `demo --json`. */
 export const demoDocument = z.strictObject({
@@ -120,7 +120,8 @@ async function runDemo(parts: Demo): Promise<DemoResult> {
   await using end = new AsyncDisposableStack();
   const explorer = await openDemoExplorer(db, world.chains, Math.floor((3 * left) / 4));
   end.defer(() => explorer.close());
-  end.defer(showProgress(screen, read));
+  end.defer(() => screen.clear());
+  end.defer(watchStatus(screen, read, progressLines));
   const started = performance.now();
   const kill = await killAndResume(parts, explorer, Math.floor(left / 2));
   const seconds = (performance.now() - started) / 1000;

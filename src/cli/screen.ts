@@ -68,12 +68,15 @@ export async function openScreen(
 /** Between two readings of the status, in ms: each takes a tenth of that or less. */
 const restMs = 1_000;
 
-/** Passes the status on regularly. @returns a function that ends it after a last read */
+/** Redraws the status regularly. @returns a function that ends it after a last drawing */
 export function watchStatus(
+  screen: Screen,
   read: () => Promise<StatusDocument>,
-  show: (status: StatusDocument) => void,
+  linesOf: (status: StatusDocument, look: Look) => readonly string[],
 ): () => Promise<void> {
+  if (!screen.isDrawn) return async () => undefined;
   const ending = new AbortController();
+  const show = (status: StatusDocument) => screen.lines(linesOf(status, screen.look));
   // The work itself reports a failure to read.
   const draw = () => read().then(show, () => undefined);
   const watching = every(restMs, ending.signal, draw, () => undefined);

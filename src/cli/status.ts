@@ -44,9 +44,11 @@ async function status(context: Context, options: StatusOptions) {
   }
   if (options.watch) {
     const screen = await openScreen({ ...context, quiet: false });
-    const end = watchStatus(
-      () => statusOrOutage(async () => pool, pageSize),
-      (document) => screen.lines(textOf(document, screen.look).trimEnd().split('\n')),
+    const read = () => statusOrOutage(async () => pool, pageSize);
+    const end = watchStatus(screen, read, (...drawn) =>
+      textOf(...drawn)
+        .trimEnd()
+        .split('\n'),
     );
     await context.untilStopped();
     await end();

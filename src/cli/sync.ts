@@ -150,9 +150,11 @@ export async function syncTargets(
     source: options,
   });
   end.defer(() => engine.close());
+  // The result has a line for each feed.
+  end.defer(() => screen.clear());
   const names = new Set(targets.map(({ lane }) => feedName(lane)));
   const read = () => statusOfFeeds(database.db, settings, names);
-  if (targets.length > 0) end.defer(showProgress(screen, read));
+  if (targets.length > 0) end.defer(watchStatus(screen, read, progressLines));
   const results = await whileCurrent(database.pool, context.signal, (signal) =>
     syncOnce(targets, engine, signal),
   );
@@ -169,23 +171,6 @@ const withoutDrift = (log: Log): Log => ({
   },
 });
 
-/**
- * Shows the progress of feeds on a terminal: the table of `status`, redrawn. Elsewhere the log has it.
- * @returns a function that ends it
- */
-export function showProgress(
-  screen: Screen,
-  read: () => Promise<StatusDocument>,
-): () => Promise<void> {
-  if (!screen.isDrawn) return async () => undefined;
-  const end = watchStatus(read, (status) => screen.lines(progressLines(status, screen.look)));
-  return async () => {
-    await end();
-    // The result has a line for each feed.
-    screen.clear();
-  };
-}
-
 /** The status, with these feeds alone. */
 export async function statusOfFeeds(
   db: Database,
@@ -196,7 +181,7 @@ export async function statusOfFeeds(
   return { ...status, feeds: status.feeds.filter(({ feed }) => names.has(feed)) };
 }
 
-/** The table of feeds, and below it what a feed waits for. Pure. */
+/** Progress on a terminal: the table of `status`, and below it what a feed waits for. Pure. */
 export const progressLines = (document: StatusDocument, look: Look): string[] => [
   ...feedTable(document, look),
   ...document.feeds
