@@ -1,24 +1,22 @@
-import type { Pool } from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { openClient } from '../app.ts';
 import { asTyped } from '../config/load.ts';
-import { type ApiKey, requireApiKey, type Settings } from '../config/settings.ts';
+import { requireApiKey, type Settings } from '../config/settings.ts';
 import {
   describeDatabaseError,
   isConnectionLost,
   isPermissionDenied,
   newerDatabase,
 } from '../db/failure.ts';
-import { readSchema, serverProblem } from '../db/migrate.ts';
-import { demandPrimary, StandbyError } from '../db/state.ts';
-import { demandSession, PoolerError } from '../db/route.ts';
+import { demandServer, readSchema } from '../db/migrate.ts';
+import { demandSession } from '../db/route.ts';
 import { parseUrl } from '../db/timeouts.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import { parseBody } from '../explorer/response.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
-import { failures } from '../failure.ts';
+import { failures, KnownError } from '../failure.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
@@ -106,38 +104,29 @@ export const checkOf = (
 
 /** The server, and whether this program can work on it. */
 async function checkDatabase({ pool, url, embedded }: OpenDatabase): Promise<Check> {
-  const { rows } = await pool.query<Record<'version' | 'number' | 'name', string>>(`
-    select current_setting('server_version') as version,
-           current_setting('server_version_num') as number,
-           current_database() as name
-  `);
-  const [server = { version: 'unknown', number: '0', name: 'unknown' }] = rows;
+  const { rows } = await pool.query<Record<'version' | 'name', string>>(
+    "select current_setting('server_version') as version, current_database() as name",
+  );
   const { hostname, port, searchParams } = parseUrl(url);
   const host = searchParams.get('host') ?? decodeURIComponent(hostname);
-  const place = `${server.name} on ${host}${port === '' ? '' : `:${port}`}`;
-  const found = `${place}, Postgres ${server.version}${embedded === null ? '' : ', embedded'}`;
-  const problem =
-    serverProblem(Number(server.number), server.version) ?? (await connectionProblem(pool, url));
-  return problem === null
-    ? checkOf('database', found)
-    : checkOf('database', `${found}: ${problem}`, 'failed');
-}
-
-/** What is wrong with the connection; null: nothing. */
-async function connectionProblem(pool: Pool, url: string): Promise<string | null> {
+  const place = `${rows[0]?.name} on ${host}${port === '' ? '' : `:${port}`}`;
+  const found = `${place}, Postgres ${rows[0]?.version}${embedded === null ? '' : ', embedded'}`;
   try {
-    await demandPrimary(pool);
+    await demandServer(pool);
     await demandSession(url);
-    return null;
+    return checkOf('database', found);
   } catch (error) {
-    if (error instanceof StandbyError || error instanceof PoolerError) return error.message;
-    if (isConnectionLost(error)) return describeDatabaseError(error);
-    throw error;
+    if (!(error instanceof KnownError || isConnectionLost(error))) throw error;
+    const problem = error instanceof KnownError ? error.message : describeDatabaseError(error);
+    return checkOf('database', `${found}: ${problem}`, 'failed');
   }
 }
 
 async function checkSchemaState({ pool }: OpenDatabase): Promise<Check> {
-  const state = await unlessDenied(() => readSchema(pool));
+  const state = await readSchema(pool).catch((error: unknown) => {
+    if (isPermissionDenied(error)) return null;
+    throw error;
+  });
   if (state === null) return checkOf('schema', 'this role may not look at the migrations');
   const { applied, of_program: all, ahead } = state;
   const missing = state.missing.length;
@@ -152,35 +141,20 @@ async function checkSchemaState({ pool }: OpenDatabase): Promise<Check> {
   return checkOf('schema', found + pending);
 }
 
-/** @returns null if this role may not look */
-async function unlessDenied<T>(read: () => Promise<T>): Promise<T | null> {
-  try {
-    return await read();
-  } catch (error) {
-    if (isPermissionDenied(error)) return null;
-    throw error;
-  }
-}
-
 /** Requests each feed's smallest page. @throws ConfigError if a key is not set */
 async function checkFeeds(settings: Settings, signal: AbortSignal): Promise<Check[]> {
   const keys = requireApiKey(settings);
-  const clients = new Map<ApiKey | undefined, ExplorerClient>();
-  await using end = new AsyncDisposableStack();
-  for (const key of new Set(keys.values())) {
-    const client = openClient(settings, key);
-    end.defer(() => client.close());
-    clients.set(key, client);
-  }
   const answers: FeedAnswer[] = [];
   // Every feed has a backfill lane: one request covers both of its lanes.
   const lanes = configuredLanes(settings.chains).filter(({ lane }) => lane.lane === 'backfill');
-  for (const lane of lanes) {
-    const key = keys.get(lane.lane.chain_id);
-    const client = clients.get(key);
-    if (key === undefined || client === undefined) continue;
-    await delay(1000 / key.requestsPerSecond, undefined, { signal });
-    answers.push(await requestSample(client, lane, signal));
+  for (const key of new Set(keys.values())) {
+    const client = openClient(settings, key);
+    await using end = new AsyncDisposableStack();
+    end.defer(() => client.close());
+    for (const lane of lanes.filter((one) => keys.get(one.lane.chain_id) === key)) {
+      await delay(1000 / key.requestsPerSecond, undefined, { signal });
+      answers.push(await requestSample(client, lane, signal));
+    }
   }
   return checkAnswers(answers, settings);
 }

@@ -118,21 +118,18 @@ export async function readSchema(pool: Pool, folder = packagedFolder) {
   };
 }
 
-/** Why the server cannot be used; null if it can. */
-export function serverProblem(versionNumber: number, version: string): string | null {
-  if (versionNumber >= oldestVersion.number) return null;
-  return `Postgres ${oldestVersion.name} or newer is needed; this server is ${version}.`;
-}
-
-async function demandServer(pool: Pool): Promise<void> {
+/** @throws StandbyError, and MigrationError for a server that is too old */
+export async function demandServer(pool: Pool): Promise<void> {
   await demandPrimary(pool);
   const { rows } = await pool.query<{ number: number; name: string }>(
     `select current_setting('server_version_num')::int as number,
             current_setting('server_version') as name`,
   );
-  const version = rows[0];
-  const problem = serverProblem(version?.number ?? 0, version?.name ?? 'unknown');
-  if (problem !== null) throw new MigrationError(problem);
+  const [server = { number: 0, name: 'unknown' }] = rows;
+  if (server.number >= oldestVersion.number) return;
+  throw new MigrationError(
+    `Postgres ${oldestVersion.name} or newer is needed; this server is ${server.name}.`,
+  );
 }
 
 /** The `when` of every applied migration. */
