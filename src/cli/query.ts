@@ -9,7 +9,7 @@ import { printable, printableLines } from '../printable.ts';
 import { StatementError } from '../query/failure.ts';
 import { questions, readQuestion, statementOf, type Question } from '../query/question.ts';
 import { readAnswer, unlessAborted, type Column, type Piece, type Row } from '../query/read.ts';
-import { csvHead, csvLines, isNumber, isText, jsonText, readTypeNames } from '../query/value.ts';
+import { isNumber, isText, jsonText, readTypeNames } from '../query/value.ts';
 import { parseDuration } from '../time.ts';
 import { counted } from '../terminal/numbers.ts';
 import { tableLines, widthOf } from '../terminal/layout.ts';
@@ -52,13 +52,9 @@ export const querySqlDocument = z.strictObject({
   sql: z.string(),
 });
 
-const formats = ['table', 'csv'] as const;
-type Format = (typeof formats)[number];
-
 interface QueryOptions {
   readonly list?: boolean;
   readonly file?: string;
-  readonly format?: Format;
   readonly limit?: number;
   readonly timeout: number;
   readonly chain?: string;
@@ -67,7 +63,7 @@ interface QueryOptions {
   readonly demo?: boolean;
 }
 
-/** A table is for people; programs read other formats. */
+/** A table is for people; programs read --json. */
 const tableRows = 1_000;
 /** Longer than queries of a large database take, and still stops endless ones. */
 const defaultTimeout = '60s';
@@ -83,7 +79,6 @@ export function register({ command, run, explain }: Registry): void {
     .option('--list', 'list the queries that have a name')
     .option('--file <file>', 'run the statement of a file; - is stdin')
     .option('--sql', 'print the statement of the query instead of running it')
-    .addOption(new Option('--format <format>', 'of the answer (default: table)').choices(formats))
     .option(
       '--limit <n>',
       `rows at most (default: ${tableRows} in a table, else all)`,
@@ -97,7 +92,7 @@ export function register({ command, run, explain }: Registry): void {
     'explorer-etl query --list',
     'explorer-etl query top-senders --chain 10 --days 7',
     'explorer-etl query "select * from explorer.freshness"',
-    'explorer-etl query --file report.sql --format csv > report.csv',
+    'explorer-etl query --file report.sql --json > report.json',
   ];
   explain(examples, 'The transaction is read only. Times are in UTC.');
 }
@@ -112,10 +107,7 @@ function daysOf(value: string): number {
 
 async function query(context: Context, options: QueryOptions, given?: string) {
   const { json } = context;
-  const { format = 'table', limit, chain: flag, days, timeout: timeoutMs } = options;
-  if (json && options.format !== undefined) {
-    throw new UsageError(`--json and --format ${format} exclude each other: choose one.`);
-  }
+  const { limit, chain: flag, days, timeout: timeoutMs } = options;
   if (options.list === true) return list(context);
   const question = await questionOf(context, options, given);
   if (options.sql === true) {
@@ -123,8 +115,7 @@ async function query(context: Context, options: QueryOptions, given?: string) {
     return context.print(querySqlDocument, { sql }, sql);
   }
   const isLimited = question.parameters.some(({ name }) => name === 'limit');
-  const isTable = !json && format === 'table';
-  const most = isLimited ? null : (limit ?? (isTable ? tableRows : null));
+  const most = isLimited ? null : (limit ?? (json ? null : tableRows));
   const chosen = { chain: flag === undefined ? [] : [flag] };
   await using data = await openData(context, 'reads', chosen);
   const { pool, chains } = data;
@@ -135,11 +126,11 @@ async function query(context: Context, options: QueryOptions, given?: string) {
     ...(isLimited && limit !== undefined && { limit }),
   });
   const bounds = { timeoutMs, limit: most, signal: context.signal };
-  const write = json ? writeDocument : isTable ? writeTable : writeCsv;
+  const write = json ? writeDocument : writeTable;
   const isCut = await write(context, readAnswer(pool, statement, bounds), pool);
   const why =
     limit === undefined
-      ? `a table shows ${tableRows}, --limit more, --format csv and --json all.`
+      ? `a table shows ${tableRows}, --limit more, --json all.`
       : `--limit ${limit} cut them.`;
   if (isCut) context.warn(`There are more rows: ${why}`);
   return exits.done;
@@ -213,32 +204,10 @@ function timeoutOf(value: string): number {
 /** Writes an answer to stdout. @returns whether the limit cut off rows */
 type Writer = (context: Context, answer: AsyncIterable<Piece>, pool: Pool) => Promise<boolean>;
 
-/** Writes a piece at a time, as fast as stdout takes it; a signal ends the wait. */
-async function writePieces(
-  { stdout, drained, signal }: Context,
-  answer: AsyncIterable<Piece>,
-  format: (piece: Piece, isFirst: boolean) => string | Promise<string>,
-): Promise<boolean> {
-  let last: Piece | null = null;
-  for await (const piece of answer) {
-    stdout(await format(piece, last === null));
-    if (drained !== undefined) await unlessAborted(drained(), signal);
-    last = piece;
-  }
-  return last?.isCut ?? false;
-}
-
-const writeCsv: Writer = (context, answer) =>
-  writePieces(context, answer, ({ columns, rows }, isFirst) => {
-    const text = (isFirst ? csvHead(columns) : '') + csvLines(columns, rows);
-    // Control characters in data could act on a terminal; a file keeps them.
-    return context.out.isTerminal ? printableLines(text) : text;
-  });
-
-/** Writes nothing before the first rows, so that an earlier failure has its own document. */
-const writeDocument: Writer = async (context, answer, pool) => {
-  let written = 0;
-  const cut = await writePieces(context, answer, async ({ columns, rows }, isFirst) => {
+/** Writes a piece at a time, and nothing before the first, so that an earlier failure has its own document. */
+const writeDocument: Writer = async ({ stdout, drained, signal }, answer, pool) => {
+  let [written, cut, isBegun] = [0, false, false];
+  for await (const { columns, rows, isCut } of answer) {
     const keys = columns.map(({ name }) => JSON.stringify(name));
     const lines = rows.map((row) => {
       const members = columns.map(
@@ -246,12 +215,14 @@ const writeDocument: Writer = async (context, answer, pool) => {
       );
       return `${written++ === 0 ? '' : ','}\n    {${members.join(',')}}`;
     });
-    const head = isFirst ? await documentHead(columns, pool) : '';
-    return head + printableLines(lines.join(''));
-  });
+    stdout((isBegun ? '' : await documentHead(columns, pool)) + printableLines(lines.join('')));
+    // As fast as stdout takes it; a signal ends the wait.
+    if (drained !== undefined) await unlessAborted(drained(), signal);
+    [cut, isBegun] = [isCut, true];
+  }
   const rest = Object.entries({ row_count: written, cut, exit: exits.done });
   const members = rest.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`);
-  context.stdout(`${written === 0 ? '' : '\n  '}],\n  ${members.join(',\n  ')}\n}\n`);
+  stdout(`${written === 0 ? '' : '\n  '}],\n  ${members.join(',\n  ')}\n}\n`);
   return cut;
 };
 
@@ -278,7 +249,7 @@ const writeTable: Writer = async ({ out, stdout, note }, answer) => {
   for await (last of answer) read.push(...last.rows);
   const { text, isShortened } = answerTable(out, last.columns, read);
   stdout(text);
-  const cut = isShortened ? '; long values are shortened, --format csv has them whole' : '';
+  const cut = isShortened ? '; long values are shortened, --json has them whole' : '';
   note(`${counted(read.length, 'row')}${cut}`);
   return last.isCut;
 };

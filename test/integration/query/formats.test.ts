@@ -137,57 +137,6 @@ describe('--json', () => {
     expect(() => JSON.parse(ended.stdout) as unknown).toThrow(SyntaxError);
     expect(ended.code).toBe(2);
   });
-
-  test('no other format at once', async () => {
-    expect((await ask(['select 1', '--json', '--format', 'csv'])).code).toBe(2);
-    expect((await ask(['select 1', '--json', '--format', 'table'])).code).toBe(2);
-  });
-});
-
-describe('csv', () => {
-  test('quotes what needs it, and tells null from an empty text', async () => {
-    const { stdout, stderr } = await ask([
-      `select null::text as a, '' as "b,c", 'x"y' as d, e'l\\nm' as e, '007' as f, e'r\\r' as g`,
-      '--format',
-      'csv',
-    ]);
-    expect(stdout).toBe('a,"b,c",d,e,f,g\n,"","x""y","l\nm",007,"r\r"\n');
-    expect(stderr).toBe('');
-  });
-
-  test('times are ISO 8601 in UTC, numbers have all digits', async () => {
-    const { stdout } = await ask([
-      `select timestamptz '2026-10-01 02:00+02' as t, 2::numeric ^ 80 + 0.10 as n`,
-      '--format',
-      'csv',
-    ]);
-    expect(stdout).toBe('t,n\n2026-10-01T00:00:00Z,1208925819614629174706176.10\n');
-  });
-
-  test('of no rows is the line of names', async () => {
-    const { stdout } = await ask(['select 1 as n where false', '--format', 'csv']);
-    expect(stdout).toBe('n\n');
-  });
-
-  test('is never cut unrequested, and loads back row for row', async () => {
-    const { stdout, stderr } = await ask([
-      'select n, n * 2 as m from generate_series(1, 2500) as n',
-      '--format',
-      'csv',
-    ]);
-    const lines = stdout.trimEnd().split('\n');
-    expect(lines).toEqual([
-      'n,m',
-      ...Array.from({ length: 2500 }, (_, n) => `${n + 1},${2 * n + 2}`),
-    ]);
-    expect(stderr).toBe('');
-  });
-
-  test('to a terminal, what would act on it is escaped', async () => {
-    const args = ["select chr(27) || '[2J' as a", '--format', 'csv'];
-    expect((await ask(args, 80)).stdout).toBe('a\n\\u001b[2J\n');
-    expect((await ask(args)).stdout).toBe('a\n\u001b[2J\n');
-  });
 });
 
 describe('table', () => {
@@ -215,9 +164,9 @@ describe('table', () => {
     expect(whole.stderr).toBe('1,000 rows\n');
   });
 
-  test.each(['table', 'csv'])('--limit cuts a %s, and says so', async (format) => {
+  test('--limit cuts it, and says so', async () => {
     const many = 'select n from generate_series(1, 3000) as n';
-    const { stdout, stderr } = await ask([many, '--format', format, '--limit', '2']);
+    const { stdout, stderr } = await ask([many, '--limit', '2']);
     expect(stdout).toMatch(/\b2\b/);
     expect(stdout).not.toMatch(/\b3\b/);
     expect(stderr).toContain('There are more rows: --limit 2 cut them.');
@@ -231,7 +180,7 @@ describe('table', () => {
     expect(widthOf(stdout)).toBeLessThanOrEqual(80);
     expect(stdout).toMatch(/0x31c99a[0-9a-f]*…[0-9a-f]*010c/);
     expect(stdout).toMatch(/ 1234567 /);
-    expect(stderr).toMatch(/values are shortened, --format csv/);
+    expect(stderr).toMatch(/values are shortened, --json/);
     expect((await ask([statement])).stdout).toContain(address);
   });
 

@@ -27,7 +27,7 @@ test('a chain goes by the name of the configuration, the usual one or its number
 test('a question takes names of chains, and its days as a duration', async () => {
   const { run } = await openProgram({ operations: { 'user-operations': {} } });
   await run('sync');
-  const question = ['query', 'operations-daily', '--format', 'csv'];
+  const question = ['query', 'operations-daily'];
 
   const byName = await run(...question, '--chain', 'optimism', '--days', '2w');
 
