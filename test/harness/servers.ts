@@ -1,12 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { inject, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { withClient } from './client.ts';
-import { eventually } from './process.ts';
+import { Child, emptyFolder, eventually } from './process.ts';
 
 /** Systems give ports above these to connections that go out: one that is free now is soon taken. */
 const [lowest, highest] = [10_000, 32_000];
@@ -27,6 +27,13 @@ export async function freePort(): Promise<number> {
     return port;
   }
   throw new Error(`none of ${mostTries} ports is free`);
+}
+
+/** The URL of a database that is reached through a port of this machine. */
+function throughPort(databaseUrl: string, port: number): string {
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${port}`;
+  return url.href;
 }
 
 /** What becomes of the bytes between the program and Postgres. */
@@ -76,9 +83,6 @@ export async function openDatabaseProxy(databaseUrl: string) {
   });
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
-  const url = new URL(databaseUrl);
-  url.hostname = '127.0.0.1';
-  url.port = String((listener.address() as AddressInfo).port);
   const cutAll = () => {
     const cut = [...links];
     for (const link of cut) reset(link);
@@ -93,7 +97,7 @@ export async function openDatabaseProxy(databaseUrl: string) {
   onTestFinished(close);
   return {
     /** The database's URL, through the proxy. */
-    url: url.href,
+    url: throughPort(databaseUrl, (listener.address() as AddressInfo).port),
     get connections() {
       return links.size;
     },
@@ -138,7 +142,7 @@ export async function startPooler(
   settings: Readonly<Record<string, string | number>>,
 ) {
   const { hostname, port: serverPort, username, password } = new URL(databaseUrl);
-  const folder = await mkdtemp(inject('directoryPrefix'));
+  const folder = await emptyFolder();
   // As root, another user has to read it.
   await chmod(folder, 0o755);
   const port = await freePort();
@@ -161,20 +165,9 @@ export async function startPooler(
   await writeFile(join(folder, 'users'), `"${decodeURIComponent(username)}" ""\n`, { mode: 0o644 });
   await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o644 });
   const account = process.geteuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
-  const child = spawn('pgbouncer', ['--quiet', file], { ...account, cwd: '/', stdio: 'ignore' });
-  const ended = once(child, 'close');
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await ended;
-    await rm(folder, { recursive: true, force: true });
-  });
+  new Child(spawn('pgbouncer', ['--quiet', file], { ...account, cwd: '/', stdio: 'ignore' }));
   /** A database's URL, through it. */
-  const through = (url: string) => {
-    const pooled = new URL(url);
-    pooled.hostname = '127.0.0.1';
-    pooled.port = String(port);
-    return pooled.href;
-  };
+  const through = (url: string) => throughPort(url, port);
   await eventually('the pooler to answer', () =>
     withClient(through(databaseUrl), (client) => client.query('select 1')).catch(() => null),
   );

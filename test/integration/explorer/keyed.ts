@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
 import { onTestFinished } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import { openBudget, type BudgetLane } from '../../../src/explorer/budget.ts';
@@ -6,7 +7,6 @@ import { createExplorerClient } from '../../../src/explorer/client.ts';
 import { createFetcher } from '../../../src/explorer/fetcher.ts';
 import type { SimulatorOptions } from '../../../simulator/index.ts';
 import { simulated, testKey } from '../../harness/explorer.ts';
-import { startAtNoon } from '../../harness/clock.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { plainChain } from '../../harness/sync.ts';
 
@@ -76,3 +76,27 @@ export const rejection = (promise: Promise<unknown>): Promise<unknown> =>
     () => null,
     (error: unknown) => error,
   );
+
+/**
+ * Sets the clock of a database to noon for the session of a pool that has one, and for whoever connects from
+ * now on, so that no midnight, when credits come back, falls into a test. Not for tests with jobs, since the
+ * defaults of pg-boss' columns are bound to Postgres' own.
+ */
+async function startAtNoon(pool: Pool): Promise<void> {
+  // `now()` and `clock_timestamp()` are other functions than Postgres' from now on.
+  await pool.query(`
+    do $$
+    declare
+      shift interval := date_trunc('day', now(), 'utc') + interval '12 hours' - now();
+    begin
+      create schema other_clock;
+      execute format(
+        'create function other_clock.now() returns timestamptz language sql stable
+           return pg_catalog.now() + %1$L::interval;
+         create function other_clock.clock_timestamp() returns timestamptz language sql volatile
+           return pg_catalog.clock_timestamp() + %1$L::interval;', shift);
+      execute format('alter database %I set search_path = other_clock, pg_catalog', current_database());
+    end
+    $$;
+    set search_path = other_clock, pg_catalog`);
+}

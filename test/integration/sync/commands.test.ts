@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { statusFaults } from '../../../simulator/index.ts';
 import type { SyncDocument } from '../../../src/cli/sync.ts';
-import { withinADay } from '../../harness/clock.ts';
-import { chain, openProgram } from './program.ts';
+import { chain, openProgram, withinADay } from './program.ts';
 
 const ofFactories = ['--chain', '10', '--operation', 'factories'];
 const ofOperations = ['--chain', '10', '--operation', 'user-operations'];

@@ -3,8 +3,15 @@ import type { PlanDocument } from '../../../src/status/plan.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import type { VerifyDocument } from '../../../src/status/verify.ts';
 import { parseMoment } from '../../../src/time.ts';
-import { withinADay } from '../../harness/clock.ts';
-import { blockAt, blocks, openProgram, pagesAfter, pageSize, timeAt } from './program.ts';
+import {
+  blockAt,
+  blocks,
+  openProgram,
+  pagesAfter,
+  pageSize,
+  timeAt,
+  withinADay,
+} from './program.ts';
 
 /** Batches have 60 blocks on average, 90 at most. */
 const pagesOfBatch = 2;
