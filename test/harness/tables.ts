@@ -6,7 +6,7 @@ import { truth, truthAt, type TruthScope } from '../truth/truth.ts';
  * Columns that say when and from which page a row came, and of a chain what the explorer does not report; the truth
  * knows nothing of them.
  */
-const provenance = [
+const provenance: ReadonlySet<string> = new Set([
   'first_seen_at',
   'updated_at',
   'page_id',
@@ -15,74 +15,36 @@ const provenance = [
   'native_symbol',
   'native_decimals',
   'explorer_url',
-];
+]);
 
 /** The lists that a test copies and compares unless it names others. */
 export const coreLists = ['user-operations', 'optimism-batch-blocks', 'factories'] as const;
 
 type Row = Record<string, unknown>;
 
-/** A row in one spelling, so that equal rows are equal text. */
-function spell(row: Row): string {
-  return JSON.stringify(sorted(row));
-}
-
-function sorted(value: unknown): unknown {
-  if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .map(([name, member]) => [name, sorted(member)] as const)
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
+/** A row with its members in order, so that equal rows are equal text. */
+const textOf = (row: Row): string =>
+  JSON.stringify(row, (_, value: unknown) =>
+    typeof value !== 'object' || value === null || Array.isArray(value)
+      ? value
+      : Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))),
   );
-}
 
-/**
- * The rows of a table, spelled, without their provenance. bigint arrives as text like numeric; the
- * column's type tells which is a count.
- */
-async function storedRows(
-  pool: Pool,
-  table: string,
-  chainId: number,
-  loosen: (row: Row) => Row,
-): Promise<string[]> {
+/** The rows of a table, without their provenance. Counts arrive as text, as numeric does: the column's type tells them. */
+async function storedRows(pool: Pool, table: string, chainId: number): Promise<Row[]> {
   const { rows, fields } = await pool.query<Row>(
     `select * from explorer.${table} where chain_id = $1`,
     [chainId],
   );
-  const bigints = fields.filter(({ dataTypeID }) => dataTypeID === 20).map(({ name }) => name);
-  return rows
-    .map((row) => {
-      const kept: Row = { ...row };
-      for (const name of provenance) delete kept[name];
-      for (const name of bigints) {
-        if (name in kept && kept[name] !== null) kept[name] = Number(kept[name]);
-      }
-      return spell(loosen(kept));
-    })
-    .sort();
-}
-
-export interface TableDifference {
-  readonly missing: readonly string[];
-  readonly unexpected: readonly string[];
-}
-
-/** How many differing rows are shown of a table. */
-const shown = 3;
-
-/** Which rows one of two tables lacks; null when they are equal. */
-function compareRows(
-  expected: readonly string[],
-  stored: readonly string[],
-): TableDifference | null {
-  const [wanted, had] = [new Set(expected), new Set(stored)];
-  const missing = expected.filter((row) => !had.has(row)).sort();
-  const unexpected = stored.filter((row) => !wanted.has(row)).sort();
-  if (missing.length + unexpected.length === 0 && expected.length === stored.length) return null;
-  return { missing: missing.slice(0, shown), unexpected: unexpected.slice(0, shown) };
+  const kept = fields.filter(({ name }) => !provenance.has(name));
+  return rows.map((row) =>
+    Object.fromEntries(
+      kept.map(({ name, dataTypeID }) => {
+        const isCount = dataTypeID === 20 && row[name] !== null;
+        return [name, isCount ? Number(row[name]) : row[name]];
+      }),
+    ),
+  );
 }
 
 /**
@@ -95,9 +57,12 @@ export async function differences(
   seed: number,
   chain: SimulatedChain,
   scope: TruthScope = {},
-): Promise<Record<string, TableDifference>> {
+): Promise<Record<string, object>> {
   return differencesFrom(pool, chain, truth(seed, chain, { operations: coreLists, ...scope }));
 }
+
+/** How many differing rows are shown of a table. */
+const shown = 3;
 
 /**
  * Holds the tables that `wanted` names against its rows, as `differences` does; of `block_reorgs` only that nothing is
@@ -110,16 +75,21 @@ export async function differencesFrom(
   chain: SimulatedChain,
   wanted: Readonly<Record<string, readonly Row[]>>,
   loosen = (row: Row) => row,
-): Promise<Record<string, TableDifference>> {
-  const found: Record<string, TableDifference> = {};
+): Promise<Record<string, object>> {
+  const found: Record<string, object> = {};
   for (const [table, rows] of Object.entries(wanted)) {
-    const stored = await storedRows(pool, table, chain.id, loosen);
-    const all = rows.map((row) => spell(loosen(row)));
-    const expected = table === 'block_reorgs' ? all.filter((row) => stored.includes(row)) : all;
-    const difference = compareRows(expected, stored);
-    if (difference !== null) {
-      found[`${table} (${expected.length} expected, ${stored.length} stored)`] = difference;
-    }
+    const stored = (await storedRows(pool, table, chain.id)).map((row) => textOf(loosen(row)));
+    const held = new Set(stored);
+    const all = rows.map((row) => textOf(loosen(row)));
+    const expected = table === 'block_reorgs' ? all.filter((row) => held.has(row)) : all;
+    const known = new Set(expected);
+    const missing = expected.filter((row) => !held.has(row)).sort();
+    const unexpected = stored.filter((row) => !known.has(row)).sort();
+    if (missing.length + unexpected.length === 0 && expected.length === stored.length) continue;
+    found[`${table} (${expected.length} expected, ${stored.length} stored)`] = {
+      missing: missing.slice(0, shown),
+      unexpected: unexpected.slice(0, shown),
+    };
   }
   return found;
 }
@@ -147,5 +117,5 @@ export const watchedDifferences = (
   { seed, chain, scope }: { seed: number; chain: SimulatedChain; scope: TruthScope },
   atMs: number,
   known: Readonly<Record<string, readonly Row[]>> = {},
-): Promise<Record<string, TableDifference>> =>
+): Promise<Record<string, object>> =>
   differencesFrom(pool, chain, { ...truthAt(seed, chain, scope, atMs), ...known }, loosened);
