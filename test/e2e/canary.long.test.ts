@@ -8,7 +8,7 @@ import { packBody } from '../../src/sync/archive.ts';
 import { apiKey, leaks, otherKey, secretKey, storedLeaks, watchStatements } from './canary.ts';
 import { command, emptyFolder, type Ended, hangMs } from '../harness/process.ts';
 import { freshDatabase } from '../harness/database.ts';
-import { type ServedPage, simulated, startEcho } from '../harness/explorer.ts';
+import { answered, type ServedPage, simulated } from '../harness/explorer.ts';
 import { plainChain } from '../harness/sync.ts';
 
 const chain: SimulatedChain = {
@@ -118,6 +118,15 @@ async function shownOf(pid: number): Promise<string> {
   const files = ['cmdline', 'comm', 'status'].map((name) => `/proc/${pid}/${name}`);
   const texts = await Promise.all(files.filter(existsSync).map((file) => readFile(file, 'utf8')));
   return texts.join('\n').replaceAll('\0', ' ');
+}
+
+/** A service that is none: each of its answers repeats the request's URL, key and all. */
+function startEcho(status: number, body: (url: string) => string): Promise<string> {
+  return answered(({ pathname, search }) => {
+    const requested = pathname + search;
+    const text = body(`${requested} ${decodeURIComponent(requested.replaceAll('+', ' '))}`);
+    return { status, headers: { 'x-echo': 'x' }, body: text };
+  });
 }
 
 const wrong = { EXPLORER_API_KEY: `${apiKey}-wrong`, EXPLORER_API_KEY_BASE: `${otherKey}-wrong` };

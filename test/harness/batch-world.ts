@@ -3,7 +3,7 @@ import type { OperationName } from '../../src/lists/registry.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
 import { freshDatabase } from './database.ts';
-import { blocksOf, keepLists } from './kept.ts';
+import { type KeptBlock, keepLists, range } from './kept.ts';
 import { openRunner, type SliceWork } from './runner.ts';
 import { plainChain, settingsFor } from './sync.ts';
 import { inWords } from './ledger.ts';
@@ -18,8 +18,10 @@ export const pageSize = 50;
 export const batchBlocks = 120;
 
 /** The blocks of a batch as it is when nothing is odd about it. */
-export const fullBatch = (number: number) =>
-  blocksOf(1000 + number * batchBlocks, 999 + (number + 1) * batchBlocks);
+export const fullBatch = (number: number): KeptBlock[] =>
+  range(1000 + number * batchBlocks, 999 + (number + 1) * batchBlocks).map((height) => ({
+    height,
+  }));
 
 /**
  * An explorer that has full batches 1 to `count`, and looks at it at minutes of a driven clock.
@@ -33,7 +35,7 @@ export async function batchWorld(
   beside: readonly OperationName[] = [],
 ) {
   const list = await keepLists({}, pageSize);
-  for (let number = 1; number <= count; number += 1) list.batches.set(number, fullBatch(number));
+  for (const number of range(1, count)) list.batches.set(number, fullBatch(number));
   const database = await freshDatabase();
   const operations = ['optimism-batch-blocks', ...beside];
   const settings = settingsFor({ url: list.url, chains: [plainChain], operations });

@@ -2,18 +2,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import {
-  alterPage,
-  startSimulator,
-  type Simulator,
-  type SimulatorOptions,
-} from '../../simulator/index.ts';
+import { startSimulator, type Simulator, type SimulatorOptions } from '../../simulator/index.ts';
 
 /** The key that simulated explorers accept unless they are given another. */
 export const testKey = 'simulated-key';
 
 /** What a service says to one request. */
-export interface Answer {
+interface Answer {
   /** 200 if absent. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -71,23 +66,4 @@ type Json = Record<string, unknown>;
 export interface ServedPage {
   items: Json[];
   next_page_params: Json | null;
-}
-
-/** Pages of a simulated explorer that go through a function of the test. */
-export function alterablePages() {
-  const pages = {
-    /** What becomes of each page from now on. */
-    alter: (page: ServedPage, _url: URL): unknown => page,
-    faults: () => alterPage((page, url) => pages.alter(page as ServedPage, url) as object),
-  };
-  return pages;
-}
-
-/** A service that is none: each of its answers repeats the request's URL, key and all. */
-export function startEcho(status: number, body: (url: string) => string): Promise<string> {
-  return answered(({ pathname, search }): Answer => {
-    const requested = pathname + search;
-    const text = body(`${requested} ${decodeURIComponent(requested.replaceAll('+', ' '))}`);
-    return { status, headers: { 'x-echo': 'x' }, body: text };
-  });
 }

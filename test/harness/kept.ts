@@ -160,17 +160,13 @@ export const batchItem = ({ number, transactions = 5, blocks }: KeptBatch): Item
   transactions_count: transactions,
 });
 
-/** Blocks of a range of heights, both ends included. */
-export const blocksOf = (from: number, to: number): KeptBlock[] =>
-  Array.from({ length: to - from + 1 }, (_, place) => ({ height: from + place }));
-
-/** One batch for each number of a range, both ends included. */
-export const batchesOf = (from: number, to: number): KeptBatch[] =>
-  Array.from({ length: to - from + 1 }, (_, place) => ({ number: from + place }));
+/** The whole numbers of a range, both ends included. */
+export const range = (from: number, to: number): number[] =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, place) => from + place);
 
 /** One operation in each block of a range, both ends included. */
 export const oneEach = (from: number, to: number): KeptOperation[] =>
-  Array.from({ length: to - from + 1 }, (_, place) => ({ block: from + place, id: from + place }));
+  range(from, to).map((block) => ({ block, id: block }));
 
 /** An item, and its place in a list that falls. */
 export interface Placed {
@@ -246,13 +242,6 @@ export function honestPage(
   const blocks = batches.get(batch ?? 0) ?? [];
   const placed = blocks.map((block) => ({ place: [block.height], item: blockItem(block) }));
   return numberPage(placed, { field: 'block_number', below: cursor, size });
-}
-
-/** The request that a page's cursor leads to; null at the list's end. */
-export function nextOf(request: Requested, { next_page_params: next }: Page): Requested | null {
-  if (next === null || next === undefined) return null;
-  const [, , , cursor] = listFacts[request.list];
-  return { ...request, cursor: String(next[cursor]) };
 }
 
 function requestedBy({ pathname, searchParams }: URL): Requested {

@@ -1,4 +1,5 @@
 import {
+  alterPage,
   type SimulatedChain,
   type SimulatorOptions,
   startInstantMs,
@@ -24,7 +25,7 @@ import {
   sharedDatabase,
 } from './database.ts';
 import { hangMs } from './process.ts';
-import { testKey, alterablePages, simulated } from './explorer.ts';
+import { testKey, type ServedPage, simulated } from './explorer.ts';
 import { coreLists, differences } from './tables.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
 import { keepLists } from './kept.ts';
@@ -251,9 +252,19 @@ export async function openCopy(
   const chains = 'id' in chain ? [chain] : chain;
   const { seed = copySeed, secretKey: key } = options;
   const clock = { nowMs: 0 };
-  const served = alterablePages();
-  const service = { faults: served.faults, ...options };
-  const simulator = await simulated({ ...service, seed, chains, clock: () => clock.nowMs });
+  const served = {
+    /** What becomes of each page from now on. */
+    alter: (page: ServedPage, _url: URL): unknown => page,
+  };
+  const faults = () =>
+    alterPage((page, url) => served.alter(page as ServedPage, url) as ServedPage);
+  const simulator = await simulated({
+    faults,
+    ...options,
+    seed,
+    chains,
+    clock: () => clock.nowMs,
+  });
   const usual = {
     url: simulator.url,
     chains,

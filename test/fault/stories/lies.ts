@@ -5,7 +5,6 @@ import {
   listFacts,
   type Item,
   type ListName,
-  nextOf,
   noItems,
   type Page,
   type Requested,
@@ -51,6 +50,13 @@ export interface ListLie extends Required<Manner> {
   readonly list: ListName;
   /** Null where this page gives no room for it. */
   readonly spoil: (scene: Scene) => Spoilt | null;
+}
+
+/** The request that a page's cursor leads to; null at the list's end. */
+function nextOf(request: Requested, { next_page_params: next }: Page): Requested | null {
+  if (next === null || next === undefined) return null;
+  const [, , , cursor] = listFacts[request.list];
+  return { ...request, cursor: String(next[cursor]) };
 }
 
 const newestFirst: readonly ListName[] = ['operations', 'bundles'];

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { followLists } from '../../harness/sync.ts';
-import { batchesOf, batchItem, honestly, noItems, type PageLie } from '../../harness/kept.ts';
+import { batchItem, honestly, noItems, type PageLie, range } from '../../harness/kept.ts';
+
+const batchesOf = (from: number, to: number) => range(from, to).map((number) => ({ number }));
 
 /** A list of batches 1 to `count`, read in pages of ten; an hour of overlap is 60 batches. */
 async function world(count: number) {
@@ -18,14 +20,12 @@ async function world(count: number) {
   return { ...copy, verify, numbers };
 }
 
-const upTo = (count: number) => batchesOf(1, count).map(({ number }) => number);
-
 test('the list is read alone, page by page, and what follows costs its own pages', async () => {
   const { list, sync, verify, numbers } = await world(200);
 
   // 20 pages, and the end of the first walk is requested once more: nothing supports it.
   expect((await sync()).requests).toBe(20 + 1);
-  expect(await numbers()).toEqual(upTo(200));
+  expect(await numbers()).toEqual(range(1, 200));
   expect(await verify()).toEqual({ covered: ['0 to 198'], open: [] });
 
   list.listed.push(...batchesOf(201, 205));
@@ -93,12 +93,12 @@ test.each<[string, PageLie]>([
   expect(results[0]?.reason).toMatch(
     /^truncated: .*it ends at batch \d+, but more than \d+ items are stored below/u,
   );
-  expect(await numbers()).toEqual(expect.arrayContaining(upTo(100)));
+  expect(await numbers()).toEqual(expect.arrayContaining(range(1, 100)));
   expect((await verify()).open).not.toEqual([]);
 
   list.lie = honestly;
   await sync();
-  expect(await numbers()).toEqual(upTo(200));
+  expect(await numbers()).toEqual(range(1, 200));
   expect((await verify()).open).toEqual([]);
 });
 
@@ -112,12 +112,12 @@ test('a number that its page contradicts is quarantined, and its place is open u
   });
   await sync();
   expect((await verify()).open).toContain('1 item in quarantine');
-  expect(await numbers()).toEqual(upTo(50).filter((number) => number !== 45));
+  expect(await numbers()).toEqual(range(1, 50).filter((number) => number !== 45));
 
   list.lie = honestly;
   await sync();
 
-  expect(await numbers()).toEqual(upTo(50));
+  expect(await numbers()).toEqual(range(1, 50));
   expect(await verify()).toEqual({
     covered: ['0 to 43', '47 to 48'],
     open: ['1 item in quarantine'],

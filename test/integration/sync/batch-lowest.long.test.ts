@@ -7,7 +7,7 @@ import {
   startMs,
   times,
 } from '../../harness/batch-world.ts';
-import { blockItem, blocksOf } from '../../harness/kept.ts';
+import { blockItem, range } from '../../harness/kept.ts';
 import { pageBudget } from '../../harness/runner.ts';
 
 const bottomOf = (number: number) => 1000 + number * batchBlocks;
@@ -80,7 +80,11 @@ test('a lowest batch is seen to its end, whenever slices end', async () => {
   await database.query(`update etl.feeds set settings = settings || '{"parallel": 2}'`);
   // A page of batch 2 beside many of batch 1: whoever read it finds nothing left to begin.
   list.batches.set(2, fullBatch(2).slice(0, 40));
-  list.batches.set(1, blocksOf(bottomOf(2) - 24 * pageSize, bottomOf(2) - 1));
+  const heights = range(bottomOf(2) - 24 * pageSize, bottomOf(2) - 1);
+  list.batches.set(
+    1,
+    heights.map((height) => ({ height })),
+  );
   // The first slice ends with the last page of both.
   await poll(0, 'schedule', () => pageBudget(1 + 24));
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { VerifyDocument } from '../../../src/status/verify.ts';
 import { whole } from '../../../src/terminal/numbers.ts';
 import { batchBlocks, batchWorld, fullBatch, times } from '../../harness/batch-world.ts';
+import { range } from '../../harness/kept.ts';
 import { call } from '../../harness/process.ts';
 import { pageBudget } from '../../harness/runner.ts';
 
@@ -9,9 +10,6 @@ import { pageBudget } from '../../harness/runner.ts';
 const mostSlices = 50;
 /** Three pages a batch. */
 const pages = 3;
-
-const range = (from: number, to: number) =>
-  Array.from({ length: to - from + 1 }, (_, place) => from + place);
 
 /** Where a full batch begins and ends, as it is posted to L1. */
 const postedAs = (place: number) =>

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { batchBlocks } from '../../harness/batch-world.ts';
-import { blocksOf, keepLists } from '../../harness/kept.ts';
+import { fullBatch } from '../../harness/batch-world.ts';
+import { keepLists, range } from '../../harness/kept.ts';
 import { openProgram } from './program.ts';
 
 /** The newest number, of a numbering that began long ago. */
@@ -12,10 +12,7 @@ const lowest = 400_001;
 /** An explorer whose numbers are high, and a folder whose file says which of them are wanted. */
 async function world(batches?: object) {
   const list = await keepLists();
-  for (let number = lowest; number <= newest; number += 1) {
-    const place = number - lowest;
-    list.batches.set(number, blocksOf(1000 + place * batchBlocks, 999 + (place + 1) * batchBlocks));
-  }
+  for (const number of range(lowest, newest)) list.batches.set(number, fullBatch(number - lowest));
   const operations = batches === undefined ? {} : { 'optimism-batch-blocks': batches };
   const program = await openProgram({
     url: list.url,
