@@ -5,7 +5,7 @@ import { distribute } from '../../src/db/layout.ts';
 import { migrateUrl, urlOfDatabase } from '../harness/client.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { largeTable } from '../../src/lists/registry.ts';
-import { bundleProgram } from '../harness/bundle.ts';
+import { bundleProgram } from '../harness/global-setup.ts';
 import { citusBinaries } from './binaries.ts';
 import {
   type Cluster,
