@@ -80,29 +80,14 @@ export function sharedDatabase(
   fill: (database: TestDatabase) => Promise<unknown> = async () => undefined,
   from: 'migrated' | 'empty' = 'migrated',
 ): OpenDatabase {
-  let made: TestDatabase | null = null;
+  const shared = {} as OpenDatabase;
   beforeAll(async () => {
     const database = await createTestDatabase(from);
-    made = database;
+    Object.assign(shared, database);
     await fill(database);
     return () => database.drop();
   });
-  const there = () => {
-    if (made === null) throw new Error('no test runs yet');
-    return made;
-  };
-  return {
-    get url() {
-      return there().url;
-    },
-    get pool() {
-      return there().pool;
-    },
-    get db() {
-      return there().db;
-    },
-    query: (...statement) => there().query(...statement),
-  };
+  return shared;
 }
 
 /**
@@ -162,18 +147,15 @@ export async function grantedDatabase(): Promise<TestDatabase> {
 }
 
 /** A user who logs in with one of the roles, and no other right. */
-export async function userWith(database: TestDatabase, role: string): Promise<TestDatabase> {
+export async function userWith(database: TestDatabase, role: string): Promise<OpenDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await database.pool.query(`create role ${name} login password 'test' in role ${role}`);
   const url = new URL(database.url);
   url.username = name;
   url.password = 'test';
-  const user = databaseAt(url.href, 4, 'explorer-etl test user');
-  onTestFinished(async () => {
-    await user.pool.end();
-    await execute(database.url, `drop role ${name}`).catch(() => undefined);
-  });
-  return { ...user, drop: async () => undefined };
+  // After its connections, which end first.
+  onTestFinished(() => execute(database.url, `drop role ${name}`).then(undefined, () => undefined));
+  return databaseAt(url.href, 4, 'explorer-etl test user');
 }
 
 /** A Postgres of its own, for what would disturb other tests. It is stopped with the test. */
@@ -194,12 +176,10 @@ export async function ownServer(settings: Readonly<Record<string, string>>) {
 }
 
 /** Waits for the end of a server that was killed. */
-export async function untilRefused(url: string): Promise<void> {
-  await eventually('the killed server to be gone', async () => {
-    try {
-      return await withClient(url, async () => false);
-    } catch (error) {
-      return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
-    }
-  });
-}
+export const untilRefused = (url: string): Promise<boolean> =>
+  eventually('the killed server to be gone', () =>
+    withClient(url, async () => false).catch(
+      (error: unknown) =>
+        error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED',
+    ),
+  );

@@ -31,13 +31,13 @@ export class Child {
   stderr = '';
   /** Resolves after its end, when all output has been read too. */
   readonly exit: Promise<Exit>;
-  readonly #child: ChildProcess;
+  protected readonly child: ChildProcess;
   readonly #args: readonly string[];
   readonly #startedMs = performance.now();
 
   /** @param args of the program, if it is that: what it prints for machines is a document */
   constructor(child: ChildProcess, args: readonly string[] = []) {
-    this.#child = child;
+    this.child = child;
     this.#args = args;
     for (const name of ['stdout', 'stderr'] as const) {
       child[name]?.setEncoding('utf8').on('data', (text: string) => (this[name] += text));
@@ -50,11 +50,11 @@ export class Child {
   }
 
   get pid(): number {
-    return this.#child.pid ?? 0;
+    return this.child.pid ?? 0;
   }
 
   get isRunning(): boolean {
-    return this.#child.exitCode === null && this.#child.signalCode === null;
+    return this.child.exitCode === null && this.child.signalCode === null;
   }
 
   /** Since it was started, in ms. */
@@ -74,17 +74,13 @@ export class Child {
 
   /** Sends a signal, if it still runs. */
   kill(signal: NodeJS.Signals): void {
-    if (this.isRunning) this.#child.kill(signal);
+    if (this.isRunning) this.child.kill(signal);
   }
 
   /** Waits for its end; throws with what it wrote when `boundMs` pass first. */
   async ended(boundMs = hangMs): Promise<Exit> {
-    const timer = new AbortController();
-    const late = delay(boundMs, null, { signal: timer.signal });
-    const exit = await Promise.race([this.exit, late]);
+    const exit = await Promise.race([this.exit, delay(boundMs, null, { ref: false })]);
     if (exit === null) throw new Error(`not ended after ${boundMs} ms; it wrote:\n${this.stderr}`);
-    timer.abort();
-    await late.catch(() => undefined);
     demandDocument(this.#args, { code: exit.code, stdout: this.stdout });
     return exit;
   }
@@ -121,13 +117,15 @@ export function startProgram(
   environment: ProgramEnvironment,
   main = inject('program'),
 ): Child {
-  const child = spawn(process.execPath, [main, ...args], {
-    cwd: environment.cwd,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: environmentOf(environment),
-  });
-  return new Child(child, args);
+  return spawned(args, environment.cwd, environmentOf(environment), main);
 }
+
+/** Starts the program with this environment alone. */
+const spawned = (args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, main: string) =>
+  new Child(
+    spawn(process.execPath, [main, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'], env }),
+    args,
+  );
 
 /** What a command left behind. */
 export interface Ended {
@@ -151,12 +149,9 @@ export async function command(
   args: readonly string[],
   { env = {}, cwd, until }: CommandOptions = {},
 ): Promise<Ended> {
-  const started = spawn(process.execPath, [inject('program'), ...args], {
-    cwd: cwd ?? (await emptyFolder()),
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NO_COLOR: '1', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const child = new Child(started, args);
+  const { PATH, HOME } = process.env;
+  const own = { PATH, HOME, NO_COLOR: '1', ...env };
+  const child = spawned(args, cwd ?? (await emptyFolder()), own, inject('program'));
   if (until !== undefined) {
     await Promise.race([until(() => child.output, child.pid), child.exit]);
     child.kill('SIGTERM');
@@ -167,30 +162,18 @@ export async function command(
 
 /** A `start` whose time of day is its parent's. */
 export class Worker extends Child {
-  readonly #process: ChildProcess;
-
   constructor(environment: ProgramEnvironment, settings: WorkerSettings) {
-    const child = fork(join(import.meta.dirname, 'worker-process.ts'), {
-      cwd: environment.cwd,
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: { ...environmentOf(environment), WORKER_SETTINGS: JSON.stringify(settings) },
-    });
-    super(child);
-    this.#process = child;
+    const env = { ...environmentOf(environment), WORKER_SETTINGS: JSON.stringify(settings) };
+    const { cwd } = environment;
+    const stdio = ['ignore', 'pipe', 'pipe', 'ipc'] as const;
+    super(fork(join(import.meta.dirname, 'worker-process.ts'), { cwd, stdio: [...stdio], env }));
   }
 
   /** Sets its clock; resolves when it goes by that, or has ended. */
   async setTime(instantMs: number): Promise<void> {
-    const answered = new Promise<void>((resolve) => {
-      const listen = (message: unknown) => {
-        if (message !== instantMs) return;
-        this.#process.off('message', listen);
-        resolve();
-      };
-      this.#process.on('message', listen);
-      // A process that was killed a moment ago takes no message; its end resolves this too.
-      this.#process.send(instantMs, () => undefined);
-    });
+    const answered = once(this.child, 'message');
+    // A process that was killed a moment ago takes no message; its end resolves this too.
+    this.child.send(instantMs, () => undefined);
     await Promise.race([answered, this.exit]);
   }
 }
@@ -261,15 +244,6 @@ export async function findWorker(pool: Pool): Promise<number | null> {
      where datname = current_database() and application_name like 'explorer-etl demo worker %'`,
   );
   return rows[0] === undefined ? null : Number(rows[0].pid);
-}
-
-/** Whether a process is there. */
-export function isThere(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 /** How often a condition is checked, in ms: a few times per page of the slowest test. */

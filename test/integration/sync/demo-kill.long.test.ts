@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
-import {
-  call,
-  configFolder,
-  eventually,
-  findWorker,
-  isThere,
-  startProgram,
-} from '../../harness/process.ts';
+import { call, configFolder, eventually, findWorker, startProgram } from '../../harness/process.ts';
 import { freshDatabase } from '../../harness/database.ts';
+
+/** Whether a process is there. */
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 test('a demo whose ledger lacks a page says so, and fails', async () => {
   const { url, query } = await freshDatabase();
