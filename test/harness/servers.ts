@@ -165,11 +165,13 @@ export async function startPooler(
   await writeFile(join(folder, 'users'), `"${decodeURIComponent(username)}" ""\n`, { mode: 0o644 });
   await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o644 });
   const account = process.geteuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
-  new Child(spawn('pgbouncer', ['--quiet', file], { ...account, cwd: '/', stdio: 'ignore' }));
+  const options = { ...account, cwd: '/', stdio: 'ignore' } as const;
+  const pooler = new Child(spawn('pgbouncer', ['--quiet', file], options));
   /** A database's URL, through it. */
   const through = (url: string) => throughPort(url, port);
-  await eventually('the pooler to answer', () =>
-    withClient(through(databaseUrl), (client) => client.query('select 1')).catch(() => null),
-  );
+  await eventually('the pooler to answer', async () => {
+    if (!pooler.isRunning) throw new Error('PgBouncer did not start');
+    return withClient(through(databaseUrl), (client) => client.query('select 1')).catch(() => null);
+  });
   return { through };
 }
