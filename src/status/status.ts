@@ -3,15 +3,18 @@ import type { Pool } from 'pg';
 import { describeDatabaseError, isAway } from '../db/failure.ts';
 import { demandPrimary, isPrepared } from '../db/state.ts';
 import type { Database } from '../db/transaction.ts';
-import { presentWorkers, schedulesSet } from '../sync/workers.ts';
-import { creditsOf, readCredits } from './credits.ts';
-import { sum } from './estimate.ts';
-import { readFeeds, readLanes } from './facts.ts';
-import { describeFeed, workLeft } from './feeds.ts';
-import { isAtWork } from './lanes.ts';
+import { kinds } from '../lists/index.ts';
+import { type Estimate, type Estimates, none } from '../lists/list.ts';
+import { isOperation, operations } from '../lists/registry.ts';
+import { printable } from '../printable.ts';
+import { presentWorkers, schedulesSet, type Workers } from '../sync/workers.ts';
+import { creditsOf, readCredits, type WorkLeft } from './credits.ts';
+import { estimateOf, type ForecastOptions, sum } from './estimate.ts';
+import { type FeedRecord, type ItemPace, type LaneRecord, readFeeds, readLanes } from './facts.ts';
+import { isAtWork, laneStatus, quietSentence, stateOfWork } from './lanes.ts';
 import { earliest, lastPageAt, latest, type OverallFacts, reasonsOf } from './reasons.ts';
-import { headSchedule } from './schedule.ts';
-import type { FeedStatus, Reason, StatusDocument } from './schema.ts';
+import { type Cron, headSchedule, nextFiring, pollTarget } from './schedule.ts';
+import type { FeedStatus, LaneStatus, Reason, StatusDocument } from './schema.ts';
 
 /** Reads the status in six statements, for any number of feeds. */
 export async function readStatus(db: Database, pageSize: number): Promise<StatusDocument> {
@@ -162,3 +165,191 @@ export const statusOrOutage = (
   pool()
     .then((ready) => statusNow(ready, pageSize))
     .catch((error: unknown) => outageStatus(new Date(), error));
+
+interface Reading extends ForecastOptions {
+  readonly workers: Workers;
+}
+
+interface FeedFacts {
+  readonly record: FeedRecord;
+  readonly lanes: readonly LaneRecord[];
+  /** The schedule that `start` set for the head lane; null: none. */
+  readonly set: Cron | null;
+}
+
+/** A feed, and what a day of its polls takes. */
+interface Described {
+  readonly feed: FeedStatus;
+  readonly upkeep: Estimate;
+}
+
+const unknowable: Estimate = { least: 0, likely: null, most: null };
+const unknown: Estimates = { history: unknowable, upkeep: unknowable };
+
+/** A feed's state and figures, by the settings of its last registration; the reasons add why. Pure. */
+function describeFeed({ record, set, ...facts }: FeedFacts, reading: Reading): Described {
+  const { shown, verified, pace, poll: polled } = record;
+  const { operation } = shown;
+  const isListed = isOperation(operation);
+  const { history, upkeep } = isListed ? estimateOf({ ...record, operation }, reading) : unknown;
+  const left = isDone(verified) ? none : history;
+  const lanes = facts.lanes.map((lane) => laneStatus(lane, reading.workers));
+  const poll = pollOf(record, lanes, set, reading);
+  // Unknown before the first read has ended.
+  const newest_item =
+    pace === null || polled.last_at === null || isBounded(verified)
+      ? null
+      : newestItem(pace, polled.last_at);
+  const feed: FeedStatus = {
+    ...shown,
+    label: isListed ? operations[operation].guide.list : printable(operation),
+    state:
+      stateOfWork({ ...shown, ...record }, lanes) ??
+      stateOfData(record, { lanes, poll, newest_item }),
+    sentence: shown.sentence ?? quietSentence(lanes),
+    rows_today: sum(facts.lanes.map(({ rows_today }) => rows_today)),
+    newest_item,
+    poll,
+    verified: { ...verified, ...verifiedShare(record, left, reading.pageSize) },
+    left: leftOf(left, lanes, reading.at),
+    lanes,
+  };
+  return { feed, upkeep };
+}
+
+/** The target is read and verified, and has an upper bound. */
+const isDone = (verified: FeedRecord['verified']): boolean =>
+  isBounded(verified) && !isPartial(verified);
+
+const isBounded = ({ batches }: FeedRecord['verified']): boolean => batches?.is_bounded === true;
+
+/** Existing data of the target is missing or unverified. */
+const isPartial = ({ is_verified, batches, gaps }: FeedRecord['verified']): boolean =>
+  !is_verified || gaps > 0 || (batches !== null && batches.unverified + batches.without_blocks > 0);
+
+/** The state of a feed that nothing works on, fails or waits for. */
+function stateOfData(
+  { verified, shown: { pages, quarantined } }: FeedRecord,
+  { lanes, poll, newest_item }: Pick<FeedStatus, 'lanes' | 'poll' | 'newest_item'>,
+): FeedStatus['state'] {
+  if (pages === 0 && lanes.every(({ last_success_at }) => last_success_at === null)) {
+    return 'pending';
+  }
+  // The target of a bounded list is never late: no new item can come.
+  const isLate = poll.is_met === false || newest_item?.is_met === false;
+  return isPartial(verified) || quarantined > 0 || isLate ? 'behind' : 'current';
+}
+
+/** How current the head is. A list without new items is never late. */
+function pollOf(
+  record: FeedRecord,
+  lanes: readonly LaneStatus[],
+  set: Cron | null,
+  { at, workers }: Reading,
+): FeedStatus['poll'] {
+  const { last_at, age_s } = record.poll;
+  const polled = set !== null && workers.start > 0 ? nextFiring(set, at).toISOString() : null;
+  const next_at = later(polled, record.poll_again_at);
+  if (isDone(record.verified)) return { last_at, age_s, target: null, is_met: null, next_at };
+  const target = pollTarget(record, set, at);
+  // Nothing can be old during the first read.
+  const isFirst = last_at === null && lanes.some(({ run_state }) => run_state === 'open');
+  const isJudged = !isFirst && record.shown.pages > 0;
+  const is_met = isJudged ? age_s !== null && age_s <= target.seconds : null;
+  return { last_at, age_s, target, is_met, next_at };
+}
+
+/** A poll comes no earlier than `notBefore`. */
+const later = (polled: string | null, notBefore: string | null): string | null =>
+  polled === null || notBefore === null || Date.parse(notBefore) <= Date.parse(polled)
+    ? polled
+    : new Date(notBefore).toISOString();
+
+/** A silence this many times the longest usual one is not normal. */
+const silences = 3;
+/** A list busy by day may have no items at night; in seconds. */
+const leastLimitSeconds = 6 * 3600;
+
+/**
+ * The age of the newest item at the last poll (ISO 8601), and its limit. Later items are not stored yet. The newest
+ * times count if lower ones confirm them. Pure.
+ */
+export function newestItem(
+  { newest, usual_s, longest_s }: ItemPace,
+  polled_at: string,
+): NonNullable<FeedStatus['newest_item']> {
+  const limit_s = Math.max(leastLimitSeconds, silences * longest_s);
+  const confirmed = newest.at(-1) ?? 0;
+  const at = newest.find((time) => time <= confirmed + limit_s) ?? confirmed;
+  const age_s = Math.max(0, Date.parse(polled_at) / 1000 - at);
+  return {
+    at: new Date(at * 1000).toISOString(),
+    age_s: Math.round(age_s),
+    usual_s: Math.round(usual_s),
+    limit_s: Math.round(limit_s),
+    is_met: age_s <= limit_s,
+  };
+}
+
+type Share = Pick<FeedStatus['verified'], 'share' | 'basis'>;
+const noShare: Share = { share: null, basis: 'unknown' };
+
+/**
+ * The verified part of a list, by the rule of `verify`: without positions that can contain a quarantined item. Batches
+ * count unless they wait for the next one. For an unknown length, estimates by items of the density so far: the oldest
+ * blocks contain few items. Pure.
+ */
+function verifiedShare(
+  { shown: { kind, rows, quarantined }, verified, ...record }: FeedRecord,
+  history: Estimate,
+  pageSize: number,
+): Share {
+  const { is_verified, batches, positions, gaps } = verified;
+  if (batches !== null) {
+    const { requested, waiting } = batches;
+    if (requested === waiting) return noShare;
+    return { share: batches.verified / (requested - waiting), basis: 'known' };
+  }
+  if (!kinds[kind].hasHistory) {
+    return is_verified ? { share: quarantined > 0 ? 0 : 1, basis: 'known' } : noShare;
+  }
+  if (!record.has_positions) return noShare;
+  if (is_verified && gaps === 0) {
+    const open = quarantined === 0 ? 0 : Math.max(1, record.quarantined_positions);
+    return { share: open === 0 ? 1 : positions / (positions + open), basis: 'known' };
+  }
+  if (history.most === null) return noShare;
+  const items = (history.likely ?? history.most) * pageSize;
+  const share = positions === 0 ? 0 : rows / Math.max(1, rows + items);
+  return { share, basis: history.likely === null ? 'at-least' : 'estimated' };
+}
+
+/** History is the remaining work of the backfill lane; new items are unknown in advance. */
+function leftOf(requests: Estimate, lanes: readonly LaneStatus[], at: Date): FeedStatus['left'] {
+  const left = requests.likely ?? requests.most;
+  const reading = lanes.find(
+    ({ lane, state }) => lane === 'backfill' && (state === 'running' || state === 'quiet'),
+  );
+  const pace = reading?.pages_per_second ?? 0;
+  const ends_in_s = left === null || pace === 0 ? null : Math.round(left / pace);
+  return {
+    requests,
+    ends_in_s,
+    ends_at: ends_in_s === null ? null : new Date(at.getTime() + ends_in_s * 1000).toISOString(),
+  };
+}
+
+/** Requests left: none for a list that is not served, no polls without a `start`. Pure. */
+function workLeft(described: readonly Described[], workers: Workers): WorkLeft {
+  const arePolled = workers.start > 0;
+  let [pollsPerDay, least, most, isKnownWhole] = [0, 0, 0, true];
+  for (const { feed, upkeep } of described) {
+    if (feed.state === 'unsupported') continue;
+    const { requests } = feed.left;
+    if (arePolled) pollsPerDay += upkeep.most ?? upkeep.least;
+    least += requests.least;
+    most += requests.most ?? 0;
+    isKnownWhole &&= requests.most !== null && (!arePolled || upkeep.most !== null);
+  }
+  return { pollsPerDay, history: isKnownWhole ? { least, most } : null };
+}

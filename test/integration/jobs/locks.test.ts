@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../../src/log.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { installQueues, openLane, sliceQueue, startBoss } from '../../../src/sync/queue.ts';
-import { openPresence, watchForLostLanes } from '../../../src/sync/takeover.ts';
+import { openPresence, watchForLostLanes } from '../../../src/sync/worker.ts';
 import { laneHolder, type LaneHolder } from '../../../src/sync/workers.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSnapshots } from '../../../src/http/snapshots.ts';
+import { createSnapshots } from '../../../src/http/server.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import { emptyStatus, outageStatus } from '../../../src/status/status.ts';
 import { observing } from '../../harness/http.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ItemPace } from '../../../src/status/facts.ts';
-import { newestItem } from '../../../src/status/feeds.ts';
+import { newestItem } from '../../../src/status/status.ts';
 
 const polledAt = '2026-11-22T12:00:00.000Z';
 const polled = Date.parse(polledAt) / 1000;
