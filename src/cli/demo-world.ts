@@ -171,31 +171,23 @@ const dateRankingsBack = (db: Database): Promise<void> =>
   });
 
 /** An unfinished walk of an ended worker, and its committed pages. */
-export interface OpenWalk extends Record<string, unknown> {
-  readonly id: string;
-  readonly feed: string;
-  readonly pages: number;
-}
+type OpenWalk = Record<'id' | 'pages', number>;
 
-/** Every unfinished walk of these feeds; the one with the most pages first. */
-export async function openWalks(db: Database, feeds: readonly string[]): Promise<OpenWalk[]> {
+/** Every unfinished walk of the list in which the worker is killed; the one with the most pages first. */
+export async function openWalks(db: Database): Promise<OpenWalk[]> {
   const { rows } = await db.execute<OpenWalk>(sql`
-    select id, feed, pages::int
-    from etl.walks
-    where state = 'running' and feed = any(${sql.param(feeds)}::text[])
+    select id::int, pages::int from etl.walks
+    where state = 'running' and feed = ${stageFeed}
     order by pages desc, id
   `);
   return rows;
 }
 
-/** The kill, and how the walk of the watched feed continued. Pages count from 1. */
+/** The kill, and how the walks of the watched list continued. Pages count from 1. */
 export const killSchema = z.strictObject({
   pid: z.int(),
-  /** False: the worker ended before the SIGKILL. */
-  is_real: z.boolean(),
-  /** The feed of the pages; null: no walk was active. */
-  feed: z.string().nullable(),
-  /** The last page committed before the kill; 0: none. */
+  feed: z.string(),
+  /** The last page committed before the kill; 0: none; null: no walk was active. */
   killed_at_page: count.nullable(),
   /** The first page committed after the kill; null: none. */
   resumed_at_page: count.nullable(),
@@ -205,28 +197,25 @@ export const killSchema = z.strictObject({
   pages_stored_twice: count,
 });
 export type Kill = z.infer<typeof killSchema>;
-type Resumption = Omit<Kill, 'pid' | 'is_real'>;
 
-/** Whether a worker was killed, and the next one resumed exactly at its last page. */
+/** Whether the next worker resumed exactly at the last page of the killed one. */
 export const isKillClean = (kill: Kill): boolean =>
-  kill.is_real &&
   kill.killed_at_page !== null &&
   kill.resumed_at_page === kill.killed_at_page + 1 &&
   kill.pages_lost === 0 &&
   kill.pages_stored_twice === 0;
 
 /**
- * Compares the ledger with the pages committed before the walks changed workers: the longest resumed walk, of the
- * watched feed if possible, and the faults of all.
+ * Compares the ledger with the pages committed before the walks changed workers: the longest resumed walk, and the
+ * faults of all.
  */
 export async function readResumption(
   db: Database,
   before: readonly OpenWalk[],
-): Promise<Resumption> {
-  const { rows } = await db.execute<Record<string, unknown> & Resumption>(sql`
+): Promise<Omit<Kill, 'pid'>> {
+  const { rows } = await db.execute<Record<string, unknown> & Omit<Kill, 'pid'>>(sql`
     with before as (
-      select id, feed, pages
-      from json_to_recordset(${JSON.stringify(before)}::json) as walk(id bigint, feed text, pages bigint)
+      select id, pages from json_to_recordset(${JSON.stringify(before)}::json) as walk(id bigint, pages bigint)
     ), page as (
       select walk_id, sequence, cursor_in,
              sequence = lag(sequence, 1, -1::bigint) over walk + 1
@@ -235,7 +224,7 @@ export async function readResumption(
       where walk_id in (select id from before)
       window walk as (partition by walk_id order by sequence)
     ), resumed as (
-      select before.feed, before.pages,
+      select before.pages,
              min(sequence) filter (where sequence >= before.pages) + 1 as page,
              count(*) filter (where not follows)
                + (before.pages > count(*) filter (where sequence < before.pages))::int as lost,
@@ -243,14 +232,14 @@ export async function readResumption(
              count(sequence) - count(distinct coalesce(cursor_in, 'null'))
                + case when state in ('failed', 'abandoned') then before.pages else 0 end as twice
       from before join etl.walks using (id) left join page on walk_id = id
-      group by id, before.feed, before.pages, state
+      group by id, before.pages, state
     )
-    select feed, pages::int as killed_at_page, page::int as resumed_at_page,
+    select ${stageFeed}::text as feed, pages::int as killed_at_page, page::int as resumed_at_page,
            (sum(lost) over ())::int as pages_lost, (sum(twice) over ())::int as pages_stored_twice
     from resumed
-    order by page is null, feed <> ${stageFeed}, pages desc
+    order by page is null, pages desc
     limit 1
   `);
-  const none = { feed: null, killed_at_page: null, resumed_at_page: null };
+  const none = { feed: stageFeed, killed_at_page: null, resumed_at_page: null };
   return rows[0] ?? { ...none, pages_lost: 0, pages_stored_twice: 0 };
 }

@@ -170,15 +170,15 @@ async function killAndResume(
     [workerName(worker.pid)],
   );
   if (signal.aborted) return null;
-  const walks = await openWalks(db, configuredFeeds(settings.chains).map(feedName));
-  const page = walks.find(({ feed }) => feed === stageFeed)?.pages ?? 0;
-  const what = `worker ${worker.pid} at page ${whole(page)} of ${stageFeed}`;
+  const walks = await openWalks(db);
+  const what = `worker ${worker.pid} at page ${whole(walks[0]?.pages ?? 0)} of ${stageFeed}`;
   if (!context.quiet) screen.write(`SIGKILL to ${what}; another one resumes …\n`);
   explorer.release();
   await copyWorld(context, settings, database, explorer.url);
   if (signal.aborted) return null;
-  const is_real = await worker.kill();
-  return { pid: worker.pid, is_real, ...(await readResumption(db, walks)) };
+  // Its own failure would have repeated itself above.
+  if (!(await worker.kill())) throw new Error('the worker ended before it could be killed');
+  return { pid: worker.pid, ...(await readResumption(db, walks)) };
 }
 
 /** A database's name for a worker's sessions. */
@@ -284,10 +284,9 @@ export function demoText(result: DemoResult, look: Look, commandLine: CommandLin
 }
 
 function killText(kill: Kill, look: Look): string {
-  const { is_real, killed_at_page: killed, resumed_at_page: resumed } = kill;
+  const { killed_at_page: killed, resumed_at_page: resumed } = kill;
   const isClean = isKillClean(kill);
   const sign = isClean ? paint(look, 'good', '✓') : paint(look, 'bad', '✗');
-  if (!is_real) return `${sign} The worker ended before it could be killed`;
   const from = killed === null ? 'with nothing under way' : `at page ${whole(killed)}`;
   const to = resumed === null ? 'never resumed' : `resumed at ${whole(resumed)}`;
   const pages = isClean

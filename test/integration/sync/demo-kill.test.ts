@@ -29,7 +29,7 @@ test('the worker of a demo is killed in the middle, and nothing of the copy show
   if (kill === null) throw new Error('no kill');
 
   expect(exit).toEqual({ code: 0, reason: 'done' });
-  expect(kill).toMatchObject({ is_real: true, feed: '10/user-operations', pages_lost: 0 });
+  expect(kill).toMatchObject({ feed: '10/user-operations', pages_lost: 0 });
   expect(kill.killed_at_page).toBeGreaterThan(0);
   expect(kill.resumed_at_page).toBe(Number(kill.killed_at_page) + 1);
   expect(() => process.kill(kill.pid, 0)).toThrow('ESRCH');

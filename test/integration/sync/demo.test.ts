@@ -38,7 +38,6 @@ test('a demo goes on with the world that an earlier one began, and the report ho
   expect(second).toMatchObject({ code: 0 });
   // Of what is new a page at most is left to read: its worker is killed before that is stored.
   expect(JSON.parse(second.stdout).kill).toMatchObject({
-    is_real: true,
     feed: '10/user-operations',
     killed_at_page: 0,
     resumed_at_page: 1,

@@ -30,7 +30,6 @@ const feed = (chain_id: number, operation: keyof typeof labels, rows: number) =>
 
 const kill = {
   pid: 4_194_304,
-  is_real: true,
   feed: '10/user-operations',
   killed_at_page: 112,
   resumed_at_page: 113,
@@ -70,7 +69,6 @@ test.each<[Partial<NonNullable<DemoResult['kill']>>, string]>([
   ],
   [{ pages_stored_twice: 2 }, 'Killed at page 112, resumed at 113: 0 pages lost, 2 stored twice'],
   [{ resumed_at_page: null }, 'Killed at page 112, never resumed: 0 pages lost, 0 stored twice'],
-  [{ is_real: false }, 'The worker ended before it could be killed'],
 ])('a ledger that does not confirm the kill: %j', (change, verdict) => {
   const text = demoText({ ...demo, kill: { ...kill, ...change } }, plainLook, inClone);
   expect(text).toContain(`✗ ${verdict}\n`);
