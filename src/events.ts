@@ -47,9 +47,9 @@ type FieldsOf<Name extends string> = {
 /** What repeats and ends as one, however many feeds it stops: the field that names it, if any does. */
 export type Trouble = 'feed' | 'variable' | 'chain' | 'database';
 
-interface Repetition<Name extends string> {
-  /** Events with the same `same` are counted, and logged at growing intervals. */
-  readonly repeats?: { readonly of: Trouble; readonly same: readonly Name[] };
+interface Repetition {
+  /** Counted by its event and class of failure, and logged at growing intervals. */
+  readonly repeats?: Trouble;
   /** The trouble that ends with it. */
   readonly ends?: Trouble;
 }
@@ -62,7 +62,7 @@ const event = <const Name extends string = never>(
   level: 'debug' | 'info' | 'warn' | 'error',
   names: readonly Name[],
   says: string | ((given: FieldsOf<Name>, atMs: number) => string),
-  repetition: Repetition<Name> = {},
+  repetition: Repetition = {},
 ) => ({
   level,
   fields: names,
@@ -85,16 +85,16 @@ const lineOf = (feed: string, lane: string) => (lane === 'live' ? feed : `${feed
 
 const feedFailure = (level: 'warn' | 'error') =>
   event(level, ['feed', 'lane', 'state', 'failure', 'reason'], '{feed}: {state}: {reason}', {
-    repeats: { of: 'feed', same: ['failure', 'reason'] },
+    repeats: 'feed',
   });
 
 const keyFailure = (level: 'warn' | 'error', advice: string) =>
   event(level, ['variable', 'failure', 'problem'], `{variable}: {failure}: {problem}. ${advice}`, {
-    repeats: { of: 'variable', same: ['failure', 'problem'] },
+    repeats: 'variable',
   });
 
 const databaseFailure = (level: 'debug' | 'warn') =>
-  event(level, ['error'], '{error}', { repeats: { of: 'database', same: ['error'] } });
+  event(level, ['error'], '{error}', { repeats: 'database' });
 
 /** Every event of the log, by its stable name (docs/logs.md). */
 export const events = {
@@ -143,7 +143,7 @@ export const events = {
     'error',
     ['feed', 'lane', 'reason', 'stack'],
     '{feed}: failed: {reason}',
-    { repeats: { of: 'feed', same: ['reason'] } },
+    { repeats: 'feed' },
   ),
   'key.waiting': keyFailure('warn', 'Its feeds go on by themselves.'),
   'key.refused': keyFailure('error', 'Set a key that the explorer accepts, and start again.'),
@@ -154,7 +154,7 @@ export const events = {
     'error',
     ['chain', 'problem'],
     'chain {chain}: {problem}. Check its number, or remove it from the configuration.',
-    { repeats: { of: 'chain', same: ['problem'] } },
+    { repeats: 'chain' },
   ),
   'feed.recovered': event('info', ['feed', 'was', 'reason'], '{feed}: works again, was {was}', {
     ends: 'feed',
@@ -163,7 +163,7 @@ export const events = {
     'warn',
     ['feed', 'lane'],
     '{feed}: is read from another explorer since; this process makes no request for it',
-    { repeats: { of: 'feed', same: [] } },
+    { repeats: 'feed' },
   ),
   'slice.started': event('debug', ['feed', 'lane'], '{feed} ({lane}): started'),
   'slice.done': event(
@@ -186,7 +186,7 @@ export const events = {
     'warn',
     ['error', 'again_in_ms'],
     ({ error, again_in_ms }) => `${error}; again in ${duration(again_in_ms / 1000)}`,
-    { repeats: { of: 'database', same: ['error'] } },
+    { repeats: 'database' },
   ),
   'database.back': event('info', [], 'it answers again', { ends: 'database' }),
   'queue.failure': databaseFailure('warn'),

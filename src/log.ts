@@ -70,16 +70,12 @@ function cleanFields(given: Values, clean: (text: string) => string): Values {
 
 const isForeign = (name: string) => kindOfField(name).startsWith('text');
 
-function countOf(event: EventName, values: Values, repeats: ReturnType<typeof countRepeats>) {
-  const { repeats: rule, ends } = events[event];
+function countOf(event: EventName, values: Values, counter: ReturnType<typeof countRepeats>) {
+  const { repeats, ends } = events[event];
   const nameOf = (trouble: Trouble) => `${trouble} ${String(values[trouble])}`;
-  if (ends !== undefined) return repeats.end(nameOf(ends));
-  if (rule === undefined) return null;
-  const kindOf = (same: readonly string[]) =>
-    JSON.stringify([event, ...same.map((field) => values[field])]);
-  // There are few names; texts may be invented without end.
-  const group = kindOf(rule.same.filter((field) => !isForeign(field)));
-  return repeats.count(nameOf(rule.of), kindOf(rule.same), group);
+  if (ends !== undefined) return counter.end(nameOf(ends));
+  if (repeats === undefined) return null;
+  return counter.count(nameOf(repeats), `${event} ${String(values['failure'])}`);
 }
 
 function openLogger(level: LogLevel, write: (line: string) => void, style: LogStyle) {
@@ -133,88 +129,48 @@ function sentenceOf(event: EventName, values: Values): string {
   return `${says(values, Date.now())}${countedText(event, Number(values['times'] ?? 0))}`;
 }
 
-/** For so long a failure is the same: twice a feed's longest pause, so a night's outage is one. */
-const windowMs = 20 * 60_000;
 /** Doubled after each line, up to the longest. */
 const firstIntervalMs = 60_000;
 const longestIntervalMs = 60 * 60_000;
-/** A service may invent reasons without end: beyond this many, each class is one kind. */
-const mostKinds = 20;
-/** Some for each feed of a large configuration; the oldest is forgotten. */
-const mostTroubles = 1_000;
+/** Feeds of one key recover within such a time, after the longest pause of each. */
+const recoveryMs = 20 * 60_000;
 
 interface Repeat {
   times: number;
-  lastMs: number;
-  loggedMs: number;
+  /** When it is logged again. */
+  dueMs: number;
   intervalMs: number;
-}
-
-interface TroubleState {
-  readonly kinds: Map<string, Repeat>;
-  /** Null: it is over. */
-  failingSinceMs: number | null;
-  isLoggedFailing: boolean;
-  endedMs: number;
 }
 
 /** Counts repeated failures, which are logged at growing intervals. `now` is monotonic, in ms. */
 export function countRepeats(now: () => number) {
-  const troubles = new Map<string, TroubleState>();
+  const troubles = new Map<string, { kinds: Map<string, Repeat>; endedMs: number }>();
+  const recall = (name: string) => {
+    const trouble = troubles.get(name) ?? { kinds: new Map<string, Repeat>(), endedMs: -Infinity };
+    troubles.set(name, trouble);
+    return trouble;
+  };
   return {
-    /** Failures are the same if `what` is, digits aside; too many kinds are counted by `group`. */
-    count(name: string, what: string, group = '') {
-      const trouble = recall(troubles, name);
-      for (const [kind, { lastMs }] of trouble.kinds) {
-        if (now() - lastMs > windowMs) trouble.kinds.delete(kind);
-      }
-      trouble.failingSinceMs ??= now();
-      const repeat = repeatOf(trouble, what.replaceAll(/\d+/gu, '0'), group);
+    count(name: string, kind: string) {
+      const { kinds } = recall(name);
+      const repeat = kinds.get(kind) ?? { times: 0, dueMs: 0, intervalMs: firstIntervalMs };
+      kinds.set(kind, repeat);
       repeat.times += 1;
-      repeat.lastMs = now();
-      const isLogged = now() - repeat.loggedMs >= repeat.intervalMs || isBackToStay(trouble, now());
+      const isLogged = repeat.times === 1 || now() >= repeat.dueMs;
       if (isLogged) {
-        repeat.intervalMs =
-          repeat.times === 1 ? firstIntervalMs : Math.min(2 * repeat.intervalMs, longestIntervalMs);
-        repeat.loggedMs = now();
-        trouble.isLoggedFailing = true;
+        repeat.dueMs = now() + repeat.intervalMs;
+        repeat.intervalMs = Math.min(2 * repeat.intervalMs, longestIntervalMs);
       }
       return { isLogged, times: repeat.times };
     },
-    /** Logged if the last line reports a failure, or if nothing is known for 20 minutes. */
+    /** Logged once for all feeds of a key, also if another process saw it fail. */
     end(name: string) {
-      const trouble = recall(troubles, name);
-      // Without a kind, another process saw it fail: a key's first feed to recover reports it.
-      const isSeen = trouble.kinds.size > 0;
-      const isLogged = isSeen ? trouble.isLoggedFailing : now() - trouble.endedMs > windowMs;
-      // Kinds stay: a failure within a minute goes on being counted.
-      if (!isSeen) trouble.endedMs = now();
-      trouble.isLoggedFailing = false;
-      trouble.failingSinceMs = null;
+      const trouble = recall(name);
       const times = [...trouble.kinds.values()].reduce((sum, repeat) => sum + repeat.times, 0);
+      const isLogged = times > 0 || now() - trouble.endedMs > recoveryMs;
+      trouble.kinds.clear();
+      trouble.endedMs = now();
       return { isLogged, times };
     },
   };
-}
-
-/** The trouble of a name, moved to the end or created; the oldest is forgotten. */
-function recall(troubles: Map<string, TroubleState>, name: string): TroubleState {
-  const unknown = { failingSinceMs: null, isLoggedFailing: false, endedMs: -Infinity };
-  const trouble = troubles.get(name) ?? { kinds: new Map(), ...unknown };
-  troubles.delete(name);
-  troubles.set(name, trouble);
-  const [oldest] = troubles.keys();
-  if (troubles.size > mostTroubles && oldest !== undefined) troubles.delete(oldest);
-  return trouble;
-}
-
-/** Whether it fails again, after a line said that it is over, for longer than a moment. */
-const isBackToStay = ({ isLoggedFailing, failingSinceMs }: TroubleState, nowMs: number) =>
-  !isLoggedFailing && failingSinceMs !== null && nowMs - failingSinceMs >= firstIntervalMs;
-
-function repeatOf({ kinds }: TroubleState, what: string, group: string): Repeat {
-  const kind = kinds.has(what) || kinds.size < mostKinds ? what : group;
-  const repeat = kinds.get(kind) ?? { times: 0, lastMs: 0, loggedMs: -Infinity, intervalMs: 0 };
-  kinds.set(kind, repeat);
-  return repeat;
 }
