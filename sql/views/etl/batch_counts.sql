@@ -12,14 +12,17 @@ with number as (
     union all
     select feed, 1, 1, '{}', '{}', '{}'
     from etl.listed_without_blocks
-    join etl.feeds using (chain_id, operation, feed)
-    -- Those that no poll requested yet are only new. Below the newest batch they are counted as read.
-    join etl.batch_states as batch
-      on batch.chain_id = feeds.chain_id
-      and batch.operation = feeds.operation
-      and batch.batch_number >= greatest(lower(range), latest_batch + 1)
-      and batch.batch_number < upper(range)
-    where blocks_count = 0
+    join etl.feeds using (chain_id, operation, feed), lateral (
+      -- Those that no poll requested yet are only new. Below the newest batch they are counted as read.
+      select from etl.batch_states as batch
+      where batch.chain_id = feeds.chain_id
+        and batch.operation = feeds.operation
+        and batch.batch_number >= greatest(lower(range), latest_batch + 1)
+        and batch.batch_number < upper(range)
+        and blocks_count = 0
+      -- By the key, range by range: a join would read all batches for the few that are empty.
+      offset 0
+    ) as empty
   ) as part
   group by feed
 ), head as (
