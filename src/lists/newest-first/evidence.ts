@@ -103,7 +103,7 @@ async function noteLateArrivals(
   const keys = placed.map((item) => item.key);
   const { table, height, key, time } = columnsOf(list);
   await tx.execute(sql`
-    with earlier as (
+    with earlier as materialized (
       select range_agg(part) as covered
       from (
         select verified as part
