@@ -7,15 +7,12 @@ import { parseArgs } from 'node:util';
 import type { Pool } from 'pg';
 import { migrateUrl } from '../test/harness/client.ts';
 import { createPool } from '../src/db/pool.ts';
-import { exploreSeeded, seededSettings } from '../test/harness/seeded/explorer.ts';
-import { grow, tableSizes } from '../test/harness/seeded/seed.ts';
-import { explaining, recordStatements, scanned } from '../test/harness/seeded/recorder.ts';
+import { grow } from '../test/harness/seeded/fill.ts';
+import { type Size, usualBlockMs } from '../test/harness/seeded/lists.ts';
 import { goRound, type Round } from '../test/harness/seeded/rounds.ts';
-import { sizeOf, sizeStored } from '../test/harness/seeded/size.ts';
 import { openKept } from './server.ts';
 import { tableLines } from '../src/terminal/layout.ts';
 import { plainLook } from '../src/terminal/look.ts';
-import { rowsRead } from '../test/harness/seeded/recorder.ts';
 
 const { values } = parseArgs({
   options: {
@@ -31,33 +28,41 @@ const kept = await openKept(values);
 await migrateUrl(kept.url);
 const pool = createPool({ url: kept.url, max: 2, applicationName: 'explorer-etl bench' });
 await fillWhereEmpty(pool);
-const size = await sizeStored(pool, Number(values.operations));
+const size = await storedSize(pool);
 await pool.end();
-const recorder = recordStatements();
 try {
-  const explorer = await exploreSeeded(size);
-  const settings = seededSettings(explorer.url, size);
-  try {
-    await kept.copied((url) => goRound({ url: explaining(url), settings, recorder }, show));
-  } finally {
-    await explorer.close();
-  }
+  await kept.copied((url) => goRound(url, size, show));
 } finally {
-  recorder.stop();
   await kept.close();
 }
 
 async function fillWhereEmpty(empty: Pool): Promise<void> {
   const { rowCount } = await empty.query('select from explorer.user_operations limit 1');
   if (rowCount !== 0) return;
-  const made = sizeOf(Number(values.operations), Date.now());
+  const operations = Number(values.operations);
   const begin = performance.now();
-  await grow(empty, made, seededSettings('http://localhost', made).chains);
+  await grow(empty, { operations, nowMs: Date.now(), blockMs: usualBlockMs });
   console.log(`filled in ${((performance.now() - begin) / 1000).toFixed(0)} s`);
-  for (const { table, rows, bytes } of await tableSizes(empty)) {
-    const megabytes = String(Math.ceil(bytes / 2 ** 20)).padStart(7);
-    console.log(`${table.padEnd(32)} ${String(rows).padStart(10)} rows ${megabytes} MB`);
-  }
+  const { rows: tables } = await empty.query<{ line: string }>(
+    `select format('%s %s rows %s MB', rpad(oid::regclass::text, 32), lpad(reltuples::text, 10),
+                   lpad(ceil(pg_total_relation_size(oid) / 2 ^ 20)::text, 7)) as line
+     from pg_class
+     where relkind = 'r' and relnamespace in ('etl'::regnamespace, 'explorer'::regnamespace)
+       and reltuples > 0
+     order by pg_total_relation_size(oid) desc`,
+  );
+  for (const { line } of tables) console.log(line);
+}
+
+/** The size of what is seeded already: the newest operation says it. */
+async function storedSize(filled: Pool): Promise<Size> {
+  const { rows } = await filled.query<{ operations: number; at: Date }>(
+    `select block_number::float8 as operations, timestamp as at from explorer.user_operations
+     order by timestamp desc limit 1`,
+  );
+  const [newest] = rows;
+  if (newest === undefined) throw new Error('nothing is seeded here');
+  return { operations: newest.operations, nowMs: newest.at.getTime(), blockMs: usualBlockMs };
 }
 
 interface Line {
@@ -73,22 +78,14 @@ interface Line {
 /** Statements of one text are a line. */
 function show({ what, ms, statements }: Round): void {
   const lines = new Map<string, Line>();
-  for (const { from, text, ms: took, plan } of statements) {
-    const read = [...rowsRead(plan)].sort(([, a], [, b]) => b - a);
-    const line = lines.get(text) ?? {
-      from,
-      calls: 0,
-      ms: 0,
-      rows: 0,
-      most: '',
-      node: plan['Node Type'],
-      scans: new Set<string>(),
-    };
-    const [table = '', rows = 0] = read[0] ?? [];
+  for (const { from, text, ms: took, node, rows: read, scanned } of statements) {
+    const fresh = { from, calls: 0, ms: 0, rows: 0, most: '', node, scans: new Set<string>() };
+    const line = lines.get(text) ?? fresh;
+    const [[table, rows] = ['', 0]] = [...read].sort(([, a], [, b]) => b - a);
     line.calls += 1;
     line.ms += took;
-    if (rows >= line.rows) Object.assign(line, { rows, most: table, node: plan['Node Type'] });
-    for (const name of scanned(plan)) line.scans.add(name.replace(/^(?:etl|explorer)\./u, ''));
+    if (rows >= line.rows) Object.assign(line, { rows, most: table, node });
+    for (const name of scanned) line.scans.add(name.replace(/^(?:etl|explorer)\./u, ''));
     lines.set(text, line);
   }
   const all = [...lines.values()].sort((a, b) => b.ms - a.ms);

@@ -15,9 +15,8 @@ import { startHttp } from '../src/http/server.ts';
 import { recountCoverage } from '../src/status/verify.ts';
 import { statusNow } from '../src/status/status.ts';
 import { webAssets } from '../src/web/bundle.ts';
-import { grow } from '../test/harness/seeded/seed.ts';
-import { seededSettings } from '../test/harness/seeded/explorer.ts';
-import { sizeOf } from '../test/harness/seeded/size.ts';
+import { grow } from '../test/harness/seeded/fill.ts';
+import { pageItems, usualBlockMs } from '../test/harness/seeded/lists.ts';
 import { interruptSignal, startChild } from './child.ts';
 import { cpuOf, describeMachine } from './machine.ts';
 import { withServer } from './server.ts';
@@ -67,16 +66,14 @@ async function costOf(dataDirectory: string, url: string) {
 }
 
 async function measure(pool: Pool, { url, dataDirectory }: { url: string; dataDirectory: string }) {
-  const size = sizeOf(operations, Date.now());
-  const settings = seededSettings('http://localhost', size);
-  await grow(pool, size, settings.chains);
+  await grow(pool, { operations, nowMs: Date.now(), blockMs: usualBlockMs });
   await addTicks(pool);
   const server = await startHttp({
     address: { host: '127.0.0.1', port: 0 },
     metricsAddress: null,
     token: null,
     hosts: [],
-    status: async (ready) => statusNow(await ready(), settings.explorer.pageSize),
+    status: async (ready) => statusNow(await ready(), pageItems),
     assets: webAssets,
     works: false,
     version: 'bench',

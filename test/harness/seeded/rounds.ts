@@ -1,11 +1,12 @@
+import type { SQL } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import type { Pool } from 'pg';
-import { prepareDatabase } from '../../../src/app.ts';
-import type { Settings } from '../../../src/config/settings.ts';
+import { PgDatabase, PgDialect } from 'drizzle-orm/pg-core';
+import { Client, type Pool } from 'pg';
 import { createPool } from '../../../src/db/pool.ts';
-import type { Database } from '../../../src/db/transaction.ts';
+import { withSettings } from '../../../src/db/timeouts.ts';
 import { feedName } from '../../../src/lists/feed.ts';
 import { pruneLedger } from '../../../src/lists/prune.ts';
+import type { Lane } from '../../../src/lists/tables.ts';
 import { readCoverage, readStrips } from '../../../src/status/coverage.ts';
 import { planFeeds } from '../../../src/status/plan.ts';
 import { readRuns, readThroughput } from '../../../src/status/ledger.ts';
@@ -14,9 +15,120 @@ import { traceTerm } from '../../../src/status/trace.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { syncOnce, type SyncTarget } from '../../../src/sync/once.ts';
 import { configuredLanes, dueLanes } from '../../../src/sync/targets.ts';
-import { opened } from '../database.ts';
 import { openComposed } from '../sync.ts';
-import type { Recorder, RunStatement } from './recorder.ts';
+import { exploreSeeded, seededSettings, type Size } from './lists.ts';
+
+/** A statement as Postgres ran it. */
+export interface RunStatement {
+  /** The file and function that it stands in. */
+  readonly from: string;
+  readonly text: string;
+  readonly ms: number;
+  /** The node at the top of its plan. */
+  readonly node: string;
+  /** How many rows of each table it took from it, those that a filter threw away too. */
+  readonly rows: ReadonlyMap<string, number>;
+  /** Tables that it read from end to end. */
+  readonly scanned: ReadonlySet<string>;
+}
+
+/** A node of a plan, as auto_explain has it. */
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly Schema?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/**
+ * The URL of sessions that tell the plan of each statement, those within functions and triggers too.
+ * Not timed by node, which would slow a scan of millions down. Needs a superuser.
+ */
+const explaining = (url: string) =>
+  withSettings(url, {
+    session_preload_libraries: 'auto_explain',
+    'auto_explain.log_min_duration': 0,
+    'auto_explain.log_analyze': 'on',
+    'auto_explain.log_timing': 'off',
+    'auto_explain.log_verbose': 'on',
+    'auto_explain.log_nested_statements': 'on',
+    'auto_explain.log_format': 'json',
+    'auto_explain.log_level': 'notice',
+    client_min_messages: 'notice',
+  });
+
+/** Where in src/ a statement was run; what all statements pass through is left out. */
+const frame = /at (?:async )?(?:(?<name>[\w.]+) \()?.*\/src\/(?<file>(?!db\/)[\w/-]+\.ts)/u;
+
+function callerOf(stack: string | undefined): string {
+  for (const line of stack?.split('\n') ?? []) {
+    const { name, file } = frame.exec(line)?.groups ?? {};
+    if (file !== undefined) return name === undefined ? file : `${file} ${name}`;
+  }
+  return 'elsewhere';
+}
+
+/** Records each statement of this process that is run on a URL of `explaining`, until it is disposed of. */
+function recordStatements() {
+  const run: RunStatement[] = [];
+  const callers = new Map<string, string>();
+  const dialect = new PgDialect();
+  const connect = Reflect.get(Client.prototype, 'connect') as () => unknown;
+  const execute = Reflect.get(PgDatabase.prototype, 'execute') as (query: SQL) => unknown;
+  // The stack of the query itself ends at the socket.
+  Object.assign(PgDatabase.prototype, {
+    execute(query: SQL) {
+      const { sql: text } = dialect.sqlToQuery(query);
+      if (!callers.has(text)) callers.set(text, callerOf(new Error('here').stack));
+      return Reflect.apply(execute, this, [query]);
+    },
+  });
+  Object.assign(Client.prototype, {
+    connect(this: Client, ...told: []) {
+      this.on('notice', ({ message = '' }) => {
+        const [, ms, json] = /^duration: ([\d.]+) ms\s+plan:\n(.*)$/su.exec(message) ?? [];
+        if (json === undefined) return;
+        const explained = JSON.parse(json) as { 'Query Text': string; Plan: PlanNode };
+        const { 'Query Text': text, Plan: plan } = explained;
+        const from = callers.get(text) ?? 'within a function';
+        run.push({ from, text, ms: Number(ms), node: plan['Node Type'], ...readBy(plan) });
+      });
+      return Reflect.apply(connect, this, told);
+    },
+  });
+  return {
+    /** What was run since it was last taken. */
+    take: () => run.splice(0),
+    [Symbol.dispose]() {
+      Object.assign(Client.prototype, { connect });
+      Object.assign(PgDatabase.prototype, { execute });
+    },
+  };
+}
+
+/** How many rows of each table a plan took from it, those that a filter threw away too, and which it scanned. */
+function readBy(plan: PlanNode) {
+  const rows = new Map<string, number>();
+  const scanned = new Set<string>();
+  const visit = (at: PlanNode) => {
+    const { 'Node Type': type, 'Relation Name': name, 'Actual Loops': loops } = at;
+    if (loops === 0) return;
+    if (name !== undefined && type.endsWith('Scan')) {
+      const table = `${at.Schema}.${name}`;
+      const removed =
+        (at['Rows Removed by Filter'] ?? 0) + (at['Rows Removed by Index Recheck'] ?? 0);
+      rows.set(table, (rows.get(table) ?? 0) + (at['Actual Rows'] + removed) * loops);
+      if (type === 'Seq Scan') scanned.add(table);
+    }
+    at.Plans?.forEach(visit);
+  };
+  visit(plan);
+  return { rows, scanned };
+}
 
 /** What the program did, and the statements that it took. */
 export interface Round {
@@ -25,32 +137,19 @@ export interface Round {
   readonly statements: readonly RunStatement[];
 }
 
-/** The least that a configuration may say: so most of the history is old. */
-const ledgerDays = 7;
-
 /** What `backfill --from-block --to-block` asks for: a few blocks within the gap that a poll left. */
-async function rangeInGap(pool: Pick<Pool, 'query'>, chain: number): Promise<SyncTarget> {
+async function rangeInGap(pool: Pick<Pool, 'query'>): Promise<SyncTarget> {
   const { rows } = await pool.query<{ middle: number }>(
     `select (from_block + (to_block - from_block) / 2)::float8 as middle
-     from explorer.gaps where chain_id = $1 and operation = 'user-operations'
+     from explorer.gaps where operation = 'user-operations'
      order by from_block desc limit 1`,
-    [chain],
   );
   const [gap] = rows;
   if (gap === undefined) throw new Error('the seeded list has no gap');
   return {
-    lane: { chain_id: chain, operation: 'user-operations', lane: 'backfill' },
+    lane: { chain_id: 10, operation: 'user-operations', lane: 'backfill' },
     scope: { from_block: gap.middle - 2, to_block: gap.middle + 2, at_once: true },
   };
-}
-
-/** What the page draws of each feed beside its status. */
-async function readFeedPages(db: Database, feeds: readonly string[]): Promise<void> {
-  for (const feed of feeds) {
-    await readCoverage(db, { feed, from: null, to: null, cells: 240 });
-    await readThroughput(db, { hours: 24, feed });
-    await readRuns(db, { hours: 24, feed });
-  }
 }
 
 /** What somebody may have at hand: hashes, addresses and numbers of rows in the middle of the history. */
@@ -65,31 +164,32 @@ async function thingsAtHand(pool: Pick<Pool, 'query'>): Promise<readonly string[
   return rows.map(({ thing }) => thing);
 }
 
-/** Makes the list one that served something else at a synthetic cursor just now. @returns the walk that says so */
-async function doubtPositions(pool: Pick<Pool, 'query'>, chain: number): Promise<string> {
-  const { rows } = await pool.query<{ id: string }>(
-    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, reason, from_head)
-     select chain_id, operation, lane, id, 'newest-first', '{"entry": {"height": 1, "key": "0x"}}', 'finished', 'misplaced-entry', false
-     from etl.runs where chain_id = $1 and operation = 'user-operations' and lane = 'backfill'
-     limit 1
-     returning id`,
-    [chain],
-  );
-  const [walk] = rows;
-  if (walk === undefined) throw new Error('the seeded list was never read');
-  return walk.id;
-}
+/** Makes the list one that served something else at a synthetic cursor just now. */
+const doubtPositions = `
+  insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, reason, from_head)
+  select chain_id, operation, lane, id, 'newest-first', '{"entry": {"height": 1, "key": "0x"}}',
+         'finished', 'misplaced-entry', false
+  from etl.runs where operation = 'user-operations' and lane = 'backfill' limit 1`;
 
 /**
- * What people and schedules have the program do, one thing after the other: the reports, a poll of each
- * feed's live lane, what closes gaps, and the reports again.
+ * What people and schedules have the program do on a seeded database, one thing after the other: the reports, a poll
+ * of each feed's live lane, what closes gaps, and the reports again.
  */
-export async function goRound(
-  { url, settings, recorder }: { url: string; settings: Settings; recorder: Recorder },
-  onRound: (round: Round) => void,
-): Promise<void> {
+export async function goRound(seededUrl: string, size: Size, onRound: (round: Round) => void) {
+  const url = explaining(seededUrl);
+  using recorder = recordStatements();
+  await using end = new AsyncDisposableStack();
+  const pages = createPool({ url: seededUrl, max: 2, applicationName: 'explorer' });
+  end.defer(() => pages.end());
+  const explorer = await exploreSeeded(pages, size);
+  end.defer(() => explorer.close());
+  const settings = seededSettings(explorer.url);
   const pool = createPool({ url, max: 12, applicationName: 'explorer-etl' });
+  end.defer(() => pool.end());
   const db = drizzle(pool);
+  const own = { source: { sameData: true }, timeouts: { recheckMs: 0 } };
+  const engine = await openComposed({ url, pool }, settings, own);
+  end.defer(() => engine.close());
   const round = async (what: string, work: () => Promise<unknown>) => {
     recorder.take();
     const begin = performance.now();
@@ -97,53 +197,44 @@ export async function goRound(
     const ms = performance.now() - begin;
     onRound({ what, ms, statements: recorder.take().filter(({ text }) => !/pgboss/u.test(text)) });
   };
-  const feeds = [...new Set(configuredLanes(settings.chains).map(({ lane }) => feedName(lane)))];
+  const lanes = configuredLanes(settings.chains);
+  const feeds = new Set(lanes.map(({ lane }) => feedName(lane)));
   const { pageSize } = settings.explorer;
   const reports = async () => {
     await round('status', () => readStatus(db, pageSize));
     await round('plan', () => planFeeds(db, settings.chains, { pageSize, at: new Date() }));
     await round('verify', () => verifyFeeds(db));
     await round('strips', () => readStrips(db, new Map()));
-    await round('feeds of the page', () => readFeedPages(db, feeds));
+    await round('feeds of the page', async () => {
+      for (const feed of feeds) {
+        await readCoverage(db, { feed, from: null, to: null, cells: 240 });
+        await readThroughput(db, { hours: 24, feed });
+        await readRuns(db, { hours: 24, feed });
+      }
+    });
     const things = await thingsAtHand(pool);
     await round('trace', async () => {
       for (const thing of things) await traceTerm(db, thing);
     });
   };
-  try {
-    await prepareDatabase(opened({ url, pool }));
-    await reports();
-    const own = { source: { sameData: true }, timeouts: { recheckMs: 0 } };
-    const engine = await openComposed({ url, pool }, settings, own);
-    try {
-      const lanes = configuredLanes(settings.chains);
-      const live = lanes.filter(({ lane }) => lane.lane === 'live');
-      const others = lanes.filter(({ lane }) => lane.lane !== 'live');
-      await round('due', () => dueLanes(db, lanes, 'schedule', engine.clock()));
-      const work = (target: SyncTarget) => syncOnce([target], engine, new AbortController().signal);
-      for (const target of live) {
-        await round(`live lane of ${feedName(target.lane)}`, () => work(target));
-      }
-      const range = await rangeInGap(pool, 10);
-      await round(`a range of blocks of ${feedName(range.lane)}`, () => work(range));
-      const doubt = await doubtPositions(pool, 8453);
-      const other = await rangeInGap(pool, 8453);
-      await round(`a range of blocks of ${feedName(other.lane)}, without synthetic cursors`, () =>
-        work(other),
-      );
-      await pool.query('delete from etl.walks where id = $1', [doubt]);
-      for (const target of others) {
-        const { lane } = target;
-        await round(`${lane.lane} lane of ${feedName(lane)}`, () => work(target));
-      }
-      await round('housekeeping', () =>
-        pruneLedger(db, ledgerDays, engine.clock(), new AbortController().signal),
-      );
-    } finally {
-      await engine.close();
+  await reports();
+  await round('due', () => dueLanes(db, lanes, 'schedule', engine.clock()));
+  const { signal } = new AbortController();
+  const work = (target: SyncTarget) => syncOnce([target], engine, signal);
+  const lanesOf = async (name: Lane) => {
+    for (const target of lanes.filter(({ lane }) => lane.lane === name)) {
+      await round(`${name} lane of ${feedName(target.lane)}`, () => work(target));
     }
-    await reports();
-  } finally {
-    await pool.end();
-  }
+  };
+  await lanesOf('live');
+  const range = await rangeInGap(pool);
+  await round('a range of blocks', () => work(range));
+  await pool.query(doubtPositions);
+  const other = await rangeInGap(pool);
+  await round('a range of blocks, without synthetic cursors', () => work(other));
+  await pool.query(`delete from etl.walks where reason = 'misplaced-entry'`);
+  await lanesOf('backfill');
+  // The fewest days that a configuration may say, so that most of the history is old.
+  await round('housekeeping', () => pruneLedger(db, 7, engine.clock(), signal));
+  await reports();
 }
