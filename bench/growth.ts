@@ -44,7 +44,7 @@ async function fillWhereEmpty(empty: Pool): Promise<void> {
   await grow(empty, { operations, nowMs: Date.now(), blockMs: usualBlockMs });
   console.log(`filled in ${((performance.now() - begin) / 1000).toFixed(0)} s`);
   const { rows: tables } = await empty.query<{ line: string }>(
-    `select format('%s %s rows %s MB', rpad(oid::regclass::text, 32), lpad(reltuples::text, 10),
+    `select format('%s %s rows %s MB', rpad(oid::regclass::text, 32), lpad(reltuples::bigint::text, 10),
                    lpad(ceil(pg_total_relation_size(oid) / 2 ^ 20)::text, 7)) as line
      from pg_class
      where relkind = 'r' and relnamespace in ('etl'::regnamespace, 'explorer'::regnamespace)
