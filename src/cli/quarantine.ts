@@ -131,11 +131,11 @@ async function retry(context: Context, options: QuarantineOptions) {
 }
 
 async function drop(context: Context, options: QuarantineOptions) {
+  await using data = await openData(context, 'writes', options);
   const { chain, operation, id, reason, all } = options;
   if ([chain, operation, id, reason, all].every((given) => given === undefined)) {
     throw new UsageError('say which to drop: --chain, --operation, --id, --reason, or --all.');
   }
-  await using data = await openData(context, 'writes', options);
   const dropped = await dropQuarantined(data.db, filterOf(data, options));
   return context.print(quarantineDropDocument, { dropped }, `Dropped ${dropped} items.\n`);
 }
