@@ -13,12 +13,12 @@ import { withServer } from '../bench/server.ts';
 import {
   type Faults,
   type Generation,
-  openFault,
   type SimulatedChain,
   type Simulator,
   startInstantMs,
   startSimulator,
 } from '../simulator/index.ts';
+import { openFault } from '../test/harness/hostile-faults.ts';
 import { verifyFeeds } from '../src/status/verify.ts';
 import { runSync } from '../test/harness/sync.ts';
 

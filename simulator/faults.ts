@@ -1,5 +1,5 @@
-import { pageLimit, refuse, type Answer } from './pages.ts';
-import { wireFaults, type WireFault } from './wire-faults.ts';
+import type { ServerResponse } from 'node:http';
+import type { Answer } from './pages.ts';
 
 /** What goes wrong with one answer. */
 export type Fault = CannedFault | PageFault | WireFault;
@@ -10,6 +10,21 @@ export interface CannedFault {
   /** Text is sent as it is, as HTML; anything else as JSON. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string | number>>;
+}
+
+/** A true answer that goes wrong on its way. */
+export interface WireFault {
+  readonly wire: (wire: Wire) => void | Promise<void>;
+}
+
+/** What is to be sent, and where. */
+export interface Wire {
+  readonly response: ServerResponse;
+  /** The JSON of the true answer. */
+  readonly body: Buffer;
+  /** How many requests came before this one. */
+  readonly number: number;
+  readonly signal: AbortSignal;
 }
 
 /** What a fault may depend on. */
@@ -70,21 +85,21 @@ export const statusFaults = {
 } as const;
 
 /** The true answer to a URL. */
-type Serve = (url: URL) => Answer;
+export type Serve = (url: URL) => Answer;
 
 /** A page that is made from the true one to this URL, or to others. */
-interface PageFault {
+export interface PageFault {
   readonly page: (url: URL, serve: Serve) => Answer;
 }
 
 /** A page as the service's lists make it. */
-interface Page {
+export interface Page {
   readonly items: readonly Item[];
   readonly next_page_params?: Cursor | null;
 }
 
-type Item = Readonly<Record<string, unknown>>;
-type Cursor = Readonly<Record<string, string | number | null>>;
+export type Item = Readonly<Record<string, unknown>>;
+export type Cursor = Readonly<Record<string, string | number | null>>;
 
 /** Makes another page of the true one; what is no page stays as it is. */
 export const alterPage = (alter: (page: Page, url: URL) => object): PageFault => ({
@@ -94,166 +109,19 @@ export const alterPage = (alter: (page: Page, url: URL) => object): PageFault =>
   },
 });
 
-/** The same address with another size of page. */
-function withSize(url: URL, size: number): URL {
-  const sized = new URL(url);
-  const name = url.pathname.includes('/optimism-batch/') ? 'items_count' : 'page_size';
-  sized.searchParams.set(name, String(size));
-  return sized;
-}
-
-/** How many items the large page has, if the list has as many. */
-const largeLength = 10_000;
-
-/** As many pages in one as the large page takes. */
-function serveLarge(url: URL, serve: Serve): Answer {
-  const items: Item[] = [];
-  const at = withSize(url, pageLimit);
-  let next: Page['next_page_params'];
-  do {
-    const answer = serve(at);
-    if (answer.status !== 200) return answer;
-    const page = answer.body as Page;
-    items.push(...page.items);
-    next = page.next_page_params;
-    for (const [name, value] of Object.entries(next ?? {})) at.searchParams.set(name, `${value}`);
-  } while (items.length < largeLength && Object.keys(next ?? {}).length > 0);
-  return { status: 200, body: { items, next_page_params: next ?? null }, items: items.length };
-}
-
-/** The parameter that says where a page begins; none for the first one. */
-const placeIn = ({ searchParams }: URL) =>
-  ['page_token', 'block_number'].find((name) => searchParams.has(name));
-
-/** Leads from the `length`th page of a list back to the second, as often as anyone follows. */
-function circle(length: number): PageFault {
-  const given = new Map<string, Cursor[]>();
-  return alterPage((page, url) => {
-    const name = placeIn(url);
-    const known = name === undefined ? [] : (given.get(url.pathname) ?? []);
-    given.set(url.pathname, known);
-    if (known.length < length - 1 && page.next_page_params) known.push(page.next_page_params);
-    const own = name && url.searchParams.get(name);
-    // A parameter is text where the cursor may have had a number.
-    const at = known.findIndex((cursor) => name && `${cursor[name]}` === own);
-    return { ...page, next_page_params: known[(at + 1) % Math.max(known.length, 1)] ?? null };
-  });
-}
-
-/** Pages of one item: a circle of a thousand pages need not be a list of fifty thousand items. */
-const withSmallPages = ({ page }: PageFault): PageFault => ({
-  page: (url, serve) => page(url, (at) => serve(withSize(at, 1))),
-});
-
-/** Characters that a token grows by at first; twice as many with each page. No true one has them. */
-const filling = '~'.repeat(64);
-
-/** Hands out ever longer tokens, and the last page again and again. */
-function serveGrowing(url: URL, serve: Serve): Answer {
-  const token = url.searchParams.get('page_token') ?? '';
-  const bare = token.replace(/~+$/u, '');
-  const at = new URL(url);
-  at.searchParams.delete('page_token');
-  if (bare !== '') at.searchParams.set('page_token', bare);
-  const grown = token.slice(bare.length).repeat(2) || filling;
-  return alterPage(({ next_page_params: next, ...page }) => {
-    const page_token = `${next?.['page_token'] ?? bare}${grown}`;
-    return { ...page, next_page_params: { ...next, page_token } };
-  }).page(at, serve);
-}
-
-/** Replaced by JSON that no value is written as. */
-const placeholder = '@written by hand@';
-
-/** Makes one item of each page wrong, that in its middle; `json` takes the place of a placeholder. */
-const alterItem = (alter: (item: Item) => Item, json?: string): PageFault =>
-  alterPage(({ items, ...rest }) => {
-    const middle = Math.floor(items.length / 2);
-    const altered = items.map((item, place) => (place === middle ? alter(item) : item));
-    const page = { items: altered, ...rest };
-    if (json === undefined) return page;
-    return Buffer.from(JSON.stringify(page).replace(`"${placeholder}"`, () => json));
-  });
-
-/** A whole number and a text that each list has; the first that an item has is made wrong. */
-const numbers = ['block_number', 'total_accounts', 'total_ops', 'height'];
-const texts = ['entry_point_version', 'type'];
-
-const fieldOf = (item: Item, names: readonly string[], otherwise: string) =>
-  names.find((name) => name in item) ?? otherwise;
-
-const withNumber = (value: unknown, json?: string) =>
-  alterItem((item) => ({ ...item, [fieldOf(item, numbers, 'note')]: value }), json);
-
-const withTime = (timestamp: string) => alterItem((item) => ({ ...item, timestamp }));
-
-/** Entries, because a literal would set the prototype. */
-const withEntry = (name: string, value: unknown) =>
-  alterItem((item) => Object.fromEntries([...Object.entries(item), [name, value]]));
-
-const withNesting = (depth: number) =>
-  alterItem((item) => ({ ...item, note: placeholder }), `${'['.repeat(depth)}${']'.repeat(depth)}`);
-
-const note = 'x'.repeat(1024 * 1024);
-
-/** Wrong answers that are made from the true one; a function opens one that counts pages. */
-const pageFaults = {
-  // No page of the list, or one out of all proportion or order.
-  '200-html': canned(200, '<!DOCTYPE html><html><head><title>Just a moment</title></head></html>'),
-  '200-error': canned(200, { error: 'Internal server error' }),
-  '200-empty': { page: () => refuse(200, Buffer.alloc(0)) },
-  'other-shape': alterPage(({ items }) => ({ result: items, status: '1' })),
-  'items-as-object': alterPage(({ items, ...rest }) => ({
-    items: Object.assign({}, items),
-    ...rest,
-  })),
-  'bare-list': alterPage(({ items }) => items),
-  'wrong-order': alterPage(({ items, ...rest }) => ({ items: items.toReversed(), ...rest })),
-  'page-of-10000': { page: serveLarge },
-  // Cursors that lead nowhere.
-  'cursor-repeated': alterPage((page, url) => {
-    const name = placeIn(url);
-    if (name === undefined) return page;
-    const own = { [name]: url.searchParams.get(name) };
-    return { ...page, next_page_params: { ...page.next_page_params, ...own } };
-  }),
-  'cursor-circle-of-3': () => circle(3),
-  'cursor-circle-of-1000': () => withSmallPages(circle(1000)),
-  'cursor-growing': { page: serveGrowing },
-  // One item of each page with a value that no item should have.
-  'number-1e400': withNumber(placeholder, '1e400'),
-  'number-negative': withNumber(-1),
-  'number-hex': withNumber('0x10'),
-  'number-float': withNumber(1.5),
-  'number-huge': withNumber('9'.repeat(400)),
-  'time-of-year-10000': withTime('10000-01-01T00:00:00.000000Z'),
-  'time-of-year-0': withTime('0000-01-01T00:00:00.000000Z'),
-  'time-of-no-day': withTime('2026-02-30T00:00:00.000000Z'),
-  'string-of-1-mb': alterItem((item) => ({ ...item, [fieldOf(item, texts, 'name')]: note, note })),
-  // Shallow enough for JSON.stringify, deeper than any page; then deeper than any recursion goes.
-  'nested-1000': withNesting(1000),
-  'nested-100000': withNesting(100_000),
-  'lone-surrogate': withEntry('note \uD800', 'half \uDC00 a pair, and \0'),
-  'proto-key': withEntry('__proto__', { polluted: true }),
-  'constructor-key': withEntry('constructor', { prototype: { polluted: true } }),
-} as const;
-
-/** A function opens a fault that counts pages. */
-const faults = { ...statusFaults, ...wireFaults, ...pageFaults };
-
 export type StatusFault = keyof typeof statusFaults;
-/** A fault that is more than a refusal. */
-export type HostileFault = keyof typeof wireFaults | keyof typeof pageFaults;
+
+/** Faults that `simulate` offers: refusals, and the simplest answers that are none. */
+const faults = {
+  ...statusFaults,
+  '200-html': canned(200, html('Just a moment')),
+  'no-answer': { wire: () => undefined },
+  reset: { wire: ({ response }) => void response.socket?.resetAndDestroy() },
+} as const satisfies Readonly<Record<string, Fault>>;
+
 export type FaultName = keyof typeof faults;
 
-/** All faults that have a name. */
 export const faultNames = Object.keys(faults) as readonly FaultName[];
-
-/** A fault by its name; one that counts pages begins to count. */
-export function openFault(name: FaultName): Fault {
-  const fault: Fault | (() => Fault) = faults[name];
-  return typeof fault === 'function' ? fault() : fault;
-}
 
 /** A fault, and how often it happens. */
 export interface FaultRate {
@@ -263,7 +131,9 @@ export interface FaultRate {
 }
 
 /** Each request draws for each fault in turn; the first that is drawn happens. */
-export function faultsAtRates(rates: readonly FaultRate[]): Faults {
-  const opened = rates.map(({ name, rate }) => ({ fault: openFault(name), rate }));
-  return (_request, random) => opened.find(({ rate }) => random() < rate)?.fault ?? null;
-}
+export const faultsAtRates =
+  (rates: readonly FaultRate[]): Faults =>
+  (_request, random) => {
+    const drawn = rates.find(({ rate }) => random() < rate);
+    return drawn === undefined ? null : faults[drawn.name];
+  };

@@ -15,11 +15,10 @@ import { blockTimeMs, slotAtPlace, storyDays } from './places.ts';
 import { listUserOperations } from './user-operations.ts';
 import { createWorld, type SimulatedChain, type World } from './world.ts';
 
-export { alterPage, faultNames, faultsAtRates, openFault, statusFaults } from './faults.ts';
-export type { Fault, FaultName, FaultRate, Faults, HostileFault, StatusFault } from './faults.ts';
+export { alterPage, faultNames, faultsAtRates, statusFaults } from './faults.ts';
+export type { Fault, FaultRate, Faults, StatusFault } from './faults.ts';
 export type { Limits } from './limit.ts';
 export type { Motion } from './motion.ts';
-export { redirect as redirectTo } from './wire-faults.ts';
 export { startInstantMs } from './world.ts';
 export type { Family, Generation, Oddity, SimulatedChain } from './world.ts';
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { StatusDocument } from '../../src/status/schema.ts';
-import { faultsAtRates, type SimulatedChain } from '../../simulator/index.ts';
+import type { SimulatedChain } from '../../simulator/index.ts';
+import { openFault } from '../harness/hostile-faults.ts';
 import { call, eventually, startProgram } from '../harness/process.ts';
 import { testKey } from '../harness/explorer.ts';
 import { openWorld } from '../harness/world.ts';
@@ -72,7 +73,7 @@ test('lanes, lag, coverage, what is left and when it ends, while it runs', async
 });
 
 test('a feed whose answer comes a byte a second says that it waits, and asks again soon', async () => {
-  const faults = faultsAtRates([{ name: 'byte-a-second', rate: 1 }]);
+  const faults = () => openFault('byte-a-second');
   const { place, simulator } = await openWorld({
     seed: 6,
     chain,

@@ -1,13 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import {
-  faultNames,
-  openFault,
-  type Fault,
-  type FaultName,
-  type Faults,
-  type Limits,
-} from '../../simulator/index.ts';
+import { type Fault, type Faults, type Limits } from '../../simulator/index.ts';
+import { faultNames, openFault, type FaultName } from '../harness/hostile-faults.ts';
 import type { Random } from '../../simulator/random.ts';
 
 import { inTransaction } from '../harness/faults.ts';

@@ -2,13 +2,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import {
-  faultNames,
-  openFault,
-  statusFaults,
-  type FaultName,
-  type SimulatedChain,
-} from '../../simulator/index.ts';
+import { statusFaults, type SimulatedChain } from '../../simulator/index.ts';
+import { faultNames, openFault, type FaultName } from '../harness/hostile-faults.ts';
 import type { Measured, MeasuredInput } from './measured-process.ts';
 import { firstId } from './struck-world.ts';
 import { differences } from '../harness/tables.ts';

@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest';
-import {
-  openFault,
-  redirectTo,
-  type HostileFault,
-  type OperationName,
-} from '../../simulator/index.ts';
+import { type OperationName } from '../../simulator/index.ts';
+import { openFault, type HostileFault } from '../harness/hostile-faults.ts';
+import { redirect as redirectTo } from '../harness/wire-faults.ts';
 import { verifiedAsServed } from './chaos-faults.ts';
 import { recountCoverage } from '../../src/status/verify.ts';
 import { answered, testKey } from '../harness/explorer.ts';

@@ -1,12 +1,11 @@
 import { expect } from 'vitest';
 import {
-  openFault,
   type Fault,
-  type FaultName,
   type Limits,
   type Motion,
   type SimulatedChain,
 } from '../../simulator/index.ts';
+import { openFault, type FaultName } from '../harness/hostile-faults.ts';
 import { simulated } from '../harness/explorer.ts';
 import { freePort, openDatabaseProxy } from '../harness/servers.ts';
 import { freshDatabase } from '../harness/database.ts';

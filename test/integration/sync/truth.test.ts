@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  openFault,
-  type Family,
-  type FaultName,
-  type Generation,
-} from '../../../simulator/index.ts';
+import { type Family, type Generation } from '../../../simulator/index.ts';
+import { openFault, type FaultName } from '../../harness/hostile-faults.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
 import { plainChain, openCopy, secretKey } from '../../harness/sync.ts';
 

@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { openFault, type FaultName } from '../../../simulator/index.ts';
+import { openFault, type FaultName } from '../../harness/hostile-faults.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { plainChain } from '../../harness/sync.ts';
 

@@ -1,23 +1,8 @@
-import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-
-/** A true answer that goes wrong on its way. */
-export interface WireFault {
-  readonly wire: (wire: Wire) => void | Promise<void>;
-}
-
-/** What is to be sent, and where. */
-interface Wire {
-  readonly response: ServerResponse;
-  /** The JSON of the true answer. */
-  readonly body: Buffer;
-  /** How many requests came before this one. */
-  readonly number: number;
-  readonly signal: AbortSignal;
-}
+import type { Wire, WireFault } from '../../simulator/faults.ts';
 
 const onWire = (wire: WireFault['wire']): WireFault => ({ wire });
 
