@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { demoChains, demoStart, type SimulatedChain } from '../../../simulator/index.ts';
+import type { SimulatedChain } from '../../../simulator/index.ts';
+import { demoChains, demoStart } from '../../../src/cli/demo-world.ts';
 import { truth } from '../../truth/truth.ts';
 
 const seed = 1;
