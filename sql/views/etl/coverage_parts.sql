@@ -15,10 +15,13 @@ with known as materialized (
            join etl.runs on runs.id = walks.run_id and runs.state = 'open'
            where walks.feed = feeds.feed and walks.state = 'running' and bottom <= top
          ), '{}') as under_way,
-         exists (
-           select from etl.walks
+         -- In the order of an index: of a feed with few of them, exists would read all walks for one.
+         (
+           select true from etl.walks
            where walks.feed = feeds.feed and state = 'finished' and reason is null
-         ) as is_end_known
+           order by bottom, id
+           limit 1
+         ) is not null as is_end_known
   from etl.feeds
   join etl.feed_coverage using (feed)
 ), divided as (
