@@ -191,7 +191,7 @@ function* faultsOf(plan: ChaosPlan, chaos: Chaos): Generator<Fault<void>> {
   };
   while (performance.now() < endMs) {
     const afterMs = Math.max(0, Math.min(scene.random.part() * calmMs, endMs - performance.now()));
-    yield { when: { at: 'start', afterMs }, inject };
+    yield { when: { requests: 0, moment: afterMs }, inject };
   }
 }
 

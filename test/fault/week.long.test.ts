@@ -7,7 +7,7 @@ import { operations } from '../../src/lists/registry.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
 import type { ConfiguredLane } from '../../src/sync/targets.ts';
 import { type DrivenWorld, openDrivenWorld } from '../harness/driven-world.ts';
-import { drawWhen, injectFault } from '../harness/faults.ts';
+import { drawWhen, playFaults } from '../harness/faults.ts';
 import { ledgerFaults, sumFaults, sumUp } from '../harness/ledger.ts';
 import { startProgram } from '../harness/process.ts';
 import { runSync } from '../harness/sync.ts';
@@ -186,7 +186,8 @@ function createKiller(world: DrivenWorld, wanted: number) {
       if (kills >= Math.min(wanted, Math.floor(atMs / everyMs))) return;
       const victims = wanted - kills > 1 ? crew.drawSome(random) : [random.pick(crew.members)];
       const kill = { when: drawWhen(random, mostRequests), inject: () => crew.kill(victims) };
-      if ((await injectFault(kill, scene)) === true) kills += victims.length;
+      const [isDone] = await playFaults([kill], scene);
+      if (isDone === true) kills += victims.length;
     },
   };
 }

@@ -1,11 +1,11 @@
 import type { Occasion, ScopeBounds } from '../../src/lists/list.ts';
 import type { OperationName } from '../../src/lists/registry.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
-import { configuredLanes } from '../../src/sync/targets.ts';
+import type { ConfiguredLane } from '../../src/sync/targets.ts';
 import { freshDatabase } from './database.ts';
 import { type KeptBlock, keepLists, range } from './kept.ts';
 import { openRunner, type SliceWork } from './runner.ts';
-import { plainChain, settingsFor } from './sync.ts';
+import { plainChain } from './sync.ts';
 import { inWords } from './ledger.ts';
 
 const minuteMs = 60_000;
@@ -38,9 +38,9 @@ export async function batchWorld(
   for (const number of range(1, count)) list.batches.set(number, fullBatch(number));
   const database = await freshDatabase();
   const operations = ['optimism-batch-blocks', ...beside];
-  const settings = settingsFor({ url: list.url, chains: [plainChain], operations });
-  const runner = await openRunner(database, settings);
-  const lanes = configuredLanes(settings.chains, bounds);
+  const run = { url: list.url, chains: [plainChain], operations, ...bounds };
+  const runner = await openRunner(database, run);
+  const { lanes } = runner;
   /** @returns the numbers that were requested, in order */
   const poll = async (
     minute: number,
@@ -48,25 +48,24 @@ export async function batchWorld(
     budgetOf?: () => SliceWork,
   ) => {
     const at = new Date(startMs + minute * minuteMs);
-    const [blocks, others] = [true, false].map((isBlocks) =>
-      lanes.filter(({ lane }) => (lane.operation === 'optimism-batch-blocks') === isBlocks),
-    );
-    if (others !== undefined && others.length > 0) await runner.run(others, at, occasion);
-    const ended = await runner.run(blocks ?? [], at, occasion, budgetOf);
+    const isOfBlocks = ({ lane }: ConfiguredLane) => lane.operation === 'optimism-batch-blocks';
+    const others = lanes.filter((lane) => !isOfBlocks(lane));
+    await runner.run(others, at, occasion);
+    const ended = await runner.run(lanes.filter(isOfBlocks), at, occasion, budgetOf);
     const failed = ended.filter((how) => how !== 'finished');
     if (failed.length > 0) throw new Error(failed.join('; '));
     return list.takeRequests().flatMap(({ batch }) => batch ?? []);
   };
   const states = async () => {
-    const { rows } = await database.pool.query<{ batch: number; is: string }>(
-      `select batch_number::int as batch,
+    const rows = await database.query(
+      `select batch_number as batch,
               state || case when blocks_count = 0 and is_verified then ', verified' else '' end as is
        from explorer.read_batches order by 1`,
     );
     return Object.fromEntries(rows.map(({ batch, is }) => [batch, is]));
   };
-  const membersOf = async (from: number, to: number) => {
-    const { rows } = await database.pool.query<{ batch: number | null }>(
+  const membersOf = async (from: number, to: number): Promise<(number | null)[]> => {
+    const rows = await database.query(
       `select optimism_batch_number::int as batch from explorer.blocks
        where height between $1 and $2 order by height`,
       [from, to],

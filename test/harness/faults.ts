@@ -3,14 +3,13 @@ import type { Pool, PoolClient } from 'pg';
 import type { Random } from '../../simulator/random.ts';
 import { eventually } from './process.ts';
 
-/** When a fault comes, in terms of what can be seen of the work. */
-export type When =
-  /** So long after now: with a process that was just started, while it prepares the database. */
-  | { readonly at: 'start'; readonly afterMs: number }
-  /** So long after the explorer has received that many more requests. */
-  | { readonly at: 'request'; readonly requests: number; readonly afterMs: number }
-  /** While a transaction that has written rows waits to write its ledger entries. */
-  | { readonly at: 'write'; readonly requests: number };
+/** When a fault comes: after the explorer has received so many more requests. */
+interface When {
+  /** 0 with a process that was just started: while it prepares the database. */
+  readonly requests: number;
+  /** So long after them, in ms, or while a transaction that has written rows waits to write its ledger entries. */
+  readonly moment: number | 'in-transaction';
+}
 
 /** Something that is done to the work, and when. */
 export interface Fault<Result> {
@@ -45,12 +44,11 @@ const slackRequests = 15;
 export function drawWhen(random: Random, within = mostRequests): When {
   const kind = random.below(8);
   const requests = 1 + random.below(within);
-  if (kind < 1) return { at: 'start', afterMs: random.below(startMs) };
-  if (kind < 3) return { at: 'write', requests };
-  return { at: 'request', requests, afterMs: random.below(mostAfterMs) };
+  if (kind < 1) return { requests: 0, moment: random.below(startMs) };
+  return { requests, moment: kind < 3 ? 'in-transaction' : random.below(mostAfterMs) };
 }
 
-/** Injects faults one after the other, each at its moment. @returns what they return */
+/** Injects faults one after the other, each at its moment. @returns what they return; null if a moment did not come */
 export async function playFaults<Result>(
   faults: Iterable<Fault<Result>>,
   scene: Scene,
@@ -60,41 +58,35 @@ export async function playFaults<Result>(
   return results;
 }
 
-/** Injects a fault at its moment. @returns what it returns; null if the moment did not come */
-export async function injectFault<Result>(
-  { when, inject }: Fault<Result>,
+async function injectFault<Result>(
+  { when: { requests, moment }, inject }: Fault<Result>,
   scene: Scene,
 ): Promise<Result | null> {
-  const before = scene.requests();
-  const wanted = when.at === 'start' ? 0 : when.requests;
-  const progress = async () => {
-    if (scene.requests() - before >= wanted) return 'come';
-    return (await scene.isOver()) ? 'over' : null;
-  };
-  scene.slowAfter?.(before + wanted + slackRequests);
+  const wanted = scene.requests() + requests;
+  scene.slowAfter?.(wanted + slackRequests);
   try {
-    if ((await eventually('the moment of a fault', progress)) === 'over') return null;
-    if (when.at === 'write') return await injectInTransaction(scene, inject);
-    await delay(when.afterMs);
+    if (!(await comes('the moment', scene, async () => scene.requests() >= wanted))) return null;
+    if (moment === 'in-transaction') return await injectInTransaction(scene, inject);
+    await delay(moment);
     return await inject();
   } finally {
     scene.slowAfter?.(Infinity);
   }
 }
 
+/** Waits for something. @returns whether it came before the work ended by itself */
+const comes = async (what: string, { isOver }: Scene, poll: () => Promise<boolean>) =>
+  (await eventually(`${what} of a fault`, async () => {
+    if (await poll()) return 'come';
+    return (await isOver()) && 'over';
+  })) === 'come';
+
 /** Holds the ledger, so that a writer comes to a halt behind its rows. */
-const injectInTransaction = <Result>(
-  { pool, isOver }: Scene,
-  inject: Fault<Result>['inject'],
-): Promise<Result | null> =>
-  inTransaction(pool, async (session) => {
+const injectInTransaction = <Result>(scene: Scene, inject: Fault<Result>['inject']) =>
+  inTransaction(scene.pool, async (session) => {
     await session.query('lock table etl.pages in share mode');
-    const halted = async () => {
-      if (await isWriterHalted(pool)) return 'halted';
-      return (await isOver()) ? 'over' : null;
-    };
-    const seen = await eventually('a writer that waits', halted);
-    return seen === 'halted' ? await inject() : null;
+    const isHalted = await comes('the writer', scene, () => isWriterHalted(scene.pool));
+    return isHalted ? await inject() : null;
   });
 
 /** Does something in a transaction, and takes that back. */

@@ -1,6 +1,5 @@
 import { onTestFinished } from 'vitest';
 import type { Engine } from '../../src/app.ts';
-import type { Settings } from '../../src/config/settings.ts';
 import type { FeedLane } from '../../src/lists/feed.ts';
 import type { Occasion } from '../../src/lists/list.ts';
 import { operations } from '../../src/lists/registry.ts';
@@ -9,7 +8,7 @@ import { advance, type AdvanceDependencies } from '../../src/sync/advance.ts';
 import type { SliceBudget } from '../../src/sync/request.ts';
 import { currentRun, openRun } from '../../src/sync/runs.ts';
 import { takeWalk } from '../../src/sync/take-walk.ts';
-import { atOnce, dueLanes } from '../../src/sync/targets.ts';
+import { atOnce, configuredLanes, dueLanes } from '../../src/sync/targets.ts';
 import type { SyncTarget } from '../../src/sync/once.ts';
 import { runWalk, type WalkOutcome } from '../../src/sync/walk.ts';
 import type { UsedDatabase } from './database.ts';
@@ -18,21 +17,26 @@ import { openComposed, settingsFor, type SyncRun } from './sync.ts';
 /** What a slice may still do. */
 export type SliceWork = Parameters<typeof advance>[1];
 
-/** No limit: a test stops its runs by other means. */
-const unlimited: SliceWork = { spent: false, takePage: () => true };
+/** An engine of its own on a database, as each process has one. */
+export async function openContender(database: UsedDatabase, run: SyncRun): Promise<Engine> {
+  const engine = await openComposed(database, settingsFor(run));
+  onTestFinished(() => engine.close());
+  return engine;
+}
 
 /** The product's own composition, working on lanes in this process, without a queue; closed when the running test ends. */
-export async function openRunner(database: UsedDatabase, settings: Settings) {
-  const engine = await openComposed(database, settings);
-  onTestFinished(() => engine.close());
+export async function openRunner(database: UsedDatabase, run: SyncRun) {
+  const engine = await openContender(database, run);
   return {
     db: engine.db,
+    /** All lanes of the run, with its bounds as their targets. */
+    lanes: configuredLanes(settingsFor(run).chains, run),
     /** Works on what is due at a time, to its end. @returns how each run ended, in the order of the targets */
     async run(
       targets: readonly SyncTarget[],
       at: Date,
       occasion: Occasion,
-      budgetOf: () => SliceWork = () => unlimited,
+      budgetOf: () => SliceWork = () => pageBudget(Infinity),
     ) {
       const ended: string[] = [];
       for (const target of targets) {
@@ -60,13 +64,6 @@ async function workToEnd(
     if (outcome.is === 'failure') return outcome.feedFailure.reason;
     if (outcome.is !== 'more') return outcome.is;
   }
-}
-
-/** An engine of its own on a database, as each process has one. */
-export async function openContender(database: UsedDatabase, run: SyncRun): Promise<Engine> {
-  const engine = await openComposed(database, settingsFor(run));
-  onTestFinished(() => engine.close());
-  return engine;
 }
 
 /** Opens a run of a lane. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { recountCoverage, repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
-import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
+import { configuredFeeds } from '../../../src/sync/targets.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { openRunner } from '../../harness/runner.ts';
 import { settingsFor, plainChain, openCopy } from '../../harness/sync.ts';
@@ -54,12 +54,10 @@ test('new batches are found and read, and nothing below them again', async () =>
 /** Lanes of batches of a copy, and a runner that works on them. */
 async function laned(chain: SimulatedChain, parallel: number) {
   const copy = await openCopy(chain);
-  const run = { url: copy.simulator.url, chains: [chain], operations, parallel };
-  const settings = settingsFor(run);
-  const { chains } = settings;
-  const runner = await openRunner(copy.database, settings);
-  const lanes = configuredLanes(chains, { fromBatch: 1, toBatch: chain.batches.count });
-  return { ...copy, chains, runner, lanes };
+  const range = { fromBatch: 1, toBatch: chain.batches.count };
+  const run = { url: copy.simulator.url, chains: [chain], operations, parallel, ...range };
+  const runner = await openRunner(copy.database, run);
+  return { ...copy, chains: settingsFor(run).chains, runner, lanes: runner.lanes };
 }
 
 test('eight walks at once settle all but the newest batch, and none but the lowest is read twice', async () => {

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Occasion } from '../../../src/lists/list.ts';
-import { configuredLanes } from '../../../src/sync/targets.ts';
 import { recountCoverage } from '../../../src/status/verify.ts';
 import { eventually } from '../../harness/process.ts';
 import { honestly, oneEach } from '../../harness/kept.ts';
 import { openRunner } from '../../harness/runner.ts';
-import { plainChain, settingsFor } from '../../harness/sync.ts';
+import { plainChain } from '../../harness/sync.ts';
 import { forTheEnd, lyingList, pages, pageSize, reversed } from './lying-list.ts';
 
 test('a whole list leaves one covered range and no gap', async () => {
@@ -115,15 +114,10 @@ test('a gap that stays because pages break the order is read again in growing in
   const startMs = Date.UTC(2026, 0, 2);
   const { list, database, sync, gaps } = await lyingList();
   await sync({ maxPages: 2, at: new Date(startMs) });
-  const run = {
-    url: list.url,
-    chains: [plainChain],
-    operations: ['user-operations'],
-    pageSize,
-  };
-  const settings = settingsFor(run);
-  const runner = await openRunner(database, settings);
-  const history = configuredLanes(settings.chains).filter(({ lane }) => lane.lane === 'backfill');
+  const operations = ['user-operations'];
+  const run = { url: list.url, chains: [plainChain], operations, pageSize };
+  const runner = await openRunner(database, run);
+  const history = runner.lanes.filter(({ lane }) => lane.lane === 'backfill');
   const poll = async (minute: number, occasion: Occasion = 'schedule') => {
     await runner.run(history, new Date(startMs + minute * 60_000), occasion);
     return list.takeRequests().length;

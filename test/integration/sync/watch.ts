@@ -1,7 +1,7 @@
 import { type SimulatedChain, startInstantMs } from '../../../simulator/index.ts';
 import type { RunScope } from '../../../src/lists/tables.ts';
-import { type ConfiguredLane, configuredLanes } from '../../../src/sync/targets.ts';
-import { openCopy, plainChain, settingsFor, type SyncRun } from '../../harness/sync.ts';
+import type { ConfiguredLane } from '../../../src/sync/targets.ts';
+import { openCopy, plainChain, type SyncRun } from '../../harness/sync.ts';
 import { openRunner } from '../../harness/runner.ts';
 import { truthAt } from '../../truth/truth.ts';
 
@@ -24,13 +24,17 @@ export async function watchOperations(
   const chain: SimulatedChain = { ...plainChain, userOperations: 600, ...changes };
   const operations = ['user-operations'] as const;
   const { simulator, database, clock, query } = await openCopy(chain, { seed: watchSeed });
-  const settings = settingsFor({ url: simulator.url, chains: [chain], operations, ...run });
-  const runner = await openRunner(database, settings);
+  const runner = await openRunner(database, {
+    url: simulator.url,
+    chains: [chain],
+    operations,
+    ...run,
+  });
   /** A scheduled run at a simulated time, the live lane first; says how many requests it cost. */
   const runAt = async (atMs: number, change: Change = () => ({})) => {
     clock.nowMs = atMs;
     const before = simulator.requests;
-    const targets = configuredLanes(settings.chains).flatMap((target) => {
+    const targets = runner.lanes.flatMap((target) => {
       const changed = change(target);
       return changed === null ? [] : [{ ...target, scope: { ...target.scope, ...changed } }];
     });
