@@ -3,14 +3,13 @@ import type { Limits, SimulatedChain } from '../../simulator/index.ts';
 import { drawsOf } from '../../simulator/random.ts';
 import { explorerFaults, injectOne, requestsPerSecond, type Scene } from './chaos-faults.ts';
 import { databaseAt } from '../harness/database.ts';
-import { areCopied, type DrivenWorld, openDrivenWorld } from '../harness/driven-world.ts';
 import { playFaults, type Fault } from '../harness/faults.ts';
 import { testKey } from '../harness/explorer.ts';
 import { foundBy, ledgerFaults } from '../harness/ledger.ts';
 import { startProgram, type Worker } from '../harness/process.ts';
 import { watchedDifferences } from '../harness/tables.ts';
 import { truthAt } from '../truth/truth.ts';
-import { chainOfSeed } from '../harness/world.ts';
+import { chainOfSeed, type DrivenWorld, openDrivenWorld } from '../harness/world.ts';
 
 export interface ChaosPlan {
   readonly databaseUrl: string;
@@ -203,8 +202,7 @@ function createFollower({ world, pool }: Chaos): () => Promise<void> {
   let moves = 0;
   let movedAt = 0;
   return async () => {
-    const isSeen =
-      moves === 0 ? areCopied(pool, Object.keys(operations).length) : hasPolled(pool, movedAt);
+    const isSeen = moves === 0 ? world.areCopied() : hasPolled(pool, movedAt);
     if (await isSeen) {
       movedAt = Date.now();
       moves += 1;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startInstantMs, type SimulatedChain } from '../../simulator/index.ts';
 import { eventually, hangMs } from '../harness/process.ts';
-import { openDrivenWorld, type DrivenWorld } from '../harness/driven-world.ts';
+import { openDrivenWorld, type DrivenWorld } from '../harness/world.ts';
 import { plainChain } from '../harness/sync.ts';
 
 const seed = 7;

@@ -6,13 +6,12 @@ import { tableName } from '../../src/db/column-types.ts';
 import { operations } from '../../src/lists/registry.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
 import type { ConfiguredLane } from '../../src/sync/targets.ts';
-import { type DrivenWorld, openDrivenWorld } from '../harness/driven-world.ts';
 import { drawWhen, playFaults } from '../harness/faults.ts';
 import { ledgerFaults, sumFaults, sumUp } from '../harness/ledger.ts';
 import { startProgram } from '../harness/process.ts';
 import { runSync } from '../harness/sync.ts';
 import { watchedDifferences } from '../harness/tables.ts';
-import { chainOfSeed } from '../harness/world.ts';
+import { chainOfSeed, type DrivenWorld, openDrivenWorld } from '../harness/world.ts';
 import { truthAt } from '../truth/truth.ts';
 
 const hourMs = 3_600_000;

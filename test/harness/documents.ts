@@ -27,45 +27,27 @@ function nameOf({ shape }: z.ZodObject): string {
   return (shape['schema'] as z.ZodLiteral<string>).value.split('/')[1] ?? '';
 }
 
-/** What a command left behind. */
-interface Output {
-  /** Null where it was killed: what it wrote is a document, or none. */
-  readonly code: number | null;
-  readonly stdout: string;
-}
-
 /**
  * Holds what a command printed against the schema that it names, if `--json` was among its arguments.
  *
  * @throws what is wrong with it, if it is no document or not as its schema says
  */
-export function demandDocument(args: readonly string[], { code, stdout }: Output): void {
+export function demandDocument(
+  args: readonly string[],
+  { code, stdout }: { readonly code: number | null; readonly stdout: string },
+): void {
   const end = args.indexOf('--');
   if (!args.slice(0, end === -1 ? undefined : end).includes('--json')) return;
+  // One that was killed wrote a document, or none.
   if (stdout === '' && code === null) return;
-  const document = parse(stdout) as { schema?: string; exit?: { code: number } };
-  holdDocument(document);
+  const document = JSON.parse(stdout) as { schema?: string; exit?: { code: number } };
+  const schema = schemas.get(document.schema?.split('/')[1] ?? '');
+  if (schema === undefined) throw new Error(`no schema for ${stdout}`);
+  const { data, error } = schema.safeParse(document);
+  if (error !== undefined) throw new Error(`${z.prettifyError(error)}\n${stdout}`);
+  // A field that the schema does not have is left out of what it returns.
+  if (!isDeepStrictEqual(data, document)) throw new Error(`fields of no schema: ${stdout}`);
   if (code !== null && document.exit?.code !== code) {
     throw new Error(`${stdout}\nended with ${code}`);
-  }
-}
-
-/** Holds a document against the schema that it names. @throws what is wrong with it */
-function holdDocument(document: { readonly schema?: string }): void {
-  const [, name = ''] = document.schema?.split('/') ?? [];
-  const schema = schemas.get(name);
-  if (schema === undefined) throw new Error(`no schema for ${JSON.stringify(document)}`);
-  const { data, error } = schema.safeParse(document);
-  // A field that the schema does not have is left out of what it returns.
-  if (error === undefined && isDeepStrictEqual(data, document)) return;
-  const problem = error === undefined ? 'fields that it does not have' : z.prettifyError(error);
-  throw new Error(`${document.schema}: ${problem}\n${JSON.stringify(document, null, 2)}`);
-}
-
-function parse(stdout: string): unknown {
-  try {
-    return JSON.parse(stdout);
-  } catch (error) {
-    throw new Error(`no document: ${stdout}`, { cause: error });
   }
 }
