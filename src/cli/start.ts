@@ -89,7 +89,7 @@ async function workOn({ context, options, settings, log, page }: Work): Promise<
     chains: new Set(feeds.map(({ chain_id }) => chain_id)).size,
     next_poll: nextPoll(configuredLanes(settings.chains), readyAt)?.toISOString() ?? null,
   });
-  await whileCurrent(database.pool, context.signal, (signal) =>
+  await whileCurrent(engine.pool, context.signal, (signal) =>
     serve(lanes, engine, signal, () => page?.pulse.beat()),
   );
   log.write('start.stopped', {});

@@ -155,7 +155,7 @@ export async function syncTargets(
   const names = new Set(targets.map(({ lane }) => feedName(lane)));
   const read = () => statusOfFeeds(database.db, settings, names);
   if (targets.length > 0) end.defer(watchStatus(screen, read, progressLines));
-  const results = await whileCurrent(database.pool, context.signal, (signal) =>
+  const results = await whileCurrent(engine.pool, context.signal, (signal) =>
     syncOnce(targets, engine, signal),
   );
   await tidyUp(engine, context.signal);

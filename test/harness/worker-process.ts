@@ -59,7 +59,7 @@ async function start(): Promise<void> {
     const engine = await openEngine({ settings, database, log, supervise: true, ...timeouts });
     try {
       log.write('start.ready', { feeds: 0, chains: 0, next_poll: null });
-      await whileCurrent(database.pool, stop.signal, (signal) =>
+      await whileCurrent(engine.pool, stop.signal, (signal) =>
         serve(configuredLanes(settings.chains), { ...engine, clock }, signal),
       );
     } finally {
