@@ -170,7 +170,3 @@ export const inWords = (feed: VerifiedFeed) => ({
   open: feed.open.map(findingText),
   notes: feed.notes.filter(({ kind }) => kind !== 'pending-head').map(findingText),
 });
-
-/** What is open of feeds, as the sentences that people read. */
-export const openInWords = (feeds: readonly VerifiedFeed[]): string[] =>
-  feeds.flatMap((feed) => inWords(feed).open);

@@ -6,7 +6,7 @@ import { readCoverage } from '../../../src/status/coverage.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { openCopy, plainChain } from '../../harness/sync.ts';
 import { call } from '../../harness/process.ts';
-import { openInWords } from '../../harness/ledger.ts';
+import { inWords } from '../../harness/ledger.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
@@ -74,7 +74,7 @@ test.each([
       await status(),
     ];
 
-    expect([openInWords([held]), openInWords([after])]).toEqual([open, []]);
+    expect([inWords(held).open, inWords(after).open]).toEqual([open, []]);
     expect(report?.verified.share).toBeLessThan(1);
     expect([report?.state, reportAfter?.verified.share]).toEqual(['behind', 1]);
     expect(reportAfter?.state).not.toBe('behind');
@@ -98,7 +98,7 @@ test.each([
   async (operation, place, least) => {
     const { status, verdict, drop } = await copied(operation, place);
 
-    expect(openInWords([await verdict()])).toEqual(open);
+    expect(inWords(await verdict()).open).toEqual(open);
     const share = (await status())?.verified.share ?? 0;
     expect(share).toBeLessThan(1);
     expect(share).toBeGreaterThan(least);
