@@ -117,7 +117,7 @@ export async function openDemoExplorer(
     release: released.resolve,
     /** Whether the rankings of the day before are stored, or those of earlier demos. */
     async isDayOver(): Promise<boolean> {
-      if (isOver || !(await hasAllRankings(db))) return isOver;
+      if (isOver || !(await hasAllRankings(db)) || (await areRankingsOpen(db))) return isOver;
       await dateRankingsBack(db);
       isOver = true;
       return isOver;
@@ -142,17 +142,26 @@ const rankings = operationNames.flatMap((name) => {
   return ranking === null ? [] : [{ name, history: ranking.history }];
 });
 
+/** As SQL: a ranking of the demo. */
+const isRanking = sql`
+  feeds.operation = any(${sql.param(rankings.map(({ name }) => name))}::text[]) and ${isOfDemo}`;
+
 /** Whether every ranking of the demo was read whole. */
 const hasAllRankings = async (db: Database): Promise<boolean> =>
   !(await hasRows(
     db,
     sql`
       select from etl.feeds
-      where operation = any(${sql.param(rankings.map(({ name }) => name))}::text[])
-        and ${isOfDemo}
-        and not exists (select from etl.rankings where rankings.feed = feeds.feed)
+      where ${isRanking} and not exists (select from etl.rankings where rankings.feed = feeds.feed)
     `,
   ));
+
+/** Whether a run of a ranking is open: the next worker would join it, and read no ranking of the new day. */
+const areRankingsOpen = (db: Database): Promise<boolean> =>
+  hasRows(
+    db,
+    sql`select from etl.runs join etl.feeds using (feed) where runs.state = 'open' and ${isRanking}`,
+  );
 
 /** Dates rankings as the simulated explorer's clock did; all, or if the demo is killed none. */
 const dateRankingsBack = (db: Database): Promise<void> =>
