@@ -26,7 +26,6 @@ interface ExportOptions {
   readonly chain: readonly string[];
   readonly since: string | null;
   readonly until: string | null;
-  readonly demo?: boolean;
 }
 
 export function register({ command, run, explain }: Registry): void {

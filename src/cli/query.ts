@@ -60,7 +60,6 @@ interface QueryOptions {
   readonly chain?: string;
   readonly days?: number;
   readonly sql?: boolean;
-  readonly demo?: boolean;
 }
 
 /** A table is for people; programs read --json. */
