@@ -18,7 +18,8 @@ import type { Database } from '../db/transaction.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { sum } from '../status/estimate.ts';
 import { printable } from '../printable.ts';
-import { count, failureOrNull, type StatusDocument } from '../status/schema.ts';
+import { isRunning } from '../status/lanes.ts';
+import { count, failureOrNull, type FeedStatus, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { fit, prose } from '../terminal/layout.ts';
 import { type Look, paint } from '../terminal/look.ts';
@@ -181,13 +182,22 @@ export async function statusOfFeeds(
   return { ...status, feeds: status.feeds.filter(({ feed }) => names.has(feed)) };
 }
 
-/** Progress on a terminal: the table of `status`, and below it what a feed waits for. Pure. */
+/** Progress on a terminal: the table of `status`, and below it what a feed waits for, or has reached. Pure. */
 export const progressLines = (document: StatusDocument, look: Look): string[] => [
   ...feedTable(document, look),
-  ...document.feeds
-    .filter(({ state }) => state === 'failing' || state === 'blocked')
-    .map(({ feed, sentence }) => fit(`  ${feed}: ${printable(sentence ?? '')}`, look.columns)),
+  ...document.feeds.flatMap((one) => {
+    const note = progressNote(one);
+    return note === null ? [] : fit(`  ${one.feed}: ${printable(note)}`, look.columns);
+  }),
 ];
+
+function progressNote(feed: FeedStatus): string | null {
+  const { state, sentence, progress } = feed;
+  if (state === 'failing' || state === 'blocked') return sentence;
+  const reached = isRunning(feed, 'backfill') ? progress.reached_at : null;
+  const minute = reached && new Date(reached).toISOString().slice(0, 16).replace('T', ' ');
+  return minute && `nothing is missing after ${minute} UTC`;
+}
 
 /** A finished command. */
 export interface Concluded {

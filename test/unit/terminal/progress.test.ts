@@ -9,6 +9,7 @@ const reading = readingFeed({
   rows: 12_000,
   verified: { ...readingFeed().verified, share: 0.476, basis: 'estimated' },
   left,
+  progress: { reached: null, reached_at: '2026-08-30T06:15:00.000Z' },
 });
 const scene = statusOf([
   reading,
