@@ -11,7 +11,6 @@ import {
   type SimulatorOptions,
   type SimulatedChain,
 } from '../../simulator/index.ts';
-import { nearest } from '../config/select.ts';
 import { wrap } from '../terminal/layout.ts';
 import { collect, wholeNumber } from './options.ts';
 import { exits, UsageError, type Context, type Exit, type Registry } from './context.ts';
@@ -136,9 +135,7 @@ function parseFault(text: string): FaultRate {
   const [written = '', rate = '1', ...rest] = text.split('=');
   const name = faultNames.find((known) => known === written);
   if (name === undefined) {
-    const near = nearest(written, faultNames);
-    const hint = near === null ? '' : ` Did you mean ${near}?`;
-    throw new InvalidArgumentError(`there is no such fault.${hint} "help simulate" names all.`);
+    throw new InvalidArgumentError('there is no such fault. "help simulate" names all.');
   }
   if (rest.length === 0 && Number(rate) > 0 && Number(rate) <= 1) {
     return { name, rate: Number(rate) };

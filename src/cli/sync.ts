@@ -19,7 +19,8 @@ import type { OpenDatabase } from '../open-database.ts';
 import { sum } from '../status/estimate.ts';
 import { printable } from '../printable.ts';
 import { isRunning } from '../status/lanes.ts';
-import { count, failureOrNull, type FeedStatus, type StatusDocument } from '../status/schema.ts';
+import { clock } from '../status/reasons.ts';
+import { count, failureOrNull, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { fit, prose } from '../terminal/layout.ts';
 import { type Look, paint } from '../terminal/look.ts';
@@ -186,18 +187,13 @@ export async function statusOfFeeds(
 export const progressLines = (document: StatusDocument, look: Look): string[] => [
   ...feedTable(document, look),
   ...document.feeds.flatMap((one) => {
-    const note = progressNote(one);
+    const isStuck = one.state === 'failing' || one.state === 'blocked';
+    const time = isRunning(one, 'backfill') ? one.progress.reached_at : null;
+    const reached = time && `nothing is missing after ${clock(time, new Date(document.as_of))}`;
+    const note = isStuck ? one.sentence : reached;
     return note === null ? [] : fit(`  ${one.feed}: ${printable(note)}`, look.columns);
   }),
 ];
-
-function progressNote(feed: FeedStatus): string | null {
-  const { state, sentence, progress } = feed;
-  if (state === 'failing' || state === 'blocked') return sentence;
-  const reached = isRunning(feed, 'backfill') ? progress.reached_at : null;
-  const minute = reached && new Date(reached).toISOString().slice(0, 16).replace('T', ' ');
-  return minute && `nothing is missing after ${minute} UTC`;
-}
 
 /** A finished command. */
 export interface Concluded {

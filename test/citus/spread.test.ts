@@ -147,8 +147,8 @@ test('a full table is spread, though that is killed, and then followed', async (
   await copy.syncAt(endMs, { overlapMs: 4 * (endMs + pollMs) });
   expect(await faultsAt(copy, endMs)).toEqual({});
   const [seen] = await database.query(`
-    select exists (select from explorer.late_arrivals) as late,
-           exists (select from explorer.user_operations where removed_at is not null) as removed`);
+    select exists (select 1 from explorer.late_arrivals) as late,
+           exists (select 1 from explorer.user_operations where removed_at is not null) as removed`);
   expect(seen).toEqual({ late: true, removed: true });
   expect(await rowsOfWorkers(database)).toEqual([expect.any(Number), expect.any(Number)]);
 });

@@ -68,7 +68,6 @@ describe('wrong use ends with exit code 2 and one message', () => {
     ['simulate --chains 10:moon', /"10:moon" is not a chain such .* Families are optimism, .*v12/],
     ['simulate --port 65536', /--port.*'65536' is invalid.*from 0 to 65535/],
     ['simulate --fault mischief', /'mischief' is invalid.*no such fault.*"help simulate"/],
-    ['simulate --fault no-anser', /Did you mean no-answer\?/],
     ['simulate --fault reset=2', /'reset=2' is invalid.*above 0 and at most 1/],
     ['simulate --fault reset=often', /above 0 and at most 1/],
     ['simulate --fault reset=0.1=0.2', /one number above 0/],
