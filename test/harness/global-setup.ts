@@ -14,6 +14,7 @@ import { freemem, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { build, type RolldownOptions } from 'rolldown';
 import { loadConfig } from 'rolldown/config';
+import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { urlOfDatabase, withClient, migrateUrl } from './client.ts';
@@ -32,6 +33,11 @@ declare module 'vitest' {
     /** For mkdtemp: where this run's directories go; leftovers of killed runs are found by it. */
     directoryPrefix: string;
   }
+}
+
+interface Server {
+  url: string;
+  close(): Promise<void>;
 }
 
 /** Test databases are thrown away, so nothing needs to survive a crash. */
@@ -74,10 +80,40 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-/** The Postgres that the environment names, or else an embedded one. */
-async function startServer(prefix: string) {
+async function startServer(prefix: string): Promise<Server> {
   const url = process.env['TEST_DATABASE_URL'];
-  if (url !== undefined && url !== '') return { url, close: async () => undefined };
+  if (url !== undefined && url !== '') return { url, close: async () => {} };
+  return (await hasContainerEngine()) ? startContainer() : startEmbedded(prefix);
+}
+
+async function hasContainerEngine(): Promise<boolean> {
+  try {
+    await getContainerRuntimeClient();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function startContainer(): Promise<Server> {
+  const version = process.env['TEST_POSTGRES_VERSION'] ?? '18';
+  const container = await new GenericContainer(`postgres:${version}`)
+    .withEnvironment({ POSTGRES_PASSWORD: 'test' })
+    .withCommand(['postgres', ...Object.entries(settings).flatMap(([n, v]) => ['-c', `${n}=${v}`])])
+    .withExposedPorts(5432)
+    // The image starts a first server to initialise itself.
+    .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
+    .start();
+  const address = `${container.getHost()}:${container.getMappedPort(5432)}`;
+  return {
+    url: `postgres://postgres:test@${address}/postgres`,
+    close: async () => {
+      await container.stop();
+    },
+  };
+}
+
+async function startEmbedded(prefix: string): Promise<Server> {
   const directory = await mkdtemp(prefix);
   // As root, the server runs as another user, who must get in.
   await chmod(directory, 0o755);
