@@ -13,15 +13,7 @@ import { Trace } from './trace.tsx';
 function readRoute() {
   const [path = '', query] = location.hash.replace(/^#\/?/u, '').split('?');
   const [view = '', ...rest] = path.split('/');
-  return { view, name: decode(rest.join('/')), query: new URLSearchParams(query) };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return { view, name: rest.join('/'), query: new URLSearchParams(query) };
 }
 
 /** The views of the navigation, by the first part of the route. */

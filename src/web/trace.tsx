@@ -33,7 +33,7 @@ const Found = ({ row: { relation, key, page, columns, changes }, now }: FoundPro
   </Card>
 );
 
-function Rows({ name: term, status: { as_of: now } }: ViewProps) {
+function Rows({ term, now }: { readonly term: string; readonly now: string }) {
   const answer = useJson<TraceDocument>('trace.json', { term }, once);
   return (
     <Loaded {...answer}>
@@ -53,21 +53,22 @@ function Rows({ name: term, status: { as_of: now } }: ViewProps) {
 function submit(event: SubmitEvent) {
   event.preventDefault();
   const term = new FormData(event.currentTarget as HTMLFormElement).get('term');
-  if (typeof term === 'string') location.hash = `#/trace/${encodeURIComponent(term.trim())}`;
+  if (typeof term === 'string') location.hash = `#/trace?term=${encodeURIComponent(term.trim())}`;
 }
 
-export function Trace(props: ViewProps) {
+export function Trace({ query, status }: ViewProps) {
   const label = 'Hash, address or height';
+  const term = query.get('term') ?? '';
   return (
     <>
       <Card title="Trace a row">
         <p class="quiet">See which API response a row came from, and what changed later.</p>
-        <form class="row" role="search" onSubmit={submit}>
-          <input name="term" aria-label={label} placeholder={label} defaultValue={props.name} />
+        <form key={term} class="row" role="search" onSubmit={submit}>
+          <input name="term" aria-label={label} placeholder={label} defaultValue={term} />
           <button type="submit">Trace</button>
         </form>
       </Card>
-      {props.name !== '' && <Rows {...props} />}
+      {term !== '' && <Rows key={term} term={term} now={status.as_of} />}
     </>
   );
 }

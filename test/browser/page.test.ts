@@ -30,7 +30,13 @@ const settled = async (page: Page) => {
   await page.getByText('Reading …').first().waitFor({ state: 'detached' });
 };
 
-const views = ['/', '/feed/10/user-operations', '/runs', '/explore', '/trace/128400112'] as const;
+const views = [
+  '/',
+  '/feed/10/user-operations',
+  '/runs',
+  '/explore',
+  '/trace?term=128400112',
+] as const;
 // What is hidden from a keyboard, unnamed for a screen reader, too pale, cut off or moved as it loads; what the policy refuses.
 test.each([
   ['well', 'light', 360],
@@ -254,7 +260,7 @@ test('a trace leads from a term to the page that brought it', async () => {
   await page.getByLabel('Hash, address or height').fill(' 128400112 ');
   await page.keyboard.press('Enter');
   await page.getByText('From page 12 of walk 41').waitFor();
-  expect(page.url()).toMatch(/#\/trace\/128400112$/u);
+  expect(page.url()).toMatch(/#\/trace\?term=128400112$/u);
   await page.getByText('Archived body').click();
   await page.locator('pre').getByText('"items"').waitFor();
   await page.getByText('status changed from pending to included.').waitFor();

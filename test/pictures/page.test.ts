@@ -19,7 +19,7 @@ const views = {
   feed: '/feed/10/user-operations',
   runs: '/runs',
   explore: '/explore',
-  trace: '/trace/128400112',
+  trace: '/trace?term=128400112',
 } as const;
 const looks = [
   ['light', 1_280],
