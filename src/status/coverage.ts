@@ -232,37 +232,34 @@ export async function readStrips(
   db: Database,
   shares: ReadonlyMap<string, number>,
 ): Promise<StripsDocument> {
-  const feeds = await readExtents(db);
-  const known = feeds.flatMap(({ feed, whole }) => (whole === null ? [] : [{ feed, ...whole }]));
+  const extents = await readExtents(db);
+  const known = extents.flatMap(({ feed, whole }) => (whole === null ? [] : [{ feed, ...whole }]));
   const points = await sampleTimes(db, known);
+  const feeds = extents.map((extent) => {
+    return { ...extent, scale: scaleOf(points.get(extent.feed) ?? [], extent) };
+  });
   const now = feeds[0]?.now ?? Date.now();
-  const scales = new Map(
-    feeds.map((extent) => [extent.feed, scaleOf(points.get(extent.feed) ?? [], extent)]),
-  );
   const begins = feeds.flatMap((extent) => {
     const lowest = lowestOf(extent, shares);
-    const lowestAt = lowest === null ? null : scales.get(extent.feed)?.timeAt(lowest);
+    const lowestAt = lowest === null ? null : extent.scale?.timeAt(lowest);
     return [lowestAt ?? now, extent.first_snapshot_at ?? now];
   });
   const from = Math.max(firstBlockMs, Math.min(now - leastMs, ...begins));
   const boundAt = (place: number) => from + ((now - from) * place) / stripCells;
-  const requested = known.flatMap(({ feed, to }) => {
-    const scale = scales.get(feed) ?? null;
-    if (scale === null) return [];
-    const heightAt = (place: number) => clamp(scale.heightAt(boundAt(place)), 0, to + 1);
-    return [
-      { feed, bounds: Array.from({ length: stripCells + 1 }, (_, place) => heightAt(place)) },
-    ];
+  const places = Array.from({ length: stripCells + 1 }, (_, place) => place);
+  const requested = feeds.flatMap(({ feed, whole, scale }) => {
+    if (whole === null || scale === null) return [];
+    const heightAt = (place: number) => clamp(scale.heightAt(boundAt(place)), 0, whole.to + 1);
+    return [{ feed, bounds: places.map(heightAt) }];
   });
   const drawn = await readCells(db, requested);
   return {
     from: new Date(from).toISOString(),
     to: new Date(now).toISOString(),
     cells: stripCells,
-    feeds: feeds.map(({ feed, first_snapshot_at }) => ({
+    feeds: feeds.map(({ feed, scale, first_snapshot_at }) => ({
       feed,
-      cells: Array.from({ length: stripCells }, (_, place): CellState => {
-        const scale = scales.get(feed) ?? null;
+      cells: places.slice(0, -1).map((place): CellState => {
         if (scale?.isEmptyFrom(boundAt(place))) return 'verified';
         if (scale !== null) return drawn.get(feed)?.states[place] ?? 'unknown';
         if (first_snapshot_at === null) return 'unknown';
