@@ -111,13 +111,15 @@ export const alterPage = (alter: (page: Page, url: URL) => object): PageFault =>
 
 export type StatusFault = keyof typeof statusFaults;
 
-/** Faults that `simulate` offers: refusals, and the simplest answers that are none. */
-const faults = {
-  ...statusFaults,
+/** The simplest answers that are none. */
+export const brokenAnswers = {
   '200-html': canned(200, html('Just a moment')),
   'no-answer': { wire: () => undefined },
   reset: { wire: ({ response }) => void response.socket?.resetAndDestroy() },
 } as const satisfies Readonly<Record<string, Fault>>;
+
+/** Faults that `simulate` offers. */
+const faults = { ...statusFaults, ...brokenAnswers };
 
 export type FaultName = keyof typeof faults;
 

@@ -183,7 +183,7 @@ const root = join(import.meta.dirname, '../..');
 const beside = ['migrations', 'questions', 'sql', 'src', 'node_modules'];
 
 /**
- * Bundles the program into a folder that stands as its package does: Node takes a second for the sources each time
+ * Bundles the program into a folder with the layout of its package: Node takes a second for the sources each time
  * that they start, and a tenth of one for the bundle.
  *
  * @param prefix for mkdtemp

@@ -1,5 +1,6 @@
 import {
   alterPage,
+  brokenAnswers,
   type Cursor,
   type Fault,
   type Item,
@@ -116,10 +117,7 @@ const note = 'x'.repeat(1024 * 1024);
 /** Wrong answers that are made from the true one; a function opens one that counts pages. */
 const pageFaults = {
   // No page of the list, or one out of all proportion or order.
-  '200-html': {
-    status: 200,
-    body: '<!DOCTYPE html><html><head><title>Just a moment</title></head></html>',
-  },
+  '200-html': brokenAnswers['200-html'],
   '200-error': { status: 200, body: { error: 'Internal server error' } },
   '200-empty': { page: () => refuse(200, Buffer.alloc(0)) },
   'other-shape': alterPage(({ items }) => ({ result: items, status: '1' })),

@@ -7,7 +7,7 @@ import { startHttp, type HttpOptions, type HttpServer } from '../../src/http/ser
 import type { StatusDocument } from '../../src/status/schema.ts';
 import { statusOrOutage } from '../../src/status/status.ts';
 
-/** A page over a database, or over none, for whoever is on this machine, until the running test ends. */
+/** A page over a database, or over none, for programs on this machine, until the running test ends. */
 export async function servedPage(
   url: string | null,
   options: Partial<HttpOptions> = {},

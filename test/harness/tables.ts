@@ -30,7 +30,7 @@ const textOf = (row: Row): string =>
       : Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))),
   );
 
-/** The rows of a table, without their provenance. Counts arrive as text, as numeric does: the column's type tells them. */
+/** The rows of a table, without their provenance. Counts arrive as text, as numeric does: the column's type shows them. */
 async function storedRows(pool: Pool, table: string, chainId: number): Promise<Row[]> {
   const { rows, fields } = await pool.query<Row>(
     `select * from explorer.${table} where chain_id = $1`,

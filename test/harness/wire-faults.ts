@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import type { Wire, WireFault } from '../../simulator/faults.ts';
+import { brokenAnswers, type Wire, type WireFault } from '../../simulator/faults.ts';
 
 const onWire = (wire: WireFault['wire']): WireFault => ({ wire });
 
@@ -141,10 +141,10 @@ export const wireFaults = {
   }),
   // More lines than anyone waits for.
   'slow-headers': onWire((wire) => drip(wire, headLines(600, 'slow'))),
-  'no-answer': onWire(() => undefined),
+  'no-answer': brokenAnswers['no-answer'],
   redirect: redirect('http://elsewhere.invalid'),
   'closed-without-answer': onWire(({ response }) => void response.socket?.end()),
-  reset: onWire(({ response }) => void response.socket?.resetAndDestroy()),
+  reset: brokenAnswers.reset,
   'reset-in-body': onWire(({ response, body }) => {
     const { socket } = response;
     response.writeHead(200, { 'content-length': body.length });

@@ -31,7 +31,7 @@ test('what fails each ten seconds for a day is told at growing intervals, with i
   expect(logged.length).toBeLessThan(32);
 });
 
-test('two classes are told each, and two feeds with the same class too', () => {
+test('two classes are logged each, and two feeds with the same class too', () => {
   const { repeats } = world();
   const first = { isLogged: true, times: 1 };
   expect(repeats.count('a', 'unreachable')).toEqual(first);

@@ -20,7 +20,7 @@ import { exploreSeeded, seededSettings, type Size } from './lists.ts';
 
 /** A statement as Postgres ran it. */
 export interface RunStatement {
-  /** The file and function that it stands in. */
+  /** The file and function that contain it. */
   readonly from: string;
   readonly text: string;
   readonly ms: number;
@@ -88,7 +88,7 @@ function recordStatements() {
     },
   });
   Object.assign(Client.prototype, {
-    connect(this: Client, ...told: []) {
+    connect(this: Client, ...args: []) {
       this.on('notice', ({ message = '' }) => {
         const [, ms, json] = /^duration: ([\d.]+) ms\s+plan:\n(.*)$/su.exec(message) ?? [];
         if (json === undefined) return;
@@ -97,7 +97,7 @@ function recordStatements() {
         const from = callers.get(text) ?? 'within a function';
         run.push({ from, text, ms: Number(ms), node: plan['Node Type'], ...readBy(plan) });
       });
-      return Reflect.apply(connect, this, told);
+      return Reflect.apply(connect, this, args);
     },
   });
   return {

@@ -78,7 +78,7 @@ export const rejection = (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 /**
- * Sets the clock of a database to noon for the session of a pool that has one, and for whoever connects from
+ * Sets the clock of a database to noon for the session of a pool that has one, and for every connection from
  * now on, so that no midnight, when credits come back, falls into a test. Not for tests with jobs, since the
  * defaults of pg-boss' columns are bound to Postgres' own.
  */
