@@ -74,7 +74,6 @@ function fingerprintKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex').slice(0, fingerprintDigits);
 }
 
-/** What a key has cost today, and what the service last said is left. */
 /**
  * Opens a budget that reserves evenly spaced slots in the key's row of `etl.budget`. One statement on the database's
  * clock is exact and fair across processes; a fixed window on the clients' clocks let through 85 of 50. It is also the

@@ -114,7 +114,7 @@ export interface MaintenanceOptions {
 
 /** Retention is given in days, so an hour more or less is nothing; in ms. */
 const intervalMs = 3_600_000;
-/** How often it is looked whether the retention has changed, in ms. */
+/** How often it is checked whether sums are due, in ms. */
 const sumsIntervalMs = 2_000;
 
 /** How long sums rest after they were brought up to date: in times of what that took, within bounds in ms. */
@@ -174,8 +174,8 @@ const maintain = (options: MaintenanceOptions, signal: AbortSignal): Promise<voi
 const keptFor = sql`interval '31 days'`;
 
 /**
- * Tidies up once: archived bodies that are older than they are to be kept, notes of what was to be read
- * again and has been, events of the timeline, and old walks that brought nothing.
+ * Tidies up once: events of the timeline and archived bodies that are older than they are to be kept, and old walks
+ * that brought nothing.
  */
 export async function tidyUp(
   { db, log, clock, archiveDays, ledgerDays }: MaintenanceOptions,
