@@ -1,10 +1,7 @@
-import { createRequire } from 'node:module';
-import { Writable } from 'node:stream';
-import { pino } from 'pino';
-import type Pretty from 'pino-pretty';
 import { events, kindOfField, type EventFields, type EventName, type Trouble } from './events.ts';
 import { printable, printableLines } from './printable.ts';
 import { createRedactor, withoutPasswords } from './redact.ts';
+import { paint } from './terminal/look.ts';
 import { counted, whole } from './terminal/numbers.ts';
 
 /** The log on stderr: only events of src/events.ts, with their fields. */
@@ -30,13 +27,17 @@ const plainStyle: LogStyle = { format: 'pretty', isColoured: false, now: () => p
 
 type Values = Readonly<Record<string, unknown>>;
 
+/** The levels, least first, and their colours. */
+const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
+const colours = { debug: 'quiet', info: 'good', warn: 'warning', error: 'bad' } as const;
+
 /** A log that passes lines of the level and above to `write`, each with its line end. */
 export function createLog(
   minimum: LogLevel,
   write: (line: string) => void,
   style: LogStyle = plainStyle,
 ): Log {
-  const logger = openLogger(minimum, write, style);
+  const lineOf = style.format === 'json' ? jsonLine : prettyLine;
   const repeats = countRepeats(style.now);
   const secrets = new Set<string>();
   let redact = createRedactor([]);
@@ -45,9 +46,10 @@ export function createLog(
     write(event, given) {
       const values = cleanFields(given, clean);
       const { isLogged, times } = countOf(event, values, repeats) ?? { isLogged: true };
-      const fields = { ...values, ...(times !== undefined && { times }) };
       const level = isLogged ? events[event].level : 'debug';
-      logger[level]({ ...fields, event }, sentenceOf(event, fields));
+      if (levels.indexOf(level) < levels.indexOf(minimum)) return;
+      const fields = { ...values, ...(times !== undefined && { times }) };
+      write(`${lineOf({ level, event, fields, says: sentenceOf(event, fields) }, style)}\n`);
     },
     conceal(more) {
       for (const secret of more) secrets.add(secret);
@@ -78,43 +80,25 @@ function countOf(event: EventName, values: Values, counter: ReturnType<typeof co
   return counter.count(nameOf(repeats), `${event} ${String(values['failure'])}`);
 }
 
-function openLogger(level: LogLevel, write: (line: string) => void, style: LogStyle) {
-  const options = { level, base: null };
-  if (style.format === 'json') {
-    const json = {
-      ...options,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label: string) => ({ level: label }) },
-    };
-    // Escapes what JSON allows and a terminal would obey; the meaning stays.
-    return pino(json, { write: (line) => write(printableLines(line)) });
-  }
-  return pino(options, prettyLines(write, style));
+interface Line {
+  readonly level: (typeof events)[EventName]['level'];
+  readonly event: EventName;
+  readonly fields: Values;
+  readonly says: string;
 }
 
-/** `time LEVEL: event sentence`, one line per event, then the stack if any. */
-function prettyLines(write: (line: string) => void, { isColoured }: LogStyle) {
-  // Its thirty files are a tenth of a start: they are read where a terminal shows a log.
-  const pretty = createRequire(import.meta.url)('pino-pretty') as typeof Pretty;
-  return pretty({
-    colorize: isColoured,
-    include: 'time,level',
-    translateTime: 'SYS:HH:MM:ss',
-    customPrettifiers: { time: String },
-    messageFormat: (line, _key, _level, { colors }) => {
-      const { event, msg, stack = '' } = line;
-      const frames = String(stack).replaceAll('\n', ' ');
-      return `${colors.bold(String(event))}  ${printable(`${String(msg)} ${frames}`.trimEnd())}`;
-    },
-    destination: new Writable({
-      decodeStrings: false,
-      write(line: string, _encoding, done) {
-        write(line);
-        done();
-      },
-    }),
-    sync: true,
-  });
+/** Escapes what JSON allows and a terminal would obey; the meaning stays. */
+const jsonLine = ({ level, event, fields, says: msg }: Line): string =>
+  printableLines(JSON.stringify({ level, time: new Date().toISOString(), ...fields, event, msg }));
+
+/** `time LEVEL: event  sentence`, then the stack if any, with the local time. */
+function prettyLine({ level, event, fields, says }: Line, style: LogStyle): string {
+  const [time] = new Date().toTimeString().split(' ');
+  const label = paint(style, colours[level], level.toUpperCase());
+  const { stack } = fields;
+  const frames = typeof stack === 'string' ? ` ${stack.replaceAll('\n', ' ')}` : '';
+  const text = printable(says + frames);
+  return `${time} ${label}: ${paint(style, 'strong', event)}  ${text}`;
 }
 
 function countedText(event: EventName, times: number): string {
