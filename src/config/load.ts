@@ -9,10 +9,11 @@ import {
   type Pair,
   parseDocument,
 } from 'yaml';
+import { z } from 'zod';
 import { codeOfFailure } from '../db/failure.ts';
 import type { Problem } from '../failure.ts';
 import { ConfigError, databaseUrlProblem, readEnvironment } from './environment.ts';
-import { type Config, configJsonSchema, configSchema, defaultListen, explorer } from './schema.ts';
+import { type Config, configSchema, defaultListen, explorer } from './schema.ts';
 import { type ChainSettings, nearest, selectChains } from './select.ts';
 
 /** The default file, in the working directory. */
@@ -196,7 +197,7 @@ export function parseConfig(text: string, name: string): Config | Problem[] {
     if (!(error instanceof ReferenceError)) throw error;
     return [{ message: 'not valid YAML: an alias is unknown or endless', where: name }];
   }
-  const result = configSchema.safeParse(content ?? {});
+  const result = configSchema.safeParse(content ?? {}, { error: knownKeys });
   if (result.success) return result.data;
   return result.error.issues
     .flatMap((issue) => problemsOf(issue))
@@ -238,7 +239,7 @@ function problemsOf(issue: Issue): { path: Path; message: string }[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
       path: [...issue.path, key],
-      message: unknownKey(issue.path, key),
+      message: unknownKey(issue.path, key, issue.message.split(', ')),
     }));
   }
   const subject = issue.path.length === 0 ? 'the file' : show(issue.path);
@@ -246,36 +247,22 @@ function problemsOf(issue: Issue): { path: Path; message: string }[] {
   return [{ path: issue.path, message: `${subject}: ${message}` }];
 }
 
-function unknownKey(path: Path, key: string): string {
+/** The message of unknown keys: those that there are. Other messages are zod's. */
+const knownKeys = ({ code, inst }: z.core.$ZodRawIssue): string | undefined =>
+  code === 'unrecognized_keys' && inst instanceof z.ZodObject
+    ? Object.keys(inst.shape).join(', ')
+    : undefined;
+
+function unknownKey(path: Path, key: string, known: readonly string[]): string {
   const plainKey = key.toLowerCase().replaceAll(/[^a-z]/gu, '');
   if (secretKey.test(plainKey)) {
     const [, variable] = variables.find(([pattern]) => pattern.test(plainKey)) ?? [];
     return `${show([...path, key])}: secrets do not belong in this file: set ${variable} (or ${variable}_FILE) in the environment`;
   }
-  const known = knownKeys(path);
   const guess = nearest(key, known);
   const advice = guess === null ? `known are ${known.join(', ')}` : `did you mean ${guess}?`;
   return `${show([...path, key])}: unknown key; ${advice}`;
 }
-
-interface SchemaNode {
-  readonly properties?: Readonly<Record<string, SchemaNode>>;
-  readonly items?: SchemaNode;
-  readonly anyOf?: readonly SchemaNode[];
-}
-
-function knownKeys(path: Path): string[] {
-  let node = JSON.parse(configJsonSchema()) as SchemaNode | undefined;
-  for (const step of path) {
-    node = concrete(node);
-    node = typeof step === 'number' ? node?.items : node?.properties?.[String(step)];
-  }
-  return Object.keys(concrete(node)?.properties ?? {});
-}
-
-/** Without the alternative `null` of most keys. */
-const concrete = (node: SchemaNode | undefined): SchemaNode | undefined =>
-  node?.anyOf?.find(({ properties, items }) => (properties ?? items) !== undefined) ?? node;
 
 const show = (path: Path): string =>
   path

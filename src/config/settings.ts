@@ -55,16 +55,10 @@ export const secretsOf = ({ explorer, databaseUrl, http }: Settings): string[] =
   ...(databaseUrl === null ? [] : passwordsOf(databaseUrl)),
 ];
 
-/** The password of a database URL, encoded and decoded. */
+/** The password of a valid database URL, encoded and decoded. */
 export function passwordsOf(url: string): string[] {
   const written = parseUrl(url).password;
-  return [...new Set([written, decoded(written)])].filter(({ length }) => length >= shortest);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return [...new Set([written, decodeURIComponent(written)])].filter(
+    ({ length }) => length >= shortest,
+  );
 }
