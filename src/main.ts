@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { enableCompileCache } from 'node:module';
 import { performance } from 'node:perf_hooks';
 import { packageVersion } from './package-file.ts';
-import { type Context, OutputClosedError, programPrefix } from './cli/context.ts';
+import { type Context, programPrefix } from './cli/context.ts';
 import { lookOf } from './terminal/look.ts';
 
 // Caches compiled code, types stripped, in the system's temporary folder.
@@ -49,28 +50,16 @@ if (args.length === 1 && ['--version', '-V'].includes(args[0] ?? '')) {
   });
 }
 
-/** The process's stdout; it can write more than fits into memory. */
+/** The process's stdout; it can write more than fits into memory. Its reader may close it, as `head` does. */
 function openStdout(): Pick<Context, 'stdout' | 'drained'> {
   const { stdout, stderr } = process;
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (isClosed(error)) return;
-    stderr.write(`explorer-etl: stdout can't be written to: ${error.message}\n`);
+  stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') process.exit(0);
+    stderr.write(`explorer-etl: stdout can't be written to: ${message}\n`);
     process.exit(1);
   });
   return {
     stdout: (text) => void stdout.write(text),
-    drained: () =>
-      new Promise((resolve, reject) => {
-        stdout.write('', (error?: NodeJS.ErrnoException | null) => {
-          if (error === null || error === undefined) resolve();
-          // Other errors end the process.
-          else if (isClosed(error)) reject(new OutputClosedError('stdout is closed'));
-        });
-      }),
+    drained: async () => void (stdout.writableNeedDrain && (await once(stdout, 'drain'))),
   };
-}
-
-/** The reader closed the pipe, now or earlier. No constant: what is above awaits the whole program. */
-function isClosed({ code }: NodeJS.ErrnoException): boolean {
-  return code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
 }

@@ -14,7 +14,7 @@ export interface World {
   /** Aborts at the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
   readonly stdout: (text: string) => void;
-  /** Resolves once stdout has taken all text; absent: at once. @throws OutputClosedError */
+  /** Resolves once stdout has taken all text; absent: at once. */
   readonly drained?: () => Promise<void>;
   readonly stderr: (text: string) => void;
   /** Leaves Ctrl-C to the program that has the terminal; absent without one. */
@@ -23,11 +23,6 @@ export interface World {
   readonly err: Look;
   /** What a user types before a command's name, such as `npx explorer-etl`. */
   readonly program: string;
-}
-
-/** The reader of stdout closed it, as `head` does. */
-export class OutputClosedError extends Error {
-  override readonly name = 'OutputClosedError';
 }
 
 /** How a command ended: its exit code, and the reason in its document. docs/operating.md lists them. */

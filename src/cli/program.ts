@@ -5,7 +5,6 @@ import { packageVersion } from '../package-file.ts';
 import {
   commandLineOf,
   exits,
-  OutputClosedError,
   writeJson,
   type Action,
   type Context,
@@ -112,7 +111,6 @@ export async function runProgram(args: readonly string[], outer: World): Promise
     await program.parseAsync(typed, { from: 'user' });
     if (exit !== exits.interrupted) return exit.code;
   } catch (error) {
-    if (error instanceof OutputClosedError) return exits.done.code;
     if (error instanceof CommanderError && error.exitCode === 0) return exits.done.code;
     failed = error;
   }
