@@ -34,11 +34,13 @@ export interface EmbeddedPlace {
 
 /**
  * Opens the database of the settings, or of the embedded server below `cwd`.
+ * @param demand throws if the caller cannot use the database
  * @throws DatabaseUnavailableError if it does not answer, or must exist and does not
  */
 export async function openDatabase(
   settings: Pick<Settings, 'databaseUrl'>,
   place: EmbeddedPlace,
+  demand?: (pool: Pool) => Promise<void>,
 ): Promise<OwnDatabase> {
   const { embedded, url } =
     settings.databaseUrl === null
@@ -53,13 +55,14 @@ export async function openDatabase(
     isPooled: true,
   });
   try {
-    await pool.query('select 1');
+    await pool.query('select 1').catch((cause: unknown) => {
+      const why = describeDatabaseError(cause);
+      throw new DatabaseUnavailableError(`the database can't be used: ${why}.`, { cause });
+    });
+    await demand?.(pool);
   } catch (error) {
     await pool.end();
-    throw new DatabaseUnavailableError(
-      `the database can't be used: ${describeDatabaseError(error)}.`,
-      { cause: error },
-    );
+    throw error;
   }
   const close = () => pool.end();
   return { url, pool, db: drizzle(pool), embedded, close, [Symbol.asyncDispose]: close };

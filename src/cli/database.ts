@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { sql } from 'drizzle-orm';
+import type { Pool } from 'pg';
 import { loadSettings, type SettingsInput } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
-import { hasRows } from '../db/query.ts';
 import { demandPrimary } from '../db/state.ts';
 import {
   openDatabase,
@@ -56,14 +55,14 @@ export async function openFor(
   settings: Pick<Settings, 'databaseUrl'>,
   context: Context & EmbeddedPlace,
   access: 'reads' | 'writes',
+  demand?: (pool: Pool) => Promise<void>,
 ): Promise<OwnDatabase> {
   if (context.demo) await demandDatabase(context, settings);
   const place = context.demo ? { ...context, name: demoDatabase, mustExist: true } : context;
-  await using opening = new AsyncDisposableStack();
-  const database = opening.use(await openDatabase(settings, place));
-  if (access === 'writes') await demandPrimary(database.pool);
-  opening.move();
-  return database;
+  return openDatabase(settings, place, async (pool) => {
+    if (access === 'writes') await demandPrimary(pool);
+    await demand?.(pool);
+  });
 }
 
 /** Reports where an embedded database keeps its data. */
@@ -84,17 +83,14 @@ export async function openStored(
   access: 'reads' | 'writes',
 ): Promise<OwnDatabase> {
   await demandDatabase(context, settings);
-  await using opening = new AsyncDisposableStack();
-  const database = opening.use(await openFor(settings, context, access));
-  // Analysts have no access to schema etl.
-  const isFilled = sql`select where to_regnamespace('explorer') is not null`;
-  if (await hasRows(database.db, isFilled)) {
-    opening.move();
-    return database;
-  }
-  throw new UsageError(
-    'there is nothing in this database yet: run sync or start first; --demo reads the database of the demo.',
-  );
+  return openFor(settings, context, access, async (pool) => {
+    // Analysts have no access to schema etl.
+    const { rows } = await pool.query(`select where to_regnamespace('explorer') is not null`);
+    if (rows.length > 0) return;
+    throw new UsageError(
+      'there is nothing in this database yet: run sync or start first; --demo reads the database of the demo.',
+    );
+  });
 }
 
 /** `openStored` with its settings, and the chosen feeds, also unconfigured ones. @throws UsageError for an unknown chain */

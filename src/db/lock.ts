@@ -77,12 +77,7 @@ interface Holder {
   readonly known: string;
 }
 
-/** As SQL: whether a row of `pg_locks` holds the advisory lock $1 of this database. */
-const isHeld = `
-  locktype = 'advisory' and granted and objsubid = 1
-    and pg_locks.database = (select oid from pg_database where datname = current_database())
-    and ((classid::bigint << 32) | objid::bigint) = $1`;
-
+/** The holder of the advisory lock $1 of this database. */
 const holderOf = `
   select pid, concat_ws(
     ', ', nullif(application_name, ''), 'role ' || usename, 'from ' || host(client_addr),
@@ -90,7 +85,9 @@ const holderOf = `
   ) as known
   from pg_locks
   left join pg_stat_activity using (pid)
-  where ${isHeld}`;
+  where locktype = 'advisory' and granted and objsubid = 1
+    and pg_locks.database = (select oid from pg_database where datname = current_database())
+    and ((classid::bigint << 32) | objid::bigint) = $1`;
 
 const describeHolder = ({ work }: Lock, { pid, known }: Holder): string =>
   `Waiting for another process that ${work}: session ${pid}${known === '' ? '' : ` (${printable(known)})`}. ` +
