@@ -229,6 +229,3 @@ function answerWith(fault: Fault | null, url: URL, serve: (at: URL) => Answer): 
   if (fault === null || 'wire' in fault) return serve(url);
   return 'page' in fault ? fault.page(url, serve) : refuse(fault.status, fault.body);
 }
-
-/** The longest list of the demo's chains. */
-export const longestList = { chainId: 10, operation: 'user-operations' } as const;

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { demoDocument } from '../../../src/cli/demo.ts';
 import { exitSchema } from '../../harness/documents.ts';
-import { demoChains, demoStart } from '../../../src/cli/demo-world.ts';
+import { demoChains, demoStart } from '../../../simulator/demo.ts';
 import { truth } from '../../truth/truth.ts';
 import { call, command, eventually, findWorker } from '../../harness/process.ts';
 import { freshDatabase } from '../../harness/database.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { demoStart } from '../../../src/cli/demo-world.ts';
+import { demoStart } from '../../../simulator/demo.ts';
 import { call, configFolder } from '../../harness/process.ts';
 import { freshDatabase } from '../../harness/database.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { demoChains, demoStart } from '../../../src/cli/demo-world.ts';
+import { demoChains, demoStart } from '../../../simulator/demo.ts';
 import { truth } from '../../truth/truth.ts';
 
 const seed = 1;
