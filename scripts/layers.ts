@@ -18,7 +18,6 @@ const layers: readonly (readonly string[])[] = [
   ['postgres'],
   ['db'],
   ['log.ts'],
-  ['events.ts'],
   ['terminal'],
   ['redact.ts'],
   ['signals.ts'],

@@ -1,10 +1,218 @@
-import { events, kindOfField, type EventFields, type EventName, type Trouble } from './events.ts';
+import { z } from 'zod';
 import { printable, printableLines } from './printable.ts';
 import { createRedactor, withoutPasswords } from './redact.ts';
 import { paint } from './terminal/look.ts';
-import { counted, whole } from './terminal/numbers.ts';
+import { counted, duration, whole } from './terminal/numbers.ts';
 
-/** The log on stderr: only events of src/events.ts, with their fields. */
+type Values = Readonly<Record<string, unknown>>;
+
+const ownText = z.string().min(1);
+/** Text from outside is redacted, because it may hold a secret. */
+const foreignText = z.string();
+const foreignOrNull = foreignText.nullable();
+const foreignTexts = z.array(foreignText);
+const foreign: ReadonlySet<z.ZodType> = new Set([foreignText, foreignOrNull, foreignTexts]);
+
+/** The fields that are no number: a name means the same in every event (docs/logs.md). */
+const otherFields = {
+  detail: foreignText,
+  error: foreignText,
+  failure: ownText.nullable(),
+  feed: ownText,
+  folder: foreignText,
+  key: ownText,
+  kind: ownText,
+  lane: ownText,
+  next_poll: z.iso.datetime().nullable(),
+  outcome: ownText,
+  path: foreignText,
+  problem: foreignText,
+  problems: foreignTexts,
+  queue: ownText,
+  reason: foreignOrNull,
+  stack: foreignText,
+  state: ownText,
+  url: foreignText,
+  variable: ownText,
+  was: ownText,
+} as const;
+type Other = typeof otherFields;
+
+export const schemaOfField = (field: string): z.ZodType =>
+  field in otherFields ? otherFields[field as keyof Other] : z.number();
+
+type Value = z.infer<Other[keyof Other]> | number;
+
+type FieldsOf<Name extends string> = {
+  readonly [Field in Name]: Field extends keyof Other ? z.infer<Other[Field]> : number;
+};
+
+/** What repeats and ends as one, however many feeds it stops: the field that names it, if any does. */
+type Trouble = 'feed' | 'variable' | 'chain' | 'database';
+
+interface Repetition {
+  /** Counted by its event and class of failure, and logged at growing intervals. */
+  readonly repeats?: Trouble;
+  /** The trouble that ends with it. */
+  readonly ends?: Trouble;
+}
+
+/**
+ * `says` is one line for people, of which `{field}` is a value and `{field: noun}` a count. Fields are redacted before,
+ * and escaped after.
+ */
+const define = <const Name extends string = never>(
+  level: 'debug' | 'info' | 'warn' | 'error',
+  names: readonly Name[],
+  says: string | ((given: FieldsOf<Name>, atMs: number) => string),
+  repetition: Repetition = {},
+) => ({
+  level,
+  fields: names,
+  says: (given: FieldsOf<Name>, atMs: number) =>
+    typeof says === 'string' ? filled(says, given) : says(given, atMs),
+  ...repetition,
+});
+
+const filled = (template: string, given: Readonly<Record<string, Value>>): string =>
+  template.replaceAll(/\{(\w+)(?:: ([^}]+))?\}/gu, (_, name: string, noun?: string) => {
+    const value = given[name] ?? 'no reason is known';
+    if (noun !== undefined) return counted(Number(value), noun);
+    return Array.isArray(value) ? value.join('; ') : String(value);
+  });
+
+/** The live lane is the usual one, so only the other is named. */
+const laneText = (feed: string, lane: string) => (lane === 'live' ? feed : `${feed} (${lane})`);
+
+const feedFailure = (level: 'warn' | 'error') =>
+  define(level, ['feed', 'lane', 'state', 'failure', 'reason'], '{feed}: {state}: {reason}', {
+    repeats: 'feed',
+  });
+
+const keyFailure = (level: 'warn' | 'error', advice: string) =>
+  define(level, ['variable', 'failure', 'problem'], `{variable}: {failure}: {problem}. ${advice}`, {
+    repeats: 'variable',
+  });
+
+const databaseFailure = (level: 'debug' | 'warn') =>
+  define(level, ['error'], '{error}', { repeats: 'database' });
+
+/** Every event of the log, by its stable name (docs/logs.md). */
+export const events = {
+  'start.ready': define(
+    'info',
+    ['feeds', 'chains', 'next_poll'],
+    ({ feeds, chains, next_poll }, atMs) =>
+      `${counted(feeds, 'feed')} of ${counted(chains, 'chain')}; ${next_poll === null ? 'no schedule is ever due' : `next poll in ${duration(Math.max(0, Math.round((Date.parse(next_poll) - atMs) / 1000)))}`}; Ctrl-C stops`,
+  ),
+  'http.listening': define('info', ['url'], '{url}'),
+  'start.stopped': define('info', [], 'what was read is kept; the next start goes on from there'),
+  'start.failed': define('error', ['problems'], '{problems}'),
+  'feed.updated': define(
+    'info',
+    ['feed', 'lane', 'added', 'changed', 'quarantined', 'pages', 'requests', 'credits', 'seconds'],
+    ({ feed, lane, added, changed, quarantined, pages, seconds }) =>
+      [
+        `${laneText(feed, lane)}: ${counted(added, 'new', 'new')}`,
+        ...(changed === 0 ? [] : [counted(changed, 'changed', 'changed')]),
+        ...(quarantined === 0 ? [] : [`${counted(quarantined, 'item')} in quarantine`]),
+        counted(pages, 'page'),
+        duration(seconds),
+      ].join(', '),
+  ),
+  'feed.reading': define(
+    'info',
+    ['feed', 'lane', 'items', 'pages', 'seconds'],
+    ({ feed, lane, items, pages, seconds }) =>
+      `${laneText(feed, lane)}: ${counted(items, 'item')}, ${counted(pages, 'page')} in ${duration(seconds)}, and goes on`,
+  ),
+  'feed.polled': define(
+    'debug',
+    ['feed', 'lane', 'pages', 'requests', 'credits', 'seconds'],
+    ({ feed, lane, pages, seconds }) =>
+      `${laneText(feed, lane)}: nothing new, ${counted(pages, 'page')}, ${duration(seconds)}`,
+  ),
+  'feed.drift': define(
+    'warn',
+    ['feed', 'lane', 'ways', 'kind', 'path', 'detail', 'page'],
+    ({ feed, ways, kind, path, detail }) =>
+      `${feed}: items differ in ${counted(ways, 'new way')}, such as ${kind} ${path}${detail === '' ? '' : ` (${detail})`}. verify lists them.`,
+  ),
+  'feed.failure': feedFailure('warn'),
+  'feed.failed': feedFailure('error'),
+  'feed.internal-error': define(
+    'error',
+    ['feed', 'lane', 'reason', 'stack'],
+    '{feed}: failed: {reason}',
+    { repeats: 'feed' },
+  ),
+  'key.waiting': keyFailure('warn', 'Its feeds go on by themselves.'),
+  'key.refused': keyFailure('error', 'Set a key that the explorer accepts, and start again.'),
+  'key.accepted': define('info', ['variable', 'was'], '{variable}: works again, was {was}', {
+    ends: 'variable',
+  }),
+  'chain.unknown': define(
+    'error',
+    ['chain', 'problem'],
+    'chain {chain}: {problem}. Check its number, or remove it from the configuration.',
+    { repeats: 'chain' },
+  ),
+  'feed.recovered': define('info', ['feed', 'was', 'reason'], '{feed}: works again, was {was}', {
+    ends: 'feed',
+  }),
+  'feed.source-mismatch': define(
+    'warn',
+    ['feed', 'lane'],
+    '{feed}: is read from another explorer since; this process makes no request for it',
+    { repeats: 'feed' },
+  ),
+  'slice.started': define('debug', ['feed', 'lane'], '{feed} ({lane}): started'),
+  'slice.done': define(
+    'debug',
+    ['feed', 'lane', 'ms', 'outcome'],
+    '{feed} ({lane}): {outcome} after {ms} ms',
+  ),
+  'job.taken-over': define(
+    'warn',
+    ['queue', 'key'],
+    '{key} in {queue}: its worker is gone, another one goes on',
+  ),
+  'database.embedded': define('info', ['folder'], 'embedded Postgres; its data is in {folder}'),
+  'database.locked': define(
+    'info',
+    ['reason'],
+    ({ reason }) => reason ?? 'waits for another process',
+  ),
+  'database.away': define(
+    'warn',
+    ['error', 'again_in_ms'],
+    ({ error, again_in_ms }) => `${error}; again in ${duration(again_in_ms / 1000)}`,
+    { repeats: 'database' },
+  ),
+  'database.back': define('info', [], 'it answers again', { ends: 'database' }),
+  'queue.failure': databaseFailure('warn'),
+  'nudge.failure': databaseFailure('warn'),
+  'watch.failure': databaseFailure('debug'),
+  'housekeeping.failure': databaseFailure('warn'),
+  'sums.failure': databaseFailure('warn'),
+  'sums.long': define(
+    'info',
+    [],
+    'the daily tables are being brought up to date; stopped now, it goes on the next time',
+  ),
+  'archive.expired': define('info', ['pages'], '{pages: archived page} deleted'),
+  'ledger.pruned': define(
+    'info',
+    ['walks', 'pages', 'runs'],
+    '{walks: old walk} that brought nothing deleted, with {pages: page}',
+  ),
+};
+
+type EventName = keyof typeof events;
+
+type EventFields<Event extends EventName> = Parameters<(typeof events)[Event]['says']>[0];
+
+/** The log on stderr: only these events, with their fields. */
 export interface Log {
   /** Repeats are counted and logged at growing intervals with `times`, otherwise at debug. */
   write<Event extends EventName>(event: Event, fields: EventFields<Event>): void;
@@ -24,8 +232,6 @@ export interface LogStyle {
 }
 
 const plainStyle: LogStyle = { format: 'pretty', isColoured: false, now: () => performance.now() };
-
-type Values = Readonly<Record<string, unknown>>;
 
 /** The levels, least first, and their colours. */
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
@@ -66,11 +272,12 @@ function cleanFields(given: Values, clean: (text: string) => string): Values {
   };
   const entries = Object.entries(given);
   return Object.fromEntries(
-    entries.map(([name, value]) => [name, isForeign(name) ? cleanValue(value) : value]),
+    entries.map(([name, value]) => [
+      name,
+      foreign.has(schemaOfField(name)) ? cleanValue(value) : value,
+    ]),
   );
 }
-
-const isForeign = (name: string) => kindOfField(name).startsWith('text');
 
 function countOf(event: EventName, values: Values, counter: ReturnType<typeof countRepeats>) {
   const { repeats, ends } = events[event];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { events } from '../../src/events.ts';
+import { events } from '../../src/log.ts';
 import { code, docsTable } from './docs-table.ts';
 
 const table = (head: string) => docsTable('logs.md', head);

@@ -1,18 +1,8 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { events, kindOfField, type EventName, type FieldTypes } from '../../src/events.ts';
+import { events, schemaOfField } from '../../src/log.ts';
 
-const kinds: Readonly<Record<keyof FieldTypes, z.ZodType>> = {
-  name: z.string().min(1),
-  time: z.iso.datetime().nullable(),
-  number: z.number(),
-  text: z.string(),
-  'name or null': z.string().nullable(),
-  'text or null': z.string().nullable(),
-  texts: z.array(z.string()),
-};
-
-/** What a line of an event is, as src/events.ts says, and nothing else. */
+/** What a line of an event is, as src/log.ts says, and nothing else. */
 const schemas = new Map(
   Object.entries(events).map(([name, { level, fields, repeats, ends }]) => [
     name,
@@ -22,14 +12,14 @@ const schemas = new Map(
       level: (repeats ?? ends) ? z.enum([level, 'debug']) : z.literal(level),
       event: z.literal(name),
       msg: z.string().min(1),
-      ...Object.fromEntries(fields.map((field) => [field, kinds[kindOfField(field)]])),
+      ...Object.fromEntries(fields.map((field) => [field, schemaOfField(field)])),
       ...((repeats ?? ends) && { times: z.number() }),
     }),
   ]),
 );
 
 /** A line of the log as programs read it. */
-export type LogLine = Readonly<Record<string, unknown>> & { readonly event: EventName };
+export type LogLine = Readonly<Record<string, unknown>> & { readonly event: keyof typeof events };
 
 /** What stderr holds, each line of which has to be a known event with all its fields. */
 export function logLines(stderr: string): LogLine[] {
