@@ -11,8 +11,7 @@ import { grow } from '../test/harness/seeded/fill.ts';
 import { type Size, usualBlockMs } from '../test/harness/seeded/lists.ts';
 import { goRound, type Round } from '../test/harness/seeded/rounds.ts';
 import { openKept } from './server.ts';
-import { tableLines } from '../src/terminal/layout.ts';
-import { plainLook } from '../src/terminal/look.ts';
+import { plainLook, tableLines } from '../src/terminal/layout.ts';
 
 const { values } = parseArgs({
   options: {

@@ -20,8 +20,7 @@ import { pageItems, usualBlockMs } from '../test/harness/seeded/lists.ts';
 import { interruptSignal, startChild } from './child.ts';
 import { cpuOf, describeMachine } from './machine.ts';
 import { withServer } from './server.ts';
-import { tableLines } from '../src/terminal/layout.ts';
-import { plainLook } from '../src/terminal/look.ts';
+import { plainLook, tableLines } from '../src/terminal/layout.ts';
 
 const { values } = parseArgs({
   options: {

@@ -13,8 +13,7 @@ import { clusterCpuMs, describeMachine } from './machine.ts';
 import { withServer, type Server } from './server.ts';
 import { measureSync } from './sync.ts';
 import { withClient } from '../test/harness/client.ts';
-import { tableLines } from '../src/terminal/layout.ts';
-import { plainLook } from '../src/terminal/look.ts';
+import { plainLook, tableLines } from '../src/terminal/layout.ts';
 
 const { values } = parseArgs({
   options: {

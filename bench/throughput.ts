@@ -9,8 +9,7 @@ import { measureBareRead, measureCopy, type CopyFloor } from './floor.ts';
 import { describeMachine } from './machine.ts';
 import { withServer, type Server } from './server.ts';
 import { measureSync, type MemorySample, type SyncMeasure } from './sync.ts';
-import { tableLines } from '../src/terminal/layout.ts';
-import { plainLook } from '../src/terminal/look.ts';
+import { plainLook, tableLines } from '../src/terminal/layout.ts';
 
 /** How long the explorer lets every answer wait, in ms: a service across an ocean. */
 const latencyMs = 50;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { printable, printableLines } from './printable.ts';
 import { createRedactor, withoutPasswords } from './redact.ts';
-import { paint } from './terminal/look.ts';
+import { paint } from './terminal/layout.ts';
 import { counted, duration, whole } from './terminal/numbers.ts';
 
 type Values = Readonly<Record<string, unknown>>;

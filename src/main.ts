@@ -3,7 +3,6 @@ import { enableCompileCache } from 'node:module';
 import { performance } from 'node:perf_hooks';
 import { packageVersion } from './package-file.ts';
 import { type Context, programPrefix } from './cli/context.ts';
-import { lookOf } from './terminal/look.ts';
 
 // Caches compiled code, types stripped, in the system's temporary folder.
 enableCompileCache();
@@ -34,6 +33,7 @@ if (args.length === 1 && ['--version', '-V'].includes(args[0] ?? '')) {
 } else {
   // Loaded once signals are handled: loading may take seconds, in which a SIGTERM would kill.
   const { runProgram } = await import('./cli/program.ts');
+  const { lookOf } = await import('./terminal/layout.ts');
   // eslint-disable-next-line no-process-env -- handed on to config/, the only reader
   const { env } = process;
 

@@ -5,7 +5,7 @@ import type { Waiting } from '../db/lock.ts';
 import { errorOf } from '../failure.ts';
 import type { LogFormat, LogLevel } from '../log.ts';
 import { printableLines } from '../printable.ts';
-import type { Look } from '../terminal/look.ts';
+import type { Look } from '../terminal/layout.ts';
 
 /** The environment of the program; tests pass their own. */
 export interface World {

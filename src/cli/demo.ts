@@ -12,9 +12,8 @@ import { programFile } from '../package-file.ts';
 import { sum } from '../status/estimate.ts';
 import { count, type FeedStatus, statusDocument, type StatusDocument } from '../status/schema.ts';
 import { configuredFeeds, configuredLanes, withTargets } from '../sync/targets.ts';
-import { type Look, paint } from '../terminal/look.ts';
+import { type Look, nextLines, paint, prose } from '../terminal/layout.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
-import { nextLines, prose } from '../terminal/layout.ts';
 import {
   type CommandLine,
   commandLineOf,

@@ -8,8 +8,7 @@ import { readEnvironment } from '../config/environment.ts';
 import { configFileName } from '../config/load.ts';
 import { type OperationName, operationNames, operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
-import { nextLines, prose } from '../terminal/layout.ts';
-import type { Look } from '../terminal/look.ts';
+import { type Look, nextLines, prose } from '../terminal/layout.ts';
 import { type CommandLine, type Context, type Registry, UsageError } from './context.ts';
 import { addFeedOptions, chainOf, type ChosenFeeds } from './options.ts';
 

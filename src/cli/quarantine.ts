@@ -7,7 +7,7 @@ import {
   type QuarantineFilter,
   retryQuarantined,
 } from '../quarantine/quarantine.ts';
-import { tableLines, fit } from '../terminal/layout.ts';
+import { fit, tableLines } from '../terminal/layout.ts';
 import { count } from '../status/schema.ts';
 import { addFeedOptions, collect, wholeNumber, type ChosenFeeds } from './options.ts';
 import { openData } from './database.ts';

@@ -12,8 +12,7 @@ import { readAnswer, unlessAborted, type Column, type Piece, type Row } from '..
 import { isNumber, isText, jsonText, readTypeNames } from '../query/value.ts';
 import { parseDuration } from '../time.ts';
 import { counted } from '../terminal/numbers.ts';
-import { tableLines, widthOf } from '../terminal/layout.ts';
-import { plainLook, type Look } from '../terminal/look.ts';
+import { type Look, plainLook, tableLines, widthOf } from '../terminal/layout.ts';
 import { count } from '../status/schema.ts';
 import { openData } from './database.ts';
 import { addDemo, wholeNumber } from './options.ts';

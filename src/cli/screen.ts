@@ -1,7 +1,7 @@
 import { every } from '../time.ts';
 import { createLog, type Log, type LogFormat } from '../log.ts';
 import type { StatusDocument } from '../status/schema.ts';
-import { type Look, paint } from '../terminal/look.ts';
+import { type Look, paint } from '../terminal/layout.ts';
 import type { Context } from './context.ts';
 
 /** Progress and log lines share stderr: neither overwrites the other. Disposing of it clears it. */

@@ -22,8 +22,7 @@ import { isRunning } from '../status/lanes.ts';
 import { clock } from '../status/reasons.ts';
 import { count, failureOrNull, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
-import { fit, prose } from '../terminal/layout.ts';
-import { type Look, paint } from '../terminal/look.ts';
+import { fit, type Look, paint, prose } from '../terminal/layout.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import {
   addBounds,

@@ -10,8 +10,7 @@ import {
   verifyReport,
 } from '../status/verify.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
-import { tableLines, prose, widthOf } from '../terminal/layout.ts';
-import { type Look, mark, paint } from '../terminal/look.ts';
+import { type Look, mark, paint, prose, tableLines, widthOf } from '../terminal/layout.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import { type Context, exits, type Registry, type CommandLine } from './context.ts';
 import { addDemo } from './options.ts';

@@ -11,7 +11,7 @@ import { testKey } from './explorer.ts';
 import type { WorkerSettings } from './worker-process.ts';
 import type { Random } from '../../simulator/random.ts';
 import { runProgram } from '../../src/cli/program.ts';
-import { plainLook } from '../../src/terminal/look.ts';
+import { plainLook } from '../../src/terminal/layout.ts';
 
 /**
  * What has not come by then never will, in ms. Time limits of tests are for hangs alone: this is

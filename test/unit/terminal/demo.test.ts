@@ -3,7 +3,7 @@ import { feedOf, statusOf } from '../../harness/status.ts';
 import { expectToFit, usual } from './looks.ts';
 import { commandLineOf } from '../../../src/cli/context.ts';
 import { demoText, type DemoResult } from '../../../src/cli/demo.ts';
-import { plainLook } from '../../../src/terminal/look.ts';
+import { plainLook } from '../../../src/terminal/layout.ts';
 
 /** What npm prints before a script's output, the command itself, and the prompt after it. */
 const linesAround = 4 + 1 + 1;

@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'vitest';
-import { widthOf } from '../../../src/terminal/layout.ts';
-import type { Look } from '../../../src/terminal/look.ts';
+import { type Look, widthOf } from '../../../src/terminal/layout.ts';
 
 /** What the snapshot of a scene is drawn on. */
 export const usual: Look = { isTerminal: true, columns: 80, isColoured: false };

@@ -3,8 +3,19 @@ import { stripVTControlCharacters } from 'node:util';
 import { Command } from 'commander';
 import { commandLineOf, programPrefix } from '../../../src/cli/context.ts';
 import { commands } from '../../../src/cli/program.ts';
-import { bar, tableLines, fit, pad, widthOf, wrap } from '../../../src/terminal/layout.ts';
-import { lookOf, plainLook, type Look, mark, paint } from '../../../src/terminal/look.ts';
+import {
+  bar,
+  fit,
+  type Look,
+  lookOf,
+  mark,
+  pad,
+  paint,
+  plainLook,
+  tableLines,
+  widthOf,
+  wrap,
+} from '../../../src/terminal/layout.ts';
 import {
   bytes,
   compact,

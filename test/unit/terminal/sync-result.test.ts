@@ -5,7 +5,7 @@ import { expectToFit, usual } from './looks.ts';
 import { exits } from '../../../src/cli/context.ts';
 import { syncText, type SyncDocument } from '../../../src/cli/sync.ts';
 import type { FeedStatus } from '../../../src/status/schema.ts';
-import { plainLook, type Look } from '../../../src/terminal/look.ts';
+import { type Look, plainLook } from '../../../src/terminal/layout.ts';
 
 type Lane = SyncDocument['lanes'][number];
 

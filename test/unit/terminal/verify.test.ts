@@ -12,7 +12,7 @@ import {
 import { verifyDocument, type VerifyDocument } from '../../../src/status/verify.ts';
 import { expectToFit, usual } from './looks.ts';
 import { verifyText } from '../../../src/cli/verify.ts';
-import { plainLook, type Look } from '../../../src/terminal/look.ts';
+import { type Look, plainLook } from '../../../src/terminal/layout.ts';
 
 const source = { chain_id: 10, operation: 'optimism-batch-blocks', unit: 'batches' } as const;
 const read = (raw: RawFinding) => findingOf(raw, source, 'unverified');
