@@ -15,8 +15,7 @@ import { type Waiting, withAdvisoryLock } from './db/lock.ts';
 import { migrate, type Migrated } from './db/migrate.ts';
 import { areRolesGranted, grantRoles } from './db/roles.ts';
 import { demandSession } from './db/route.ts';
-import { type DatabaseTimeouts, workTimeouts } from './db/timeouts.ts';
-import { openWorkPools } from './db/pool.ts';
+import { type DatabaseTimeouts, openWorkPools, workTimeouts } from './db/pool.ts';
 import type { Database } from './db/transaction.ts';
 import { openBudget } from './explorer/budget.ts';
 import {

@@ -11,7 +11,7 @@ import {
 } from '../db/failure.ts';
 import { demandServer, readSchema } from '../db/migrate.ts';
 import { demandSession } from '../db/route.ts';
-import { parseUrl } from '../db/timeouts.ts';
+import { parseUrl } from '../db/pool.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import { parseBody } from '../explorer/response.ts';

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { prepareDatabase } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
-import { withName } from '../db/timeouts.ts';
+import { withName } from '../db/pool.ts';
 import { feedName } from '../lists/feed.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { programFile } from '../package-file.ts';

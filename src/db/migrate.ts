@@ -111,8 +111,6 @@ export async function readSchema(pool: Pool, folder = packagedFolder) {
     /** Migrations of a newer program; its views count as one. */
     ahead:
       [...applied].filter((when) => when > newest).length + (isNewerProgram(made?.program) ? 1 : 0),
-    /** The newest applied migration; null: none. */
-    schema_version: applied.size === 0 ? null : String(Math.max(...applied)),
     /** The hash of the files that made the views; null: none. */
     views: made?.hash ?? null,
   };

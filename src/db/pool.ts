@@ -1,46 +1,84 @@
 import { type ClientBase, Pool } from 'pg';
-import {
-  keepAliveDelayMs,
-  quickReading,
-  settingsFor,
-  withSettings,
-  type DatabaseTimeouts,
-  type ServerSettings,
-} from './timeouts.ts';
 import type { SessionWay } from './route.ts';
 
 /** A sleeping or distant server answers within 2 s. Also bounds the wait for a full pool. */
 const connectTimeoutMs = 10_000;
+/** Before the first probe of a silent connection: Linux's default is two hours. */
+const keepAliveDelayMs = 10_000;
+
+export type ServerSettings = Readonly<Record<string, number | string>>;
+
+/** Time limits of a connection. */
+export interface DatabaseTimeouts {
+  /** Without a query's answer by then, in ms, its connection counts as lost, and is closed. */
+  readonly answerMs: number;
+  /** The server's limits for statements, which hold locks, and for silent transactions and sessions. */
+  readonly server?: ServerSettings;
+}
+
+/**
+ * For work on pages. Statements take ms; one of a minute waits for a lock, and the server ends it before the client
+ * gives up. Transactions never wait for the explorer: a silent one hangs, and holds rows that others need.
+ */
+export const workTimeouts: DatabaseTimeouts = {
+  answerMs: 75_000,
+  server: { statement_timeout: 60_000, idle_in_transaction_session_timeout: 2_500 },
+};
+
+/** The server's probes: by default it keeps a vanished machine's locks for two hours. */
+const serverKeepAlive = {
+  tcp_keepalives_idle: 10,
+  tcp_keepalives_interval: 3,
+  tcp_keepalives_count: 3,
+};
+
+/** Compiling a statement as large as coverage's takes seconds, more than it saves. */
+export const quickReading: ServerSettings = { jit: 'off' };
+
+interface ConnectionOptions {
+  readonly url: string;
+  readonly max: number;
+  readonly applicationName: string;
+  /** Without them queries have no limit, as migrations need. */
+  readonly dbTimeouts?: DatabaseTimeouts;
+  readonly settings?: ServerSettings;
+  /** A pooler may refuse settings in a new connection's options: they are sent once it is open. */
+  readonly isPooled?: boolean;
+}
+
+const settingsOf = ({ dbTimeouts, settings }: ConnectionOptions): ServerSettings => ({
+  ...(dbTimeouts !== undefined && { ...serverKeepAlive, ...dbTimeouts.server }),
+  ...settings,
+});
+
+/** What node-postgres needs to know of a pool's connections. */
+export function connectionConfig(options: ConnectionOptions) {
+  const { url, max, applicationName, dbTimeouts, isPooled = false } = options;
+  return {
+    connectionString: isPooled ? url : withSettings(url, settingsOf(options)),
+    max,
+    application_name: applicationName,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveDelayMs,
+    ...(dbTimeouts !== undefined && { query_timeout: dbTimeouts.answerMs }),
+  };
+}
 
 /**
  * A pool of connections; int8 and numeric arrive as strings, because numbers lose digits. `idleTimeoutMs` 0 keeps
- * connections for ever. Without `dbTimeouts` queries have no limit, as migrations need. A
- * pooler may refuse `settings` in a new connection's options: with `isPooled` they are sent once it is open.
+ * connections for ever.
  */
-export function createPool(options: {
-  url: string;
-  max: number;
-  applicationName: string;
-  idleTimeoutMs?: number;
-  dbTimeouts?: DatabaseTimeouts;
-  settings?: ServerSettings;
-  isPooled?: boolean;
-}): Pool {
-  const { url, dbTimeouts, isPooled = false } = options;
-  const settings = {
-    ...(dbTimeouts !== undefined && settingsFor(dbTimeouts)),
-    ...options.settings,
-  };
+export function createPool({
+  idleTimeoutMs,
+  ...options
+}: ConnectionOptions & { readonly idleTimeoutMs?: number }): Pool {
   const pool = new Pool({
-    connectionString: isPooled ? url : withSettings(url, settings),
-    max: options.max,
-    application_name: options.applicationName,
+    ...connectionConfig(options),
     connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: keepAliveDelayMs,
-    ...(isPooled && { onConnect: (client) => configureSession(client, settings) }),
-    ...(dbTimeouts !== undefined && { query_timeout: dbTimeouts.answerMs }),
-    ...(options.idleTimeoutMs !== undefined && { idleTimeoutMillis: options.idleTimeoutMs }),
+    ...(options.isPooled && {
+      onConnect: (client) => configureSession(client, settingsOf(options)),
+    }),
+    ...(idleTimeoutMs !== undefined && { idleTimeoutMillis: idleTimeoutMs }),
   });
   // An error event of a dead connection without a listener ends the process: it comes from the pool
   // while idle, from the client while in use. The pool drops it, and its next query fails.
@@ -77,4 +115,26 @@ export function openWorkPools(way: SessionWay, dbTimeouts: DatabaseTimeouts) {
       applicationName: `${applicationName} budget`,
     }),
   };
+}
+
+/** Parses a Postgres URL. A socket's may lack a host; one is added, as in node-postgres. */
+export const parseUrl = (url: string): URL =>
+  URL.parse(url) ?? new URL(url.replace('@/', '@nowhere.invalid/'));
+
+/** The URL with an application name for `pg_stat_activity`. */
+export function withName(url: string, name: string): string {
+  const changed = parseUrl(url);
+  changed.searchParams.set('application_name', name);
+  return changed.href;
+}
+
+/** The URL with session settings; those that it already has win. */
+export function withSettings(url: string, settings: ServerSettings): string {
+  if (Object.keys(settings).length === 0) return url;
+  const changed = parseUrl(url);
+  const own = changed.searchParams.get('options') ?? '';
+  const flags = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
+  // The last of two wins: the user's own.
+  changed.searchParams.set('options', [...flags, own].join(' ').trim());
+  return changed.href;
 }

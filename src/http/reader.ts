@@ -1,12 +1,14 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import { createPool } from '../db/pool.ts';
+import { createPool, type DatabaseTimeouts, quickReading } from '../db/pool.ts';
 import { demandSession } from '../db/route.ts';
-import { quickReading } from '../db/timeouts.ts';
 import type { Database } from '../db/transaction.ts';
 
 /** In ms; a second is long for a reader. */
-const timeouts = { statementMs: 5_000, answerMs: 15_000, idleTransactionMs: 15_000 } as const;
+const timeouts: DatabaseTimeouts = {
+  answerMs: 15_000,
+  server: { statement_timeout: 5_000, idle_in_transaction_session_timeout: 15_000 },
+};
 /** How long an idle connection stays open, in ms. */
 const idleMs = 60_000;
 const applicationName = 'explorer-etl page';

@@ -3,7 +3,7 @@ import { type Database, transact, type Transaction } from '../db/transaction.ts'
 
 /** Everything is summed up again so often: what changed without a trace is right again by then. */
 const recomputeEvery = '1 day';
-/** Longer than a transaction of this program may go on before it writes (`db/timeouts.ts`). */
+/** Longer than a transaction of this program may go on before it writes (`db/pool.ts`). */
 const longest = '10 minutes';
 /** How long a transaction that sums up is to take, in ms: a stop waits as long. */
 const turnMs = 100;

@@ -2,13 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
 import { fromDrizzle, PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
-import {
-  type DatabaseTimeouts,
-  keepAliveDelayMs,
-  settingsFor,
-  withSettings,
-  workTimeouts,
-} from '../db/timeouts.ts';
+import { connectionConfig, type DatabaseTimeouts, workTimeouts } from '../db/pool.ts';
 import type { Database, Transaction } from '../db/transaction.ts';
 import { type FeedLane, feedName, ofLane } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
@@ -53,11 +47,30 @@ export interface BossOptions {
   readonly dbTimeouts?: DatabaseTimeouts;
 }
 
+/**
+ * pg-boss hands these to its pool. It runs each statement on a connection taken for it alone, which
+ * is closed when `query_timeout` passes.
+ */
+const bossConfig = ({
+  databaseUrl: url,
+  isPooled = false,
+  dbTimeouts = workTimeouts,
+}: Pick<BossOptions, 'databaseUrl' | 'isPooled' | 'dbTimeouts'>) => ({
+  ...connectionConfig({
+    url,
+    isPooled,
+    dbTimeouts,
+    max: bossConnections,
+    applicationName: 'explorer-etl jobs',
+  }),
+  schema: 'pgboss',
+});
+
 /** pg-boss on an installed schema: it creates and migrates nothing, so it needs no right to. */
 export async function startBoss(options: BossOptions): Promise<PgBoss> {
-  const { databaseUrl, isPooled = false, log, supervise, dbTimeouts } = options;
+  const { log, supervise } = options;
   const boss = new PgBoss({
-    ...connection(databaseUrl, isPooled, dbTimeouts),
+    ...bossConfig(options),
     migrate: false,
     createSchema: false,
     superviseIntervalSeconds: superviseSeconds,
@@ -86,7 +99,11 @@ async function startOrStop(boss: PgBoss): Promise<void> {
  * transactions are each one message, so any pooler will do.
  */
 export async function installQueues(databaseUrl: string): Promise<void> {
-  const boss = new PgBoss({ ...connection(databaseUrl, true), supervise: false, schedule: false });
+  const boss = new PgBoss({
+    ...bossConfig({ databaseUrl, isPooled: true }),
+    supervise: false,
+    schedule: false,
+  });
   let failure: Error | null = null;
   boss.on('error', (error) => {
     failure = error;
@@ -112,20 +129,6 @@ export async function installQueues(databaseUrl: string): Promise<void> {
   }
   if (failure !== null) throw failure;
 }
-
-/**
- * pg-boss hands these to its pool. It runs each statement on a connection taken for it alone, which
- * is closed when `query_timeout` passes.
- */
-const connection = (databaseUrl: string, isPooled: boolean, dbTimeouts = workTimeouts) => ({
-  connectionString: isPooled ? databaseUrl : withSettings(databaseUrl, settingsFor(dbTimeouts)),
-  application_name: 'explorer-etl jobs',
-  max: bossConnections,
-  keepAlive: true,
-  keepAliveInitialDelayMillis: keepAliveDelayMs,
-  query_timeout: dbTimeouts.answerMs,
-  schema: 'pgboss',
-});
 
 /** How often runs are looked for, in seconds. Notified, a worker would leave it at 30 s by itself. */
 const pollSeconds = 1;

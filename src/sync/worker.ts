@@ -114,7 +114,7 @@ export async function openPresence(way: SessionWay, post: keyof typeof posts) {
     max: 1,
     applicationName: 'explorer-etl locks',
     idleTimeoutMs: 0,
-    dbTimeouts: { answerMs: silenceMs, idleSessionMs: silenceMs },
+    dbTimeouts: { answerMs: silenceMs, server: { idle_session_timeout: silenceMs } },
   });
   const closing = new AbortController();
   const lock = 'select pg_try_advisory_lock_shared($1, $2)';

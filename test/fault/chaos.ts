@@ -32,7 +32,10 @@ const startBoundMs = 60_000;
 /** A command that has not ended by then hangs, in ms: the longest reads a whole list again. */
 const commandBoundMs = 600_000;
 /** Short, so that a database that swallows what it is sent is found within a minute. */
-const dbTimeouts = { statementMs: 8_000, answerMs: 10_000, idleTransactionMs: 5_000 };
+const dbTimeouts = {
+  answerMs: 10_000,
+  server: { statement_timeout: 8_000, idle_in_transaction_session_timeout: 5_000 },
+};
 
 const latencyMs = 20;
 const minuteMs = 60_000;

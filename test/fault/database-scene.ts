@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
+import type { DatabaseTimeouts } from '../../src/db/pool.ts';
 import { configuredLanes } from '../../src/sync/targets.ts';
 import type { OpenDatabase } from '../harness/database.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
@@ -19,9 +19,8 @@ const pageSize = 10;
 
 /** As `workTimeouts`, for tests that wait for its end: statements take milliseconds here. */
 export const shortTimeouts: DatabaseTimeouts = {
-  statementMs: 3_000,
   answerMs: 4_500,
-  idleTransactionMs: 3_000,
+  server: { statement_timeout: 3_000, idle_in_transaction_session_timeout: 3_000 },
 };
 
 /** A `start` in this process that copies a small chain into a database behind a proxy; it has stored the first pages. */

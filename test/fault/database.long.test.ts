@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
+import type { DatabaseTimeouts } from '../../src/db/pool.ts';
 import { databaseAt, freshDatabase, ownServer } from '../harness/database.ts';
 import { eventually } from '../harness/process.ts';
 import { openDatabaseScene, shortTimeouts, type DatabaseScene } from './database-scene.ts';

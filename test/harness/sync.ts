@@ -8,7 +8,7 @@ import {
 import { openEngine, prepareDatabase, type Engine, type EngineOptions } from '../../src/app.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { ChainSettings, Settings } from '../../src/config/settings.ts';
-import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
+import type { DatabaseTimeouts } from '../../src/db/pool.ts';
 import type { Timeouts } from '../../src/explorer/client.ts';
 import type { ScopeBounds } from '../../src/lists/list.ts';
 import type { ResweepRule } from '../../src/lists/newest-first/coverage.ts';
@@ -56,9 +56,8 @@ export const shortChain = {
  * got round to is not lost.
  */
 export const patient: DatabaseTimeouts = {
-  statementMs: hangMs,
   answerMs: hangMs,
-  idleTransactionMs: hangMs,
+  server: { statement_timeout: hangMs, idle_in_transaction_session_timeout: hangMs },
 };
 
 /** Faster than any test can ask. */

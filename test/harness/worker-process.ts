@@ -6,7 +6,7 @@ import { DatabaseError } from 'pg';
 import { openEngine, prepareDatabase } from '../../src/app.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { describeDatabaseError, isConnectionLost } from '../../src/db/failure.ts';
-import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
+import type { DatabaseTimeouts } from '../../src/db/pool.ts';
 import { whileCurrent } from '../../src/db/migrate.ts';
 import { createLog } from '../../src/log.ts';
 import { DatabaseUnavailableError, openDatabase } from '../../src/open-database.ts';

@@ -8,7 +8,7 @@ import {
   type SimulatorOptions,
 } from '../../simulator/index.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import type { DatabaseTimeouts } from '../../src/db/timeouts.ts';
+import type { DatabaseTimeouts } from '../../src/db/pool.ts';
 import { createLog } from '../../src/log.ts';
 import { installQueues, startBoss } from '../../src/sync/queue.ts';
 import { type ConfiguredLane, configuredLanes } from '../../src/sync/targets.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { forLibpq } from '../../src/cli/db.ts';
-import { withName, withSettings } from '../../src/db/timeouts.ts';
+import { withName, withSettings } from '../../src/db/pool.ts';
 
 test.each([
   ['postgres://u:p@h:5433/d', 'postgres://u:p@h:5433/d?options=-c+jit%3Doff'],
