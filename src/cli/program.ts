@@ -130,8 +130,9 @@ async function endInFailure(
   const write = (failure: Failure) =>
     options.isDocumented ? writeFailure(world, failure) : failure.exit;
   const { signal } = world;
-  // The command only waited: there is no unfinished work.
-  if (error === null || (signal.aborted && error === signal.reason)) return write(interruption);
+  // The command only waited: there is no unfinished work. Timers wrap the signal's reason.
+  const isSignal = error instanceof Error && [error, error.cause].includes(signal.reason);
+  if (error === null || (signal.aborted && isSignal)) return write(interruption);
   const commandLine = commandLineOf({ ...world, demo: false });
   // The parser has reported it.
   if (error instanceof CommanderError) return write(wrongFlags(error, commandLine));

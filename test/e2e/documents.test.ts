@@ -270,9 +270,12 @@ describe('a failure with --json is a document of its own, and a message on stder
     expect(stdout).toContain('npx explorer-etl query --list');
   });
 
-  test('a signal', async () => {
-    const { stdout } = await call(['query', 'select 1', '--json'], {
-      env: { DATABASE_URL: database.url },
+  test.each([
+    ['while a query waits', ['query', 'select 1', '--json']],
+    ['between two requests', ['check', '--chain', '10', '--json']],
+  ])('a signal %s', async (_, args) => {
+    const { stdout } = await call(args, {
+      env: { DATABASE_URL: database.url, EXPLORER_API_KEY: 'a-key' },
       signal: AbortSignal.abort(),
     });
     expect(JSON.parse(stdout)).toMatchObject({
