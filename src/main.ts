@@ -60,6 +60,7 @@ function openStdout(): Pick<Context, 'stdout' | 'drained'> {
   });
   return {
     stdout: (text) => void stdout.write(text),
-    drained: async () => void (stdout.writableNeedDrain && (await once(stdout, 'drain'))),
+    drained: async (signal) =>
+      void (stdout.writableNeedDrain && (await once(stdout, 'drain', { signal }))),
   };
 }

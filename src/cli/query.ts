@@ -8,7 +8,7 @@ import { nearest } from '../config/select.ts';
 import { printable, printableLines } from '../printable.ts';
 import { StatementError } from '../query/failure.ts';
 import { questions, readQuestion, statementOf, type Question } from '../query/question.ts';
-import { readAnswer, unlessAborted, type Column, type Piece, type Row } from '../query/read.ts';
+import { readAnswer, type Column, type Piece, type Row } from '../query/read.ts';
 import { isNumber, isText, jsonText, readTypeNames } from '../query/value.ts';
 import { parseDuration } from '../time.ts';
 import { counted } from '../terminal/numbers.ts';
@@ -215,7 +215,7 @@ const writeDocument: Writer = async ({ stdout, drained, signal }, answer, pool) 
     });
     stdout((isBegun ? '' : await documentHead(columns, pool)) + printableLines(lines.join('')));
     // As fast as stdout takes it; a signal ends the wait.
-    if (drained !== undefined) await unlessAborted(drained(), signal);
+    await drained?.(signal);
     [cut, isBegun] = [isCut, true];
   }
   const rest = Object.entries({ row_count: written, cut, exit: exits.done });

@@ -56,50 +56,34 @@ export async function* readAnswer(
   { timeoutMs, limit, signal }: Bounds,
 ): AsyncGenerator<Piece> {
   demandReading(statement.text);
-  const session = await unlessAborted(pool.connect(), signal, (late) => late.release(true));
+  signal.throwIfAborted();
+  // A silent server never answers, so nothing waits for it alone.
+  const aborted = Promise.withResolvers<never>();
+  aborted.promise.catch(() => undefined);
+  let pid: number | null = null;
+  const abort = () => {
+    aborted.reject(signal.reason as Error);
+    if (pid !== null) pool.query('select pg_cancel_backend($1)', [pid]).catch(() => undefined);
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  const connecting = pool.connect();
   let isDone = false;
   try {
-    const pid = await unlessAborted(beginReading(session, timeoutMs), signal);
-    const cancel = () =>
-      void pool.query('select pg_cancel_backend($1)', [pid]).catch(() => undefined);
-    signal.addEventListener('abort', cancel, { once: true });
-    try {
-      signal.throwIfAborted();
-      const isCut = yield* readRows(session, statement, limit);
-      if (!isCut) await session.query('rollback');
-      isDone = !isCut;
-    } finally {
-      signal.removeEventListener('abort', cancel);
-    }
+    const session = await Promise.race([connecting, aborted.promise]);
+    pid = await Promise.race([beginReading(session, timeoutMs), aborted.promise]);
+    const isCut = yield* readRows(session, statement, limit);
+    if (!isCut) await session.query('rollback');
+    isDone = !isCut;
   } catch (error) {
     signal.throwIfAborted();
     throw explainFailure(error, statement.text, timeoutMs);
   } finally {
-    // A closed session ends its unfinished statement.
-    session.release(!isDone);
-  }
-}
-
-/**
- * Waits for a promise or an abort: a silent server never answers. `discard` gets a later value.
- * @throws `signal.reason` if the signal aborts first
- */
-export async function unlessAborted<T>(
-  promise: Promise<T>,
-  signal: AbortSignal,
-  discard: (late: T) => void = () => undefined,
-): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason as Error);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    signal.throwIfAborted();
-    return await Promise.race([promise, aborted.promise]);
-  } catch (error) {
-    if (signal.aborted) promise.then(discard, () => undefined);
-    throw error;
-  } finally {
     signal.removeEventListener('abort', abort);
+    // A closed session ends its unfinished statement.
+    connecting.then(
+      (session) => session.release(!isDone),
+      () => undefined,
+    );
   }
 }
 
