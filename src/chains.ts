@@ -33,7 +33,7 @@ const usualDecimals = 18;
 const testEther = 'SepoliaETH';
 
 /** Names for numbers in use; any other chain works under its number. */
-const knownChains: ReadonlyMap<number, KnownChain> = new Map([
+export const knownChains: ReadonlyMap<number, KnownChain> = new Map([
   [1, other('ethereum', 'eth.blockscout.com')],
   [10, rollup('optimism', 'explorer.optimism.io')],
   [30, other('rootstock', 'rootstock.blockscout.com', 'RBTC')],
@@ -73,13 +73,3 @@ export const chainName = (id: number): string => knownChains.get(id)?.name ?? `c
 export const knownChainNames: readonly { readonly id: number; readonly name: string }[] = [
   ...knownChains,
 ].map(([id, { name }]) => ({ id, name }));
-
-/** Whether a chain is known here; others may be served too. */
-export const isKnownChain = (id: number): boolean => knownChains.has(id);
-
-export const hasOptimismBatches = (id: number): boolean =>
-  knownChains.get(id)?.hasOptimismBatches === true;
-
-/** Whether a chain is known to have none, so that requests are futile. */
-export const lacksOptimismBatches = (id: number): boolean =>
-  knownChains.get(id)?.hasOptimismBatches === false;

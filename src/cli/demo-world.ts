@@ -4,7 +4,6 @@ import { demoChains, demoStart, longestList } from '../../simulator/demo.ts';
 import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
 import { loadSettings } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
-import { hasRows } from '../db/query.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 import { registerFeeds } from '../sync/feeds.ts';
@@ -97,7 +96,7 @@ export async function openDemoExplorer(
   freely: number,
 ) {
   let stageRequests = 0;
-  let isOver = await hasAllRankings(db);
+  let isOver = (await readRankings(db)).are_read;
   const released = Promise.withResolvers<void>();
   const simulator = await startSimulator({
     seed: demoSeed,
@@ -117,9 +116,11 @@ export async function openDemoExplorer(
     release: released.resolve,
     /** Whether the rankings of the day before are stored, or those of earlier demos. */
     async isDayOver(): Promise<boolean> {
-      if (isOver || !(await hasAllRankings(db)) || (await areRankingsOpen(db))) return isOver;
-      await dateRankingsBack(db);
-      isOver = true;
+      if (isOver) return true;
+      const { are_read, are_open } = await readRankings(db);
+      // A worker that joined an open run would read no ranking of the new day.
+      isOver = are_read && !are_open;
+      if (isOver) await dateRankingsBack(db);
       return isOver;
     },
     close() {
@@ -146,22 +147,17 @@ const rankings = operationNames.flatMap((name) => {
 const isRanking = sql`
   feeds.operation = any(${sql.param(rankings.map(({ name }) => name))}::text[]) and ${isOfDemo}`;
 
-/** Whether every ranking of the demo was read whole. */
-const hasAllRankings = async (db: Database): Promise<boolean> =>
-  !(await hasRows(
-    db,
-    sql`
-      select from etl.feeds
-      where ${isRanking} and not exists (select from etl.rankings where rankings.feed = feeds.feed)
-    `,
-  ));
-
-/** Whether a run of a ranking is open: the next worker would join it, and read no ranking of the new day. */
-const areRankingsOpen = (db: Database): Promise<boolean> =>
-  hasRows(
-    db,
-    sql`select from etl.runs join etl.feeds using (feed) where runs.state = 'open' and ${isRanking}`,
-  );
+/** Whether every ranking of the demo was read whole; and whether a run is open, which the next worker would join. */
+async function readRankings(db: Database) {
+  const { rows } = await db.execute<Record<'are_read' | 'are_open', boolean>>(sql`
+    select coalesce(bool_and(exists (select from etl.rankings where rankings.feed = feeds.feed)), true) as are_read,
+           coalesce(bool_or(exists (select from etl.runs where runs.feed = feeds.feed and state = 'open')), false)
+             as are_open
+    from etl.feeds
+    where ${isRanking}
+  `);
+  return rows[0] ?? { are_read: true, are_open: false };
+}
 
 /** Dates rankings as the simulated explorer's clock did; all, or if the demo is killed none. */
 const dateRankingsBack = (db: Database): Promise<void> =>

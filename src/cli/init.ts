@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { isCancel, multiselect } from '@clack/prompts';
 import { z } from 'zod';
-import { chainName, isKnownChain, knownChainNames } from '../chains.ts';
+import { chainName, knownChainNames, knownChains } from '../chains.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { configFileName } from '../config/load.ts';
 import { type OperationName, operationNames, operations } from '../lists/registry.ts';
@@ -47,7 +47,7 @@ async function init(context: Context, options: ChosenFeeds) {
           chains: [...new Set(chain?.map((flag) => chainOf(flag, { chains: [] })) ?? [usualChain])],
           lists: operation ?? null,
         };
-  const unknown = chains.filter((id) => !isKnownChain(id));
+  const unknown = chains.filter((id) => !knownChains.has(id));
   writeFileSync(path, exampleConfig(chains, lists), { flag: 'wx' });
   const commandLine = context.commandLine;
   if (unknown.length > 0) {

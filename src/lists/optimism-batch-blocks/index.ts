@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lacksOptimismBatches } from '../../chains.ts';
+import { knownChains } from '../../chains.ts';
 import { generational, textOf } from '../../drift/fields.ts';
 import { addressHash, embeddedAddress } from '../../load/address.ts';
 import { numbered, operation } from '../define.ts';
@@ -119,6 +119,7 @@ export const optimismBatchBlocks = operation({
     list: 'batch blocks',
     items: 'blocks',
     about: 'Blocks of each Optimism batch.',
-    example: (chainId) => (lacksOptimismBatches(chainId) ? absent : example),
+    example: (chainId) =>
+      knownChains.get(chainId)?.hasOptimismBatches === false ? absent : example,
   },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hasOptimismBatches } from '../../chains.ts';
+import { knownChains } from '../../chains.ts';
 import { generational, textOf } from '../../drift/fields.ts';
 import { newestFirst, operation } from '../define.ts';
 import { count, hash, height, time } from '../item-rows.ts';
@@ -45,13 +45,13 @@ export const optimismBatches = operation({
     // A batch's counts change while its blocks are indexed.
     { schedule: '*/10 * * * *', overlap: '1h', resweep: [{ depth: '1d', every: '1d' }] },
   ),
-  offer: (chainId) => (hasOptimismBatches(chainId) ? 'usual' : 'absent'),
+  offer: (chainId) => (knownChains.get(chainId)?.hasOptimismBatches ? 'usual' : 'absent'),
   guide: {
     list: 'batches',
     items: 'batches',
     about: 'The list of Optimism batches: when and how each was posted to L1, newest first.',
     example: (chainId) =>
-      hasOptimismBatches(chainId)
+      knownChains.get(chainId)?.hasOptimismBatches
         ? `      # The history once: one page for every 50 batches. Then what is new.
       optimism-batches:
         schedule: '*/10 * * * *' # one page each time
