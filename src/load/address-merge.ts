@@ -1,18 +1,36 @@
 import { isDeepStrictEqual } from 'node:util';
+import { sql } from 'drizzle-orm';
 import type { Row } from '../db/row.ts';
+import type { Transaction } from '../db/transaction.ts';
 import {
+  type AddressList,
   addressListNames,
   type AddressObservation,
   type AddressRow,
   forLists,
+  listOf,
   type ReportedList,
   reputationConstant,
 } from './address.ts';
+import { addresses } from './tables.ts';
+import {
+  type ChildLink,
+  type ChildSet,
+  columnList,
+  insert,
+  keyMatch,
+  keyText,
+  recordset,
+  replaceChildren,
+  shapeOf,
+  storedByKey,
+  upsert,
+} from './upsert.ts';
 
 type Lends = (reported: Row, known: Row) => boolean;
 
 /** Of an address's list: one that says the same in all that was reported. Positions are taken from the new one. */
-export const sameMember: Lends = (reported, known) =>
+const sameMember: Lends = (reported, known) =>
   Object.entries(reported).every(
     ([column, value]) => value === null || JSON.stringify(value) === JSON.stringify(known[column]),
   );
@@ -102,14 +120,14 @@ const rules = {
 } as const satisfies Record<string, Rule>;
 
 export type MergedColumn = keyof typeof rules;
-export const mergedColumns = Object.keys(rules) as MergedColumn[];
+const mergedColumns = Object.keys(rules) as MergedColumn[];
 
 /** A column's rule as SQL; `missing` columns stay as stored. */
-export const mergeExpression = (column: MergedColumn, missing: readonly string[] = []): string =>
+const mergeExpression = (column: MergedColumn, missing: readonly string[] = []): string =>
   missing.includes(column) ? `t.${column}` : rules[column].sql(column);
 
 /** Two observations of one address in the pages of one transaction, as one. */
-export function mergeObservations(
+function mergeObservations(
   older: AddressObservation,
   newer: AddressObservation,
 ): AddressObservation {
@@ -161,3 +179,203 @@ function mergeLists(known: ReportedList | null, reported: ReportedList | null) {
     unread: unread.filter((position) => known.unread.includes(position)),
   };
 }
+
+/** The observations that may change something, several of one address as one, oldest page first. */
+export async function findNewValues(
+  tx: Transaction,
+  observations: readonly AddressObservation[],
+): Promise<Changes> {
+  const byHash = new Map<string, AddressObservation>();
+  for (const observation of observations) {
+    const before = byHash.get(observation.row.hash);
+    byHash.set(
+      observation.row.hash,
+      before === undefined ? observation : mergeObservations(before, observation),
+    );
+  }
+  return findChanges(tx, [...byHash.values()]);
+}
+
+/** Writes what pages report of known addresses, and the lists of all. */
+export async function writeChanges(
+  tx: Transaction,
+  { ofAdded, ofStored, ofLists }: Changes,
+): Promise<void> {
+  await upsertObservations(tx, [...ofStored, ...ofLists]);
+  for (const list of addressListNames) {
+    const link = links[list];
+    const members = ofAdded.flatMap((observation) => childRows(observation, list));
+    await insert(tx, link.table, members);
+    const reported = ofLists.flatMap((observation) => setOf(observation, list) ?? []);
+    await replaceChildren(tx, link, await completeLists(tx, link, reported));
+  }
+}
+
+function setOf(observation: AddressObservation, name: AddressList) {
+  const { page_id, lists } = observation;
+  const list = lists[name];
+  return list && { parent: ownerOf(observation, name), page_id, ...list };
+}
+
+function ownerOf({ row }: AddressObservation, name: AddressList) {
+  const { kind } = listOf(name);
+  return { chain_id: row.chain_id, address_hash: row.hash, ...(kind && { kind }) };
+}
+
+function childRows(observation: AddressObservation, name: AddressList): readonly Row[] {
+  const { lists, page_id } = observation;
+  const rows = lists[name]?.rows ?? [];
+  if (rows.length === 0) return rows;
+  const own = { ...ownerOf(observation, name), page_id };
+  return rows.map((row) => ({ ...row, ...own }));
+}
+
+/** One statement, and one more for each set of columns that some observations do not report. */
+async function upsertObservations(
+  tx: Transaction,
+  observations: readonly AddressObservation[],
+): Promise<void> {
+  const byMissing = Map.groupBy(observations, ({ missing }) => missing.join());
+  for (const [missing, alike] of byMissing) {
+    const columns = missing.split(',');
+    const rows = alike.map(({ row, page_id }) => ({ ...row, page_id }));
+    const rule = (column: string) => mergeExpression(column as MergedColumn, columns);
+    await upsert(tx, addresses, rows, 'any', rule);
+  }
+}
+
+/** Members that were not read stay as they are stored. Their addresses are locked by now. */
+async function completeLists(
+  tx: Transaction,
+  { table, setKey }: ChildLink,
+  reported: readonly (ChildSet & Pick<ReportedList, 'unread'>)[],
+): Promise<readonly ChildSet[]> {
+  const inPart = reported.filter(({ unread }) => unread.length > 0);
+  if (inPart.length === 0) return reported;
+  const given = { columns: setKey, rows: inPart.map(({ parent }) => parent) };
+  const stored = await storedByKey(tx, table, given);
+  return reported.map((set) => {
+    if (set.unread.length === 0) return set;
+    const known = stored.get(keyText(set.parent, setKey)) ?? [];
+    return { ...set, rows: completeMembers(set.rows, known, set.unread, sameMember) };
+  });
+}
+
+const links: Readonly<Record<AddressList, ChildLink>> = forLists((name) => {
+  const { table, kind } = listOf(name);
+  const setKey = ['chain_id', 'address_hash', ...(kind === undefined ? [] : ['kind'])];
+  return { table, parent: addresses, setKey, newness: 'set' };
+});
+
+interface Changes {
+  /** Of addresses that were added as reported, and have no lists yet. */
+  readonly ofAdded: readonly AddressObservation[];
+  /** Of others: those whose lists are stored as reported, and those whose lists may not be. */
+  readonly ofStored: readonly AddressObservation[];
+  readonly ofLists: readonly AddressObservation[];
+}
+
+/**
+ * Adds unknown addresses, and finds those stored otherwise, in one statement. Most are stored as reported: read
+ * here, they need no lock (a write), no insert that meets them, and no look at their lists. What another transaction
+ * writes meanwhile counts as later; an address that it has just added has no change here, and goes the long way.
+ */
+async function findChanges(
+  tx: Transaction,
+  observations: readonly AddressObservation[],
+): Promise<Changes> {
+  const whole = observations.filter(isWhole);
+  if (whole.length === 0) return { ofAdded: [], ofStored: [], ofLists: observations };
+  const shown = whole.map((observation, at) => ({
+    ...observation.row,
+    ...listValues(observation),
+    at,
+    page_id: observation.page_id,
+  }));
+  const { rows } = await tx.execute<{ at: number; change: Change }>(sql`
+    with excluded as materialized (
+      select * from ${recordset('reported', observedShape, observedColumns, shown)}
+    ), looked as materialized (
+      select *, ${sql.raw(changeOf)} as change from excluded
+    ), added as (
+      ${sql.raw(insertUnknown)}
+    )
+    select at, case when hash in (select hash from added) then 'added' else change end as change
+    from looked
+    where change is distinct from 'nothing'
+  `);
+  const those = (...what: readonly Change[]) =>
+    rows.flatMap(({ at, change }) => (what.includes(change) ? (whole[at] ?? []) : []));
+  return {
+    ofAdded: those('added'),
+    ofStored: those('columns'),
+    ofLists: [...those('lists', null), ...observations.filter((one) => !isWhole(one))],
+  };
+}
+
+/** What of an observation was not stored yet, at most; null: its address, which another transaction adds. */
+type Change = 'added' | 'columns' | 'lists' | null;
+
+/** What was read in part is completed by what is stored: it goes the long way. */
+const isWhole = ({ missing, lists }: AddressObservation) =>
+  missing.length === 0 && addressListNames.every((name) => !lists[name]?.unread.length);
+
+const shape = shapeOf(addresses);
+/** An observation, with its place among all and its lists. */
+const observedShape = {
+  ...shape,
+  types: {
+    ...shape.types,
+    at: 'int',
+    ...forLists(() => 'jsonb'),
+  },
+};
+const addressColumns = [...shape.key, 'page_id', ...mergedColumns];
+const observedColumns = [...addressColumns, 'at', ...addressListNames];
+
+/** The members of a list as the check compares them: in the order of their places, and of these columns. */
+const memberColumns = (name: AddressList) => ['position', ...Object.keys(listOf(name).columns)];
+const columnsByList = forLists(memberColumns);
+
+/** As SQL: adds the addresses that were not found, in the order of their keys, so that no two deadlock. */
+const insertUnknown = `
+  insert into ${shape.name} as t (${columnList(addressColumns)}, first_seen_at, updated_at)
+  select ${columnList(addressColumns)}, now(), now() from looked
+  where change is null
+  order by ${columnList(shape.key)}
+  on conflict do nothing
+  returning hash`;
+
+const listValues = ({ lists }: AddressObservation) =>
+  forLists((name) =>
+    lists[name]?.rows.map((member) => columnsByList[name].map((column) => member[column] ?? null)),
+  );
+
+const storedMembers = (name: AddressList, what = '') => `
+  select ${what} from ${shapeOf(links[name].table).name} as member
+  where member.chain_id = excluded.chain_id and member.address_hash = excluded.hash
+    ${listOf(name).kind === undefined ? '' : `and member.kind = '${listOf(name).kind}'`}`;
+
+const storedList = (name: AddressList) =>
+  `coalesce((${storedMembers(
+    name,
+    `jsonb_agg(jsonb_build_array(${columnList(columnsByList[name], 'member.')}) order by position)`,
+  )}), '[]')`;
+
+/** As SQL: what of an observation, a row `excluded`, is not stored yet by the rules of its merge. */
+const changeOf = `(
+  select case
+    when not (${addressListNames
+      .map(
+        (name) =>
+          `(excluded.${name} is null or case when excluded.${name} = '[]' then not exists (${storedMembers(name)}) else excluded.${name} = ${storedList(name)} end)`,
+      )
+      .join(' and ')}) then 'lists'
+    when (${columnList(mergedColumns, 't.')})
+         is distinct from (${mergedColumns.map((column) => mergeExpression(column)).join(', ')})
+      then 'columns'
+    else 'nothing'
+  end
+  from ${shape.name} as t
+  where ${keyMatch(shape.key, 't', 'excluded')}
+)`;

@@ -41,7 +41,7 @@ const argued: Readonly<Record<string, string>> = {
 
 /** Tables so small that a plan reads them whole or by an index, by what it knows of their sizes. */
 const eitherWay: ReadonlySet<string> = new Set([
-  'load/children.ts replaceChildren: explorer.listed_batches',
+  'load/upsert.ts replaceChildren: explorer.listed_batches',
   'lists/numbered/plan.ts nextSkipped: explorer.listed_batches',
   'lists/prune.ts prunableWalks: etl.runs',
   'lists/prune.ts deleteWalks: etl.runs',
