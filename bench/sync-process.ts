@@ -2,8 +2,8 @@
 import { type Engine, openEngine, prepareDatabase } from '../src/app.ts';
 import { createLog } from '../src/log.ts';
 import { openDatabase } from '../src/open-database.ts';
+import { configuredLanes } from '../src/sync/feeds.ts';
 import { syncOnce } from '../src/sync/once.ts';
-import { configuredLanes } from '../src/sync/targets.ts';
 import { readInput, tellParent } from './child.ts';
 import { settingsFor } from './explorer.ts';
 import { clusterCpuMs } from './machine.ts';

@@ -13,9 +13,9 @@ import {
 import { isPermissionDenied, MigrationError } from './db/failure.ts';
 import { type Waiting, withAdvisoryLock } from './db/lock.ts';
 import { migrate, type Migrated } from './db/migrate.ts';
+import { type DatabaseTimeouts, openWorkPools, workTimeouts } from './db/pool.ts';
 import { areRolesGranted, grantRoles } from './db/roles.ts';
 import { demandSession } from './db/route.ts';
-import { type DatabaseTimeouts, openWorkPools, workTimeouts } from './db/pool.ts';
 import type { Database } from './db/transaction.ts';
 import { openBudget } from './explorer/budget.ts';
 import {
@@ -30,11 +30,17 @@ import { listNames } from './lists/index.ts';
 import type { ScopeBounds } from './lists/list.ts';
 import type { Log } from './log.ts';
 import type { OpenDatabase } from './open-database.ts';
-import { originOf, registerFeeds } from './sync/feeds.ts';
+import {
+  configuredFeeds,
+  configuredLanes,
+  originOf,
+  reconcileTargets,
+  registerFeeds,
+  withTargets,
+} from './sync/feeds.ts';
 import { installQueues, startBoss } from './sync/queue.ts';
 import type { FetchPage } from './sync/request.ts';
 import type { ServeOptions } from './sync/serve.ts';
-import { configuredFeeds, configuredLanes, reconcileTargets, withTargets } from './sync/targets.ts';
 
 /** See docs/decisions/0002-page-transaction.md. */
 const writing = {

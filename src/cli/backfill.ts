@@ -3,19 +3,19 @@ import { type ChainSettings, requireApiKey, type Settings } from '../config/sett
 import { isBoundedBy, kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import { operationNames } from '../lists/registry.ts';
+import { configuredLanes } from '../sync/feeds.ts';
 import type { SyncTarget } from '../sync/once.ts';
-import { configuredLanes } from '../sync/targets.ts';
-import {
-  addBounds,
-  boundsOf,
-  boundExamples,
-  givenBounds,
-  addFeedOptions,
-  addSameData,
-  type ChosenFeeds,
-} from './options.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
 import { settingsOf } from './database.ts';
+import {
+  addBounds,
+  addFeedOptions,
+  addSameData,
+  boundExamples,
+  boundsOf,
+  type ChosenFeeds,
+  givenBounds,
+} from './options.ts';
 import { syncOnDatabase } from './sync.ts';
 
 interface BackfillOptions extends ChosenFeeds, ScopeBounds, SourceOptions {

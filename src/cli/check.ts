@@ -22,7 +22,7 @@ import { kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
 import type { OpenDatabase } from '../open-database.ts';
 import { printable } from '../printable.ts';
-import { type ConfiguredLane, configuredFeeds, configuredLanes } from '../sync/targets.ts';
+import { configuredFeeds, type ConfiguredLane, configuredLanes } from '../sync/feeds.ts';
 import { type Look, paint, prose } from '../terminal/layout.ts';
 import { counted } from '../terminal/numbers.ts';
 import { type Context, exits, type Registry } from './context.ts';

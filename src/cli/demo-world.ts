@@ -1,17 +1,16 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { demoChains, demoStart, longestList } from '../../simulator/demo.ts';
-import { startSimulator, type SimulatedChain } from '../../simulator/index.ts';
+import { type SimulatedChain, startSimulator } from '../../simulator/index.ts';
 import { loadSettings } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import { operationNames, operations } from '../lists/registry.ts';
-import { registerFeeds } from '../sync/feeds.ts';
-import { configuredFeeds } from '../sync/targets.ts';
 import { count } from '../status/schema.ts';
-import type { ChosenFeeds } from './options.ts';
-import { settingsOf } from './database.ts';
+import { configuredFeeds, registerFeeds } from '../sync/feeds.ts';
 import type { Context } from './context.ts';
+import { settingsOf } from './database.ts';
+import type { ChosenFeeds } from './options.ts';
 
 /** The seed of the demo's world; any other works too. */
 const demoSeed = 1;

@@ -11,18 +11,19 @@ import type { OpenDatabase } from '../open-database.ts';
 import { programFile } from '../package-file.ts';
 import { sum } from '../status/estimate.ts';
 import { count, type FeedStatus, statusDocument, type StatusDocument } from '../status/schema.ts';
-import { configuredFeeds, configuredLanes, withTargets } from '../sync/targets.ts';
+import { configuredFeeds, configuredLanes, withTargets } from '../sync/feeds.ts';
 import { type Look, nextLines, paint, prose } from '../terminal/layout.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import {
   type CommandLine,
   commandLineOf,
-  exits,
-  UsageError,
   type Context,
   type Exit,
+  exits,
   type Registry,
+  UsageError,
 } from './context.ts';
+import { demoDatabase, openFor } from './database.ts';
 import {
   type DemoExplorer,
   demoOrigin,
@@ -37,7 +38,6 @@ import {
   readStagePages,
   stageFeed,
 } from './demo-world.ts';
-import { demoDatabase, openFor } from './database.ts';
 import { servePage, urlOf } from './open.ts';
 import { openScreen, type Screen, watchStatus } from './screen.ts';
 import { feedTable } from './status.ts';

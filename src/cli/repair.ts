@@ -10,12 +10,11 @@ import {
   verifyFeeds,
   verifyReport,
 } from '../status/verify.ts';
-import { onlyRegistered } from '../sync/feeds.ts';
+import { configuredLanes, onlyRegistered, withTargets } from '../sync/feeds.ts';
 import type { SyncResult } from '../sync/once.ts';
-import { configuredLanes, withTargets } from '../sync/targets.ts';
-import { addFeedOptions, addSameData, type ChosenFeeds } from './options.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
 import { openStored, settingsOf } from './database.ts';
+import { addFeedOptions, addSameData, type ChosenFeeds } from './options.ts';
 import { concludeSync, syncTargets } from './sync.ts';
 import { costText } from './verify.ts';
 

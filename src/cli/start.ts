@@ -4,17 +4,17 @@ import { openEngine, prepareDatabase, type SourceOptions } from '../app.ts';
 import { requireApiKey, secretsOf, type Settings } from '../config/settings.ts';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import { whileCurrent } from '../db/migrate.ts';
-import { configuredFeeds, configuredLanes, nextPoll, withTargets } from '../sync/targets.ts';
 import type { HttpServer } from '../http/server.ts';
-import { serve } from '../sync/serve.ts';
 import type { Log } from '../log.ts';
 import { DatabaseUnavailableError, openDatabase } from '../open-database.ts';
-import { addSameData } from './options.ts';
+import { configuredFeeds, configuredLanes, nextPoll, withTargets } from '../sync/feeds.ts';
+import { serve } from '../sync/serve.ts';
 import type { Context, Exit, Registry } from './context.ts';
-import { failureOf, linesOf, writeFailure } from './failure.ts';
-import { addHttp, servePage, urlOf, wantedAddress, type HttpFlag } from './open.ts';
-import { formatOf, logOf } from './screen.ts';
 import { settingsOf } from './database.ts';
+import { failureOf, linesOf, writeFailure } from './failure.ts';
+import { addHttp, type HttpFlag, servePage, urlOf, wantedAddress } from './open.ts';
+import { addSameData } from './options.ts';
+import { formatOf, logOf } from './screen.ts';
 
 /** `start --json`, without `exit`: written at the end. */
 export const startDocument = z.strictObject({

@@ -2,38 +2,33 @@ import { z } from 'zod';
 import { openEngine, prepareDatabase, type SourceOptions } from '../app.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import { whileCurrent } from '../db/migrate.ts';
-import {
-  configuredFeeds,
-  configuredLanes,
-  withTargets,
-  reconcileTargets,
-} from '../sync/targets.ts';
-import { sumUp, tidyUp } from '../sync/serve.ts';
-import { syncOnce, type SyncResult, type SyncTarget } from '../sync/once.ts';
+import type { Database } from '../db/transaction.ts';
+import { failures } from '../failure.ts';
 import { feedName } from '../lists/feed.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import type { Log } from '../log.ts';
-import { failures } from '../failure.ts';
-import type { Database } from '../db/transaction.ts';
 import type { OpenDatabase } from '../open-database.ts';
-import { sum } from '../status/estimate.ts';
 import { printable } from '../printable.ts';
+import { sum } from '../status/estimate.ts';
 import { isRunning } from '../status/lanes.ts';
 import { clock } from '../status/reasons.ts';
 import { count, failureOrNull, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
+import { configuredFeeds, configuredLanes, reconcileTargets, withTargets } from '../sync/feeds.ts';
+import { syncOnce, type SyncResult, type SyncTarget } from '../sync/once.ts';
+import { sumUp, tidyUp } from '../sync/serve.ts';
 import { fit, type Look, paint, prose } from '../terminal/layout.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
+import { type CommandLine, type Context, type Exit, exits, type Registry } from './context.ts';
+import { openFor, reportLocation, settingsOf } from './database.ts';
 import {
   addBounds,
-  boundsOf,
-  boundExamples,
   addFeedOptions,
   addSameData,
+  boundExamples,
+  boundsOf,
   type ChosenFeeds,
 } from './options.ts';
-import { type CommandLine, exits, type Context, type Exit, type Registry } from './context.ts';
-import { openFor, settingsOf, reportLocation } from './database.ts';
 import { logOf, openScreen, type Screen, watchStatus } from './screen.ts';
 import { detailsOf, feedTable } from './status.ts';
 

@@ -7,7 +7,7 @@ import { operationNames, operations } from '../lists/registry.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
 import { type QuarantineFilter, readAgain, retryQuarantined } from '../quarantine/quarantine.ts';
-import { unpackBody } from '../sync/archive.ts';
+import { unpackBody } from '../sync/ledger.ts';
 import type { NormalisedPage, PageFacts } from '../sync/normalise.ts';
 
 /** Which archived pages are replayed; a list that is empty means all. */

@@ -6,7 +6,7 @@ import { byKind, kindOf } from '../lists/index.ts';
 import type { Estimates } from '../lists/list.ts';
 import { type OperationName, operations } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/settings.ts';
-import { feedsIn } from '../sync/targets.ts';
+import { feedsIn } from '../sync/feeds.ts';
 import { firingsPerDay } from './schedule.ts';
 
 /** The history left of a feed and the cost of a day, by these settings. */

@@ -4,8 +4,7 @@ import type { Database } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
 import { kindOf } from '../lists/index.ts';
 import type { Estimate } from '../lists/list.ts';
-import { withTargets } from '../sync/targets.ts';
-import { amount, amountOrNull, instant, range } from './schema.ts';
+import { withTargets } from '../sync/feeds.ts';
 import {
   estimateFeeds,
   type FeedEstimate,
@@ -13,6 +12,7 @@ import {
   sum,
   sumKnown,
 } from './estimate.ts';
+import { amount, amountOrNull, instant, range } from './schema.ts';
 
 const cost = { requests: range, credits: range };
 

@@ -4,13 +4,21 @@ import type { FeedLane, FeedState } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
 import type { HeldWalk, RunRow } from '../lists/tables.ts';
-import { linkAbort } from './abort.ts';
 import { beginWork, failureOf, type FeedFailure, recover, type Recovered } from './failures.ts';
 import { setFeedState } from './feeds.ts';
 import type { FetchPage, PageReader, SliceBudget } from './request.ts';
-import { closeRun, currentRun, hasOtherRun, lockFeed } from './runs.ts';
-import { brokenOrder, endWalk, hasRunningWalk, takeWalk, walkFailures } from './take-walk.ts';
-import { runWalk, type WalkOutcome, type WalkProgress } from './walk.ts';
+import {
+  brokenOrder,
+  closeRun,
+  currentRun,
+  endWalk,
+  hasOtherRun,
+  hasRunningWalk,
+  lockFeed,
+  takeWalk,
+  walkFailures,
+} from './runs.ts';
+import { linkAbort, runWalk, type WalkOutcome, type WalkProgress } from './walk.ts';
 
 /** What a slice leaves behind. */
 export type AdvanceOutcome =

@@ -2,8 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
 import type { Cursor } from '../lists/operation.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
-import type { CoverageState, CoveredRange } from './coverage.ts';
-import { missedEntry } from './judge.ts';
+import { type CoverageState, type CoveredRange, missedEntry } from './judge.ts';
 import type { ReadPage } from './walk.ts';
 
 /** Another worker has taken the walk over; what this one had in hand must not be written. */

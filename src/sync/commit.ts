@@ -15,7 +15,6 @@ import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
 import { type CountsByPage, shapeOf } from '../load/upsert.ts';
 import { signals } from '../signals.ts';
-import { archiveBodies } from './archive.ts';
 import {
   arrivingWalk,
   handOff,
@@ -24,9 +23,22 @@ import {
   moveCheckpoint,
   type WalkAdvance,
 } from './checkpoint.ts';
-import { type CoverageState, coverPages } from './coverage.ts';
-import { endBefore, endOf, isConclusive, recordPages, recordQuarantined } from './ledger.ts';
-import { cursorLoop, cursorText, missedEntry, type WalkEnd } from './judge.ts';
+import {
+  type CoverageState,
+  coverPages,
+  cursorLoop,
+  cursorText,
+  missedEntry,
+  type WalkEnd,
+} from './judge.ts';
+import {
+  archiveBodies,
+  endBefore,
+  endOf,
+  isConclusive,
+  recordPages,
+  recordQuarantined,
+} from './ledger.ts';
 import type { NormalisedPage } from './normalise.ts';
 import type { ReadPage } from './walk.ts';
 

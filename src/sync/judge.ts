@@ -1,17 +1,8 @@
 import type { Why } from '../failure.ts';
 import type { Cursor, KnownBlock, ListOrder, OrderKey, Scope } from '../lists/operation.ts';
-import { timedAbove } from '../lists/positions.ts';
 import type { WalkRow } from '../lists/tables.ts';
-import {
-  firstReported,
-  goesBackTo,
-  judgeOrder,
-  type PageOrder,
-  reportedPlaces,
-  timedPlaces,
-  withoutPlace,
-} from './order.ts';
-import type { Envelope, PageReader, ServedPage, Step } from './request.ts';
+import type { NormalisedPage } from './normalise.ts';
+import { firstReported, type PageOrder, type TrustedPlace } from './order.ts';
 
 /** What ends a walk before the list does; also the reason that such a walk keeps. */
 const bounds = [
@@ -140,102 +131,6 @@ export function namedBy(order: ListOrder | null, cursor: Cursor | null): OrderKe
   return named === null || named.key === order.topOf(named.height).key ? null : named;
 }
 
-/** A page as it came, and what it says of its walk. */
-export interface JudgedPage extends ServedPage {
-  /** Null for a list without an order. */
-  readonly order: PageOrder | null;
-  /** Empty pages in a row, this one included. */
-  readonly emptyRun: number;
-  readonly end: WalkEnd | null;
-}
-
-/** Judges a page: which of its items stand where they may, whether it is the requested one, and whether its walk ends. */
-export async function judgePage(
-  page: ServedPage,
-  walk: WalkRow,
-  reader: PageReader,
-  step: Step,
-): Promise<JudgedPage> {
-  const { facts, envelope } = page;
-  const list = reader.operation.order;
-  const order = orderOf(list, envelope, step);
-  const emptyRun = facts.items === 0 ? step.emptyRun + 1 : 0;
-  const end =
-    judgeArrival(walk.scope, step, order, facts.items) ??
-    judgeProgress(walk.scope, {
-      cursor_in: facts.cursor_in,
-      cursor_out: facts.cursor_out,
-      unreadable: envelope.unreadable,
-      pages: step.sequence + 1,
-      emptyRun,
-      oldestMs: await oldestOf(walk, reader, step, order),
-      lowest: lowestOf(order, list, facts.cursor_out),
-      floor: reader.floor(),
-      showsKnown: showsBlock(list, envelope.items, walk.scope.known),
-    });
-  return { ...page, order, emptyRun, end };
-}
-
-/**
- * A page of which nothing shows that it is of this list: it covers nothing, and its walk ends with it, because
- * its cursor leads on in the other list.
- */
-export function distrust(page: JudgedPage): JudgedPage {
-  if (page.order === null) return page;
-  const { end } = page;
-  const isOver = end?.is === 'failed' || (end?.is === 'bound' && end.bound === 'misplaced-entry');
-  return {
-    ...page,
-    order: withoutPlace(page.order),
-    end: isOver ? end : { is: 'bound', bound: 'cursor-mismatch' },
-  };
-}
-
-function orderOf(order: ListOrder | null, { items, next }: Envelope, step: Step): PageOrder | null {
-  return order === null
-    ? null
-    : judgeOrder(reportedPlaces(order, items), {
-        above: step.above,
-        entry: step.expected ?? (step.cursor === null ? null : order.position(step.cursor)),
-        isEntryAbove: order.names === 'above',
-        next: next === null ? null : order.position(next),
-      });
-}
-
-/**
- * Whether a walk that enters the list at a synthetic cursor has not arrived there. Where nothing is listed
- * from there on it is no failure, unless an item is known to stand there.
- */
-function judgeArrival(
-  { entry, above }: Scope,
-  { sequence }: Step,
-  order: PageOrder | null,
-  items: number,
-): WalkEnd | null {
-  if (entry === undefined || sequence > 0 || order === null) return null;
-  if (items === 0 && above !== undefined) return { is: 'bound', bound: 'empty-entry' };
-  return order.trusted[0]?.index === 0 ? null : { is: 'bound', bound: 'misplaced-entry' };
-}
-
-/**
- * How far back a page certainly goes, if the walk is to end by it. Where no page of the walk is known
- * above it, it is held against what is stored there.
- */
-async function oldestOf(
-  { chain_id, scope: { since } }: WalkRow,
-  { db, operation: { table, order: list }, pageSize }: PageReader,
-  { timed }: Step,
-  order: PageOrder | null,
-): Promise<number | null> {
-  const [first] = order?.trusted ?? [];
-  if (since === undefined || list === null || first === undefined) return null;
-  const page = timedPlaces(order);
-  if (timed !== null && timed.length > 0) return goesBackTo(timed, page);
-  const sinceMs = Date.parse(since);
-  if (!page.some(({ timeMs }) => timeMs < sinceMs)) return null;
-  return goesBackTo(await timedAbove(db, { table, order: list }, chain_id, first, pageSize), page);
-}
-
 /**
  * How low a page certainly reaches. One item does not say it: its number must be confirmed by the next
  * page's position or by the item above it.
@@ -250,7 +145,7 @@ export function lowestOf(
 }
 
 /** Whether a block stands among a page's items, with the hash that it was seen with. */
-function showsBlock(
+export function showsBlock(
   order: ListOrder | null,
   items: readonly unknown[],
   block: KnownBlock | undefined,
@@ -269,3 +164,124 @@ function showsBlock(
 /** Whether a walk ends with a page because it is not the requested one: it says nothing of the list. */
 export const missedEntry = (read: { readonly end: WalkEnd | null } | undefined): boolean =>
   read?.end?.is === 'bound' && read.end.bound === 'misplaced-entry';
+
+/** Blocks of which all items are covered to be here: from `from` to `to`, both included. */
+export interface CoveredRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What a walk's pages cover so far; kept with its checkpoint. */
+export interface CoverageState {
+  /** The highest block of the range that goes on with the next page; null behind a cut. */
+  readonly rangeTop: number | null;
+  /** What the last pages covered, to be united with what was covered before. */
+  readonly covered: readonly CoveredRange[];
+  /** Places at which the pages cover nothing, so that the range ended. */
+  readonly cuts: number;
+}
+
+/** A page as coverage sees it. */
+export interface CoveringPage {
+  readonly order: PageOrder;
+  /** How many items it holds. */
+  readonly items: number;
+  /** Whether its next cursor can be read as the position of the next page's first item. */
+  readonly isNextKnown: boolean;
+  /** Whether it skips stored rows, more than leave a list at once. */
+  readonly jumps: boolean;
+}
+
+/** What pages add to their walk's coverage, if its list has an order that gives coverage. */
+export function coverPages(
+  order: ListOrder | null,
+  walk: Pick<WalkRow, 'range_top' | 'cuts'>,
+  read: {
+    readonly pages: readonly NormalisedPage[];
+    readonly jumping: ReadonlySet<number>;
+    readonly end: WalkEnd | null;
+  },
+): CoverageState {
+  let coverage: CoverageState = { rangeTop: walk.range_top, covered: [], cuts: walk.cuts };
+  if (order?.givesCoverage !== true) return coverage;
+  for (const page of read.pages) {
+    if (page.order === null || missedEntry(read)) continue;
+    coverage = coverPage(coverage, {
+      order: page.order,
+      items: page.items,
+      isNextKnown: page.cursor_out !== null && order.position(page.cursor_out) !== null,
+      jumps: read.jumping.has(page.page_id),
+    });
+  }
+  return read.end?.is === 'end' ? coverEnd(coverage) : coverage;
+}
+
+/**
+ * Extends coverage by one page. Pages that follow each other verify the blocks between their highest and their
+ * lowest, both excluded. Disorder ends the range; the next one begins below. A block that a misplaced item
+ * names stays open: the item may belong there, and is stored without it. Pure.
+ */
+export function coverPage(before: CoverageState, page: CoveringPage): CoverageState {
+  const { trusted, misplaced, claimed, unplaced } = page.order;
+  // An empty page skips nothing if the next one begins with the item that was requested.
+  if (page.items === 0 && page.order.isEntryKnown) return before;
+  if (page.jumps || trusted.length === 0) return cutBehind(before, page.items > 0);
+  const broken = [...misplaced, ...unplaced];
+  const joins = before.rangeTop !== null && page.order.joins;
+  let cuts = before.cuts + (before.rangeTop === null || joins ? 0 : 1);
+  let top = joins ? before.rangeTop : page.order.top;
+  const covered = [...before.covered];
+  let last: TrustedPlace | null = null;
+  for (const place of trusted) {
+    if (isBroken(broken, last?.index ?? -1, place.index) && (last !== null || joins)) {
+      addRange(covered, [top, last?.height ?? null], claimed);
+      top = place.height;
+      cuts += 1;
+    }
+    last = place;
+  }
+  const bottom = page.isNextKnown ? last : (trusted.at(-2) ?? null);
+  top = addRange(covered, [top, bottom?.height ?? null], claimed);
+  const goesOn = page.order.leadsOn && !isBroken(broken, last?.index ?? -1, Infinity);
+  return { rangeTop: goesOn ? top : null, covered, cuts: cuts + (goesOn ? 0 : 1) };
+}
+
+/** Coverage where the list ends, if the end is believed: nothing is below. */
+export function coverEnd({ rangeTop, covered, cuts }: CoverageState): CoverageState {
+  if (rangeTop === null) return { rangeTop, covered, cuts };
+  return { rangeTop, covered: [...covered, { from: 0, to: rangeTop - 1 }], cuts };
+}
+
+/** A page that covers nothing: the next one begins a new range. Without a range nothing is cut. */
+const cutBehind = (
+  { rangeTop, covered, cuts }: CoverageState,
+  hasItems: boolean,
+): CoverageState => ({
+  rangeTop: null,
+  covered,
+  cuts: cuts + (rangeTop !== null || hasItems ? 1 : 0),
+});
+
+const isBroken = (broken: readonly number[], from: number, to: number) =>
+  broken.some((index) => index > from && index < to);
+
+/** @returns the top with which the range goes on: behind the lowest block that was left open */
+function addRange(
+  covered: CoveredRange[],
+  [top, bottom]: readonly [number | null, number | null],
+  claimed: readonly number[],
+): number | null {
+  if (top === null || bottom === null) return top;
+  let above = top;
+  for (const height of claimed) {
+    if (height >= above || height < bottom) continue;
+    pushRange(covered, height + 1, above - 1);
+    above = height;
+  }
+  pushRange(covered, bottom + 1, above - 1);
+  return above;
+}
+
+function pushRange(covered: CoveredRange[], from: number, to: number): void {
+  if (from <= to) covered.push({ from, to });
+}

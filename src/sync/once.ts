@@ -1,18 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
 import type { Pool } from 'pg';
+import type { Database } from '../db/transaction.ts';
 import { feedName } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
+import type { RunRow } from '../lists/tables.ts';
 import { signals } from '../signals.ts';
+import { atOnce, dueLanes } from './feeds.ts';
 import { keyOf, openLane, sendSlice } from './queue.ts';
-import {
-  noteStopped,
-  type RunResult,
-  runResults,
-  runSums,
-  type RunSums,
-  sumsSince,
-} from './runs.ts';
-import { atOnce, dueLanes } from './targets.ts';
+import { noteStopped } from './runs.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 
 export type SyncTarget = Target;
@@ -167,3 +163,53 @@ function countLanes(by: object) {
 }
 
 const countNames = Object.keys(nothing) as readonly (keyof LaneCounts)[];
+
+export type RunResult = Pick<RunRow, 'id' | 'state' | 'failure' | 'reason'>;
+
+async function runResults(db: Database, ids: readonly number[]): Promise<RunResult[]> {
+  const { rows } = await db.execute<Omit<RunResult, 'id'> & { id: string }>(
+    sql`select id, state, failure, reason from etl.runs where id = any(${sql.param(ids)}::bigint[]) order by id`,
+  );
+  return rows.map((row) => ({ ...row, id: Number(row.id) }));
+}
+
+/** What the pages of a run show, whichever processes read them. */
+export interface RunSums {
+  /** Items in quarantine that its pages served last; one that was there already, and was served as it is, counts. */
+  readonly quarantined: number;
+  /** Ways in which its pages differ from the specification that no page had shown before. */
+  readonly drift: number;
+}
+
+const noSums: RunSums = { quarantined: 0, drift: 0 };
+
+/** The sums of runs. The pages that entries of a feed name are few: what differs, and what became no rows. */
+async function runSums(
+  db: Pick<Database, 'execute'>,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, RunSums>> {
+  const { rows } = await db.execute<{ id: string; sums: RunSums }>(sql`
+    with noted as (
+      select coalesce(last_page_id, page_id) as page_id, 1 as quarantined, 0 as drift
+      from etl.quarantine
+      union all
+      select first_page_id, 0, 1 from etl.drift
+    )
+    select run_id as id,
+           json_build_object('quarantined', sum(noted.quarantined), 'drift', sum(noted.drift)) as sums
+    from noted
+    join etl.pages on pages.id = noted.page_id
+    join etl.walks on walks.id = walk_id
+    where run_id = any(${sql.param(ids)}::bigint[])
+    group by run_id
+  `);
+  return new Map(rows.map((row) => [Number(row.id), row.sums]));
+}
+
+/** What came to some sums since `before`; of what is noted, some may have been taken back meanwhile. */
+function sumsSince(sums: RunSums = noSums, before: RunSums = noSums): RunSums {
+  return {
+    quarantined: Math.max(0, sums.quarantined - before.quarantined),
+    drift: Math.max(0, sums.drift - before.drift),
+  };
+}

@@ -8,8 +8,8 @@ import { type FeedLane, feedName, ofLane } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import type { Lane } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
+import { type ConfiguredLane, dueLanes } from './feeds.ts';
 import { dropRun, type OpenedRun, openRun } from './runs.ts';
-import { type ConfiguredLane, dueLanes } from './targets.ts';
 import { runQueue } from './workers.ts';
 
 /** A slice of a lane's work. At most one job for each lane, queued or active. */

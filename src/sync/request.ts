@@ -5,7 +5,7 @@ import { excerpt } from '../explorer/response.ts';
 import type { Cursor, Operation, OrderKey } from '../lists/operation.ts';
 import type { Lane, WalkRow } from '../lists/tables.ts';
 import { createRedactor } from '../redact.ts';
-import type { ArchiveMode } from './archive.ts';
+import type { ArchiveMode } from './ledger.ts';
 import { digest, type PageFacts } from './normalise.ts';
 import type { TimedPlace } from './order.ts';
 

@@ -3,6 +3,7 @@ import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/record.ts';
+import { creditsPerRequest } from '../explorer/slot.ts';
 import { failures } from '../failure.ts';
 import { type FeedLane, feedName, type FeedState, ofLane } from '../lists/feed.ts';
 import type { RunRow } from '../lists/tables.ts';
@@ -12,7 +13,7 @@ import { defectOf, type FeedFailure, pollLater, refusal, restMs } from './failur
 import { setFeedState } from './feeds.ts';
 import { chainSlice } from './queue.ts';
 import type { SliceBudget } from './request.ts';
-import { closeRun, countFailure, currentRun, noteStopped, runTotals } from './runs.ts';
+import { closeRun, countFailure, currentRun, noteStopped } from './runs.ts';
 
 /** How long a feed that the explorer does not serve is left alone, in ms. */
 const dayMs = 24 * 60 * 60 * 1000;
@@ -303,4 +304,38 @@ export function openSliceBudget(
       return true;
     },
   };
+}
+
+/** What a run brought and cost, whichever workers and slices it was made of. */
+export interface RunTotals {
+  readonly added: number;
+  readonly changed: number;
+  readonly quarantined: number;
+  readonly pages: number;
+  readonly requests: number;
+  readonly credits: number;
+  /** From its opening to its end, or until now. */
+  readonly seconds: number;
+}
+
+/** Adds up a run. Its walks are few. */
+async function runTotals(db: Pick<Database, 'execute'>, { id }: RunRow): Promise<RunTotals> {
+  const { rows } = await db.execute<{ totals: Omit<RunTotals, 'requests'> }>(sql`
+    with brought as (
+      select coalesce(sum(inserted), 0) as added, coalesce(sum(changed), 0) as changed,
+             coalesce(sum(quarantined), 0) as quarantined, coalesce(sum(pages), 0) as pages,
+             coalesce(sum(credits), 0) as credits
+      from etl.walks where run_id = ${id}
+    )
+    select json_build_object(
+             'added', added, 'changed', changed, 'quarantined', quarantined, 'pages', pages,
+             'credits', credits,
+             'seconds', round(greatest(extract(epoch from coalesce(closed_at, now()) - opened_at), 0), 1)
+           ) as totals
+    from brought, etl.runs
+    where id = ${id}
+  `);
+  const [row] = rows;
+  if (row === undefined) throw new Error(`run ${id} is gone`);
+  return { ...row.totals, requests: row.totals.credits / creditsPerRequest };
 }

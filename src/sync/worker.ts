@@ -6,10 +6,9 @@ import type { SessionWay } from '../db/route.ts';
 import { type FeedLane, feedName } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
 import { every } from '../time.ts';
-import { linkAbort } from './abort.ts';
 import { keyOf, sliceQueue } from './queue.ts';
 import { runSlice, type SliceDependencies } from './slice.ts';
-import type { WalkProgress } from './walk.ts';
+import { linkAbort, type WalkProgress } from './walk.ts';
 import { locks, posts } from './workers.ts';
 
 /** In seconds; pg-boss's minimum. */

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { expect, test, vi } from 'vitest';
 import { alterPage, type SimulatedChain } from '../../simulator/index.ts';
-import { packBody } from '../../src/sync/archive.ts';
-import { apiKey, leaks, otherKey, secretKey, storedLeaks, watchStatements } from './canary.ts';
-import { command, emptyFolder, type Ended, hangMs } from '../harness/process.ts';
+import { packBody } from '../../src/sync/ledger.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { answered, type ServedPage, simulated } from '../harness/explorer.ts';
+import { command, emptyFolder, type Ended, hangMs } from '../harness/process.ts';
 import { plainChain } from '../harness/sync.ts';
+import { apiKey, leaks, otherKey, secretKey, storedLeaks, watchStatements } from './canary.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,

@@ -1,14 +1,14 @@
 import { onTestFinished } from 'vitest';
 import type { DatabaseTimeouts } from '../../src/db/pool.ts';
-import { configuredLanes } from '../../src/sync/targets.ts';
+import { configuredLanes } from '../../src/sync/feeds.ts';
 import type { OpenDatabase } from '../harness/database.ts';
+import { testKey } from '../harness/explorer.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { eventually } from '../harness/process.ts';
-import { serveLanes } from './serving.ts';
-import { patient, settingsFor, plainChain } from '../harness/sync.ts';
-import { testKey } from '../harness/explorer.ts';
+import { patient, plainChain, settingsFor } from '../harness/sync.ts';
 import { differences } from '../harness/tables.ts';
 import { openWorld, yearly } from '../harness/world.ts';
+import { serveLanes } from './serving.ts';
 
 const batches = { first: 1, count: 4, blocks: 40 };
 const chain = { ...plainChain, userOperations: 600, batches, factories: 40 };

@@ -9,11 +9,11 @@ import type { Settings } from '../../src/config/settings.ts';
 import { tableName } from '../../src/db/column-types.ts';
 import type { Timeouts } from '../../src/explorer/client.ts';
 import { operations } from '../../src/lists/registry.ts';
-import { configuredLanes } from '../../src/sync/targets.ts';
-import { serveLanes } from './serving.ts';
-import { differences } from '../harness/tables.ts';
+import { configuredLanes } from '../../src/sync/feeds.ts';
 import { plainChain } from '../harness/sync.ts';
+import { differences } from '../harness/tables.ts';
 import { openWorld, yearly } from '../harness/world.ts';
+import { serveLanes } from './serving.ts';
 
 /** No known chain has such an id, so that all are named after it. */
 export const firstId = 900_000;

@@ -5,7 +5,7 @@ import { drawsOf } from '../../simulator/random.ts';
 import { tableName } from '../../src/db/column-types.ts';
 import { operations } from '../../src/lists/registry.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
-import type { ConfiguredLane } from '../../src/sync/targets.ts';
+import type { ConfiguredLane } from '../../src/sync/feeds.ts';
 import { drawWhen, playFaults } from '../harness/faults.ts';
 import { ledgerFaults, sumFaults, sumUp } from '../harness/ledger.ts';
 import { startProgram } from '../harness/process.ts';

@@ -6,13 +6,13 @@ import type { Engine } from '../../src/app.ts';
 import type { FeedLane } from '../../src/lists/feed.ts';
 import type { RunRow } from '../../src/lists/tables.ts';
 import { advance } from '../../src/sync/advance.ts';
-import { takeWalk } from '../../src/sync/take-walk.ts';
-import { simulated } from '../harness/explorer.ts';
+import { takeWalk } from '../../src/sync/runs.ts';
 import { freshDatabase, untilLocked } from '../harness/database.ts';
+import { simulated } from '../harness/explorer.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { beginRun, claim, openContender, pageBudget, walkOn } from '../harness/runner.ts';
-import { differences } from '../harness/tables.ts';
 import { plainChain } from '../harness/sync.ts';
+import { differences } from '../harness/tables.ts';
 
 const seed = 11;
 const chain: SimulatedChain = {

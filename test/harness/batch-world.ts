@@ -1,12 +1,12 @@
 import type { Occasion, ScopeBounds } from '../../src/lists/list.ts';
 import type { OperationName } from '../../src/lists/registry.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
-import type { ConfiguredLane } from '../../src/sync/targets.ts';
+import type { ConfiguredLane } from '../../src/sync/feeds.ts';
 import { freshDatabase } from './database.ts';
-import { type KeptBlock, keepLists, range } from './kept.ts';
+import { keepLists, type KeptBlock, range } from './kept.ts';
+import { inWords } from './ledger.ts';
 import { openRunner, type SliceWork } from './runner.ts';
 import { plainChain } from './sync.ts';
-import { inWords } from './ledger.ts';
 
 const minuteMs = 60_000;
 /** When the driven clock begins. */

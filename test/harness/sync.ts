@@ -5,7 +5,7 @@ import {
   startInstantMs,
   startSimulator,
 } from '../../simulator/index.ts';
-import { openEngine, prepareDatabase, type Engine, type EngineOptions } from '../../src/app.ts';
+import { type Engine, type EngineOptions, openEngine, prepareDatabase } from '../../src/app.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { ChainSettings, Settings } from '../../src/config/settings.ts';
 import type { DatabaseTimeouts } from '../../src/db/pool.ts';
@@ -13,24 +13,23 @@ import type { Timeouts } from '../../src/explorer/client.ts';
 import type { ScopeBounds } from '../../src/lists/list.ts';
 import type { ResweepRule } from '../../src/lists/newest-first/coverage.ts';
 import { isOperation, operations } from '../../src/lists/registry.ts';
-import type { LogLevel } from '../../src/log.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog, type LogLevel } from '../../src/log.ts';
+import { verifyFeeds } from '../../src/status/verify.ts';
+import { configuredLanes } from '../../src/sync/feeds.ts';
 import { syncOnce, type SyncResult } from '../../src/sync/once.ts';
-import { configuredLanes } from '../../src/sync/targets.ts';
+import type { TruthScope } from '../truth/truth.ts';
 import {
-  opened,
-  type UsedDatabase,
   freshDatabase,
   type OpenDatabase,
+  opened,
   sharedDatabase,
+  type UsedDatabase,
 } from './database.ts';
-import { hangMs } from './process.ts';
-import { testKey, type ServedPage, simulated } from './explorer.ts';
-import { coreLists, differences } from './tables.ts';
-import { verifyFeeds } from '../../src/status/verify.ts';
+import { type ServedPage, simulated, testKey } from './explorer.ts';
 import { keepLists } from './kept.ts';
-import type { TruthScope } from '../truth/truth.ts';
 import { inWords } from './ledger.ts';
+import { hangMs } from './process.ts';
+import { coreLists, differences } from './tables.ts';
 
 /** A chain with nothing on it and nothing odd about it, which others are made from. */
 export const plainChain = {

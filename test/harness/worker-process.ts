@@ -6,12 +6,12 @@ import { DatabaseError } from 'pg';
 import { openEngine, prepareDatabase } from '../../src/app.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { describeDatabaseError, isConnectionLost } from '../../src/db/failure.ts';
-import type { DatabaseTimeouts } from '../../src/db/pool.ts';
 import { whileCurrent } from '../../src/db/migrate.ts';
+import type { DatabaseTimeouts } from '../../src/db/pool.ts';
 import { createLog } from '../../src/log.ts';
 import { DatabaseUnavailableError, openDatabase } from '../../src/open-database.ts';
+import { configuredLanes } from '../../src/sync/feeds.ts';
 import { serve } from '../../src/sync/serve.ts';
-import { configuredLanes } from '../../src/sync/targets.ts';
 
 /** What a worker is started with. */
 export interface WorkerSettings {

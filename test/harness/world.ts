@@ -1,23 +1,23 @@
 import type { Pool } from 'pg';
 import { onTestFailed, onTestFinished } from 'vitest';
 import {
-  startInstantMs,
   type Family,
   type Generation,
   type SimulatedChain,
   type SimulatorOptions,
+  startInstantMs,
 } from '../../simulator/index.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { DatabaseTimeouts } from '../../src/db/pool.ts';
 import { createLog } from '../../src/log.ts';
+import { type ConfiguredLane, configuredLanes } from '../../src/sync/feeds.ts';
 import { installQueues, startBoss } from '../../src/sync/queue.ts';
-import { type ConfiguredLane, configuredLanes } from '../../src/sync/targets.ts';
 import { runQueue } from '../../src/sync/workers.ts';
-import { simulated, testKey } from './explorer.ts';
-import { plainChain } from './sync.ts';
 import { freshDatabase, type OpenDatabase } from './database.ts';
+import { simulated, testKey } from './explorer.ts';
 import { configFolder, Crew, eventually, hangMs, Worker } from './process.ts';
 import { openDatabaseProxy } from './servers.ts';
+import { plainChain } from './sync.ts';
 
 /** Never within a test: feeds that have not succeeded start at once, without their schedule. */
 export const yearly = '0 0 1 1 *';

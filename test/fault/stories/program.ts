@@ -1,13 +1,12 @@
-import type { Target, Occasion } from '../../../src/lists/list.ts';
 import type { Pool } from 'pg';
 import type { Engine } from '../../../src/app.ts';
+import type { Occasion, Target } from '../../../src/lists/list.ts';
 import type { OperationName } from '../../../src/lists/registry.ts';
 import { dropQuarantined } from '../../../src/quarantine/quarantine.ts';
 import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { advance, type AdvanceOutcome } from '../../../src/sync/advance.ts';
-import { setFeedState } from '../../../src/sync/feeds.ts';
+import { atOnce, configuredLanes, dueLanes, setFeedState } from '../../../src/sync/feeds.ts';
 import { closeRun, openRun } from '../../../src/sync/runs.ts';
-import { atOnce, configuredLanes, dueLanes } from '../../../src/sync/targets.ts';
 import {
   isOfBlocks,
   openComposed,

@@ -1,12 +1,11 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { tableName } from '../../../src/db/column-types.ts';
-import { operations as kinds } from '../../../src/lists/registry.ts';
 import { feedName } from '../../../src/lists/feed.ts';
+import { operations as kinds } from '../../../src/lists/registry.ts';
 import type { Lane } from '../../../src/lists/tables.ts';
 import { recountCoverage } from '../../../src/status/verify.ts';
-import { registerFeeds } from '../../../src/sync/feeds.ts';
-import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
+import { configuredFeeds, configuredLanes, registerFeeds } from '../../../src/sync/feeds.ts';
 import {
   addressesOf,
   batchBlocks,

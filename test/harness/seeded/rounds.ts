@@ -7,13 +7,13 @@ import { feedName } from '../../../src/lists/feed.ts';
 import { pruneLedger } from '../../../src/lists/prune.ts';
 import type { Lane } from '../../../src/lists/tables.ts';
 import { readCoverage, readStrips } from '../../../src/status/coverage.ts';
-import { planFeeds } from '../../../src/status/plan.ts';
 import { readRuns, readThroughput } from '../../../src/status/ledger.ts';
+import { planFeeds } from '../../../src/status/plan.ts';
 import { readStatus } from '../../../src/status/status.ts';
 import { traceTerm } from '../../../src/status/trace.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
+import { configuredLanes, dueLanes } from '../../../src/sync/feeds.ts';
 import { syncOnce, type SyncTarget } from '../../../src/sync/once.ts';
-import { configuredLanes, dueLanes } from '../../../src/sync/targets.ts';
 import { openComposed } from '../sync.ts';
 import { exploreSeeded, seededSettings, type Size } from './lists.ts';
 

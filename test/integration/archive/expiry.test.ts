@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { readFeeds } from '../../../src/status/facts.ts';
-import { expireArchive, unpackBody } from '../../../src/sync/archive.ts';
+import { unpackBody } from '../../../src/sync/ledger.ts';
 import { digest } from '../../../src/sync/normalise.ts';
-import { archivedCopy } from './archive.ts';
+import { expireArchive } from '../../../src/sync/serve.ts';
 import { plainChain } from '../../harness/sync.ts';
+import { archivedCopy } from './archive.ts';
 
 const chain = { ...plainChain, userOperations: 200, factories: 120 };
 const never = new AbortController().signal;

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
 import { replayArchive } from '../../../src/replay/replay.ts';
-import { unpackBody } from '../../../src/sync/archive.ts';
+import { unpackBody } from '../../../src/sync/ledger.ts';
 import { digest } from '../../../src/sync/normalise.ts';
 import type { UsedDatabase } from '../../harness/database.ts';
 import { eventually, startProgram } from '../../harness/process.ts';
-import { archivedCopy, replayed, storedRows } from './archive.ts';
 import { plainChain } from '../../harness/sync.ts';
+import { archivedCopy, replayed, storedRows } from './archive.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { registerFeeds } from '../../../src/sync/feeds.ts';
-import { currentRun, openRun } from '../../../src/sync/runs.ts';
-import { endWalk, takeWalk } from '../../../src/sync/take-walk.ts';
-import { configuredFeeds, configuredLanes } from '../../../src/sync/targets.ts';
+import { configuredFeeds, configuredLanes, registerFeeds } from '../../../src/sync/feeds.ts';
+import { currentRun, endWalk, openRun, takeWalk } from '../../../src/sync/runs.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { plainChain, settingsFor } from '../../harness/sync.ts';
 

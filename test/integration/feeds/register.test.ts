@@ -3,8 +3,7 @@ import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { selectChains } from '../../../src/config/select.ts';
 import type { ChainSettings } from '../../../src/config/settings.ts';
-import { registerFeeds } from '../../../src/sync/feeds.ts';
-import { configuredFeeds } from '../../../src/sync/targets.ts';
+import { configuredFeeds, registerFeeds } from '../../../src/sync/feeds.ts';
 import { freshDatabase, untilLocked } from '../../harness/database.ts';
 
 const listed = (settings: Record<string, unknown>) => [

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { runQueue } from '../../../src/sync/workers.ts';
+import { configuredLanes } from '../../../src/sync/feeds.ts';
 import { serve } from '../../../src/sync/serve.ts';
-import { configuredLanes } from '../../../src/sync/targets.ts';
-import { simulated } from '../../harness/explorer.ts';
+import { runQueue } from '../../../src/sync/workers.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { simulated } from '../../harness/explorer.ts';
 import { eventually } from '../../harness/process.ts';
 import { openContender } from '../../harness/runner.ts';
 import { plainChain, settingsFor } from '../../harness/sync.ts';

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { recountCoverage, repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
-import { registerFeeds } from '../../../src/sync/feeds.ts';
-import { configuredFeeds } from '../../../src/sync/targets.ts';
+import { configuredFeeds, registerFeeds } from '../../../src/sync/feeds.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { openRunner } from '../../harness/runner.ts';
-import { settingsFor, plainChain, openCopy } from '../../harness/sync.ts';
+import { openCopy, plainChain, settingsFor } from '../../harness/sync.ts';
 
 const operations = ['optimism-batch-blocks'] as const;
 

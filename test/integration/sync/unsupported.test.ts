@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Occasion } from '../../../src/lists/list.ts';
-import { dueLanes } from '../../../src/sync/targets.ts';
+import { dueLanes } from '../../../src/sync/feeds.ts';
 import { openCopy, smallChain } from '../../harness/sync.ts';
 import { openProgram } from './program.ts';
 

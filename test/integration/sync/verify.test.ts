@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
+import { creditsPerRequest } from '../../../src/explorer/slot.ts';
 import {
   recountCoverage,
   repairsOf,
   type VerifyDocument,
   verifyFeeds,
 } from '../../../src/status/verify.ts';
-import { creditsPerRequest } from '../../../src/explorer/slot.ts';
-import { configuredLanes } from '../../../src/sync/targets.ts';
-import { call } from '../../harness/process.ts';
-import { settingsFor, plainChain, openCopy } from '../../harness/sync.ts';
+import { configuredLanes } from '../../../src/sync/feeds.ts';
 import { inWords } from '../../harness/ledger.ts';
+import { call } from '../../harness/process.ts';
+import { openCopy, plainChain, settingsFor } from '../../harness/sync.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,

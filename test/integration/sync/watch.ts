@@ -1,8 +1,8 @@
 import { type SimulatedChain, startInstantMs } from '../../../simulator/index.ts';
 import type { RunScope } from '../../../src/lists/tables.ts';
-import type { ConfiguredLane } from '../../../src/sync/targets.ts';
-import { openCopy, plainChain, type SyncRun } from '../../harness/sync.ts';
+import type { ConfiguredLane } from '../../../src/sync/feeds.ts';
 import { openRunner } from '../../harness/runner.ts';
+import { openCopy, plainChain, type SyncRun } from '../../harness/sync.ts';
 import { truthAt } from '../../truth/truth.ts';
 
 export const minuteMs = 60_000;

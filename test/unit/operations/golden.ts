@@ -10,8 +10,7 @@ import type { WalkRow } from '../../../src/lists/tables.ts';
 import { addressListNames, type AddressObservation } from '../../../src/load/address.ts';
 import { addresses } from '../../../src/load/tables.ts';
 import type { NormalisedPage } from '../../../src/sync/normalise.ts';
-import { PageQueue } from '../../../src/sync/page-queue.ts';
-import { type ReadPage, readPages } from '../../../src/sync/walk.ts';
+import { PageQueue, type ReadPage, readPages } from '../../../src/sync/walk.ts';
 
 /** What the page itself does not say: for which chain, and which batch, it was requested. */
 export interface Requested {

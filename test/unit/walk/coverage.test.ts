@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import {
   type CoverageState,
   coverEnd,
-  coverPage,
   type CoveringPage,
-} from '../../../src/sync/coverage.ts';
+  coverPage,
+} from '../../../src/sync/judge.ts';
 import { judgeOrder, type ReportedPlace } from '../../../src/sync/order.ts';
 
 const keyOf = (block: number) => `0x${block.toString(16).padStart(64, '0')}`;

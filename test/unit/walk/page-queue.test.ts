@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PageQueue } from '../../../src/sync/page-queue.ts';
+import { PageQueue } from '../../../src/sync/walk.ts';
 
 /** Whether a promise settles before all that is due now has run. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {

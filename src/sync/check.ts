@@ -1,0 +1,314 @@
+import { ExplorerError } from '../explorer/error.ts';
+import { kinds } from '../lists/index.ts';
+import type {
+  Cursor,
+  EndQuestion,
+  EndVerdict,
+  ItemRows,
+  ListOrder,
+  Scope,
+} from '../lists/operation.ts';
+import { sharesStored, timedAbove } from '../lists/positions.ts';
+import type { WalkRow } from '../lists/tables.ts';
+import { judgeProgress, lowestOf, namedBy, showsBlock, type WalkEnd } from './judge.ts';
+import { rowsOf } from './normalise.ts';
+import {
+  goesBackTo,
+  judgeOrder,
+  type PageOrder,
+  reportedPlaces,
+  timedPlaces,
+  withoutPlace,
+} from './order.ts';
+import {
+  type Envelope,
+  type PageReader,
+  requestPage,
+  type ServedPage,
+  type Step,
+} from './request.ts';
+
+/** A page as it came, and what it says of its walk. */
+export interface JudgedPage extends ServedPage {
+  /** Null for a list without an order. */
+  readonly order: PageOrder | null;
+  /** Empty pages in a row, this one included. */
+  readonly emptyRun: number;
+  readonly end: WalkEnd | null;
+}
+
+/** Judges a page: which of its items stand where they may, whether it is the requested one, and whether its walk ends. */
+async function judgePage(
+  page: ServedPage,
+  walk: WalkRow,
+  reader: PageReader,
+  step: Step,
+): Promise<JudgedPage> {
+  const { facts, envelope } = page;
+  const list = reader.operation.order;
+  const order = orderOf(list, envelope, step);
+  const emptyRun = facts.items === 0 ? step.emptyRun + 1 : 0;
+  const end =
+    judgeArrival(walk.scope, step, order, facts.items) ??
+    judgeProgress(walk.scope, {
+      cursor_in: facts.cursor_in,
+      cursor_out: facts.cursor_out,
+      unreadable: envelope.unreadable,
+      pages: step.sequence + 1,
+      emptyRun,
+      oldestMs: await oldestOf(walk, reader, step, order),
+      lowest: lowestOf(order, list, facts.cursor_out),
+      floor: reader.floor(),
+      showsKnown: showsBlock(list, envelope.items, walk.scope.known),
+    });
+  return { ...page, order, emptyRun, end };
+}
+
+/**
+ * A page of which nothing shows that it is of this list: it covers nothing, and its walk ends with it, because
+ * its cursor leads on in the other list.
+ */
+function distrust(page: JudgedPage): JudgedPage {
+  if (page.order === null) return page;
+  const { end } = page;
+  const isOver = end?.is === 'failed' || (end?.is === 'bound' && end.bound === 'misplaced-entry');
+  return {
+    ...page,
+    order: withoutPlace(page.order),
+    end: isOver ? end : { is: 'bound', bound: 'cursor-mismatch' },
+  };
+}
+
+function orderOf(order: ListOrder | null, { items, next }: Envelope, step: Step): PageOrder | null {
+  return order === null
+    ? null
+    : judgeOrder(reportedPlaces(order, items), {
+        above: step.above,
+        entry: step.expected ?? (step.cursor === null ? null : order.position(step.cursor)),
+        isEntryAbove: order.names === 'above',
+        next: next === null ? null : order.position(next),
+      });
+}
+
+/**
+ * Whether a walk that enters the list at a synthetic cursor has not arrived there. Where nothing is listed
+ * from there on it is no failure, unless an item is known to stand there.
+ */
+function judgeArrival(
+  { entry, above }: Scope,
+  { sequence }: Step,
+  order: PageOrder | null,
+  items: number,
+): WalkEnd | null {
+  if (entry === undefined || sequence > 0 || order === null) return null;
+  if (items === 0 && above !== undefined) return { is: 'bound', bound: 'empty-entry' };
+  return order.trusted[0]?.index === 0 ? null : { is: 'bound', bound: 'misplaced-entry' };
+}
+
+/**
+ * How far back a page certainly goes, if the walk is to end by it. Where no page of the walk is known
+ * above it, it is held against what is stored there.
+ */
+async function oldestOf(
+  { chain_id, scope: { since } }: WalkRow,
+  { db, operation: { table, order: list }, pageSize }: PageReader,
+  { timed }: Step,
+  order: PageOrder | null,
+): Promise<number | null> {
+  const [first] = order?.trusted ?? [];
+  if (since === undefined || list === null || first === undefined) return null;
+  const page = timedPlaces(order);
+  if (timed !== null && timed.length > 0) return goesBackTo(timed, page);
+  const sinceMs = Date.parse(since);
+  if (!page.some(({ timeMs }) => timeMs < sinceMs)) return null;
+  return goesBackTo(await timedAbove(db, { table, order: list }, chain_id, first, pageSize), page);
+}
+
+/** What a page is judged beside. */
+interface RecheckContext {
+  readonly walk: WalkRow;
+  readonly reader: PageReader;
+  readonly step: Step;
+  /** Resolves when all earlier pages are written. */
+  readonly queue: { drained(): Promise<void> };
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The most answers to one request that are compared: an end that stored rows contradict is requested again.
+ */
+const mostAnswers = 4;
+
+/**
+ * Judges a page, and re-checks one that may be the service's mistake. A page that lacks the item that its cursor
+ * names may be of another list, or the item has left the list: the page is requested once more. If it lacks the
+ * item again, and none of its items is stored, it covers nothing.
+ *
+ * @returns the page to go on with: the one given, or what came instead
+ * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
+ */
+export async function checkPage(served: ServedPage, context: RecheckContext): Promise<JudgedPage> {
+  const first = await judgePage(served, context.walk, context.reader, context.step);
+  const second = isOther(first, context) ? await requestAgain(first, context) : first;
+  const page = await confirmEnd(second, context);
+  if (!isOther(page, context) || (await isKnown(page, context))) return page;
+  return distrust(page);
+}
+
+const isOther = ({ order }: JudgedPage, { reader: { operation }, step }: RecheckContext) =>
+  order?.lacksEntry === true && namedBy(operation.order, step.cursor) !== null;
+
+async function isKnown(page: JudgedPage, context: RecheckContext): Promise<boolean> {
+  const { walk, reader, step } = context;
+  const { db, operation } = reader;
+  const keys = rowsIn(page, { walk, operation, step }).map(({ key }) => key);
+  const { name, table, order } = operation;
+  return order !== null && sharesStored({ name, table, order }, db, walk.chain_id, keys);
+}
+
+/**
+ * An end is a claim, and so is an empty page in the middle of a list. Each is believed where what is
+ * stored supports it; else the same request is made once more, later and on another connection, and must
+ * say the same. Where stored rows contradict an end, it is none, however often it is said.
+ *
+ * @returns the page to go on with: the one given, or what came instead
+ * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
+ */
+async function confirmEnd(first: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
+  let page = first;
+  // What came before must be stored before a page is held against what is.
+  if (suspicious(page) === 'end') await context.queue.drained();
+  let evidence: string | null = null;
+  for (let answers = 1; answers < mostAnswers; answers += 1) {
+    const suspicion = suspicious(page);
+    if (suspicion === null) return page;
+    const verdict = suspicion === 'empty' ? unsupported : await judgeEnd(page, context);
+    if (verdict.is === 'supported') return page;
+    evidence = verdict.is === 'contradicted' ? verdict.evidence : null;
+    const next = await requestAgain(page, context);
+    if (saysTheSame(page, next, context)) {
+      // The first answer may have had no place in the list: what is stored must not contradict the second.
+      const isBelieved =
+        verdict.is === 'contradicted'
+          ? await isGone(verdict, context)
+          : suspicion === 'empty' || (await judgeEnd(next, context)).is !== 'contradicted';
+      if (isBelieved) return next;
+    }
+    page = next;
+  }
+  if (suspicious(page) === null) return page;
+  throw truncated(evidence ?? 'the list ends in another place each time it is requested');
+}
+
+const unsupported: EndVerdict = { is: 'unsupported' };
+
+/** What of a page needs other evidence; null: nothing. Of empty pages in a row the first one does. */
+function suspicious({ emptyRun, end }: JudgedPage): 'end' | 'empty' | null {
+  if (end?.is === 'end') return 'end';
+  return emptyRun === 1 && end === null ? 'empty' : null;
+}
+
+const entryOf = (cursor: Cursor | null, order: ListOrder | null) =>
+  cursor === null ? 'head' : (order?.position(cursor) ?? 'unknown');
+
+const rowsIn = (
+  { facts, envelope }: Pick<JudgedPage, 'facts' | 'envelope'>,
+  {
+    walk: { chain_id, scope },
+    step,
+    operation,
+  }: Pick<RecheckContext, 'walk' | 'step'> & Pick<PageReader, 'operation'>,
+): ItemRows[] => {
+  const place = { chain_id, scope, page_id: facts.page_id, position: step.position };
+  return rowsOf(operation, envelope.items, place);
+};
+
+function judgeEnd(
+  { facts, envelope, order }: JudgedPage,
+  { walk, reader: { db, operation, pageSize }, step }: RecheckContext,
+): Promise<EndVerdict> {
+  const rows = rowsIn({ facts, envelope }, { walk, operation, step });
+  return kinds[operation.kind].judgeEnd(operation, db, {
+    walk_id: walk.id,
+    run_id: walk.run_id,
+    chain_id: walk.chain_id,
+    feed: walk.feed,
+    scope: walk.scope,
+    quarantined: envelope.items.length - rows.length,
+    isFull: envelope.items.length >= pageSize,
+    pageSize,
+    rows,
+    last: order?.trusted.at(-1) ?? null,
+    entry: entryOf(step.cursor, operation.order),
+    promised: namedBy(operation.order, step.cursor),
+    isResumed: step.sequence === walk.pages,
+  });
+}
+
+/** Makes a request once more, or another one at the same place. */
+async function repeatRequest(
+  step: Step,
+  { walk, reader, signal }: RecheckContext,
+): Promise<JudgedPage> {
+  return judgePage(await requestPage(walk, reader, step, signal, true), walk, reader, step);
+}
+
+async function requestAgain({ facts }: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
+  const next = await repeatRequest(context.step, context);
+  const attempts = facts.attempts + next.facts.attempts;
+  return { ...next, facts: { ...next.facts, attempts } };
+}
+
+/**
+ * Whether two answers to one request end, or stay empty, alike: with the same items at the same places. A
+ * list without an order may move between the two, and rows cross the cursor: most of them stay.
+ */
+function saysTheSame(
+  a: JudgedPage,
+  b: JudgedPage,
+  { walk, step, reader }: RecheckContext,
+): boolean {
+  if (suspicious(a) !== suspicious(b)) return false;
+  const [before, after] = [a, b].map(
+    (page) =>
+      new Set(
+        rowsIn(page, { walk, step, operation: reader.operation }).map(
+          ({ key, height }) => `${height} ${key}`,
+        ),
+      ),
+  ) as [Set<string>, Set<string>];
+  const most = Math.max(before.size, after.size);
+  const common = before.intersection(after).size;
+  return common === most || (reader.operation.order === null && common * 2 > most);
+}
+
+/**
+ * Whether what contradicts an end has left the list: requested at its own position, and once more, the
+ * service lists nothing from there on, or nothing but the item above.
+ */
+async function isGone(
+  { question }: Extract<EndVerdict, { is: 'contradicted' }>,
+  context: RecheckContext,
+): Promise<boolean> {
+  return (
+    question !== null && (await endsAt(question, context)) && (await endsAt(question, context))
+  );
+}
+
+async function endsAt({ cursor, only }: EndQuestion, context: RecheckContext): Promise<boolean> {
+  try {
+    const step = { ...context.step, cursor, above: null, expected: null };
+    const { envelope, order } = await repeatRequest(step, context);
+    if (envelope.next !== null || envelope.unreadable !== null) return false;
+    if (only === null) return envelope.items.length === 0;
+    const [first] = order?.trusted ?? [];
+    return envelope.items.length === 1 && first?.height === only.height && first.key === only.key;
+  } catch (error) {
+    // A synthetic cursor may be refused: then it says nothing.
+    if (error instanceof ExplorerError && error.failure === 'cursor-refused') return false;
+    throw error;
+  }
+}
+
+const truncated = (detail: string) =>
+  new ExplorerError({ failure: 'truncated', status: 200, detail });
