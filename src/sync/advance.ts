@@ -1,24 +1,28 @@
-import { type Database, transact, type Transaction } from '../db/transaction.ts';
-import type { Why } from '../failure.ts';
-import type { FeedLane, FeedState } from '../lists/feed.ts';
+import { type Database, transact } from '../db/transaction.ts';
+import { failures, type Why } from '../failure.ts';
+import type { FeedLane } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
 import type { HeldWalk, RunRow } from '../lists/tables.ts';
 import { beginWork, failureOf, type FeedFailure, recover, type Recovered } from './failures.ts';
 import { setFeedState } from './feeds.ts';
-import type { FetchPage, PageReader, SliceBudget } from './request.ts';
+import type { SliceBudget } from './request.ts';
 import {
-  brokenOrder,
   closeRun,
   currentRun,
   endWalk,
-  hasOtherRun,
-  hasRunningWalk,
+  endOfWalks,
+  otherRuns,
   lockFeed,
   takeWalk,
-  walkFailures,
 } from './runs.ts';
-import { linkAbort, runWalk, type WalkOutcome, type WalkProgress } from './walk.ts';
+import {
+  linkAbort,
+  runWalk,
+  type WalkDependencies,
+  type WalkOutcome,
+  type WalkProgress,
+} from './walk.ts';
 
 /** What a slice leaves behind. */
 export type AdvanceOutcome =
@@ -36,12 +40,10 @@ export type AdvanceOutcome =
       readonly progressed: boolean;
     };
 
-export interface AdvanceDependencies extends Pick<PageReader, 'pageSize' | 'archive'> {
-  readonly db: Database;
-  readonly fetchPage: FetchPage;
-  readonly readAhead: number;
-  readonly readAheadBytes: number;
-  readonly gatherMs: number;
+export interface AdvanceDependencies extends Omit<
+  WalkDependencies,
+  'operation' | 'budget' | 'onCommit'
+> {
   readonly onCommit: (lane: FeedLane, progress: WalkProgress) => void;
   /** Called when a feed that was failing succeeds again. */
   readonly onRecovered?: (lane: FeedLane, recovered: Recovered) => void;
@@ -251,9 +253,9 @@ async function handleFailure(
   const feedFailure = failureOf(error);
   if (feedFailure === null) throw error;
   // What stops the feed will stop the walk above it too; a synthetic cursor may be all that fails.
-  const isAlone = !feedFailure.isOfKey;
-  if (isAlone && (await endWalk(db, walk, 'abandoned', feedFailure, 'entering'))) return;
-  if (feedFailure.walkOnly) {
+  const { stops } = failures[feedFailure.failure];
+  if (stops !== 'key' && (await endWalk(db, walk, 'abandoned', feedFailure, 'entering'))) return;
+  if (stops === 'walk') {
     if (!(await endWalk(db, walk, 'abandoned', feedFailure))) slice.fenced = true;
   } else slice.feedFailure = feedFailure;
   // A list that is read whole may lack something above: the next walk reads it from its head.
@@ -274,13 +276,11 @@ async function conclude(
   if (fenced) return { is: 'fenced' };
   if (feedFailure !== null) return { is: 'failure', run, feedFailure, progressed: pages > 0 };
   if (signal.aborted) return { is: 'stopped' };
-  if (slice.found !== 'nothing' || (await hasRunningWalk(db, run))) return { is: 'more' };
-  const failures = await walkFailures(db, run);
-  const [first] = failures;
-  const why =
-    first === undefined
-      ? null
-      : { ...first, reason: failures.map(({ reason }) => reason).join('; ') };
+  const walks = slice.found === 'nothing' ? await endOfWalks(db, run) : null;
+  if (walks === null) return { is: 'more' };
+  const [first] = walks.failures;
+  const reason = walks.failures.map((failed) => failed.reason).join('; ');
+  const why = first === undefined ? null : { ...first, reason };
   // A run that found nothing to request has gone well too.
   if (why === null && slice.isFailing && slice.pages === 0) {
     await noteRecovered(lane, slice, dependencies);
@@ -290,17 +290,13 @@ async function conclude(
     // The feed before its run, in the order in which opening a run locks them. Of two runs that end at the same
     // moment, the second one sees that the first has.
     await lockFeed(tx, lane);
-    if (why !== null || !(await hasOtherRun(tx, run, 'failing'))) {
-      const state = why === null ? await stateAtRest(tx, run) : 'failed';
-      await setFeedState(tx, lane, state, state === 'unordered' ? unordered : why);
+    const others = await otherRuns(tx, run);
+    if (why !== null) await setFeedState(tx, lane, 'failed', why);
+    else if (!others.areFailing) {
+      if (!walks.is_ordered) await setFeedState(tx, lane, 'unordered', unordered);
+      else await setFeedState(tx, lane, others.areOpen ? 'running' : 'idle');
     }
     await closeRun(tx, run, why === null ? 'finished' : 'failed', why);
   });
-  return { is: 'closed', run, failures };
-}
-
-/** What a feed is after a run that failed nowhere: its other lane may still be at work. */
-async function stateAtRest(tx: Transaction, run: RunRow): Promise<FeedState> {
-  if (await brokenOrder(tx, run)) return 'unordered';
-  return (await hasOtherRun(tx, run, 'open')) ? 'running' : 'idle';
+  return { is: 'closed', run, failures: walks.failures };
 }

@@ -5,20 +5,14 @@ import { ExplorerError, KeyPausedError } from '../explorer/error.ts';
 import { type FailureClass, failures, type Why } from '../failure.ts';
 import { failingStates, type Feed, type FeedState, ofFeed } from '../lists/feed.ts';
 import type { RunRow } from '../lists/tables.ts';
-import { EnvelopeError } from './request.ts';
 
-/** Why a slice stopped, in the terms of the class table. */
+/** Why a slice stopped; `failures[failure]` says what follows. */
 export interface FeedFailure extends Why {
   readonly failure: FailureClass;
-  readonly feedState: FeedState | null;
   /** What happened, in one line without secrets. */
   readonly said: string;
   /** Class, what happened and what to do, in one line. */
   readonly reason: string;
-  /** Whether the same slice may succeed later with nothing changed. */
-  readonly passes: boolean;
-  readonly walkOnly: boolean;
-  readonly isOfKey: boolean;
   /** The service's stated wait, or how long the key is paused, in ms. */
   readonly retryAfterMs: number | null;
 }
@@ -29,11 +23,8 @@ export function failureOf(error: unknown): FeedFailure | null {
     const status = error.status === null ? '' : `HTTP ${error.status}, `;
     return feedFailure(error.failure, `${status}${error.detail}`, error.retryAfterMs);
   }
-  if (error instanceof KeyPausedError) {
-    return feedFailure(error.failure, error.detail, error.retryAfterMs);
-  }
-  if (error instanceof EnvelopeError) return feedFailure('envelope-invalid', error.message, null);
-  return null;
+  if (!(error instanceof KeyPausedError)) return null;
+  return feedFailure(error.failure, error.detail, error.retryAfterMs);
 }
 
 /**
@@ -60,15 +51,10 @@ function feedFailure(
   said: string,
   retryAfterMs: number | null,
 ): FeedFailure {
-  const { feed, again, stops, advice } = failures[failure];
   return {
     failure,
-    feedState: feed,
     said,
-    reason: `${failure}: ${said}. ${advice}`,
-    passes: again === 'growing' || again === 'stated' || again === 'poll',
-    walkOnly: stops === 'walk',
-    isOfKey: stops === 'key',
+    reason: `${failure}: ${said}. ${failures[failure].advice}`,
     retryAfterMs,
   };
 }

@@ -17,7 +17,7 @@ export type SyncTarget = Target;
  * A target's end and this process's work; state `open`: interrupted. Quarantine and schema drift are those of the
  * whole run.
  */
-export interface SyncResult extends SyncTarget, Omit<RunResult, 'id'>, RunSums, LaneCounts {
+export interface SyncResult extends SyncTarget, RunResult, LaneCounts {
   readonly feed: string;
 }
 
@@ -41,7 +41,8 @@ export async function syncOnce(
   const mine = new Set(targets.map(({ lane }) => keyOf(lane)));
   const opened = await openDue(targets, options);
   // A joined run counts only from here.
-  const before = await runSums(db, joinedOf(opened));
+  const joined = [...opened].filter(([, { isJoined }]) => isJoined).map(([id]) => id);
+  const before = await runResults(db, joined);
   const counter = countLanes(options.pool);
   const worker = await startWorker({
     ...options,
@@ -67,32 +68,23 @@ export async function syncOnce(
     // Also the runs that never got their turn.
     if (signal.aborted) await noteStopped(db, [...opened.keys()]).catch(() => undefined);
   }
-  const ids = [...opened.keys()];
-  const sums = await runSums(db, ids);
-  return (await runResults(db, ids)).flatMap(({ id, ...how }) => {
+  const results = await runResults(db, [...opened.keys()]);
+  return [...results].flatMap(([id, result]) => {
     const target = opened.get(id);
     if (target === undefined) return [];
     const { lane, scope } = target;
+    // Of what is noted, some may have been taken back meanwhile.
+    const since = (what: 'quarantined' | 'drift') =>
+      Math.max(0, result[what] - (before.get(id)?.[what] ?? 0));
+    const noted = { quarantined: since('quarantined'), drift: since('drift') };
     const own = counter.take(keyOf(lane));
-    return [
-      {
-        ...how,
-        ...sumsSince(sums.get(id), before.get(id)),
-        ...own,
-        lane,
-        scope,
-        feed: feedName(lane),
-      },
-    ];
+    return [{ ...result, ...noted, ...own, lane, scope, feed: feedName(lane) }];
   });
 }
 
 interface OpenTarget extends SyncTarget {
   readonly isJoined: boolean;
 }
-
-const joinedOf = (opened: ReadonlyMap<number, OpenTarget>) =>
-  [...opened].flatMap(([id, { isJoined }]) => (isJoined ? [id] : []));
 
 /** Opens a run for each target with work, live first: what a live walk will read is no gap. */
 async function openDue(
@@ -116,12 +108,14 @@ async function untilClosed(
 ): Promise<void> {
   let nudged = now();
   while (!signal.aborted) {
-    const open = (await runResults(db, [...ids.keys()])).filter(({ state }) => state === 'open');
+    const { rows: open } = await db.execute<{ id: string }>(
+      sql`select id from etl.runs where id = any(${sql.param([...ids.keys()])}::bigint[]) and state = 'open'`,
+    );
     if (open.length === 0) return;
     if (now() - nudged >= nudgeIntervalMs) {
       nudged = now();
       for (const { id } of open) {
-        const target = ids.get(id);
+        const target = ids.get(Number(id));
         if (target !== undefined) await sendSlice(boss, target.lane);
       }
     }
@@ -164,52 +158,40 @@ function countLanes(by: object) {
 
 const countNames = Object.keys(nothing) as readonly (keyof LaneCounts)[];
 
-export type RunResult = Pick<RunRow, 'id' | 'state' | 'failure' | 'reason'>;
-
-async function runResults(db: Database, ids: readonly number[]): Promise<RunResult[]> {
-  const { rows } = await db.execute<Omit<RunResult, 'id'> & { id: string }>(
-    sql`select id, state, failure, reason from etl.runs where id = any(${sql.param(ids)}::bigint[]) order by id`,
-  );
-  return rows.map((row) => ({ ...row, id: Number(row.id) }));
-}
-
-/** What the pages of a run show, whichever processes read them. */
-export interface RunSums {
+/** A run's state, and what its pages show, whichever processes read them. */
+interface RunResult extends Pick<RunRow, 'state' | 'failure' | 'reason'> {
   /** Items in quarantine that its pages served last; one that was there already, and was served as it is, counts. */
   readonly quarantined: number;
   /** Ways in which its pages differ from the specification that no page had shown before. */
   readonly drift: number;
 }
 
-const noSums: RunSums = { quarantined: 0, drift: 0 };
-
-/** The sums of runs. The pages that entries of a feed name are few: what differs, and what became no rows. */
-async function runSums(
-  db: Pick<Database, 'execute'>,
+/** Runs by their number. The pages that entries of a feed name are few: what differs, and what became no rows. */
+async function runResults(
+  db: Database,
   ids: readonly number[],
-): Promise<ReadonlyMap<number, RunSums>> {
-  const { rows } = await db.execute<{ id: string; sums: RunSums }>(sql`
+): Promise<ReadonlyMap<number, RunResult>> {
+  const { rows } = await db.execute<{ id: string; result: RunResult }>(sql`
     with noted as (
       select coalesce(last_page_id, page_id) as page_id, 1 as quarantined, 0 as drift
       from etl.quarantine
       union all
       select first_page_id, 0, 1 from etl.drift
+    ), sums as (
+      select run_id as id, sum(noted.quarantined) as quarantined, sum(noted.drift) as drift
+      from noted
+      join etl.pages on pages.id = noted.page_id
+      join etl.walks on walks.id = walk_id
+      where run_id = any(${sql.param(ids)}::bigint[])
+      group by run_id
     )
-    select run_id as id,
-           json_build_object('quarantined', sum(noted.quarantined), 'drift', sum(noted.drift)) as sums
-    from noted
-    join etl.pages on pages.id = noted.page_id
-    join etl.walks on walks.id = walk_id
-    where run_id = any(${sql.param(ids)}::bigint[])
-    group by run_id
+    select id, json_build_object(
+             'state', state, 'failure', failure, 'reason', reason,
+             'quarantined', coalesce(quarantined, 0), 'drift', coalesce(drift, 0)
+           ) as result
+    from etl.runs left join sums using (id)
+    where id = any(${sql.param(ids)}::bigint[])
+    order by id
   `);
-  return new Map(rows.map((row) => [Number(row.id), row.sums]));
-}
-
-/** What came to some sums since `before`; of what is noted, some may have been taken back meanwhile. */
-function sumsSince(sums: RunSums = noSums, before: RunSums = noSums): RunSums {
-  return {
-    quarantined: Math.max(0, sums.quarantined - before.quarantined),
-    drift: Math.max(0, sums.drift - before.drift),
-  };
+  return new Map(rows.map(({ id, result }) => [Number(id), result]));
 }

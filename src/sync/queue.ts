@@ -6,7 +6,6 @@ import { connectionConfig, type DatabaseTimeouts, workTimeouts } from '../db/poo
 import type { Database, Transaction } from '../db/transaction.ts';
 import { type FeedLane, feedName, ofLane } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
-import type { Lane } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
 import { type ConfiguredLane, dueLanes } from './feeds.ts';
 import { dropRun, type OpenedRun, openRun } from './runs.ts';
@@ -221,9 +220,6 @@ export async function workOnRuns({
 /** A lane's job: its key makes sure that there is one at most. */
 export const keyOf = (lane: FeedLane) => `${feedName(lane)}/${lane.lane}`;
 
-/** What is new is taken up before what is old, where both wait for a worker. */
-const priorities: Readonly<Record<Lane, number>> = { live: 1, backfill: 0 };
-
 /** Queues a slice of a lane, unless one is queued or active already. */
 export async function sendSlice(
   boss: PgBoss,
@@ -233,7 +229,8 @@ export async function sendSlice(
   const data: FeedLane = { chain_id, operation, lane };
   await boss.send(sliceQueue, data, {
     singletonKey: keyOf(data),
-    priority: priorities[lane],
+    // What is new is taken up before what is old, where both wait for a worker.
+    priority: lane === 'live' ? 1 : 0,
     ...(afterMs > 0 && { startAfter: Math.ceil(afterMs / 1000) }),
     ...(tx && { db: fromDrizzle(tx, sql) }),
   });

@@ -1,27 +1,17 @@
 import { z } from 'zod';
 import type { Database } from '../db/transaction.ts';
-import type { FetchedPage } from '../explorer/fetcher.ts';
+import { ExplorerError } from '../explorer/error.ts';
+import type { createFetcher } from '../explorer/fetcher.ts';
 import { excerpt } from '../explorer/response.ts';
 import type { Cursor, Operation, OrderKey } from '../lists/operation.ts';
-import type { Lane, WalkRow } from '../lists/tables.ts';
+import type { WalkRow } from '../lists/tables.ts';
 import { createRedactor } from '../redact.ts';
 import type { ArchiveMode } from './ledger.ts';
 import { digest, type PageFacts } from './normalise.ts';
 import type { TimedPlace } from './order.ts';
 
 /** Requests a page by lane, path and declared query parameters; the query never holds a key. */
-export type FetchPage = (
-  request: {
-    readonly chainId: number;
-    readonly operation: string;
-    readonly lane: Lane;
-    readonly path: string;
-    readonly query: Cursor;
-    /** A re-check: it waits a moment and uses a connection of its own. */
-    readonly isRecheck?: boolean;
-  },
-  signal: AbortSignal,
-) => Promise<FetchedPage>;
+export type FetchPage = ReturnType<typeof createFetcher>;
 
 export interface SliceBudget {
   takePage(): boolean;
@@ -102,20 +92,17 @@ const envelope = z.looseObject({
   next_page_params: z.looseObject({}).nullable(),
 });
 
-/** The body of an answer is no page of this operation. */
-export class EnvelopeError extends Error {
-  override readonly name = 'EnvelopeError';
-}
-
 /**
  * Reads a page's envelope. Undeclared fields of `next_page_params`, such as an echoed `key`, are dropped here. A page
  * whose cursor is unreadable keeps its items.
- * @throws EnvelopeError naming the wrong field and quoting the body's beginning
+ * @throws ExplorerError 'envelope-invalid' naming the wrong field and quoting the body's beginning
  */
 function readEnvelope(operation: Operation, body: unknown): Envelope {
   const page = envelope.safeParse(body);
-  if (!page.success)
-    throw new EnvelopeError(`${describe(page.error)}; it begins ${evidence(body)}`);
+  if (!page.success) {
+    const detail = `${describe(page.error)}; it begins ${evidence(body)}`;
+    throw new ExplorerError({ failure: 'envelope-invalid', status: null, detail });
+  }
   const { items, next_page_params: next } = page.data;
   if (next === null || Object.keys(next).length === 0) {
     return { items, next: null, unreadable: null };

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
-import type { FailureClass, Why } from '../failure.ts';
+import type { Why } from '../failure.ts';
 import { type Feed, type FeedLane, ofFeed, ofLane } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import type { PlannedWalk } from '../lists/list.ts';
@@ -175,18 +175,15 @@ export async function countFailure(
   return rows[0]?.failures_in_a_row ?? 1;
 }
 
-/** Whether another run of the feed is open too; or failing: the feed's state stands until that one succeeds. */
-export async function hasOtherRun(
-  tx: Transaction,
-  run: RunRow,
-  which: 'open' | 'failing',
-): Promise<boolean> {
-  const { rows } = await tx.execute(sql`
-    select from etl.runs
+/** Whether other runs of the feed are open too, or failing: its state then stands until they succeed. */
+export async function otherRuns(tx: Transaction, run: RunRow) {
+  const { rows } = await tx.execute<{ are_open: boolean; are_failing: boolean }>(sql`
+    select count(*) > 0 as are_open,
+           coalesce(bool_or(failures_in_a_row > 0), false) as are_failing
+    from etl.runs
     where ${ofFeed(run)} and state = 'open' and id <> ${run.id}
-      and (${which} = 'open' or failures_in_a_row > 0)
   `);
-  return rows.length > 0;
+  return { areOpen: rows[0]?.are_open === true, areFailing: rows[0]?.are_failing === true };
 }
 
 /** Who takes a walk, and when. */
@@ -298,33 +295,26 @@ export async function endWalk(
 }
 
 /**
- * Why walks of a run failed, each reason once; one that was read again from the beginning did not, nor one
- * that was to enter at a synthetic cursor and never arrived: what it was to read is read otherwise.
+ * How a run's walks ended, each failure once; null while one is running. One that was read again from the beginning did
+ * not fail, nor one that never arrived at its synthetic cursor: what it was to read is read otherwise.
  */
-export async function walkFailures(db: Database, run: RunRow): Promise<Why[]> {
-  const { rows } = await db.execute<{ failure: FailureClass | null; reason: string }>(sql`
-    select distinct failure, reason from etl.walks
-    where run_id = ${run.id} and state in ('failed', 'abandoned')
-      and failure is distinct from 'truncated'
-      and not (scope ? 'entry' and pages = 0)
-    order by reason
-    limit 10
+export async function endOfWalks(
+  db: Database,
+  run: RunRow,
+): Promise<{ readonly failures: readonly Why[]; readonly is_ordered: boolean } | null> {
+  const walks = sql`select from etl.walks where run_id = ${run.id}`;
+  const { rows } = await db.execute<{ failures: Why[]; is_ordered: boolean }>(sql`
+    select not exists (${walks} and not is_ordered) as is_ordered, (
+      select coalesce(json_agg(failed), '[]') from (
+        select distinct failure, reason from etl.walks
+        where run_id = ${run.id} and state in ('failed', 'abandoned')
+          and failure is distinct from 'truncated'
+          and not (scope ? 'entry' and pages = 0)
+        order by reason
+        limit 10
+      ) as failed
+    ) as failures
+    where not exists (${walks} and state = 'running')
   `);
-  return rows;
-}
-
-/** Whether the run has a walk that was begun and not ended. */
-export async function hasRunningWalk(db: Database, run: RunRow): Promise<boolean> {
-  const { rows } = await db.execute(
-    sql`select from etl.walks where run_id = ${run.id} and state = 'running' limit 1`,
-  );
-  return rows.length > 0;
-}
-
-/** Whether a walk of the run met pages that broke the list's order. */
-export async function brokenOrder(tx: Transaction, run: RunRow): Promise<boolean> {
-  const { rows } = await tx.execute(
-    sql`select from etl.walks where run_id = ${run.id} and not is_ordered limit 1`,
-  );
-  return rows.length > 0;
+  return rows[0] ?? null;
 }

@@ -28,34 +28,34 @@ export async function serve(
   signal: AbortSignal,
   onRound: () => void = () => undefined,
 ): Promise<void> {
-  const { db, boss } = options;
+  const { db, boss, log } = options;
   await setSchedules(db, boss, schedules);
-  await openDue(schedules, options);
+  // What has no schedule to wait for.
+  for (const due of await dueLanes(db, schedules, 'start', options.clock())) {
+    await openLane(db, boss, due, 'yield');
+  }
   const worker = await startWorker({ ...options, works: () => true, onFailure: 'come-back' });
   await workOnRuns(options);
   await Promise.all([
     checkRegularly(options, onRound, signal),
-    maintain(options, signal),
+    every(
+      intervalMs,
+      signal,
+      () => tidyUp(options, signal),
+      (error) => log.write('housekeeping.failure', { error: describeDatabaseError(error) }),
+    ),
     keepSums(options, signal),
   ]);
   await boss.offWork(runQueue, { wait: true });
   await worker.stop();
-  await noteEvent(db, { kind: 'stopped', sentence: 'A start was stopped. What was read is kept.' });
-  // Those too that waited for their turn, where no other process works: they are its own. Where the database is
-  // away, this stop looks like a kill.
+  const sentence = 'A start was stopped. What was read is kept.';
+  // Where the database is away, this stop looks like a kill; the log has the event too.
+  const noted = db.insert(events).values({ kind: 'stopped', sentence });
+  await noted.catch(() => undefined);
+  // Those too that waited for their turn, where no other process works: they are its own.
   const workers = await presentWorkers(db).catch(() => null);
   if (workers?.start === 0 && workers.once === 0) {
     await noteStopped(db, 'all').catch(() => undefined);
-  }
-}
-
-/** Starts what has no schedule to wait for. */
-async function openDue(
-  schedules: readonly ConfiguredLane[],
-  { db, boss, clock }: ServeOptions,
-): Promise<void> {
-  for (const due of await dueLanes(db, schedules, 'start', clock())) {
-    await openLane(db, boss, due, 'yield');
   }
 }
 
@@ -162,15 +162,6 @@ export async function sumUp(
   }
 }
 
-/** Tidies up now and every hour, until the signal aborts. A lost database is waited for. */
-const maintain = (options: MaintenanceOptions, signal: AbortSignal): Promise<void> =>
-  every(
-    intervalMs,
-    signal,
-    () => tidyUp(options, signal),
-    (error) => options.log.write('housekeeping.failure', { error: describeDatabaseError(error) }),
-  );
-
 /** How long events are kept; as SQL. */
 const keptFor = sql`interval '31 days'`;
 
@@ -187,20 +178,6 @@ export async function tidyUp(
   if (pages > 0) log.write('archive.expired', { pages });
   const pruned = await pruneLedger(db, ledgerDays, clock(), signal);
   if (pruned.walks > 0) log.write('ledger.pruned', { ...pruned });
-}
-
-/**
- * Notes for the timeline what happened beside the runs. A database that is away notes nothing: the log has the
- * event too.
- */
-async function noteEvent(
-  db: Database,
-  event: Pick<typeof events.$inferInsert, 'kind' | 'sentence'>,
-): Promise<void> {
-  await db
-    .insert(events)
-    .values(event)
-    .catch(() => undefined);
 }
 
 /** Bodies per transaction: some 10 MB. */

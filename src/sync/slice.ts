@@ -4,7 +4,7 @@ import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/record.ts';
 import { creditsPerRequest } from '../explorer/slot.ts';
-import { failures } from '../failure.ts';
+import { type FailureRule, failures } from '../failure.ts';
 import { type FeedLane, feedName, type FeedState, ofLane } from '../lists/feed.ts';
 import type { RunRow } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
@@ -212,20 +212,22 @@ async function rest(
   dependencies: SliceDependencies,
 ): Promise<void> {
   const { db, random, onFailure } = dependencies;
-  const { failure, feedState: state } = feedFailure;
-  const { again } = failures[failure];
+  const { again, feed: state } = failures[feedFailure.failure];
   if (state !== null) {
     await setFeedState(db, job.data, state, feedFailure);
     logFailure(job.data, state, feedFailure, dependencies);
   }
   if (again === 'daily') await pollLater(db, job.data, dayMs * (1 + random() * dayJitter));
-  if (onFailure === 'give-up' || !feedFailure.passes) {
+  if (onFailure === 'give-up' || !passing.has(again)) {
     await closeRun(db, run, 'interrupted', feedFailure);
     return chain(job, dependencies, 0);
   }
   const inARow = await countFailure(db, run, progressed || again !== 'growing');
   return chain(job, dependencies, restMs(feedFailure, inARow, random));
 }
+
+/** When the same slice may succeed with nothing changed. */
+const passing: ReadonlySet<FailureRule['again']> = new Set(['growing', 'stated', 'poll']);
 
 /** What stops a key or a chain is logged once, not for each of its feeds. */
 function logFailure(
@@ -306,36 +308,21 @@ export function openSliceBudget(
   };
 }
 
-/** What a run brought and cost, whichever workers and slices it was made of. */
-export interface RunTotals {
-  readonly added: number;
-  readonly changed: number;
-  readonly quarantined: number;
-  readonly pages: number;
-  readonly requests: number;
-  readonly credits: number;
-  /** From its opening to its end, or until now. */
-  readonly seconds: number;
-}
-
-/** Adds up a run. Its walks are few. */
-async function runTotals(db: Pick<Database, 'execute'>, { id }: RunRow): Promise<RunTotals> {
-  const { rows } = await db.execute<{ totals: Omit<RunTotals, 'requests'> }>(sql`
-    with brought as (
-      select coalesce(sum(inserted), 0) as added, coalesce(sum(changed), 0) as changed,
-             coalesce(sum(quarantined), 0) as quarantined, coalesce(sum(pages), 0) as pages,
-             coalesce(sum(credits), 0) as credits
-      from etl.walks where run_id = ${id}
-    )
-    select json_build_object(
-             'added', added, 'changed', changed, 'quarantined', quarantined, 'pages', pages,
-             'credits', credits,
-             'seconds', round(greatest(extract(epoch from coalesce(closed_at, now()) - opened_at), 0), 1)
-           ) as totals
-    from brought, etl.runs
-    where id = ${id}
+/** What a run brought and cost, whichever workers and slices it was made of. Its walks are few. */
+async function runTotals(db: Pick<Database, 'execute'>, { id }: RunRow) {
+  const { rows } = await db.execute<
+    Record<'added' | 'changed' | 'quarantined' | 'pages' | 'credits' | 'seconds', number>
+  >(sql`
+    select coalesce(sum(inserted), 0)::float8 as added, coalesce(sum(changed), 0)::float8 as changed,
+           coalesce(sum(walks.quarantined), 0)::float8 as quarantined,
+           coalesce(sum(pages), 0)::float8 as pages, coalesce(sum(credits), 0)::float8 as credits,
+           round(greatest(extract(epoch from coalesce(closed_at, now()) - opened_at), 0), 1)::float8
+             as seconds
+    from etl.runs left join etl.walks on run_id = runs.id
+    where runs.id = ${id}
+    group by runs.id
   `);
   const [row] = rows;
   if (row === undefined) throw new Error(`run ${id} is gone`);
-  return { ...row.totals, requests: row.totals.credits / creditsPerRequest };
+  return { ...row, requests: row.credits / creditsPerRequest };
 }

@@ -1,6 +1,5 @@
 import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/record.ts';
 import type { OrderKey } from '../lists/operation.ts';
 import { lastPlace } from '../lists/positions.ts';
@@ -31,7 +30,6 @@ export interface WalkProgress {
 }
 
 export interface WalkDependencies extends Omit<PageReader, 'floor'> {
-  readonly db: Database;
   /** How many pages may wait to be written, and how many bytes of JSON. */
   readonly readAhead: number;
   readonly readAheadBytes: number;
@@ -124,7 +122,7 @@ export interface ReadPage {
  * may be the service's mistake is requested once more before anything is concluded.
  *
  * @returns 'read' when the walk's end was met, 'paused' when the slice's budget was spent
- * @throws what `fetchPage` throws, and EnvelopeError; the pages before it stay in the queue
+ * @throws what `fetchPage` throws; the pages before it stay in the queue
  */
 export async function readPages(
   walk: WalkRow,
@@ -203,7 +201,7 @@ export class PageQueue<Page> {
   #pages: Page[] = [];
   #bytes = 0;
   #closed = false;
-  #waiting: (() => void)[] = [];
+  #changed = Promise.withResolvers<void>();
   /** Whether the consumer has done with what it took. */
   #isIdle = false;
   /** How many wait until it has done with all. */
@@ -281,13 +279,12 @@ export class PageQueue<Page> {
   }
 
   #change(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return this.#changed.promise;
   }
 
   #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 }
 

@@ -1,3 +1,4 @@
+import { failures } from '../../../src/failure.ts';
 import type { Pool } from 'pg';
 import type { Engine } from '../../../src/app.ts';
 import type { Occasion, Target } from '../../../src/lists/list.ts';
@@ -145,6 +146,8 @@ async function runLane(
   }
 }
 
+const passes: ReadonlySet<string> = new Set(['growing', 'stated', 'poll']);
+
 /** As a slice rests: the feed says why, and a `sync` gives up. */
 async function givesUp(
   { run, feedFailure }: Extract<AdvanceOutcome, { is: 'failure' }>,
@@ -152,9 +155,9 @@ async function givesUp(
   lane: Target['lane'],
   failed: number,
 ): Promise<boolean> {
-  if (feedFailure.feedState !== null)
-    await setFeedState(db, lane, feedFailure.feedState, feedFailure);
-  if (feedFailure.passes && failed <= tries) return false;
+  const { feed: state, again } = failures[feedFailure.failure];
+  if (state !== null) await setFeedState(db, lane, state, feedFailure);
+  if (passes.has(again) && failed <= tries) return false;
   await closeRun(db, run, 'interrupted', feedFailure);
   return true;
 }
