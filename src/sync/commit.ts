@@ -72,18 +72,28 @@ export async function commitPages(
   toCommit: ToCommit,
 ): Promise<Committed> {
   const begun = performance.now();
-  const { totals, ...committed } = await transact(db, (tx) =>
+  const { counts, advance, ...committed } = await transact(db, (tx) =>
     writePages(tx, operation, walk, toCommit),
   );
+  const { pages, inserted, changed, quarantined } = advance;
   signals.commit.publish(() => ({
     by: db.$client,
     feed: walk.feed,
     lane: walk.lane,
     table: shapeOf(operation.table).name,
-    ...totals,
+    pages,
+    changing: [...counts.values()].filter((page) => page.inserted + page.changed > 0).length,
+    inserted,
+    changed,
+    quarantined,
     ms: performance.now() - begun,
   }));
   return committed;
+}
+
+interface Written extends Committed {
+  readonly counts: CountsByPage;
+  readonly advance: ReturnType<typeof advanceOf>;
 }
 
 /** Lock, rows, ledger, coverage, checkpoint, in this order. What several walks share comes last. */
@@ -92,7 +102,7 @@ async function writePages(
   operation: Operation,
   walk: HeldWalk,
   { read, above: known }: ToCommit,
-): Promise<Committed & { readonly totals: ReturnType<typeof totalsOf> }> {
+): Promise<Written> {
   // First of all, or one end that holds rows would wait for another that wants them.
   if (readDownTo(walk, read.at(-1)?.end ?? null) !== null) await lockEnds(tx, walk);
   const arriving = arrivingWalk(walk);
@@ -106,13 +116,11 @@ async function writePages(
     await tx.execute(sql`set local synchronous_commit to default`);
   }
 
+  const kind = kinds[operation.kind];
   const pages = kept.map(({ page }) => page);
-  const contexts = contextsOf(
-    walk,
-    pages,
-    known === 'unknown' ? await endAbove(tx, operation, walk) : known,
-  );
-  const informative = await kinds[operation.kind].informative(operation, tx, contexts);
+  const previous = known === 'unknown' ? await endBefore(tx, operation, walk) : known;
+  const contexts = contextsOf(walk, pages, previous);
+  const informative = await kind.informative(operation, tx, contexts);
   const counts = await loadPages(tx, operation, pages);
   await recordPages(tx, operation, walk, { pages, counts });
 
@@ -121,27 +129,20 @@ async function writePages(
   for (const { walk: context, rows } of contexts) {
     const { page_id } = context;
     if (!informative.has(page_id)) continue;
-    const inserted = counts.get(page_id)?.inserted ?? 0;
-    const written = { ...context, inserted };
-    if (!(await kinds[operation.kind].afterPage(operation, tx, written, rows)))
-      jumping.add(page_id);
+    const written = { ...context, inserted: counts.get(page_id)?.inserted ?? 0 };
+    if (!(await kind.afterPage(operation, tx, written, rows))) jumping.add(page_id);
   }
   const coverage = coverPages(operation.order, walk, { pages, jumping, end });
   const last = pages.at(-1);
   const said = await concludeWalk(tx, operation, walk, { last, counts, end, coverage });
   if (arriving !== null) await handOff(tx, arriving, kept);
 
-  await archiveBodies(
-    tx,
-    kept.flatMap(({ page: { page_id }, body }) => (body === null ? [] : [{ page_id, body }])),
-  );
+  await archiveBodies(tx, kept);
   await recordQuarantined(tx, walk, pages);
   const drift = await recordDrift(tx, walk, pages, alwaysPresent);
-  const totals = totalsOf(pages, counts);
+  const advance = advanceOf(kept, counts, end);
   const moved = await moveCheckpoint(tx, walk, {
-    ...sumOf(kept),
-    ...totals,
-    ...stateAfter(end),
+    ...advance,
     ...(said !== null && { reason: said }),
     coverage,
   });
@@ -150,21 +151,8 @@ async function writePages(
     end,
     above: last === undefined ? null : endOf(last),
     drift,
-    totals,
-  };
-}
-
-/** What pages brought. */
-function totalsOf(pages: readonly NormalisedPage[], counts: CountsByPage) {
-  const came = pages.map(({ page_id }) => counts.get(page_id) ?? { inserted: 0, changed: 0 });
-  const sum = (of: (page: (typeof came)[number]) => number) =>
-    came.reduce((total, page) => total + of(page), 0);
-  return {
-    pages: pages.length,
-    changing: sum(({ inserted, changed }) => (inserted + changed > 0 ? 1 : 0)),
-    inserted: sum(({ inserted }) => inserted),
-    changed: sum(({ changed }) => changed),
-    quarantined: pages.reduce((total, { quarantined }) => total + quarantined.length, 0),
+    counts,
+    advance,
   };
 }
 
@@ -251,13 +239,36 @@ function contextsOf(
   }));
 }
 
-/** Where the page before ended, in a list whose pages say something of what is between them. */
-const endAbove = async (tx: Transaction, { order }: Operation, walk: WalkRow) =>
-  order?.givesCoverage === true ? endBefore(tx, walk, walk.pages) : null;
+/** What pages add to their walk, and how it stands after them. */
+function advanceOf(kept: readonly ReadPage[], counts: CountsByPage, end: WalkEnd | null) {
+  const pages = kept.map(({ page }) => page);
+  const sum = (of: (read: ReadPage) => number) => kept.reduce((total, read) => total + of(read), 0);
+  const counted = (what: 'inserted' | 'changed') =>
+    sum(({ page }) => counts.get(page.page_id)?.[what] ?? 0);
+  const heights = pages.flatMap(({ top, bottom }) =>
+    top === null || bottom === null ? [] : [top, bottom],
+  );
+  return {
+    cursor: pages.at(-1)?.cursor_out ?? null,
+    pages: pages.length,
+    items: sum(({ page }) => page.items),
+    inserted: counted('inserted'),
+    changed: counted('changed'),
+    quarantined: sum(({ page }) => page.quarantined.length),
+    archived_bytes: sum(({ body }) => body?.length ?? 0),
+    credits: sum(({ page }) => page.attempts * creditsPerRequest),
+    empty_run: kept.at(-1)?.emptyRun ?? 0,
+    top: heights.length === 0 ? null : Math.max(...heights),
+    bottom: heights.length === 0 ? null : Math.min(...heights),
+    isOrdered: missedEntry(kept.at(-1)) || pages.every(({ isOrdered }) => isOrdered),
+    ...stateAfter(end),
+  };
+}
 
 function stateAfter(end: WalkEnd | null): Pick<WalkAdvance, 'state' | 'failure' | 'reason'> {
-  if (end === null) return { state: 'running', failure: null, reason: null };
-  switch (end.is) {
+  switch (end?.is) {
+    case undefined:
+      return { state: 'running', failure: null, reason: null };
     case 'end':
       return { state: 'finished', failure: null, reason: null };
     case 'bound':
@@ -265,21 +276,4 @@ function stateAfter(end: WalkEnd | null): Pick<WalkAdvance, 'state' | 'failure' 
     case 'failed':
       return { state: 'failed', failure: end.failure, reason: end.reason };
   }
-}
-
-function sumOf(kept: readonly ReadPage[]) {
-  const pages = kept.map(({ page }) => page);
-  const heights = pages.flatMap(({ top, bottom }) =>
-    top === null || bottom === null ? [] : [top, bottom],
-  );
-  return {
-    cursor: pages.at(-1)?.cursor_out ?? null,
-    items: pages.reduce((sum, { items }) => sum + items, 0),
-    archived_bytes: kept.reduce((sum, { body }) => sum + (body?.length ?? 0), 0),
-    credits: pages.reduce((sum, { attempts }) => sum + attempts * creditsPerRequest, 0),
-    empty_run: kept.at(-1)?.emptyRun ?? 0,
-    top: heights.length === 0 ? null : Math.max(...heights),
-    bottom: heights.length === 0 ? null : Math.min(...heights),
-    isOrdered: missedEntry(kept.at(-1)) || pages.every(({ isOrdered }) => isOrdered),
-  };
 }

@@ -74,17 +74,17 @@ export const isConclusive = ({
   quarantined,
 }: Pick<NormalisedPage, 'isOrdered' | 'quarantined'>) => isOrdered && quarantined.length === 0;
 
-/** The end of the previous page; null if none is conclusive. */
+/** The end of a walk's last page; null if it is not conclusive, or says nothing of what follows. */
 export async function endBefore(
   tx: Transaction,
+  { order }: Operation,
   walk: WalkRow,
-  sequence: number,
 ): Promise<PageEnd | null> {
-  if (sequence === 0) return null;
+  if (order?.givesCoverage !== true || walk.pages === 0) return null;
   const { rows } = await tx.execute<{ page_id: string; height: string; key: string }>(sql`
     select id as page_id, bottom as height, last_key as key
     from etl.pages
-    where walk_id = ${walk.id} and sequence = ${sequence - 1}
+    where walk_id = ${walk.id} and sequence = ${walk.pages - 1}
       and is_ordered and is_end_reported and quarantined = 0 and last_key is not null
   `);
   const [row] = rows;
@@ -126,17 +126,10 @@ export async function recordQuarantined(
 
 export type ArchiveMode = 'off' | 'all';
 
-export interface PackedBody {
-  readonly page_id: number;
-  readonly body: Buffer;
-}
-
 /** zstd's default leaves a fifth of a page in 0.15 ms; gzip takes three times as long. */
 const encoding = 'zstd';
 
-const compress = promisify(zstdCompress);
-
-export const packBody = (body: Buffer): Promise<Buffer> => compress(body);
+export const packBody: (body: Buffer) => Promise<Buffer> = promisify(zstdCompress);
 
 /** @throws if this version does not know the encoding */
 export function unpackBody(body: Buffer, packedAs: string): Buffer {
@@ -145,13 +138,18 @@ export function unpackBody(body: Buffer, packedAs: string): Buffer {
   return zstdDecompressSync(body, { maxOutputLength: largestBodyBytes, chunkSize: usualBodyBytes });
 }
 
-export async function archiveBodies(tx: Transaction, bodies: readonly PackedBody[]): Promise<void> {
+/** Stores the packed bodies of the pages that have one. */
+export async function archiveBodies(
+  tx: Transaction,
+  read: readonly { readonly page: Pick<NormalisedPage, 'page_id'>; readonly body: Buffer | null }[],
+): Promise<void> {
+  const bodies = read.filter(({ body }) => body !== null);
   if (bodies.length === 0) return;
   await tx.execute(sql`
     insert into etl.raw_pages (page_id, body, encoding)
     select page_id, body, ${encoding}
     from unnest(
-           ${sql.param(bodies.map(({ page_id }) => page_id))}::bigint[],
+           ${sql.param(bodies.map(({ page }) => page.page_id))}::bigint[],
            ${sql.param(bodies.map(({ body }) => body))}::bytea[]
          ) as raw(page_id, body)
   `);
