@@ -1,7 +1,7 @@
 /** One sync of one feed in a process of its own, measured from inside; what `sync` does. */
 import { type Engine, openEngine, prepareDatabase } from '../src/app.ts';
 import { createLog } from '../src/log.ts';
-import { openDatabase } from '../src/open-database.ts';
+import { openDatabase } from '../src/cli/database.ts';
 import { configuredLanes } from '../src/sync/feeds.ts';
 import { syncOnce } from '../src/sync/once.ts';
 import { readInput, tellParent } from './child.ts';
@@ -49,7 +49,7 @@ const results = await syncOnce(targets, watched, new AbortController().signal);
 const { user, system } = process.cpuUsage(start.cpu);
 const postgresMs = clusterCpuMs(input.dataDirectory);
 await engine.close();
-await database.close();
+await database.pool.end();
 
 const failed = results.find(({ state }) => state !== 'finished');
 if (failed !== undefined) throw new Error(`${failed.feed}: ${failed.state}, ${failed.reason}`);

@@ -9,7 +9,6 @@ const layers: readonly (readonly string[])[] = [
   ['quarantine'],
   ['sync'],
   ['export'],
-  ['open-database.ts'],
   ['config', 'query'],
   ['lists'],
   ['explorer'],

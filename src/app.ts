@@ -29,7 +29,6 @@ import { createFetcher } from './explorer/fetcher.ts';
 import { listNames } from './lists/index.ts';
 import type { ScopeBounds } from './lists/list.ts';
 import type { Log } from './log.ts';
-import type { OpenDatabase } from './open-database.ts';
 import {
   configuredFeeds,
   configuredLanes,
@@ -60,15 +59,18 @@ const slicesAtOnce = 8;
 /** One per database while pg-boss's schema is made: "etljobs" in ASCII. */
 const installLock = { key: 0x65_74_6c_6a_6f_62_73n, work: 'makes the queue' };
 
+/** A database: its address, and connections to it. */
+interface Place {
+  readonly url: string;
+  readonly pool: Pool;
+}
+
 /**
  * Migrates this program's schema and pg-boss's, and grants rights if there are roles. Safe from any number of
  * processes; it only reads if nothing is missing. Waits silently for ever without `waiting`.
  * @throws MigrationError, also if something is missing and this role may not create it
  */
-export async function prepareDatabase(
-  { url, pool }: OpenDatabase,
-  waiting?: Waiting,
-): Promise<Migrated> {
+export async function prepareDatabase({ url, pool }: Place, waiting?: Waiting): Promise<Migrated> {
   try {
     const result = await migrate(pool, listNames(), undefined, waiting);
     await withAdvisoryLock(pool, installLock, () => installQueues(url), waiting);
@@ -91,7 +93,7 @@ export interface Engine extends ServeOptions {
 
 export interface EngineOptions {
   readonly settings: Settings;
-  readonly database: OpenDatabase;
+  readonly database: Place;
   readonly log: Log;
   /** Whether this process sends scheduled jobs. */
   readonly supervise: boolean;

@@ -20,13 +20,12 @@ import { failures, KnownError } from '../failure.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
-import type { OpenDatabase } from '../open-database.ts';
 import { printable } from '../printable.ts';
 import { configuredFeeds, type ConfiguredLane, configuredLanes } from '../sync/feeds.ts';
 import { type Look, paint, prose } from '../terminal/layout.ts';
 import { counted } from '../terminal/numbers.ts';
 import { type Context, exits, type Registry } from './context.ts';
-import { openFor } from './database.ts';
+import { openFor, type OpenDatabase } from './database.ts';
 import { ownOrDemo } from './demo-world.ts';
 import { addDemo, addFeedOptions, type ChosenFeeds } from './options.ts';
 

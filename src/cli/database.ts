@@ -1,15 +1,18 @@
 import { join } from 'node:path';
+import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { loadSettings, type SettingsInput } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
+import { describeDatabaseError } from '../db/failure.ts';
+import { applicationName, createPool, poolConnections, quickReading } from '../db/pool.ts';
 import { demandPrimary } from '../db/state.ts';
+import type { Database } from '../db/transaction.ts';
+import { errorOf } from '../failure.ts';
 import {
-  openDatabase,
-  type EmbeddedPlace,
-  type OpenDatabase,
-  type OwnDatabase,
-} from '../open-database.ts';
-import { inspectEmbeddedPostgres } from '../postgres/postgres.ts';
+  type EmbeddedPostgres,
+  inspectEmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../postgres/postgres.ts';
 import { UsageError, type Context } from './context.ts';
 import { chainOf, type ChosenFeeds } from './options.ts';
 
@@ -27,6 +30,80 @@ export function settingsOf(
   need: NonNullable<SettingsInput['need']> = 'chains',
 ): Settings {
   return loadSettings({ env, cwd, need, configFile, databaseUrl, chains, operations });
+}
+
+/** The database does not answer or refuses the login. Names no password. */
+export class DatabaseUnavailableError extends errorOf('database-unavailable') {}
+
+/** Disposing of it ends its pool; an embedded server keeps running until `db stop`. */
+export interface OpenDatabase extends AsyncDisposable {
+  readonly url: string;
+  readonly pool: Pool;
+  readonly db: Database;
+  /** Null: `DATABASE_URL` names the server. */
+  readonly embedded: EmbeddedPostgres | null;
+}
+
+interface EmbeddedPlace {
+  readonly cwd: string;
+  readonly name?: string;
+  /** Whether an absent database is refused; otherwise it is created. */
+  readonly mustExist?: boolean;
+}
+
+/**
+ * Opens the database of the settings, or of the embedded server below `cwd`.
+ * @param demand throws if the caller cannot use the database
+ * @throws DatabaseUnavailableError if it does not answer, or must exist and does not
+ */
+export async function openDatabase(
+  settings: Pick<Settings, 'databaseUrl'>,
+  place: EmbeddedPlace,
+  demand?: (pool: Pool) => Promise<void>,
+): Promise<OpenDatabase> {
+  const { embedded, url } =
+    settings.databaseUrl === null
+      ? await openEmbedded(place)
+      : { embedded: null, url: settings.databaseUrl };
+  const pool = createPool({
+    url,
+    max: poolConnections,
+    applicationName,
+    settings: quickReading,
+    // It may lead through a pooler: commands that need a session look later.
+    isPooled: true,
+  });
+  try {
+    await pool.query('select 1').catch((cause: unknown) => {
+      const why = describeDatabaseError(cause);
+      throw new DatabaseUnavailableError(`the database can't be used: ${why}.`, { cause });
+    });
+    await demand?.(pool);
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+  return { url, pool, db: drizzle(pool), embedded, [Symbol.asyncDispose]: () => pool.end() };
+}
+
+/** @throws as `openDatabase` */
+async function openEmbedded({ cwd, name = 'postgres', mustExist = false }: EmbeddedPlace) {
+  const embedded = await startEmbeddedPostgres({ directory: embeddedDirectory({ cwd }) });
+  const url = new URL(embedded.url);
+  const server = createPool({ url: embedded.url, max: 1, applicationName });
+  try {
+    const { rows } = await server.query('select from pg_database where datname = $1', [name]);
+    if (rows.length === 0 && mustExist) {
+      throw new DatabaseUnavailableError(
+        `the embedded Postgres has no database "${name}" yet: run ${name} first.`,
+      );
+    }
+    if (rows.length === 0) await server.query(`create database "${name}"`);
+  } finally {
+    await server.end();
+  }
+  url.pathname = `/${name}`;
+  return { embedded, url: url.href };
 }
 
 /** Starts no server. @throws UsageError if there is no database to read */
@@ -56,7 +133,7 @@ export async function openFor(
   context: Context & EmbeddedPlace,
   access: 'reads' | 'writes',
   demand?: (pool: Pool) => Promise<void>,
-): Promise<OwnDatabase> {
+): Promise<OpenDatabase> {
   if (context.demo) await demandDatabase(context, settings);
   const place = context.demo ? { ...context, name: demoDatabase, mustExist: true } : context;
   return openDatabase(settings, place, async (pool) => {
@@ -81,7 +158,7 @@ export async function openStored(
   settings: Pick<Settings, 'databaseUrl'>,
   context: Context,
   access: 'reads' | 'writes',
-): Promise<OwnDatabase> {
+): Promise<OpenDatabase> {
   await demandDatabase(context, settings);
   return openFor(settings, context, access, async (pool) => {
     // Analysts have no access to schema etl.

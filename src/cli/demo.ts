@@ -7,7 +7,6 @@ import { prepareDatabase } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
 import { withName } from '../db/pool.ts';
 import { feedName } from '../lists/feed.ts';
-import type { OpenDatabase } from '../open-database.ts';
 import { programFile } from '../package-file.ts';
 import { sum } from '../status/estimate.ts';
 import { count, type FeedStatus, statusDocument, type StatusDocument } from '../status/schema.ts';
@@ -23,7 +22,7 @@ import {
   type Registry,
   UsageError,
 } from './context.ts';
-import { demoDatabase, openFor } from './database.ts';
+import { demoDatabase, openFor, type OpenDatabase } from './database.ts';
 import {
   type DemoExplorer,
   demoOrigin,

@@ -7,7 +7,6 @@ import { failures } from '../failure.ts';
 import { feedName } from '../lists/feed.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import type { Log } from '../log.ts';
-import type { OpenDatabase } from '../open-database.ts';
 import { printable } from '../printable.ts';
 import { sum } from '../status/estimate.ts';
 import { isRunning } from '../status/lanes.ts';
@@ -20,7 +19,7 @@ import { sumUp, tidyUp } from '../sync/serve.ts';
 import { fit, type Look, paint, prose } from '../terminal/layout.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import { type CommandLine, type Context, type Exit, exits, type Registry } from './context.ts';
-import { openFor, reportLocation, settingsOf } from './database.ts';
+import { openFor, reportLocation, settingsOf, type OpenDatabase } from './database.ts';
 import {
   addBounds,
   addFeedOptions,

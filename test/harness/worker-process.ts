@@ -9,7 +9,7 @@ import { describeDatabaseError, isConnectionLost } from '../../src/db/failure.ts
 import { whileCurrent } from '../../src/db/migrate.ts';
 import type { DatabaseTimeouts } from '../../src/db/pool.ts';
 import { createLog } from '../../src/log.ts';
-import { DatabaseUnavailableError, openDatabase } from '../../src/open-database.ts';
+import { DatabaseUnavailableError, openDatabase } from '../../src/cli/database.ts';
 import { configuredLanes } from '../../src/sync/feeds.ts';
 import { serve } from '../../src/sync/serve.ts';
 
@@ -66,6 +66,6 @@ async function start(): Promise<void> {
       await engine.close();
     }
   } finally {
-    await database.close();
+    await database.pool.end();
   }
 }

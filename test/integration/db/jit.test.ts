@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { createReader } from '../../../src/http/reader.ts';
-import { openDatabase } from '../../../src/open-database.ts';
+import { openDatabase } from '../../../src/cli/database.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 /** A database whose statements are compiled, which takes seconds for a large one. */
@@ -18,7 +18,7 @@ const jitOf = async (pool: Pool) => (await pool.query<{ jit: string }>('show jit
 test('no statement of a command that reads is compiled', async () => {
   const databaseUrl = await compilingDatabase();
   const database = await openDatabase({ databaseUrl }, { cwd: '/' });
-  onTestFinished(() => database.close().then(() => undefined));
+  onTestFinished(() => database.pool.end());
   expect(await jitOf(database.pool)).toEqual([{ jit: 'off' }]);
 });
 

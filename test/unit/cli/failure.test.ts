@@ -19,7 +19,7 @@ import { EmbeddedPostgresError } from '../../../src/postgres/programs.ts';
 import { ExplorerError } from '../../../src/explorer/error.ts';
 import { ExportError } from '../../../src/export/export.ts';
 import { OriginError } from '../../../src/sync/feeds.ts';
-import { DatabaseUnavailableError } from '../../../src/open-database.ts';
+import { DatabaseUnavailableError } from '../../../src/cli/database.ts';
 import { StatementError, StatementTimeoutError } from '../../../src/query/failure.ts';
 import { CommanderError } from 'commander';
 import { plainOutput } from '../../harness/process.ts';
