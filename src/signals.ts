@@ -1,22 +1,22 @@
-import { channel } from 'node:diagnostics_channel';
+import { EventEmitter } from 'node:events';
 import type { FailureClass } from './failure.ts';
 
 /** `by` identifies the engine: a process may have several. */
-interface Requested {
+export interface Requested {
   readonly by: object;
   readonly chain_id: number;
   readonly operation: string;
   readonly lane: 'live' | 'backfill';
 }
 
-interface Attempted extends Requested {
+export interface Attempted extends Requested {
   readonly outcome: 'ok' | FailureClass;
   /** From sending to the last byte or the failure. */
   readonly ms: number;
   readonly credits: number;
 }
 
-interface Committed extends Pick<Requested, 'by' | 'lane'> {
+export interface Committed extends Pick<Requested, 'by' | 'lane'> {
   readonly feed: string;
   /** The list's own table; rows of its children and of addresses are not counted. */
   readonly table: string;
@@ -30,31 +30,14 @@ interface Committed extends Pick<Requested, 'by' | 'lane'> {
   readonly ms: number;
 }
 
-/** Published to subscribers in the process, such as metrics. */
-export const signals = {
+/** What low modules publish without knowing subscribers, such as metrics. A listener must not throw. */
+export const signals = new EventEmitter<{
   /** One attempt that was answered or failed; aborted attempts are not published. */
-  request: signal<Attempted>('request'),
+  request: [Attempted];
   /** A page whose attempts all failed. */
-  miss: signal<Requested>('miss'),
+  miss: [Requested];
   /** A transaction that wrote pages. */
-  commit: signal<Committed>('commit'),
-} as const;
-
-/** Low modules publish without knowing subscribers; without one it costs the check of a flag. */
-function signal<Message>(name: string) {
-  const subscribers = channel(`explorer-etl:${name}`);
-  return {
-    /** Calls `message` and publishes it only if there is a subscriber. */
-    publish: (message: () => Message) => {
-      if (subscribers.hasSubscribers) subscribers.publish(message());
-    },
-    /** Calls the listener, which must not throw, until the returned function is called. */
-    subscribe: (listener: (message: Message) => void) => {
-      const subscriber = (message: unknown) => listener(message as Message);
-      subscribers.subscribe(subscriber);
-      return () => {
-        subscribers.unsubscribe(subscriber);
-      };
-    },
-  };
-}
+  commit: [Committed];
+}>();
+// Each engine of a process listens.
+signals.setMaxListeners(0);

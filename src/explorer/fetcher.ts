@@ -60,13 +60,13 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
         throw failure;
       } finally {
         const credits = creditsPerRequest;
-        signals.request.publish(() => ({ ...labels, outcome, ms: latencyMs, credits }));
+        signals.emit('request', { ...labels, outcome, ms: latencyMs, credits });
       }
     };
     try {
       return await client.repeat(attempt, sending);
     } catch (error) {
-      if (error instanceof ExplorerError) signals.miss.publish(() => labels);
+      if (error instanceof ExplorerError) signals.emit('miss', labels);
       throw error;
     }
   };

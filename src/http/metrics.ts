@@ -4,7 +4,7 @@ import { failures } from '../failure.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 import { lanes } from '../lists/tables.ts';
 import { shapeOf } from '../load/upsert.ts';
-import { signals } from '../signals.ts';
+import { type Attempted, type Committed, type Requested, signals } from '../signals.ts';
 import { overallStates, reasonCodes, type StatusDocument } from '../status/schema.ts';
 import { isKnown } from '../status/status.ts';
 
@@ -43,23 +43,20 @@ export function createMetrics(status: () => Promise<StatusDocument | null>, vers
 /** Counts the work of all engines of the process. @returns a function that ends it */
 function countWork(registry: Registry): () => void {
   const { requests, requestSeconds, pages, rows, transactionSeconds } = workMetrics(registry);
-  const ends = [
-    signals.request.subscribe(({ outcome, ms }) => {
-      requests.inc({ class: outcome });
-      requestSeconds.observe({ class: outcome }, ms / 1000);
-    }),
-    signals.miss.subscribe(({ lane }) => pages.inc({ lane, outcome: 'failed' })),
-    signals.commit.subscribe(({ lane, table, changing, inserted, changed, ms, ...commit }) => {
-      pages.inc({ lane, outcome: 'changed' }, changing);
-      pages.inc({ lane, outcome: 'unchanged' }, commit.pages - changing);
-      rows.inc({ table, change: 'inserted' }, inserted);
-      rows.inc({ table, change: 'changed' }, changed);
-      transactionSeconds.observe(ms / 1000);
-    }),
-  ];
-  return () => {
-    for (const end of ends) end();
+  const onRequest = ({ outcome, ms }: Attempted) => {
+    requests.inc({ class: outcome });
+    requestSeconds.observe({ class: outcome }, ms / 1000);
   };
+  const onMiss = ({ lane }: Requested) => pages.inc({ lane, outcome: 'failed' });
+  const onCommit = ({ lane, table, changing, inserted, changed, ms, ...commit }: Committed) => {
+    pages.inc({ lane, outcome: 'changed' }, changing);
+    pages.inc({ lane, outcome: 'unchanged' }, commit.pages - changing);
+    rows.inc({ table, change: 'inserted' }, inserted);
+    rows.inc({ table, change: 'changed' }, changed);
+    transactionSeconds.observe(ms / 1000);
+  };
+  signals.on('request', onRequest).on('miss', onMiss).on('commit', onCommit);
+  return () => void signals.off('request', onRequest).off('miss', onMiss).off('commit', onCommit);
 }
 
 function workMetrics(registry: Registry) {

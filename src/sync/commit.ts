@@ -76,7 +76,7 @@ export async function commitPages(
     writePages(tx, operation, walk, toCommit),
   );
   const { pages, inserted, changed, quarantined } = advance;
-  signals.commit.publish(() => ({
+  signals.emit('commit', {
     by: db.$client,
     feed: walk.feed,
     lane: walk.lane,
@@ -87,7 +87,7 @@ export async function commitPages(
     changed,
     quarantined,
     ms: performance.now() - begun,
-  }));
+  });
   return committed;
 }
 

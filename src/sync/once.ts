@@ -5,7 +5,7 @@ import type { Database } from '../db/transaction.ts';
 import { feedName } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import type { RunRow } from '../lists/tables.ts';
-import { signals } from '../signals.ts';
+import { type Attempted, type Committed, signals } from '../signals.ts';
 import { atOnce, dueLanes } from './feeds.ts';
 import { keyOf, openLane, sendSlice } from './queue.ts';
 import { noteStopped } from './runs.ts';
@@ -131,18 +131,17 @@ function countLanes(by: object) {
     for (const name of countNames) counts[name] += more[name] ?? 0;
     lanes.set(key, counts);
   };
-  const ends = [
-    signals.commit.subscribe((commit) => {
-      if (commit.by !== by) return;
-      const { feed, lane, inserted: rows_added, changed: rows_changed, pages } = commit;
-      add(`${feed}/${lane}`, { rows_added, rows_changed, pages });
-    }),
-    signals.request.subscribe((request) => {
-      if (request.by !== by) return;
-      const { chain_id, operation, lane, credits } = request;
-      add(`${chain_id}/${operation}/${lane}`, { requests: 1, credits });
-    }),
-  ];
+  const onCommit = (commit: Committed) => {
+    if (commit.by !== by) return;
+    const { feed, lane, inserted: rows_added, changed: rows_changed, pages } = commit;
+    add(`${feed}/${lane}`, { rows_added, rows_changed, pages });
+  };
+  const onRequest = (request: Attempted) => {
+    if (request.by !== by) return;
+    const { chain_id, operation, lane, credits } = request;
+    add(`${chain_id}/${operation}/${lane}`, { requests: 1, credits });
+  };
+  signals.on('commit', onCommit).on('request', onRequest);
   return {
     /** Counts of a lane, once: the first of its runs has all of them. */
     take(key: string): LaneCounts {
@@ -150,9 +149,7 @@ function countLanes(by: object) {
       lanes.delete(key);
       return counts;
     },
-    stop() {
-      for (const end of ends) end();
-    },
+    stop: () => void signals.off('commit', onCommit).off('request', onRequest),
   };
 }
 
