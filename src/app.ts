@@ -87,7 +87,7 @@ export async function prepareDatabase({ url, pool }: Place, waiting?: Waiting): 
   }
 }
 
-export interface Engine extends ServeOptions {
+export interface Engine extends ServeOptions, AsyncDisposable {
   close(): Promise<void>;
 }
 
@@ -159,6 +159,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     origin,
     onCommit: options.onCommit ?? (() => undefined),
     close: () => opened.disposeAsync(),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
 

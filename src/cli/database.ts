@@ -51,15 +51,17 @@ interface EmbeddedPlace {
   readonly mustExist?: boolean;
 }
 
+/** Throws if a command cannot use the database. */
+type Demand = (pool: Pool) => Promise<void>;
+
 /**
  * Opens the database of the settings, or of the embedded server below `cwd`.
- * @param demand throws if the caller cannot use the database
  * @throws DatabaseUnavailableError if it does not answer, or must exist and does not
  */
 export async function openDatabase(
   settings: Pick<Settings, 'databaseUrl'>,
   place: EmbeddedPlace,
-  demand?: (pool: Pool) => Promise<void>,
+  ...demands: readonly Demand[]
 ): Promise<OpenDatabase> {
   const { embedded, url } =
     settings.databaseUrl === null
@@ -78,7 +80,7 @@ export async function openDatabase(
       const why = describeDatabaseError(cause);
       throw new DatabaseUnavailableError(`the database can't be used: ${why}.`, { cause });
     });
-    await demand?.(pool);
+    for (const demand of demands) await demand(pool);
   } catch (error) {
     await pool.end();
     throw error;
@@ -132,14 +134,12 @@ export async function openFor(
   settings: Pick<Settings, 'databaseUrl'>,
   context: Context & EmbeddedPlace,
   access: 'reads' | 'writes',
-  demand?: (pool: Pool) => Promise<void>,
+  ...demands: readonly Demand[]
 ): Promise<OpenDatabase> {
   if (context.demo) await demandDatabase(context, settings);
   const place = context.demo ? { ...context, name: demoDatabase, mustExist: true } : context;
-  return openDatabase(settings, place, async (pool) => {
-    if (access === 'writes') await demandPrimary(pool);
-    await demand?.(pool);
-  });
+  const primary = access === 'writes' ? [demandPrimary] : [];
+  return openDatabase(settings, place, ...primary, ...demands);
 }
 
 /** Reports where an embedded database keeps its data. */

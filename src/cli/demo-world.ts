@@ -122,7 +122,7 @@ export async function openDemoExplorer(
       if (isOver) await dateRankingsBack(db);
       return isOver;
     },
-    close() {
+    [Symbol.asyncDispose]() {
       released.resolve();
       return simulator.close();
     },

@@ -80,9 +80,7 @@ async function demo(outer: Context, options: DemoOptions): Promise<Exit> {
   // Other commands find the embedded Postgres by `--demo`.
   const isEmbedded = settings.databaseUrl === null;
   const context = { ...outer, commandLine: commandLineOf({ ...outer, demo: isEmbedded }) };
-  await using end = new AsyncDisposableStack();
-  const page = await servePage(context, settings, { address: null, works: false });
-  end.defer(() => page.close());
+  await using page = await servePage(context, settings, { address: null, works: false });
   using screen = await openScreen(context, [`The page: ${urlOf(page)}`]);
   screen.step('Starting Postgres');
   await using database = await openFor(settings, { ...context, name: demoDatabase }, 'writes');
@@ -115,9 +113,8 @@ async function runDemo(parts: Demo): Promise<DemoResult> {
   const rowsBefore = rowsOf(await read());
   // The kill comes after half of the remaining list; at most three quarters are available by then.
   const left = Math.max(0, world.stagePages - (await readStagePages(db)));
+  await using explorer = await openDemoExplorer(db, world.chains, Math.floor((3 * left) / 4));
   await using end = new AsyncDisposableStack();
-  const explorer = await openDemoExplorer(db, world.chains, Math.floor((3 * left) / 4));
-  end.defer(() => explorer.close());
   end.defer(() => screen.clear());
   end.defer(watchStatus(screen, read, progressLines));
   const started = performance.now();

@@ -102,17 +102,12 @@ export const interruption = failureOfKind('interrupted', {
   message: 'A signal ended the command.',
 });
 
-/** A line for each error. */
+/** A line on stderr for each error. */
 export const linesOf = ({ errors }: Failure): string[] =>
   errors.map(({ where, message, hint }) => {
     const what = hint === null ? message : `${message} ${hint}`;
     return where === null ? what : `${where}: ${what}`;
   });
-
-/** Prints errors on stderr. */
-export function printFailure({ stderr }: Pick<World, 'stderr'>, failure: Failure): void {
-  for (const line of linesOf(failure)) stderr(`explorer-etl: ${line}\n`);
-}
 
 /** Writes the document of a failure, for a command that wrote none. */
 export const writeFailure = (context: Pick<World, 'stdout'>, { exit, errors }: Failure): Exit =>

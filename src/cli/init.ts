@@ -52,9 +52,8 @@ async function init(context: Context, options: ChosenFeeds) {
   const commandLine = context.commandLine;
   if (unknown.length > 0) {
     const [what, them] = unknown.length === 1 ? ['chain', 'it'] : ['chains', 'them'];
-    const check = commandLine('explorer-etl check');
     context.warn(
-      `Not known to explorer-etl: ${what} ${unknown.join(', ')}. The explorer may not serve ${them}. To test it: ${check}`,
+      `Not known to explorer-etl: ${what} ${unknown.join(', ')}. The explorer may not serve ${them}. To test it: ${commandLine('explorer-etl check')}`,
     );
   }
   const fields = { file, chains, unknown_chains: unknown };

@@ -39,9 +39,7 @@ async function open(context: Context, options: OpenOptions) {
   await demandDatabase(context, settings);
   await using database = await openFor(settings, context, 'reads');
   const address = wantedAddress(options, settings);
-  const server = await servePage(context, settings, { address, works: false });
-  await using end = new AsyncDisposableStack();
-  end.defer(() => server.close());
+  await using server = await servePage(context, settings, { address, works: false });
   const url = urlOf(server);
   server.use(database.url);
   context.print(openDocument, { url }, `${printable(url)}   Ctrl-C ends it\n`);

@@ -125,7 +125,7 @@ async function endInFailure(
   world: World,
   options: GlobalOptions & { readonly isDocumented: boolean },
 ): Promise<Exit> {
-  const { failureOf, interruption, printFailure, writeFailure, wrongFlags } =
+  const { failureOf, interruption, linesOf, writeFailure, wrongFlags } =
     await import('./failure.ts');
   const write = (failure: Failure) =>
     options.isDocumented ? writeFailure(world, failure) : failure.exit;
@@ -137,7 +137,7 @@ async function endInFailure(
   // The parser has reported it.
   if (error instanceof CommanderError) return write(wrongFlags(error, commandLine));
   const failure = failureOf(error, { ...options, commandLine });
-  printFailure(world, failure);
+  for (const line of linesOf(failure)) world.stderr(`explorer-etl: ${line}\n`);
   return write(failure);
 }
 

@@ -110,9 +110,8 @@ async function list(context: Context, options: QuarantineOptions) {
 
 function textOf(lines: readonly string[], found: number): string {
   const more = found - mostListed;
-  return [...lines, ...(more > 0 ? [`… and ${more} more; --json prints them all.`] : []), ''].join(
-    '\n',
-  );
+  const rest = more > 0 ? [`… and ${more} more; --json prints them all.`] : [];
+  return `${[...lines, ...rest].join('\n')}\n`;
 }
 
 async function retry(context: Context, options: QuarantineOptions) {

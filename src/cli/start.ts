@@ -53,11 +53,9 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
   const settings = settingsOf(context);
   log.conceal(secretsOf(settings));
   requireApiKey(settings);
-  await using end = new AsyncDisposableStack();
   const address = wantedAddress(options, settings);
   // It is served before the database answers, and shows the wait.
-  const page = address && (await servePage(context, settings, { address, works: true }));
-  end.defer(() => page?.close());
+  await using page = address && (await servePage(context, settings, { address, works: true }));
   if (page !== null) log.write('http.listening', { url: urlOf(page) });
   if (settings.databaseUrl !== null) page?.use(settings.databaseUrl);
   const readyAt = await workOn({ context, options, settings, log, page });
@@ -136,6 +134,6 @@ async function openAll({ context, options, settings, log, page }: Work) {
   const report = (reason: string) => log.write('database.locked', { reason });
   await prepareDatabase(database, { signal: context.signal, report });
   const engine = await openEngine({ settings, database, log, supervise: true, source: options });
-  end.defer(() => engine.close());
+  end.use(engine);
   return { database, engine, end: end.move() };
 }

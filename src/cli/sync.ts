@@ -72,8 +72,6 @@ export const syncDocument = z.strictObject({
 export type SyncDocument = z.infer<typeof syncDocument>;
 type Lane = SyncDocument['lanes'][number];
 
-interface SyncOptions extends ChosenFeeds, ScopeBounds, SourceOptions {}
-
 /** `sync`: brings feeds up to date once, with progress. */
 export function register({ command, run, explain }: Registry): void {
   addBounds(addSameData(addFeedOptions(command)), ['maxPages', 'since', 'fromBatch', 'toBatch']);
@@ -86,7 +84,7 @@ command or the file names another; --since all and --from-batch 1 take all there
   );
 }
 
-async function sync(context: Context, options: SyncOptions): Promise<Exit> {
+async function sync(context: Context, options: ChosenFeeds & ScopeBounds & SourceOptions) {
   const settings = settingsOf(context, options);
   requireApiKey(settings);
   const bounds = boundsOf(settings, options);
@@ -135,8 +133,7 @@ export async function syncTargets(
 ): Promise<SyncResult[]> {
   const { settings, bounds = {}, screen = await openScreen(context) } = work;
   const log = logOf(context, (line) => screen.write(line));
-  await using end = new AsyncDisposableStack();
-  const engine = await openEngine({
+  await using engine = await openEngine({
     settings,
     database,
     log: context.err.isTerminal ? withoutDrift(log) : log,
@@ -144,7 +141,7 @@ export async function syncTargets(
     bounds,
     source: options,
   });
-  end.defer(() => engine.close());
+  await using end = new AsyncDisposableStack();
   // The result has a line for each feed.
   end.defer(() => screen.clear());
   const names = new Set(targets.map(({ lane }) => feedName(lane)));

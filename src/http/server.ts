@@ -89,6 +89,7 @@ export async function startHttp(options: HttpOptions) {
       pulse,
       use: reader.use,
       close,
+      [Symbol.asyncDispose]: close,
     };
   } catch (error) {
     await close();

@@ -7,7 +7,7 @@ import {
   errorKinds,
   failureOf,
   interruption,
-  printFailure,
+  linesOf,
   writeFailure,
   wrongFlags,
 } from '../../../src/cli/failure.ts';
@@ -87,7 +87,7 @@ test('there is no other kind', () => {
 
 /** What is written of an error with `--json`, and told without. */
 function outputOf(error: unknown) {
-  let [stdout, stderr] = ['', ''];
+  let stdout = '';
   const context = {
     ...plainOutput,
     args: [],
@@ -95,29 +95,28 @@ function outputOf(error: unknown) {
     cwd: '/',
     signal: new AbortController().signal,
     stdout: (text: string) => void (stdout += text),
-    stderr: (text: string) => void (stderr += text),
+    stderr: () => undefined,
   };
   const failure = failureOf(error, flags);
-  printFailure(context, failure);
   writeFailure(context, failure);
-  return { document: errorDocument.loose().parse(JSON.parse(stdout)), stderr };
+  return { document: errorDocument.loose().parse(JSON.parse(stdout)), lines: linesOf(failure) };
 }
 
 test('each problem of a file is an error with its place, and a line', () => {
-  const { document, stderr } = outputOf(places);
+  const { document, lines } = outputOf(places);
   expect(document.errors).toMatchObject([
     { where: 'explorer-etl.yaml:7', message: 'not a number' },
     { where: null, message: 'no key' },
   ]);
-  expect(stderr).toBe('explorer-etl: explorer-etl.yaml:7: not a number\nexplorer-etl: no key\n');
+  expect(lines).toEqual(['explorer-etl.yaml:7: not a number', 'no key']);
 });
 
 test('where the address of the database came from is a hint, and ends the line', () => {
-  const { document, stderr } = outputOf(new DatabaseUnavailableError('it is gone.'));
+  const { document, lines } = outputOf(new DatabaseUnavailableError('it is gone.'));
   expect(document.errors).toMatchObject([
     { message: 'it is gone.', hint: 'Check --database-url.' },
   ]);
-  expect(stderr).toBe('explorer-etl: it is gone. Check --database-url.\n');
+  expect(lines).toEqual(['it is gone. Check --database-url.']);
 });
 
 test("the parser's suggestion is a hint", () => {
