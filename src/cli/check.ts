@@ -10,12 +10,12 @@ import {
   newerDatabase,
 } from '../db/failure.ts';
 import { demandServer, readSchema } from '../db/migrate.ts';
-import { demandSession } from '../db/route.ts';
 import { parseUrl } from '../db/pool.ts';
+import { demandSession } from '../db/route.ts';
+import { creditsPerRequest } from '../explorer/budget.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import { parseBody } from '../explorer/response.ts';
-import { creditsPerRequest } from '../explorer/slot.ts';
 import { failures, KnownError } from '../failure.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';

@@ -1,13 +1,13 @@
 import { isPrepared } from '../db/state.ts';
+import { creditsPerRequest } from '../explorer/budget.ts';
 import { readCredits, sumCredits } from '../status/credits.ts';
 import { planDocument, type PlanDocument, planFeeds, planOf } from '../status/plan.ts';
-import { creditsPerRequest } from '../explorer/slot.ts';
 import { type Look, mark, paint, prose, tableLines } from '../terminal/layout.ts';
 import { compact, counted, duration, percent, whole } from '../terminal/numbers.ts';
-import { addFeedOptions, type ChosenFeeds, addDemo } from './options.ts';
 import type { Context, Registry } from './context.ts';
-import { ownOrDemo } from './demo-world.ts';
 import { openFor } from './database.ts';
+import { ownOrDemo } from './demo-world.ts';
+import { addDemo, addFeedOptions, type ChosenFeeds } from './options.ts';
 
 export function register({ command, run, explain }: Registry): void {
   addDemo(addFeedOptions(command)).action(run(printPlan));

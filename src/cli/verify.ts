@@ -1,3 +1,4 @@
+import { creditsPerRequest } from '../explorer/budget.ts';
 import type { RequestCount } from '../lists/list.ts';
 import { printable } from '../printable.ts';
 import { type Finding, findingText, placesText } from '../status/findings.ts';
@@ -9,12 +10,11 @@ import {
   verifyFeeds,
   verifyReport,
 } from '../status/verify.ts';
-import { creditsPerRequest } from '../explorer/slot.ts';
 import { type Look, mark, paint, prose, tableLines, widthOf } from '../terminal/layout.ts';
 import { counted, whole } from '../terminal/numbers.ts';
-import { type Context, exits, type Registry, type CommandLine } from './context.ts';
-import { addDemo } from './options.ts';
+import { type CommandLine, type Context, exits, type Registry } from './context.ts';
 import { openData } from './database.ts';
+import { addDemo } from './options.ts';
 
 export function register({ command, run, explain }: Registry): void {
   addDemo(command).action(run(verify));

@@ -4,7 +4,6 @@ import { type FailureClass, failures } from '../failure.ts';
 import type { Reply } from './client.ts';
 import { type ExplorerError, KeyPausedError, type Pause } from './error.ts';
 import type { RateHeaders } from './response.ts';
-import { type SlotReply, reserveSlot, openKey, pauseKey, resumeKey } from './slot.ts';
 
 /** Live requests go before backfill. */
 export type BudgetLane = 'live' | 'backfill';
@@ -182,3 +181,176 @@ function usedUp({ outcome, is_own_limit }: SlotReply): string {
     ? 'the credits of the day (explorer.daily_credits) are used'
     : 'the explorer says that no credits remain';
 }
+
+/** The used part of the rate: with 50 ms of jitter, a second then holds at most one too many. */
+const pace = 0.97;
+
+/**
+ * How far ahead backfill reserves, in seconds (at least one slot): the longest wait of a live request behind it, and
+ * the margin in which a late worker loses no slot.
+ */
+const horizonSeconds = 0.05;
+
+/** The service's charge for a page of a list. */
+export const creditsPerRequest = 20;
+
+/** The share of a day's remaining credits for live: a long history would use them up every day. */
+const reservedShare = 0.2;
+
+/** In seconds: until another request may poll a refused key. */
+const pollSeconds = 10;
+
+const untilFormat = 'YYYY-MM-DD HH24:MI:SS "UTC"';
+
+/** More slots ahead than workers. A head farther away would block everyone, and is ignored. */
+const farthestSlots = 1000;
+
+/**
+ * Requests a slot: $1 fingerprint, $2 lane, $3 whether the request was queued and now has its turn, $4 and $5 newly
+ * stated limit and credits (null: none), $6 slots that are returned.
+ *
+ * The row is locked before the clock is read, so slots and page numbers have one order. Live takes the next slot at
+ * once. Backfill takes it only within the horizon; otherwise it gets a turn, one per slot, so that waiting workers do
+ * not all retry at once. A request without a turn may pass them only if a slot would be lost.
+ */
+const reserveSlot = `
+with locked as materialized (
+  select * from etl.budget where key_fingerprint = $1 for update
+), timed_row as materialized (
+  select *, clock_timestamp() as now from locked
+), present as materialized (
+  select *, now at time zone 'utc' as utc from timed_row
+), reported as materialized (
+  select now, utc, pause_class, pause_reason, daily_credits, requests_per_second,
+         paused_until, next_at, queue_at,
+         coalesce($4::float8, service_limit) as service_limit,
+         case when credits_day >= utc::date
+           then greatest(0, credits_spent - ${creditsPerRequest} * $6::int) else 0 end as spent,
+         coalesce(
+           $5::bigint,
+           case when credits_day >= utc::date then credits_remaining end
+         ) as remaining
+  from present
+), measured as materialized (
+  select *,
+         make_interval(secs => 1 / (${pace} * least(requests_per_second, service_limit))) as gap,
+         (date_trunc('day', utc) + interval '1 day') at time zone 'utc' as midnight,
+         (date_trunc('hour', utc) + interval '1 hour') at time zone 'utc' as full_hour,
+         floor(daily_credits * ${reservedShare} * (24 - extract(hour from utc)) / 24
+           / ${creditsPerRequest}) * ${creditsPerRequest} as reserved
+  from reported
+), placed as materialized (
+  select *,
+         case when next_at <= now + ${farthestSlots} * gap then next_at else now end as head,
+         case when queue_at > now and queue_at <= now + ${farthestSlots} * gap
+           then queue_at end as tail,
+         now + greatest(gap, make_interval(secs => ${horizonSeconds})) as horizon
+  from measured
+), decided as materialized (
+  select *,
+    greatest(head, now) as slot,
+    greatest(tail, now + (head - horizon), now) as turn,
+    case
+      when paused_until > now then 'paused'
+      when spent + ${creditsPerRequest} > daily_credits then 'spent'
+      when remaining < ${creditsPerRequest} then 'spent'
+      when pause_class <> 'throttled' then 'poll'
+      when $2 = 'live' then 'granted'
+      when spent + ${creditsPerRequest} > daily_credits - reserved then 'kept'
+      when head > horizon then 'queued'
+      when head > now and tail is not null and not $3 then 'queued'
+      else 'granted'
+    end as outcome
+  from placed
+), timed as materialized (
+  select *,
+    case outcome
+      when 'paused' then paused_until
+      when 'spent' then midnight
+      when 'kept' then full_hour
+      when 'queued' then turn
+      else slot
+    end as wait_until
+  from decided
+)
+update etl.budget as budget
+set next_at = case when outcome in ('granted', 'poll') then slot + gap else timed.next_at end,
+    queue_at = case when outcome = 'queued' then turn + gap else timed.queue_at end,
+    paused_until = case when outcome = 'poll' then now + make_interval(secs => ${pollSeconds})
+                        else timed.paused_until end,
+    service_limit = timed.service_limit,
+    credits_day = utc::date,
+    credits_spent = case when outcome in ('granted', 'poll') then spent + ${creditsPerRequest}
+                         else spent end,
+    credits_remaining = remaining,
+    requests = requests - $6::int + case when outcome in ('granted', 'poll') then 1 else 0 end,
+    updated_at = now
+from timed
+where budget.key_fingerprint = $1
+returning
+  outcome,
+  1000 * extract(epoch from wait_until - clock_timestamp())::float8 as wait_ms,
+  to_char(wait_until at time zone 'utc', '${untilFormat}') as until,
+  case when outcome in ('granted', 'poll') then nextval('etl.pages_id_seq') end as page_id,
+  clock_timestamp()::text as at,
+  timed.pause_class,
+  timed.pause_reason,
+  spent + ${creditsPerRequest} > budget.daily_credits as is_own_limit`;
+
+export interface SlotReply {
+  /**
+   * 'poll' is a slot that checks whether a refused key is accepted again. 'queued': request again after the wait.
+   * 'paused', 'spent' (the day's credits) and 'kept' (backfill's share is used): nothing before then.
+   */
+  readonly outcome: 'granted' | 'poll' | 'queued' | 'paused' | 'spent' | 'kept';
+  readonly wait_ms: number;
+  /** The end of the wait, for people. */
+  readonly until: string;
+  /** Null: no slot. */
+  readonly page_id: string | null;
+  readonly at: string;
+  readonly pause_class: string | null;
+  readonly pause_reason: string | null;
+  /** Whether the configured daily limit is used up, not the service's. */
+  readonly is_own_limit: boolean | null;
+}
+
+/**
+ * Registers the key with its limits: $1 fingerprint, $2 requests per second, $3 credits a day. It forgets what the
+ * service stated and lets a refused key be polled at once: a person who starts a process may have fixed it.
+ */
+const openKey = `
+insert into etl.budget as budget (key_fingerprint, requests_per_second, daily_credits, next_at)
+values ($1, $2, $3, clock_timestamp())
+on conflict (key_fingerprint) do update
+set requests_per_second = excluded.requests_per_second,
+    daily_credits = excluded.daily_credits,
+    service_limit = null,
+    credits_remaining = null,
+    paused_until = case when budget.pause_class = 'throttled' then budget.paused_until end`;
+
+/**
+ * Pauses the key, unless a longer pause is set: $1 fingerprint, $2 ms (null: to the end of the day, UTC), $3 class, $4
+ * reason.
+ */
+const pauseKey = `
+update etl.budget
+set paused_until = greatest(paused_until, until),
+    pause_class = case when paused_until >= until then pause_class else $3 end,
+    pause_reason = case when paused_until >= until then pause_reason else $4 end
+from (
+  select coalesce(
+    clock_timestamp() + make_interval(secs => $2::float8 / 1000),
+    (date_trunc('day', clock_timestamp() at time zone 'utc') + interval '1 day') at time zone 'utc'
+  ) as until
+) as pause
+where key_fingerprint = $1
+returning pause_class, pause_reason,
+          1000 * extract(epoch from paused_until - clock_timestamp())::float8 as wait_ms,
+          to_char(paused_until at time zone 'utc', '${untilFormat}') as until`;
+
+/** Ends a pause after a successful poll: $1 fingerprint. */
+const resumeKey = `
+update etl.budget
+set paused_until = null, pause_class = null, pause_reason = null
+where key_fingerprint = $1`;

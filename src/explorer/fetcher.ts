@@ -1,11 +1,10 @@
 import type { FailureClass } from '../failure.ts';
 import { createRedactor } from '../redact.ts';
 import { signals } from '../signals.ts';
-import type { Budget, BudgetLane } from './budget.ts';
+import { type Budget, type BudgetLane, creditsPerRequest } from './budget.ts';
 import type { ExplorerClient, ExplorerRequest, Reply } from './client.ts';
 import { ExplorerError } from './error.ts';
 import { parseBody } from './response.ts';
-import { creditsPerRequest } from './slot.ts';
 
 /** A page with its bytes, value, and facts of the request. */
 export interface FetchedPage extends Pick<Reply, 'body' | 'bytes' | 'latencyMs'> {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/transaction.ts';
-import { creditsPerRequest } from '../explorer/slot.ts';
+import { creditsPerRequest } from '../explorer/budget.ts';
 import { sumKnown } from './estimate.ts';
 import type { StatusDocument } from './schema.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ChainSettings, Settings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
-import { creditsPerRequest } from '../explorer/slot.ts';
+import { creditsPerRequest } from '../explorer/budget.ts';
 import { kindOf } from '../lists/index.ts';
 import type { Estimate } from '../lists/list.ts';
 import { withTargets } from '../sync/feeds.ts';

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, transact } from '../db/transaction.ts';
+import { creditsPerRequest } from '../explorer/budget.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import type { RequestCount, Target } from '../lists/list.ts';
 import { isOperation } from '../lists/registry.ts';
-import { creditsPerRequest } from '../explorer/slot.ts';
 import { estimateOf, type ForecastOptions, sumKnown } from './estimate.ts';
 import { displayOrder, readFeeds, unitOf } from './facts.ts';
 import { commandFor, finding, type Finding, findingOf, type RawFinding } from './findings.ts';

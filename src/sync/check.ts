@@ -40,9 +40,7 @@ export interface JudgedPage extends ServedPage {
 /** Judges a page: which of its items stand where they may, whether it is the requested one, and whether its walk ends. */
 async function judgePage(
   page: ServedPage,
-  walk: WalkRow,
-  reader: PageReader,
-  step: Step,
+  { walk, reader, step }: Pick<RecheckContext, 'walk' | 'reader' | 'step'>,
 ): Promise<JudgedPage> {
   const { facts, envelope } = page;
   const list = reader.operation.order;
@@ -148,7 +146,7 @@ const mostAnswers = 4;
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */
 export async function checkPage(served: ServedPage, context: RecheckContext): Promise<JudgedPage> {
-  const first = await judgePage(served, context.walk, context.reader, context.step);
+  const first = await judgePage(served, context);
   const second = isOther(first, context) ? await requestAgain(first, context) : first;
   const page = await confirmEnd(second, context);
   if (!isOther(page, context) || (await isKnown(page, context))) return page;
@@ -159,11 +157,10 @@ const isOther = ({ order }: JudgedPage, { reader: { operation }, step }: Recheck
   order?.lacksEntry === true && namedBy(operation.order, step.cursor) !== null;
 
 async function isKnown(page: JudgedPage, context: RecheckContext): Promise<boolean> {
-  const { walk, reader, step } = context;
-  const { db, operation } = reader;
-  const keys = rowsIn(page, { walk, operation, step }).map(({ key }) => key);
-  const { name, table, order } = operation;
-  return order !== null && sharesStored({ name, table, order }, db, walk.chain_id, keys);
+  const { walk, reader } = context;
+  const { name, table, order } = reader.operation;
+  const keys = rowsIn(page, context).map(({ key }) => key);
+  return order !== null && sharesStored({ name, table, order }, reader.db, walk.chain_id, keys);
 }
 
 /**
@@ -212,22 +209,16 @@ const entryOf = (cursor: Cursor | null, order: ListOrder | null) =>
   cursor === null ? 'head' : (order?.position(cursor) ?? 'unknown');
 
 const rowsIn = (
-  { facts, envelope }: Pick<JudgedPage, 'facts' | 'envelope'>,
-  {
-    walk: { chain_id, scope },
-    step,
-    operation,
-  }: Pick<RecheckContext, 'walk' | 'step'> & Pick<PageReader, 'operation'>,
-): ItemRows[] => {
-  const place = { chain_id, scope, page_id: facts.page_id, position: step.position };
-  return rowsOf(operation, envelope.items, place);
-};
+  { facts, envelope }: JudgedPage,
+  { walk: { chain_id, scope }, reader: { operation }, step: { position } }: RecheckContext,
+): ItemRows[] =>
+  rowsOf(operation, envelope.items, { chain_id, scope, page_id: facts.page_id, position });
 
-function judgeEnd(
-  { facts, envelope, order }: JudgedPage,
-  { walk, reader: { db, operation, pageSize }, step }: RecheckContext,
-): Promise<EndVerdict> {
-  const rows = rowsIn({ facts, envelope }, { walk, operation, step });
+function judgeEnd(page: JudgedPage, context: RecheckContext): Promise<EndVerdict> {
+  const { envelope, order } = page;
+  const { walk, reader, step } = context;
+  const { db, operation, pageSize } = reader;
+  const rows = rowsIn(page, context);
   return kinds[operation.kind].judgeEnd(operation, db, {
     walk_id: walk.id,
     run_id: walk.run_id,
@@ -246,15 +237,13 @@ function judgeEnd(
 }
 
 /** Makes a request once more, or another one at the same place. */
-async function repeatRequest(
-  step: Step,
-  { walk, reader, signal }: RecheckContext,
-): Promise<JudgedPage> {
-  return judgePage(await requestPage(walk, reader, step, signal, true), walk, reader, step);
+async function repeatRequest(context: RecheckContext): Promise<JudgedPage> {
+  const { walk, reader, step, signal } = context;
+  return judgePage(await requestPage(walk, reader, step, signal, true), context);
 }
 
 async function requestAgain({ facts }: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
-  const next = await repeatRequest(context.step, context);
+  const next = await repeatRequest(context);
   const attempts = facts.attempts + next.facts.attempts;
   return { ...next, facts: { ...next.facts, attempts } };
 }
@@ -263,23 +252,14 @@ async function requestAgain({ facts }: JudgedPage, context: RecheckContext): Pro
  * Whether two answers to one request end, or stay empty, alike: with the same items at the same places. A
  * list without an order may move between the two, and rows cross the cursor: most of them stay.
  */
-function saysTheSame(
-  a: JudgedPage,
-  b: JudgedPage,
-  { walk, step, reader }: RecheckContext,
-): boolean {
+function saysTheSame(a: JudgedPage, b: JudgedPage, context: RecheckContext): boolean {
   if (suspicious(a) !== suspicious(b)) return false;
-  const [before, after] = [a, b].map(
-    (page) =>
-      new Set(
-        rowsIn(page, { walk, step, operation: reader.operation }).map(
-          ({ key, height }) => `${height} ${key}`,
-        ),
-      ),
-  ) as [Set<string>, Set<string>];
+  const placesIn = (page: JudgedPage) =>
+    new Set(rowsIn(page, context).map(({ key, height }) => `${height} ${key}`));
+  const [before, after] = [placesIn(a), placesIn(b)];
   const most = Math.max(before.size, after.size);
   const common = before.intersection(after).size;
-  return common === most || (reader.operation.order === null && common * 2 > most);
+  return common === most || (context.reader.operation.order === null && common * 2 > most);
 }
 
 /**
@@ -298,7 +278,7 @@ async function isGone(
 async function endsAt({ cursor, only }: EndQuestion, context: RecheckContext): Promise<boolean> {
   try {
     const step = { ...context.step, cursor, above: null, expected: null };
-    const { envelope, order } = await repeatRequest(step, context);
+    const { envelope, order } = await repeatRequest({ ...context, step });
     if (envelope.next !== null || envelope.unreadable !== null) return false;
     if (only === null) return envelope.items.length === 0;
     const [first] = order?.trusted ?? [];

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type NewDrift, recordDrift } from '../drift/record.ts';
-import { creditsPerRequest } from '../explorer/slot.ts';
+import { creditsPerRequest } from '../explorer/budget.ts';
 import { lockEnds } from '../lists/feed.ts';
 import { kinds } from '../lists/index.ts';
 import type {

@@ -136,16 +136,25 @@ export async function onlyRegistered(
 ): Promise<ChainSettings[]> {
   const { rows } = await db.execute<{ feed: string }>(sql`select feed from etl.feeds`);
   const registered = new Set(rows.map(({ feed }) => feed));
-  return chains.map((chain) => {
-    const own = operationNames
-      .filter((operation) => registered.has(feedName({ chain_id: chain.id, operation })))
-      .flatMap((operation) => {
-        const settings = chain.operations[operation];
-        return settings === undefined ? [] : [[operation, settings] as const];
-      });
-    return { ...chain, operations: Object.fromEntries(own) };
-  });
+  return withSettings(chains, (feed, settings) =>
+    registered.has(feedName(feed)) ? settings : null,
+  );
 }
+
+/** The chains with other settings of each feed; null: without it. */
+const withSettings = (
+  chains: readonly ChainSettings[],
+  settingsOf: (feed: Feed, settings: FeedSettings) => FeedSettings | null,
+): ChainSettings[] =>
+  chains.map((chain) => ({
+    ...chain,
+    operations: Object.fromEntries(
+      feedsIn([chain]).flatMap(({ operation, settings }) => {
+        const own = settingsOf({ chain_id: chain.id, operation }, settings);
+        return own === null ? [] : [[operation, own]];
+      }),
+    ),
+  }));
 
 /** Sets a feed's state, with the reason if it is a failure. */
 export async function setFeedState(
@@ -253,28 +262,15 @@ export async function withTargets(
   chains: readonly ChainSettings[],
   bounds: ScopeBounds = {},
 ): Promise<ChainSettings[]> {
-  const stored = await storedTargets(db);
-  return chains.map((chain) => ({
-    ...chain,
-    operations: Object.fromEntries(
-      operationNames.flatMap((operation) => {
-        const settings = chain.operations[operation];
-        if (settings === undefined) return [];
-        const feed = feedName({ chain_id: chain.id, operation });
-        const earlier = kindOf(operation).isBounded(settings) ? undefined : stored.get(feed);
-        const target = targetOf(operation, settings, bounds) ?? earlier;
-        return [[operation, { ...settings, ...target }]];
-      }),
-    ),
-  }));
-}
-
-/** Targets that commands named, by feed name. */
-async function storedTargets(db: Database): Promise<ReadonlyMap<string, FeedTarget>> {
   const { rows } = await db.execute<{ feed: string; target: FeedTarget }>(
     sql`select feed, target from etl.feeds where target is not null`,
   );
-  return new Map(rows.map(({ feed, target }) => [feed, target]));
+  const stored = new Map(rows.map(({ feed, target }) => [feed, target]));
+  return withSettings(chains, (feed, settings) => {
+    const { operation } = feed;
+    const earlier = kindOf(operation).isBounded(settings) ? null : stored.get(feedName(feed));
+    return { ...settings, ...(targetOf(operation, settings, bounds) ?? earlier) };
+  });
 }
 
 export interface ConfiguredLane extends LaneTimes {

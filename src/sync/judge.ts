@@ -35,10 +35,6 @@ export const cursorLoop: WalkEnd = {
   reason: 'cursor loop',
 };
 
-/** The bound that a finished walk's reason names; null where it names none. */
-const boundOf = (reason: string | null): Bound | null =>
-  bounds.find((bound) => bound === reason) ?? null;
-
 /** What the decision about the next page rests on. */
 export interface Progress {
   readonly cursor_in: Cursor | null;
@@ -96,9 +92,7 @@ export function cursorText(cursor: Cursor | null): string {
   return JSON.stringify(Object.entries(cursor ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function sameCursor(a: Cursor | null, b: Cursor | null): boolean {
-  return cursorText(a) === cursorText(b);
-}
+const sameCursor = (a: Cursor | null, b: Cursor | null) => cursorText(a) === cursorText(b);
 
 /** A page as the ledger knows it. */
 interface LedgerPage {
@@ -115,8 +109,8 @@ export function endAfter(walk: WalkRow, page: LedgerPage): WalkEnd | null {
   if (walk.state !== 'finished') {
     return { is: 'failed', failure: walk.failure, reason: walk.reason ?? '' };
   }
-  const bound = boundOf(walk.reason);
-  if (bound !== null) return { is: 'bound', bound };
+  const bound = bounds.find((name) => name === walk.reason);
+  if (bound !== undefined) return { is: 'bound', bound };
   if (page.cursor_out === null) return { is: 'end' };
   throw new Error(`walk ${walk.id} ended for a reason unknown to this version`);
 }

@@ -30,9 +30,11 @@ export async function openRun(
   const wanted = JSON.stringify(scope);
   return transact(db, async (tx) => {
     await lockFeed(tx, lane);
-    if (onOther === 'yield' && (await hasOpenOther(tx, lane, wanted))) return null;
+    const others = sql`${ofLane(lane)} and not ${sameScope(wanted)}`;
+    const open = sql`select from etl.runs where ${others} and state = 'open'`;
+    if (onOther === 'yield' && (await tx.execute(open)).rows.length > 0) return null;
     await kindOf(lane.operation).noteTarget(tx, lane, scope);
-    await supersede(tx, sql`${ofLane(lane)} and not ${sameScope(wanted)}`);
+    await supersede(tx, others);
     const { rows: joined } = await tx.execute<{ id: string }>(sql`
       update etl.runs
       set state = 'open', failure = null, reason = null, closed_at = null, stopped_at = null,
@@ -65,14 +67,6 @@ export async function lockFeed(tx: Transaction, feed: Feed): Promise<void> {
 
 /** As SQL: whether a run covers the same; urgency makes no other run. */
 const sameScope = (wanted: string) => sql`(scope - 'at_once' = ${wanted}::jsonb - 'at_once')`;
-
-async function hasOpenOther(tx: Transaction, lane: FeedLane, wanted: string): Promise<boolean> {
-  const { rows } = await tx.execute(sql`
-    select from etl.runs
-    where ${ofLane(lane)} and state = 'open' and not ${sameScope(wanted)}
-  `);
-  return rows.length > 0;
-}
 
 /** Closes runs that are open or interrupted; their unfinished walks come to rest. */
 async function supersede(tx: Transaction, which: SQL): Promise<void> {

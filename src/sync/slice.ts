@@ -3,7 +3,7 @@ import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/record.ts';
-import { creditsPerRequest } from '../explorer/slot.ts';
+import { creditsPerRequest } from '../explorer/budget.ts';
 import { type FailureRule, failures } from '../failure.ts';
 import { type FeedLane, feedName, type FeedState, ofLane } from '../lists/feed.ts';
 import type { RunRow } from '../lists/tables.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { creditsPerRequest } from '../../../src/explorer/slot.ts';
+import { creditsPerRequest } from '../../../src/explorer/budget.ts';
 import {
   recountCoverage,
   repairsOf,
