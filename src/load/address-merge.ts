@@ -180,22 +180,6 @@ function mergeLists(known: ReportedList | null, reported: ReportedList | null) {
   };
 }
 
-/** The observations that may change something, several of one address as one, oldest page first. */
-export async function findNewValues(
-  tx: Transaction,
-  observations: readonly AddressObservation[],
-): Promise<Changes> {
-  const byHash = new Map<string, AddressObservation>();
-  for (const observation of observations) {
-    const before = byHash.get(observation.row.hash);
-    byHash.set(
-      observation.row.hash,
-      before === undefined ? observation : mergeObservations(before, observation),
-    );
-  }
-  return findChanges(tx, [...byHash.values()]);
-}
-
 /** Writes what pages report of known addresses, and the lists of all. */
 export async function writeChanges(
   tx: Transaction,
@@ -276,16 +260,25 @@ interface Changes {
 }
 
 /**
- * Adds unknown addresses, and finds those stored otherwise, in one statement. Most are stored as reported: read
+ * Adds unknown addresses, and finds those stored otherwise, in one statement; several observations of one, given with
+ * the oldest page first, count as one. Most are stored as reported: read
  * here, they need no lock (a write), no insert that meets them, and no look at their lists. What another transaction
  * writes meanwhile counts as later; an address that it has just added has no change here, and goes the long way.
  */
-async function findChanges(
+export async function findNewValues(
   tx: Transaction,
   observations: readonly AddressObservation[],
 ): Promise<Changes> {
-  const whole = observations.filter(isWhole);
-  if (whole.length === 0) return { ofAdded: [], ofStored: [], ofLists: observations };
+  const byHash = new Map<string, AddressObservation>();
+  for (const observation of observations) {
+    const before = byHash.get(observation.row.hash);
+    const both = before === undefined ? observation : mergeObservations(before, observation);
+    byHash.set(observation.row.hash, both);
+  }
+  const merged = [...byHash.values()];
+  const whole = merged.filter(isWhole);
+  const inPart = merged.filter((one) => !isWhole(one));
+  if (whole.length === 0) return { ofAdded: [], ofStored: [], ofLists: inPart };
   const shown = whole.map((observation, at) => ({
     ...observation.row,
     ...listValues(observation),
@@ -309,7 +302,7 @@ async function findChanges(
   return {
     ofAdded: those('added'),
     ofStored: those('columns'),
-    ofLists: [...those('lists', null), ...observations.filter((one) => !isWhole(one))],
+    ofLists: [...those('lists', null), ...inPart],
   };
 }
 

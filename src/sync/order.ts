@@ -63,19 +63,40 @@ const mostMisplaced = 1 / 4;
  * the cursors' positions, the other items and their times. Pure.
  */
 export function judgeOrder(reported: readonly ReportedPlace[], borders: PageBorders): PageOrder {
-  const ceiling = lowerOf(borders.above, borders.entry);
-  const between = { from: borders.next?.height ?? null, to: ceiling?.height ?? null };
-  const unplaced = reported.flatMap(({ height, key }, index) =>
-    height === null && key !== null ? [index] : [],
-  );
-  const isEntryKnown = borders.entry !== null;
-  const lacksEntry = isLacking(reported, borders);
+  const { above, entry, next } = borders;
+  const ceiling = lowerOf(above, entry);
+  const page = {
+    isEntryKnown: entry !== null,
+    between: { from: next?.height ?? null, to: ceiling?.height ?? null },
+    unplaced: reported.flatMap(({ height, key }, index) =>
+      height === null && key !== null ? [index] : [],
+    ),
+    lacksEntry: isLacking(reported, borders),
+  };
+  const places = reported
+    .flatMap(({ height, key, timeMs }, index) =>
+      height === null || key === null ? [] : [{ index, height, key, timeMs }],
+    )
+    .filter((place) => !isRepeat(place, borders));
+  const indexes = places.map(({ index }) => index);
+  const placed = ceiling === null ? places : places.filter((place) => inOrder(ceiling, place));
+  if (isMostlyGone(placed, places)) return { ...page, ...nowhere(indexes) };
+  const within = next === null ? placed : placed.filter((place) => inOrder(place, next));
+  // If most of the page contradicts its own cursor, the cursor is wrong.
+  const contradicts = next !== null && within.length * 2 < placed.length;
+  const trusted = longestChain(plausible(contradicts ? placed : within), inOrder);
+  if (trusted.length < places.length * (1 - mostMisplaced)) return { ...page, ...nowhere(indexes) };
+  const kept = new Set(trusted.map(({ index }) => index));
+  const [first, second] = trusted;
+  const misplaced = places.filter(({ index }) => !kept.has(index));
   return {
-    ...judgePlaces(reported, borders, ceiling),
-    isEntryKnown,
-    between,
-    unplaced,
-    lacksEntry,
+    ...page,
+    trusted,
+    top: (isConfirmed(first, borders) ? first : second)?.height ?? null,
+    misplaced: misplaced.map(({ index }) => index),
+    claimed: misplaced.map(({ height }) => height).toSorted((a, b) => b - a),
+    joins: above !== null && (entry === null || isEntered(entry, borders, first)),
+    leadsOn: !contradicts,
   };
 }
 
@@ -90,42 +111,6 @@ const isLacking = (reported: readonly ReportedPlace[], { entry, isEntryAbove }: 
 export function withoutPlace(order: PageOrder): PageOrder {
   const indexes = [...order.trusted.map(({ index }) => index), ...order.misplaced];
   return { ...order, ...nowhere(indexes.toSorted((a, b) => a - b)) };
-}
-
-type Judged = Omit<PageOrder, 'isEntryKnown' | 'between' | 'unplaced' | 'lacksEntry'>;
-
-function judgePlaces(
-  reported: readonly ReportedPlace[],
-  borders: PageBorders,
-  ceiling: OrderKey | null,
-): Judged {
-  const places = reported
-    .flatMap(({ height, key, timeMs }, index) =>
-      height === null || key === null ? [] : [{ index, height, key, timeMs }],
-    )
-    .filter((place) => !isRepeat(place, borders));
-  const placed = ceiling === null ? places : places.filter((place) => inOrder(ceiling, place));
-  if (isMostlyGone(placed, places)) return nowhere(places.map(({ index }) => index));
-  const { next } = borders;
-  const within = next === null ? placed : placed.filter((place) => inOrder(place, next));
-  // If most of the page contradicts its own cursor, the cursor is wrong.
-  const contradicts = next !== null && within.length * 2 < placed.length;
-  const trusted = longestChain(plausible(contradicts ? placed : within), inOrder);
-  if (trusted.length < places.length * (1 - mostMisplaced))
-    return nowhere(places.map(({ index }) => index));
-  const kept = new Set(trusted.map(({ index }) => index));
-  const [first, second] = trusted;
-  const misplaced = places.filter(({ index }) => !kept.has(index));
-  return {
-    trusted,
-    top: (isConfirmed(first, borders) ? first : second)?.height ?? null,
-    misplaced: misplaced.map(({ index }) => index),
-    claimed: misplaced.map(({ height }) => height).toSorted((a, b) => b - a),
-    joins:
-      borders.above !== null &&
-      (borders.entry === null || isEntered(borders.entry, borders, first)),
-    leadsOn: !contradicts,
-  };
 }
 
 /** Whether the previous page or the requested position confirms the first item's number. */
@@ -154,7 +139,7 @@ function isRepeat(place: TrustedPlace, { above, entry }: PageBorders): boolean {
   return above === null ? place.index === 0 : inOrder(above, place);
 }
 
-const nowhere = (misplaced: readonly number[]): Judged => ({
+const nowhere = (misplaced: readonly number[]) => ({
   trusted: [],
   top: null,
   misplaced,
