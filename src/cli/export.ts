@@ -99,6 +99,6 @@ async function exportTo(context: Context, options: ExportOptions, names: readonl
 /** The answer to a query, which takes a chain, or to a statement. */
 async function sourceOfQuery(context: Context, query: string, chain: number | undefined) {
   const question = await questionOf(context, {}, query);
-  const statement = statementOf(question, chain === undefined ? {} : { chain });
+  const statement = statementOf(question, { chain });
   return [{ name: /^[\w-]+$/u.test(query) ? query : 'query', isPartitioned: false, ...statement }];
 }

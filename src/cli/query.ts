@@ -103,11 +103,11 @@ function daysOf(value: string): number {
   throw new InvalidArgumentError('It is a number of whole days, such as 7, 7d or 2w.');
 }
 
-async function query(context: Context, options: QueryOptions, given?: string) {
+async function query(context: Context, options: QueryOptions, text?: string) {
   const { json } = context;
   const { limit, chain: flag, days, timeout: timeoutMs } = options;
   if (options.list === true) return list(context);
-  const question = await questionOf(context, options, given);
+  const question = await questionOf(context, options, text);
   if (options.sql === true) {
     const { text: sql } = question;
     return context.print(querySqlDocument, { sql }, sql);
@@ -117,12 +117,8 @@ async function query(context: Context, options: QueryOptions, given?: string) {
   const chosen = { chain: flag === undefined ? [] : [flag] };
   await using data = await openData(context, 'reads', chosen);
   const { pool, chains } = data;
-  const [chain] = chains;
-  const statement = statementOf(question, {
-    ...(chain !== undefined && { chain }),
-    ...(days !== undefined && { days }),
-    ...(isLimited && limit !== undefined && { limit }),
-  });
+  const given = { chain: chains[0], days, limit: isLimited ? limit : undefined };
+  const statement = statementOf(question, given);
   const bounds = { timeoutMs, limit: most, signal: context.signal };
   const write = json ? writeDocument : writeTable;
   const isCut = await write(context, readAnswer(pool, statement, bounds), pool);

@@ -90,7 +90,7 @@ function knownName(parameter: string): ParameterName {
 /** The statement with values and defaults. @throws StatementError for an unknown parameter */
 export function statementOf(
   { name, parameters, text }: Question,
-  given: Readonly<Partial<Record<ParameterName, number>>>,
+  given: Readonly<Partial<Record<ParameterName, number | undefined>>>,
 ): Statement {
   for (const other of parameterNames) {
     if (given[other] === undefined || parameters.some((one) => one.name === other)) continue;
