@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { nearest } from '../config/select.ts';
 import { printable, printableLines } from '../printable.ts';
 import { StatementError } from '../query/failure.ts';
-import { questions, readQuestion, statementOf, type Question } from '../query/question.ts';
+import { questionParameter, questions, readQuestion, statementOf } from '../query/question.ts';
 import { readAnswer, type Column, type Piece, type Row } from '../query/read.ts';
 import { isNumber, isText, jsonText, readTypeNames } from '../query/value.ts';
 import { parseDuration } from '../time.ts';
@@ -38,9 +38,7 @@ export const queryListDocument = z.strictObject({
       name: z.string(),
       question: z.string(),
       /** Flags without dashes; a default of null means all. */
-      parameters: z.array(
-        z.strictObject({ name: z.string(), default: z.number().nullable(), meaning: z.string() }),
-      ),
+      parameters: z.array(questionParameter),
     }),
   ),
 });
@@ -131,13 +129,11 @@ async function query(context: Context, options: QueryOptions, text?: string) {
 }
 
 function list({ commandLine, print }: Context) {
-  const described = questions().map(({ name, question, parameters: those }) => {
-    const parameters = those.map(({ fallback, ...one }) => ({
-      ...one,
-      default: fallback === null ? null : Number(fallback),
-    }));
-    return { name, question, parameters };
-  });
+  const described = questions().map(({ name, question, parameters }) => ({
+    name,
+    question,
+    parameters,
+  }));
   const longest = Math.max(...described.map(({ name }) => name.length));
   const entries = described.map(({ name, question, parameters }) => {
     const flags = parameters.map((one) => `--${one.name} ${one.default ?? 'all'}`).join('  ');
@@ -155,7 +151,7 @@ export async function questionOf(
   context: Context,
   { file }: Pick<QueryOptions, 'file'>,
   given: string | undefined,
-): Promise<Question> {
+) {
   const command = 'explorer-etl query --list';
   if (given !== undefined && file !== undefined) {
     throw new UsageError('a statement and --file exclude each other: choose one.');

@@ -10,12 +10,12 @@ export const parameterNames = ['chain', 'days', 'limit'] as const;
 export type ParameterName = (typeof parameterNames)[number];
 
 /** `:days` in a statement. */
-export interface Parameter {
-  readonly name: ParameterName;
-  /** The default; null: all. */
-  readonly fallback: string | null;
-  readonly meaning: string;
-}
+export const questionParameter = z.strictObject({
+  name: z.enum(parameterNames),
+  /** Null: all. */
+  default: z.number().nullable(),
+  meaning: z.string(),
+});
 
 /** A chart of an answer: names of columns, that of the colours, and the unit of `y`. */
 export const questionChart = z.strictObject({
@@ -33,7 +33,7 @@ export interface Question {
   readonly topic: string;
   /** One sentence. */
   readonly question: string;
-  readonly parameters: readonly Parameter[];
+  readonly parameters: z.infer<typeof questionParameter>[];
   /** Null: a table only. */
   readonly chart: z.infer<typeof questionChart> | null;
   /** The whole file. psql can run it: `psql -v chain=null -v days=30 -f FILE`. */
@@ -64,8 +64,8 @@ export function readQuestion(name: string, text: string): Question {
   const parameters = lines.flatMap((line) => {
     const [, parameter, fallback = '', meaning = ''] = parameterLine.exec(line) ?? [];
     if (parameter === undefined) return [];
-    const value = fallback === 'all' ? null : fallback;
-    return [{ name: knownName(parameter), fallback: value, meaning }];
+    const value = fallback === 'all' ? null : Number(fallback);
+    return [{ name: knownName(parameter), default: value, meaning }];
   });
   const end = lines.findIndex((line) => line === '' || parameterLine.test(line));
   const topic = lines.flatMap((line) => topicLine.exec(line)?.[1] ?? [])[0] ?? 'other';
@@ -98,7 +98,7 @@ export function statementOf(
     const has = flags === '' ? 'it has no parameters' : `it has ${flags}`;
     throw new StatementError(`${name} does not take --${other}: ${has}.`);
   }
-  const values = parameters.map(({ name: one, fallback }) => given[one]?.toString() ?? fallback);
+  const values = parameters.map((one) => (given[one.name] ?? one.default)?.toString() ?? null);
   // `::bigint` is a cast.
   const placed = text.replaceAll(/(?<!:):([a-z]+)/gu, (written, one) => {
     const place = parameters.findIndex((parameter) => parameter.name === one);
