@@ -1,7 +1,7 @@
 import { type ChainFacts, chainName, knownChainNames } from '../chains.ts';
 import { settingsOf } from '../lists/index.ts';
 import { type OperationName, operationNames, operations } from '../lists/registry.ts';
-import type { FeedSettings } from '../lists/settings.ts';
+import type { FeedSettings } from '../lists/list.ts';
 import type { Config } from './schema.ts';
 
 /** Only the facts that the file states. */

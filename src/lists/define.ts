@@ -1,5 +1,7 @@
-import type { PgTable } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { embeddedAddress } from '../load/address.ts';
 import {
+  count,
   type DeclaredItem,
   isNumberColumn,
   type ItemLayout,
@@ -7,6 +9,7 @@ import {
   normaliser,
   type RowOfKind,
 } from './item-rows.ts';
+import type { rankedTables } from './kind-tables.ts';
 import type {
   ConfigDefaults,
   ListOrder,
@@ -18,7 +21,8 @@ import type {
   RankedWalk,
   Scope,
 } from './operation.ts';
-import type { Paging } from './positions.ts';
+import { pageToken, type Paging } from './positions.ts';
+import type { PgTable } from 'drizzle-orm/pg-core';
 
 /** What a kind of list adds to the declaration of its items. */
 interface ListDeclaration<Walk extends Scope> extends Pick<Operation, 'kind'> {
@@ -164,3 +168,36 @@ export const ranked = (
   concluded: [history],
   columns: {},
 });
+
+interface AddressRanking
+  extends Pick<Operation, 'name' | 'offer'>, Pick<ConfigDefaults, 'schedule'> {
+  readonly tables: ReturnType<typeof rankedTables>;
+  /** A sentence. */
+  readonly about: string;
+}
+
+/** A list of account abstraction that ranks addresses by a count (spec 4.3 and table 2.5). */
+export const addressRanking = ({ name, tables, schedule, offer, about }: AddressRanking) =>
+  operation({
+    name,
+    path: () => `proxy/account-abstraction/${name}`,
+    cursor: pageToken('address'),
+    // Changes of the total are kept for good: what is no count is missing.
+    item: z.looseObject({
+      address: embeddedAddress,
+      ...Object.fromEntries(tables.counts.map((column) => [column, count])),
+    }),
+    table: tables.items,
+    key: ['address_hash'],
+    list: ranked({ schedule }, tables),
+    offer,
+    guide: {
+      list: name,
+      items: name,
+      about,
+      example: () => `      # The whole list each time: one page for every 50 ${name}.
+      ${name}:
+        schedule: '${schedule}'
+`,
+    },
+  });

@@ -1,4 +1,5 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
+import { type Queryable, valueOf } from '../db/query.ts';
 import type { Transaction } from '../db/transaction.ts';
 import type { OperationName } from './registry.ts';
 import type { Lane } from './tables.ts';
@@ -46,3 +47,78 @@ export async function lockEnds(
 ): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`ends of ${feed}`}, 0))`);
 }
+
+const defaultParallel = 4;
+
+/** How many walks of a lane run at once, if more than one can. */
+export const parallelOf = async (db: Queryable, feed: Feed): Promise<number> =>
+  (await valueOf<number>(
+    db,
+    sql`select (settings ->> 'parallel')::float8 from etl.feeds where ${ofFeed(feed)}`,
+  )) ?? defaultParallel;
+
+/** More walks of one lane at once than any plan and round trip call for. */
+export const mostWalks = 32;
+
+/** What one process writes, in pages a second: more walks only wait for each other. */
+const writtenPerSecond = 100;
+
+/** A walk's own time for a page beside the round trip, as a part of it, until the next request leaves. */
+const ownPart = 0.5;
+
+/** Newest pages that show the present round trip. */
+const recentPages = 20;
+
+/** How many walks use up the feed's part of the key's rate, by the last measured round trip. */
+export async function walksCalledFor(db: Queryable, feed: Feed): Promise<number> {
+  const { rows } = await db.execute<
+    Record<'rate' | 'trip_ms' | 'lanes' | 'parallel', number | null>
+  >(
+    sql`
+      select (
+               select least(requests_per_second, service_limit)
+               from etl.budget
+               order by updated_at desc
+               limit 1
+             ) as rate,
+             (
+               -- The fastest quarter: a request that hung says nothing of the others, and many are slow
+               -- only because this process was busy, which more walks would make worse.
+               select percentile_cont(0.25) within group (order by latency_ms)
+               from (select latency_ms from etl.pages order by id desc limit ${recentPages}) as newest
+             ) as trip_ms,
+             (select count(*)::float8 from etl.runs where state = 'open' and lane = 'backfill') as lanes,
+             (select (settings ->> 'parallel')::float8 from etl.feeds where ${ofFeed(feed)}) as parallel
+    `,
+  );
+  const { rate, trip_ms, lanes, parallel } = rows[0] ?? {};
+  const pages = Math.min(rate ?? 0, writtenPerSecond) / Math.max(1, lanes ?? 1);
+  const walks = Math.ceil((pages * (1 + ownPart) * (trip_ms ?? 0)) / 1000);
+  return Math.min(Math.max(1, walks), mostWalks, parallel ?? mostWalks);
+}
+
+/** Ten minutes are how long a new block awaits its update; a day keeps a lasting fault at one read a day. */
+const shortestRest = '10 minutes';
+const longestRest = '1 day';
+
+/**
+ * As SQL: whether as much time has passed since the last of some walks as lay between the first and the
+ * last, in bounds, so that intervals double; true without walks. Walks of a fast clock do not count.
+ */
+export const hasRested = (walks: SQL, at: Date) => sql`(
+  select coalesce(
+    max(started_at) + least(
+      greatest(max(started_at) - min(started_at), ${shortestRest}::interval), ${longestRest}::interval
+    ) <= ${at.toISOString()}::timestamptz,
+    true
+  )
+  from etl.walks
+  where ${walks} and started_at <= ${latestStart(at)}
+)`;
+
+/** How far the clocks of two healthy machines may lie apart. */
+const clockDrift = '1 minute';
+
+/** As SQL: the latest plausible start of a walk, seen at a time. A fast clock would keep all waiting. */
+export const latestStart = (at: Date): SQL =>
+  sql`${at.toISOString()}::timestamptz + ${clockDrift}::interval`;

@@ -1,13 +1,12 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { z } from 'zod';
 import type { ListNames } from '../db/views.ts';
-import type { ListKind, ScopeBounds } from './list.ts';
+import type { FeedSettings, ListKind, ScopeBounds } from './list.ts';
 import { newestFirst } from './newest-first/index.ts';
 import { numbered } from './numbered/index.ts';
 import type { ListKindName } from './operation.ts';
 import { ranked } from './ranked/index.ts';
 import { type OperationName, operations } from './registry.ts';
-import type { FeedSettings } from './settings.ts';
 
 export const kinds: Readonly<Record<ListKindName, ListKind>> = {
   'newest-first': newestFirst,

@@ -1,10 +1,13 @@
+import { CronExpressionParser } from 'cron-parser';
 import type { SQL } from 'drizzle-orm';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Queryable } from '../db/query.ts';
 import type { Database, Transaction } from '../db/transaction.ts';
 import type { ListNames } from '../db/views.ts';
+import { parseDuration, parseTime } from '../time.ts';
 import type { Feed, FeedLane } from './feed.ts';
 import type {
+  ConfigDefaults,
   Configured,
   Cursor,
   EndClaim,
@@ -18,7 +21,6 @@ import type {
   WalkContext,
   WalkEndContext,
 } from './operation.ts';
-import type { FeedSettings } from './settings.ts';
 import type { Lane, RunRow, RunScope } from './tables.ts';
 
 /** Why lanes are checked: a person wants all current, a schedule fired, or a process started. */
@@ -188,3 +190,64 @@ export const dayMs = 86_400_000;
 
 /** Half of a list's last page is empty, on average. */
 export const halfPage = 0.5;
+
+/** Five fields or a nickname: the queue reads schedules once a minute, so no seconds. */
+const cronShape = /^(?:\S+\s+){4}\S+$|^@(?:yearly|annually|monthly|weekly|daily|hourly)$/u;
+
+function isSchedule(text: string): boolean {
+  if (!cronShape.test(text.trim())) return false;
+  try {
+    CronExpressionParser.parse(text, { tz: 'UTC' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) instanceof Intl.DateTimeFormat;
+  } catch {
+    return false;
+  }
+}
+
+/** A duration with its unit; in ms once it is read. */
+export const duration = z
+  .string()
+  .refine(
+    (text) => parseDuration(text) !== null,
+    'not a duration: a number and a unit, such as 30s',
+  )
+  .transform((text) => parseDuration(text) ?? 0);
+
+/** What every kind of list has: when to poll, with the cost of each poll. */
+export const polling = ({ schedule }: Pick<ConfigDefaults, 'schedule'>, cost: string) => ({
+  schedule: z
+    .string()
+    .refine(isSchedule, 'not a cron schedule: five fields, such as "*/5 * * * *"')
+    .default(schedule)
+    .describe(`When to look for news, as five cron fields. ${cost}`),
+  timezone: z
+    .string()
+    .refine(isTimeZone, 'not a time zone: a name such as Europe/Berlin')
+    .default('UTC')
+    .describe('IANA time zone that the schedule is read in.'),
+  freshness: duration
+    .nullish()
+    .transform((ms) => ms ?? null)
+    .describe(
+      'How old the last look at the head of the list may be, such as 15m: explorer.freshness shows whether it is. Costs nothing. Without it nothing is judged.',
+    ),
+});
+
+/** What every feed is configured with, beside the settings of its kind; durations in ms. */
+export type FeedSettings = Readonly<z.output<z.ZodObject<ReturnType<typeof polling>>>>;
+
+/** A date or timestamp; ISO 8601 in UTC once it is read, null if absent. */
+export const time = z
+  .string()
+  .refine((text) => parseTime(text) !== null, 'not a date or timestamp, such as 2024-01-01')
+  .transform((text) => parseTime(text))
+  .nullish()
+  .transform((text) => text ?? null);

@@ -3,9 +3,8 @@ import type { ChainSettings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import { type Feed, feedName } from '../lists/feed.ts';
 import { byKind, kindOf } from '../lists/index.ts';
-import type { Estimates } from '../lists/list.ts';
+import type { Estimates, FeedSettings } from '../lists/list.ts';
 import { type OperationName, operations } from '../lists/registry.ts';
-import type { FeedSettings } from '../lists/settings.ts';
 import { feedsIn } from '../sync/feeds.ts';
 import { firingsPerDay } from './schedule.ts';
 

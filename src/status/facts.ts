@@ -3,7 +3,7 @@ import type { Database } from '../db/transaction.ts';
 import type { FeedState } from '../lists/feed.ts';
 import { byKind } from '../lists/index.ts';
 import { operationNames } from '../lists/registry.ts';
-import type { FeedSettings } from '../lists/settings.ts';
+import type { FeedSettings } from '../lists/list.ts';
 import { laneHolder, type LaneHolder } from '../sync/workers.ts';
 import type { FeedStatus, LaneStatus } from './schema.ts';
 

@@ -6,9 +6,8 @@ import { type Database, transact, type Transaction } from '../db/transaction.ts'
 import { errorOf, type Why } from '../failure.ts';
 import { type Feed, feedName, type FeedState, ofFeed } from '../lists/feed.ts';
 import { boundsOn, kindOf } from '../lists/index.ts';
-import type { Occasion, ScopeBounds, Target } from '../lists/list.ts';
+import type { FeedSettings, Occasion, ScopeBounds, Target } from '../lists/list.ts';
 import { type OperationName, operationNames, operations } from '../lists/registry.ts';
-import type { FeedSettings } from '../lists/settings.ts';
 import type { RunScope } from '../lists/tables.ts';
 import { printable } from '../printable.ts';
 import { isPolledLater } from './failures.ts';

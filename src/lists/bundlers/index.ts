@@ -1,4 +1,4 @@
-import { addressRanking } from '../address-ranking.ts';
+import { addressRanking } from '../define.ts';
 import { tables } from './tables.ts';
 
 /** Who sends bundles of user operations to the chain, by number of operations. */

@@ -1,4 +1,4 @@
-import { addressRanking } from '../address-ranking.ts';
+import { addressRanking } from '../define.ts';
 import { tables } from './tables.ts';
 
 /** The wallet factories by number of accounts. */

@@ -1,9 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { type Queryable, valueOf } from '../../db/query.ts';
-import { type Feed, ofFeed } from '../feed.ts';
+import { type Feed, ofFeed, walksCalledFor } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { ListUnit, NewestFirstWalk, OrderKey } from '../operation.ts';
-import { walksCalledFor } from '../pace.ts';
 import {
   type BegunWalk,
   boundsOf,

@@ -4,24 +4,25 @@ import { tableName } from '../../db/column-types.ts';
 import { hasRows } from '../../db/query.ts';
 import type { Database } from '../../db/transaction.ts';
 import { parseDuration } from '../../time.ts';
-import { type Feed, ofFeed } from '../feed.ts';
+import { type Feed, mostWalks, ofFeed } from '../feed.ts';
 import {
   about,
   atLeast,
   dayMs,
+  duration,
   type Estimate,
   type EstimateOptions,
   halfPage,
   likelyUpTo,
   type ListKind,
   none,
+  polling,
   type ScopeBounds,
+  time,
   upTo,
 } from '../list.ts';
 import type { ConfigDefaults, Configured, NewestFirstWalk, Operation } from '../operation.ts';
-import { mostWalks } from '../pace.ts';
 import { placedOf } from '../positions.ts';
-import { duration, polling, time } from '../settings.ts';
 import { judgeListEnd, noteChanges, pagesWithChanges, removeBelow } from './evidence.ts';
 import { isDue, planBackfillWalk, planLiveWalk } from './plan.ts';
 import { firstOperationAt, type NewestFirstScope } from './coverage.ts';

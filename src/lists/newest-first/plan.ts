@@ -1,10 +1,17 @@
 import { sql } from 'drizzle-orm';
 import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
 import type { Database, Transaction } from '../../db/transaction.ts';
-import { type Feed, type FeedLane, feedName, ofFeed } from '../feed.ts';
+import {
+  type Feed,
+  type FeedLane,
+  feedName,
+  hasRested,
+  latestStart,
+  ofFeed,
+  parallelOf,
+} from '../feed.ts';
 import type { Occasion, PlannedWalk, Target, WalkPlan } from '../list.ts';
 import type { Cursor, NewestFirstWalk } from '../operation.ts';
-import { hasRested, latestStart, parallelOf } from '../pace.ts';
 import {
   attemptOn,
   type BegunWalk,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { tableName } from '../../db/column-types.ts';
 import { hasRows, valueOf } from '../../db/query.ts';
 import { type Database, transact, type Transaction } from '../../db/transaction.ts';
-import { type Feed, type FeedLane, feedName, lockEnds, ofFeed } from '../feed.ts';
+import { type Feed, type FeedLane, feedName, lockEnds, ofFeed, parallelOf } from '../feed.ts';
 import {
   about,
   atLeast,
@@ -12,14 +12,13 @@ import {
   halfPage,
   type ListKind,
   none,
+  polling,
   type RequestCount,
   type ScopeBounds,
   upTo,
 } from '../list.ts';
 import type { Configured, NumberedWalk, Operation } from '../operation.ts';
-import { parallelOf } from '../pace.ts';
 import { operations } from '../registry.ts';
-import { polling } from '../settings.ts';
 import { isDue, planBackfillBatch, planLiveBatch } from './plan.ts';
 import { concludeBatch, judgeBatchEnd } from './settle.ts';
 import { isOf, listOf, type NumberedScope, tablesOf } from './walks.ts';

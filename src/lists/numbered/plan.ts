@@ -1,10 +1,9 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
 import type { Database, Transaction } from '../../db/transaction.ts';
-import { type Feed, type FeedLane, feedName, ofLane } from '../feed.ts';
+import { type Feed, type FeedLane, feedName, hasRested, ofLane } from '../feed.ts';
 import type { Occasion, PlannedWalk, Target, WalkPlan } from '../list.ts';
 import type { Cursor, KnownBlock, NumberedWalk } from '../operation.ts';
-import { hasRested } from '../pace.ts';
 import {
   begunBy,
   follow,

@@ -3,9 +3,16 @@ import { z } from 'zod';
 import { hasRows, valueOf } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { ofFeed } from '../feed.ts';
-import { about, atLeast, type ListKind, none, type PlannedWalk, type RunOf } from '../list.ts';
+import {
+  about,
+  atLeast,
+  type ListKind,
+  none,
+  type PlannedWalk,
+  polling,
+  type RunOf,
+} from '../list.ts';
 import type { Configured, RankedWalk } from '../operation.ts';
-import { polling } from '../settings.ts';
 import { concludeRanking, judgeRankingEnd, listOf, noteRankingPage, rowsMoved } from './ranking.ts';
 
 /** A run and its walks read the whole list, or so many of its pages. */
