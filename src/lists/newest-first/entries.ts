@@ -195,8 +195,11 @@ function nextBoundary(known: Known, missing: number): Boundary | null {
   const entered = begun.filter(({ above }) => above !== null);
   const isServed = entered.some(({ pages }) => pages > 0);
   if (!isServed && entered.filter(isRunning).length >= freeTries) return null;
-  const open = openRest(known);
-  const rests = begun.flatMap((walk) => restOf(walk, known) ?? []);
+  const all = begun.flatMap((walk) => restOf(walk, known) ?? []);
+  const rests = all.filter(({ isSure }) => isSure);
+  const lowest = all.find(({ isSure }) => !isSure) ?? null;
+  // A position that is tried shows first whether the list goes down to it.
+  const open = lowest?.walk.pages === 0 && entered.length > 1 ? null : lowest;
   const sure = [...begun, ...rests].reduce((sum, { pages }) => sum + pages, 0);
   const cost = costOf(begun);
   const step = (open?.walk.pages === 0 ? secondStep : Math.max(firstStep, sure)) / density;
@@ -244,41 +247,29 @@ function walksBelow(walk: BegunWalk, place: number, { begun }: Known): readonly 
   );
 }
 
-/** Whether it is unknown where a walk's part ends: nothing is known to be below it. */
-const isOpenEnded = (walk: BegunWalk, place: number, known: Known) =>
-  walk.floor === 0 &&
-  !known.beginning.isReached &&
-  !walksBelow(walk, place, known).some(({ pages }) => pages > 0);
-
 /** One that enters the list for others too has to arrive before. */
 const mayBeParted = (walk: BegunWalk) =>
   isRunning(walk) && !walk.is_again && (walk.pages > 0 || walk.above !== null);
 
-/** What a walk has yet to read, if it is known where that ends; one below it counts as if it had arrived. */
+/**
+ * What a walk has yet to read: down to the next one below it, which counts as if it had arrived, or while nothing
+ * is known to be below, as far as the list may go. Null: another walk is to find that out, or nothing is left.
+ */
 function restOf(walk: BegunWalk, known: Known): Rest | null {
+  const { density, beginning } = known;
   const to = placeOf(walk);
-  if (!mayBeParted(walk) || to === null || isOpenEnded(walk, to, known)) return null;
+  if (!mayBeParted(walk) || to === null) return null;
+  const below = walksBelow(walk, to, known);
+  const isSure = walk.floor > 0 || beginning.isReached || below.some(({ pages }) => pages > 0);
+  if (!isSure && below.length > 0) return null;
   const from = Math.max(
     walk.floor,
-    known.beginning.height,
+    beginning.height,
     lowestUseful(to, known),
-    ...walksBelow(walk, to, known).map(({ entry }) => entry ?? 0),
+    ...below.map(({ entry }) => entry ?? 0),
   );
-  return from < to ? { walk, from, to, pages: (to - from) * known.density, isSure: true } : null;
-}
-
-/** What the lowest walk may have left; null: no walk's end is unknown, or a position is tried. */
-function openRest(known: Known): Rest | null {
-  const isFirst = known.begun.filter(({ above }) => above !== null).length <= 1;
-  for (const walk of known.begun) {
-    const to = placeOf(walk);
-    if (!mayBeParted(walk) || to === null || !isOpenEnded(walk, to, known)) continue;
-    if (walksBelow(walk, to, known).length > 0) continue;
-    if (walk.pages === 0 && !isFirst) return null;
-    const from = Math.max(known.beginning.height, lowestUseful(to, known));
-    return { walk, from, to, pages: ((to - from) * known.density) / 2, isSure: false };
-  }
-  return null;
+  const pages = (to - from) * density;
+  return from < to ? { walk, from, to, pages: isSure ? pages : pages / 2, isSure } : null;
 }
 
 /** The highest position below a block that led to nothing, or to nothing that is wanted; 0: none did. */
