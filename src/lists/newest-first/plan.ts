@@ -86,7 +86,10 @@ export async function planBackfillWalk(
     const scope = isRange(run.scope) ? { ...boundsOf(run), max_pages: 1 } : boundsOf(run);
     return { scope, floor: null, cursor: null };
   }
-  if (run.scope.again === true && begun.length === 0) return readAgain(tx, run);
+  if (run.scope.again === true && begun.length === 0) {
+    const scope = { ...boundsOf(run), again: true };
+    return planSegments(tx, run, { scope, floor: (await lowestCovered(tx, run)) || null });
+  }
   const planned =
     (await planFallback(tx, run, begun)) ??
     (await planResweep(tx, run, begun, at)) ??
@@ -94,19 +97,6 @@ export async function planBackfillWalk(
     (await planSplit(tx, run, begun, at));
   // What the walks under way leave behind is not known yet.
   return planned ?? (begun.some(isRunning) ? 'wait' : null);
-}
-
-async function readAgain(
-  tx: Transaction,
-  run: NewestFirstRun,
-): Promise<PlannedWalk<NewestFirstWalk>> {
-  const lowest = await lowestCovered(tx, run);
-  return planSegments(tx, run, {
-    scope: { ...boundsOf(run), again: true },
-    floor: lowest === 0 ? null : lowest,
-    start: null,
-    most: await parallelOf(tx, run),
-  });
 }
 
 interface Entry extends Record<string, unknown> {
@@ -119,18 +109,26 @@ interface Entry extends Record<string, unknown> {
 const shortestSegment = 25;
 
 interface Reading extends Pick<PlannedWalk<NewestFirstWalk>, 'scope' | 'floor' | 'depthMs'> {
-  /** Where it begins; null is the head. */
-  readonly start: LiveEnd | null;
-  readonly most: number;
+  /** Where it begins; absent or null: the head. */
+  readonly start?: LiveEnd | null;
 }
 
-/** One reading as parallel walks; each ends at the next one's cursor, or past its first block. */
+/**
+ * One reading as parallel walks, parted evenly by cursors of the ledger, newest first; each ends at the
+ * next one's cursor, or past its first block.
+ */
 async function planSegments(
   tx: Queryable,
-  feed: Feed,
-  { floor, start, most, ...rest }: Reading,
+  run: NewestFirstRun,
+  { floor, start, ...rest }: Reading,
 ): Promise<PlannedWalk<NewestFirstWalk>> {
-  const entries = await entriesWithin(tx, feed, floor ?? 0, start?.bottom ?? null, most);
+  const { rows: entries } = await tx.execute<Entry>(sql`
+    select cursor, top::float8 as top
+    from etl.entries_within(
+      ${feedName(run)}, ${floor ?? 0}, ${start?.bottom ?? null}::bigint,
+      ${await parallelOf(tx, run)}::int, ${shortestSegment}::int
+    )
+  `);
   const segment = (
     cursor: Cursor | null,
     next: Entry | undefined,
@@ -144,23 +142,6 @@ async function planSegments(
     ...segment(start?.cursor ?? null, entries[0]),
     beside: entries.map(({ cursor }, index) => segment(cursor, entries[index + 1])),
   };
-}
-
-/** Cursors of the ledger that part a range of blocks evenly, the newest first. */
-async function entriesWithin(
-  tx: Queryable,
-  feed: Feed,
-  floor: number,
-  from: number | null,
-  most: number,
-): Promise<Entry[]> {
-  const { rows } = await tx.execute<Entry>(sql`
-    select cursor, top::float8 as top
-    from etl.entries_within(
-      ${feedName(feed)}, ${floor}, ${from}::bigint, ${most}::int, ${shortestSegment}::int
-    )
-  `);
-  return rows;
 }
 
 /** The deepest due rule that is too long for the live lane; once a run, so that a run ends. */
@@ -183,7 +164,6 @@ async function planResweep(
     floor: range?.floor ?? due.floor,
     depthMs: due.depthMs,
     start,
-    most: await parallelOf(tx, run),
   });
 }
 
