@@ -1,3 +1,4 @@
+import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { embeddedAddress } from '../load/address.ts';
 import {
@@ -22,7 +23,6 @@ import type {
   Scope,
 } from './operation.ts';
 import { pageToken, type Paging } from './positions.ts';
-import type { PgTable } from 'drizzle-orm/pg-core';
 
 /** What a kind of list adds to the declaration of its items. */
 interface ListDeclaration<Walk extends Scope> extends Pick<Operation, 'kind'> {

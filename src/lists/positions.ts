@@ -1,21 +1,13 @@
 import { sql, type SQL } from 'drizzle-orm';
-import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { tableName } from '../db/column-types.ts';
 import type { Queryable } from '../db/query.ts';
 import type { Cursor, ListOrder, Operation, OrderKey } from './operation.ts';
 
-/** A list that is highest first, and the table of its items, which has a column `removed_at`. */
-export interface PlacedList {
-  readonly name: string;
-  readonly table: PgTable;
-  readonly order: ListOrder;
-}
-
 /** @throws if the list has no order */
-export function placedOf({ name: list, table, order }: Operation): PlacedList {
+export function orderOf({ name: list, order }: Operation): ListOrder {
   if (order === null) throw new Error(`the list of ${list} has no order`);
-  return { name: list, table, order };
+  return order;
 }
 
 const name = (column: string) => sql.raw(`"${column}"`);
@@ -32,7 +24,8 @@ export const keyText = (parts: readonly (string | number)[]): string =>
         .join();
 
 /** The table and its columns as SQL; `key` is `keyText`. */
-export function columnsOf({ table, order }: Omit<PlacedList, 'name'>) {
+export function columnsOf(operation: Operation) {
+  const order = orderOf(operation);
   const isWhole = order.key.length === 1;
   const parts = order.key.map(({ column, isNumber }) => {
     if (!isNumber) return name(column);
@@ -40,7 +33,7 @@ export function columnsOf({ table, order }: Omit<PlacedList, 'name'>) {
     return isWhole ? text : sql`lpad(${text}, ${sql.raw(String(digitsOfPart))}, '0')`;
   });
   return {
-    table: sql.raw(tableName(table)),
+    table: sql.raw(tableName(operation.table)),
     height: name(order.columns.height),
     key: isWhole ? sql.join(parts) : sql`(${sql.join(parts, sql` || ',' || `)})`,
     time: name(order.columns.time),
@@ -48,9 +41,9 @@ export function columnsOf({ table, order }: Omit<PlacedList, 'name'>) {
 }
 
 /** As SQL: whether an item has one of some keys, by an index on its first part. */
-export function hasKey(list: Omit<PlacedList, 'name'>, keys: readonly string[]): SQL {
+export function hasKey(list: Operation, keys: readonly string[]): SQL {
   const isOne = sql`${columnsOf(list).key} = any(${sql.param(keys)}::text[])`;
-  const [first, ...others] = list.order.key;
+  const [first, ...others] = orderOf(list).key;
   if (first === undefined || first.isNumber || others.length === 0) return isOne;
   const firsts = keys.map((key) => key.split(',')[0]);
   return sql`${name(first.column)} = any(${sql.param(firsts)}::text[]) and ${isOne}`;
@@ -89,7 +82,7 @@ export async function lastPlace(db: Queryable, walkId: number): Promise<OrderKey
 /** The nearest stored items above a position that report their time, highest first. */
 export async function timedAbove(
   db: Queryable,
-  list: Omit<PlacedList, 'name'>,
+  list: Operation,
   chainId: number,
   place: OrderKey,
   most: number,
@@ -120,7 +113,7 @@ export async function disordered(
 
 /** Whether one of some items is stored, and a page in order wrote it. */
 export async function sharesStored(
-  list: PlacedList,
+  list: Operation,
   db: Queryable,
   chainId: number,
   keys: readonly string[],

@@ -109,17 +109,17 @@ function judgeArrival(
  */
 async function oldestOf(
   { chain_id, scope: { since } }: WalkRow,
-  { db, operation: { table, order: list }, pageSize }: PageReader,
+  { db, operation, pageSize }: PageReader,
   { timed }: Step,
   order: PageOrder | null,
 ): Promise<number | null> {
   const [first] = order?.trusted ?? [];
-  if (since === undefined || list === null || first === undefined) return null;
+  if (since === undefined || operation.order === null || first === undefined) return null;
   const page = timedPlaces(order);
   if (timed !== null && timed.length > 0) return goesBackTo(timed, page);
   const sinceMs = Date.parse(since);
   if (!page.some(({ timeMs }) => timeMs < sinceMs)) return null;
-  return goesBackTo(await timedAbove(db, { table, order: list }, chain_id, first, pageSize), page);
+  return goesBackTo(await timedAbove(db, operation, chain_id, first, pageSize), page);
 }
 
 /** What a page is judged beside. */
@@ -158,9 +158,9 @@ const isOther = ({ order }: JudgedPage, { reader: { operation }, step }: Recheck
 
 async function isKnown(page: JudgedPage, context: RecheckContext): Promise<boolean> {
   const { walk, reader } = context;
-  const { name, table, order } = reader.operation;
+  const { db, operation } = reader;
   const keys = rowsIn(page, context).map(({ key }) => key);
-  return order !== null && sharesStored({ name, table, order }, reader.db, walk.chain_id, keys);
+  return operation.order !== null && sharesStored(operation, db, walk.chain_id, keys);
 }
 
 /**

@@ -8,6 +8,7 @@ import type {
   ListOrder,
   ListUnit,
   NewestFirstWalk,
+  Operation,
   OrderKey,
   PageInWalk,
   WalkContext,
@@ -21,7 +22,7 @@ import {
   isAbove,
   isBelow,
   lastPlace,
-  type PlacedList,
+  orderOf,
   present,
   presentTime,
 } from '../positions.ts';
@@ -33,7 +34,7 @@ type PlacedRows = ItemRows & { readonly height: number };
 
 /** The pages that may say something beyond their own rows; one statement rules out most of them. */
 export async function pagesWithChanges(
-  list: PlacedList,
+  list: Operation,
   tx: Transaction,
   pages: readonly PageInWalk<NewestFirstWalk>[],
 ): Promise<ReadonlySet<number>> {
@@ -79,7 +80,7 @@ const meetsKnown = ({ floor, scope }: Pick<WalkContext<NewestFirstWalk>, 'floor'
 
 /** Notes a page's late arrivals and removals; false: the stored items do not confirm the page. */
 export async function noteChanges(
-  list: PlacedList,
+  list: Operation,
   tx: Transaction,
   walk: WalkContext<NewestFirstWalk>,
   rows: readonly ItemRows[],
@@ -94,7 +95,7 @@ export async function noteChanges(
 
 /** New rows in blocks that another walk verified; equal times mean new: servers' `now()` differ. */
 async function noteLateArrivals(
-  list: PlacedList,
+  list: Operation,
   tx: Transaction,
   walk: WalkContext<NewestFirstWalk>,
   placed: readonly PlacedRows[],
@@ -135,7 +136,7 @@ async function noteLateArrivals(
  * walk skips the same.
  */
 async function noteRemovals(
-  list: PlacedList,
+  list: Operation,
   tx: Transaction,
   walk: WalkContext<NewestFirstWalk>,
   rows: readonly ItemRows[],
@@ -190,7 +191,7 @@ const one: Readonly<Record<ListUnit, string>> = { blocks: 'block', batches: 'bat
 
 const aboveAll: OrderKey = { height: Number.MAX_SAFE_INTEGER, key: '~' };
 
-const listedBelow = (list: PlacedList, chainId: number, place: OrderKey) => sql`
+const listedBelow = (list: Operation, chainId: number, place: OrderKey) => sql`
   chain_id = ${chainId}
   and ${isBelow(columnsOf(list), place)}
   and removed_at is null
@@ -198,14 +199,14 @@ const listedBelow = (list: PlacedList, chainId: number, place: OrderKey) => sql`
 
 /** A list cannot end above stored items; if more than a page of them is missing, it was cut. */
 export async function judgeListEnd(
-  list: PlacedList,
+  list: Operation,
   db: Queryable,
   claim: EndClaim,
 ): Promise<EndVerdict> {
   const { last, entry, rows: served } = claim;
   // A page of which no item has a place ends nothing that would be verified.
   if (last === null && served.length > 0) return { is: 'unsupported' };
-  const { order } = list;
+  const order = orderOf(list);
   const requested =
     typeof entry === 'string' ? await lastPlace(db, claim.walk_id) : from(entry, order);
   const end = last ?? requested ?? (entry === 'head' ? aboveAll : null);
@@ -233,13 +234,13 @@ const isEmpty = ({ rows, quarantined }: EndClaim) => rows.length + quarantined =
 
 /** An empty page at a returned cursor is no end, unless that item and all below it left later. */
 async function judgePromise(
-  list: PlacedList,
+  list: Operation,
   db: Queryable,
   { chain_id, isResumed }: EndClaim,
   promised: OrderKey,
 ): Promise<EndVerdict> {
   const above = isResumed ? await nextAbove(list, db, chain_id, promised) : null;
-  const { order } = list;
+  const order = orderOf(list);
   return {
     is: 'contradicted',
     evidence: `it lists nothing from ${one[order.unit]} ${promised.height} on, where its cursor names an item`,
@@ -248,7 +249,7 @@ async function judgePromise(
 }
 
 async function nextAbove(
-  list: PlacedList,
+  list: Operation,
   db: Queryable,
   chainId: number,
   place: OrderKey,
@@ -270,7 +271,7 @@ const comparedAtOnce = 101;
 
 /** Stored items below `end` that ordered pages wrote. Citus cannot join spread items with pages. */
 async function evidenceBelow(
-  list: PlacedList,
+  list: Operation,
   db: Queryable,
   claim: EndClaim,
   end: OrderKey,
@@ -319,7 +320,7 @@ const from = (entry: OrderKey, { names }: ListOrder): OrderKey =>
 
 /** A believed end removes what is stored below it: its own position was requested. */
 export async function removeBelow(
-  list: PlacedList,
+  list: Operation,
   tx: Transaction,
   walk: WalkEndContext,
 ): Promise<null> {

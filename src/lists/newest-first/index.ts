@@ -22,7 +22,7 @@ import {
   upTo,
 } from '../list.ts';
 import type { ConfigDefaults, Configured, NewestFirstWalk, Operation } from '../operation.ts';
-import { placedOf } from '../positions.ts';
+import { orderOf } from '../positions.ts';
 import { judgeListEnd, noteChanges, pagesWithChanges, removeBelow } from './evidence.ts';
 import { isDue, planBackfillWalk, planLiveWalk } from './plan.ts';
 import { firstOperationAt, type NewestFirstScope } from './coverage.ts';
@@ -237,10 +237,10 @@ export const newestFirst: ListKind<
   },
   repairRequests: async (_db, _feed, history) => history,
   decidesMembership: false,
-  judgeEnd: (operation, db, claim) => judgeListEnd(placedOf(operation), db, claim),
-  informative: (operation, tx, pages) => pagesWithChanges(placedOf(operation), tx, pages),
-  afterPage: (operation, tx, walk, rows) => noteChanges(placedOf(operation), tx, walk, rows),
-  afterWalk: (operation, tx, walk) => removeBelow(placedOf(operation), tx, walk),
+  judgeEnd: judgeListEnd,
+  informative: pagesWithChanges,
+  afterPage: noteChanges,
+  afterWalk: removeBelow,
 };
 
 function lanes(
@@ -265,11 +265,8 @@ function lanes(
 }
 
 function sqlNames(operation: Operation) {
-  const {
-    name,
-    table,
-    order: { columns, key },
-  } = placedOf(operation);
+  const { name, table } = operation;
+  const { columns, key } = orderOf(operation);
   const ascending = new Set([columns.height, ...key.map(({ column }) => column)]);
   return { name, table: tableName(table), ...columns, ascending: [...ascending].join(', ') };
 }

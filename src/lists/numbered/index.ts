@@ -21,7 +21,7 @@ import type { Configured, NumberedWalk, Operation } from '../operation.ts';
 import { operations } from '../registry.ts';
 import { isDue, planBackfillBatch, planLiveBatch } from './plan.ts';
 import { concludeBatch, judgeBatchEnd } from './settle.ts';
-import { isOf, listOf, type NumberedScope, tablesOf } from './walks.ts';
+import { columnsOf, isOf, type NumberedScope, tablesOf } from './walks.ts';
 
 function lanes(settings: NumberedSettings, { fromBatch, toBatch }: ScopeBounds) {
   const from_batch = fromBatch ?? settings.fromBatch;
@@ -175,21 +175,22 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
   repairs: (db, { lane }) => batchesToRead(db, lane),
   repairRequests,
   decidesMembership: true,
-  judgeEnd: (operation, db, claim) => judgeBatchEnd(listOf(operation), db, claim),
+  judgeEnd: judgeBatchEnd,
   // A page alone says nothing beyond its rows.
   informative: () => Promise.resolve(new Set()),
   afterPage: () => Promise.resolve(true),
-  afterWalk: (operation, tx, walk) => concludeBatch(listOf(operation), tx, walk),
+  afterWalk: concludeBatch,
 };
 
 function sqlNames(operation: Operation) {
-  const { name, table, states, number, listed } = listOf(operation);
-  const names = { name, blocks: tableName(table), states: tableName(states), number };
-  const other =
-    listed === null ? null : Object.values(operations).find((one) => one.name === listed.operation);
+  const { states, number, listed } = columnsOf(operation);
+  const other = Object.values(operations).find(({ name }) => name === listed?.operation);
   return {
-    ...names,
-    listed: other === undefined || other === null ? null : tableName(other.table),
+    name: operation.name,
+    blocks: tableName(operation.table),
+    states: tableName(states),
+    number,
+    listed: other === undefined ? null : tableName(other.table),
     listed_number: other?.order?.columns.height ?? null,
     listed_first: listed?.first ?? null,
     listed_last: listed?.last ?? null,
@@ -270,7 +271,7 @@ async function repairRequests(
  */
 const batchesToRead = (db: Database, feed: Feed): Promise<readonly NumberedScope[]> =>
   transact(db, async (tx) => {
-    const { states } = tablesOf(listOf(operations[feed.operation]));
+    const { states } = tablesOf(operations[feed.operation]);
     await lockEnds(tx, { feed: feedName(feed) });
     const broken = sql`select numbers from etl.block_findings where ${ofFeed(feed)}`;
     if (await hasRows(tx, broken)) {

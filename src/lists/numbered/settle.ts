@@ -1,8 +1,14 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Queryable } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import type { EndClaim, EndVerdict, NumberedWalk, WalkEndContext } from '../operation.ts';
-import { type NumberedList, tablesOf } from './walks.ts';
+import type {
+  EndClaim,
+  EndVerdict,
+  NumberedWalk,
+  Operation,
+  WalkEndContext,
+} from '../operation.ts';
+import { tablesOf } from './walks.ts';
 
 /** Widest gap of numbers noted as empty without a request: beyond it the numbering has jumped. */
 const widestGap = 1_000;
@@ -28,15 +34,11 @@ interface BatchEnd extends Record<string, unknown> {
  * unless stored blocks are missing, the batch below does not meet it, or the end is odd.
  */
 export async function judgeBatchEnd(
-  list: NumberedList,
+  list: Operation,
   db: Queryable,
   claim: EndClaim<NumberedWalk>,
 ): Promise<EndVerdict> {
-  const {
-    chain_id,
-    walk_id,
-    scope: { batch },
-  } = claim;
+  const { batch } = claim.scope;
   const page = claim.rows
     .flatMap(({ height, row }) => (height === null ? [] : [{ height, parent: row['parent_hash'] }]))
     .toSorted((a, b) => a.height - b.height)[0];
@@ -44,8 +46,8 @@ export async function judgeBatchEnd(
     select lowest::float8 as lowest, stored_below::float8 as stored_below, is_verified,
            stands_on::float8 as stands_on, is_below_read
     from etl.batch_end(
-      ${chain_id}, ${list.name}, ${batch}, ${walk_id}, ${page?.height ?? null}::bigint,
-      ${page?.parent ?? null}::text
+      ${claim.chain_id}, ${list.name}, ${batch}, ${claim.walk_id},
+      ${page?.height ?? null}::bigint, ${page?.parent ?? null}::text
     )
   `);
   const [found] = rows;
@@ -72,7 +74,7 @@ const isOdd = ({ rows, quarantined, entry, isFull }: EndClaim) =>
 
 /** Concludes which blocks a batch has, and which batches the chain verifies; one walk at a time. */
 export async function concludeBatch(
-  list: NumberedList,
+  list: Operation,
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,
 ): Promise<null> {
@@ -86,7 +88,7 @@ export async function concludeBatch(
 
 /** As SQL: batches and the nearest with blocks on both sides. One is verified by the run that saw its end. */
 function judgedBy(
-  list: NumberedList,
+  list: Operation,
   { chain_id, run_id }: WalkEndContext<NumberedWalk>,
   batches: readonly number[],
 ): SQL {
@@ -114,7 +116,7 @@ function judgedBy(
 
 /** Judges batches and those around; verifies gaps between two that meet, or below the lowest. */
 async function settleBatches(
-  list: NumberedList,
+  list: Operation,
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,
   batches: readonly number[],
@@ -197,7 +199,7 @@ const coverChanged = ({ feed }: WalkEndContext<NumberedWalk>) => sql`
 
 /** Describes batches by their blocks. A probe that finds none leaves no row: the batch may come. */
 async function describeBatches(
-  list: NumberedList,
+  list: Operation,
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,
   batches: readonly number[],
@@ -270,7 +272,7 @@ async function describeBatches(
  * page is writing are skipped: waiting could deadlock.
  */
 async function releaseBlocks(
-  list: NumberedList,
+  list: Operation,
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,
 ): Promise<void> {
@@ -323,7 +325,7 @@ async function releaseBlocks(
 
 /** The batch, and those that had blocks among the served heights: it may have taken some of them. */
 async function touchedBatches(
-  list: NumberedList,
+  list: Operation,
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,
 ): Promise<number[]> {
@@ -346,7 +348,7 @@ async function touchedBatches(
  * that entered at the last page and was served no block.
  */
 async function noteObservation(
-  list: NumberedList,
+  list: Operation,
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,
 ): Promise<void> {

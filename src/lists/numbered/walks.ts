@@ -1,5 +1,4 @@
 import { sql, type SQL } from 'drizzle-orm';
-import type { PgTable } from 'drizzle-orm/pg-core';
 import { tableName } from '../../db/column-types.ts';
 import { type Queryable, valueOf } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
@@ -8,24 +7,21 @@ import type { PlannedWalk, RunOf, WalkPlan } from '../list.ts';
 import type { NumberedColumns, NumberedWalk, Operation } from '../operation.ts';
 import { operations } from '../registry.ts';
 
-/** A numbered list, as its declaration names it. */
-export interface NumberedList extends NumberedColumns {
-  readonly name: string;
-  readonly table: PgTable;
-}
-
 /** @throws if the list is of another kind */
-export function listOf({ name, table, batches }: Operation): NumberedList {
+export function columnsOf({ name, batches }: Operation): NumberedColumns {
   if (batches === null) throw new Error(`the list of ${name} is not numbered`);
-  return { name, table, ...batches };
+  return batches;
 }
 
 /** As SQL, to write: the list's tables of blocks and of states, and the column of a block's number. */
-export const tablesOf = ({ table, states, number }: NumberedList) => ({
-  blocks: sql.raw(tableName(table)),
-  states: sql.raw(tableName(states)),
-  number: sql.raw(`"${number}"`),
-});
+export function tablesOf(list: Operation) {
+  const { states, number } = columnsOf(list);
+  return {
+    blocks: sql.raw(tableName(list.table)),
+    states: sql.raw(tableName(states)),
+    number: sql.raw(`"${number}"`),
+  };
+}
 
 /** As SQL: the feed's rows of `etl.batch_states` and of what else all numbered lists have in common. */
 export const isOf = ({ chain_id, operation }: Feed) =>

@@ -13,7 +13,7 @@ import {
   type RunOf,
 } from '../list.ts';
 import type { Configured, RankedWalk } from '../operation.ts';
-import { concludeRanking, judgeRankingEnd, listOf, noteRankingPage, rowsMoved } from './ranking.ts';
+import { concludeRanking, judgeRankingEnd, noteRankingPage, rowsMoved } from './ranking.ts';
 
 /** A run and its walks read the whole list, or so many of its pages. */
 type RankedScope = { readonly max_pages?: number };
@@ -101,9 +101,9 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   },
   repairRequests: async (_db, _feed, history) => history,
   decidesMembership: false,
-  judgeEnd: (operation, db, claim) => judgeRankingEnd(listOf(operation), db, claim),
+  judgeEnd: judgeRankingEnd,
   informative: (_operation, _tx, pages) =>
     Promise.resolve(new Set(pages.map(({ walk }) => walk.page_id))),
-  afterPage: (operation, tx, walk, rows) => noteRankingPage(listOf(operation), tx, walk, rows),
-  afterWalk: (operation, tx, walk) => concludeRanking(listOf(operation), tx, walk),
+  afterPage: noteRankingPage,
+  afterWalk: concludeRanking,
 };

@@ -1,5 +1,4 @@
 import { sql, type SQL } from 'drizzle-orm';
-import type { PgTable } from 'drizzle-orm/pg-core';
 import { tableName } from '../../db/column-types.ts';
 import type { Queryable } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
@@ -12,23 +11,22 @@ import type {
   WalkContext,
 } from '../operation.ts';
 
-interface RankedList extends RankedColumns {
-  readonly items: string;
-  readonly table: PgTable;
-}
-
 /** @throws if the list is of another kind */
-export function listOf({ name, guide: { items }, table, ranking }: Operation): RankedList {
+function rankingOf({ name, ranking }: Operation): RankedColumns {
   if (ranking === null) throw new Error(`the list of ${name} is not ranked`);
-  return { items, table, ...ranking };
+  return ranking;
 }
 
-const namesOf = ({ table, key, total, history }: RankedList) => ({
-  table: sql.raw(tableName(table)),
-  history: sql.raw(tableName(history)),
-  key: sql.raw(`"${key}"`),
-  total: sql.raw(`"${total}"`),
-});
+/** As SQL: the list's tables of items and of changes, and its columns. */
+function namesOf(list: Operation) {
+  const { key, total, history } = rankingOf(list);
+  return {
+    table: sql.raw(tableName(list.table)),
+    history: sql.raw(tableName(history)),
+    key: sql.raw(`"${key}"`),
+    total: sql.raw(`"${total}"`),
+  };
+}
 
 /** Why a walk to the list's end gives no ranking: the order changed meanwhile. */
 export const rowsMoved = 'moved';
@@ -48,16 +46,17 @@ const walksAtMost = 3;
  * that a page repeats the last item unchanged: some services page so.
  */
 export async function noteRankingPage(
-  list: RankedList,
+  list: Operation,
   tx: Transaction,
   walk: WalkContext,
   rows: readonly ItemRows[],
 ): Promise<true> {
   const { cursor } = walk;
-  const named = cursor === null || !walk.isConclusive ? null : (list.position(cursor)?.key ?? null);
+  const { position: positionAt, total } = rankingOf(list);
+  const named = cursor === null || !walk.isConclusive ? null : (positionAt(cursor)?.key ?? null);
   const entries = rows.map(({ key, row, position }, index) => ({
     key,
-    total: row[list.total],
+    total: row[total],
     position,
     is_other: index === 0 && named !== null && key !== named,
   }));
@@ -105,7 +104,7 @@ export async function noteRankingPage(
  * Returns null, or why it was not published.
  */
 export async function concludeRanking(
-  list: RankedList,
+  list: Operation,
   tx: Transaction,
   walk: WalkContext,
 ): Promise<string | null> {
@@ -149,7 +148,7 @@ interface Conclusion extends Record<string, unknown> {
  * As SQL: whether rows moved, by what a walk did or did not meet. An item that two walks in a row missed
  * has left the list; as many as are in quarantine may be among the missed ones.
  */
-function hasMoved(list: RankedList, walk: WalkContext): SQL {
+function hasMoved(list: Operation, walk: WalkContext): SQL {
   const { table, key } = namesOf(list);
   return sql`exists (
     select from etl.ranking_entries where walk_id = ${walk.walk_id} and has_moved
@@ -181,7 +180,7 @@ function hasMoved(list: RankedList, walk: WalkContext): SQL {
 const positionOf = (cursor: 'cursor_in' | 'cursor_out') =>
   sql`lower(substring(${sql.raw(cursor)} ->> 'page_token' from '^\\d+,0x[0-9a-fA-F]{40}'))`;
 
-function skipsPart(list: RankedList, walk: WalkContext): SQL {
+function skipsPart(list: Operation, walk: WalkContext): SQL {
   const { table, key } = namesOf(list);
   return sql`exists (
     select from etl.pages
@@ -202,7 +201,7 @@ function skipsPart(list: RankedList, walk: WalkContext): SQL {
  * runs met is never published.
  */
 async function publish(
-  list: RankedList,
+  list: Operation,
   tx: Transaction,
   { run_id, chain_id, page_id, walk_id, feed, started_at }: WalkContext,
   { walks, moved, has_quarantined }: Conclusion,
@@ -290,7 +289,7 @@ interface Held extends Record<string, unknown> {
  * it is missing: contracts don't vanish. As many as are in quarantine may be the missing ones.
  */
 export async function judgeRankingEnd(
-  list: RankedList,
+  list: Operation,
   db: Queryable,
   claim: EndClaim,
 ): Promise<EndVerdict> {
@@ -309,7 +308,7 @@ export async function judgeRankingEnd(
   return { is: isBorneOut ? 'supported' : 'unsupported' };
 }
 
-function evidenceOf({ items }: RankedList, { list, as_of, known, unmet, met }: Held) {
+function evidenceOf({ guide: { items } }: Operation, { list, as_of, known, unmet, met }: Held) {
   const before =
     list === 'ranking' ? `the ranking of ${as_of ?? 'before'} held` : 'the walk before met';
   return `ends after ${met} ${items}, where ${before} ${known}, ${unmet} of them not met`;
@@ -317,7 +316,7 @@ function evidenceOf({ items }: RankedList, { list, as_of, known, unmet, met }: H
 
 /** As SQL: an earlier list a row, as `Held`; no row without one. */
 const holdAgainstKnown = (
-  list: RankedList,
+  list: Operation,
   { walk_id, run_id, chain_id, feed, rows, quarantined }: EndClaim,
 ) => sql`
   with met as materialized (

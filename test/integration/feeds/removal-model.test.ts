@@ -5,11 +5,6 @@ import { noteChanges } from '../../../src/lists/newest-first/evidence.ts';
 import type { ItemRows, PageEnd } from '../../../src/lists/operation.ts';
 import { userOperations } from '../../../src/lists/user-operations/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
-
-const { name, table, order } = userOperations;
-if (order === null) throw new Error('the list has an order');
-const list = { name, table, order };
-
 /** Each case is a handful of statements: a few seconds in all. */
 const numRuns = 300;
 const pageId = 10;
@@ -91,7 +86,7 @@ test('what has left is within the range of a conclusive page, few, and unseen by
 
       const isBorneOut = await transact(db, (tx) =>
         noteChanges(
-          list,
+          userOperations,
           tx,
           {
             walk_id: 1,
