@@ -37,8 +37,8 @@ import {
   registerFeeds,
   withTargets,
 } from './sync/feeds.ts';
+import type { FetchPage } from './sync/page.ts';
 import { installQueues, startBoss } from './sync/queue.ts';
-import type { FetchPage } from './sync/request.ts';
 import type { ServeOptions } from './sync/serve.ts';
 
 /** See docs/decisions/0002-page-transaction.md. */

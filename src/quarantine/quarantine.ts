@@ -8,10 +8,9 @@ import { operations } from '../lists/registry.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
 import { addToCoverage, type WalkAdvance } from '../sync/checkpoint.ts';
-import { concludeWalk } from '../sync/commit.ts';
-import { heightsText } from '../sync/ledger.ts';
-import { type NormalisedPage, normalisePage, type PageFacts } from '../sync/normalise.ts';
+import { concludeWalk, heightsText } from '../sync/commit.ts';
 import { endAfter } from '../sync/judge.ts';
+import { type NormalisedPage, normalisePage, type PageFacts } from '../sync/page.ts';
 
 /** Which quarantined items; a list that is empty names all. */
 export interface QuarantineFilter {

@@ -6,14 +6,14 @@ import { operations } from '../lists/registry.ts';
 import type { HeldWalk, RunRow } from '../lists/tables.ts';
 import { beginWork, failureOf, type FeedFailure, recover, type Recovered } from './failures.ts';
 import { setFeedState } from './feeds.ts';
-import type { SliceBudget } from './request.ts';
+import type { SliceBudget } from './page.ts';
 import {
   closeRun,
   currentRun,
-  endWalk,
   endOfWalks,
-  otherRuns,
+  endWalk,
   lockFeed,
+  otherRuns,
   takeWalk,
 } from './runs.ts';
 import {

@@ -11,7 +11,6 @@ import type {
 import { sharesStored, timedAbove } from '../lists/positions.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { judgeProgress, lowestOf, namedBy, showsBlock, type WalkEnd } from './judge.ts';
-import { rowsOf } from './normalise.ts';
 import {
   goesBackTo,
   judgeOrder,
@@ -22,11 +21,13 @@ import {
 } from './order.ts';
 import {
   type Envelope,
+  type NormalisedPage,
   type PageReader,
   requestPage,
+  rowsOf,
   type ServedPage,
   type Step,
-} from './request.ts';
+} from './page.ts';
 
 /** A page as it came, and what it says of its walk. */
 export interface JudgedPage extends ServedPage {
@@ -292,3 +293,12 @@ async function endsAt({ cursor, only }: EndQuestion, context: RecheckContext): P
 
 const truncated = (detail: string) =>
   new ExplorerError({ failure: 'truncated', status: 200, detail });
+
+/** A page ready to be written, and whether the walk ends with it. */
+export interface ReadPage {
+  readonly page: NormalisedPage;
+  readonly end: WalkEnd | null;
+  readonly emptyRun: number;
+  /** The page's body as it is to be archived; null where it is not. */
+  readonly body: Buffer | null;
+}

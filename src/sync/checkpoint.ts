@@ -1,9 +1,11 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Transaction } from '../db/transaction.ts';
+import { creditsPerRequest } from '../explorer/budget.ts';
 import type { Cursor } from '../lists/operation.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
-import { type CoverageState, type CoveredRange, missedEntry } from './judge.ts';
-import type { ReadPage } from './walk.ts';
+import type { CountsByPage } from '../load/upsert.ts';
+import type { ReadPage } from './check.ts';
+import { type CoverageState, type CoveredRange, missedEntry, type WalkEnd } from './judge.ts';
 
 /** Another worker has taken the walk over; what this one had in hand must not be written. */
 export class FencedError extends Error {
@@ -68,26 +70,7 @@ export async function lockWalk(
 }
 
 /** What a transaction's pages add to their walk. */
-export interface WalkAdvance extends Pick<
-  WalkRow,
-  | 'cursor'
-  | 'pages'
-  | 'items'
-  | 'inserted'
-  | 'changed'
-  | 'quarantined'
-  | 'archived_bytes'
-  | 'credits'
-  | 'empty_run'
-  | 'top'
-  | 'bottom'
-  | 'state'
-  | 'failure'
-  | 'reason'
-> {
-  readonly isOrdered: boolean;
-  readonly coverage: CoverageState;
-}
+export type WalkAdvance = ReturnType<typeof advanceOf> & { readonly coverage: CoverageState };
 
 /**
  * Moves the checkpoint by compare-and-set on the walk's revision (promise 2), and the coverage of its lane with
@@ -274,4 +257,43 @@ export async function handOff(
   const top = first?.page.top ?? null;
   if (top === null || missedEntry(first)) return;
   await tx.execute(sql`update etl.walks set floor = ${top} where ${above(arriving, top)}`);
+}
+
+/** What pages add to their walk, and how it stands after them. */
+export function advanceOf(kept: readonly ReadPage[], counts: CountsByPage, end: WalkEnd | null) {
+  const pages = kept.map(({ page }) => page);
+  const sum = (of: (read: ReadPage) => number) => kept.reduce((total, read) => total + of(read), 0);
+  const counted = (what: 'inserted' | 'changed') =>
+    sum(({ page }) => counts.get(page.page_id)?.[what] ?? 0);
+  const heights = pages.flatMap(({ top, bottom }) =>
+    top === null || bottom === null ? [] : [top, bottom],
+  );
+  return {
+    cursor: pages.at(-1)?.cursor_out ?? null,
+    pages: pages.length,
+    items: sum(({ page }) => page.items),
+    inserted: counted('inserted'),
+    changed: counted('changed'),
+    quarantined: sum(({ page }) => page.quarantined.length),
+    archived_bytes: sum(({ body }) => body?.length ?? 0),
+    credits: sum(({ page }) => page.attempts * creditsPerRequest),
+    empty_run: kept.at(-1)?.emptyRun ?? 0,
+    top: heights.length === 0 ? null : Math.max(...heights),
+    bottom: heights.length === 0 ? null : Math.min(...heights),
+    isOrdered: missedEntry(kept.at(-1)) || pages.every(({ isOrdered }) => isOrdered),
+    ...stateAfter(end),
+  };
+}
+
+function stateAfter(end: WalkEnd | null): Pick<WalkRow, 'state' | 'failure' | 'reason'> {
+  switch (end?.is) {
+    case undefined:
+      return { state: 'running', failure: null, reason: null };
+    case 'end':
+      return { state: 'finished', failure: null, reason: null };
+    case 'bound':
+      return { state: 'finished', failure: null, reason: end.bound };
+    case 'failed':
+      return { state: 'failed', failure: end.failure, reason: end.reason };
+  }
 }

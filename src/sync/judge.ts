@@ -1,8 +1,8 @@
 import type { Why } from '../failure.ts';
 import type { Cursor, KnownBlock, ListOrder, OrderKey, Scope } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
-import type { NormalisedPage } from './normalise.ts';
 import { firstReported, type PageOrder, type TrustedPlace } from './order.ts';
+import type { NormalisedPage } from './page.ts';
 
 /** What ends a walk before the list does; also the reason that such a walk keeps. */
 const bounds = [

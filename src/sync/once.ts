@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import type { Pool } from 'pg';
 import type { Database } from '../db/transaction.ts';
 import { feedName } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
@@ -23,13 +22,13 @@ export interface SyncResult extends SyncTarget, RunResult, LaneCounts {
 
 /** What this process did in a lane; refused and repeated requests count too. */
 const nothing = { rows_added: 0, rows_changed: 0, pages: 0, requests: 0, credits: 0 };
-type LaneCounts = Readonly<typeof nothing>;
+type LaneCounts = typeof nothing;
 
 const pollIntervalMs = 200;
 /** Resend interval of a job that is in no queue, in ms: another worker may have released it. */
 const nudgeIntervalMs = 2_000;
 
-export type SyncOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & { readonly pool: Pool };
+export type SyncOptions = Omit<WorkerOptions, 'works' | 'onFailure'>;
 
 /** Brings lanes up to date once, beside other workers: returns when the run of each is closed. */
 export async function syncOnce(
@@ -127,7 +126,7 @@ async function untilClosed(
 function countLanes(by: object) {
   const lanes = new Map<string, LaneCounts>();
   const add = (key: string, more: Partial<LaneCounts>) => {
-    const counts = { ...(lanes.get(key) ?? nothing) };
+    const counts = lanes.get(key) ?? { ...nothing };
     for (const name of countNames) counts[name] += more[name] ?? 0;
     lanes.set(key, counts);
   };

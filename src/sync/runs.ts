@@ -122,15 +122,14 @@ export async function noteStopped(
   db: Pick<Database, 'execute'>,
   which: FeedLane | readonly number[] | 'all',
 ): Promise<void> {
+  const those = () => {
+    if (which === 'all') return sql`true`;
+    return 'lane' in which ? ofLane(which) : sql`id = any(${sql.param(which)}::bigint[])`;
+  };
   await db.execute(sql`
     update etl.runs set stopped_at = now(), taken_up_at = null, due_at = null
-    where state = 'open' and ${thoseOf(which)}
+    where state = 'open' and ${those()}
   `);
-}
-
-function thoseOf(which: FeedLane | readonly number[] | 'all'): SQL {
-  if (which === 'all') return sql`true`;
-  return 'lane' in which ? ofLane(which) : sql`id = any(${sql.param(which)}::bigint[])`;
 }
 
 /** Closes a run, if it is still open, and notes its success on the feed. */

@@ -5,7 +5,6 @@ import { type Database, transact } from '../db/transaction.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { pruneLedger } from '../lists/prune.ts';
 import type { Lane } from '../lists/tables.ts';
-import type { Log } from '../log.ts';
 import { rollUp } from '../rollups/roll.ts';
 import { every } from '../time.ts';
 import { addToCoverage } from './checkpoint.ts';
@@ -101,12 +100,7 @@ async function openLanes(db: Database): Promise<FeedLane[]> {
 }
 
 /** What is tidied up, and by which clock. */
-export interface MaintenanceOptions {
-  readonly db: Database;
-  /** Monotonic, in ms. */
-  readonly now: () => number;
-  readonly log: Log;
-  readonly clock: () => Date;
+export interface MaintenanceOptions extends Pick<WorkerOptions, 'db' | 'now' | 'log' | 'clock'> {
   /** How long archived bodies are kept, in days; null: for ever. */
   readonly archiveDays: number | null;
   /** How long walks that brought nothing stay in the ledger, in days; null: for ever. */

@@ -11,8 +11,8 @@ import type { Log } from '../log.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from './advance.ts';
 import { defectOf, type FeedFailure, pollLater, refusal, restMs } from './failures.ts';
 import { setFeedState } from './feeds.ts';
+import type { SliceBudget } from './page.ts';
 import { chainSlice } from './queue.ts';
-import type { SliceBudget } from './request.ts';
 import { closeRun, countFailure, currentRun, noteStopped } from './runs.ts';
 
 /** How long a feed that the explorer does not serve is left alone, in ms. */

@@ -4,14 +4,12 @@ import type { NewDrift } from '../drift/record.ts';
 import type { OrderKey } from '../lists/operation.ts';
 import { lastPlace } from '../lists/positions.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
-import { checkPage } from './check.ts';
+import { checkPage, type ReadPage } from './check.ts';
 import { FencedError } from './checkpoint.ts';
-import { commitPages, type ToCommit } from './commit.ts';
+import { commitPages, packBody, type ToCommit } from './commit.ts';
 import type { WalkEnd } from './judge.ts';
-import { packBody } from './ledger.ts';
-import { type NormalisedPage, normalisePage } from './normalise.ts';
 import { type PageOrder, timedPlaces } from './order.ts';
-import { type PageReader, requestPage, type Step } from './request.ts';
+import { normalisePage, type PageReader, requestPage, type Step } from './page.ts';
 
 /** How a run of a walk ended. Only `ended` ends the walk itself. */
 export type WalkOutcome =
@@ -105,15 +103,6 @@ async function writePages(
     });
     if (committed.end !== null) return committed.end;
   }
-}
-
-/** A page ready to be written, and whether the walk ends with it. */
-export interface ReadPage {
-  readonly page: NormalisedPage;
-  readonly end: WalkEnd | null;
-  readonly emptyRun: number;
-  /** The page's body as it is to be archived; null where it is not. */
-  readonly body: Buffer | null;
 }
 
 /**

@@ -86,20 +86,19 @@ export function readingLog(
 ): (lane: FeedLane, progress: Pick<WalkProgress, 'pages' | 'items'>) => void {
   const lanes = new Map<string, Record<'pages' | 'items' | 'sinceMs' | 'lastMs', number>>();
   return (lane, { pages, items }) => {
-    const key = `${feedName(lane)} ${lane.lane}`;
     const at = now();
-    const known = lanes.get(key);
+    const known = lanes.get(keyOf(lane));
     const isNew = known === undefined || at - known.lastMs > pauseMs;
-    const before = isNew ? { pages: 0, items: 0, sinceMs: at } : known;
-    const read = { items: before.items + items, pages: before.pages + pages };
-    const ms = at - before.sinceMs;
-    if (ms < everyMs) {
-      lanes.set(key, { ...read, sinceMs: before.sinceMs, lastMs: at });
-      return;
-    }
-    const seconds = Math.round(ms / 1000);
-    log.write('feed.reading', { feed: feedName(lane), lane: lane.lane, ...read, seconds });
-    lanes.set(key, { pages: 0, items: 0, sinceMs: at, lastMs: at });
+    const read = isNew ? { pages: 0, items: 0, sinceMs: at, lastMs: at } : known;
+    read.pages += pages;
+    read.items += items;
+    read.lastMs = at;
+    lanes.set(keyOf(lane), read);
+    if (at - read.sinceMs < everyMs) return;
+    const seconds = Math.round((at - read.sinceMs) / 1000);
+    const total = { items: read.items, pages: read.pages, seconds };
+    log.write('feed.reading', { feed: feedName(lane), lane: lane.lane, ...total });
+    Object.assign(read, { pages: 0, items: 0, sinceMs: at });
   };
 }
 

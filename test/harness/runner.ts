@@ -7,7 +7,7 @@ import type { HeldWalk, RunRow, RunScope } from '../../src/lists/tables.ts';
 import { advance, type AdvanceDependencies } from '../../src/sync/advance.ts';
 import { atOnce, configuredLanes, dueLanes } from '../../src/sync/feeds.ts';
 import type { SyncTarget } from '../../src/sync/once.ts';
-import type { SliceBudget } from '../../src/sync/request.ts';
+import type { SliceBudget } from '../../src/sync/page.ts';
 import { currentRun, openRun, takeWalk } from '../../src/sync/runs.ts';
 import { runWalk, type WalkOutcome } from '../../src/sync/walk.ts';
 import type { UsedDatabase } from './database.ts';

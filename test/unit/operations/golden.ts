@@ -9,8 +9,9 @@ import type { ItemRows, Operation } from '../../../src/lists/operation.ts';
 import type { WalkRow } from '../../../src/lists/tables.ts';
 import { addressListNames, type AddressObservation } from '../../../src/load/address.ts';
 import { addresses } from '../../../src/load/tables.ts';
-import type { NormalisedPage } from '../../../src/sync/normalise.ts';
-import { PageQueue, type ReadPage, readPages } from '../../../src/sync/walk.ts';
+import type { ReadPage } from '../../../src/sync/check.ts';
+import type { NormalisedPage } from '../../../src/sync/page.ts';
+import { PageQueue, readPages } from '../../../src/sync/walk.ts';
 
 /** What the page itself does not say: for which chain, and which batch, it was requested. */
 export interface Requested {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutNesting, isDeeper } from '../../../src/sync/normalise.ts';
+import { cutNesting, isDeeper } from '../../../src/sync/page.ts';
 
 const nested = (levels: number): unknown => (levels === 0 ? 'x' : [nested(levels - 1)]);
 
