@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { prepareDatabase } from '../app.ts';
-import { distribute, type Distributed } from '../db/layout.ts';
+import { distribute, distributed, type Distributed } from '../db/layout.ts';
 import { grantRoles, roles } from '../db/roles.ts';
 import { largeTable } from '../lists/registry.ts';
 import { count } from '../status/schema.ts';
@@ -19,14 +19,7 @@ export const migrateDocument = z.strictObject({
   views: count,
   roles: z.array(z.string()),
   /** The table of --distribute; null without that flag. */
-  layout: z
-    .strictObject({
-      table: z.string(),
-      outcome: z.enum(['done', 'already']),
-      /** Rows moved to other servers; null: no move was necessary. */
-      rows: z.int().nullable(),
-    })
-    .nullable(),
+  layout: distributed.nullable(),
 });
 
 export function register({ command, run, explain }: Registry): void {

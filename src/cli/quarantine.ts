@@ -4,6 +4,7 @@ import { printable } from '../printable.ts';
 import {
   dropQuarantined,
   listQuarantined,
+  quarantinedEntry,
   type QuarantineFilter,
   retryQuarantined,
 } from '../quarantine/quarantine.ts';
@@ -13,24 +14,15 @@ import { addFeedOptions, collect, wholeNumber, type ChosenFeeds } from './option
 import { openData } from './database.ts';
 import { exits, UsageError, type Context, type Registry } from './context.ts';
 
-/** An item's feed, and its number for --id. */
-const item = { id: z.int(), feed: z.string(), chain_id: z.int(), operation: z.string() };
+/** The parts of an item's feed. */
+const parts = { chain_id: z.int(), operation: z.string() };
+const named = quarantinedEntry.pick({ id: true, feed: true }).extend(parts);
+
 /** `quarantine list --json`: all items, oldest first. */
 export const quarantineListDocument = z.strictObject({
   schema: z.literal('explorer-etl/quarantine-list/1'),
   count,
-  items: z.array(
-    z.strictObject({
-      ...item,
-      /** The batch that contains it; null: the list has no batches. */
-      batch: z.int().nullable(),
-      /** The newest page that contains it. */
-      page_id: z.int(),
-      first_seen_at: z.string(),
-      reason: z.string(),
-      raw: z.unknown(),
-    }),
-  ),
+  items: z.array(quarantinedEntry.extend(parts)),
 });
 
 export const quarantineRetryDocument = z.strictObject({
@@ -38,9 +30,9 @@ export const quarantineRetryDocument = z.strictObject({
   /** Rows added or changed; other rows were current or newer. */
   written: count,
   /** Items released as rows. */
-  rows: z.array(z.strictObject(item)),
+  rows: z.array(named),
   /** Items still in quarantine; if there are any, the exit reason is open. */
-  kept: z.array(z.strictObject({ ...item, reason: z.string() })),
+  kept: z.array(named.extend({ reason: z.string() })),
 });
 
 export const quarantineDropDocument = z.strictObject({

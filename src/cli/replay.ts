@@ -1,22 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
-import { countArchived, replayArchive, type Replayed } from '../replay/replay.ts';
+import { countArchived, replayArchive, replayed, type Replayed } from '../replay/replay.ts';
 import { counted, whole } from '../terminal/numbers.ts';
-import { count } from '../status/schema.ts';
 import { addFeedOptions, type ChosenFeeds } from './options.ts';
 import { openData } from './database.ts';
 import type { Context, Registry } from './context.ts';
 
 export const replayDocument = z.strictObject({
   schema: z.literal('explorer-etl/replay/1'),
-  /** Archived pages decoded. */
-  pages: count,
-  /** Rows added, and rows changed, in the lists' own tables. */
-  inserted: count,
-  updated: count,
-  released: count,
-  /** Items of the pages that still cannot become rows. */
-  quarantined: count,
+  ...replayed.shape,
 });
 
 /** Between two progress lines, in ms: a long replay should not fill a log. */
@@ -42,8 +34,8 @@ async function replay(context: Context, options: ChosenFeeds) {
     reportedAt = performance.now();
     context.note(`${whole(pages)} of ${whole(total)} pages`);
   };
-  const replayed = await replayArchive(data.db, data, onProgress, context.signal);
-  return context.print(replayDocument, replayed, summary(replayed));
+  const result = await replayArchive(data.db, data, onProgress, context.signal);
+  return context.print(replayDocument, result, summary(result));
 }
 
 function summary({ pages, inserted, updated, released, quarantined }: Replayed): string {

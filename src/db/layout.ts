@@ -1,4 +1,5 @@
 import type { PoolClient, Pool } from 'pg';
+import { z } from 'zod';
 import { codeOfFailure, MigrationError } from './failure.ts';
 import { withAdvisoryLock, type Waiting } from './lock.ts';
 import { inTransaction, limitLockWait } from './transaction.ts';
@@ -13,13 +14,14 @@ interface LargeTable {
   readonly spreadBy: string;
 }
 
-/** `already`: distributed before. */
-export interface Distributed {
-  readonly table: string;
-  readonly outcome: 'done' | 'already';
-  /** Rows that moved to other servers; null: none had to. */
-  readonly rows: number | null;
-}
+export const distributed = z.strictObject({
+  table: z.string(),
+  /** `already`: distributed before. */
+  outcome: z.enum(['done', 'already']),
+  /** Rows moved to other servers; null: no move was necessary. */
+  rows: z.int().nullable(),
+});
+export type Distributed = z.infer<typeof distributed>;
 
 /** One per database while a table moves: "etllayt" in ASCII. */
 const layoutLock = { key: 0x65_74_6c_6c_61_79_74n, work: 'distributes a table' };

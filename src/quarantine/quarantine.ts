@@ -1,4 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
+import { z } from 'zod';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
 import { lockEnds } from '../lists/feed.ts';
@@ -21,17 +22,19 @@ export interface QuarantineFilter {
   readonly reason: string | null;
 }
 
-export interface QuarantinedEntry {
-  readonly id: number;
-  readonly feed: string;
-  readonly batch: number | null;
-  readonly reason: string;
-  /** The page that served it, the newest one if several did. */
-  readonly page_id: number;
+export const quarantinedEntry = z.strictObject({
+  id: z.int(),
+  feed: z.string(),
+  /** The batch that contains it; null: the list has no batches. */
+  batch: z.int().nullable(),
+  reason: z.string(),
+  /** The newest page that contains it. */
+  page_id: z.int(),
   /** ISO 8601. */
-  readonly first_seen_at: string;
-  readonly raw: unknown;
-}
+  first_seen_at: z.string(),
+  raw: z.unknown(),
+});
+type QuarantinedEntry = z.infer<typeof quarantinedEntry>;
 
 const newestPage = sql`coalesce(quarantine.last_page_id, quarantine.page_id)`;
 

@@ -13,16 +13,21 @@ import type { NormalisedPage, PageFacts } from '../sync/page.ts';
 /** Which archived pages are replayed; a list that is empty means all. */
 export type ReplayFilter = Pick<QuarantineFilter, 'chains' | 'operations'>;
 
-export interface Replayed {
-  readonly pages: number;
-  /** Rows that were added to the lists' own tables, and rows of them that were changed. */
-  readonly inserted: number;
-  readonly updated: number;
+const count = z.int().min(0);
+
+/** What a replay did. */
+export const replayed = z.strictObject({
+  /** Archived pages decoded. */
+  pages: count,
+  /** Rows added, and rows changed, in the lists' own tables. */
+  inserted: count,
+  updated: count,
   /** Items that left the quarantine, because this version makes rows of them. */
-  readonly released: number;
-  /** Items of the pages that this version makes no row of. */
-  readonly quarantined: number;
-}
+  released: count,
+  /** Items of the pages that still cannot become rows. */
+  quarantined: count,
+});
+export type Replayed = z.infer<typeof replayed>;
 
 interface ArchivedPage {
   readonly body: Buffer;
