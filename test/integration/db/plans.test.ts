@@ -49,6 +49,7 @@ const eitherWay: ReadonlySet<string> = new Set([
 
 /** The statements that a backfill lane of a newest-first list plans its walks by. */
 const planning = [
+  'lists/feed.ts walksCalledFor',
   'lists/newest-first/coverage.ts entryAbove',
   'lists/newest-first/coverage.ts floorsOf',
   'lists/newest-first/coverage.ts gapsOf',
@@ -60,10 +61,9 @@ const planning = [
   'lists/newest-first/entries.ts blocksOf',
   'lists/newest-first/entries.ts itemAbove',
   'lists/newest-first/plan.ts dueDepths',
-  'lists/newest-first/plan.ts entriesWithin',
   'lists/newest-first/plan.ts hasUnfinished',
   'lists/newest-first/plan.ts isShort',
-  'lists/pace.ts walksCalledFor',
+  'lists/newest-first/plan.ts planSegments',
 ];
 
 let rounds: readonly Round[] = [];
