@@ -79,24 +79,26 @@ export async function lastPlace(db: Queryable, walkId: number): Promise<OrderKey
   return rows[0] ?? null;
 }
 
-/** The nearest stored items above a position that report their time, highest first. */
-export async function timedAbove(
-  db: Queryable,
+/** The nearest stored items above a position that the list still has, or that report their time; lowest first. */
+export async function itemsAbove(
   list: Operation,
+  db: Queryable,
   chainId: number,
   place: OrderKey,
-  most: number,
-): Promise<{ height: number; timeMs: number }[]> {
+  { which, most }: { readonly which: 'listed' | 'timed'; readonly most: number },
+): Promise<(OrderKey & { readonly timeMs: number })[]> {
   const columns = columnsOf(list);
   const { table, height, key, time } = columns;
-  const { rows } = await db.execute<{ height: number; timeMs: number }>(sql`
-    select ${height}::float8 as height, (1000 * extract(epoch from ${time}))::float8 as "timeMs"
+  const { rows } = await db.execute<{ height: number; key: string; timeMs: number }>(sql`
+    select ${height}::float8 as height, ${key} as key,
+           (1000 * extract(epoch from ${time}))::float8 as "timeMs"
     from ${table}
-    where chain_id = ${chainId} and ${isAbove(columns, place)} and ${time} is not null
+    where chain_id = ${chainId} and ${isAbove(columns, place)}
+      and ${which === 'timed' ? sql`${time} is not null` : sql`removed_at is null`}
     order by ${table}.${height}, ${key}
     limit ${most}
   `);
-  return rows.toReversed();
+  return rows;
 }
 
 /** Pages of some items that are not in order: what they wrote is no evidence. */

@@ -8,7 +8,7 @@ import type {
   ListOrder,
   Scope,
 } from '../lists/operation.ts';
-import { sharesStored, timedAbove } from '../lists/positions.ts';
+import { itemsAbove, sharesStored } from '../lists/positions.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { judgeProgress, lowestOf, namedBy, showsBlock, type WalkEnd } from './judge.ts';
 import {
@@ -120,7 +120,9 @@ async function oldestOf(
   if (timed !== null && timed.length > 0) return goesBackTo(timed, page);
   const sinceMs = Date.parse(since);
   if (!page.some(({ timeMs }) => timeMs < sinceMs)) return null;
-  return goesBackTo(await timedAbove(db, operation, chain_id, first, pageSize), page);
+  const nearest = { which: 'timed', most: pageSize } as const;
+  const above = await itemsAbove(operation, db, chain_id, first, nearest);
+  return goesBackTo(above.toReversed(), page);
 }
 
 /** What a page is judged beside. */

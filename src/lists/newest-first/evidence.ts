@@ -21,6 +21,7 @@ import {
   inOrder,
   isAbove,
   isBelow,
+  itemsAbove,
   lastPlace,
   orderOf,
   present,
@@ -239,31 +240,14 @@ async function judgePromise(
   { chain_id, isResumed }: EndClaim,
   promised: OrderKey,
 ): Promise<EndVerdict> {
-  const above = isResumed ? await nextAbove(list, db, chain_id, promised) : null;
+  const next = { which: 'listed', most: 1 } as const;
+  const [above] = isResumed ? await itemsAbove(list, db, chain_id, promised, next) : [];
   const order = orderOf(list);
   return {
     is: 'contradicted',
     evidence: `it lists nothing from ${one[order.unit]} ${promised.height} on, where its cursor names an item`,
-    question: above === null ? null : { cursor: order.cursorAt(above), only: above },
+    question: above === undefined ? null : { cursor: order.cursorAt(above), only: above },
   };
-}
-
-async function nextAbove(
-  list: Operation,
-  db: Queryable,
-  chainId: number,
-  place: OrderKey,
-): Promise<OrderKey | null> {
-  const columns = columnsOf(list);
-  const { table, height, key } = columns;
-  const { rows } = await db.execute<{ height: number; key: string }>(sql`
-    select ${height}::float8 as height, ${key} as key
-    from ${table}
-    where chain_id = ${chainId} and ${isAbove(columns, place)} and removed_at is null
-    order by ${table}.${height}, ${key}
-    limit 1
-  `);
-  return rows[0] ?? null;
 }
 
 /** Stored items that are compared together: nearly all are evidence. */
