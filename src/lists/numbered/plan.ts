@@ -5,7 +5,6 @@ import { type Feed, type FeedLane, feedName, hasRested, ofLane } from '../feed.t
 import type { Occasion, PlannedWalk, Target, WalkPlan } from '../list.ts';
 import type { Cursor, KnownBlock, NumberedWalk } from '../operation.ts';
 import {
-  begunBy,
   follow,
   hasUnread,
   isBegun,
@@ -16,7 +15,7 @@ import {
   type NumberedRun,
   type NumberedScope,
   planSearch,
-  shown,
+  shownBy,
   unreadRanges,
   walkOf,
 } from './walks.ts';
@@ -99,7 +98,7 @@ async function nextSkipped(
   `);
   const [next] = rows;
   if (next === undefined) return null;
-  const mayBeVerified = next.is_gap && shown(await begunBy(tx, run)).isRunning;
+  const mayBeVerified = next.is_gap && (await shownBy(tx, run)).isRunning;
   return mayBeVerified ? 'wait' : walkOf(next.number);
 }
 

@@ -33,27 +33,20 @@ export const walkOf = (
   how: Omit<NumberedWalk, 'batch'> = {},
 ): PlannedWalk<NumberedWalk> => ({ scope: { batch, ...how }, floor: null, cursor: null });
 
-type BegunBatch = { readonly batch: number; readonly state: string; readonly items: number };
-
-/** The walks that the run has begun, one for each batch. */
-export async function begunBy(tx: Transaction, run: NumberedRun): Promise<BegunBatch[]> {
-  const { rows } = await tx.execute<BegunBatch>(sql`
+/** What the run's walks have shown, one for each batch above another; one that failed has shown nothing. */
+export async function shownBy(tx: Transaction, run: NumberedRun, above = -1) {
+  const { rows } = await tx.execute<{ batch: number; state: string; items: number }>(sql`
     select batch::float8 as batch, state, items::float8 as items
     from etl.walks
-    where run_id = ${run.id}
+    where run_id = ${run.id} and batch > ${above}
   `);
-  return rows;
-}
-
-/** What walks have shown: one that failed has shown nothing. */
-export function shown(polls: readonly BegunBatch[]) {
+  const misses = rows.filter(({ state, items }) => state === 'finished' && items === 0);
   return {
-    hits: polls.filter(({ items }) => items > 0).map(({ batch }) => batch),
-    misses: polls
-      .filter(({ state, items }) => state === 'finished' && items === 0)
-      .map(({ batch }) => batch),
-    isRunning: polls.some(({ state }) => state === 'running'),
-    hasFailed: polls.some(({ state }) => state === 'failed' || state === 'abandoned'),
+    begun: rows.map(({ batch }) => batch),
+    hits: rows.filter(({ items }) => items > 0).map(({ batch }) => batch),
+    misses: misses.map(({ batch }) => batch),
+    isRunning: rows.some(({ state }) => state === 'running'),
+    hasFailed: rows.some(({ state }) => state === 'failed' || state === 'abandoned'),
   };
 }
 
@@ -114,7 +107,7 @@ export async function planSearch(
   run: NumberedRun,
   from: number,
 ): Promise<WalkPlan<NumberedWalk>> {
-  const { hits, misses, isRunning, hasFailed } = shown(await begunBy(tx, run));
+  const { hits, misses, isRunning, hasFailed } = await shownBy(tx, run);
   if (isRunning) return 'wait';
   const hit = hits.length === 0 ? null : Math.max(...hits);
   // A poll that failed would be requested again at once; the next run searches again.
@@ -146,13 +139,12 @@ export async function follow(
   latest: number,
 ): Promise<Following> {
   const base = await baseOf(tx, run, latest);
-  const polls = (await begunBy(tx, run)).filter(({ batch }) => batch > base);
-  const { hits, misses, isRunning, hasFailed } = shown(polls);
+  const { begun, hits, misses, isRunning, hasFailed } = await shownBy(tx, run, base);
   const newest = Math.max(latest, ...hits);
   if (isRunning) return { base, newest, poll: 'wait' };
   if (newest > latest) await moveLatestBatch(tx, run, newest);
   if (hasFailed) return { base, newest, poll: null };
-  const polled = new Set(polls.map(({ batch }) => batch));
+  const polled = new Set(begun);
   const listed = await listedFrom(tx, run, newest);
   const next = nextListed(listed, newest, polled);
   if (next !== undefined) return { base, newest, poll: walkOf(next, { probe: true }) };
