@@ -101,16 +101,17 @@ export async function itemsAbove(
   return rows;
 }
 
-/** Pages of some items that are not in order: what they wrote is no evidence. */
-export async function disordered(
+/** Those of some stored items that a page in order wrote: the others are no evidence. */
+export async function confirmed<Item extends { readonly page_id: string }>(
   db: Queryable,
-  items: readonly { readonly page_id: string }[],
-): Promise<ReadonlySet<string>> {
+  items: readonly Item[],
+): Promise<Item[]> {
   const { rows } = await db.execute<{ id: string }>(sql`
     select id from etl.pages
     where id = any(${sql.param(items.map(({ page_id }) => page_id))}::bigint[]) and not is_ordered
   `);
-  return new Set(rows.map(({ id }) => id));
+  const disordered = new Set(rows.map(({ id }) => id));
+  return items.filter(({ page_id }) => !disordered.has(page_id));
 }
 
 /** Whether one of some items is stored, and a page in order wrote it. */
@@ -124,8 +125,7 @@ export async function sharesStored(
     select page_id from ${columnsOf(list).table}
     where chain_id = ${chainId} and ${hasKey(list, keys)}
   `);
-  const unconfirmed = await disordered(db, rows);
-  return rows.some(({ page_id }) => !unconfirmed.has(page_id));
+  return (await confirmed(db, rows)).length > 0;
 }
 
 /** The cursor of a list. */

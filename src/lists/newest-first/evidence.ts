@@ -16,7 +16,7 @@ import type {
 } from '../operation.ts';
 import {
   columnsOf,
-  disordered,
+  confirmed,
   hasKey,
   inOrder,
   isAbove,
@@ -273,8 +273,7 @@ async function evidenceBelow(
       order by ${table}.${height} desc, ${key} desc
       limit ${comparedAtOnce}
     `);
-    const unconfirmed = await disordered(db, rows);
-    found.push(...rows.filter(({ page_id }) => !unconfirmed.has(page_id)));
+    found.push(...(await confirmed(db, rows)));
     place = rows.at(-1);
   }
   return found.slice(0, most);
