@@ -8,12 +8,10 @@ import { type OperationName, operations } from './registry.ts';
 const judgedAtOnce = 500;
 
 interface Pruned {
-  readonly walks: number;
-  readonly pages: number;
-  readonly runs: number;
+  walks: number;
+  pages: number;
+  runs: number;
 }
-
-const nothing: Pruned = { walks: 0, pages: 0, runs: 0 };
 
 /**
  * Deletes walks that ended more than `days` before `at`, brought nothing and are no row's origin,
@@ -24,30 +22,24 @@ export async function pruneLedger(
   days: number | null,
   at: Date,
   signal: AbortSignal,
-): Promise<Pruned> {
-  if (days === null) return nothing;
+): Promise<Readonly<Pruned>> {
+  const total: Pruned = { walks: 0, pages: 0, runs: 0 };
+  if (days === null) return total;
   const { rows: feeds } = await db.execute<{ feed: string; operation: OperationName }>(
     sql`select feed, operation from etl.feeds order by feed`,
   );
-  let total = nothing;
-  for (const { feed, operation } of feeds) {
-    let after = 0;
-    while (!signal.aborted) {
-      const batch = { feed, operation, days, at, after };
+  for (const feed of feeds) {
+    for (let after: number | null = 0; after !== null && !signal.aborted;) {
+      const batch: Batch = { ...feed, days, at, after };
       const { pruned, last } = await transact(db, (tx) => pruneBatch(tx, batch));
-      total = sum(total, pruned);
-      if (last === null) break;
+      total.walks += pruned?.walks ?? 0;
+      total.pages += pruned?.pages ?? 0;
+      total.runs += pruned?.runs ?? 0;
       after = last;
     }
   }
   return total;
 }
-
-const sum = (a: Pruned, b: Pruned): Pruned => ({
-  walks: a.walks + b.walks,
-  pages: a.pages + b.pages,
-  runs: a.runs + b.runs,
-});
 
 interface Batch {
   readonly feed: string;
@@ -64,10 +56,10 @@ const oldest = ({ days, at }: Batch) =>
 async function pruneBatch(
   tx: Transaction,
   batch: Batch,
-): Promise<{ pruned: Pruned; last: number | null }> {
+): Promise<{ pruned: Pruned | undefined; last: number | null }> {
   const ids = await lockIdle(tx, batch);
   const prunable = ids.length === 0 ? [] : await prunableWalks(tx, batch, ids);
-  const pruned = prunable.length === 0 ? nothing : await deleteWalks(tx, prunable);
+  const pruned = prunable.length === 0 ? undefined : await deleteWalks(tx, prunable);
   return { pruned, last: ids.length < judgedAtOnce ? null : Math.max(...ids) };
 }
 
@@ -132,8 +124,8 @@ async function pagesOfRows(
 }
 
 /** Deletes walks with their pages, and runs that are left without any; the newest ones of a lane stay. */
-async function deleteWalks(tx: Transaction, ids: readonly number[]): Promise<Pruned> {
-  const { rows } = await tx.execute<Record<keyof Pruned, number>>(sql`
+async function deleteWalks(tx: Transaction, ids: readonly number[]) {
+  const { rows } = await tx.execute<Pruned & Record<string, unknown>>(sql`
     with gone_pages as (
       delete from etl.pages where walk_id = any(${sql.param(ids)}::bigint[]) returning id
     ), gone as (
@@ -184,5 +176,5 @@ async function deleteWalks(tx: Transaction, ids: readonly number[]): Promise<Pru
     select sum(walks)::float8 as walks, sum(pages)::float8 as pages, sum(runs)::float8 as runs
     from part
   `);
-  return rows[0] ?? nothing;
+  return rows[0];
 }
