@@ -92,7 +92,7 @@ function withHistory(settings: Settings, since: string | null): Settings {
     operations: Object.fromEntries(
       operationNames.flatMap((name) => {
         const own = operations[name];
-        return own === undefined ? [] : [[name, kindOf(name).extended(own, { since })]];
+        return own === undefined ? [] : [[name, kindOf(name).extended?.(own, { since }) ?? own]];
       }),
     ),
   });

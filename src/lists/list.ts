@@ -111,18 +111,18 @@ export interface ListKind<
     settings: Settings,
     bounds: ScopeBounds,
   ): readonly { readonly lane: Lane; readonly scope: Wanted }[];
-  /** The settings, with bounds that reach further: coverage is judged by them. */
-  extended(settings: Settings, bounds: ScopeBounds): Settings;
+  /** The settings, with bounds that reach further: coverage is judged by them. Absent: none do. */
+  extended?(settings: Settings, bounds: ScopeBounds): Settings;
   /** The settings that a command's bounds replace: the feed's target from now on. Null: none. */
   target(settings: Settings, bounds: ScopeBounds): Partial<Settings> | null;
   /** The scope of a request that only checks whether the service answers. */
   walkScope(scope: Wanted): Walk;
   isDue(db: Database, target: Target<Wanted>, occasion: Occasion, at: Date): Promise<boolean>;
   walksAtOnce(db: Database, lane: FeedLane): Promise<number>;
-  /** Adds what a run requests to the feed's target, as the run opens. */
-  noteTarget(tx: Transaction, lane: FeedLane, scope: Wanted): Promise<void>;
+  /** Adds what a run requests to the feed's target, as the run opens. Absent: the feed keeps none. */
+  noteTarget?(tx: Transaction, lane: FeedLane, scope: Wanted): Promise<void>;
   /** Replaces the feed's target by what its lanes request. What was read stays. */
-  reconcileTarget(db: Database, feed: Feed, scopes: readonly Wanted[]): Promise<void>;
+  reconcileTarget?(db: Database, feed: Feed, scopes: readonly Wanted[]): Promise<void>;
   nextWalk(tx: Transaction, run: RunOf<Wanted>, at: Date): Promise<WalkPlan<Walk>>;
   /** What files of sql/ take from the declaration of a list: its tables and columns. */
   sqlNames(operation: Operation): ListNames[string][number];

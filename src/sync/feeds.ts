@@ -322,7 +322,7 @@ export async function reconcileTargets(db: Database, targets: readonly Target[])
     const [first] = group;
     if (first === undefined) continue;
     const scopes = group.map(({ scope }) => scope);
-    await kindOf(first.lane.operation).reconcileTarget(db, first.lane, scopes);
+    await kindOf(first.lane.operation).reconcileTarget?.(db, first.lane, scopes);
   }
 }
 

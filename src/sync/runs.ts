@@ -33,7 +33,7 @@ export async function openRun(
     const others = sql`${ofLane(lane)} and not ${sameScope(wanted)}`;
     const open = sql`select from etl.runs where ${others} and state = 'open'`;
     if (onOther === 'yield' && (await tx.execute(open)).rows.length > 0) return null;
-    await kindOf(lane.operation).noteTarget(tx, lane, scope);
+    await kindOf(lane.operation).noteTarget?.(tx, lane, scope);
     await supersede(tx, others);
     const { rows: joined } = await tx.execute<{ id: string }>(sql`
       update etl.runs

@@ -226,8 +226,6 @@ export const newestFirst: ListKind<
   walkScope: () => ({}),
   isDue,
   walksAtOnce: async (_db, { lane }) => (lane === 'live' ? 1 : mostWalks),
-  noteTarget: async () => undefined,
-  reconcileTarget: async () => undefined,
   nextWalk: (tx, run, at) =>
     run.lane === 'live' ? planLiveWalk(tx, run, at) : planBackfillWalk(tx, run, at),
   sqlNames,

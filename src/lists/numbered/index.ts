@@ -159,7 +159,6 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
   examples: { sync: '--from-batch 1 --to-batch 20', backfill: '--from-batch 1' },
   canReadAgain: false,
   lanes,
-  extended: (settings) => settings,
   target: (settings, { fromBatch, toBatch }) =>
     fromBatch === undefined && toBatch === undefined
       ? null

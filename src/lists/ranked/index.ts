@@ -81,7 +81,6 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   lanes: (_settings, { maxPages }) => [
     { lane: 'backfill', scope: maxPages === undefined ? {} : { max_pages: maxPages } },
   ],
-  extended: (settings) => settings,
   target: () => null,
   walkScope: () => ({}),
   // On start it waits for its schedule, unless it never succeeded.
@@ -91,8 +90,6 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
     return !(await hasRows(db, sql`select from etl.feeds where ${succeeded}`));
   },
   walksAtOnce: async () => 1,
-  noteTarget: async () => undefined,
-  reconcileTarget: async () => undefined,
   nextWalk: planRankedWalk,
   sqlNames: ({ name }) => ({ name }),
   async repairs(db, { lane, scope }) {
