@@ -69,9 +69,8 @@ interface Slice {
   readonly isFailing: boolean;
   /** The note that it is no longer; made with the first page, never rejects. */
   recovering: Promise<void> | null;
-  feedFailure: FeedFailure | null;
-  fenced: boolean;
-  sourceMismatch: boolean;
+  /** Why no further walk begins; of several reasons the one that leaves least to this worker. */
+  stop: Extract<AdvanceOutcome, { is: 'failure' | 'fenced' | 'source-mismatch' }> | null;
   /** What the last search for a walk found; null: something has changed since. */
   found: 'nothing' | 'wait' | null;
   /** Resolves when a commit may leave something to begin. */
@@ -113,9 +112,7 @@ export async function advance(
     recovering: null,
     budget,
     held: new Set(),
-    feedFailure: null,
-    fenced: false,
-    sourceMismatch: false,
+    stop: null,
     found: null,
     news: Promise.withResolvers(),
     arrivals: 0,
@@ -180,12 +177,7 @@ async function workOnWalks(
 }
 
 const maySearch = (slice: Slice, signal: AbortSignal) =>
-  slice.found === null &&
-  !signal.aborted &&
-  slice.feedFailure === null &&
-  !slice.fenced &&
-  !slice.sourceMismatch &&
-  !slice.budget.spent;
+  slice.found === null && !signal.aborted && slice.stop === null && !slice.budget.spent;
 
 /** The next walk; null: there is none, at least for now. */
 async function findWalk(
@@ -205,7 +197,7 @@ async function findWalk(
   }
   // What has come meanwhile may leave something to begin, which this search could not see.
   const isNewEnd = ended !== slice.ended;
-  if (walk === 'source-mismatch') slice.sourceMismatch = true;
+  if (walk === 'source-mismatch') slice.stop = { is: walk, run: slice.run };
   else if (walk === 'wait') slice.found = isNewEnd || arrivals !== slice.arrivals ? null : walk;
   else slice.found = isNewEnd ? null : 'nothing';
   return null;
@@ -237,12 +229,16 @@ async function workOn(
     },
     signal,
   );
-  if (outcome.is === 'fenced') slice.fenced = true;
+  if (outcome.is === 'fenced') fence(slice);
   if (outcome.is === 'failure') await handleFailure(dependencies.db, slice, outcome);
   // Ended, it is never taken again; a numbered list has thousands in a slice.
   if (outcome.is === 'ended') slice.held.delete(walk.id);
   slice.ended += 1;
   slice.found = null;
+}
+
+function fence(slice: Slice): void {
+  if (slice.stop?.is !== 'source-mismatch') slice.stop = { is: 'fenced' };
 }
 
 async function handleFailure(
@@ -256,8 +252,10 @@ async function handleFailure(
   const { stops } = failures[feedFailure.failure];
   if (stops !== 'key' && (await endWalk(db, walk, 'abandoned', feedFailure, 'entering'))) return;
   if (stops === 'walk') {
-    if (!(await endWalk(db, walk, 'abandoned', feedFailure))) slice.fenced = true;
-  } else slice.feedFailure = feedFailure;
+    if (!(await endWalk(db, walk, 'abandoned', feedFailure))) fence(slice);
+  } else if (slice.stop === null || slice.stop.is === 'failure') {
+    slice.stop = { is: 'failure', run: slice.run, feedFailure, progressed: false };
+  }
   // A list that is read whole may lack something above: the next walk reads it from its head.
   if (feedFailure.failure === 'truncated' && !kindOf(walk.operation).hasHistory) {
     await endWalk(db, walk, 'failed', feedFailure);
@@ -271,10 +269,8 @@ async function conclude(
   signal: AbortSignal,
 ): Promise<AdvanceOutcome> {
   const { db } = dependencies;
-  const { run, feedFailure, fenced, sourceMismatch, pages } = slice;
-  if (sourceMismatch) return { is: 'source-mismatch', run };
-  if (fenced) return { is: 'fenced' };
-  if (feedFailure !== null) return { is: 'failure', run, feedFailure, progressed: pages > 0 };
+  const { run, stop } = slice;
+  if (stop !== null) return stop.is === 'failure' ? { ...stop, progressed: slice.pages > 0 } : stop;
   if (signal.aborted) return { is: 'stopped' };
   const walks = slice.found === 'nothing' ? await endOfWalks(db, run) : null;
   if (walks === null) return { is: 'more' };

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
-import { fromDrizzle, PgBoss } from 'pg-boss';
+import { fromDrizzle, type JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { connectionConfig, type DatabaseTimeouts, workTimeouts } from '../db/pool.ts';
-import type { Database, Transaction } from '../db/transaction.ts';
+import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type FeedLane, feedName, ofLane } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import type { Log } from '../log.ts';
@@ -243,20 +243,23 @@ export async function sendSlice(
  * is no longer this worker's, because it was taken over, nothing is queued.
  */
 export async function chainSlice(
-  boss: PgBoss,
-  tx: Transaction,
-  job: { readonly id: string; readonly retryCount: number; readonly data: FeedLane },
+  { db, boss }: { readonly db: Database; readonly boss: PgBoss },
+  job: JobWithMetadata<FeedLane>,
   afterMs: number,
 ): Promise<void> {
-  const attempt = { id: job.id, retryCount: job.retryCount };
-  const done = await boss.complete(sliceQueue, attempt, null, { db: fromDrizzle(tx, sql) });
-  // pg-boss 12.35 answers with the count, but declares an empty type.
-  if ((done as { affected: number }).affected === 0) return;
-  const { rows } = await tx.execute(sql`
+  await transact(db, async (tx) => {
+    const { id, retryCount } = job;
+    const done = await boss.complete(sliceQueue, { id, retryCount }, null, {
+      db: fromDrizzle(tx, sql),
+    });
+    // pg-boss 12.35 answers with the count, but declares an empty type.
+    if ((done as { affected: number }).affected === 0) return;
+    const { rows } = await tx.execute(sql`
     update etl.runs
     set taken_up_at = null, due_at = clock_timestamp() + ${afterMs} * interval '1 millisecond'
     where ${ofLane(job.data)} and state = 'open'
     returning id
   `);
-  if (rows.length > 0) await sendSlice(boss, job.data, { tx, afterMs });
+    if (rows.length > 0) await sendSlice(boss, job.data, { tx, afterMs });
+  });
 }

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
-import { type Database, transact } from '../db/transaction.ts';
+import type { Database } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/record.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { type FailureRule, failures } from '../failure.ts';
@@ -54,7 +54,7 @@ export async function runSlice(
 ): Promise<void> {
   const { db, log, now, works } = dependencies;
   const lane = job.data;
-  if (!works(lane)) return chain(job, dependencies, notMineMs);
+  if (!works(lane)) return chainSlice(dependencies, job, notMineMs);
   const started = now();
   const budget = openSliceBudget(now, stopping, () => isOtherAwaited(db, lane));
   const drift: NewDrift[] = [];
@@ -150,11 +150,13 @@ async function conclude(
 ): Promise<void> {
   switch (outcome.is) {
     case 'more':
-      return chain(job, dependencies, 0);
+    case 'fenced':
+    case 'idle':
+      return chainSlice(dependencies, job, 0);
     case 'stopped':
       // The lane's run stays open: with `start`, another worker goes on with it at once.
       await noteStopped(dependencies.db, job.data);
-      if (dependencies.onFailure === 'come-back') await chain(job, dependencies, 0);
+      if (dependencies.onFailure === 'come-back') await chainSlice(dependencies, job, 0);
       else await setFeedState(dependencies.db, job.data, 'idle');
       return undefined;
     case 'failure':
@@ -167,11 +169,8 @@ async function conclude(
         dependencies.log.write('feed.failed', failed);
       }
       // What comes next does not wait for it, nor fail with it.
-      await chain(job, dependencies, 0);
+      await chainSlice(dependencies, job, 0);
       return logTotals(job.data, outcome.run, dependencies);
-    case 'fenced':
-    case 'idle':
-      return chain(job, dependencies, 0);
   }
 }
 
@@ -197,7 +196,7 @@ async function leave(
   const { db, log, onFailure } = dependencies;
   log.write('feed.source-mismatch', nameOf(job.data));
   if (onFailure === 'give-up') await closeRun(db, run, 'interrupted', sourceMismatch);
-  return chain(job, dependencies, notMineMs);
+  return chainSlice(dependencies, job, notMineMs);
 }
 
 const sourceMismatch = {
@@ -220,10 +219,10 @@ async function rest(
   if (again === 'daily') await pollLater(db, job.data, dayMs * (1 + random() * dayJitter));
   if (onFailure === 'give-up' || !passing.has(again)) {
     await closeRun(db, run, 'interrupted', feedFailure);
-    return chain(job, dependencies, 0);
+    return chainSlice(dependencies, job, 0);
   }
   const inARow = await countFailure(db, run, progressed || again !== 'growing');
-  return chain(job, dependencies, restMs(feedFailure, inARow, random));
+  return chainSlice(dependencies, job, restMs(feedFailure, inARow, random));
 }
 
 /** When the same slice may succeed with nothing changed. */
@@ -253,14 +252,6 @@ function logFailure(
       // It was logged where it happened.
       return undefined;
   }
-}
-
-async function chain(
-  job: JobWithMetadata<FeedLane>,
-  { db, boss }: SliceDependencies,
-  afterMs: number,
-): Promise<void> {
-  await transact(db, (tx) => chainSlice(boss, tx, job, afterMs));
 }
 
 /** How long a slice runs before it gives way to others, in ms: a few workers serve many lanes fairly. */
