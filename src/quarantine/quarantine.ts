@@ -258,7 +258,7 @@ async function concludeAgain(
   if (ended === undefined) return;
   const { walk, page } = ended;
   await concludeWalk(tx, operation, walk, {
-    last: { ...page, page_id: page.id, isOrdered: page.is_ordered, quarantined: [] },
+    last: { page_id: page.id, cursor_in: page.cursor_in, isConclusive: page.is_ordered },
     counts: new Map(),
     end: endAfter(walk, page),
     coverage: walk,

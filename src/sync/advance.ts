@@ -1,10 +1,11 @@
 import { type Database, transact } from '../db/transaction.ts';
 import { failures, type Why } from '../failure.ts';
-import type { FeedLane } from '../lists/feed.ts';
+import { type FeedLane, feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
 import type { HeldWalk, RunRow } from '../lists/tables.ts';
-import { beginWork, failureOf, type FeedFailure, recover, type Recovered } from './failures.ts';
+import type { Log } from '../log.ts';
+import { beginWork, failureOf, type FeedFailure, recover } from './failures.ts';
 import { setFeedState } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
 import {
@@ -45,8 +46,9 @@ export interface AdvanceDependencies extends Omit<
   'operation' | 'budget' | 'onCommit'
 > {
   readonly onCommit: (lane: FeedLane, progress: WalkProgress) => void;
-  /** Called when a feed that was failing succeeds again. */
-  readonly onRecovered?: (lane: FeedLane, recovered: Recovered) => void;
+  readonly log: Log;
+  /** The environment variable that holds the API key of a chain. */
+  readonly keyVariable: (chainId: number) => string;
   /** Where pages are requested. */
   readonly origin: string;
   /** The time of day, for what is due. */
@@ -129,11 +131,15 @@ export async function advance(
 async function noteRecovered(
   lane: FeedLane,
   { run }: Slice,
-  { db, onRecovered }: AdvanceDependencies,
+  { db, log, keyVariable }: AdvanceDependencies,
 ): Promise<void> {
   // Where it can't be noted, the database is gone, and the next slice's first page notes it.
   const recovered = await recover(db, run).catch(() => null);
-  if (recovered !== null) onRecovered?.(lane, recovered);
+  if (recovered === null) return;
+  const { was, reason } = recovered;
+  if (was === 'unauthorized' || was === 'waiting') {
+    log.write('key.accepted', { variable: keyVariable(lane.chain_id), was });
+  } else log.write('feed.recovered', { feed: feedName(lane), was, reason });
 }
 
 /** Keeps up to `width` walks at work until none is left to take, or the slice must end. */

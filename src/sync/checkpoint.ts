@@ -6,6 +6,7 @@ import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import type { CountsByPage } from '../load/upsert.ts';
 import type { ReadPage } from './check.ts';
 import { type CoverageState, type CoveredRange, missedEntry, type WalkEnd } from './judge.ts';
+import { isOrdered } from './page.ts';
 
 /** Another worker has taken the walk over; what this one had in hand must not be written. */
 export class FencedError extends Error {
@@ -254,7 +255,7 @@ export async function handOff(
   arriving: Arriving,
   [first]: readonly ReadPage[],
 ): Promise<void> {
-  const top = first?.page.top ?? null;
+  const top = first?.page.order?.top ?? null;
   if (top === null || missedEntry(first)) return;
   await tx.execute(sql`update etl.walks set floor = ${top} where ${above(arriving, top)}`);
 }
@@ -265,9 +266,10 @@ export function advanceOf(kept: readonly ReadPage[], counts: CountsByPage, end: 
   const sum = (of: (read: ReadPage) => number) => kept.reduce((total, read) => total + of(read), 0);
   const counted = (what: 'inserted' | 'changed') =>
     sum(({ page }) => counts.get(page.page_id)?.[what] ?? 0);
-  const heights = pages.flatMap(({ top, bottom }) =>
-    top === null || bottom === null ? [] : [top, bottom],
-  );
+  const heights = pages.flatMap(({ order }) => {
+    const [top, bottom] = [order?.top ?? null, order?.trusted.at(-1)?.height ?? null];
+    return top === null || bottom === null ? [] : [top, bottom];
+  });
   return {
     cursor: pages.at(-1)?.cursor_out ?? null,
     pages: pages.length,
@@ -280,7 +282,7 @@ export function advanceOf(kept: readonly ReadPage[], counts: CountsByPage, end: 
     empty_run: kept.at(-1)?.emptyRun ?? 0,
     top: heights.length === 0 ? null : Math.max(...heights),
     bottom: heights.length === 0 ? null : Math.min(...heights),
-    isOrdered: missedEntry(kept.at(-1)) || pages.every(({ isOrdered }) => isOrdered),
+    isOrdered: missedEntry(kept.at(-1)) || pages.every(isOrdered),
     ...stateAfter(end),
   };
 }

@@ -28,7 +28,7 @@ import {
   moveCheckpoint,
 } from './checkpoint.ts';
 import { type CoverageState, coverPages, cursorLoop, cursorText, type WalkEnd } from './judge.ts';
-import type { NormalisedPage } from './page.ts';
+import { isOrdered, type NormalisedPage } from './page.ts';
 
 /** A transaction's outcome: the walk as it stands now, and its end if it has come. */
 export interface Committed {
@@ -122,7 +122,8 @@ async function writePages(
   }
   const coverage = coverPages(operation.order, walk, { pages, jumping, end });
   const last = pages.at(-1);
-  const said = await concludeWalk(tx, operation, walk, { last, counts, end, coverage });
+  const stand = { last: last && standOf(last), counts, end, coverage };
+  const said = await concludeWalk(tx, operation, walk, stand);
   if (arriving !== null) await handOff(tx, arriving, kept);
 
   await archiveBodies(tx, kept);
@@ -173,7 +174,9 @@ interface WalkStand {
   readonly coverage: Pick<CoverageState, 'cuts'>;
 }
 
-type PageStand = Pick<NormalisedPage, 'page_id' | 'cursor_in' | 'isOrdered' | 'quarantined'>;
+interface PageStand extends Pick<NormalisedPage, 'page_id' | 'cursor_in'> {
+  readonly isConclusive: boolean;
+}
 
 /**
  * Lets the operation conclude from a walk, if it has read its list whole.
@@ -188,7 +191,7 @@ export async function concludeWalk(
 ): Promise<string | null> {
   const down = readDownTo(walk, end);
   if (down === null || last === undefined) return null;
-  const isUnbroken = coverage.cuts === 0 && isConclusive(last);
+  const isUnbroken = coverage.cuts === 0 && last.isConclusive;
   const context = { ...contextOf(walk, last, counts, null), readDownTo: down, isUnbroken };
   return kinds[operation.kind].afterWalk(operation, tx, context satisfies WalkEndContext);
 }
@@ -211,7 +214,7 @@ const contextOf = (
   cursor: page.cursor_in,
   inserted: counts.get(page.page_id)?.inserted ?? 0,
   above,
-  isConclusive: isConclusive(page),
+  isConclusive: page.isConclusive,
 });
 
 /** The pages with their context, before anything was counted; each one with the end of the page before it. */
@@ -222,7 +225,12 @@ function contextsOf(
 ): PageInWalk[] {
   const ends = [above, ...pages.map(endOf)];
   return pages.map((page, at) => ({
-    walk: contextOf(walk, page, new Map(), page.isJoined ? (ends[at] ?? null) : null),
+    walk: contextOf(
+      walk,
+      standOf(page),
+      new Map(),
+      page.order?.joins === false ? null : (ends[at] ?? null),
+    ),
     rows: page.rows,
   }));
 }
@@ -246,14 +254,14 @@ async function recordPages(
     quarantined: page.quarantined.length,
     inserted: counts.get(page.page_id)?.inserted ?? 0,
     changed: counts.get(page.page_id)?.changed ?? 0,
-    top: page.top,
-    bottom: page.bottom,
+    top: page.order?.top ?? null,
+    bottom: page.order?.trusted.at(-1)?.height ?? null,
     heights: kinds[kind].decidesMembership ? heightsText(page) : null,
-    is_ordered: page.isOrdered,
-    is_joined: page.isJoined,
+    is_ordered: isOrdered(page),
+    is_joined: page.order?.joins !== false,
     is_end_reported: page.isEndReported,
     misplaced: page.misplaced.length === 0 ? null : page.misplaced,
-    last_key: page.last_key,
+    last_key: page.order?.trusted.at(-1)?.key ?? null,
     bytes: page.bytes,
     body_hash: page.body_hash,
     attempts: page.attempts,
@@ -279,17 +287,18 @@ export function heightsText({ rows }: Pick<NormalisedPage, 'rows'>): string {
 
 /** Where a page's items end, for comparison with the next page. */
 function endOf(page: NormalisedPage): PageEnd | null {
-  const { page_id, bottom, last_key, isEndReported } = page;
-  return bottom === null || last_key === null || !isEndReported || !isConclusive(page)
+  const last = page.order?.trusted.at(-1);
+  return last === undefined || !page.isEndReported || !standOf(page).isConclusive
     ? null
-    : { page_id, height: bottom, key: last_key };
+    : { page_id: page.page_id, height: last.height, key: last.key };
 }
 
-/** Whether the page is in order and all items became rows, so that absence means something. */
-const isConclusive = ({
-  isOrdered,
-  quarantined,
-}: Pick<NormalisedPage, 'isOrdered' | 'quarantined'>) => isOrdered && quarantined.length === 0;
+/** The page is conclusive if it is in order and all items became rows, so that absence means something. */
+const standOf = (page: NormalisedPage): PageStand => ({
+  page_id: page.page_id,
+  cursor_in: page.cursor_in,
+  isConclusive: isOrdered(page) && page.quarantined.length === 0,
+});
 
 /** The end of a walk's last page; null if it is not conclusive, or says nothing of what follows. */
 async function endBefore(

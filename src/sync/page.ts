@@ -151,22 +151,18 @@ export interface NormalisedPage extends PageFacts {
   readonly rows: readonly ItemRows[];
   readonly quarantined: readonly QuarantinedItem[];
   readonly repeats: number;
-  /** Highest and lowest block of the items that are in order; null if none is. */
-  readonly top: number | null;
-  readonly bottom: number | null;
-  readonly last_key: string | null;
-  /** Whether all items are in the list's order, within the page and after the previous page. */
-  readonly isOrdered: boolean;
   /** Indexes of items whose block the rest of the page contradicts: their rows omit the block. */
   readonly misplaced: readonly number[];
-  /** Whether the page continues where the previous one ended, as far as is known. */
-  readonly isJoined: boolean;
   /** Whether the last item reports its position; if not, the page's end is unknown. */
   readonly isEndReported: boolean;
   /** Null if the list has no order. */
   readonly order: PageOrder | null;
   readonly driftReport: DriftReport;
 }
+
+/** Whether all items are in the list's order, within the page and after the previous page. */
+export const isOrdered = ({ order }: Pick<NormalisedPage, 'order'>) =>
+  order === null || order.misplaced.length === 0;
 
 /** Items nest less than ten levels. At some thousands Postgres fails (54001): the feed stops. */
 const deepestItem = 128;
@@ -234,12 +230,7 @@ export function normalisePage(
     rows: [...rows.values()],
     quarantined: [...quarantined.values()],
     repeats: items.length - rows.size - quarantined.size,
-    top: order?.top ?? null,
-    bottom: order?.trusted.at(-1)?.height ?? null,
-    last_key: order?.trusted.at(-1)?.key ?? null,
-    isOrdered: order === null || order.misplaced.length === 0,
     misplaced,
-    isJoined: order === null || order.joins,
     isEndReported,
     order,
     driftReport: driftCounter.report(),

@@ -24,14 +24,11 @@ const notMineMs = 2_000;
 
 export interface SliceDependencies extends AdvanceDependencies {
   readonly boss: PgBoss;
-  readonly log: Log;
   /** Monotonic, in ms. */
   readonly now: () => number;
   readonly random: () => number;
   /** Whether this process works on the lane; a job of another's is put back. */
   readonly works: (lane: FeedLane) => boolean;
-  /** The environment variable that holds the API key of a chain. */
-  readonly keyVariable: (chainId: number) => string;
   /** `sync` gives up on a failure and says so; `start` comes back to it for ever. */
   readonly onFailure: 'give-up' | 'come-back';
 }
@@ -119,13 +116,9 @@ async function advanceSafely(
   dependencies: SliceDependencies,
   abort: AbortSignal,
 ): Promise<AdvanceOutcome> {
-  const { log, keyVariable } = dependencies;
+  const { log } = dependencies;
   try {
-    const onRecovered: NonNullable<AdvanceDependencies['onRecovered']> = (feed, { was, reason }) =>
-      isOfKey(was)
-        ? log.write('key.accepted', { variable: keyVariable(feed.chain_id), was })
-        : log.write('feed.recovered', { feed: feedName(feed), was, reason });
-    return await advance(lane, budget, { ...dependencies, onRecovered }, abort);
+    return await advance(lane, budget, dependencies, abort);
   } catch (error) {
     const run = isConnectionLost(error) ? null : await currentRun(dependencies.db, lane);
     if (run === null) throw error;
@@ -139,9 +132,6 @@ async function advanceSafely(
     return { is: 'failure', run, feedFailure, progressed: false };
   }
 }
-
-/** Whether a feed was in this state because of its key. */
-const isOfKey = (state: FeedState) => state === 'unauthorized' || state === 'waiting';
 
 async function conclude(
   job: JobWithMetadata<FeedLane>,
