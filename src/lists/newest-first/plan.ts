@@ -59,17 +59,24 @@ async function gapsDue(
   return isRested === false ? [] : gaps;
 }
 
-/** Reads from the head to the stop height, once a run, past known rows: others may be between. */
+/**
+ * Reads from the head to the stop height, once a run, past known rows: others may be between. It ends below the
+ * covered top by the overlap or the deepest short rule that is due.
+ */
 export async function planLiveWalk(
   tx: Transaction,
   run: NewestFirstRun,
   at: Date,
 ): Promise<PlannedWalk<NewestFirstWalk> | null> {
-  const begun = await walksOf(tx, run);
-  if (begun.length > 0) return null;
+  if ((await walksOf(tx, run)).length > 0) return null;
   const { overlap_ms = 0, resweep = [] } = run.scope;
-  const depth = await liveDepth(tx, run, overlap_ms, resweep, at);
-  return depth === null ? null : { scope: boundsOf(run), ...depth, cursor: null };
+  const due = (await dueDepths(tx, run, resweep, at)).filter((depthMs) => depthMs > overlap_ms);
+  const [overlap, ...deeper] = await floorsOf(tx, run, [overlap_ms, ...due]);
+  // Nothing is covered.
+  if (overlap === undefined) return null;
+  let { depthMs, floor } = overlap;
+  for (const rule of deeper) if (await isShort(tx, run, rule)) ({ depthMs, floor } = rule);
+  return { scope: boundsOf(run), depthMs, floor, cursor: null };
 }
 
 /** Plans the whole list while nothing is covered; then deeper polls, gaps, parts of other walks. */
@@ -260,21 +267,6 @@ const longestSlackMs = 60_000;
 
 /** How soon a rule is tried again if its walks failed, as a part of its interval: they may always fail. */
 const againPart = 1 / 10;
-
-/** Where a live walk ends: below the top by the overlap or a short due rule; null: no coverage. */
-async function liveDepth(
-  tx: Queryable,
-  feed: Feed,
-  overlapMs: number,
-  rules: readonly ResweepRule[],
-  at: Date,
-): Promise<Pick<Floor, 'depthMs' | 'floor'> | null> {
-  const due = (await dueDepths(tx, feed, rules, at)).filter((depthMs) => depthMs > overlapMs);
-  const [overlap, ...deeper] = await floorsOf(tx, feed, [overlapMs, ...due]);
-  let deepest = overlap ?? null;
-  for (const floor of deeper) if (await isShort(tx, feed, floor)) deepest = floor;
-  return deepest;
-}
 
 /** The deepest rule that is due at `at` and too long for the live lane; null: there is none. */
 export async function deepResweep(
