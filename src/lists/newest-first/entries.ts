@@ -72,13 +72,7 @@ export async function entryInto(
   gap: WantedGap,
   vain: number,
 ): Promise<OrderKey | null> {
-  const height = gap.to + (await blocksOf(tx, feed, itemsAbove * 2 ** vain));
-  return gap.to < gap.top && height < gap.top
-    ? orderOf(feed).topOf(height)
-    : itemAbove(tx, feed, gap.top);
-}
-
-async function blocksOf(tx: Queryable, feed: Feed, items: number): Promise<number> {
+  const items = itemsAbove * 2 ** vain;
   const blocks = await valueOf<number>(
     tx,
     sql`
@@ -87,7 +81,10 @@ async function blocksOf(tx: Queryable, feed: Feed, items: number): Promise<numbe
       where ${ofFeed(feed)}
     `,
   );
-  return Math.ceil(blocks ?? items);
+  const height = gap.to + Math.ceil(blocks ?? items);
+  return gap.to < gap.top && height < gap.top
+    ? orderOf(feed).topOf(height)
+    : itemAbove(tx, feed, gap.top);
 }
 
 /** The lowest stored item above a block that no walk entered at for nothing; null: there is none. */

@@ -219,8 +219,9 @@ export async function judgeListEnd(
     const evidence = `${where}, but ${below}, the next at ${one[order.unit]} ${next.height}`;
     return { is: 'contradicted', evidence, question: null };
   }
-  if (claim.promised !== null && isEmpty(claim))
+  if (claim.promised !== null && served.length + claim.quarantined === 0) {
     return judgePromise(list, db, claim, claim.promised);
+  }
   if (next === undefined) {
     return { is: (await wasEnd(db, claim, last)) ? 'supported' : 'unsupported' };
   }
@@ -230,8 +231,6 @@ export async function judgeListEnd(
     question: { cursor: order.cursorAt(next), only: null },
   };
 }
-
-const isEmpty = ({ rows, quarantined }: EndClaim) => rows.length + quarantined === 0;
 
 /** An empty page at a returned cursor is no end, unless that item and all below it left later. */
 async function judgePromise(

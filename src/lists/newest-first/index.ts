@@ -2,9 +2,8 @@ import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../../db/column-types.ts';
 import { hasRows } from '../../db/query.ts';
-import type { Database } from '../../db/transaction.ts';
 import { parseDuration } from '../../time.ts';
-import { type Feed, mostWalks, ofFeed } from '../feed.ts';
+import { mostWalks, ofFeed } from '../feed.ts';
 import {
   about,
   atLeast,
@@ -231,7 +230,12 @@ export const newestFirst: ListKind<
   sqlNames,
   // A repair closes gaps; what is only to be read again has its own time.
   async repairs(db, { lane, scope }) {
-    return (await needsWalk(db, lane)) ? [{ ...scope, resweep: [] }] : [];
+    const open = sql`
+      select from etl.feed_gaps where ${ofFeed(lane)}
+      union all
+      select from etl.verification where ${ofFeed(lane)} and is_verified is not true
+    `;
+    return (await hasRows(db, open)) ? [{ ...scope, resweep: [] }] : [];
   },
   repairRequests: async (_db, _feed, history) => history,
   decidesMembership: false,
@@ -268,13 +272,3 @@ function sqlNames(operation: Operation) {
   const ascending = new Set([columns.height, ...key.map(({ column }) => column)]);
   return { name, table: tableName(table), ...columns, ascending: [...ascending].join(', ') };
 }
-
-const needsWalk = (db: Database, feed: Feed): Promise<boolean> =>
-  hasRows(
-    db,
-    sql`
-      select from etl.feed_gaps where ${ofFeed(feed)}
-      union all
-      select from etl.verification where ${ofFeed(feed)} and is_verified is not true
-    `,
-  );

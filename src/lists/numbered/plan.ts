@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
+import { hasRows, valueOf } from '../../db/query.ts';
 import type { Database, Transaction } from '../../db/transaction.ts';
-import { type Feed, type FeedLane, feedName, hasRested, ofLane } from '../feed.ts';
+import { type Feed, feedName, hasRested, ofLane } from '../feed.ts';
 import type { Occasion, PlannedWalk, Target, WalkPlan } from '../list.ts';
 import type { Cursor, KnownBlock, NumberedWalk } from '../operation.ts';
 import {
@@ -73,9 +73,8 @@ export async function planLiveBatch(
   const all = { chain_id: run.chain_id, operation: run.operation, from: lowest, to: newest };
   // The newest of before is seen to its end once more, now that another stands on it.
   const range = { ...all, from: Math.max(lowest, Math.min(newest - reread + 1, base)) };
-  const isDueNow = (await isHeadLong(tx, all))
-    ? sql`(${isFilling(range)} or ${isRested(range, at)})`
-    : atOnce;
+  const isHeadLong = (await tx.execute(head(all))).rows.length > headLimit;
+  const isDueNow = isHeadLong ? sql`(${isFilling(range)} or ${isRested(range, at)})` : atOnce;
   return (await planReread(tx, run, range, isDueNow)) ?? planLastRead(tx, run, range);
 }
 
@@ -148,7 +147,11 @@ export async function isDue(
   const latest = await latestBatchOf(db, lane);
   if (lane.lane === 'live') return occasion !== 'start' && latest !== null;
   const top = scope.to_batch ?? latest;
-  if (top === null) return occasion === 'sync' || hasSearchRested(db, lane, at);
+  if (top === null) {
+    // A chain without batches is searched in growing intervals: a search is eight pages.
+    const searched = hasRested(sql`${ofLane(lane)} and scope ? 'probe'`, at);
+    return occasion === 'sync' || (await valueOf<boolean>(db, sql`select ${searched}`)) !== false;
+  }
   if (await hasUnread(db, lane, scope.from_batch ?? 1, top)) return true;
   const range = historyOf(lane, scope, top);
   const isDueNow = occasion === 'sync' ? atOnce : isRested(range, at);
@@ -156,12 +159,6 @@ export async function isDue(
     select from etl.batch_states where ${isUnverified(range, isDueNow)} limit 1
   `;
   return hasRows(db, unverified);
-}
-
-/** A chain without batches is searched in growing intervals: a search is eight pages. */
-async function hasSearchRested(db: Database, lane: FeedLane, at: Date): Promise<boolean> {
-  const searches = sql`${ofLane(lane)} and scope ? 'probe'`;
-  return (await valueOf<boolean>(db, sql`select ${hasRested(searches, at)}`)) ?? true;
 }
 
 /** Which batches that were read and are not verified are to be read again. */
@@ -191,9 +188,6 @@ function head(range: RereadRange): SQL {
     limit ${headLimit + 1}
   `;
 }
-
-const isHeadLong = async (db: Queryable, range: RereadRange): Promise<boolean> =>
-  (await db.execute(head(range))).rows.length > headLimit;
 
 /** As SQL: the highest number to refetch; if many wait, the lowest few, which the others need. */
 const readUpTo = (range: RereadRange) => sql`coalesce(

@@ -304,8 +304,8 @@ export async function judgeRankingEnd(
   }
   // What an earlier walk of the run did not meet either has left the list, and says nothing more.
   const judge = held.find((reading) => reading.list === 'walk') ?? held[0];
-  const isBorneOut = judge !== undefined && judge.unmet <= judge.quarantined && judge.has_last;
-  return { is: isBorneOut ? 'supported' : 'unsupported' };
+  const isConfirmed = judge !== undefined && judge.unmet <= judge.quarantined && judge.has_last;
+  return { is: isConfirmed ? 'supported' : 'unsupported' };
 }
 
 function evidenceOf({ guide: { items } }: Operation, { list, as_of, known, unmet, met }: Held) {

@@ -58,7 +58,7 @@ const planning = [
   'lists/newest-first/coverage.ts walksOf',
   'lists/newest-first/entries.ts beginningOf',
   'lists/newest-first/entries.ts believesEntries',
-  'lists/newest-first/entries.ts blocksOf',
+  'lists/newest-first/entries.ts entryInto',
   'lists/newest-first/entries.ts itemAbove',
   'lists/newest-first/plan.ts dueDepths',
   'lists/newest-first/plan.ts hasUnfinished',
