@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { questionChart } from '../query/question.ts';
-import { count, instant, laneName, runState } from './schema.ts';
+import { count, instant, laneName, positionUnit, runState } from './schema.ts';
 
 /**
  * The page's JSON endpoints beside `/status.json`: each schema gives the type to the server and the client. Times are
@@ -38,7 +38,7 @@ export const stripsDocument = z.strictObject({
 /** `GET /coverage.json?feed=&from=&to=&cells=`: a feed's coverage over a window of positions. */
 export const coverageDocument = z.strictObject({
   feed: z.string(),
-  unit: z.enum(['blocks', 'batches', 'ranks']),
+  unit: positionUnit,
   /** The known or requested list; null: no data. */
   whole: range.nullable(),
   window: range.nullable(),

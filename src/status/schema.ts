@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type FailureClass, failures } from '../failure.ts';
 import type { ListKindName } from '../lists/operation.ts';
+import { lanes, runStates } from '../lists/tables.ts';
 
 /**
  * The status document of the terminal, the page, `/status.json`, `/readyz`, `/metrics` and the demo. Times are
@@ -84,8 +85,9 @@ export const range = z.strictObject({
   most: amountOrNull.describe('The upper bound. Null: unknown.'),
 });
 
-export const laneName = z.enum(['live', 'backfill']);
-export const runState = z.enum(['open', 'finished', 'failed', 'interrupted', 'superseded']);
+export const positionUnit = z.enum(['blocks', 'batches', 'ranks']);
+export const laneName = z.enum(lanes);
+export const runState = z.enum(runStates);
 
 const lane = z.strictObject({
   lane: laneName,
@@ -129,7 +131,7 @@ const feed = z.strictObject({
   label: z.string(),
   /** The order of the list. */
   kind: z.custom<ListKindName>((name) => typeof name === 'string'),
-  unit: z.enum(['blocks', 'batches', 'ranks']),
+  unit: positionUnit,
   state: z.enum(feedStates),
   /** The reason for the state; null: no reason needed. */
   sentence: z.string().nullable(),

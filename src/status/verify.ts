@@ -9,7 +9,7 @@ import { isOperation } from '../lists/registry.ts';
 import { estimateOf, type ForecastOptions, sumKnown } from './estimate.ts';
 import { displayOrder, readFeeds, unitOf } from './facts.ts';
 import { commandFor, finding, type Finding, findingOf, type RawFinding } from './findings.ts';
-import { count, instant } from './schema.ts';
+import { count, instant, positionUnit } from './schema.ts';
 
 const verifiedFeed = z.strictObject({
   feed: z.string().describe('Name of the feed: chain number, slash, operation.'),
@@ -17,8 +17,7 @@ const verifiedFeed = z.strictObject({
   chain: z.string().nullable().describe('Name of the chain. Null: unknown.'),
   operation: z.string(),
   kind: z.string().describe('How the list is ordered: newest-first, numbered or ranked.'),
-  unit: z
-    .enum(['blocks', 'batches', 'ranks'])
+  unit: positionUnit
     .nullable()
     .describe('What positions of the list count. Null: this version does not know the list.'),
   state: z.enum(['complete', 'open']),
