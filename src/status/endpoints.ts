@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { events } from '../db/tables.ts';
 import { questionChart } from '../query/question.ts';
 import { count, instant, laneName, positionUnit, runState } from './schema.ts';
 
@@ -90,7 +91,7 @@ export const runsDocument = z.strictObject({
   events: z.array(
     z.strictObject({
       at: instant,
-      kind: z.enum(['killed', 'config-changed', 'stopped']),
+      kind: z.enum(events.kind.enumValues),
       feed: z.string().nullable(),
       sentence: z.string(),
     }),
