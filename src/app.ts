@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import {
@@ -49,11 +48,6 @@ const writing = {
   /** What a kill may additionally lose, and how much later a long walk's rows appear. */
   gatherMs: 250,
 };
-/**
- * How far V8's heap grows before it is collected, in percent. Pages that wait outlive their youth, so V8's own limit,
- * up to 300 %, is reached by garbage: see docs/decisions/0002-page-transaction.md.
- */
-const heapGrowth = 40;
 /** Per process: several feeds wait for the network at once. */
 const slicesAtOnce = 8;
 /** One per database while pg-boss's schema is made: "etljobs" in ASCII. */
@@ -121,7 +115,6 @@ export interface SourceOptions {
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { settings, database, log, supervise, dbTimeouts = workTimeouts, timeouts = {} } = options;
-  setFlagsFromString(`--heap-growing-percent=${heapGrowth}`);
   const { url } = database;
   const { pageSize, archive, archiveDays, ledgerDays } = settings.explorer;
   const session = await demandSession(url);
