@@ -64,7 +64,7 @@ comment on column etl.drift.first_seen_at is 'When it was first seen.';
 
 comment on table etl.events is 'What happened beside the runs, for the timeline, for 31 days.';
 comment on column etl.events.at is 'When.';
-comment on column etl.events.kind is 'killed: a worker was lost and another one continues. config-changed: a start or a command stated other settings of feeds. stopped: start ended on a signal.';
+comment on column etl.events.kind is 'killed: a worker was lost and another one continues. config-changed: a start or a command stated other settings of feeds. config-refused: a start or a sync refused its file. stopped: start ended on a signal.';
 comment on column etl.events.feed is 'Name of the feed that it concerns. Null: all of them.';
 comment on column etl.events.sentence is 'What happened, in a sentence.';
 comment on table etl.feeds is 'Operations on chains that are or were configured: what a person schedules and watches.';

@@ -37,7 +37,7 @@ export const exits = {
 export type Exit = (typeof exits)[keyof typeof exits];
 
 export interface GlobalOptions {
-  readonly config?: string;
+  readonly config?: string | null;
   readonly databaseUrl?: string;
   readonly logLevel: LogLevel;
   /** Absent: pretty on a terminal, otherwise JSON lines. */

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
+import { ConfigError } from '../config/environment.ts';
 import { loadSettings, type SettingsInput } from '../config/load.ts';
-import type { Settings } from '../config/settings.ts';
+import { secretsOf, type Settings } from '../config/settings.ts';
 import { describeDatabaseError } from '../db/failure.ts';
 import { applicationName, createPool, poolConnections, quickReading } from '../db/pool.ts';
 import { demandPrimary } from '../db/state.ts';
@@ -13,6 +14,8 @@ import {
   inspectEmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../postgres/postgres.ts';
+import { createRedactor } from '../redact.ts';
+import { noteRefusedFile } from '../sync/feeds.ts';
 import { UsageError, type Context } from './context.ts';
 import { chainOf, type ChosenFeeds } from './options.ts';
 
@@ -30,6 +33,33 @@ export function settingsOf(
   need: NonNullable<SettingsInput['need']> = 'chains',
 ): Settings {
   return loadSettings({ env, cwd, need, configFile, databaseUrl, chains, operations });
+}
+
+/** `settingsOf` of a command that schedules may run: the timeline shows a file that is refused. */
+export async function workSettings(context: Context, chosen?: ChosenFeeds): Promise<Settings> {
+  try {
+    return settingsOf(context, chosen);
+  } catch (error) {
+    if (error instanceof ConfigError) await noteRefusal(context, error).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Puts what is wrong with the file on the timeline. @throws if it can't */
+async function noteRefusal(context: Context, { problems }: ConfigError): Promise<void> {
+  const settings = settingsOf({ ...context, config: null }, {}, 'database');
+  const { databaseUrl: url } = settings;
+  const ofFile = problems.filter(({ where }) => where !== null);
+  if (url === null || ofFile.length === 0) return;
+  const says = ofFile.map(({ where, message }) => `${where}: ${message}`).join('; ');
+  // A refusal does not wait for a database that hangs.
+  const dbTimeouts = { answerMs: 2_000 };
+  const pool = createPool({ url, max: 1, applicationName, dbTimeouts });
+  try {
+    await noteRefusedFile(drizzle(pool), createRedactor(secretsOf(settings))(says));
+  } finally {
+    await pool.end();
+  }
 }
 
 /** The database does not answer or refuses the login. Names no password. */

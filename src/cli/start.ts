@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import { configuredFeeds, configuredLanes, nextPoll, withTargets } from '../sync/feeds.ts';
 import { serve } from '../sync/serve.ts';
 import type { Context, Exit, Registry } from './context.ts';
-import { settingsOf, DatabaseUnavailableError, openDatabase } from './database.ts';
+import { workSettings, DatabaseUnavailableError, openDatabase } from './database.ts';
 import { failureOf, linesOf, writeFailure } from './failure.ts';
 import { addHttp, type HttpFlag, servePage, urlOf, wantedAddress } from './open.ts';
 import { addSameData } from './options.ts';
@@ -50,7 +50,7 @@ async function start(context: Context, options: StartOptions): Promise<Exit> {
 }
 
 async function work(context: Context, options: StartOptions, log: Log): Promise<Exit> {
-  const settings = settingsOf(context);
+  const settings = await workSettings(context);
   log.conceal(secretsOf(settings));
   requireApiKey(settings);
   const address = wantedAddress(options, settings);

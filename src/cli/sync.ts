@@ -19,7 +19,7 @@ import { sumUp, tidyUp } from '../sync/serve.ts';
 import { fit, type Look, paint, prose } from '../terminal/layout.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import { type CommandLine, type Context, type Exit, exits, type Registry } from './context.ts';
-import { openFor, reportLocation, settingsOf, type OpenDatabase } from './database.ts';
+import { openFor, reportLocation, workSettings, type OpenDatabase } from './database.ts';
 import {
   addBounds,
   addFeedOptions,
@@ -85,7 +85,7 @@ command or the file names another; --since all and --from-batch 1 take all there
 }
 
 async function sync(context: Context, options: ChosenFeeds & ScopeBounds & SourceOptions) {
-  const settings = settingsOf(context, options);
+  const settings = await workSettings(context, options);
   requireApiKey(settings);
   const bounds = boundsOf(settings, options);
   const targets = ({ chains }: Settings) => configuredLanes(chains, bounds);

@@ -45,7 +45,7 @@ export const feeds = etlSchema.table('feeds', {
   updated_at: instant('updated_at').notNull().defaultNow(),
 });
 
-/** Events beside the runs, for the timeline: a killed worker, a changed configuration. */
+/** Events beside the runs, for the timeline: a killed worker, another or a refused configuration. */
 export const events = etlSchema.table(
   'events',
   {
@@ -53,7 +53,7 @@ export const events = etlSchema.table(
       .notNull()
       .default(sql`clock_timestamp()`),
     kind: text('kind', {
-      enum: ['killed', 'config-changed', 'stopped'],
+      enum: ['killed', 'config-changed', 'config-refused', 'stopped'],
     }).notNull(),
     /** Null: all feeds. */
     feed: text('feed'),

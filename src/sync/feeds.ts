@@ -110,6 +110,17 @@ async function storeFeeds(
   `);
 }
 
+/** Notes a file that a command refused, unless the newest event says the same. */
+export async function noteRefusedFile(db: Database, sentence: string): Promise<void> {
+  await db.execute(sql`
+    insert into etl.events (kind, sentence)
+    select 'config-refused', ${sentence}::text
+    where ${sentence}::text is distinct from (
+      select case kind when 'config-refused' then sentence end
+      from etl.events order by at desc limit 1
+    )`);
+}
+
 function chainRow({
   chain_id,
   chain_name,

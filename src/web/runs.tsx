@@ -16,6 +16,7 @@ const firstRows = 20;
 const eventLooks = {
   killed: ['worker killed', 'wait'],
   'config-changed': ['config changed', 'plain'],
+  'config-refused': ['config refused', 'wait'],
   stopped: ['worker stopped', 'plain'],
 } as const satisfies Record<Event['kind'], readonly [string, string]>;
 

@@ -19,6 +19,10 @@ export async function withClient<Result>(
   }
 }
 
+/** The rows of a statement on a connection of its own, each as a list. */
+export const queryOnce = (url: string, text: string): Promise<unknown[][]> =>
+  withClient(url, async (client) => (await client.query({ text, rowMode: 'array' })).rows);
+
 /** The URL of another database of the same server. */
 export function urlOfDatabase(serverUrl: string, name: string): string {
   const url = new URL(serverUrl);

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { startEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
-import { withClient } from '../../harness/client.ts';
+import { queryOnce as query } from '../../harness/client.ts';
 import { freshDirectory, untilRefused } from '../../harness/database.ts';
 import { hangMs } from '../../harness/process.ts';
 
@@ -59,12 +59,6 @@ async function stayingProgram(directory: string): Promise<ChildProcess> {
   await once(child.stdout, 'data');
   return child;
 }
-
-const query = (url: string, statement: string): Promise<unknown[][]> =>
-  withClient(
-    url,
-    async (client) => (await client.query({ text: statement, rowMode: 'array' })).rows,
-  );
 
 /** A living process of the account that root's server runs as, or of ours. */
 function bystander(): ChildProcess {

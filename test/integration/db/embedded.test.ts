@@ -7,17 +7,11 @@ import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { EmbeddedPostgresError } from '../../../src/postgres/programs.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
-import { withClient } from '../../harness/client.ts';
+import { queryOnce as query } from '../../harness/client.ts';
 import { freshDirectory } from '../../harness/database.ts';
 
 /** What these tests store need not survive the machine. */
 const settings = { fsync: 'off' };
-
-const query = (url: string, statement: string): Promise<unknown[][]> =>
-  withClient(
-    url,
-    async (client) => (await client.query({ text: statement, rowMode: 'array' })).rows,
-  );
 
 const isRoot = process.geteuid?.() === 0;
 const refused = '28P01';

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { statusFaults } from '../../../simulator/index.ts';
 import type { SyncDocument } from '../../../src/cli/sync.ts';
+import { call, configFolder } from '../../harness/process.ts';
+import { testKey } from '../../harness/explorer.ts';
 import { chain, openProgram, withinADay } from './program.ts';
 
 const ofFactories = ['--chain', '10', '--operation', 'factories'];
@@ -134,4 +136,21 @@ test('repair without an operation reads of what is open and of nothing else', as
   expect(lanes.map(({ feed }) => feed)).toEqual(['10/factories']);
   expect(await query(feeds)).toEqual([{ feed: '10/factories' }, { feed: '10/user-operations' }]);
   expect(await query(chains)).toEqual([{ chain_id: 10 }]);
+});
+
+test('a file that sync and start refuse is on the timeline once, without a key in it', async () => {
+  const { run, query, env } = await openProgram();
+  await run('migrate');
+  const cwd = await configFolder({ explorer: { [testKey]: 1, page_size: 'many' } });
+  const away = { ...env, DATABASE_URL: 'postgres://postgres@127.0.0.1:9/postgres' };
+  for (const command of ['sync', 'start'])
+    expect((await call([command], { env, cwd })).code).toBe(2);
+  expect((await call(['sync'], { env: away, cwd })).code).toBe(2);
+
+  const sentence =
+    /^explorer-etl\.yaml:1: explorer\.\*\*\*: unknown key.*:1: explorer\.page_size: /u;
+  expect(await query(`select sentence from etl.events where kind = 'config-refused'`)).toEqual([
+    { sentence: expect.stringMatching(sentence) },
+  ]);
+  expect((await run('status', '--runs')).stdout).toContain('config-refused');
 });
