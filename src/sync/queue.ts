@@ -255,11 +255,11 @@ export async function chainSlice(
     // pg-boss 12.35 answers with the count, but declares an empty type.
     if ((done as { affected: number }).affected === 0) return;
     const { rows } = await tx.execute(sql`
-    update etl.runs
-    set taken_up_at = null, due_at = clock_timestamp() + ${afterMs} * interval '1 millisecond'
-    where ${ofLane(job.data)} and state = 'open'
-    returning id
-  `);
+      update etl.runs
+      set taken_up_at = null, due_at = clock_timestamp() + ${afterMs} * interval '1 millisecond'
+      where ${ofLane(job.data)} and state = 'open'
+      returning id
+    `);
     if (rows.length > 0) await sendSlice(boss, job.data, { tx, afterMs });
   });
 }
