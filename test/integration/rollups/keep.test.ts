@@ -8,11 +8,8 @@ import { eventually } from '../../harness/process.ts';
 test('maintenance keeps the sums, as often as its clock says', async () => {
   const { pool, query } = await freshDatabase();
   const insert = (hash: string) =>
-    pool.query(
-      `insert into explorer.user_operations (chain_id, hash, timestamp, address_hash, page_id)
-       values (10, $1, '2026-01-01', '0xa', 1)`,
-      [hash],
-    );
+    query(`insert into explorer.user_operations (chain_id, hash, timestamp, address_hash, page_id)
+           values (10, '${hash}', '2026-01-01', '0xa', 1)`);
   await query(`insert into explorer.chains (chain_id, name) values (10, 'optimism')`);
   await insert('0x1');
   const stop = new AbortController();
