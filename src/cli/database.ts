@@ -52,9 +52,9 @@ async function noteRefusal(context: Context, { problems }: ConfigError): Promise
   const ofFile = problems.filter(({ where }) => where !== null);
   if (url === null || ofFile.length === 0) return;
   const says = ofFile.map(({ where, message }) => `${where}: ${message}`).join('; ');
-  // A refusal does not wait for a database that hangs.
+  // A database that hangs delays the refusal by seconds at most.
   const dbTimeouts = { answerMs: 2_000 };
-  const pool = createPool({ url, max: 1, applicationName, dbTimeouts });
+  const pool = createPool({ url, max: 1, applicationName, dbTimeouts, isPooled: true });
   try {
     await noteRefusedFile(drizzle(pool), createRedactor(secretsOf(settings))(says));
   } finally {

@@ -260,7 +260,7 @@ export async function handOff(
   await tx.execute(sql`update etl.walks set floor = ${top} where ${above(arriving, top)}`);
 }
 
-/** What pages add to their walk, and how it stands after them. */
+/** What pages add to their walk, and its state after them. */
 export function advanceOf(kept: readonly ReadPage[], counts: CountsByPage, end: WalkEnd | null) {
   const pages = kept.map(({ page }) => page);
   const sum = (of: (read: ReadPage) => number) => kept.reduce((total, read) => total + of(read), 0);

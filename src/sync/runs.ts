@@ -168,7 +168,7 @@ export async function countFailure(
   return rows[0]?.failures_in_a_row ?? 1;
 }
 
-/** Whether other runs of the feed are open too, or failing: its state then stands until they succeed. */
+/** Whether other runs of the feed are open too, or failing: its state then stays until they succeed. */
 export async function otherRuns(tx: Transaction, run: RunRow) {
   const { rows } = await tx.execute<{ are_open: boolean; are_failing: boolean }>(sql`
     select count(*) > 0 as are_open,
