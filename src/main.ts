@@ -53,14 +53,24 @@ if (args.length === 1 && ['--version', '-V'].includes(args[0] ?? '')) {
 /** The process's stdout; it can write more than fits into memory. Its reader may close it, as `head` does. */
 function openStdout(): Pick<Context, 'stdout' | 'drained'> {
   const { stdout, stderr } = process;
+  let isClosed = false;
   stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-    if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') process.exit(0);
+    isClosed = code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
+    // A command that has written ends with its own exit code.
+    if (isClosed) return;
     stderr.write(`explorer-etl: stdout can't be written to: ${message}\n`);
     process.exit(1);
   });
   return {
     stdout: (text) => void stdout.write(text),
-    drained: async (signal) =>
-      void (stdout.writableNeedDrain && (await once(stdout, 'drain', { signal }))),
+    drained: async (signal) => {
+      signal.throwIfAborted();
+      const failed = (error: unknown) => {
+        if (!isClosed) throw error;
+      };
+      if (stdout.writableNeedDrain) await once(stdout, 'drain', { signal }).catch(failed);
+      // What is left has no reader.
+      if (isClosed) process.exit(0);
+    },
   };
 }

@@ -39,5 +39,5 @@ export const signals = new EventEmitter<{
   /** A transaction that wrote pages. */
   commit: [Committed];
 }>();
-// Each engine of a process listens.
+// Each sync and each page of a process listens.
 signals.setMaxListeners(0);

@@ -14,7 +14,7 @@ export interface World {
   /** Aborts at the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
   readonly stdout: (text: string) => void;
-  /** Resolves once stdout has taken all text, and rejects at a signal; absent: at once. */
+  /** Resolves once stdout takes more text, and rejects at a signal; absent: at once. */
   readonly drained?: (signal: AbortSignal) => Promise<void>;
   readonly stderr: (text: string) => void;
   /** Leaves Ctrl-C to the program that has the terminal; absent without one. */

@@ -118,9 +118,10 @@ export async function openDemoExplorer(
       if (isOver) return true;
       const { are_read, are_open } = await readRankings(db);
       // A worker that joined an open run would read no ranking of the new day.
-      isOver = are_read && !are_open;
-      if (isOver) await dateRankingsBack(db);
-      return isOver;
+      if (!are_read || are_open) return false;
+      await dateRankingsBack(db);
+      isOver = true;
+      return true;
     },
     [Symbol.asyncDispose]() {
       released.resolve();

@@ -110,14 +110,14 @@ async function storeFeeds(
   `);
 }
 
-/** Notes a file that a command refused, unless the newest event says the same. */
+/** Notes a file that a command refused, once an hour. */
 export async function noteRefusedFile(db: Database, sentence: string): Promise<void> {
   await db.execute(sql`
     insert into etl.events (kind, sentence)
     select 'config-refused', ${sentence}::text
-    where ${sentence}::text is distinct from (
-      select case kind when 'config-refused' then sentence end
-      from etl.events order by at desc limit 1
+    where not exists (
+      select from etl.events
+      where (kind, sentence) = ('config-refused', ${sentence}) and at > now() - interval '1 hour'
     )`);
 }
 
