@@ -260,10 +260,10 @@ interface Changes {
 }
 
 /**
- * Adds unknown addresses, and finds those stored otherwise, in one statement; several observations of one, given with
- * the oldest page first, count as one. Most are stored as reported: read
- * here, they need no lock (a write), no insert that meets them, and no look at their lists. What another transaction
- * writes meanwhile counts as later; an address that it has just added has no change here, and goes the long way.
+ * Adds unknown addresses, and finds those stored otherwise, in one statement. Observations of one address, oldest page
+ * first, are merged before. Most are stored as reported: read here, they need no lock (a write), no insert that meets
+ * them, and no look at their lists. What another transaction writes meanwhile counts as later; an address that it has
+ * just added has no change here, and goes the long way.
  */
 export async function findNewValues(
   tx: Transaction,

@@ -111,7 +111,7 @@ async function writePages(
  * may be the service's mistake is requested once more before anything is concluded.
  *
  * @returns 'read' when the walk's end was met, 'paused' when the slice's budget was spent
- * @throws what `fetchPage` throws; the pages before it stay in the queue
+ * @throws ExplorerError and what Postgres throws; the pages before it stay in the queue
  */
 export async function readPages(
   walk: WalkRow,
