@@ -7,7 +7,7 @@ import { operationNames, operations } from '../lists/registry.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
 import { type QuarantineFilter, readAgain, retryQuarantined } from '../quarantine/quarantine.ts';
-import { unpackBody } from '../sync/commit.ts';
+import { unpackBody } from '../sync/archive.ts';
 import type { NormalisedPage, PageFacts } from '../sync/page.ts';
 
 /** Which archived pages are replayed; a list that is empty means all. */

@@ -5,7 +5,7 @@ import type { Database } from '../db/transaction.ts';
 import { parseBody } from '../explorer/response.ts';
 import { dataTables } from '../lists/registry.ts';
 import { createRedactor } from '../redact.ts';
-import { unpackBody } from '../sync/commit.ts';
+import { unpackBody } from '../sync/archive.ts';
 import type { TraceDocument } from './endpoints.ts';
 
 type Row = TraceDocument['rows'][number];

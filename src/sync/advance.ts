@@ -1,11 +1,11 @@
-import { type Database, transact } from '../db/transaction.ts';
+import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { failures, type Why } from '../failure.ts';
 import { type FeedLane, feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
 import type { HeldWalk, RunRow } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
-import { beginWork, failureOf, type FeedFailure, recover } from './failures.ts';
+import { beginWork, failureOf, type FeedFailure, recover, type Recovered } from './failures.ts';
 import { setFeedState } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
 import {
@@ -128,13 +128,19 @@ export async function advance(
   return conclude(lane, slice, dependencies, signal);
 }
 
-async function noteRecovered(
-  lane: FeedLane,
-  { run }: Slice,
-  { db, log, keyVariable }: AdvanceDependencies,
-): Promise<void> {
+/** Ends the feed's failure with the first page that a slice commits. */
+async function recoverFeed(lane: FeedLane, { run }: Slice, dependencies: AdvanceDependencies) {
+  const { db } = dependencies;
   // Where it can't be noted, the database is gone, and the next slice's first page notes it.
-  const recovered = await recover(db, run).catch(() => null);
+  const recovered = await transact(db, (tx) => recover(tx, run)).catch(() => null);
+  noteRecovered(lane, recovered, dependencies);
+}
+
+function noteRecovered(
+  lane: FeedLane,
+  recovered: Recovered | null,
+  { log, keyVariable }: AdvanceDependencies,
+): void {
   if (recovered === null) return;
   const { was, reason } = recovered;
   if (was === 'unauthorized' || was === 'waiting') {
@@ -229,7 +235,7 @@ async function workOn(
           if (slice.found === 'wait') slice.found = null;
           slice.news.resolve();
         }
-        if (slice.isFailing) slice.recovering ??= noteRecovered(lane, slice, dependencies);
+        if (slice.isFailing) slice.recovering ??= recoverFeed(lane, slice, dependencies);
         dependencies.onCommit(lane, progress);
       },
     },
@@ -278,27 +284,36 @@ async function conclude(
   const { run, stop } = slice;
   if (stop !== null) return stop.is === 'failure' ? { ...stop, progressed: slice.pages > 0 } : stop;
   if (signal.aborted) return { is: 'stopped' };
-  const walks = slice.found === 'nothing' ? await endOfWalks(db, run) : null;
-  if (walks === null) return { is: 'more' };
-  const [first] = walks.failures;
-  const reason = walks.failures.map((failed) => failed.reason).join('; ');
-  const why = first === undefined ? null : { ...first, reason };
+  if (slice.found !== 'nothing') return { is: 'more' };
+  const closed = await transact(db, (tx) => closeIfEnded(tx, lane, slice));
+  if (closed === null) return { is: 'more' };
+  noteRecovered(lane, closed.recovered, dependencies);
+  return { is: 'closed', run, failures: closed.failures };
+}
+
+/**
+ * Closes a run whose walks have ended, and sets the state of its feed. Together: a kill in between would leave the
+ * feed `running` until its next run.
+ *
+ * @returns null while a walk is running
+ */
+async function closeIfEnded(tx: Transaction, lane: FeedLane, { run, isFailing, pages }: Slice) {
+  // The feed before its run, in the order in which opening a run locks them. Of two runs that end at the same
+  // moment, the second one sees that the first has.
+  await lockFeed(tx, lane);
+  const walks = await endOfWalks(tx, run);
+  if (walks === null) return null;
+  const { failures: failed, is_ordered } = walks;
+  const [first] = failed;
+  const why = first && { ...first, reason: failed.map(({ reason }) => reason).join('; ') };
   // A run that found nothing to request has gone well too.
-  if (why === null && slice.isFailing && slice.pages === 0) {
-    await noteRecovered(lane, slice, dependencies);
+  const recovered = !why && isFailing && pages === 0 ? await recover(tx, run) : null;
+  const others = await otherRuns(tx, run);
+  if (why) await setFeedState(tx, lane, 'failed', why);
+  else if (!others.areFailing) {
+    if (!is_ordered) await setFeedState(tx, lane, 'unordered', unordered);
+    else await setFeedState(tx, lane, others.areOpen ? 'running' : 'idle');
   }
-  // Together: a kill in between would leave the feed `running` until its next run.
-  await transact(db, async (tx) => {
-    // The feed before its run, in the order in which opening a run locks them. Of two runs that end at the same
-    // moment, the second one sees that the first has.
-    await lockFeed(tx, lane);
-    const others = await otherRuns(tx, run);
-    if (why !== null) await setFeedState(tx, lane, 'failed', why);
-    else if (!others.areFailing) {
-      if (!walks.is_ordered) await setFeedState(tx, lane, 'unordered', unordered);
-      else await setFeedState(tx, lane, others.areOpen ? 'running' : 'idle');
-    }
-    await closeRun(tx, run, why === null ? 'finished' : 'failed', why);
-  });
-  return { is: 'closed', run, failures: walks.failures };
+  await closeRun(tx, run, why ? 'failed' : 'finished', why ?? null);
+  return { failures: failed, recovered };
 }

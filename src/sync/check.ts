@@ -21,7 +21,6 @@ import {
 } from './order.ts';
 import {
   type Envelope,
-  type NormalisedPage,
   type PageReader,
   requestPage,
   rowsOf,
@@ -295,12 +294,3 @@ async function endsAt({ cursor, only }: EndQuestion, context: RecheckContext): P
 
 const truncated = (detail: string) =>
   new ExplorerError({ failure: 'truncated', status: 200, detail });
-
-/** A page ready to be written, and whether the walk ends with it. */
-export interface ReadPage {
-  readonly page: NormalisedPage;
-  readonly end: WalkEnd | null;
-  readonly emptyRun: number;
-  /** The page's body as it is to be archived; null where it is not. */
-  readonly body: Buffer | null;
-}

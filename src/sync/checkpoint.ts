@@ -4,8 +4,13 @@ import { creditsPerRequest } from '../explorer/budget.ts';
 import type { Cursor } from '../lists/operation.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import type { CountsByPage } from '../load/upsert.ts';
-import type { ReadPage } from './check.ts';
-import { type CoverageState, type CoveredRange, missedEntry, type WalkEnd } from './judge.ts';
+import {
+  type CoverageState,
+  type CoveredRange,
+  missedEntry,
+  type ReadPage,
+  type WalkEnd,
+} from './judge.ts';
 import { isOrdered } from './page.ts';
 
 /** Another worker has taken the walk over; what this one had in hand must not be written. */

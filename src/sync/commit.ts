@@ -1,10 +1,7 @@
-import { promisify } from 'node:util';
-import { zstdCompress, zstdDecompressSync } from 'node:zlib';
 import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type NewDrift, recordDrift } from '../drift/record.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
-import { largestBodyBytes, usualBodyBytes } from '../explorer/response.ts';
 import { lockEnds } from '../lists/feed.ts';
 import { kinds } from '../lists/index.ts';
 import type {
@@ -18,7 +15,7 @@ import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
 import { type CountsByPage, shapeOf } from '../load/upsert.ts';
 import { signals } from '../signals.ts';
-import type { ReadPage } from './check.ts';
+import { archiveBodies } from './archive.ts';
 import {
   advanceOf,
   arrivingWalk,
@@ -27,7 +24,14 @@ import {
   lockWalk,
   moveCheckpoint,
 } from './checkpoint.ts';
-import { type CoverageState, coverPages, cursorLoop, cursorText, type WalkEnd } from './judge.ts';
+import {
+  type CoverageState,
+  coverPages,
+  cursorLoop,
+  cursorText,
+  type ReadPage,
+  type WalkEnd,
+} from './judge.ts';
 import { isOrdered, type NormalisedPage } from './page.ts';
 
 /** A transaction's outcome: the walk as it stands now, and its end if it has come. */
@@ -347,34 +351,5 @@ async function recordQuarantined(
     on conflict (feed, raw_hash, md5(scope::text)) do update
     set last_page_id = excluded.last_page_id
     where coalesce(t.last_page_id, t.page_id) < excluded.last_page_id
-  `);
-}
-
-/** zstd's default leaves a fifth of a page in 0.15 ms; gzip takes three times as long. */
-const encoding = 'zstd';
-
-export const packBody: (body: Buffer) => Promise<Buffer> = promisify(zstdCompress);
-
-/** @throws if this version does not know the encoding */
-export function unpackBody(body: Buffer, packedAs: string): Buffer {
-  if (packedAs !== encoding) throw new Error(`an archived body is packed as ${packedAs}`);
-  // Larger bodies were never packed. Synchronous: a thread hand-off costs more than the work.
-  return zstdDecompressSync(body, { maxOutputLength: largestBodyBytes, chunkSize: usualBodyBytes });
-}
-
-/** Stores the packed bodies of the pages that have one. */
-async function archiveBodies(
-  tx: Transaction,
-  read: readonly { readonly page: Pick<NormalisedPage, 'page_id'>; readonly body: Buffer | null }[],
-): Promise<void> {
-  const bodies = read.filter(({ body }) => body !== null);
-  if (bodies.length === 0) return;
-  await tx.execute(sql`
-    insert into etl.raw_pages (page_id, body, encoding)
-    select page_id, body, ${encoding}
-    from unnest(
-           ${sql.param(bodies.map(({ page }) => page.page_id))}::bigint[],
-           ${sql.param(bodies.map(({ body }) => body))}::bytea[]
-         ) as raw(page_id, body)
   `);
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { codeOfFailure, describeDatabaseError, isOfDatabase, rootOf } from '../db/failure.ts';
-import { type Database, transact } from '../db/transaction.ts';
+import type { Database, Transaction } from '../db/transaction.ts';
 import { ExplorerError, KeyPausedError } from '../explorer/error.ts';
 import { type FailureClass, failures, type Why } from '../failure.ts';
 import { failingStates, type Feed, type FeedState, ofFeed } from '../lists/feed.ts';
@@ -113,29 +113,27 @@ export async function beginWork(db: Database, run: RunRow): Promise<boolean> {
  * Ends a feed's failure after one of its runs succeeded, unless another of its runs still fails.
  * @returns null if the feed was not failing, or still is
  */
-export async function recover(db: Database, run: RunRow): Promise<Recovered | null> {
-  return transact(db, async (tx) => {
-    // The feed before its run, the order in which opening a run locks them.
-    const { rows } = await tx.execute<{ was: FeedState; reason: string | null }>(sql`
-      with before as (
-        select state, reason from etl.feeds where ${ofFeed(run)} for no key update
+export async function recover(tx: Transaction, run: RunRow): Promise<Recovered | null> {
+  // The feed before its run, the order in which opening a run locks them.
+  const { rows } = await tx.execute<{ was: FeedState; reason: string | null }>(sql`
+    with before as (
+      select state, reason from etl.feeds where ${ofFeed(run)} for no key update
+    )
+    update etl.feeds
+    set state = 'running', failure = null, reason = null, poll_again_at = null, updated_at = now()
+    from before
+    where ${ofFeed(run)}
+      and before.state = ${failing}
+      and not exists (
+        select from etl.runs
+        where ${ofFeed(run)} and state = 'open' and id <> ${run.id} and failures_in_a_row > 0
       )
-      update etl.feeds
-      set state = 'running', failure = null, reason = null, poll_again_at = null, updated_at = now()
-      from before
-      where ${ofFeed(run)}
-        and before.state = ${failing}
-        and not exists (
-          select from etl.runs
-          where ${ofFeed(run)} and state = 'open' and id <> ${run.id} and failures_in_a_row > 0
-        )
-      returning before.state as was, before.reason
-    `);
-    await tx.execute(
-      sql`update etl.runs set failures_in_a_row = 0 where id = ${run.id} and failures_in_a_row > 0`,
-    );
-    return rows[0] ?? null;
-  });
+    returning before.state as was, before.reason
+  `);
+  await tx.execute(
+    sql`update etl.runs set failures_in_a_row = 0 where id = ${run.id} and failures_in_a_row > 0`,
+  );
+  return rows[0] ?? null;
 }
 
 /** Keeps schedules from polling a feed for this long. */

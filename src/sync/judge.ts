@@ -23,6 +23,15 @@ export type WalkEnd =
   | { readonly is: 'bound'; readonly bound: Bound }
   | ({ readonly is: 'failed' } & Why);
 
+/** A page ready to be written, and whether the walk ends with it. */
+export interface ReadPage {
+  readonly page: NormalisedPage;
+  readonly end: WalkEnd | null;
+  readonly emptyRun: number;
+  /** The page's body as it is to be archived; null where it is not. */
+  readonly body: Buffer | null;
+}
+
 /**
  * How many empty pages in a row a walk follows. An empty page with a cursor is legal, so a walk
  * goes on, but a service that hands out nothing else must not be followed for ever.

@@ -104,7 +104,7 @@ function readEnvelope(operation: Operation, body: unknown): Envelope {
   const page = envelope.safeParse(body);
   if (!page.success) {
     const detail = `${describe(page.error)}; it begins ${evidence(body)}`;
-    throw new ExplorerError({ failure: 'envelope-invalid', status: null, detail });
+    throw new ExplorerError({ failure: 'envelope-invalid', status: 200, detail });
   }
   const { items, next_page_params: next } = page.data;
   if (next === null || Object.keys(next).length === 0) {

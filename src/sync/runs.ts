@@ -292,11 +292,11 @@ export async function endWalk(
  * not fail, nor one that never arrived at its synthetic cursor: what it was to read is read otherwise.
  */
 export async function endOfWalks(
-  db: Database,
+  tx: Transaction,
   run: RunRow,
 ): Promise<{ readonly failures: readonly Why[]; readonly is_ordered: boolean } | null> {
   const walks = sql`select from etl.walks where run_id = ${run.id}`;
-  const { rows } = await db.execute<{ failures: Why[]; is_ordered: boolean }>(sql`
+  const { rows } = await tx.execute<{ failures: Why[]; is_ordered: boolean }>(sql`
     select not exists (${walks} and not is_ordered) as is_ordered, (
       select coalesce(json_agg(failed), '[]') from (
         select distinct failure, reason from etl.walks

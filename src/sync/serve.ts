@@ -1,13 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { describeDatabaseError } from '../db/failure.ts';
 import { events } from '../db/tables.ts';
-import { type Database, transact } from '../db/transaction.ts';
+import type { Database } from '../db/transaction.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { pruneLedger } from '../lists/prune.ts';
-import type { Lane } from '../lists/tables.ts';
 import { rollUp } from '../rollups/roll.ts';
 import { every } from '../time.ts';
-import { addToCoverage } from './checkpoint.ts';
+import { expireArchive } from './archive.ts';
 import { type ConfiguredLane, dueLanes } from './feeds.ts';
 import { openLane, sendSlice, setSchedules, workOnRuns } from './queue.ts';
 import { noteStopped } from './runs.ts';
@@ -172,67 +171,4 @@ export async function tidyUp(
   if (pages > 0) log.write('archive.expired', { pages });
   const pruned = await pruneLedger(db, ledgerDays, clock(), signal);
   if (pruned.walks > 0) log.write('ledger.pruned', { ...pruned });
-}
-
-/** Bodies per transaction: some 10 MB. */
-const deletedAtOnce = 1_000;
-
-/**
- * Deletes bodies stored more than `days` before `at`, oldest first, in batches, and returns how many. They must be
- * that old by the database's clock too: one wrong clock must not delete what was paid for.
- */
-export async function expireArchive(
-  db: Database,
-  days: number | null,
-  at: Date,
-  signal: AbortSignal,
-): Promise<number> {
-  if (days === null) return 0;
-  let total = 0;
-  while (!signal.aborted) {
-    const deleted = await deleteOldest(db, days, at);
-    total += deleted;
-    if (deleted < deletedAtOnce) break;
-  }
-  return total;
-}
-
-async function deleteOldest(db: Database, days: number, at: Date): Promise<number> {
-  return transact(db, async (tx) => {
-    const { rows } = await tx.execute<{
-      feed: string;
-      lane: Lane;
-      bytes: number;
-      bodies: number;
-    }>(sql`
-      with old as (
-        select page_id from etl.raw_pages
-        where stored_at < least(${at.toISOString()}::timestamptz, now()) - make_interval(days => ${days})
-        order by stored_at
-        limit ${deletedAtOnce}
-        for update skip locked
-      ), gone as (
-        delete from etl.raw_pages using old
-        where raw_pages.page_id = old.page_id
-        returning raw_pages.page_id, octet_length(body) as freed_bytes
-      ), freed as (
-        select walk_id, sum(freed_bytes) as bytes, count(*) as bodies
-        from gone join etl.pages on pages.id = gone.page_id
-        group by walk_id
-      ), noted as (
-        update etl.walks set archived_bytes = archived_bytes - freed.bytes
-        from freed
-        where walks.id = freed.walk_id
-        returning feed, lane, freed.bytes, freed.bodies
-      )
-      select feed, lane, sum(bytes)::float8 as bytes, sum(bodies)::float8 as bodies
-      from noted
-      group by feed, lane
-      order by feed, lane
-    `);
-    for (const { bytes, ...lane } of rows) {
-      await addToCoverage(tx, lane, { archived_bytes: -bytes });
-    }
-    return rows.reduce((sum, { bodies }) => sum + bodies, 0);
-  });
 }

@@ -4,10 +4,11 @@ import type { NewDrift } from '../drift/record.ts';
 import type { OrderKey } from '../lists/operation.ts';
 import { lastPlace } from '../lists/positions.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
-import { checkPage, type ReadPage } from './check.ts';
+import { packBody } from './archive.ts';
+import { checkPage } from './check.ts';
 import { FencedError } from './checkpoint.ts';
-import { commitPages, packBody, type ToCommit } from './commit.ts';
-import type { WalkEnd } from './judge.ts';
+import { commitPages, type ToCommit } from './commit.ts';
+import type { ReadPage, WalkEnd } from './judge.ts';
 import { type PageOrder, timedPlaces } from './order.ts';
 import { normalisePage, type PageReader, requestPage, type Step } from './page.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { expect, test, vi } from 'vitest';
 import { alterPage, type SimulatedChain } from '../../simulator/index.ts';
-import { packBody } from '../../src/sync/commit.ts';
+import { packBody } from '../../src/sync/archive.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { answered, type ServedPage, simulated } from '../harness/explorer.ts';
 import { command, emptyFolder, type Ended, hangMs } from '../harness/process.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { unpackBody } from '../../src/sync/commit.ts';
+import { unpackBody } from '../../src/sync/archive.ts';
 
 /** Characters that URLs, JSON and base64 each write in another way. */
 export const apiKey = 'canaryA+7Qx/w Z=9%"é';

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { readFeeds } from '../../../src/status/facts.ts';
-import { unpackBody } from '../../../src/sync/commit.ts';
+import { expireArchive, unpackBody } from '../../../src/sync/archive.ts';
 import { digest } from '../../../src/sync/page.ts';
-import { expireArchive } from '../../../src/sync/serve.ts';
 import { plainChain } from '../../harness/sync.ts';
 import { archivedCopy } from './archive.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
 import { replayArchive } from '../../../src/replay/replay.ts';
-import { unpackBody } from '../../../src/sync/commit.ts';
+import { unpackBody } from '../../../src/sync/archive.ts';
 import { digest } from '../../../src/sync/page.ts';
 import type { UsedDatabase } from '../../harness/database.ts';
 import { eventually, startProgram } from '../../harness/process.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expireArchive } from '../../../src/sync/serve.ts';
+import { expireArchive } from '../../../src/sync/archive.ts';
 import { batchWorld, fullBatch } from '../../harness/batch-world.ts';
 import { oneEach } from '../../harness/kept.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';

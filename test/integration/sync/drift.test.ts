@@ -186,7 +186,9 @@ test('a page of another shape stops its own feed only, with the evidence', async
     {
       operation: 'factories',
       state: 'degraded',
-      reason: expect.stringMatching(/envelope-invalid: items: .*; it begins \{"data":\[\{.*…\. /),
+      reason: expect.stringMatching(
+        /envelope-invalid: HTTP 200, items: .*; it begins \{"data":\[\{.*…\. /,
+      ),
     },
     { operation: 'user-operations', state: 'idle', reason: null },
   ]);

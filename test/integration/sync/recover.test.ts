@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { type Database, transact } from '../../../src/db/transaction.ts';
 import type { Why } from '../../../src/failure.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
+import type { RunRow } from '../../../src/lists/tables.ts';
 import { beginWork, recover } from '../../../src/sync/failures.ts';
 import { setFeedState } from '../../../src/sync/feeds.ts';
 import { closeRun, countFailure } from '../../../src/sync/runs.ts';
@@ -33,6 +35,8 @@ async function openScene() {
   return { db: engine.db, runs, state };
 }
 
+const recovered = (db: Database, run: RunRow) => transact(db, (tx) => recover(tx, run));
+
 const waiting = { state: 'waiting', ...outOfCredits };
 
 test('a failing feed keeps its state while it is tried again', async () => {
@@ -43,13 +47,13 @@ test('a failing feed keeps its state while it is tried again', async () => {
 
 test('a lane that goes well does not hide the failure of the other', async () => {
   const { db, runs, state } = await openScene();
-  expect(await recover(db, runs.live)).toBeNull();
+  expect(await recovered(db, runs.live)).toBeNull();
   expect(await state()).toEqual(waiting);
 });
 
 test('the lane that was failing ends it', async () => {
   const { db, runs, state } = await openScene();
-  expect(await recover(db, runs.backfill)).toEqual({
+  expect(await recovered(db, runs.backfill)).toEqual({
     was: 'waiting',
     reason: waiting.reason,
   });

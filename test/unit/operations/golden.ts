@@ -9,7 +9,7 @@ import type { ItemRows, Operation } from '../../../src/lists/operation.ts';
 import type { WalkRow } from '../../../src/lists/tables.ts';
 import { addressListNames, type AddressObservation } from '../../../src/load/address.ts';
 import { addresses } from '../../../src/load/tables.ts';
-import type { ReadPage } from '../../../src/sync/check.ts';
+import type { ReadPage } from '../../../src/sync/judge.ts';
 import type { NormalisedPage } from '../../../src/sync/page.ts';
 import { PageQueue, readPages } from '../../../src/sync/walk.ts';
 
