@@ -1,10 +1,9 @@
 import type { SourceOptions } from '../app.ts';
 import { type ChainSettings, requireApiKey, type Settings } from '../config/settings.ts';
 import { isBoundedBy, kindOf } from '../lists/index.ts';
-import type { ScopeBounds } from '../lists/list.ts';
+import type { ScopeBounds, Target } from '../lists/list.ts';
 import { operationNames } from '../lists/registry.ts';
 import { configuredLanes } from '../sync/feeds.ts';
-import type { SyncTarget } from '../sync/once.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
 import { settingsOf } from './database.ts';
 import {
@@ -52,8 +51,8 @@ function historyTargets(
   settings: Settings,
   options: BackfillOptions,
   bounds: ScopeBounds,
-): SyncTarget[] {
-  const lanes: SyncTarget[] = configuredLanes(settings.chains, bounds).filter(
+): Target[] {
+  const lanes: Target[] = configuredLanes(settings.chains, bounds).filter(
     ({ lane }) => lane.lane === 'backfill' && kindOf(lane.operation).hasHistory,
   );
   if (lanes.length === 0) {
@@ -63,7 +62,7 @@ function historyTargets(
     );
   }
   const given = givenBounds(bounds);
-  const isBounded = ({ lane: { operation } }: SyncTarget) =>
+  const isBounded = ({ lane: { operation } }: Target) =>
     given.some((bound) => isBoundedBy(operation, bound));
   if (options.again === undefined) return given.length === 0 ? lanes : lanes.filter(isBounded);
   if (bounds.fromBlock !== undefined || bounds.toBlock !== undefined) {

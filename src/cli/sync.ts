@@ -5,7 +5,7 @@ import { whileCurrent } from '../db/migrate.ts';
 import type { Database } from '../db/transaction.ts';
 import { failures } from '../failure.ts';
 import { feedName } from '../lists/feed.ts';
-import type { ScopeBounds } from '../lists/list.ts';
+import type { ScopeBounds, Target } from '../lists/list.ts';
 import type { Log } from '../log.ts';
 import { printable } from '../printable.ts';
 import { sum } from '../status/estimate.ts';
@@ -14,7 +14,7 @@ import { clock } from '../status/reasons.ts';
 import { count, failureOrNull, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { configuredFeeds, configuredLanes, reconcileTargets, withTargets } from '../sync/feeds.ts';
-import { syncOnce, type SyncResult, type SyncTarget } from '../sync/once.ts';
+import { syncOnce, type SyncResult } from '../sync/once.ts';
 import { sumUp, tidyUp } from '../sync/serve.ts';
 import { fit, type Look, paint, prose } from '../terminal/layout.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
@@ -95,7 +95,7 @@ async function sync(context: Context, options: ChosenFeeds & ScopeBounds & Sourc
 interface Work {
   readonly settings: Settings;
   readonly bounds: ScopeBounds;
-  readonly targets: (aimed: Settings) => readonly SyncTarget[];
+  readonly targets: (aimed: Settings) => readonly Target[];
 }
 
 /** Migrates the database, syncs the lanes, and prints the result. */
@@ -129,7 +129,7 @@ export async function syncTargets(
   options: SourceOptions,
   work: Pick<Work, 'settings'> & { readonly bounds?: ScopeBounds; readonly screen?: Screen },
   database: OpenDatabase,
-  targets: readonly SyncTarget[],
+  targets: readonly Target[],
 ): Promise<SyncResult[]> {
   const { settings, bounds = {}, screen = await openScreen(context) } = work;
   const log = logOf(context, (line) => screen.write(line));

@@ -8,15 +8,7 @@ import type { Log } from '../log.ts';
 import { beginWork, failureOf, type FeedFailure, recover, type Recovered } from './failures.ts';
 import { setFeedState } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
-import {
-  closeRun,
-  currentRun,
-  endOfWalks,
-  endWalk,
-  lockFeed,
-  otherRuns,
-  takeWalk,
-} from './runs.ts';
+import { closeRun, currentRun, endOfRun, endWalk, lockFeed, takeWalk } from './runs.ts';
 import {
   linkAbort,
   runWalk,
@@ -77,10 +69,8 @@ interface Slice {
   found: 'nothing' | 'wait' | null;
   /** Resolves when a commit may leave something to begin. */
   news: PromiseWithResolvers<void>;
-  /** How many commits did. */
-  arrivals: number;
-  /** How many walks have come to rest in it. */
-  ended: number;
+  /** How many commits did, and how many walks have come to rest in it. */
+  changes: number;
   pages: number;
   /** `pages` at the last search. */
   searchedAt: number;
@@ -117,8 +107,7 @@ export async function advance(
     stop: null,
     found: null,
     news: Promise.withResolvers(),
-    arrivals: 0,
-    ended: 0,
+    changes: 0,
     pages: 0,
     searchedAt: 0,
   };
@@ -126,14 +115,6 @@ export async function advance(
   await workOnWalks(lane, slice, width, dependencies, signal);
   await slice.recovering;
   return conclude(lane, slice, dependencies, signal);
-}
-
-/** Ends the feed's failure with the first page that a slice commits. */
-async function recoverFeed(lane: FeedLane, { run }: Slice, dependencies: AdvanceDependencies) {
-  const { db } = dependencies;
-  // Where it can't be noted, the database is gone, and the next slice's first page notes it.
-  const recovered = await transact(db, (tx) => recover(tx, run)).catch(() => null);
-  noteRecovered(lane, recovered, dependencies);
 }
 
 function noteRecovered(
@@ -196,7 +177,7 @@ async function findWalk(
   slice: Slice,
   { db, clock, origin }: AdvanceDependencies,
 ): Promise<HeldWalk | null> {
-  const { ended, arrivals } = slice;
+  const { changes } = slice;
   slice.searchedAt = slice.pages;
   const walk = await takeWalk(db, slice.run, {
     held: [...slice.held],
@@ -207,11 +188,9 @@ async function findWalk(
     slice.held.add(walk.id);
     return walk;
   }
-  // What has come meanwhile may leave something to begin, which this search could not see.
-  const isNewEnd = ended !== slice.ended;
   if (walk === 'source-mismatch') slice.stop = { is: walk, run: slice.run };
-  else if (walk === 'wait') slice.found = isNewEnd || arrivals !== slice.arrivals ? null : walk;
-  else slice.found = isNewEnd ? null : 'nothing';
+  // What has come meanwhile may leave something to begin, which this search could not see.
+  else slice.found = changes === slice.changes ? (walk ?? 'nothing') : null;
   return null;
 }
 
@@ -222,6 +201,7 @@ async function workOn(
   dependencies: AdvanceDependencies,
   signal: AbortSignal,
 ): Promise<void> {
+  const { db } = dependencies;
   const outcome = await runWalk(
     walk,
     {
@@ -229,23 +209,28 @@ async function workOn(
       operation: operations[lane.operation],
       budget: slice.budget,
       onCommit: (progress) => {
+        dependencies.onCommit(lane, progress);
         slice.pages += progress.pages;
         if (isWorthSearching(slice, progress)) {
-          slice.arrivals += 1;
+          slice.changes += 1;
           if (slice.found === 'wait') slice.found = null;
           slice.news.resolve();
         }
-        if (slice.isFailing) slice.recovering ??= recoverFeed(lane, slice, dependencies);
-        dependencies.onCommit(lane, progress);
+        if (!slice.isFailing) return;
+        slice.recovering ??= transact(db, (tx) => recover(tx, slice.run)).then(
+          (recovered) => noteRecovered(lane, recovered, dependencies),
+          // The database is gone; the next slice's first page notes it.
+          () => undefined,
+        );
       },
     },
     signal,
   );
   if (outcome.is === 'fenced') fence(slice);
-  if (outcome.is === 'failure') await handleFailure(dependencies.db, slice, outcome);
+  if (outcome.is === 'failure') await handleFailure(db, slice, outcome);
   // Ended, it is never taken again; a numbered list has thousands in a slice.
   if (outcome.is === 'ended') slice.held.delete(walk.id);
-  slice.ended += 1;
+  slice.changes += 1;
   slice.found = null;
 }
 
@@ -301,19 +286,17 @@ async function closeIfEnded(tx: Transaction, lane: FeedLane, { run, isFailing, p
   // The feed before its run, in the order in which opening a run locks them. Of two runs that end at the same
   // moment, the second one sees that the first has.
   await lockFeed(tx, lane);
-  const walks = await endOfWalks(tx, run);
-  if (walks === null) return null;
-  const { failures: failed, is_ordered } = walks;
-  const [first] = failed;
-  const why = first && { ...first, reason: failed.map(({ reason }) => reason).join('; ') };
+  const end = await endOfRun(tx, run);
+  if (end === null) return null;
+  const [first] = end.failures;
+  const why = first && { ...first, reason: end.failures.map(({ reason }) => reason).join('; ') };
   // A run that found nothing to request has gone well too.
   const recovered = !why && isFailing && pages === 0 ? await recover(tx, run) : null;
-  const others = await otherRuns(tx, run);
   if (why) await setFeedState(tx, lane, 'failed', why);
-  else if (!others.areFailing) {
-    if (!is_ordered) await setFeedState(tx, lane, 'unordered', unordered);
-    else await setFeedState(tx, lane, others.areOpen ? 'running' : 'idle');
+  else if (!end.others_failing) {
+    if (!end.is_ordered) await setFeedState(tx, lane, 'unordered', unordered);
+    else await setFeedState(tx, lane, end.others_open ? 'running' : 'idle');
   }
   await closeRun(tx, run, why ? 'failed' : 'finished', why ?? null);
-  return { failures: failed, recovered };
+  return { failures: end.failures, recovered };
 }

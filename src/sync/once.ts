@@ -10,13 +10,11 @@ import { keyOf, openLane, sendSlice } from './queue.ts';
 import { noteStopped } from './runs.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 
-export type SyncTarget = Target;
-
 /**
  * A target's end and this process's work; state `open`: interrupted. Quarantine and schema drift are those of the
  * whole run.
  */
-export interface SyncResult extends SyncTarget, RunResult, LaneCounts {
+export interface SyncResult extends Target, RunResult, LaneCounts {
   readonly feed: string;
 }
 
@@ -32,7 +30,7 @@ export type SyncOptions = Omit<WorkerOptions, 'works' | 'onFailure'>;
 
 /** Brings lanes up to date once, beside other workers: returns when the run of each is closed. */
 export async function syncOnce(
-  targets: readonly SyncTarget[],
+  targets: readonly Target[],
   options: SyncOptions,
   signal: AbortSignal,
 ): Promise<SyncResult[]> {
@@ -81,13 +79,13 @@ export async function syncOnce(
   });
 }
 
-interface OpenTarget extends SyncTarget {
+interface OpenTarget extends Target {
   readonly isJoined: boolean;
 }
 
 /** Opens a run for each target with work, live first: what a live walk will read is no gap. */
 async function openDue(
-  targets: readonly SyncTarget[],
+  targets: readonly Target[],
   { db, boss, clock }: SyncOptions,
 ): Promise<Map<number, OpenTarget>> {
   const opened = new Map<number, OpenTarget>();
@@ -101,7 +99,7 @@ async function openDue(
 }
 
 async function untilClosed(
-  ids: ReadonlyMap<number, SyncTarget>,
+  ids: ReadonlyMap<number, Target>,
   { db, boss, now }: SyncOptions,
   signal: AbortSignal,
 ): Promise<void> {

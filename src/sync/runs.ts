@@ -168,17 +168,6 @@ export async function countFailure(
   return rows[0]?.failures_in_a_row ?? 1;
 }
 
-/** Whether other runs of the feed are open too, or failing: its state then stays until they succeed. */
-export async function otherRuns(tx: Transaction, run: RunRow) {
-  const { rows } = await tx.execute<{ are_open: boolean; are_failing: boolean }>(sql`
-    select count(*) > 0 as are_open,
-           coalesce(bool_or(failures_in_a_row > 0), false) as are_failing
-    from etl.runs
-    where ${ofFeed(run)} and state = 'open' and id <> ${run.id}
-  `);
-  return { areOpen: rows[0]?.are_open === true, areFailing: rows[0]?.are_failing === true };
-}
-
 /** Who takes a walk, and when. */
 interface Taker {
   /** Walks that this worker is on already. */
@@ -287,17 +276,24 @@ export async function endWalk(
   return rows.length > 0;
 }
 
+/** What is known of a run when its walks have ended. */
+interface RunEnd {
+  /** Why walks failed, each reason once. */
+  readonly failures: readonly Why[];
+  readonly is_ordered: boolean;
+  /** Whether other runs of the feed are open: its state is then theirs while one fails. */
+  readonly others_open: boolean;
+  readonly others_failing: boolean;
+}
+
 /**
- * How a run's walks ended, each failure once; null while one is running. One that was read again from the beginning did
- * not fail, nor one that never arrived at its synthetic cursor: what it was to read is read otherwise.
+ * How a run's walks ended; null while one is running. One that was read again from the beginning did not fail, nor one
+ * that never arrived at its synthetic cursor: what it was to read is read otherwise.
  */
-export async function endOfWalks(
-  tx: Transaction,
-  run: RunRow,
-): Promise<{ readonly failures: readonly Why[]; readonly is_ordered: boolean } | null> {
+export async function endOfRun(tx: Transaction, run: RunRow): Promise<RunEnd | null> {
   const walks = sql`select from etl.walks where run_id = ${run.id}`;
-  const { rows } = await tx.execute<{ failures: Why[]; is_ordered: boolean }>(sql`
-    select not exists (${walks} and not is_ordered) as is_ordered, (
+  const { rows } = await tx.execute<RunEnd & Record<string, unknown>>(sql`
+    select (
       select coalesce(json_agg(failed), '[]') from (
         select distinct failure, reason from etl.walks
         where run_id = ${run.id} and state in ('failed', 'abandoned')
@@ -306,8 +302,13 @@ export async function endOfWalks(
         order by reason
         limit 10
       ) as failed
-    ) as failures
-    where not exists (${walks} and state = 'running')
+    ) as failures,
+      not exists (${walks} and not is_ordered) as is_ordered,
+      count(*) > 0 as others_open,
+      coalesce(bool_or(failures_in_a_row > 0), false) as others_failing
+    from etl.runs
+    where ${ofFeed(run)} and state = 'open' and id <> ${run.id}
+    having not exists (${walks} and state = 'running')
   `);
   return rows[0] ?? null;
 }

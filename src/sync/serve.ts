@@ -61,9 +61,8 @@ export async function serve(
 const pollIntervalMs = 2_000;
 
 /**
- * Until the signal aborts, queues a slice for each lane whose run is open. Where a job is there already nothing happens; where it was lost, with the
- * process that held it or because a run was opened at the moment the lane's last slice ended, the
- * lane goes on.
+ * Queues a slice for each lane whose run is open, until the signal aborts. Its job may be lost: with the process that
+ * held it, or because the run was opened at the moment the lane's last slice ended.
  */
 async function checkRegularly(
   options: ServeOptions,
@@ -84,7 +83,7 @@ async function checkRegularly(
   });
 }
 
-/** Lanes whose run is open: their job may have been lost with the process that held it. One that was let go of is due. */
+/** Lanes whose run is open. One that was let go of is due. */
 async function openLanes(db: Database): Promise<FeedLane[]> {
   const { rows } = await db.execute<{ lane: FeedLane }>(sql`
     with taken_on as (

@@ -152,7 +152,7 @@ async function conclude(
     case 'failure':
       return rest(job, outcome, dependencies);
     case 'source-mismatch':
-      return leave(job, outcome.run, dependencies);
+      return leaveToOthers(job, outcome.run, dependencies);
     case 'closed':
       for (const { failure, reason } of outcome.failures) {
         const failed = { ...nameOf(job.data), state: 'failed', failure, reason };
@@ -178,7 +178,7 @@ async function logTotals(
 }
 
 /** Leaves a lane to the processes that use the explorer of its feed. */
-async function leave(
+async function leaveToOthers(
   job: JobWithMetadata<FeedLane>,
   run: RunRow,
   dependencies: SliceDependencies,

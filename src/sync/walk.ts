@@ -211,7 +211,7 @@ export class PageQueue<Page> {
    * @returns false when the queue was closed and the page not taken
    */
   async push(page: Page, bytes = 0): Promise<boolean> {
-    while (this.#isFull() && !this.#closed) await this.#change();
+    while (this.#isFull() && !this.#closed) await this.#changed.promise;
     if (this.#closed) return false;
     this.#pages.push(page);
     this.#bytes += bytes;
@@ -228,7 +228,7 @@ export class PageQueue<Page> {
   async takeAll(gathering?: (signal: AbortSignal) => Promise<unknown>): Promise<Page[]> {
     this.#isIdle = true;
     if (this.#pages.length === 0) this.#wake();
-    while (this.#pages.length === 0 && !this.#closed) await this.#change();
+    while (this.#pages.length === 0 && !this.#closed) await this.#changed.promise;
     if (gathering !== undefined) await this.#gather(gathering);
     this.#isIdle = false;
     const pages = this.#pages;
@@ -246,7 +246,7 @@ export class PageQueue<Page> {
     };
     const over = gathering(ending.signal).then(end, end);
     const isRipe = () => isOver || this.#closed || this.#awaited > 0 || this.#isFull();
-    while (!isRipe()) await Promise.race([over, this.#change()]);
+    while (!isRipe()) await Promise.race([over, this.#changed.promise]);
     ending.abort();
   }
 
@@ -254,7 +254,7 @@ export class PageQueue<Page> {
   async drained(): Promise<void> {
     this.#awaited += 1;
     this.#wake();
-    while (!this.#closed && (this.#pages.length > 0 || !this.#isIdle)) await this.#change();
+    while (!this.#closed && (this.#pages.length > 0 || !this.#isIdle)) await this.#changed.promise;
     this.#awaited -= 1;
   }
 
@@ -266,10 +266,6 @@ export class PageQueue<Page> {
 
   #isFull(): boolean {
     return this.#pages.length >= this.#limit || this.#bytes >= this.#mostBytes;
-  }
-
-  #change(): Promise<void> {
-    return this.#changed.promise;
   }
 
   #wake(): void {

@@ -1,12 +1,11 @@
 import { onTestFinished } from 'vitest';
 import type { Engine } from '../../src/app.ts';
 import type { FeedLane } from '../../src/lists/feed.ts';
-import type { Occasion } from '../../src/lists/list.ts';
+import type { Occasion, Target } from '../../src/lists/list.ts';
 import { operations } from '../../src/lists/registry.ts';
 import type { HeldWalk, RunRow, RunScope } from '../../src/lists/tables.ts';
 import { advance, type AdvanceDependencies } from '../../src/sync/advance.ts';
 import { atOnce, configuredLanes, dueLanes } from '../../src/sync/feeds.ts';
-import type { SyncTarget } from '../../src/sync/once.ts';
 import type { SliceBudget } from '../../src/sync/page.ts';
 import { currentRun, openRun, takeWalk } from '../../src/sync/runs.ts';
 import { runWalk, type WalkOutcome } from '../../src/sync/walk.ts';
@@ -32,7 +31,7 @@ export async function openRunner(database: UsedDatabase, run: SyncRun) {
     lanes: configuredLanes(settingsFor(run).chains, run),
     /** Works on what is due at a time, to its end. @returns how each run ended, in the order of the targets */
     async run(
-      targets: readonly SyncTarget[],
+      targets: readonly Target[],
       at: Date,
       occasion: Occasion,
       budgetOf: () => SliceWork = () => pageBudget(Infinity),

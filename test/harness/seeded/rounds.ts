@@ -4,6 +4,7 @@ import { PgDatabase, PgDialect } from 'drizzle-orm/pg-core';
 import { Client, type Pool } from 'pg';
 import { createPool, withSettings } from '../../../src/db/pool.ts';
 import { feedName } from '../../../src/lists/feed.ts';
+import type { Target } from '../../../src/lists/list.ts';
 import { pruneLedger } from '../../../src/lists/prune.ts';
 import type { Lane } from '../../../src/lists/tables.ts';
 import { readCoverage, readStrips } from '../../../src/status/coverage.ts';
@@ -13,7 +14,7 @@ import { readStatus } from '../../../src/status/status.ts';
 import { traceTerm } from '../../../src/status/trace.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { configuredLanes, dueLanes } from '../../../src/sync/feeds.ts';
-import { syncOnce, type SyncTarget } from '../../../src/sync/once.ts';
+import { syncOnce } from '../../../src/sync/once.ts';
 import { openComposed } from '../sync.ts';
 import { exploreSeeded, seededSettings, type Size } from './lists.ts';
 
@@ -137,7 +138,7 @@ export interface Round {
 }
 
 /** What `backfill --from-block --to-block` asks for: a few blocks within the gap that a poll left. */
-async function rangeInGap(pool: Pick<Pool, 'query'>): Promise<SyncTarget> {
+async function rangeInGap(pool: Pick<Pool, 'query'>): Promise<Target> {
   const { rows } = await pool.query<{ middle: number }>(
     `select (from_block + (to_block - from_block) / 2)::float8 as middle
      from explorer.gaps where operation = 'user-operations'
@@ -219,7 +220,7 @@ export async function goRound(seededUrl: string, size: Size, onRound: (round: Ro
   await reports();
   await round('due', () => dueLanes(db, lanes, 'schedule', engine.clock()));
   const { signal } = new AbortController();
-  const work = (target: SyncTarget) => syncOnce([target], engine, signal);
+  const work = (target: Target) => syncOnce([target], engine, signal);
   const lanesOf = async (name: Lane) => {
     for (const target of lanes.filter(({ lane }) => lane.lane === name)) {
       await round(`${name} lane of ${feedName(target.lane)}`, () => work(target));

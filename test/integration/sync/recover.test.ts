@@ -26,12 +26,8 @@ async function openScene() {
   };
   await countFailure(engine.db, runs.backfill, false);
   await setFeedState(engine.db, backfill, 'waiting', outOfCredits);
-  const state = async () => {
-    const rows = await database.query(
-      "select state, failure, reason from etl.feeds where feed = '10/user-operations'",
-    );
-    return rows[0];
-  };
+  const stored = "select state, failure, reason from etl.feeds where feed = '10/user-operations'";
+  const state = async () => (await database.query(stored))[0];
   return { db: engine.db, runs, state };
 }
 
@@ -53,10 +49,7 @@ test('a lane that goes well does not hide the failure of the other', async () =>
 
 test('the lane that was failing ends it', async () => {
   const { db, runs, state } = await openScene();
-  expect(await recovered(db, runs.backfill)).toEqual({
-    was: 'waiting',
-    reason: waiting.reason,
-  });
+  expect(await recovered(db, runs.backfill)).toEqual({ was: 'waiting', reason: waiting.reason });
   expect(await state()).toEqual({ state: 'running', failure: null, reason: null });
 });
 
