@@ -46,7 +46,7 @@ const writing = {
   /** Sixteen of the service's pages are 1 MB. */
   readAheadBytes: 4 * 1024 * 1024,
   /** What a kill may additionally lose, and how much later a long walk's rows appear. */
-  gatherMs: 250,
+  gatherMs: 1_000,
 };
 /** Per process: several feeds wait for the network at once. */
 const slicesAtOnce = 8;
