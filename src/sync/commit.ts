@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
-import { type NewDrift, recordDrift } from '../drift/record.ts';
+import { type NewDrift, recordDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { lockEnds } from '../lists/feed.ts';
 import { kinds } from '../lists/index.ts';

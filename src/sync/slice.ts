@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
-import type { NewDrift } from '../drift/record.ts';
+import type { NewDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { type FailureRule, failures } from '../failure.ts';
 import { type FeedLane, feedName, type FeedState, ofLane } from '../lists/feed.ts';

@@ -1,6 +1,6 @@
 import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NewDrift } from '../drift/record.ts';
+import type { NewDrift } from '../drift/drift.ts';
 import type { OrderKey } from '../lists/operation.ts';
 import { lastPlace } from '../lists/positions.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
