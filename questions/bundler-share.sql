@@ -12,12 +12,13 @@ with period as materialized (
   from explorer.freshness
   where operation = 'bundles' and (:chain::bigint is null or chain_id = :chain)
 ), sent as (
-  select chain_id, bundler_hash, count(*) as operations, count(*) filter (where not status) as failed,
+  select chain_id, bundler as bundler_hash, count(*) as operations,
+         count(*) filter (where not success) as failed,
          round(100.0 * count(*) / sum(count(*)) over (partition by chain_id), 1) as percent
   from explorer.operations_enriched
-  where timestamp between (select since from period) and (select newest from period)
+  where block_time between (select since from period) and (select newest from period)
     and (:chain::bigint is null or chain_id = :chain)
-  group by chain_id, bundler_hash
+  group by chain_id, bundler
 )
 select sent.chain_id, bundler_hash, name, operations, percent, failed,
        round(100.0 * failed / operations, 1) as failed_percent

@@ -11,11 +11,11 @@ with period as materialized (
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
 )
-select extract(hour from timestamp at time zone 'UTC')::int as hour, chain_id,
+select extract(hour from block_time at time zone 'UTC')::int as hour, chain_id,
        count(*) as operations,
        round(100 * count(*) / sum(count(*)) over (partition by chain_id), 1) as percent
 from explorer.operations_enriched
-where timestamp between (select since from period) and (select newest from period)
+where block_time between (select since from period) and (select newest from period)
   and (:chain::bigint is null or chain_id = :chain)
 group by hour, chain_id
 order by operations desc, chain_id, hour;

@@ -10,11 +10,11 @@ with period as materialized (
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
 )
-select date_trunc('week', timestamp at time zone 'UTC')::date as week, chain_id, count(*) as operations,
+select date_trunc('week', block_time at time zone 'UTC')::date as week, chain_id, count(*) as operations,
        count(*) filter (where sender_kind = 'eip7702') as eip7702,
        round(100.0 * count(*) filter (where sender_kind = 'eip7702') / count(*), 1) as percent
 from explorer.operations_enriched
-where timestamp >= (select since::timestamp at time zone 'UTC' from period)
+where block_time >= (select since::timestamp at time zone 'UTC' from period)
   and (:chain::bigint is null or chain_id = :chain)
 group by week, chain_id
 order by week desc, chain_id;

@@ -12,21 +12,21 @@ with period as materialized (
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
 )
-, sender as (
-  select chain_id, address_hash, count(*) as operations,
-         count(*) filter (where not status) as failed,
+, busiest as (
+  select chain_id, sender as address_hash, count(*) as operations,
+         count(*) filter (where not success) as failed,
          sum(fee) as fee
   from explorer.operations_enriched
-  where timestamp between (select since from period) and (select newest from period)
+  where block_time between (select since from period) and (select newest from period)
     and (:chain::bigint is null or chain_id = :chain)
-    and address_hash is not null
-  group by chain_id, address_hash
-  order by operations desc, chain_id, address_hash
+    and sender is not null
+  group by chain_id, sender
+  order by operations desc, chain_id, sender
   limit :limit
 )
-select sender.chain_id, sender.address_hash, addresses.name, operations, failed,
+select busiest.chain_id, address_hash, addresses.name, operations, failed,
        round(fee * ('1e-' || native_decimals)::numeric, 6) as fee_native, native_symbol
-from sender
-left join explorer.chains on chains.chain_id = sender.chain_id
-left join explorer.addresses on (addresses.chain_id, hash) = (sender.chain_id, sender.address_hash)
-order by operations desc, sender.chain_id, sender.address_hash;
+from busiest
+left join explorer.chains on chains.chain_id = busiest.chain_id
+left join explorer.addresses on (addresses.chain_id, hash) = (busiest.chain_id, address_hash)
+order by operations desc, busiest.chain_id, address_hash;

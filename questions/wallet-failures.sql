@@ -10,10 +10,10 @@ with period as materialized (
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
 )
-select sender_kind, chain_id, count(*) as operations, count(*) filter (where not status) as failed,
-       round(100.0 * count(*) filter (where not status) / count(*), 1) as failed_percent
+select sender_kind, chain_id, count(*) as operations, count(*) filter (where not success) as failed,
+       round(100.0 * count(*) filter (where not success) / count(*), 1) as failed_percent
 from explorer.operations_enriched
-where timestamp >= (select since::timestamp at time zone 'UTC' from period)
+where block_time >= (select since::timestamp at time zone 'UTC' from period)
   and (:chain::bigint is null or chain_id = :chain)
 group by sender_kind, chain_id
 order by failed_percent desc, operations desc, chain_id, sender_kind;

@@ -106,13 +106,14 @@ export const userOperations = dashboard({
     rows({
       title: 'The newest operations',
       about: 'Within the time that is shown.',
-      sql: `select timestamp, chain_name as chain, hash, coalesce(sender_name, address_hash) as sender,
-         entry_point_version as version, status, fee_native::float8 as fee_native,
-         operations.native_symbol, explorer_url || '/op/' || hash as link
+      sql: `select block_time as timestamp, blockchain as chain, userop_hash as hash,
+         coalesce(sender_name, sender) as sender,
+         entry_point_version as version, success as status, fee_native::float8 as fee_native,
+         operations.native_symbol, explorer_url || '/op/' || userop_hash as link
   from explorer.operations_enriched as operations
   join explorer.chains using (chain_id)
-  where $__timeFilter(timestamp) and chain_id in ($chain)
-  order by timestamp desc
+  where $__timeFilter(block_time) and chain_id in ($chain)
+  order by block_time desc
   limit 50`,
     }),
   ],

@@ -258,7 +258,7 @@ comment on column explorer.read_batches.first_seen_at is 'When the row was first
 comment on column explorer.read_batches.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.read_batches.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 
-comment on table explorer.user_operations is 'User operations of account abstraction (ERC-4337), one row for each hash. Source: /proxy/account-abstraction/operations.';
+comment on table explorer.user_operations is 'User operations of account abstraction (ERC-4337), one row for each hash. Source: /proxy/account-abstraction/operations. That list lacks paymaster, gas and nonce: the event UserOperationEvent in transaction_hash has them, and the API''s /proxy/account-abstraction/operations/{hash}; explorer.paymasters has their counts.';
 comment on column explorer.user_operations.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.user_operations.hash is 'Hash of the user operation, its identity; API field hash. Lower-case hex with 0x, 32 bytes.';
 comment on column explorer.user_operations.block_number is 'Height of the block that includes it; API field block_number, a string there. Null: not reported.';

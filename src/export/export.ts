@@ -34,7 +34,7 @@ export async function relationSources(
   >(
     `select table_name as name,
             coalesce(max('r.chain_id') filter (where column_name = 'chain_id'), 'null::bigint') as chain,
-            coalesce(max('r."timestamp"') filter (where column_name = 'timestamp'), 'null::timestamptz') as time,
+            coalesce(max(format('r.%I', column_name)) filter (where column_name in ('timestamp', 'block_time')), 'null::timestamptz') as time,
             string_agg(format('r.%I', column_name), ', ' order by position) filter (where column_name !~ 'page_id$') as fields,
             coalesce(string_agg(format(', r.%1$I::float8 / power(10, native_decimals) as %1$s_native', column_name), ''
                                 order by position) filter (where unit = 'wei' and kind = 'table')

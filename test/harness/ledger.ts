@@ -108,19 +108,19 @@ export const ledgerFaults = (pool: Pool, ended: 'ended' | 'under-way') =>
 /** The views that are summed up beforehand, each by what it says it is. */
 const meanings = {
   operations_daily: `
-    select chain_id, (timestamp at time zone 'UTC')::date as day, entry_point_version,
-           count(*) as operations, count(*) filter (where status = false) as failed,
-           count(distinct address_hash) as senders, sum(fee_native) as fee_native, min(native_symbol) as native_symbol
+    select chain_id, (block_time at time zone 'UTC')::date as day, entry_point_version,
+           count(*) as operations, count(*) filter (where success = false) as failed,
+           count(distinct sender) as senders, sum(fee_native) as fee_native, min(native_symbol) as native_symbol
     from explorer.operations_enriched
-    where timestamp is not null
+    where block_time is not null
     group by 1, 2, 3`,
   senders: `
-    select op.chain_id, op.address_hash, max(coalesce(name, ens_domain_name)) as name,
-           min(timestamp), max(timestamp), count(*), count(*) filter (where status = false),
+    select op.chain_id, op.sender, max(coalesce(name, ens_domain_name)) as name,
+           min(block_time), max(block_time), count(*), count(*) filter (where success = false),
            sum(fee_native), min(native_symbol)
     from explorer.operations_enriched as op
-    left join explorer.addresses on addresses.chain_id = op.chain_id and addresses.hash = op.address_hash
-    where op.address_hash is not null
+    left join explorer.addresses on addresses.chain_id = op.chain_id and addresses.hash = op.sender
+    where op.sender is not null
     group by 1, 2`,
   chain_daily: `
     select chain_id, (timestamp at time zone 'UTC')::date, count(*), sum(transactions_count), sum(gas_used),

@@ -1,11 +1,13 @@
 create or replace view explorer.operations_enriched as
-select op.chain_id, chains.name as chain_name, op.hash, op.timestamp, op.timestamp_source,
-       op.block_number, blocks.optimism_batch_number, op.transaction_hash, op.status,
-       op.address_hash, coalesce(sender.name, sender.ens_domain_name) as sender_name,
+select op.chain_id, chains.name as blockchain, op.hash as userop_hash, op.timestamp as block_time,
+       op.timestamp_source as block_time_source, op.block_number, blocks.optimism_batch_number,
+       op.transaction_hash as tx_hash, op.status as success, op.address_hash as sender,
+       coalesce(sender.name, sender.ens_domain_name) as sender_name,
        case when sender.proxy_type is not null then sender.proxy_type
             when sender.is_contract then 'contract'
             when not sender.is_contract then 'account' end as sender_kind,
-       op.entry_point_hash, coalesce(entry_point.name, entry_point.ens_domain_name) as entry_point_name,
+       op.entry_point_hash as entry_point,
+       coalesce(entry_point.name, entry_point.ens_domain_name) as entry_point_name,
        case when entry_point.proxy_type is not null then entry_point.proxy_type
             when entry_point.is_contract then 'contract'
             when not entry_point.is_contract then 'account' end as entry_point_kind,
@@ -27,7 +29,7 @@ select op.chain_id, chains.name as chain_name, op.hash, op.timestamp, op.timesta
          where bundle.chain_id = op.chain_id and bundle.removed_at is null
            and bundle.transaction_hash = op.transaction_hash collate "C"
          having min(bundle.bundler_hash) = max(bundle.bundler_hash)
-       ) as bundler_hash
+       ) as bundler
 from etl.timed_operations as op
 left join explorer.chains on chains.chain_id = op.chain_id
 left join explorer.addresses as sender
@@ -36,20 +38,20 @@ left join explorer.addresses as entry_point
   on entry_point.chain_id = op.chain_id and entry_point.hash = op.entry_point_hash
 left join explorer.blocks on blocks.chain_id = op.chain_id and blocks.height = op.block_number;
 
-comment on view explorer.operations_enriched is 'User operations that are in their list, one row each: with a time where one is known, the fee in the chain''s own currency, and names.';
+comment on view explorer.operations_enriched is 'User operations that are in their list, one row each: with a time where one is known, the fee in the chain''s own currency, and names. Columns have the names of Dune''s tables.';
 comment on column explorer.operations_enriched.chain_id is 'Number of the chain.';
-comment on column explorer.operations_enriched.chain_name is 'Name of the chain, as configured.';
-comment on column explorer.operations_enriched.hash is 'Hash of the operation.';
-comment on column explorer.operations_enriched.timestamp is 'When it was executed, UTC: its own time, or the one of its block. Null: neither is known.';
-comment on column explorer.operations_enriched.timestamp_source is 'Who reports the time. operation: itself. block: its block, from optimism-batch-blocks. sibling: another operation in the same block. Null: none.';
+comment on column explorer.operations_enriched.blockchain is 'Name of the chain, as configured.';
+comment on column explorer.operations_enriched.userop_hash is 'Hash of the operation.';
+comment on column explorer.operations_enriched.block_time is 'When it was executed, UTC: its own time, or the one of its block. Null: neither is known.';
+comment on column explorer.operations_enriched.block_time_source is 'Who reports the time. operation: itself. block: its block, from optimism-batch-blocks. sibling: another operation in the same block. Null: none.';
 comment on column explorer.operations_enriched.block_number is 'Height of its block. Null: not reported.';
 comment on column explorer.operations_enriched.optimism_batch_number is 'Optimism batch of its block. Null: the block was not read, or is in no batch.';
-comment on column explorer.operations_enriched.transaction_hash is 'Hash of the transaction that executed it. Null: not reported.';
-comment on column explorer.operations_enriched.status is 'Whether it succeeded. Null: not reported.';
-comment on column explorer.operations_enriched.address_hash is 'Its sender, the smart account: explorer.addresses.hash. Null: not reported.';
+comment on column explorer.operations_enriched.tx_hash is 'Hash of the transaction that executed it. Null: not reported.';
+comment on column explorer.operations_enriched.success is 'Whether it succeeded. Null: not reported.';
+comment on column explorer.operations_enriched.sender is 'Its sender, the smart account: explorer.addresses.hash. Null: not reported.';
 comment on column explorer.operations_enriched.sender_name is 'Name of the sender, else its ENS domain. Null: it has neither.';
 comment on column explorer.operations_enriched.sender_kind is 'What the sender is: its kind of proxy, such as eip7702, else contract, else account. Null: not reported.';
-comment on column explorer.operations_enriched.entry_point_hash is 'Entry point contract: explorer.addresses.hash. Null: not reported.';
+comment on column explorer.operations_enriched.entry_point is 'Entry point contract: explorer.addresses.hash. Null: not reported.';
 comment on column explorer.operations_enriched.entry_point_name is 'Name of the entry point, else its ENS domain. Null: it has neither.';
 comment on column explorer.operations_enriched.entry_point_kind is 'What the entry point is, as sender_kind. Null: not reported.';
 comment on column explorer.operations_enriched.entry_point_version is 'Version of the entry point, such as v0.7. Null: not reported.';
@@ -60,4 +62,4 @@ comment on column explorer.operations_enriched.lateness is 'How much later than 
 comment on column explorer.operations_enriched.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.operations_enriched.updated_at is 'When the row last changed, by the database''s clock.';
 comment on column explorer.operations_enriched.page_id is 'Page that last changed the row: explorer.provenance.page_id.';
-comment on column explorer.operations_enriched.bundler_hash is 'Bundler of its transaction, from bundles: explorer.addresses.hash. Null: not read, or several.';
+comment on column explorer.operations_enriched.bundler is 'Bundler of its transaction, from bundles: explorer.addresses.hash. Null: not read, or several.';

@@ -117,7 +117,7 @@ test('each listed batch has its delay to L1, by its last block or an operation i
   expect(await delays()).toEqual([{ listed: 8, known: 8, of_block: 7 }]);
 });
 
-test('an operation is told with its batch, its names and its lateness', async () => {
+test('an operation has its batch, names and lateness, in columns named as in Dune', async () => {
   const { query } = await copied();
   await query(`
     insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
@@ -128,13 +128,15 @@ test('an operation is told with its batch, its names and its lateness', async ()
       select address_hash from explorer.user_operations order by hash limit 1
     )`);
   const [first] = await query(`
-    select enriched.*, raw.fee = fee_native * 1e18 as is_exact, raw.timestamp = enriched.timestamp as is_same
+    select blockchain, enriched.block_number, tx_hash, sender, sender_name, entry_point, success, bundler,
+           block_time_source, native_symbol, lateness, raw.fee = fee_native * 1e18 as is_exact, raw.timestamp = block_time as is_same
     from explorer.operations_enriched as enriched
-    join explorer.user_operations as raw using (chain_id, hash)
-    order by hash limit 1`);
+    join explorer.user_operations as raw
+      on raw.chain_id = enriched.chain_id and raw.hash = userop_hash
+    order by userop_hash limit 1`);
   expect(first).toMatchObject({
-    chain_name: 'optimism',
-    timestamp_source: 'operation',
+    blockchain: 'optimism',
+    block_time_source: 'operation',
     sender_name: 'sender',
     native_symbol: 'ETH',
     lateness: { hours: 1 },
@@ -150,10 +152,8 @@ test('an operation is told with its batch, its names and its lateness', async ()
 test('an operation names its bundler, unless bundles of its transaction have several', async () => {
   const { query } = await copied(['user-operations', 'bundles']);
   const bundlers = async () => {
-    const rows = await query(
-      `select distinct transaction_hash, bundler_hash from explorer.operations_enriched`,
-    );
-    return new Map(rows.map((row) => [row.transaction_hash, row.bundler_hash]));
+    const rows = await query(`select distinct tx_hash, bundler from explorer.operations_enriched`);
+    return new Map(rows.map((row) => [row.tx_hash, row.bundler]));
   };
   const bundles = await query('select transaction_hash, bundler_hash from explorer.bundles');
   const before = await bundlers();

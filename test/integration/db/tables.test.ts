@@ -70,13 +70,13 @@ test('the newest operations are found by an index, and so are those of a day and
   );
   for (const [question, index] of [
     // In its order, without a sort of all.
-    ['order by timestamp desc limit 50', 'Merge Append'],
-    ['order by timestamp desc limit 50', 'user_operations_timestamp'],
-    [`where timestamp >= now() - interval '1 day'`, 'user_operations_timestamp'],
-    [`where transaction_hash = '0x'`, 'user_operations_transaction_hash'],
+    ['order by block_time desc limit 50', 'Merge Append'],
+    ['order by block_time desc limit 50', 'user_operations_timestamp'],
+    [`where block_time >= now() - interval '1 day'`, 'user_operations_timestamp'],
+    [`where tx_hash = '0x'`, 'user_operations_transaction_hash'],
   ]) {
     const { rows } = await session.query<{ 'QUERY PLAN': string }>(
-      `explain select hash, sender_name, fee_native from explorer.operations_enriched ${question}`,
+      `explain select userop_hash, sender_name, fee_native from explorer.operations_enriched ${question}`,
     );
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).toContain(index);

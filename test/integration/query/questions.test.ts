@@ -141,7 +141,7 @@ const sum = (rows: readonly Record<string, string | null>[], column: string) =>
 async function timed(chain: number | null = null): Promise<number> {
   const rows = await database.query(
     `select count(*) from explorer.operations_enriched
-     where timestamp is not null and ($1::bigint is null or chain_id = $1)`,
+     where block_time is not null and ($1::bigint is null or chain_id = $1)`,
     [chain],
   );
   return Number(rows[0]?.count);
@@ -195,8 +195,8 @@ describe('the answers', () => {
 
   test('of new-senders count every sender once', async () => {
     const rows = await database.query(`
-      select count(distinct (chain_id, address_hash)) as senders from explorer.operations_enriched
-      where timestamp is not null and address_hash is not null`);
+      select count(distinct (chain_id, sender)) as senders from explorer.operations_enriched
+      where block_time is not null and sender is not null`);
     await sumUpAnew();
     expect(sum((await answerTo('new-senders')).rows, 'new_senders')).toBe(Number(rows[0]?.senders));
   });
@@ -206,10 +206,10 @@ describe('the answers', () => {
       select sum(distinct_senders) filter (where unit = 'week') as week,
              sum(distinct_senders) filter (where unit = 'month') as month
       from (
-        select unit, count(distinct address_hash) as distinct_senders
+        select unit, count(distinct sender) as distinct_senders
         from explorer.operations_enriched, unnest(array['week', 'month']) as unit
-        where timestamp is not null and chain_id = 10
-        group by unit, date_trunc(unit, timestamp at time zone 'UTC')
+        where block_time is not null and chain_id = 10
+        group by unit, date_trunc(unit, block_time at time zone 'UTC')
       ) as periods`);
     const weeks = (await answerTo('weekly-actives', { chain: 10, days: 5000 })).rows;
     expect(sum(weeks, 'senders')).toBe(Number(rows[0]?.week));

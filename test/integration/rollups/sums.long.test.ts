@@ -73,7 +73,7 @@ test('an operation without a time has that of a sibling, and of its block as soo
   );
   const told = async () => {
     const sources = await query(
-      `select timestamp_source as source, count(*)::int as operations from explorer.operations_enriched
+      `select block_time_source as source, count(*)::int as operations from explorer.operations_enriched
        where block_number = $1 group by 1 order by 1`,
       [block],
     );
