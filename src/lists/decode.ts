@@ -22,7 +22,7 @@ export interface ValidItem {
 export type DecodedItem = ValidItem | { readonly is: 'invalid'; readonly reason: string };
 
 /**
- * Decodes an item in one walk. A value of another type or format counts as missing, so that a
+ * Decodes an item in one decoding. A value of another type or format counts as missing, so that a
  * change of the service does not send every item to quarantine; `extra` keeps it as `fee (number)`
  * or `timestamp (malformed)`. What requires it is missing too; an item without its identity is
  * invalid. Of two names of a field that differ, the second is left over.
@@ -32,14 +32,14 @@ export function decodeItem(
   raw: unknown,
   drift: DriftCounter = openDriftCounter(schema),
 ): DecodedItem {
-  const walk: Walk = { drift, path: [], unread: [], extraOf: new Map() };
-  const read = readValue(outlineOf(schema), raw, walk);
+  const decoding: Decoding = { drift, path: [], unread: [], extraOf: new Map() };
+  const read = readValue(outlineOf(schema), raw, decoding);
   if (read === unreadable) return { is: 'invalid', reason: reasonOf(schema, raw) };
-  const { unread, extraOf } = walk;
+  const { unread, extraOf } = decoding;
   return { is: 'valid', item: read.value, extra: read.left ?? null, extraOf, unread };
 }
 
-interface Walk {
+interface Decoding {
   readonly drift: DriftCounter;
   readonly path: PropertyKey[];
   readonly unread: UnreadValue[];
@@ -57,20 +57,20 @@ interface Read {
 const unreadable: unique symbol = Symbol('unreadable');
 
 /** A value of the form that nearly all have, which needs neither zod nor a walk; undefined: it is of another. */
-function usualValue(place: Outline, raw: unknown, { drift }: Walk): unknown {
+function usualValue(place: Outline, raw: unknown, { drift }: Decoding): unknown {
   if (raw === null) return place.isRequired ? undefined : null;
   if (typeof raw !== 'string') return typeof raw === place.plainType ? raw : undefined;
   if (place.known?.includes(raw) === false) drift.note('value', place.path, raw);
   return place.plainType === 'string' ? raw : place.usual?.(raw);
 }
 
-function readValue(place: Outline, raw: unknown, walk: Walk): Read | typeof unreadable {
+function readValue(place: Outline, raw: unknown, decoding: Decoding): Read | typeof unreadable {
   const { fields, element } = place;
-  if (element !== null && Array.isArray(raw)) return readList(element, raw, walk);
+  if (element !== null && Array.isArray(raw)) return readList(element, raw, decoding);
   if (fields !== null && isJsonObject(raw)) {
     // Zod takes one for an object.
-    if (isExactNumber(raw)) return refuse(walk, 'type', 'number');
-    return readObject(place, fields, raw, walk);
+    if (isExactNumber(raw)) return refuse(decoding, 'type', 'number');
+    return readObject(place, fields, raw, decoding);
   }
   const { success, data, error } = place.schema.safeParse(raw);
   if (success) return { value: data };
@@ -78,15 +78,15 @@ function readValue(place: Outline, raw: unknown, walk: Walk): Read | typeof unre
   const type = jsonType(raw);
   const expected = issue?.code === 'invalid_type' ? issue.expected : type;
   return type === (expected === 'int' ? 'number' : expected)
-    ? refuse(walk, 'format', issue?.message ?? '')
-    : refuse(walk, 'type', type);
+    ? refuse(decoding, 'format', issue?.message ?? '')
+    : refuse(decoding, 'type', type);
 }
 
 const isJsonObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function refuse(
-  { path, unread }: Walk,
+  { path, unread }: Decoding,
   kind: UnreadValue['kind'],
   detail: string,
 ): typeof unreadable {
@@ -98,36 +98,36 @@ function readObject(
   place: Outline,
   fields: ReadonlyMap<string, Outline>,
   raw: Fields,
-  walk: Walk,
+  decoding: Decoding,
 ): Read | typeof unreadable {
-  const seen = walk.drift.seenOf(place);
+  const seen = decoding.drift.seenOf(place);
   seen.objects += 1;
-  const alreadyUnread = walk.unread.length;
+  const alreadyUnread = decoding.unread.length;
   const value: Fields = {};
   let left: [string, unknown][] = [];
   for (const name of Object.keys(raw)) {
     const given = raw[name];
     const field = fields.get(name);
     if (field === undefined) {
-      walk.drift.note('field', cut(join(place.path, name)), '');
+      decoding.drift.note('field', cut(join(place.path, name)), '');
       if (given !== undefined) left.push([name, given]);
       continue;
     }
     seen.present[field.index] = (seen.present[field.index] ?? 0) + 1;
-    const usual = usualValue(field, given, walk);
+    const usual = usualValue(field, given, decoding);
     if (usual !== undefined) {
       value[name] = usual;
       continue;
     }
-    walk.path.push(name);
-    const read = readValue(field, given, walk);
-    walk.path.pop();
+    decoding.path.push(name);
+    const read = readValue(field, given, decoding);
+    decoding.path.pop();
     if (read === unreadable) {
-      left.push([`${name} (${labelOf(walk.unread.at(-1))})`, given]);
+      left.push([`${name} (${labelOf(decoding.unread.at(-1))})`, given]);
       continue;
     }
     value[name] = read.value;
-    if (field.isOwnRow === true) walk.extraOf.set(name, read.left ?? null);
+    if (field.isOwnRow === true) decoding.extraOf.set(name, read.left ?? null);
     else if (read.left !== undefined) left.push([name, read.left]);
     read.extras?.forEach(([member, extra]) => left.push([`${name}${member}`, extra]));
   }
@@ -137,8 +137,8 @@ function readObject(
   }
   const complaint = complaintOf(place, value);
   if (complaint === null) return { value, left: leftovers(left) };
-  walk.unread.length = alreadyUnread;
-  return refuse(walk, 'format', complaint);
+  decoding.unread.length = alreadyUnread;
+  return refuse(decoding, 'format', complaint);
 }
 
 /** Whether a field came under one of its names that go before this one, as another value. */
@@ -161,18 +161,18 @@ function complaintOf({ required, rules }: Outline, value: Fields): string | null
 }
 
 /** A member that is not read is null, so that its neighbours keep their positions. */
-function readList(element: Outline, raw: readonly unknown[], walk: Walk): Read {
+function readList(element: Outline, raw: readonly unknown[], decoding: Decoding): Read {
   const left: [string, unknown][] = [];
   const extras: [string, unknown][] = [];
   const value = raw.map((member, index) => {
-    if (member === null) walk.drift.note('type', element.path, 'null');
-    const usual = usualValue(element, member, walk);
+    if (member === null) decoding.drift.note('type', element.path, 'null');
+    const usual = usualValue(element, member, decoding);
     if (usual !== undefined) return usual;
-    walk.path.push(index);
-    const read = readValue(element, member, walk);
-    walk.path.pop();
+    decoding.path.push(index);
+    const read = readValue(element, member, decoding);
+    decoding.path.pop();
     if (read === unreadable) {
-      extras.push([`[${index}] (${labelOf(walk.unread.at(-1))})`, member]);
+      extras.push([`[${index}] (${labelOf(decoding.unread.at(-1))})`, member]);
       return null;
     }
     if (read.left !== undefined) left.push([String(index), read.left]);

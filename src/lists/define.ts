@@ -77,9 +77,9 @@ export function operation<Walk extends Scope>(declared: Declaration<Walk>): Oper
     guide,
     kind: list.kind,
     defaults: { overlap: '0s', resweep: [], ...list.defaults },
-    order: orderOf(declared, layout),
+    order: declaredOrder(declared, layout),
     batches: list.batches ?? null,
-    ranking: rankingOf(declared),
+    ranking: declaredRanking(declared),
     request: (scope, after, pageSize) => ({
       path: path(scope),
       query: cursor.query(after, pageSize),
@@ -93,7 +93,7 @@ export function operation<Walk extends Scope>(declared: Declaration<Walk>): Oper
   };
 }
 
-function orderOf<Walk extends Scope>(
+function declaredOrder<Walk extends Scope>(
   { table, cursor, key, list: { order, orderedBy = key } }: Declaration<Walk>,
   layout: ItemLayout,
 ): ListOrder | null {
@@ -120,7 +120,7 @@ function orderOf<Walk extends Scope>(
   };
 }
 
-function rankingOf<Walk extends Scope>({
+function declaredRanking<Walk extends Scope>({
   name,
   cursor: { position },
   key: [key, ...others],

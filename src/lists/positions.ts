@@ -24,7 +24,7 @@ export const keyText = (parts: readonly (string | number)[]): string =>
         .join();
 
 /** The table and its columns as SQL; `key` is `keyText`. */
-export function columnsOf(operation: Operation) {
+export function placeColumns(operation: Operation) {
   const order = orderOf(operation);
   const isWhole = order.key.length === 1;
   const parts = order.key.map(({ column, isNumber }) => {
@@ -40,9 +40,11 @@ export function columnsOf(operation: Operation) {
   };
 }
 
+type PlaceColumns = ReturnType<typeof placeColumns>;
+
 /** As SQL: whether an item has one of some keys, by an index on its first part. */
 export function hasKey(list: Operation, keys: readonly string[]): SQL {
-  const isOne = sql`${columnsOf(list).key} = any(${sql.param(keys)}::text[])`;
+  const isOne = sql`${placeColumns(list).key} = any(${sql.param(keys)}::text[])`;
   const [first, ...others] = orderOf(list).key;
   if (first === undefined || first.isNumber || others.length === 0) return isOne;
   const firsts = keys.map((key) => key.split(',')[0]);
@@ -50,12 +52,12 @@ export function hasKey(list: Operation, keys: readonly string[]): SQL {
 }
 
 /** As SQL: whether an item is below a position. The planner uses the plain bound for a range. */
-export const isBelow = ({ height, key }: ReturnType<typeof columnsOf>, place: OrderKey): SQL => sql`
+export const isBelow = ({ height, key }: PlaceColumns, place: OrderKey): SQL => sql`
   ${height} <= ${place.height} and (${height}, ${key}) < (${place.height}, ${place.key})
 `;
 
 /** As SQL: whether an item is above a position. */
-export const isAbove = ({ height, key }: ReturnType<typeof columnsOf>, place: OrderKey): SQL => sql`
+export const isAbove = ({ height, key }: PlaceColumns, place: OrderKey): SQL => sql`
   ${height} >= ${place.height} and (${height}, ${key}) > (${place.height}, ${place.key})
 `;
 
@@ -87,7 +89,7 @@ export async function itemsAbove(
   place: OrderKey,
   { which, most }: { readonly which: 'listed' | 'timed'; readonly most: number },
 ): Promise<(OrderKey & { readonly timeMs: number })[]> {
-  const columns = columnsOf(list);
+  const columns = placeColumns(list);
   const { table, height, key, time } = columns;
   const { rows } = await db.execute<{ height: number; key: string; timeMs: number }>(sql`
     select ${height}::float8 as height, ${key} as key,
@@ -122,7 +124,7 @@ export async function sharesStored(
   keys: readonly string[],
 ): Promise<boolean> {
   const { rows } = await db.execute<{ page_id: string }>(sql`
-    select page_id from ${columnsOf(list).table}
+    select page_id from ${placeColumns(list).table}
     where chain_id = ${chainId} and ${hasKey(list, keys)}
   `);
   return (await confirmed(db, rows)).length > 0;

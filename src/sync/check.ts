@@ -44,7 +44,7 @@ async function judgePage(
 ): Promise<JudgedPage> {
   const { facts, envelope } = page;
   const list = reader.operation.order;
-  const order = orderOf(list, envelope, step);
+  const order = orderIn(list, envelope, step);
   const emptyRun = facts.items === 0 ? step.emptyRun + 1 : 0;
   const end =
     judgeArrival(walk.scope, step, order, facts.items) ??
@@ -77,15 +77,14 @@ function distrust(page: JudgedPage): JudgedPage {
   };
 }
 
-function orderOf(order: ListOrder | null, { items, next }: Envelope, step: Step): PageOrder | null {
-  return order === null
-    ? null
-    : judgeOrder(reportedPlaces(order, items), {
-        above: step.above,
-        entry: step.expected ?? (step.cursor === null ? null : order.position(step.cursor)),
-        isEntryAbove: order.names === 'above',
-        next: next === null ? null : order.position(next),
-      });
+function orderIn(list: ListOrder | null, { items, next }: Envelope, step: Step): PageOrder | null {
+  if (list === null) return null;
+  return judgeOrder(reportedPlaces(list, items), {
+    above: step.above,
+    entry: step.expected ?? (step.cursor === null ? null : list.position(step.cursor)),
+    isEntryAbove: list.names === 'above',
+    next: next === null ? null : list.position(next),
+  });
 }
 
 /**

@@ -3,7 +3,7 @@ import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
 import type { RunOf } from '../list.ts';
 import type { Cursor, ListOrder, NewestFirstWalk } from '../operation.ts';
-import { columnsOf, orderOf as orderOfList } from '../positions.ts';
+import { orderOf, placeColumns } from '../positions.ts';
 import { operations } from '../registry.ts';
 
 /** A range of blocks that no finished page verifies complete; both ends belong to it. */
@@ -117,11 +117,11 @@ export function boundsOf({ scope: { since, max_pages } }: NewestFirstRun): Newes
 export const isRange = ({ from_block, to_block }: NewestFirstScope): boolean =>
   from_block !== undefined || to_block !== undefined;
 
-export const orderOf = ({ operation }: Feed): ListOrder => orderOfList(operations[operation]);
+export const orderOfFeed = ({ operation }: Feed): ListOrder => orderOf(operations[operation]);
 
 /** As SQL, after `from`: stored items. Of one table, as Citus copies a union before it filters. */
 export function itemsOf(feed: Feed) {
-  const { table, height, key, time } = columnsOf(operations[feed.operation]);
+  const { table, height, key, time } = placeColumns(operations[feed.operation]);
   return sql`
     (
       select chain_id, ${height} as height, ${key} as key, ${time} as timestamp from ${table}

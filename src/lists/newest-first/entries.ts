@@ -12,7 +12,7 @@ import {
   itemsOf,
   type NewestFirstRun,
   type NewestFirstScope,
-  orderOf,
+  orderOfFeed,
 } from './coverage.ts';
 
 /** How long refused synthetic cursors are remembered: one request a day tries again. */
@@ -59,7 +59,7 @@ export function wantedOf(gap: Gap, scope: NewestFirstScope): WantedGap | null {
 }
 
 /** Items between a synthetic cursor and the range that it leads to: one at least verifies the range. */
-const itemsAbove = 25;
+const itemsAtEntry = 25;
 
 /**
  * A position to enter a gap at: the lowest stored item above it, or in its middle a little above
@@ -72,7 +72,7 @@ export async function entryInto(
   gap: WantedGap,
   vain: number,
 ): Promise<OrderKey | null> {
-  const items = itemsAbove * 2 ** vain;
+  const items = itemsAtEntry * 2 ** vain;
   const blocks = await valueOf<number>(
     tx,
     sql`
@@ -83,7 +83,7 @@ export async function entryInto(
   );
   const height = gap.to + Math.ceil(blocks ?? items);
   return gap.to < gap.top && height < gap.top
-    ? orderOf(feed).topOf(height)
+    ? orderOfFeed(feed).topOf(height)
     : itemAbove(tx, feed, gap.top);
 }
 
@@ -173,7 +173,7 @@ export async function planSplit(
   if (density === null || run.scope.max_pages !== undefined) return null;
   const missing = (await walksCalledFor(tx, run)) - begun.filter(isRunning).length;
   if (missing < 1) return null;
-  const { unit, topOf, cursorAt } = orderOf(run);
+  const { unit, topOf, cursorAt } = orderOfFeed(run);
   const beginning = await beginningOf(tx, run, unit, run.scope.since);
   const boundary = nextBoundary({ begun, density, beginning }, missing);
   if (boundary === null || !(await believesEntries(tx, run, at))) return null;

@@ -15,7 +15,7 @@ import type {
   WalkEndContext,
 } from '../operation.ts';
 import {
-  columnsOf,
+  placeColumns,
   confirmed,
   hasKey,
   inOrder,
@@ -49,7 +49,7 @@ export async function pagesWithChanges(
   const numbers = new Set(ranges.map(({ walk }) => walk.page_id));
   const [first] = ranges;
   if (first === undefined) return numbers;
-  const columns = columnsOf(list);
+  const columns = placeColumns(list);
   const above = ranges.reduce<OrderKey>((a, b) => (inOrder(a, b.above) ? a : b.above), first.above);
   const last = ranges.reduce<OrderKey>((a, b) => (inOrder(a, b.last) ? b.last : a), first.last);
   const stored = sql`/* stored within a range */
@@ -103,7 +103,7 @@ async function noteLateArrivals(
 ): Promise<void> {
   const heights = placed.map((item) => item.height);
   const keys = placed.map((item) => item.key);
-  const { table, height, key, time } = columnsOf(list);
+  const { table, height, key, time } = placeColumns(list);
   await tx.execute(sql`
     with earlier as materialized (
       select range_agg(part) as covered
@@ -146,7 +146,7 @@ async function noteRemovals(
 ): Promise<boolean> {
   const above = walk.above ?? { height: first.height, key: first.key, page_id: walk.page_id };
   const most = mostGone(rows.length);
-  const columns = columnsOf(list);
+  const columns = placeColumns(list);
   const { table, height, key } = columns;
   const unseen = sql`
     chain_id = ${walk.chain_id}
@@ -194,7 +194,7 @@ const aboveAll: OrderKey = { height: Number.MAX_SAFE_INTEGER, key: '~' };
 
 const listedBelow = (list: Operation, chainId: number, place: OrderKey) => sql`
   chain_id = ${chainId}
-  and ${isBelow(columnsOf(list), place)}
+  and ${isBelow(placeColumns(list), place)}
   and removed_at is null
 `;
 
@@ -260,7 +260,7 @@ async function evidenceBelow(
   end: OrderKey,
   most: number,
 ): Promise<OrderKey[]> {
-  const { table, height, key } = columnsOf(list);
+  const { table, height, key } = placeColumns(list);
   const served = sql.param(claim.rows.map((item) => item.key));
   const found: OrderKey[] = [];
   // Each round goes further down the list, to its end at most.
@@ -310,7 +310,7 @@ export async function removeBelow(
   const end = (await lastPlace(tx, walk.walk_id)) ?? aboveAll;
   await tx.execute(sql`
     with ${present}
-    update ${columnsOf(list).table} as t
+    update ${placeColumns(list).table} as t
     set removed_at = ${presentTime}, updated_at = ${presentTime}, page_id = ${walk.page_id}
     from present
     where ${listedBelow(list, walk.chain_id, end)} and page_id < ${walk.page_id}

@@ -31,7 +31,7 @@ import {
   lowestCovered,
   type NewestFirstRun,
   type NewestFirstScope,
-  orderOf,
+  orderOfFeed,
   type ResweepRule,
   walksOf,
 } from './coverage.ts';
@@ -229,7 +229,7 @@ async function planGap(
   if (entry === null) {
     return { scope: boundsOf(run), floor, cursor: await entryAbove(tx, run, gap) };
   }
-  return { scope: { ...boundsOf(run), entry }, floor, cursor: orderOf(run).cursorAt(entry) };
+  return { scope: { ...boundsOf(run), entry }, floor, cursor: orderOfFeed(run).cursorAt(entry) };
 }
 
 /** A live lane is due beside some history, but not on start; backfill, for gaps and refetches. */

@@ -21,7 +21,7 @@ import type { Configured, NumberedWalk, Operation } from '../operation.ts';
 import { operations } from '../registry.ts';
 import { isDue, planBackfillBatch, planLiveBatch } from './plan.ts';
 import { concludeBatch, judgeBatchEnd } from './settle.ts';
-import { columnsOf, isOf, type NumberedScope, tablesOf } from './walks.ts';
+import { numberedColumns, isOf, type NumberedScope, tablesOf } from './walks.ts';
 
 function lanes(settings: NumberedSettings, { fromBatch, toBatch }: ScopeBounds) {
   const from_batch = fromBatch ?? settings.fromBatch;
@@ -182,7 +182,7 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
 };
 
 function sqlNames(operation: Operation) {
-  const { states, number, listed } = columnsOf(operation);
+  const { states, number, listed } = numberedColumns(operation);
   const other = Object.values(operations).find(({ name }) => name === listed?.operation);
   return {
     name: operation.name,

@@ -8,14 +8,14 @@ import type { NumberedColumns, NumberedWalk, Operation } from '../operation.ts';
 import { operations } from '../registry.ts';
 
 /** @throws if the list is of another kind */
-export function columnsOf({ name, batches }: Operation): NumberedColumns {
+export function numberedColumns({ name, batches }: Operation): NumberedColumns {
   if (batches === null) throw new Error(`the list of ${name} is not numbered`);
   return batches;
 }
 
 /** As SQL, to write: the list's tables of blocks and of states, and the column of a block's number. */
 export function tablesOf(list: Operation) {
-  const { states, number } = columnsOf(list);
+  const { states, number } = numberedColumns(list);
   return {
     blocks: sql.raw(tableName(list.table)),
     states: sql.raw(tableName(states)),
