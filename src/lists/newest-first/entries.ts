@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { type Queryable, valueOf } from '../../db/query.ts';
+import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
 import { type Feed, ofFeed, walksCalledFor } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { ListUnit, NewestFirstWalk, OrderKey } from '../operation.ts';
@@ -23,8 +23,8 @@ const mostFailures = 3;
 const mostEntries = 5;
 
 /** Whether the service serves synthetic cursors: it may refuse one, or take it for something else. */
-export const believesEntries = async (tx: Queryable, feed: Feed, at: Date): Promise<boolean> =>
-  (await valueOf<boolean>(
+export const believesEntries = (tx: Queryable, feed: Feed, at: Date): Promise<boolean> =>
+  hasRows(
     tx,
     sql`
       with entered as (
@@ -34,7 +34,7 @@ export const believesEntries = async (tx: Queryable, feed: Feed, at: Date): Prom
           and started_at > ${at.toISOString()}::timestamptz - ${memory}::interval
           and scope ? 'entry'
       )
-      select not exists (
+      select where not exists (
         select from entered
         where reason = 'misplaced-entry' or (failure = 'cursor-refused' and pages = 0)
       ) and (
@@ -42,9 +42,9 @@ export const believesEntries = async (tx: Queryable, feed: Feed, at: Date): Prom
         from entered
         where state = 'abandoned' and pages = 0 and reason <> 'superseded'
           and id > coalesce((select max(id) from entered where pages > 0), 0)
-      ) as believed
+      )
     `,
-  )) === true;
+  );
 
 export interface WantedGap extends Gap {
   /** Where the gap itself ends, above what is wanted of it. */
@@ -198,7 +198,10 @@ function nextBoundary(known: Known, missing: number): Boundary | null {
   // A position that is tried shows first whether the list goes down to it.
   const open = lowest?.walk.pages === 0 && entered.length > 1 ? null : lowest;
   const sure = [...begun, ...rests].reduce((sum, { pages }) => sum + pages, 0);
-  const cost = costOf(begun);
+  const cost = entered.reduce(
+    (sum, { pages, reason }) => sum + (pages > 0 && reason !== 'empty-entry' ? boundaryCost : 1),
+    0,
+  );
   const step = (open?.walk.pages === 0 ? secondStep : Math.max(firstStep, sure)) / density;
   const isLimited = open !== null && open.to - step <= open.from;
   const mayFail = cost < freeTries || cost <= sure * boundaryPart;
@@ -221,66 +224,33 @@ function densityOf(begun: readonly BegunWalk[]): number | null {
   return sum.blocks === 0 ? null : sum.pages / sum.blocks;
 }
 
-const costOf = (begun: readonly BegunWalk[]) =>
-  begun.reduce((sum, walk) => {
-    if (walk.above === null) return sum;
-    return sum + (walk.pages > 0 && walk.reason !== 'empty-entry' ? boundaryCost : 1);
-  }, 0);
-
-/** The block that a walk has reached, or is to enter at; null: it is unknown yet. */
-const placeOf = ({ bottom, entry }: BegunWalk) => bottom ?? entry;
-
 /** The walk whose rest it shares with others. */
 const firstOf = ({ above, id }: BegunWalk) => above ?? id;
-
-/** The walks under way that share a walk's rest and entered below a place. */
-function walksBelow(walk: BegunWalk, place: number, { begun }: Known): readonly BegunWalk[] {
-  return begun.filter(
-    (other) =>
-      isRunning(other) &&
-      firstOf(other) === firstOf(walk) &&
-      other.entry !== null &&
-      other.entry < place,
-  );
-}
-
-/** One that enters the list for others too has to arrive before. */
-const mayBeParted = (walk: BegunWalk) =>
-  isRunning(walk) && !walk.is_again && (walk.pages > 0 || walk.above !== null);
 
 /**
  * What a walk has yet to read: down to the next one below it, which counts as if it had arrived, or while nothing
  * is known to be below, as far as the list may go. Null: another walk is to find that out, or nothing is left.
  */
-function restOf(walk: BegunWalk, known: Known): Rest | null {
-  const { density, beginning } = known;
-  const to = placeOf(walk);
-  if (!mayBeParted(walk) || to === null) return null;
-  const below = walksBelow(walk, to, known);
+function restOf(walk: BegunWalk, { begun, density, beginning }: Known): Rest | null {
+  const to = walk.bottom ?? walk.entry;
+  // One that enters the list for others too has to arrive before.
+  const mayBeParted = isRunning(walk) && !walk.is_again && (walk.pages > 0 || walk.above !== null);
+  if (!mayBeParted || to === null) return null;
+  const entered = begun.filter(({ entry }) => entry !== null && entry < to);
+  const below = entered.filter((other) => isRunning(other) && firstOf(other) === firstOf(walk));
   const isSure = walk.floor > 0 || beginning.isReached || below.some(({ pages }) => pages > 0);
   if (!isSure && below.length > 0) return null;
+  const ledNowhere = entered.filter(
+    ({ reason, pages }) => reason === 'empty-entry' || (reason === 'since' && pages === 1),
+  );
   const from = Math.max(
     walk.floor,
     beginning.height,
-    lowestUseful(to, known),
-    ...below.map(({ entry }) => entry ?? 0),
+    ...[...below, ...ledNowhere].map(({ entry }) => entry ?? 0),
   );
   const pages = (to - from) * density;
   return from < to ? { walk, from, to, pages: isSure ? pages : pages / 2, isSure } : null;
 }
-
-/** The highest position below a block that led to nothing, or to nothing that is wanted; 0: none did. */
-const lowestUseful = (to: number, { begun }: Known) =>
-  Math.max(
-    0,
-    ...begun.flatMap(({ entry, reason, pages }) =>
-      entry !== null &&
-      entry < to &&
-      (reason === 'empty-entry' || (reason === 'since' && pages === 1))
-        ? [entry]
-        : [],
-    ),
-  );
 
 /** A position so far below all that is known, or half the way to where nothing is. */
 function farther({ walk, from, to, pages }: Rest, step: number | null): Boundary | null {
