@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { tableName } from '../../db/column-types.ts';
-import { type Queryable, valueOf } from '../../db/query.ts';
+import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
 import type { PlannedWalk, RunOf, WalkPlan } from '../list.ts';
@@ -50,6 +50,8 @@ export async function shownBy(tx: Transaction, run: NumberedRun, above = -1) {
   };
 }
 
+type Shown = Awaited<ReturnType<typeof shownBy>>;
+
 const walksOf = (run: NumberedRun, number: SQL) => sql`
   select from etl.walks
   where walks.batch = ${number} and walks.feed = ${feedName(run)}
@@ -80,11 +82,8 @@ export const unreadRanges = (feed: Feed, from: number, to: SQL) => sql`(
 )`;
 
 /** Whether a number of the range was never read to its end. */
-export const hasUnread = async (db: Queryable, feed: Feed, from: number, to: number) =>
-  (await valueOf<boolean>(
-    db,
-    sql`select not isempty(${unreadRanges(feed, from, sql`${to}::bigint`)})`,
-  )) === true;
+export const hasUnread = (db: Queryable, feed: Feed, from: number, to: number) =>
+  hasRows(db, sql`select where not isempty(${unreadRanges(feed, from, sql`${to}::bigint`)})`);
 
 /** What a run of numbered lists covers; each number is walked as a walk of its own. */
 export type NumberedScope = {
@@ -129,50 +128,49 @@ interface Following {
   readonly poll: WalkPlan<NumberedWalk>;
 }
 
-/**
- * The live run's next probe above the latest batch: past a few gaps if one is new, each number once
- * a run, since a batch can be listed before its blocks are there. A failed probe ends it.
- */
+/** The live run's next probe above the latest batch, after the one under way; a failed probe ends it. */
 export async function follow(
   tx: Transaction,
   run: NumberedRun,
   latest: number,
 ): Promise<Following> {
   const base = await baseOf(tx, run, latest);
-  const { begun, hits, misses, isRunning, hasFailed } = await shownBy(tx, run, base);
-  const newest = Math.max(latest, ...hits);
-  if (isRunning) return { base, newest, poll: 'wait' };
+  const shown = await shownBy(tx, run, base);
+  const newest = Math.max(latest, ...shown.hits);
+  if (shown.isRunning) return { base, newest, poll: 'wait' };
   if (newest > latest) await moveLatestBatch(tx, run, newest);
-  if (hasFailed) return { base, newest, poll: null };
-  const polled = new Set(begun);
+  const number = shown.hasFailed ? null : await nextAbove(tx, run, { ...shown, base, newest });
+  return { base, newest, poll: number === null ? null : walkOf(number, { probe: true }) };
+}
+
+/**
+ * The next number to probe above the newest batch: past a few gaps if one is new, each number once
+ * a run, since a batch can be listed before its blocks are there. Null: there is none.
+ */
+async function nextAbove(
+  tx: Transaction,
+  run: NumberedRun,
+  { base, newest, begun, misses }: Omit<Following, 'poll'> & Shown,
+): Promise<number | null> {
+  const isNew = newest > base;
   const listed = await listedFrom(tx, run, newest);
-  const next = nextListed(listed, newest, polled);
-  if (next !== undefined) return { base, newest, poll: walkOf(next, { probe: true }) };
+  const above = listed.filter((number) => number > newest);
+  // The first few listed ones and the last show that none is indexed yet.
+  const next = [...above.slice(0, gapsPassed), ...above.slice(-1)].find(
+    (number) => !begun.includes(number),
+  );
+  if (next !== undefined) return next;
   // What is new came by the list, which has no more: no other number is requested.
-  if (newest > base && listed.includes(newest)) return { base, newest, poll: null };
+  if (isNew && listed.includes(newest)) return null;
   // A listed number without blocks says nothing of those that the list does not have.
   const missed = misses.filter((batch) => batch > newest && !listed.includes(batch)).length;
-  if (missed >= (newest > base ? gapsPassed : 1)) return { base, newest, poll: null };
-  const number =
-    newest > base
-      ? nextUnlisted(newest, polled, listed)
-      : newest + offsetOf(await pollsBefore(tx, run, base));
-  return { base, newest, poll: polled.has(number) ? null : walkOf(number, { probe: true }) };
-}
-
-/** The next listed number to probe: the first few and the last show that none is indexed yet. */
-function nextListed(listed: readonly number[], newest: number, polled: ReadonlySet<number>) {
-  const above = listed.filter((number) => number > newest);
-  return [...above.slice(0, gapsPassed), ...above.slice(-1)].find((number) => !polled.has(number));
-}
-
-function nextUnlisted(
-  newest: number,
-  polled: ReadonlySet<number>,
-  listed: readonly number[],
-): number {
+  if (missed >= (isNew ? gapsPassed : 1)) return null;
+  if (!isNew) {
+    const number = newest + offsetOf(await pollsBefore(tx, run, base));
+    return begun.includes(number) ? null : number;
+  }
   let number = newest + 1;
-  while (polled.has(number) || listed.includes(number)) number += 1;
+  while (begun.includes(number) || listed.includes(number)) number += 1;
   return number;
 }
 
