@@ -144,14 +144,15 @@ async function deleteWalks(tx: Transaction, ids: readonly number[]) {
         )
       returning feed, lane
     ), part as materialized (
-      select feed, lane, count(*) as walks, sum(pages) as pages, sum(credits) as credits,
-             coalesce(sum(items) filter (where cuts = 0 and top > bottom), 0) as spanned_items,
-             coalesce(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0) as spanned_blocks,
-             range_agg(verified) as verified, min(started_at) as as_of, max(started_at) as newest_as_of,
+      select feed, lane, count(*) as walks,
              (
                select count(*) from gone_runs
                where (gone_runs.feed, gone_runs.lane) = (gone.feed, gone.lane)
-             ) as runs
+             ) as runs,
+             sum(pages) as pages, sum(credits) as credits,
+             coalesce(sum(items) filter (where cuts = 0 and top > bottom), 0) as spanned_items,
+             coalesce(sum(top - bottom) filter (where cuts = 0 and top > bottom), 0) as spanned_blocks,
+             range_agg(verified) as verified, min(started_at) as as_of, max(started_at) as newest_as_of
       from gone
       group by feed, lane
     ), noted as (
@@ -159,9 +160,7 @@ async function deleteWalks(tx: Transaction, ids: readonly number[]) {
         feed, lane, walks, runs, pages, credits, spanned_items, spanned_blocks, verified, as_of,
         newest_as_of
       )
-      select feed, lane, walks, runs, pages, credits, spanned_items, spanned_blocks, verified, as_of,
-             newest_as_of
-      from part
+      table part
       on conflict (feed, lane) do update
       set walks = t.walks + excluded.walks,
           runs = t.runs + excluded.runs,

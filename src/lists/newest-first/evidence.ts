@@ -54,10 +54,8 @@ export async function pagesWithChanges(
   const last = ranges.reduce<OrderKey>((a, b) => (inOrder(a, b.last) ? b.last : a), first.last);
   const stored = sql`/* stored within a range */
     select page_id from ${columns.table}
-    where chain_id = ${first.walk.chain_id}
-      and ${isBelow(columns, above)}
+    where ${listedBelow(list, first.walk.chain_id, above)}
       and ${isAbove(columns, last)}
-      and removed_at is null
       and page_id < ${Math.max(...numbers)}
     limit 1
   `;
@@ -69,6 +67,13 @@ export async function pagesWithChanges(
   `;
   return meetsKnown(first.walk) && (await hasRows(tx, verified)) ? numbers : new Set();
 }
+
+/** As SQL: the stored items below a position that have not left the list. */
+const listedBelow = (list: Operation, chainId: number, place: OrderKey) => sql`
+  chain_id = ${chainId}
+  and ${isBelow(placeColumns(list), place)}
+  and removed_at is null
+`;
 
 const spanOf = (heights: readonly number[]) =>
   sql`int8range(${Math.min(...heights)}, ${Math.max(...heights)}, '[]')`;
@@ -149,11 +154,9 @@ async function noteRemovals(
   const columns = placeColumns(list);
   const { table, height, key } = columns;
   const unseen = sql`
-    chain_id = ${walk.chain_id}
-    and ${isBelow(columns, above)}
+    ${listedBelow(list, walk.chain_id, above)}
     and ${isAbove(columns, last)}
     and ${key} <> all(${sql.param(rows.map((item) => item.key))}::text[])
-    and removed_at is null
     and page_id < case
       when (${height}, ${key}) < (${first.height}, ${first.key}) then ${walk.page_id}::bigint
       else ${above.page_id}::bigint
@@ -191,12 +194,6 @@ async function noteRemovals(
 const one: Readonly<Record<ListUnit, string>> = { blocks: 'block', batches: 'batch' };
 
 const aboveAll: OrderKey = { height: Number.MAX_SAFE_INTEGER, key: '~' };
-
-const listedBelow = (list: Operation, chainId: number, place: OrderKey) => sql`
-  chain_id = ${chainId}
-  and ${isBelow(placeColumns(list), place)}
-  and removed_at is null
-`;
 
 /** A list cannot end above stored items; if more than a page of them is missing, it was cut. */
 export async function judgeListEnd(
