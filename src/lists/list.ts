@@ -115,8 +115,8 @@ export interface ListKind<
   extended?(settings: Settings, bounds: ScopeBounds): Settings;
   /** The settings that a command's bounds replace: the feed's target from now on. Null: none. */
   target(settings: Settings, bounds: ScopeBounds): Partial<Settings> | null;
-  /** The scope of a request that only checks whether the service answers. */
-  walkScope(scope: Wanted): Walk;
+  /** The scope of a request that only checks whether the service answers. Absent: it needs none. */
+  walkScope?(scope: Wanted): Walk;
   isDue(db: Database, target: Target<Wanted>, occasion: Occasion, at: Date): Promise<boolean>;
   walksAtOnce(db: Database, lane: FeedLane): Promise<number>;
   /** Adds what a run requests to the feed's target, as the run opens. Absent: the feed keeps none. */
@@ -128,24 +128,27 @@ export interface ListKind<
   sqlNames(operation: Operation): ListNames[string][number];
   /** The scopes that close what is open of a lane, one after the other; none: it needs no walk. */
   repairs(db: Database, target: Target<Wanted>): Promise<readonly Wanted[]>;
-  repairRequests(
+  /** Absent: as many as the history that is left. */
+  repairRequests?(
     db: Database,
     feed: Feed,
-    history: Estimate,
     how: { readonly pageSize: number },
   ): Promise<RequestCount>;
   /** Whether walks decide which rows a list has: pages keep heights, walks end one at a time. */
   readonly decidesMembership: boolean;
   /** Judges the claim that the list ends here by what is stored. Changes nothing. */
   judgeEnd(operation: Operation, db: Queryable, claim: EndClaim<Walk>): Promise<EndVerdict>;
-  /** The numbers of the pages that `afterPage` runs for. Runs while their rows are written. */
-  informative(
+  /** The numbers of the pages that `afterPage` runs for. Absent: all. */
+  informative?(
     operation: Operation,
     tx: Transaction,
     pages: readonly PageInWalk<Walk>[],
   ): Promise<ReadonlySet<number>>;
-  /** Runs after a page's rows; false: the stored rows do not confirm it, so it verifies nothing. */
-  afterPage(
+  /**
+   * Runs after a page's rows; false: the stored rows do not confirm it, so it verifies nothing. Absent: a page says
+   * nothing beyond its rows.
+   */
+  afterPage?(
     operation: Operation,
     tx: Transaction,
     walk: WalkContext<Walk>,
@@ -170,10 +173,7 @@ export const atLeast = (least: number): Estimate => ({
   most: null,
 });
 
-export const about = (count: number): Estimate => {
-  const requests = Math.ceil(count);
-  return { least: requests, likely: requests, most: requests };
-};
+export const about = (count: number): Estimate => upTo(count, count);
 
 export const upTo = (least: number, upper: number): Estimate => {
   const most = Math.ceil(upper);
@@ -194,23 +194,20 @@ export const halfPage = 0.5;
 /** Five fields or a nickname: the queue reads schedules once a minute, so no seconds. */
 const cronShape = /^(?:\S+\s+){4}\S+$|^@(?:yearly|annually|monthly|weekly|daily|hourly)$/u;
 
-function isSchedule(text: string): boolean {
-  if (!cronShape.test(text.trim())) return false;
+function isReadable(read: () => unknown): boolean {
   try {
-    CronExpressionParser.parse(text, { tz: 'UTC' });
+    read();
     return true;
   } catch {
     return false;
   }
 }
 
-function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) instanceof Intl.DateTimeFormat;
-  } catch {
-    return false;
-  }
-}
+const isSchedule = (text: string) =>
+  cronShape.test(text.trim()) && isReadable(() => CronExpressionParser.parse(text, { tz: 'UTC' }));
+
+const isTimeZone = (name: string) =>
+  isReadable(() => new Intl.DateTimeFormat('en', { timeZone: name }));
 
 /** A duration with its unit; in ms once it is read. */
 export const duration = z

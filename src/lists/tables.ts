@@ -40,7 +40,6 @@ export const chains = explorerSchema.table('chains', {
 export type RunScope = Readonly<Record<string, unknown>>;
 
 export const runStates = ['open', 'finished', 'failed', 'interrupted', 'superseded'] as const;
-export type RunState = (typeof runStates)[number];
 
 /** A request to bring a lane up to date: opened by `sync`, by another command or by a schedule. */
 export const runs = etlSchema.table(
@@ -86,8 +85,7 @@ export const runs = etlSchema.table(
 export type RunRow = InferSelectModel<typeof runs>;
 
 /** What a walk's row says of it; `src/sync/SPEC.md` has the transitions. */
-export const walkStates = ['running', 'finished', 'failed', 'abandoned'] as const;
-export type WalkState = (typeof walkStates)[number];
+const walkStates = ['running', 'finished', 'failed', 'abandoned'] as const;
 
 export const walks = etlSchema.table(
   'walks',

@@ -176,7 +176,7 @@ export async function verifyReport(
     if (!isOperation(operation) || !toRepair.some((one) => one.feed === feed)) continue;
     const { history } = estimateOf({ ...record, operation }, how);
     const own = { chain_id, operation };
-    costs.set(feed, await kindOf(operation).repairRequests(db, own, history, how));
+    costs.set(feed, (await kindOf(operation).repairRequests?.(db, own, how)) ?? history);
   }
   const repairOf = (command: string, feeds: readonly VerifiedFeed[]): Repair => {
     const { likely, most } = together(feeds.map(({ feed }) => costs.get(feed) ?? unknown));

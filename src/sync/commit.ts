@@ -112,7 +112,7 @@ async function writePages(
   const pages = kept.map(({ page }) => page);
   const previous = known === 'unknown' ? await endBefore(tx, operation, walk) : known;
   const contexts = contextsOf(walk, pages, previous);
-  const informative = await kind.informative(operation, tx, contexts);
+  const informative = await kind.informative?.(operation, tx, contexts);
   const counts = await loadPages(tx, operation, pages);
   await recordPages(tx, operation, walk, { pages, counts });
 
@@ -120,9 +120,9 @@ async function writePages(
   const jumping = new Set<number>();
   for (const { walk: context, rows } of contexts) {
     const { page_id } = context;
-    if (!informative.has(page_id)) continue;
+    if (informative?.has(page_id) === false) continue;
     const written = { ...context, inserted: counts.get(page_id)?.inserted ?? 0 };
-    if (!(await kind.afterPage(operation, tx, written, rows))) jumping.add(page_id);
+    if ((await kind.afterPage?.(operation, tx, written, rows)) === false) jumping.add(page_id);
   }
   const coverage = coverPages(operation.order, walk, { pages, jumping, end });
   const last = pages.at(-1);

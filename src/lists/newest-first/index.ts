@@ -222,7 +222,6 @@ export const newestFirst: ListKind<
     return since === null || since < settings.since ? { ...settings, since } : settings;
   },
   target: (_settings, { since }) => (since === undefined ? null : { since }),
-  walkScope: () => ({}),
   isDue,
   walksAtOnce: async (_db, { lane }) => (lane === 'live' ? 1 : mostWalks),
   nextWalk: (tx, run, at) =>
@@ -237,7 +236,6 @@ export const newestFirst: ListKind<
     `;
     return (await hasRows(db, open)) ? [{ ...scope, resweep: [] }] : [];
   },
-  repairRequests: async (_db, _feed, history) => history,
   decidesMembership: false,
   judgeEnd: judgeListEnd,
   informative: pagesWithChanges,

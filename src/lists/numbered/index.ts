@@ -175,9 +175,6 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
   repairRequests,
   decidesMembership: true,
   judgeEnd: judgeBatchEnd,
-  // A page alone says nothing beyond its rows.
-  informative: () => Promise.resolve(new Set()),
-  afterPage: () => Promise.resolve(true),
   afterWalk: concludeBatch,
 };
 
@@ -246,7 +243,6 @@ const unreadPages = 16;
 async function repairRequests(
   db: Database,
   feed: Feed,
-  _history: Estimate,
   { pageSize }: { readonly pageSize: number },
 ): Promise<RequestCount> {
   const statement = sql`

@@ -82,7 +82,6 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
     { lane: 'backfill', scope: maxPages === undefined ? {} : { max_pages: maxPages } },
   ],
   target: () => null,
-  walkScope: () => ({}),
   // On start it waits for its schedule, unless it never succeeded.
   async isDue(db, { lane }, occasion) {
     if (occasion !== 'start') return true;
@@ -96,11 +95,8 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
     const unverified = sql`select from etl.verification where ${ofFeed(lane)} and not is_verified`;
     return (await hasRows(db, unverified)) ? [scope] : [];
   },
-  repairRequests: async (_db, _feed, history) => history,
   decidesMembership: false,
   judgeEnd: judgeRankingEnd,
-  informative: (_operation, _tx, pages) =>
-    Promise.resolve(new Set(pages.map(({ walk }) => walk.page_id))),
   afterPage: noteRankingPage,
   afterWalk: concludeRanking,
 };
