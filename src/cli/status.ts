@@ -5,7 +5,8 @@ import { readRuns } from '../status/ledger.ts';
 import { clock } from '../status/reasons.ts';
 import { statusDocument, type FeedStatus, type StatusDocument } from '../status/schema.ts';
 import { isKnown, statusNow, statusOrOutage } from '../status/status.ts';
-import { bar, type Look, mark, paint, prose, type Style, tableLines } from '../terminal/layout.ts';
+import type { Look, Style, Table } from '../terminal/layout.ts';
+import { bar, mark, paint, prose, tableLines, widthOf } from '../terminal/layout.ts';
 import { brief, bytes, compact, counted, whole } from '../terminal/numbers.ts';
 import { addDemo } from './options.ts';
 import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
@@ -167,26 +168,19 @@ interface Column {
   readonly isRight?: true;
   /** Omitted below 76 columns, like the bar. */
   readonly isWide?: true;
-  readonly cell: (feed: FeedStatus, look: Look, at: Date) => string;
+  readonly cell: (feed: FeedStatus, look: Look, at: Date, barWidth: number) => string;
 }
 
 const narrow = 76;
-/** Of a bar, in columns. */
-const barWidth = 10;
-
 const tableColumns: readonly Column[] = [
   { head: 'chain', cell: ({ chain_name }) => printable(chain_name) },
   { head: 'list', cell: ({ label }) => printable(label) },
   { head: 'state', cell: stateCell },
   { head: 'rows', isRight: true, isWide: true, cell: ({ rows }) => compact(rows) },
   { head: 'newest', isRight: true, isWide: true, cell: newestCell },
-  { head: 'polled', isRight: true, cell: polledCell },
-  {
-    head: 'verified',
-    cell: (feed, look) =>
-      `${bar(look, feed.verified.share, look.columns < narrow ? 0 : barWidth)} ${shareText(feed)}`.trim(),
-  },
-  { head: 'left', isRight: true, isWide: true, cell: leftText },
+  { head: 'polled', isRight: true, isWide: true, cell: polledCell },
+  { head: 'verified', cell: verifiedCell },
+  { head: 'left', isRight: true, cell: leftText },
 ];
 
 /** A row for each feed. */
@@ -194,14 +188,18 @@ export function feedTable(
   { feeds, as_of }: Pick<StatusDocument, 'feeds' | 'as_of'>,
   look: Look,
 ): string[] {
-  const isNarrow = look.columns < narrow;
-  const shown = tableColumns.filter(({ isWide }) => !isNarrow || isWide !== true);
-  return tableLines(look, {
+  const shown = tableColumns.filter(({ isWide }) => isWide !== true || look.columns >= narrow);
+  const table = (width: number): Table => ({
     head: shown.map(({ head }) => head),
-    rows: feeds.map((feed) => shown.map(({ cell }) => cell(feed, look, new Date(as_of)))),
+    rows: feeds.map((feed) => shown.map(({ cell }) => cell(feed, look, new Date(as_of), width))),
     aligns: shown.map(({ isRight }) => (isRight === true ? 'right' : 'left')),
     flexible: [1],
   });
+  const uncut = { ...look, isTerminal: false };
+  const fits = (width: number) =>
+    tableLines(uncut, table(width)).every((row) => widthOf(row) <= look.columns);
+  // A bar gives way before a name is cut.
+  return tableLines(look, table(look.columns < narrow ? 0 : ([10, 6].find(fits) ?? 3)));
 }
 
 /** Red only if action is needed: a key without credits recovers by itself. */
@@ -225,8 +223,11 @@ function polledCell({ poll: { age_s, is_met } }: FeedStatus, look: Look): string
 /** `~`: estimated from the rows so far; `≥`: the list may be shorter. */
 const basisSigns = { known: '', estimated: '~', 'at-least': '≥', unknown: '' } as const;
 
-const shareText = ({ verified: { share: part, basis } }: FeedStatus): string =>
-  part === null ? '' : `${basisSigns[basis]}${percents(part)}`;
+function verifiedCell({ verified }: FeedStatus, look: Look, _at: Date, barWidth: number): string {
+  const { share, basis } = verified;
+  const text = share === null ? '' : `${basisSigns[basis]}${percents(share)}`;
+  return `${bar(look, share, barWidth)} ${text}`.trim();
+}
 
 /** An incomplete part is never shown as 100 %. */
 const percents = (part: number) => `${part < 1 ? Math.min(99, Math.floor(part * 100)) : 100} %`;

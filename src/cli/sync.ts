@@ -179,7 +179,7 @@ export const progressLines = (document: StatusDocument, look: Look): string[] =>
   ...document.feeds.flatMap((one) => {
     const isStuck = one.state === 'failing' || one.state === 'blocked';
     const time = isRunning(one, 'backfill') ? one.progress.reached_at : null;
-    const reached = time && `nothing is missing after ${clock(time, new Date(document.as_of))}`;
+    const reached = time && `complete since ${clock(time, new Date(document.as_of))}`;
     const note = isStuck ? one.sentence : reached;
     return note === null ? [] : fit(`  ${one.feed}: ${printable(note)}`, look.columns);
   }),

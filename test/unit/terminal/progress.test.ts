@@ -26,5 +26,7 @@ test('progress on a terminal is the table of status, and what a feed waits for',
   await expect(`${progressLines(scene, usual).join('\n')}\n`).toMatchFileSnapshot(
     'snapshots/progress.txt',
   );
+  const small = progressLines(scene, { ...usual, columns: 60 }).join('\n');
+  expect(small).toMatch(/user operations +running +~47 % +~4m\n[^]* 2026-08-30 06:15 UTC\n/u);
   expectToFit((look) => progressLines(scene, look).join('\n'));
 });
