@@ -103,12 +103,26 @@ function drawBlock(world: World, height: number, edition: number, parentEdition:
       size: random.oneIn(15) ? null : 600 + random.below(200_000),
       transactions_count: random.below(400),
       is_pending_update: (random.oneIn(10) ? null : false) as boolean | null,
+      ...(world.chain.lived && drawFees(world.draw('block-fees', height, edition), used)),
     },
     rewards: drawRewards(world, random, wei),
     uncles: random.oneIn(9) ? [random.hex(8)] : [],
     arbitrum: world.chain.family === 'arbitrum' ? drawArbitrum(world, height, random) : null,
     /** Members of the object that the contract does not list. */
     extra: drawExtra(world, height, random),
+  };
+}
+
+/** Wei of a block on a chain in use; on the others amounts have more digits than any real one. */
+function drawFees(random: Random, used: number) {
+  const baseFee = 1_000_000 + random.below(9_000_000);
+  const tips = used * random.below(2_000_000);
+  const burnt = used * baseFee;
+  return {
+    base_fee_per_gas: String(baseFee),
+    burnt_fees: String(burnt),
+    priority_fee: String(tips),
+    transaction_fees: String(burnt + tips),
   };
 }
 
