@@ -14,7 +14,7 @@ import { addressText } from '../src/http/access.ts';
 import { startHttp } from '../src/http/server.ts';
 import { recountCoverage } from '../src/status/verify.ts';
 import { statusNow } from '../src/status/status.ts';
-import { webAssets } from '../src/web/bundle.ts';
+import { webAssets } from '../src/http/assets.ts';
 import { grow } from '../test/harness/seeded/fill.ts';
 import { pageItems, usualBlockMs } from '../test/harness/seeded/lists.ts';
 import { interruptSignal, startChild } from './child.ts';

@@ -14,7 +14,7 @@ import type { StatusDocument } from '../status/schema.ts';
 import { traceTerm } from '../status/trace.ts';
 import { BusyError, type Reader } from './reader.ts';
 
-export interface ApiSources {
+interface ApiSources {
   readonly reader: Pick<Reader, 'inTurn' | 'known'>;
   readonly status: () => Promise<StatusDocument>;
   readonly commandLine: (command: string) => string;
@@ -73,15 +73,8 @@ export function createApi({ reader, status, commandLine }: ApiSources): Hono {
   return app;
 }
 
-/** First in the list: it shows stored data at a glance. */
-const firstQuery = 'operations-daily';
-const rank = ({ name }: { readonly name: string }): number => Number(name !== firstQuery);
-
 /** The named queries, and the documentation of every table, view and column of schema `explorer`. */
 async function readQueries(db: Database): Promise<QueriesDocument> {
-  const queries = questions().map(({ name, topic, question: title, text, chart }) => {
-    return { name, topic, title, sql: text, chart };
-  });
   const { rows } = await db.execute<Record<'relation' | 'name' | 'type' | 'comment', string>>(sql`
     select 'explorer.' || table_name as relation, column_name as name, type,
            coalesce(description, '') as comment
@@ -89,7 +82,9 @@ async function readQueries(db: Database): Promise<QueriesDocument> {
   `);
   const relations = Map.groupBy(rows, ({ relation }) => relation);
   return {
-    queries: queries.toSorted((a, b) => rank(a) - rank(b)),
+    queries: questions().map(({ name, topic, question: title, text, chart }) => {
+      return { name, topic, title, sql: text, chart };
+    }),
     dictionary: [...relations].map(([relation, [own, ...columns]]) => ({
       relation,
       comment: own?.comment ?? '',
@@ -101,14 +96,13 @@ async function readQueries(db: Database): Promise<QueriesDocument> {
 const isTooSlow = (error: unknown): boolean =>
   error instanceof StatementTimeoutError || isCancelled(error);
 
-/** SQLSTATE of a database without tables. */
-const absent: ReadonlySet<string | null> = new Set(['42P01', '3F000']);
-
 function sentenceOf(error: Error): string {
   if (error instanceof BusyError) return error.message;
   if (isTooSlow(error))
     return 'It took longer than the page allows. A terminal gives it more time.';
-  if (absent.has(codeOfFailure(error))) return 'Nothing was read into this database yet.';
+  // SQLSTATE of a database without tables.
+  if (['42P01', '3F000'].includes(codeOfFailure(error) ?? ''))
+    return 'Nothing was read into this database yet.';
   return describeDatabaseError(error);
 }
 
@@ -126,8 +120,7 @@ const recentOf = (context: Context) => ({
 });
 
 function questionOf(context: Context) {
-  const name = context.req.query('name') ?? '';
-  const found = questions().find((one) => one.name === name);
+  const found = questions().find(({ name }) => name === context.req.query('name'));
   if (found === undefined)
     throw new HTTPException(404, { message: 'There is no query of this name.' });
   return found;

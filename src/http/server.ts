@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
-import { Hono, type MiddlewareHandler } from 'hono';
+import { Hono } from 'hono';
 import type { Pool } from 'pg';
 import { codeOfFailure } from '../db/failure.ts';
 import { errorOf } from '../failure.ts';
@@ -21,14 +21,9 @@ import {
   uncached,
 } from './access.ts';
 import { createApi } from './api.ts';
+import { type Assets, serveAssets } from './assets.ts';
 import { createMetrics } from './metrics.ts';
 import { createReader } from './reader.ts';
-
-/** Files of the page by path, such as `/app.js`. */
-export type Assets = ReadonlyMap<
-  string,
-  { readonly type: string; readonly body: string | Uint8Array }
->;
 
 export interface HttpOptions extends Access {
   readonly address: Address;
@@ -138,18 +133,6 @@ const probesOf = (pulse: Pulse | null, snapshots: Snapshots) => (isOpen: boolean
         isReady ? 200 : 503,
       );
     });
-
-/** Serves only the page's files, which contain no data: no request reads a path of the disk. */
-function serveAssets(read: () => Promise<Assets>): MiddlewareHandler {
-  let assets: Promise<Assets> | null = null;
-  return async (context, next) => {
-    assets ??= read();
-    assets.catch(() => (assets = null));
-    const found = (await assets).get(context.req.path);
-    if (found === undefined) return next();
-    return context.body(found.body as string, 200, { 'content-type': found.type });
-  };
-}
 
 /** Limits of a client, in ms and bytes. */
 const usualBounds = {

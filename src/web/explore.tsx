@@ -12,6 +12,8 @@ type Row = Readonly<Record<string, Value>>;
 type Chains = StatusDocument['feeds'];
 
 const mostRows = 200;
+/** Shown first: stored data at a glance. */
+const firstQuery = 'operations-daily';
 
 interface DrawingProps {
   readonly rows: readonly Row[];
@@ -170,7 +172,7 @@ const Dictionary = ({ relations }: { readonly relations: QueriesDocument['dictio
 export function Explore({ name, status: { feeds } }: ViewProps) {
   const answer = useJson<QueriesDocument>('queries.json', {}, once);
   const { queries = [], dictionary = [] } = answer.data ?? {};
-  const chosen = queries.find((query) => query.name === name) ?? queries[0];
+  const chosen = queries.find((query) => query.name === (name || firstQuery)) ?? queries[0];
   const link = (query: Query) => {
     const [href, text] = [`#/explore/${query.name}`, query.name.replaceAll('-', ' ')];
     const current = query === chosen ? 'page' : undefined;

@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net';
 import type { AxeResults } from 'axe-core';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { inject, onTestFinished } from 'vitest';
-import { webAssets } from '../../src/web/bundle.ts';
+import { webAssets } from '../../src/http/assets.ts';
 import { answerTo, sceneOf, type Scene, type SceneName } from './scenes.ts';
 
+const bundled = webAssets();
 /** As the program sends it: nothing of another host, nothing inline. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -42,7 +43,7 @@ function answerOf(scene: Scene, { pathname, searchParams }: URL): object | strin
  * @param token if given, only requests that carry it are answered with data
  */
 export async function servePage(name: SceneName, token?: string): Promise<ScenePage> {
-  const assets = await webAssets();
+  const assets = await bundled;
   let scene = sceneOf(name);
   const respond = (request: IncomingMessage, response: ServerResponse) => {
     const url = new URL(request.url ?? '/', 'http://localhost');

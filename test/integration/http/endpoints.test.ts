@@ -171,7 +171,6 @@ test.each(served)('%s is the document that its schema describes', async (path, s
 test('every named query is answered, as JSON and as CSV, and its chart names columns of it', async () => {
   const page = await servedPage(copied.url);
   const all = documents.queriesDocument.parse(JSON.parse((await ask(page, '/queries.json')).body));
-  expect(all.queries[0]?.name).toBe('operations-daily');
   for (const { name, chart } of all.queries) {
     const { body } = await ask(page, `/query.json?name=${name}`);
     const { columns } = documents.queryDocument.parse(JSON.parse(body));
