@@ -58,13 +58,13 @@ export const rollupBatches = dashboard({
     }),
     rows({
       title: 'The newest batches',
-      about: 'settled: the chain verifies the batch whole.',
+      about: 'Within the time that is shown. settled: the chain verifies the batch whole.',
       sql: `select ${named} as batch, state, blocks, transactions::bigint as transactions,
          block_seconds, fill_percent, last_at
   from explorer.batch_stats
   join explorer.chains using (chain_id)
   join explorer.read_batches using (chain_id, batch_number)
-  where chain_id in ($chain)
+  where $__timeFilter(last_at) and chain_id in ($chain)
   order by last_at desc
   limit 50`,
     }),

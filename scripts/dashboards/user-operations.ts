@@ -93,13 +93,14 @@ export const userOperations = dashboard({
     }),
     rows({
       title: 'Who sends most',
-      about: 'Of all time.',
+      about: 'Of the senders of the time that is shown, with their operations of all time.',
       sql: `select chains.name as chain, coalesce(senders.name, address_hash) as sender, operations, failed,
          fee_native::float8 as fee_native, senders.native_symbol, last_operation_at,
          explorer_url || '/address/' || address_hash as link
   from explorer.senders
   join explorer.chains using (chain_id)
   where chain_id in ($chain)
+    and last_operation_at >= $__timeFrom() and first_operation_at <= $__timeTo()
   order by operations desc
   limit 20`,
     }),
