@@ -25,10 +25,7 @@ export const migrateDocument = z.strictObject({
 export function register({ command, run, explain }: Registry): void {
   command
     .option('--roles', `also create the roles ${Object.values(roles).join(', ')}, and grant them`)
-    .option(
-      '--distribute',
-      'also distribute explorer.user_operations over the servers of a Citus cluster',
-    );
+    .option('--distribute', 'also distribute explorer.user_operations over a Citus cluster');
   const examples = [
     'explorer-etl migrate',
     'explorer-etl migrate --roles',

@@ -18,10 +18,6 @@ export const openDocument = z.strictObject({
   url: z.string(),
 });
 
-interface OpenOptions extends HttpFlag {
-  readonly browser: boolean;
-}
-
 /** `open`: serves the page of the stored data until Ctrl-C, and does no work on it. */
 export function register({ command, run, explain }: Registry): void {
   const where = 'where to serve it; default: 127.0.0.1:4400, or a free port';
@@ -34,7 +30,7 @@ export function register({ command, run, explain }: Registry): void {
   );
 }
 
-async function open(context: Context, options: OpenOptions) {
+async function open(context: Context, options: HttpFlag & { readonly browser: boolean }) {
   const settings = settingsOf(context, {}, 'database');
   await demandDatabase(context, settings);
   await using database = await openFor(settings, context, 'reads');

@@ -101,7 +101,12 @@ export async function runProgram(args: readonly string[], outer: World): Promise
   }
   program.hook('preSubcommand', async (_, command) => {
     const { load } = commands.find(({ name }) => name === command.name()) ?? {};
-    (await load?.())?.register({ command, run, explain: explainOf(command, world) });
+    const isShown = world.err.isTerminal && !program.opts<GlobalOptions>().quiet;
+    // In a clone, loading takes up to a second: longer than a person waits without a sign.
+    if (isShown) world.stderr('Loading …');
+    const loaded = await load?.();
+    if (isShown) world.stderr('\r\u001B[K');
+    loaded?.register({ command, run, explain: explainOf(command, world) });
   });
   const [first, ...others] = args;
   let failed: unknown = null;

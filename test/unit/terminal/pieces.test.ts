@@ -55,18 +55,10 @@ describe('numbers', () => {
       '12K',
       '3.4 MB',
     ]);
-    expect([counted(1, 'page'), counted(2, 'batch'), counted(1200, 'factory')]).toEqual([
-      '1 page',
-      '2 batches',
-      '1,200 factories',
-    ]);
-    expect([
-      duration(3.94),
-      duration(125),
-      duration(7_500),
-      duration(200_000),
-      duration(null),
-    ]).toEqual(['3.9s', '2m 5s', '2h 5m', '2d 7h', 'unknown']);
+    const counts = [counted(1, 'page'), counted(2, 'batch'), counted(1200, 'factory')];
+    expect(counts).toEqual(['1 page', '2 batches', '1,200 factories']);
+    const durations = [3.94, 125, 7_500, 200_000, null].map((seconds) => duration(seconds));
+    expect(durations).toEqual(['3.9s', '2m 5s', '2h 5m', '2d 7h', 'unknown']);
   });
 
   test('tell what is nearly whole as not whole', () => {
@@ -94,12 +86,8 @@ describe('columns', () => {
     ['optimism', '12', 'a reason that is long enough to be cut'],
     ['批次', '1,200', 'short'],
   ];
-  const table = {
-    head: ['chain', 'rows', 'why'],
-    rows,
-    aligns: ['left', 'right'] as const,
-    flexible: [2],
-  };
+  const aligns = ['left', 'right'] as const;
+  const table = { head: ['chain', 'rows', 'why'], rows, aligns, flexible: [2] };
 
   test('lie below each other, and one is cut on a narrow terminal', () => {
     const lines = tableLines(coloured, table).map((line) => stripVTControlCharacters(line));

@@ -1,7 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
+import { runProgram } from '../../../src/cli/program.ts';
 import { openScreen } from '../../../src/cli/screen.ts';
+import { plainOutput } from '../../harness/process.ts';
 import { usual } from './looks.ts';
 
 test('a screen redraws what fits over the last frame, at the width of that moment', async () => {
@@ -18,4 +20,14 @@ test('a screen redraws what fits over the last frame, at the width of that momen
   expect(written).not.toContain('below the screen');
   // It moves up to the first line of the last frame.
   expect(written.split('\u001B[1A').length - 1).toBeGreaterThanOrEqual(2);
+});
+
+test('while a command loads, a terminal has a sign of it', async () => {
+  let written = '';
+  const stderr = (text: string) => void (written += text);
+  const [signal, ignore] = [new AbortController().signal, () => undefined];
+  const world = { ...plainOutput, err: usual, env: {}, cwd: '/', signal, stdout: ignore, stderr };
+  await runProgram(['sync', '--help'], world);
+  await runProgram(['sync', '--help', '--quiet'], world);
+  expect(written).toBe('Loading …\r\u001B[K');
 });
