@@ -126,9 +126,8 @@ async function openEmbedded({ cwd, name = 'postgres', mustExist = false }: Embed
   try {
     const { rows } = await server.query('select from pg_database where datname = $1', [name]);
     if (rows.length === 0 && mustExist) {
-      throw new DatabaseUnavailableError(
-        `the embedded Postgres has no database "${name}" yet: run ${name} first.`,
-      );
+      const message = `the embedded Postgres has no database "${name}" yet.`;
+      throw new DatabaseUnavailableError(message, { command: `explorer-etl ${name}` });
     }
     if (rows.length === 0) await server.query(`create database "${name}"`);
   } finally {

@@ -56,7 +56,7 @@ test("who asks for the demo's data makes no database for it", async () => {
     ['check'],
   ]) {
     const ended = await place.run([...command, '--demo']);
-    expect(ended.stderr).toMatch(/has no database "demo" yet: run demo first/u);
+    expect(ended.stderr).toMatch(/has no database "demo" yet\. Try: explorer-etl demo$/mu);
     expect(ended.code).toBe(2);
   }
 });
