@@ -145,7 +145,7 @@ test('a share without the newest batches says so beside it', async () => {
   expect(await strip.getAttribute('aria-label')).toContain('not verified yet 1.1 %');
 });
 
-// A table that stands still while it is read, or jumps as its numbers grow.
+// A table that stays where it is while it is read, or jumps as its numbers grow.
 test('the table follows a first read, and nothing moves', async () => {
   const { page, server } = await openScene('reading', '/', {
     viewport: { width: 1_280, height: 900 },

@@ -25,7 +25,7 @@ export interface Cluster {
 }
 
 /**
- * What a node is told. Nothing needs to survive a crash of the machine; `full_page_writes` and the rest
+ * Settings of a node. Nothing needs to survive a crash of the machine; `full_page_writes` and the rest
  * stay, since nodes are killed. Many databases at once, each with connections between the nodes.
  */
 const settings = {

@@ -22,7 +22,7 @@ const comesBack: Readonly<Record<FailureRule['again'], string>> = {
 };
 
 test('the classes of docs/operating.md are those of the code, with state, exit code, log and advice', () => {
-  const told = table('class').map(([name, , ...facts]) => [name, ...facts]);
+  const documented = table('class').map(([name, , ...facts]) => [name, ...facts]);
   const known = Object.entries(failures).map(([name, rule]) => [
     name,
     rule.retry === 'none' ? 'no' : 'yes',
@@ -32,7 +32,7 @@ test('the classes of docs/operating.md are those of the code, with state, exit c
     rule.log ?? 'none',
     rule.advice.replaceAll('`', ''),
   ]);
-  expect(told).toEqual(known);
+  expect(documented).toEqual(known);
 });
 
 test('every state that a class gives a feed is kept until the feed succeeds', () => {

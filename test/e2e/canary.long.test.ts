@@ -75,7 +75,7 @@ async function startWorld() {
   const ended: Run[] = [];
   /** How log lines look: for people, or for programs. */
   const log: { format: 'json' | 'pretty' } = { format: 'json' };
-  /** Runs a command, and tells its exit code. */
+  /** Runs a command. @returns its exit code */
   const run = async (
     args: readonly string[],
     env: Record<string, string> = {},
@@ -236,7 +236,7 @@ async function kept(pool: Pool): Promise<unknown> {
   return rows[0];
 }
 
-test('a simulated explorer tells nothing of the keys that it is asked with', async () => {
+test('a simulated explorer prints nothing of the keys that requests bring', async () => {
   const { run, ended } = await startWorld();
   const simulate = ['simulate', '--port', '0', '--fault', '503=0.5', '--fault', 'redirect=0.5'];
   await run(simulate, {}, async (output) => {

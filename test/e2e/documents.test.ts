@@ -217,7 +217,7 @@ describe('a failure with --json is a document of its own, and a message on stder
           }),
         ),
       );
-      // A line each, but start tells them in one event of its log.
+      // A line each; start logs them in one event.
       for (const { where } of errors) expect(stderr, leaf).toContain(where);
     }
   });

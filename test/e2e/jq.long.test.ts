@@ -92,7 +92,7 @@ test('feeds that fail, with the class, and what is open, as commands', async () 
   const { answered } = await ask(lineOf('.open'));
   expect(answered).toBe('explorer-etl repair --chain 10 --operation user-operations');
   const [, ...repair] = answered.split(' ');
-  // Two pages tell too little of how long the list is.
+  // Two pages show too little of how long the list is.
   expect((await run([...repair, '--yes'])).code).toBe(0);
   expect((await ask(lineOf('.open'))).answered).toBe('');
 });

@@ -8,7 +8,7 @@ const schemas = new Map(
     name,
     z.strictObject({
       time: z.iso.datetime(),
-      // What repeats is told at debug between.
+      // Between, what repeats is logged at debug.
       level: (repeats ?? ends) ? z.enum([level, 'debug']) : z.literal(level),
       event: z.literal(name),
       msg: z.string().min(1),

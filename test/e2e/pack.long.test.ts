@@ -143,7 +143,7 @@ test('every link between the documents of the package leads to a file in it', as
       // Pictures of screens stay in the repository: they are larger than the program.
       if (target === '' || /^[a-z]+:/u.test(target) || target.endsWith('.png')) continue;
       const file = normalize(join(dirname(path), target));
-      // Whoever reads tests is in the repository.
+      // Readers of tests are in the repository.
       if (file.startsWith('test/')) continue;
       if (!paths.some((one) => one === file || one.startsWith(`${file.replace(/\/$/u, '')}/`))) {
         dead.push(`${path}: ${target}`);

@@ -23,7 +23,7 @@ test('each line of a start under a service manager is an event; failures are cou
   });
   const { query } = database;
   const program = startProgram(['start'], place);
-  const told = (name: string) => logLines(program.stderr).filter(({ event }) => event === name);
+  const logged = (name: string) => logLines(program.stderr).filter(({ event }) => event === name);
 
   // Its run ends; one that begins anew meets the same.
   for (let round = 1; round <= 3; round += 1) {
@@ -36,7 +36,7 @@ test('each line of a start under a service manager is an event; failures are cou
   isBroken = false;
   await eventually('the feed to recover', async () => {
     await query("update etl.runs set state = 'open', closed_at = null where state = 'interrupted'");
-    return told('feed.recovered').length > 0 && told('feed.updated').length === 2;
+    return logged('feed.recovered').length > 0 && logged('feed.updated').length === 2;
   });
   program.kill('SIGTERM');
 
@@ -44,19 +44,19 @@ test('each line of a start under a service manager is an event; failures are cou
   const names = logLines(program.stderr).map(({ event }) => event);
   expect(names[0]).toBe('start.ready');
   expect(names.at(-1)).toBe('start.stopped');
-  expect(told('start.ready')).toMatchObject([{ feeds: 2, chains: 1 }]);
-  expect(told('feed.failed')).toMatchObject([
+  expect(logged('start.ready')).toMatchObject([{ feeds: 2, chains: 1 }]);
+  expect(logged('feed.failed')).toMatchObject([
     { level: 'error', feed: '10/user-operations', failure: 'rejected', times: 1 },
   ]);
-  const [recovered] = told('feed.recovered');
+  const [recovered] = logged('feed.recovered');
   expect(recovered).toMatchObject({ feed: '10/user-operations', was: 'failed' });
   expect(recovered?.['times']).toBeGreaterThanOrEqual(3);
-  const came = told('feed.updated').map(({ feed, added }) => [feed, added]);
+  const came = logged('feed.updated').map(({ feed, added }) => [feed, added]);
   expect(Object.fromEntries(came)).toEqual({
     '10/user-operations': chain.userOperations,
     '10/factories': chain.factories,
   });
-  expect(told('feed.updated')).toContainEqual(
+  expect(logged('feed.updated')).toContainEqual(
     expect.objectContaining({
       feed: '10/factories',
       lane: 'backfill',

@@ -72,7 +72,7 @@ describe('quarantine', () => {
     expect(code).toBe(1);
   });
 
-  test('drop wants to be told which', async () => {
+  test('drop asks which one', async () => {
     const before = await count();
     const { code, stderr } = await call('quarantine', 'drop');
     expect([code, stderr]).toEqual([2, expect.stringContaining('or --all')]);

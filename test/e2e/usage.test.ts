@@ -184,7 +184,7 @@ describe('help', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
-  test('of a command is the same by help, and tells of the flags of all commands where they are', async () => {
+  test('of a command is the same by help, and says where the flags of all commands are', async () => {
     const { stdout } = await call(['help', 'db', 'url']);
     expect(await call(['db', 'url', '--help'])).toMatchObject({ stdout, code: 0 });
     expect(stdout).toContain('--demo');

@@ -188,7 +188,7 @@ function* faultsOf(plan: ChaosPlan, chaos: Chaos): Generator<Fault<void>> {
     await superviseWorkers(chaos);
     const before = world.nowMs;
     await follow().catch(() => note('runs not sent'));
-    // The world begins to move when it has been copied once: until then nobody watches it.
+    // The world begins to move when it has been copied once: until then nothing reads it.
     if (before === 0 && world.nowMs > 0) endMs = performance.now() + plan.lengthMs;
   };
   while (performance.now() < endMs) {

@@ -10,7 +10,7 @@ import { shortChain } from '../harness/sync.ts';
 const seed = 29;
 const chain = shortChain;
 
-/** Two workers on a Postgres that flushes what nobody waits for as late as it can. */
+/** Two workers on a Postgres that flushes what no transaction waits for as late as it can. */
 async function openScene() {
   const simulator = await simulated({ seed, chains: [chain] });
   const server = await ownServer({ wal_writer_delay: '10s' });
@@ -25,7 +25,7 @@ async function openScene() {
 
 test('a page that a crash took back is read again, and who remembers it is fenced', async () => {
   const { server, pool, first, second, run } = await openScene();
-  const told = async () => {
+  const logged = async () => {
     const { rows } = await pool.query<{ pages: number; revision: number; incarnation: string }>(`
       select (select count(*)::int from etl.pages) as pages, revision::int,
              etl.incarnation() as incarnation
@@ -41,7 +41,7 @@ test('a page that a crash took back is read again, and who remembers it is fence
     'select to_jsonb(walks) as walk from etl.walks',
   );
   const remembered = { ...held, ...rows[0]?.walk };
-  expect(await told()).toEqual({
+  expect(await logged()).toEqual({
     pages: 1,
     revision: held.revision + 1,
     incarnation: held.incarnation,
@@ -51,7 +51,7 @@ test('a page that a crash took back is read again, and who remembers it is fence
 
   const taken = await claim(second, run);
   if (taken === null) throw new Error('no walk to claim');
-  expect(await told()).toEqual({
+  expect(await logged()).toEqual({
     pages: 0,
     revision: remembered.revision,
     incarnation: taken.incarnation,

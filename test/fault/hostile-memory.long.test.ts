@@ -66,7 +66,7 @@ test.each(['user-operations', 'optimism-batch-blocks', 'factories'])(
     const { sync } = await openScene(names, { operations: [operation], timeouts: shortTimeouts });
     const { states, grownBytes } = await sync();
     expect(states.length).toBe(names.length);
-    // Whether each does what it should is told elsewhere: here, that they came to pass.
+    // Other tests show what each does; this one shows that they ran.
     expect(new Set(states)).toEqual(new Set(['finished', 'failed', 'interrupted']));
     expect(grownBytes).toBeLessThan(mostGrowth);
   },

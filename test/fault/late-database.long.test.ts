@@ -10,7 +10,7 @@ const operations = { 'user-operations': {} };
 const config = { chains: [{ id: 10, operations }] };
 /** The lock of `src/db/migrate.ts`, which every program takes first. */
 const migrationLock = 0x65_78_70_6c_65_74_6cn;
-/** A command whose database is behind a proxy that lets nobody in. */
+/** A command whose database is behind a proxy that refuses connections. */
 async function startRefused(args: readonly string[]) {
   const { database, proxy, place } = await openWorld({ seed: 1, chain, operations });
   proxy.set('refuse');

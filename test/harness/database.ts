@@ -18,7 +18,7 @@ export interface TestDatabase {
   readonly db: Database;
   /** The rows of a statement, whatever they are: a test says what it expects of them. */
   readonly query: (statement: string, values?: unknown[]) => Promise<QueryResult['rows']>;
-  /** Ends the pool and drops the database, cutting off whoever is still connected. */
+  /** Ends the pool and drops the database, and closes connections that are still open. */
   drop(): Promise<void>;
 }
 
@@ -132,7 +132,7 @@ export const opened = (database: UsedDatabase) => ({
   close: async () => 'left-running' as const,
 });
 
-/** A prepared database whose roles are granted, and on which nobody else may create anything. */
+/** A prepared database whose roles are granted, on which no other role may create anything. */
 export async function grantedDatabase(): Promise<TestDatabase> {
   const database = await freshDatabase();
   await prepareDatabase(opened(database));

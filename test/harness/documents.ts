@@ -15,7 +15,7 @@ export const exitSchema = z.strictObject({
 
 const modules = await Promise.all(commands.map(({ load }): Promise<object> => load()));
 
-/** Every document of `--json`, by its name. A schema stands beside its command. */
+/** Every document of `--json`, by its name. A schema is in the file of its command. */
 export const schemas: ReadonlyMap<string, z.ZodObject> = new Map(
   [...modules, failure, { planDocument, statusDocument, verifyDocument }]
     .flatMap((module): unknown[] => Object.values(module))

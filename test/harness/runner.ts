@@ -72,7 +72,7 @@ export async function beginRun({ db }: Engine, lane: FeedLane, scope: RunScope):
   return run;
 }
 
-/** Claims the run's walk, whoever holds it; null when there is none left. */
+/** Claims the run's walk from any holder; null when none is left. */
 export async function claim({ db, clock, origin }: Engine, run: RunRow): Promise<HeldWalk | null> {
   const walk = await takeWalk(db, run, { held: [], at: clock(), origin });
   return typeof walk === 'string' ? null : walk;

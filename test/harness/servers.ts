@@ -12,7 +12,7 @@ import { Child, emptyFolder, eventually } from './process.ts';
 const [lowest, highest] = [10_000, 32_000];
 const mostTries = 100;
 
-/** A port of this machine that nobody listens on. */
+/** A free port of this machine. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < mostTries; tries += 1) {
     const port = randomInt(lowest, highest);

@@ -65,7 +65,7 @@ const unlimited = 100_000;
 export interface SyncRun extends ScopeBounds {
   readonly url: string;
   readonly chains: readonly SimulatedChain[];
-  /** Default the lists that a moving world's truth tells of. */
+  /** Default: the lists that a moving world's truth covers. */
   readonly operations?: readonly string[];
   readonly pageSize?: number;
   readonly secretKey?: string;

@@ -1,7 +1,7 @@
 import { test } from 'vitest';
 import { openAlertWorld } from './world.ts';
 
-test('nobody works, and somebody works again', async () => {
+test('no worker runs, and one runs again', async () => {
   const { start, expectFiring, expectHealthy } = await openAlertWorld({ serving: 'open' });
   const worker = start(['start']);
   await expectHealthy();

@@ -64,8 +64,8 @@ export async function openAlertWorld(options: AlertWorldOptions = {}) {
       ? start(['start', '--http', address])
       : start(['open', '--no-browser', '--http', address]);
   const prometheus = await startPrometheus(address);
-  const tell = teller(clock);
-  const { expectFiring, expectResolved, expectQuiet } = watch(prometheus, tell);
+  const note = noteTaker(clock);
+  const { expectFiring, expectResolved, expectQuiet } = watch(prometheus, note);
   /** Waits until all is read and verified, and none fires. */
   const expectHealthy = async () => {
     await eventually(
@@ -77,7 +77,7 @@ export async function openAlertWorld(options: AlertWorldOptions = {}) {
       { boundMs },
     );
     await expectQuiet();
-    tell('all is well');
+    note('all is well');
   };
   return {
     pool,
@@ -87,12 +87,12 @@ export async function openAlertWorld(options: AlertWorldOptions = {}) {
     /** What each answer of the explorer is from now on; null: the true one. */
     setFault: (next: FaultName | Fault | null) => {
       fault = typeof next === 'string' ? openFault(next) : next;
-      tell(next === null ? 'the answers are true' : 'the answers are wrong');
+      note(next === null ? 'the answers are true' : 'the answers are wrong');
     },
     /** What the key may do from now on. */
     setLimits: (next: Limits) => {
       limits = next;
-      tell(`the key may do ${JSON.stringify(next)}`);
+      note(`the key may do ${JSON.stringify(next)}`);
     },
     expectFiring,
     expectResolved,
@@ -101,19 +101,19 @@ export async function openAlertWorld(options: AlertWorldOptions = {}) {
   };
 }
 
-/** Tells what happened in the running test, and when: what a run shows beside that it passes. */
-function teller(clock: () => number) {
+/** Prints what happens in the running test, and when. */
+function noteTaker(clock: () => number) {
   const { currentTestName = '' } = expect.getState();
   return (what: string) =>
     void process.stdout.write(`${currentTestName} · ${(clock() / 1000).toFixed(0)} s: ${what}\n`);
 }
 
-function watch(prometheus: Prometheus, tell: (what: string) => void) {
+function watch(prometheus: Prometheus, note: (what: string) => void) {
   let before: ReadonlySet<string> = new Set();
   const firing = async () => {
     const now = await prometheus.firing();
-    for (const name of now.difference(before)) tell(`${name} fires`);
-    for (const name of before.difference(now)) tell(`${name} resolves`);
+    for (const name of now.difference(before)) note(`${name} fires`);
+    for (const name of before.difference(now)) note(`${name} resolves`);
     before = now;
     return now;
   };

@@ -49,20 +49,20 @@ function keptLog(format: LogFormat, options: { isColoured?: boolean; level?: Log
   const lines: string[] = [];
   const style: LogStyle = { format, isColoured, now: () => 0 };
   const log = createLog(level, (line) => void lines.push(line), style);
-  const tell = (name: EventName, given: Record<string, unknown>) => log.write(name, given);
-  return { lines, log, tell };
+  const write = (name: EventName, given: Record<string, unknown>) => log.write(name, given);
+  return { lines, log, write };
 }
 
 test('every event for people, one line each', () => {
-  const { lines, tell } = keptLog('pretty');
-  for (const name of names) tell(name, fieldsFor(name));
+  const { lines, write } = keptLog('pretty');
+  for (const name of names) write(name, fieldsFor(name));
   expect(lines).toHaveLength(names.length);
   expect(lines.join('')).toMatchSnapshot();
 });
 
 test('every event for programs, one JSON object each', () => {
-  const { lines, tell } = keptLog('json');
-  for (const name of names) tell(name, fieldsFor(name));
+  const { lines, write } = keptLog('json');
+  for (const name of names) write(name, fieldsFor(name));
   expect(lines).toHaveLength(names.length);
   for (const [index, name] of names.entries()) {
     expect(JSON.parse(lines[index] ?? '')).toMatchObject({
@@ -76,7 +76,7 @@ test('every event for programs, one JSON object each', () => {
 
 test('colours change nothing but colours', () => {
   const [plain, coloured] = [keptLog('pretty'), keptLog('pretty', { isColoured: true })];
-  for (const { tell } of [plain, coloured]) tell('feed.failure', fieldsFor('feed.failure'));
+  for (const { write } of [plain, coloured]) write('feed.failure', fieldsFor('feed.failure'));
   expect(coloured.lines.join('')).toContain('\u001b[33mWARN');
   expect(stripVTControlCharacters(coloured.lines.join(''))).toBe(plain.lines.join(''));
 });
@@ -123,7 +123,7 @@ test.each([
   "host=db.example password='hunter2 x' user=reader",
   'connect db.example?user=reader&password=hunter2&sslmode=require',
   'GET https://explorer.example/10/api?apikey=hunter2&page=2',
-])('a password or key that nobody named is not told: %s', (error) => {
+])('a password or key that is not configured is masked too: %s', (error) => {
   for (const format of ['pretty', 'json'] as const) {
     const { lines, log } = keptLog(format);
     log.write('queue.failure', { error });
@@ -133,14 +133,14 @@ test.each([
   }
 });
 
-test('what repeats is told once, counted, and told again when it is over', () => {
-  const { lines, tell } = keptLog('json', { level: 'info' });
-  for (let count = 0; count < 5; count += 1) tell('feed.failure', fieldsFor('feed.failure'));
-  tell('feed.recovered', fieldsFor('feed.recovered'));
-  tell('feed.failure', { ...fieldsFor('feed.failure'), feed: '8453/factories' });
+test('what repeats is logged once, counted, and logged again when it is over', () => {
+  const { lines, write } = keptLog('json', { level: 'info' });
+  for (let count = 0; count < 5; count += 1) write('feed.failure', fieldsFor('feed.failure'));
+  write('feed.recovered', fieldsFor('feed.recovered'));
+  write('feed.failure', { ...fieldsFor('feed.failure'), feed: '8453/factories' });
 
-  const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(told.map(({ event, feed, times }) => ({ event, feed, times }))).toEqual([
+  const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(logged.map(({ event, feed, times }) => ({ event, feed, times }))).toEqual([
     { event: 'feed.failure', feed: '10/user-operations', times: 1 },
     { event: 'feed.recovered', feed: '10/user-operations', times: 5 },
     { event: 'feed.failure', feed: '8453/factories', times: 1 },
@@ -155,9 +155,9 @@ test('a key that is a word leaves what programs read as it is', () => {
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ ...fields, reason: 'the ***, of a monkey' });
 });
 
-test('at debug each time is told, and how often it was', () => {
-  const { lines, tell } = keptLog('pretty');
-  for (let count = 0; count < 3; count += 1) tell('feed.failure', fieldsFor('feed.failure'));
+test('at debug each time is logged, with how often it was', () => {
+  const { lines, write } = keptLog('pretty');
+  for (let count = 0; count < 3; count += 1) write('feed.failure', fieldsFor('feed.failure'));
   expect(lines.map((line) => /^\S+ (\w+)/u.exec(line)?.[1])).toEqual(['WARN', 'DEBUG', 'DEBUG']);
   expect(lines[2]).toMatch(/\(3 times\)\n$/u);
 });
@@ -169,9 +169,9 @@ test('a level says what is left out', () => {
     ['error', 'error'],
     ['silent', ''],
   ] as const) {
-    const { lines, tell } = keptLog('json', { level });
-    for (const name of names) tell(name, fieldsFor(name));
-    const told = lines.map((line) => (JSON.parse(line) as { event: EventName }).event);
-    expect(told).toEqual(names.filter((name) => least.split('.').includes(events[name].level)));
+    const { lines, write } = keptLog('json', { level });
+    for (const name of names) write(name, fieldsFor(name));
+    const logged = lines.map((line) => (JSON.parse(line) as { event: EventName }).event);
+    expect(logged).toEqual(names.filter((name) => least.split('.').includes(events[name].level)));
   }
 });

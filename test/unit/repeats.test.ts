@@ -10,7 +10,7 @@ function world() {
   return { repeats, pass: (ms: number) => void (nowMs += ms) };
 }
 
-test('what fails each ten seconds for a day is told at growing intervals, with its count', () => {
+test('what fails each ten seconds for a day is logged at growing intervals, with its count', () => {
   const { repeats, pass } = world();
   const logged: [minute: number, times: number][] = [];
   for (let second = 0; second < 24 * 3600; second += 10) {
@@ -40,7 +40,7 @@ test('two classes are logged each, and two feeds with the same class too', () =>
   expect(repeats.count('a', 'unreachable')).toEqual({ isLogged: false, times: 2 });
 });
 
-test('that it is over is told once, with how often it failed', () => {
+test('its end is logged once, with how often it failed', () => {
   const { repeats } = world();
   repeats.count('a', 'x');
   repeats.count('a', 'x');

@@ -45,7 +45,7 @@ interface PlanNode {
 }
 
 /**
- * The URL of sessions that tell the plan of each statement, those within functions and triggers too.
+ * The URL of sessions that log the plan of each statement, within functions and triggers too.
  * Not timed by node, which would slow a scan of millions down. Needs a superuser.
  */
 const explaining = (url: string) =>

@@ -11,7 +11,7 @@ async function copied(lists: readonly string[] = operations) {
   return copy;
 }
 
-test('of each list it is told what is complete, with times, and that nothing is missing', async () => {
+test('the view of coverage states what of each list is complete, with times, and that nothing is missing', async () => {
   const { query } = await copied();
 
   const coverage = await query(`
@@ -57,13 +57,13 @@ test('a batch that is lost and a ranking that was never read are gaps', async ()
   ).toMatchObject([{ from_block: '1', to_block: '3' }, { from_block: '5' }]);
 });
 
-test('of each list it is told how current it is, and whether that is what is wanted', async () => {
+test('the view of freshness states how current each list is, and whether that meets the target', async () => {
   const { query } = await copied();
-  const told = () =>
+  const stated = () =>
     query(`
       select feed, newest_at is not null as has_newest, looked_at <= now() as has_looked, objective, is_fresh
       from explorer.freshness order by feed`);
-  expect(await told()).toEqual(
+  expect(await stated()).toEqual(
     feeds.map((feed) => ({
       feed,
       has_newest: true,
@@ -187,7 +187,7 @@ test('each day has the bundles whose time, or that of their block, is on it', as
   expect(await days()).toEqual([sums]);
 });
 
-test('a factory is told for each day, also for those on which nobody looked, until it is gone', async () => {
+test('a factory has a row for each day, also for those without a poll, until it is gone', async () => {
   const { query } = await copied(['factories']);
   await query(`
     insert into explorer.factories (chain_id, address_hash, total_accounts, missing_since, page_id) values

@@ -61,7 +61,7 @@ test('more than one batch is deleted, and nothing where no age is configured', a
   expect((await stored())?.pages).toBe(0);
 });
 
-test('one clock that runs ahead deletes nothing, whoever has it', async () => {
+test('one clock that runs ahead deletes nothing, the database’s or the program’s', async () => {
   const { database, db } = await world();
   const ahead = new Date(Date.now() + 9 * dayMs);
   expect(await expireArchive(db, 2, ahead, never)).toBe(0);

@@ -70,7 +70,7 @@ test('check says which database and explorer it found, and no secret of either',
   }
 });
 
-test('six feeds that are refused for one key are told once', async () => {
+test('six feeds that are refused for one key are reported once', async () => {
   const { run, check } = await scene(await freshDatabase());
   const wrong = { EXPLORER_API_KEY: 'not-the-key-at-all' };
 
@@ -119,7 +119,7 @@ test('an empty database would do, and nothing is made in it', async () => {
   expect(rows).toEqual([]);
 });
 
-test('a role that may not look at the migrations is told nothing of them', async () => {
+test('for a role that may not read the migrations, check says nothing of them', async () => {
   const analyst = await userWith(await grantedDatabase(), roles.analyst);
   const { run } = await scene(analyst);
   const { code, stdout } = await run(['check', '--no-requests']);

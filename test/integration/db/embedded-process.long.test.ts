@@ -226,7 +226,7 @@ describe.runIf(isRoot && isProjectOpen())('an ordinary user', () => {
     expect(again.attached).toBe(false);
   });
 
-  test('is told that a directory is not theirs', async () => {
+  test('learns that a directory is not theirs', async () => {
     const directory = await freshDirectory();
     await (await startEmbeddedPostgres({ directory, settings })).stop();
     const child = spawn(process.execPath, program(directory, ''), {

@@ -40,7 +40,7 @@ describe('a first start', () => {
     expect(rows).toEqual([['on', '127.0.0.1', '', 'UTF8', 'b', 'C.UTF-8', true]]);
   });
 
-  test('lets in whoever has the password, which only the owner may read', async () => {
+  test('lets in a user with the password, which only the owner may read', async () => {
     const directory = await freshDirectory();
     const { url } = await startEmbeddedPostgres({ directory, settings });
     const { password } = new URL(url);
@@ -131,7 +131,7 @@ describe('a second start', () => {
 });
 
 describe('stop', () => {
-  test('stops the server whoever is connected', async () => {
+  test('stops the server while others are connected', async () => {
     const directory = await freshDirectory();
     const postgres = await startEmbeddedPostgres({ directory, settings });
     const person = new Client({ connectionString: postgres.url });
@@ -168,7 +168,7 @@ describe.runIf(isRoot)('root in a directory that only root may enter', () => {
     }
   });
 
-  test('is told when data that was reachable no longer is', async () => {
+  test('gets an error when data that was reachable no longer is', async () => {
     const directory = await freshDirectory();
     const own = join(directory, 'etl');
     await (await startEmbeddedPostgres({ directory: own, settings })).stop();

@@ -105,7 +105,7 @@ describe('the description of a failure', () => {
     expect(isConnectionLost(error)).toBe(isLost);
   });
 
-  test('tells a server that lost another one from one that is lost', async () => {
+  test('distinguishes a server that lost another one from one that is lost', async () => {
     const raised = `do $$ begin raise exception using errcode = '08006', message = 'connection to the remote node failed'; end $$`;
     const error = await failureOf(database.pool.query(raised));
     expect(describeDatabaseError(error)).toBe('connection to the remote node failed (08006)');
@@ -114,7 +114,7 @@ describe('the description of a failure', () => {
 });
 
 describe('a lost connection', () => {
-  test('is told from other failures, and the pool makes another', async () => {
+  test('differs from other failures, and the pool makes another', async () => {
     const database = await freshDatabase();
     const pool = poolOf(database.url);
     const client = await pool.connect();

@@ -134,8 +134,8 @@ describe('db shell', () => {
       `#!/bin/sh\nprintf '%s\\n' "$@" > "$HOME/args"\n/usr/bin/env > "$HOME/env"\nexit ${exitCode}\n`,
     );
     await chmod(program, 0o755);
-    const told = (file: string) => readFile(join(folder, file), 'utf8');
-    return { env: { PATH: folder, HOME: folder, EXPLORER_API_KEY: 'a-key' }, told };
+    const recorded = (file: string) => readFile(join(folder, file), 'utf8');
+    return { env: { PATH: folder, HOME: folder, EXPLORER_API_KEY: 'a-key' }, recorded };
   }
 
   test('opens psql, with the password where nobody sees it, and no key', async () => {
@@ -143,13 +143,13 @@ describe('db shell', () => {
     await place.run(['db', 'start']);
     const url = (await place.run(['db', 'url'])).stdout.trim();
     const { password } = new URL(url);
-    const { env, told } = await standIn(0);
+    const { env, recorded } = await standIn(0);
     expect(await place.run(['db', 'shell', '--', '-c', 'select 1'], env)).toMatchObject({
       code: 0,
     });
-    expect(await told('args')).toBe(`${url.replace(`:${password}`, '')}\n-c\nselect 1\n`);
-    expect(await told('env')).toContain(`PGPASSWORD=${password}\n`);
-    expect(await told('env')).not.toMatch(/EXPLORER|DATABASE_URL|a-key/);
+    expect(await recorded('args')).toBe(`${url.replace(`:${password}`, '')}\n-c\nselect 1\n`);
+    expect(await recorded('env')).toContain(`PGPASSWORD=${password}\n`);
+    expect(await recorded('env')).not.toMatch(/EXPLORER|DATABASE_URL|a-key/);
   });
 
   test('starts a server that does not run', async () => {

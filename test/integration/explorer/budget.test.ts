@@ -29,7 +29,7 @@ test.each(throttledFirst)('a %s pauses the key for all workers, once', async (na
   }).toEqual({ statuses: [429, 200, 200, 200], tooEarly: [] });
 });
 
-test('an hour’s Retry-After ends the request with the time it goes on, and nobody asks before', async () => {
+test('an hour’s Retry-After ends the request with the time it goes on, and no request leaves before', async () => {
   const faults: Faults = () => ({
     ...statusFaults['429-bare'],
     headers: { 'retry-after': 3600 },
@@ -48,7 +48,7 @@ test('an hour’s Retry-After ends the request with the time it goes on, and nob
   expect(simulator.requests).toBe(1);
 });
 
-test('a limit that only the headers tell is kept without a 429', async () => {
+test('a limit that only the headers state is kept without a 429', async () => {
   const { seen, open } = await openScene({
     limits: () => ({ requestsPerSecond: 4 }),
   });

@@ -28,7 +28,7 @@ test.each(['parquet', 'csv'])('every text comes back from %s as it was', async (
   await database.query(
     `insert into explorer.addresses (chain_id, hash, name, extra, first_seen_at, updated_at, page_id)
      select 10, lpad(place::text, 3, '0'), name, jsonb_build_object('was', name, 'n', 123456789012345678901), now(), now(), 1
-     from unnest($1::text[]) with ordinality as told (name, place)`,
+     from unnest($1::text[]) with ordinality as given (name, place)`,
     [[...hostile, null]],
   );
   const lake = await openLake(database);

@@ -73,7 +73,7 @@ test('of a chain that is not known by its number neither symbol nor explorer is 
   ]);
 });
 
-test('a page with a bad item does not wait for whoever holds its feed and waits for the page', async () => {
+test('a page with a bad item does not wait for a transaction that holds its feed and waits for the page', async () => {
   const { pool, query, db } = await freshDatabase();
   await registerFeeds(db, listed({}), 'file', source);
   await query(`

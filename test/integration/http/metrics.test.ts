@@ -101,7 +101,7 @@ test('each metric is of the format, and named by its conventions', async () => {
   expect(counts.at(-1)).toBe(buckets.find(({ name }) => name.endsWith('_count'))?.value);
 });
 
-/** As the service tells what is left. */
+/** As the service reports what is left. */
 const withLimit = (status: StatusDocument): StatusDocument => ({
   ...status,
   credits: { ...status.credits, limit: 1_000_000, left: 900_000, forecast: { kind: 'enough' } },
@@ -149,7 +149,7 @@ async function expectTables({ pool }: OpenDatabase, shown: Shown): Promise<void>
 
 test('it is served, also on an address of its own, and where the database has gone', async () => {
   const database = await createTestDatabase();
-  // Whoever looks, all has rested for long enough.
+  // All has rested for long enough.
   let nowMs = 0;
   const now = () => (nowMs += 60_000);
   const address = { host: '127.0.0.1', port: 0 };

@@ -44,8 +44,8 @@ test('a defect of the program ends its feed as failed, with one stack in the log
     /10\/factories: internal-error: TypeError: Cannot read properties of undefined[\s\S]*report it/u,
   );
   expect(failed.stdout).not.toMatch(/nothing is lost/iu);
-  const told = logLines(failed.stderr).filter(({ feed }) => feed === '10/factories');
-  expect(told).toMatchObject([
+  const logged = logLines(failed.stderr).filter(({ feed }) => feed === '10/factories');
+  expect(logged).toMatchObject([
     {
       event: 'feed.internal-error',
       level: 'error',

@@ -81,12 +81,12 @@ test.each([
   expect(await queued()).toBe(left);
 });
 
-test('a slice tells how items drift before the run is done, and another one nothing of it again', async () => {
+test('a slice logs how items drift before the run is done, and the next one does not repeat it', async () => {
   const { simulator, engine, pool, job, queued, work } = await openScene();
   const lines: string[] = [];
   const style = { format: 'json', isColoured: false, now: () => 0 } as const;
   const log = createLog('info', (line) => void lines.push(line), style);
-  const told = () =>
+  const logged = () =>
     lines
       .map((line) => JSON.parse(line) as { event: string; ways?: number })
       .filter(({ event }) => event === 'feed.drift')
@@ -97,13 +97,13 @@ test('a slice tells how items drift before the run is done, and another one noth
 
   await work(job, { ...engine, log, now: () => (simulator.requests > 5 ? 11_000 : 0) });
   expect(await queued()).toBe(2);
-  expect(told()).toBeGreaterThan(0);
-  expect(told()).toBe(await counted());
+  expect(logged()).toBeGreaterThan(0);
+  expect(logged()).toBe(await counted());
 
   await pool.query("delete from pgboss.job where state = 'created' and data->>'lane' = 'live'");
   const [next] = await engine.boss.fetch<FeedLane>(sliceQueue, { includeMetadata: true });
   if (next === undefined) throw new Error('no slice was queued');
   await work(next, { ...engine, log, now: () => 0 });
   expect(await queued()).toBe(0);
-  expect(told()).toBe(await counted());
+  expect(logged()).toBe(await counted());
 });

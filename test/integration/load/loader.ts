@@ -56,9 +56,9 @@ export async function loadOneByOne(
 }
 
 const hex = (digits: number) => (n: number) => `0x${n.toString(16).padStart(digits, '0')}`;
-/** A hash that is told apart by a number. */
+/** A hash with a number in it. */
 export const hashOf = hex(64);
-/** An address that is told apart by a number. */
+/** An address with a number in it. */
 export const addressOf = hex(40);
 
 /** The stored values of some columns, sorted by all of them. */

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { addressOf, stored } from './loader.ts';
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.oneof(fc.constant(null), value);
-/** What an address must not say counts as not told. */
+/** What an address must not say counts as not reported. */
 const bent = <T>(value: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 5, arbitrary: value }, { weight: 1, arbitrary: fc.constant(7) });
 const flag = bent(maybe(fc.boolean()));

@@ -116,7 +116,7 @@ export class Model {
 
   /** State of each batch that has a row. */
   states(): Record<number, string> {
-    const told = [...this.rows]
+    const described = [...this.rows]
       .toSorted((a, b) => a - b)
       .map((number) => {
         if (this.membersOf(number).length > 0) {
@@ -124,7 +124,7 @@ export class Model {
         }
         return [number, this.isVerifiedGap(number) ? 'empty, verified' : 'empty'] as const;
       });
-    return Object.fromEntries(told);
+    return Object.fromEntries(described);
   }
 
   private allNumbers = () => Array.from({ length: numbers }, (_, place) => place + 1);

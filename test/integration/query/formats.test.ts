@@ -140,7 +140,7 @@ describe('--json', () => {
 });
 
 describe('table', () => {
-  test('tells null from an empty text, and numbers stand to the right', async () => {
+  test('distinguishes null from an empty text, and aligns numbers to the right', async () => {
     const { stdout, stderr } = await ask([
       `select * from (values (1, 'a', null), (20, '', 'NULL')) as t (n, a, b)`,
     ]);

@@ -53,7 +53,7 @@ test.each([
   expect(ended).toMatchObject({ code: 0, stderr: '' });
 });
 
-describe('a wrong statement is told as psql does, with exit code 2', () => {
+describe('a wrong statement is reported as psql does, with exit code 2', () => {
   test('where it is wrong, and what was meant', async () => {
     const ended = await ask('select 1,\n\t hsh from explorer.blocks');
     expect(ended.stderr).toBe(

@@ -67,7 +67,7 @@ test('a factory whose item is in quarantine is not said to be missing, nor looke
   expect(await missing()).toEqual([addressOf(3)]);
 });
 
-test('a count that is none is not told: the known one stays, and history has no row of it', async () => {
+test('an unreadable count is not stored: the known one stays, and history has no row of it', async () => {
   const { list, sync, missing, counts } = await factoriesWorld();
   list.accounts = new Map<number, unknown>([
     [1, 30],

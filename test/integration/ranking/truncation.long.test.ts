@@ -70,10 +70,10 @@ async function world() {
 test.each(ends)(
   '%s is no end of a longer list, however often it is said, and verify says why',
   async (_name, lie, met) => {
-    const { sync, lie: tell, published, verify } = await world();
+    const { sync, lie: answerWith, published, verify } = await world();
     await sync();
     const before = await published();
-    tell(lie);
+    answerWith(lie);
 
     const { state, reason, requests } = await sync();
 
@@ -90,19 +90,19 @@ test.each(ends)(
 );
 
 test('an end that is not said again costs one request', async () => {
-  const { sync, lie: tell, ranked, missing, verify } = await world();
+  const { sync, lie: answerWith, ranked, missing, verify } = await world();
   await sync();
-  tell(emptyEnd, 1);
+  answerWith(emptyEnd, 1);
 
   expect(await sync()).toMatchObject({ state: 'finished', requests: pages + 1 });
   expect([await ranked(), await missing(), (await verify()).code]).toEqual([230, 0, 0]);
 });
 
 test('an end that is not said twice ends no first ranking', async () => {
-  const { sync, lie: tell, ranked, query } = await world();
+  const { sync, lie: answerWith, ranked, query } = await world();
   await sync();
   await query('truncate explorer.factories, explorer.factory_history, etl.rankings');
-  tell(emptyEnd, 1);
+  answerWith(emptyEnd, 1);
 
   // One for the page in doubt, one for the true end, which nothing supports yet.
   expect(await sync()).toMatchObject({ state: 'finished', requests: pages + 2 });
@@ -110,9 +110,9 @@ test('an end that is not said twice ends no first ranking', async () => {
 });
 
 test('a ranking that a person withdrew is no evidence: the end is requested once more, and believed', async () => {
-  const { sync, lie: tell, ranked, missing, query, verify } = await world();
+  const { sync, lie: answerWith, ranked, missing, query, verify } = await world();
   await sync();
-  tell(emptyEnd);
+  answerWith(emptyEnd);
   await sync();
   await query('update explorer.factories set rank = null where chain_id = 10');
 
@@ -121,11 +121,11 @@ test('a ranking that a person withdrew is no evidence: the end is requested once
 });
 
 test('an empty page that leads on past a part of the list is requested again, and gives no ranking', async () => {
-  const { sync, lie: tell, published, query, verify } = await world();
+  const { sync, lie: answerWith, published, query, verify } = await world();
   await sync();
   const before = await published();
   const skip: Lie = ({ next_page_params }) => ({ items: [], next_page_params });
-  tell(skip);
+  answerWith(skip);
 
   // The page is requested once more, and so is the end, before which 50 were not met.
   expect(await sync()).toMatchObject({ state: 'finished', requests: pages + 2 });
@@ -136,7 +136,7 @@ test('an empty page that leads on past a part of the list is requested again, an
   await sync();
   const { code, stdout } = await verify();
   expect([code, stdout]).toEqual([1, expect.stringContaining('nothing is verified: ')]);
-  tell(skip, 1);
+  answerWith(skip, 1);
   await sync();
   expect((await verify()).code).toBe(0);
 });

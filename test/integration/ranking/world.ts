@@ -41,7 +41,7 @@ export async function rankingWorld(motion: Partial<Motion> = {}, factories = 210
     service,
     query,
     url: database.url,
-    /** A sync; `each` is told of each of its requests, from 1, before the answer leaves. */
+    /** A sync; `each` gets the number of each of its requests, from 1, before the answer leaves. */
     async sync(
       run: Pick<SyncRun, 'maxPages' | 'pageSize' | 'signal'> = {},
       each = (_request: number): void => undefined,

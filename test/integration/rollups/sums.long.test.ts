@@ -71,7 +71,7 @@ test('an operation without a time has that of a sibling, and of its block as soo
      where hash = (select min(hash) from explorer.user_operations where block_number = $1)`,
     [block],
   );
-  const told = async () => {
+  const timeSources = async () => {
     const sources = await query(
       `select block_time_source as source, count(*)::int as operations from explorer.operations_enriched
        where block_number = $1 group by 1 order by 1`,
@@ -79,7 +79,7 @@ test('an operation without a time has that of a sibling, and of its block as soo
     );
     return sources.map(({ source }) => source);
   };
-  expect(await told()).toEqual(['operation', 'sibling']);
+  expect(await timeSources()).toEqual(['operation', 'sibling']);
   await sumUp(db);
   expect(await sumFaults(pool)).toEqual({});
 
@@ -100,7 +100,7 @@ test('an operation without a time has that of a sibling, and of its block as soo
     [block],
   );
 
-  expect(await told()).toEqual(['block', 'operation']);
+  expect(await timeSources()).toEqual(['block', 'operation']);
   await sumUp(db);
   expect(await sumFaults(pool)).toEqual({});
 });

@@ -34,7 +34,7 @@ test('the list is read alone, page by page, and what follows costs its own pages
   expect(await verify()).toEqual({ covered: ['0 to 203'], open: [] });
 });
 
-test('a batch tells when and how it was posted to L1', async () => {
+test('a batch has the time and the way of its post to L1', async () => {
   const { sync, query } = await world(3);
   await sync();
 

@@ -26,7 +26,7 @@ test('a lowest batch is settled by two equal ends for one more request, and its 
 });
 
 test.each([1, 2])(
-  'a lowest batch whose lowest block was told on a wrong parent, by poll %i alone, gets the right one',
+  'a lowest batch whose lowest block came with a wrong parent, by poll %i alone, gets the right one',
   async (lie) => {
     const { list, poll, verify, database } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
     let polls = 0;
@@ -78,7 +78,7 @@ test('empty numbers below the lowest batch are read twice before they count, gap
 test('a lowest batch is seen to its end, whenever slices end', async () => {
   const { list, poll, states, database } = await batchWorld(2, { fromBatch: 1, toBatch: 2 });
   await database.query(`update etl.feeds set settings = settings || '{"parallel": 2}'`);
-  // A page of batch 2 beside many of batch 1: whoever read it finds nothing left to begin.
+  // A page of batch 2 beside many of batch 1: its reader finds nothing left to begin.
   list.batches.set(2, fullBatch(2).slice(0, 40));
   const heights = range(bottomOf(2) - 24 * pageSize, bottomOf(2) - 1);
   list.batches.set(

@@ -76,7 +76,7 @@ async function handovers(pool: Pool, feed: string | null, pid: number) {
   return rows;
 }
 
-test('a demo that is told to stop says so as a document too', async () => {
+test('a demo that a signal stops says so as a document too', async () => {
   const { url, pool } = await freshDatabase();
   const stop = new AbortController();
   const ended = call(['demo', '--json'], { env: { DATABASE_URL: url }, signal: stop.signal });

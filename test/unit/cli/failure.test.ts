@@ -85,7 +85,7 @@ test('there is no other kind', () => {
   expect(new Set(kinds)).toEqual(new Set(errorKinds));
 });
 
-/** What is written of an error with `--json`, and told without. */
+/** What is written of an error with `--json`, and without. */
 function outputOf(error: unknown) {
   let stdout = '';
   const context = {
@@ -120,8 +120,8 @@ test('where the address of the database came from is a hint, and ends the line',
 });
 
 test("the parser's suggestion is a hint", () => {
-  const told = "error: unknown option '--lits'\n(Did you mean --list?)";
-  const error = new CommanderError(1, 'commander.unknownOption', told);
+  const message = "error: unknown option '--lits'\n(Did you mean --list?)";
+  const error = new CommanderError(1, 'commander.unknownOption', message);
   expect(wrongFlags(error, (command) => command)).toMatchObject({
     exit: { code: 2 },
     errors: [

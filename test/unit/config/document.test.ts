@@ -61,7 +61,7 @@ test.each([
   ['direct_url: postgres://u:canary@h/d', 'direct_url', 'DATABASE_URL'],
   ['DATABASE_URL: postgres://u:canary@h/d', 'DATABASE_URL', 'DATABASE_URL'],
   ['EXPLORER_API_KEY: canary', 'EXPLORER_API_KEY', 'EXPLORER_API_KEY'],
-])('%s is told to move to the environment', (text, key, variable) => {
+])('%s has to move to the environment', (text, key, variable) => {
   expect(complaints(() => load(text))).toEqual([
     `explorer-etl.yaml:1: ${key}: secrets do not belong in this file: set ${variable} (or ${variable}_FILE) in the environment`,
   ]);

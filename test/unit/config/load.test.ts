@@ -58,7 +58,7 @@ describe('without a file', () => {
       databaseUrl: null,
       chains: [
         { id: 10, name: 'optimism', operations: { ...standard, 'optimism-batches': listed } },
-        // Nobody knows whether it has them: they are for whoever names them.
+        // It is unknown whether it has them: a user names them.
         { id: 123456, name: 'chain-123456', operations: standard },
       ],
       http: { listen: null, metrics: null, hosts: [], token: null },

@@ -14,18 +14,18 @@ const withSpent = (spent: number): StatusDocument => ({
 
 test('if the database is unreachable the process still answers, and claims nothing', async () => {
   const { scrape } = observing(async () => outageStatus(new Date(), new Error('gone')));
-  const told = await scrape();
-  expect(told.of('explorer_etl_database_up')).toBe(0);
-  expect(told.of('explorer_etl_reasons', { code: 'database-unreachable' })).toBe(1);
-  expect(told.of('process_cpu_seconds_total')).toBeGreaterThan(0);
-  expect(told.all('explorer_etl_status_timestamp_seconds')).toEqual([]);
-  expect(told.all('explorer_etl_budget_credits_spent')).toEqual([]);
+  const scraped = await scrape();
+  expect(scraped.of('explorer_etl_database_up')).toBe(0);
+  expect(scraped.of('explorer_etl_reasons', { code: 'database-unreachable' })).toBe(1);
+  expect(scraped.of('process_cpu_seconds_total')).toBeGreaterThan(0);
+  expect(scraped.all('explorer_etl_status_timestamp_seconds')).toEqual([]);
+  expect(scraped.all('explorer_etl_budget_credits_spent')).toEqual([]);
 });
 
 test('if no status comes in time, the process alone is described', async () => {
-  const told = await observing(async () => null).scrape();
-  expect(told.all('explorer_etl_database_up')).toEqual([]);
-  expect(told.of('process_cpu_seconds_total')).toBeGreaterThan(0);
+  const scraped = await observing(async () => null).scrape();
+  expect(scraped.all('explorer_etl_database_up')).toEqual([]);
+  expect(scraped.of('process_cpu_seconds_total')).toBeGreaterThan(0);
 });
 
 test('a scrape waits for no slow reading once it knows something, and has the new one next time', async () => {
@@ -78,10 +78,10 @@ test.each([
   expect(reads).toBe(2);
 });
 
-test('when the credits end is told while it is before midnight, and not before', async () => {
+test('the end of the credits is a metric while it is before midnight, and not before', async () => {
   const as_of = '2026-03-04T10:00:00.000Z';
   const ends = '2026-03-04T19:40:00.000Z';
-  const told = async (credits: StatusDocument['credits']) => {
+  const scraped = async (credits: StatusDocument['credits']) => {
     const { scrape } = observing(async () => ({ ...empty, as_of, credits }));
     const answer = await scrape();
     return {
@@ -91,20 +91,20 @@ test('when the credits end is told while it is before midnight, and not before',
     };
   };
   const money = { spent: 300, limit: 400, left: 100, keys: [] };
-  expect(await told({ ...money, forecast: { kind: 'lasts-until', at: ends } })).toEqual({
+  expect(await scraped({ ...money, forecast: { kind: 'lasts-until', at: ends } })).toEqual({
     ends: Date.parse(ends) / 1000,
     left: 100,
     used: 0.75,
   });
-  expect(await told({ ...money, left: 0, forecast: { kind: 'spent', until: ends } })).toEqual({
+  expect(await scraped({ ...money, left: 0, forecast: { kind: 'spent', until: ends } })).toEqual({
     ends: Date.parse(as_of) / 1000,
     left: 0,
     used: 1,
   });
   // Not limited, so not known: no zero that an alert would believe.
   const unknown = { spent: 300, limit: null, left: null, keys: [] };
-  expect(await told({ ...unknown, forecast: { kind: 'no-limit' } })).toEqual({});
-  expect(await told({ ...money, forecast: { kind: 'enough' } })).toEqual({
+  expect(await scraped({ ...unknown, forecast: { kind: 'no-limit' } })).toEqual({});
+  expect(await scraped({ ...money, forecast: { kind: 'enough' } })).toEqual({
     left: 100,
     used: 0.75,
   });

@@ -6,12 +6,12 @@ const lane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' } as
 
 /** News of pages that are committed at these seconds, two of 50 items each time. */
 function newsOf(seconds: readonly number[]): string[] {
-  const told: string[] = [];
+  const logged: string[] = [];
   let at = 0;
-  const log = createLog('info', (line) => void told.push(line.trim().replace(/^\S+ /u, '')));
+  const log = createLog('info', (line) => void logged.push(line.trim().replace(/^\S+ /u, '')));
   const commit = readingLog(log, () => at * 1000);
   for (at of seconds) commit(lane, { pages: 2, items: 100 });
-  return told;
+  return logged;
 }
 
 test('a lane that reads on says so once a minute, with what came since', () => {
@@ -22,6 +22,6 @@ test('a lane that reads on says so once a minute, with what came since', () => {
   ]);
 });
 
-test('polls a minute apart are told by themselves', () => {
+test('polls a minute apart are logged one by one', () => {
   expect(newsOf([0, 60, 120, 180])).toEqual([]);
 });

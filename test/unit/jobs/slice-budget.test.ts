@@ -27,7 +27,7 @@ test('a slice reads on for as long as no other lane waits, a minute at most', as
 
 test.each([
   ['another lane waits', async () => true],
-  ['nobody can tell whether one does', () => Promise.reject(new Error('away'))],
+  ['whether one does is unknown', () => Promise.reject(new Error('away'))],
 ])('a slice gives way after some seconds where %s', async (_, givesWay) => {
   const { budget, pagesAfter } = slice(givesWay);
 

@@ -49,7 +49,7 @@ describe('widths', () => {
 });
 
 describe('numbers', () => {
-  test('are told as people do', () => {
+  test('read as people say them', () => {
     expect([whole(12_345.4), compact(12_345), bytes(3_400_000)]).toEqual([
       '12,345',
       '12K',
@@ -61,7 +61,7 @@ describe('numbers', () => {
     expect(durations).toEqual(['3.9s', '2m 5s', '2h 5m', '2d 7h', 'unknown']);
   });
 
-  test('tell what is nearly whole as not whole', () => {
+  test('show what is nearly whole as not whole', () => {
     expect([percent(0.085), percent(0.99999), percent(1)]).toEqual(['8.5 %', '99.9 %', '100 %']);
   });
 });

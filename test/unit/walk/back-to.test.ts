@@ -30,7 +30,7 @@ test('a page alone goes back nowhere: one below it has to confirm it', () => {
   expect(goesBackTo(items(153, 3), items(150, 50))).toBeNull();
 });
 
-test('an item alone tells it of no page', () => {
+test('an item alone shows it of no page', () => {
   expect(goesBackTo([], items(150, 1))).toBeNull();
 });
 

@@ -9,7 +9,7 @@ import { judgeOrder, type ReportedPlace } from '../../../src/sync/order.ts';
 
 const keyOf = (block: number) => `0x${block.toString(16).padStart(64, '0')}`;
 const place = (height: number) => ({ height, key: keyOf(height) });
-const told = (height: number): ReportedPlace => ({ ...place(height), timeMs: height * 2_000 });
+const reported = (height: number): ReportedPlace => ({ ...place(height), timeMs: height * 2_000 });
 const nothing: CoverageState = { rangeTop: null, covered: [], cuts: 0 };
 
 interface Served {
@@ -27,7 +27,7 @@ function walk(pages: readonly Served[]): CoverageState {
     const first = pages[index]?.blocks[0];
     const next = pages[index + 1]?.blocks[0];
     const entry = index === 0 || opaque || first === undefined ? null : place(first);
-    const order = judgeOrder(blocks.map(told), {
+    const order = judgeOrder(blocks.map(reported), {
       above,
       entry,
       isEntryAbove: false,

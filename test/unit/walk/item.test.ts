@@ -110,7 +110,7 @@ describe('a block', () => {
     expect(missing).toEqual({ columns: [], children: [[2, 3, 0], [0, 1], []] });
   });
 
-  test('whose list is of another type tells nothing of it', () => {
+  test('whose list is of another type reports nothing of it', () => {
     const { row, missing } = rowsOf('optimism-batch-blocks', { ...block, rewards: 'none' });
     expect(row['extra']).toEqual({ 'rewards (string)': 'none' });
     expect(missing).toEqual({ columns: ['rewards'], children: ['all', [], []] });
@@ -183,7 +183,7 @@ describe('an embedded address', () => {
     expect(seen?.lists.implementations?.rows).toHaveLength(2);
   });
 
-  test('that tells values of another type or format does not tell them', () => {
+  test('with values of another type or format does not report them', () => {
     const seen = observation({
       name: ['a'],
       is_contract: 'yes',

@@ -12,14 +12,14 @@ const genesisMs = Date.UTC(2026, 0, 1);
 const blockMs = 2_000;
 const keyOf = (block: number) => `0x${block.toString(16).padStart(64, '0')}`;
 const at = (height: number) => ({ height, key: keyOf(height) });
-const told = (block: number, says: Partial<ReportedPlace> = {}): ReportedPlace => ({
+const found = (block: number, says: Partial<ReportedPlace> = {}): ReportedPlace => ({
   ...at(block),
   timeMs: genesisMs + block * blockMs,
   ...says,
 });
 
 /** Blocks 1009 down to 1000, requested where the page before ended. */
-const page = Array.from({ length: 10 }, (_, index) => told(1009 - index));
+const page = Array.from({ length: 10 }, (_, index) => found(1009 - index));
 const borders: PageBorders = {
   above: at(1010),
   entry: at(1009),
@@ -45,7 +45,7 @@ describe('a page of a list that is newest first', () => {
 
     expect(judgeOrder(foreign, borders).lacksEntry).toBe(true);
     expect(judgeOrder(swapped, borders).lacksEntry).toBe(false);
-    expect(judgeOrder(foreign.with(4, told(1005, { key: null })), borders).lacksEntry).toBe(false);
+    expect(judgeOrder(foreign.with(4, found(1005, { key: null })), borders).lacksEntry).toBe(false);
     expect(judgeOrder(foreign, { ...borders, isEntryAbove: true }).lacksEntry).toBe(false);
   });
 
@@ -60,13 +60,13 @@ describe('a page of a list that is newest first', () => {
   });
 
   test('has no place where it is the page before once more', () => {
-    const again = Array.from({ length: 10 }, (_, index) => told(1019 - index));
+    const again = Array.from({ length: 10 }, (_, index) => found(1019 - index));
 
     expect(judgeOrder(again, borders)).toMatchObject({ trusted: [], joins: false, leadsOn: false });
   });
 
   test('is trusted, and joins nothing, where it begins below the position that was requested', () => {
-    const later = Array.from({ length: 10 }, (_, index) => told(989 - index));
+    const later = Array.from({ length: 10 }, (_, index) => found(989 - index));
 
     const judged = judgeOrder(later, { ...borders, next: at(979) });
 
@@ -80,7 +80,7 @@ describe('a page of a list that is newest first', () => {
     ['far from the items beside it', 4, 12],
     ['above the item before it', 5, 1008],
   ])('leaves out one item whose number is %s', (_, index, height) => {
-    const wrong = page.with(index, told(1009 - index, { height }));
+    const wrong = page.with(index, found(1009 - index, { height }));
 
     expect(trustedOf(wrong)).toEqual(all.filter((other) => other !== index));
   });
@@ -108,7 +108,7 @@ describe('a page of a list that is newest first', () => {
   });
 
   test('may begin with the last item of the page before once more', () => {
-    const judged = judgeOrder([told(1010), ...page], borders);
+    const judged = judgeOrder([found(1010), ...page], borders);
 
     expect(judged).toMatchObject({ misplaced: [], joins: true, top: 1009 });
   });
@@ -117,7 +117,7 @@ describe('a page of a list that is newest first', () => {
     const opaque = { ...borders, entry: null, next: null };
 
     expect(judgeOrder(page, opaque)).toMatchObject({ misplaced: [], joins: true });
-    expect(trustedOf(page.with(3, told(5)), opaque)).toEqual(all.filter((index) => index !== 3));
+    expect(trustedOf(page.with(3, found(5)), opaque)).toEqual(all.filter((index) => index !== 3));
   });
 });
 
