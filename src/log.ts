@@ -106,7 +106,7 @@ export const events = {
       `${counted(feeds, 'feed')} of ${counted(chains, 'chain')}; ${next_poll === null ? 'no schedule is ever due' : `next poll in ${duration(Math.max(0, Math.round((Date.parse(next_poll) - atMs) / 1000)))}`}; Ctrl-C stops`,
   ),
   'http.listening': define('info', ['url'], '{url}'),
-  'start.stopped': define('info', [], 'what was read is kept; the next start goes on from there'),
+  'start.stopped': define('info', [], 'progress is saved; the next start resumes'),
   'start.failed': define('error', ['problems'], '{problems}'),
   'feed.updated': define(
     'info',
