@@ -11,7 +11,7 @@ import type { ChainSettings, Settings } from '../../src/config/settings.ts';
 import type { DatabaseTimeouts } from '../../src/db/pool.ts';
 import type { Timeouts } from '../../src/explorer/client.ts';
 import type { ScopeBounds } from '../../src/lists/list.ts';
-import type { ResweepRule } from '../../src/lists/newest-first/coverage.ts';
+import type { ResweepRule } from '../../src/lists/newest-first/run.ts';
 import { isOperation, operations } from '../../src/lists/registry.ts';
 import { createLog, type LogLevel } from '../../src/log.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';

@@ -24,7 +24,7 @@ import type { ConfigDefaults, Configured, NewestFirstWalk, Operation } from '../
 import { orderOf } from '../positions.ts';
 import { judgeListEnd, noteChanges, pagesWithChanges, removeBelow } from './evidence.ts';
 import { isDue, planBackfillWalk, planLiveWalk } from './plan.ts';
-import { firstOperationAt, type NewestFirstScope } from './coverage.ts';
+import { firstOperationAt, type NewestFirstScope } from './run.ts';
 
 /** Beyond it `backfill --again` reads the history better. */
 const deepestMs = 90 * dayMs;

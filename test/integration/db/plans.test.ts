@@ -50,20 +50,20 @@ const eitherWay: ReadonlySet<string> = new Set([
 /** The statements that a backfill lane of a newest-first list plans its walks by. */
 const planning = [
   'lists/feed.ts walksCalledFor',
-  'lists/newest-first/coverage.ts entryAbove',
-  'lists/newest-first/coverage.ts floorsOf',
-  'lists/newest-first/coverage.ts gapsOf',
-  'lists/newest-first/coverage.ts hasCoverage',
-  'lists/newest-first/coverage.ts liveEnd',
-  'lists/newest-first/coverage.ts walksOf',
-  'lists/newest-first/entries.ts beginningOf',
-  'lists/newest-first/entries.ts believesEntries',
-  'lists/newest-first/entries.ts entryInto',
-  'lists/newest-first/entries.ts itemAbove',
-  'lists/newest-first/plan.ts dueDepths',
+  'lists/newest-first/deep-polls.ts dueDepths',
+  'lists/newest-first/deep-polls.ts floorsOf',
+  'lists/newest-first/deep-polls.ts isShort',
+  'lists/newest-first/deep-polls.ts liveEnd',
+  'lists/newest-first/deep-polls.ts planSegments',
+  'lists/newest-first/gaps.ts believesEntries',
+  'lists/newest-first/gaps.ts entryAbove',
+  'lists/newest-first/gaps.ts entryInto',
+  'lists/newest-first/gaps.ts gapsOf',
+  'lists/newest-first/gaps.ts itemAbove',
+  'lists/newest-first/plan.ts hasCoverage',
   'lists/newest-first/plan.ts hasUnfinished',
-  'lists/newest-first/plan.ts isShort',
-  'lists/newest-first/plan.ts planSegments',
+  'lists/newest-first/run.ts walksOf',
+  'lists/newest-first/split.ts beginningOf',
 ];
 
 let rounds: readonly Round[] = [];

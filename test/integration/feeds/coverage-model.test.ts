@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
-import { floorsOf, gapsOf } from '../../../src/lists/newest-first/coverage.ts';
+import { floorsOf } from '../../../src/lists/newest-first/deep-polls.ts';
+import { gapsOf } from '../../../src/lists/newest-first/gaps.ts';
 import { recountCoverage } from '../../../src/status/verify.ts';
 import { freshDatabase } from '../../harness/database.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deepResweep } from '../../../src/lists/newest-first/plan.ts';
+import { deepResweep } from '../../../src/lists/newest-first/deep-polls.ts';
 import { recountCoverage } from '../../../src/status/verify.ts';
 import { freshDatabase } from '../../harness/database.ts';
 

@@ -1,117 +1,17 @@
 import { sql } from 'drizzle-orm';
-import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
-import { type Feed, ofFeed, walksCalledFor } from '../feed.ts';
+import { type Queryable, valueOf } from '../../db/query.ts';
+import { type Feed, walksCalledFor } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
-import type { ListUnit, NewestFirstWalk, OrderKey } from '../operation.ts';
+import type { ListUnit, NewestFirstWalk } from '../operation.ts';
+import { believesEntries } from './gaps.ts';
 import {
   type BegunWalk,
   boundsOf,
   firstOperationAt,
-  type Gap,
   isRunning,
-  itemsOf,
   type NewestFirstRun,
-  type NewestFirstScope,
   orderOfFeed,
-} from './coverage.ts';
-
-/** How long refused synthetic cursors are remembered: one request a day tries again. */
-const memory = '1 day';
-/** Walks in a row that fail before they arrive, of whatever failure: an outage fails many. */
-const mostFailures = 3;
-/** Stored items above a gap that are tried as entries; those that have left the list lead nowhere. */
-const mostEntries = 5;
-
-/** Whether the service serves synthetic cursors: it may refuse one, or take it for something else. */
-export const believesEntries = (tx: Queryable, feed: Feed, at: Date): Promise<boolean> =>
-  hasRows(
-    tx,
-    sql`
-      with entered as (
-        select id, state, failure, reason, pages
-        from etl.walks
-        where ${ofFeed(feed)}
-          and started_at > ${at.toISOString()}::timestamptz - ${memory}::interval
-          and scope ? 'entry'
-      )
-      select where not exists (
-        select from entered
-        where reason = 'misplaced-entry' or (failure = 'cursor-refused' and pages = 0)
-      ) and (
-        select count(*) < ${mostFailures}
-        from entered
-        where state = 'abandoned' and pages = 0 and reason <> 'superseded'
-          and id > coalesce((select max(id) from entered where pages > 0), 0)
-      )
-    `,
-  );
-
-export interface WantedGap extends Gap {
-  /** Where the gap itself ends, above what is wanted of it. */
-  readonly top: number;
-}
-
-/** The part of a gap that a run is about; null: none. */
-export function wantedOf(gap: Gap, scope: NewestFirstScope): WantedGap | null {
-  const from = Math.max(gap.from, scope.from_block ?? 0);
-  const to = Math.min(gap.to, scope.to_block ?? gap.to);
-  return from > to ? null : { from, to, top: gap.to };
-}
-
-/** Items between a synthetic cursor and the range that it leads to: one at least verifies the range. */
-const itemsAtEntry = 25;
-
-/**
- * A position to enter a gap at: the lowest stored item above it, or in its middle a little above
- * the wanted part, because a walk verifies nothing above the first item that it meets: twice as far
- * for each of `vain` walks that met nothing there. Null: no stored item leads in.
- */
-export async function entryInto(
-  tx: Queryable,
-  feed: Feed,
-  gap: WantedGap,
-  vain: number,
-): Promise<OrderKey | null> {
-  const items = itemsAtEntry * 2 ** vain;
-  const blocks = await valueOf<number>(
-    tx,
-    sql`
-      select (${items} * sum(spanned_blocks) / nullif(sum(spanned_items), 0))::float8 as blocks
-      from etl.coverage
-      where ${ofFeed(feed)}
-    `,
-  );
-  const height = gap.to + Math.ceil(blocks ?? items);
-  return gap.to < gap.top && height < gap.top
-    ? orderOfFeed(feed).topOf(height)
-    : itemAbove(tx, feed, gap.top);
-}
-
-/** The lowest stored item above a block that no walk entered at for nothing; null: there is none. */
-async function itemAbove(tx: Queryable, feed: Feed, block: number): Promise<OrderKey | null> {
-  const { rows } = await tx.execute<{ height: number; key: string }>(sql`
-    -- Materialized: Citus cannot join spread rows with walks.
-    with item as materialized (
-      select height, key from ${itemsOf(feed)} and height > ${block}
-      order by height, key
-      limit ${mostEntries}
-    )
-    select height::float8 as height, key
-    from item
-    where not exists (
-      select from etl.walks
-      where ${ofFeed(feed)}
-        and not from_head
-        and state <> 'running'
-        and (scope -> 'entry' ->> 'height')::bigint = item.height
-        and scope -> 'entry' ->> 'key' = item.key
-        and coalesce(top, 0) <= ${block}
-    )
-    order by item.height, key
-    limit 1
-  `);
-  return rows[0] ?? null;
-}
+} from './run.ts';
 
 /** The least that each part of a walk's rest has, in pages. */
 const shortestPart = 3;
@@ -181,7 +81,7 @@ export async function planSplit(
   const entry = topOf(height);
   return {
     scope: { ...boundsOf(run), entry, above: firstOf(walk) },
-    floor: walk.floor === 0 ? null : walk.floor,
+    floor: walk.floor || null,
     cursor: cursorAt(entry),
   };
 }

@@ -1,0 +1,254 @@
+import { sql } from 'drizzle-orm';
+import { type Queryable, valueOf } from '../../db/query.ts';
+import type { Transaction } from '../../db/transaction.ts';
+import { type Feed, feedName, latestStart, ofFeed, parallelOf } from '../feed.ts';
+import type { PlannedWalk } from '../list.ts';
+import type { Cursor, NewestFirstWalk } from '../operation.ts';
+import {
+  type BegunWalk,
+  boundsOf,
+  isRange,
+  isRunning,
+  itemsOf,
+  type NewestFirstRun,
+  type ResweepRule,
+} from './run.ts';
+
+/**
+ * Where a live walk ends: below the covered top by the overlap or the deepest short rule that is due; null: nothing is
+ * covered.
+ */
+export async function liveFloor(
+  tx: Transaction,
+  run: NewestFirstRun,
+  at: Date,
+): Promise<Floor | null> {
+  const { overlap_ms = 0, resweep = [] } = run.scope;
+  const due = (await dueDepths(tx, run, resweep, at)).filter((depthMs) => depthMs > overlap_ms);
+  const [overlap, ...deeper] = await floorsOf(tx, run, [overlap_ms, ...due]);
+  let deepest = overlap ?? null;
+  for (const rule of deeper) if (await isShort(tx, run, rule)) deepest = rule;
+  return deepest;
+}
+
+/** The deepest due rule that is too long for the live lane; once a run, so that a run ends. */
+export async function planResweep(
+  tx: Transaction,
+  run: NewestFirstRun,
+  begun: readonly BegunWalk[],
+  at: Date,
+): Promise<PlannedWalk<NewestFirstWalk> | null> {
+  if (run.scope.again === true || isRange(run.scope)) return null;
+  const isBegun = begun.some(({ depth_ms }) => depth_ms !== null);
+  if (isBegun && !begun.some((walk) => isRunning(walk) && walk.depth_ms === null)) return null;
+  const due = await deepResweep(tx, run, run.scope.resweep ?? [], at);
+  if (due === null) return null;
+  // What is above the live lane's end is read by each poll: the rule goes on from there.
+  const start = await liveEnd(tx, run);
+  const [range] = await floorsOf(tx, run, [due.depthMs], start?.bottom);
+  return planSegments(tx, run, {
+    scope: { again: true },
+    floor: range?.floor ?? due.floor,
+    depthMs: due.depthMs,
+    start,
+  });
+}
+
+/** Reads all known history once more. */
+export const planAgain = async (
+  tx: Transaction,
+  run: NewestFirstRun,
+): Promise<PlannedWalk<NewestFirstWalk>> =>
+  planSegments(tx, run, {
+    scope: { ...boundsOf(run), again: true },
+    floor: (await lowestCovered(tx, run)) || null,
+  });
+
+/** If stored cursors are refused, one walk from the head replaces those walks after the others. */
+export async function planFallback(
+  tx: Transaction,
+  run: NewestFirstRun,
+  begun: readonly BegunWalk[],
+): Promise<PlannedWalk<NewestFirstWalk> | null> {
+  const again = begun.filter(({ is_again }) => is_again);
+  const refused = again.filter((walk) => walk.state === 'abandoned' && !walk.from_head);
+  const lowest = refused.toSorted((a, b) => a.floor - b.floor)[0];
+  if (lowest === undefined || again.some(isRunning)) return null;
+  if (again.some((walk) => walk.from_head && walk.floor <= lowest.floor)) return null;
+  await tx.execute(sql`
+    update etl.walks set depth_ms = null
+    where run_id = ${run.id} and state = 'abandoned' and not from_head
+  `);
+  return {
+    scope: { ...boundsOf(run), again: true },
+    floor: lowest.floor || null,
+    ...(lowest.depth_ms !== null && { depthMs: lowest.depth_ms }),
+    cursor: null,
+  };
+}
+
+/** The shortest walk of its own, in pages: each range boundary may cost a page or two twice. */
+const shortestSegment = 25;
+
+interface Entry extends Record<string, unknown> {
+  readonly cursor: Cursor;
+  /** The highest block on the page. */
+  readonly top: number;
+}
+
+interface Reading extends Pick<PlannedWalk<NewestFirstWalk>, 'scope' | 'floor' | 'depthMs'> {
+  /** Where it begins; absent or null: the head. */
+  readonly start?: LiveEnd | null;
+}
+
+/**
+ * One reading as parallel walks, parted evenly by cursors of the ledger, newest first; each ends at the
+ * next one's cursor, or past its first block.
+ */
+async function planSegments(
+  tx: Queryable,
+  run: NewestFirstRun,
+  { floor, start, ...rest }: Reading,
+): Promise<PlannedWalk<NewestFirstWalk>> {
+  const { rows: entries } = await tx.execute<Entry>(sql`
+    select cursor, top::float8 as top
+    from etl.entries_within(
+      ${feedName(run)}, ${floor ?? 0}, ${start?.bottom ?? null}::bigint,
+      ${await parallelOf(tx, run)}::int, ${shortestSegment}::int
+    )
+  `);
+  const segment = (
+    cursor: Cursor | null,
+    next: Entry | undefined,
+  ): PlannedWalk<NewestFirstWalk> => ({
+    ...rest,
+    scope: { ...rest.scope, ...(next !== undefined && { until: next.cursor }) },
+    floor: next === undefined ? floor : next.top,
+    cursor,
+  });
+  return {
+    ...segment(start?.cursor ?? null, entries[0]),
+    beside: entries.map(({ cursor }, index) => segment(cursor, entries[index + 1])),
+  };
+}
+
+/** The lowest block that is covered; 0 where the list's end was reached. */
+const lowestCovered = async (tx: Queryable, feed: Feed): Promise<number> =>
+  (await valueOf<number>(
+    tx,
+    sql`select lower(covered)::float8 from etl.feed_coverage where ${ofFeed(feed)}`,
+  )) ?? 0;
+
+/** Where the live lane last ended at its floor: what lies above was read by that walk. */
+interface LiveEnd extends Record<string, unknown> {
+  readonly cursor: Cursor;
+  readonly bottom: number;
+}
+
+/** Null where no live walk has ended at its floor yet. */
+async function liveEnd(tx: Queryable, feed: Feed): Promise<LiveEnd | null> {
+  const { rows } = await tx.execute<LiveEnd>(sql`
+    select cursor, bottom::float8 as bottom
+    from etl.walks
+    where ${ofFeed(feed)} and lane = 'live' and state = 'finished' and reason = 'floor'
+      and cuts = 0 and cursor is not null and bottom is not null
+    order by started_at desc, id desc
+    limit 1
+  `);
+  return rows[0] ?? null;
+}
+
+interface Floor extends Record<string, unknown> {
+  readonly depthMs: number;
+  /** The block that the walk has to go past. */
+  readonly floor: number;
+  /** The block that it is so deep below. */
+  readonly from: number;
+}
+
+/** Stop heights for depths in ms, the shallowest first, below `below` or the covered top; none: nothing is covered. */
+export async function floorsOf(
+  tx: Queryable,
+  feed: Feed,
+  depthsMs: readonly number[],
+  below: number | null = null,
+): Promise<Floor[]> {
+  const { rows } = await tx.execute<Floor>(sql`
+    select depth_ms as "depthMs", "from"::float8 as "from", floor::float8 as floor
+    from etl.stop_heights(${feedName(feed)}, ${sql.param(depthsMs)}::float8[], ${below}::bigint)
+  `);
+  return rows;
+}
+
+/** The deepest rule that is due at `at` and too long for the live lane; null: there is none. */
+export async function deepResweep(
+  tx: Queryable,
+  feed: Feed,
+  rules: readonly ResweepRule[],
+  at: Date,
+): Promise<Floor | null> {
+  const due = await dueDepths(tx, feed, rules, at);
+  if (due.length === 0) return null;
+  const deepest = (await floorsOf(tx, feed, due)).at(-1);
+  return deepest === undefined || (await isShort(tx, feed, deepest)) ? null : deepest;
+}
+
+/** Rows that the live lane refetches in one walk: 20 pages of 50. The backfill lane reads more. */
+const shortRows = 1_000;
+
+async function isShort(tx: Queryable, feed: Feed, { floor, from }: Floor): Promise<boolean> {
+  const { rows } = await tx.execute(sql`
+    select from ${itemsOf(feed)} and height between ${floor} and ${from}
+    limit ${shortRows + 1}
+  `);
+  return rows.length <= shortRows;
+}
+
+/** A rule of 20 minutes beside a schedule of 5 would run every 25 without a slack: a part of its interval. */
+const slackPart = 1 / 20;
+const longestSlackMs = 60_000;
+
+/** How soon a rule is tried again if its walks failed, as a part of its interval: they may always fail. */
+const againPart = 1 / 10;
+
+/**
+ * Due depths in ms: the interval has passed since as deep a turn (a run's walks of one depth)
+ * began. A turn under way counts, a failed one for a while, one of a fast clock never.
+ */
+async function dueDepths(
+  tx: Queryable,
+  feed: Feed,
+  rules: readonly ResweepRule[],
+  at: Date,
+): Promise<number[]> {
+  if (rules.length === 0) return [];
+  const judged = rules.map(({ depthMs, everyMs }) => ({
+    depth_ms: depthMs,
+    wait_ms: everyMs - Math.min(everyMs * slackPart, longestSlackMs),
+    again_ms: everyMs * againPart,
+  }));
+  const longestMs = Math.max(...judged.map(({ wait_ms }) => wait_ms));
+  const since = (ms: unknown) =>
+    sql`${at.toISOString()}::timestamptz - make_interval(secs => ${ms}::float8 / 1000)`;
+  const { rows } = await tx.execute<{ depth_ms: number }>(sql`
+    with turn as materialized (
+      select depth_ms, started_at,
+             bool_and(state in ('running', 'finished')) as is_well
+      from etl.walks
+      where ${ofFeed(feed)} and depth_ms is not null and started_at > ${since(longestMs)}
+        and started_at <= ${latestStart(at)}
+      group by run_id, depth_ms, started_at
+    )
+    select rule.depth_ms::float8 as depth_ms
+    from json_to_recordset(${JSON.stringify(judged)}::json)
+      as rule(depth_ms float8, wait_ms float8, again_ms float8)
+    where (select min(started_at) from etl.walks where ${ofFeed(feed)}) <= ${since(sql`wait_ms`)}
+      and not exists (
+        select from turn
+        where turn.depth_ms >= rule.depth_ms
+          and started_at > case when is_well then ${since(sql`wait_ms`)} else ${since(sql`again_ms`)} end
+      )
+    group by rule.depth_ms
+  `);
+  return rows.map(({ depth_ms }) => depth_ms);
+}

@@ -1,0 +1,214 @@
+import { sql } from 'drizzle-orm';
+import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
+import type { Transaction } from '../../db/transaction.ts';
+import { type Feed, feedName, hasRested, ofFeed } from '../feed.ts';
+import type { PlannedWalk } from '../list.ts';
+import type { Cursor, NewestFirstWalk, OrderKey } from '../operation.ts';
+import {
+  type BegunWalk,
+  boundsOf,
+  isRunning,
+  itemsOf,
+  type NewestFirstRun,
+  type NewestFirstScope,
+  orderOfFeed,
+} from './run.ts';
+
+/** Enters the newest untried gap at the lowest item above it or the nearest stored cursor. */
+export async function planGap(
+  tx: Transaction,
+  run: NewestFirstRun,
+  begun: readonly BegunWalk[],
+  at: Date,
+): Promise<PlannedWalk<NewestFirstWalk> | null> {
+  const gaps = await gapsDue(tx, run, run.scope.at_once === true ? 'at-once' : at);
+  const gap = gaps.find((one) => mayTry(one, begun));
+  if (gap === undefined) return null;
+  const planned = { scope: boundsOf(run), floor: gap.from || null };
+  if (begun.some((walk) => attemptOn(walk, gap) === 'refused')) return { ...planned, cursor: null };
+  const vain = begun.filter((walk) => isInVain(walk, gap)).length;
+  const entry = (await believesEntries(tx, run, at)) ? await entryInto(tx, run, gap, vain) : null;
+  if (entry === null) return { ...planned, cursor: await entryAbove(tx, run, gap) };
+  const cursor = orderOfFeed(run).cursorAt(entry);
+  return { ...planned, scope: { ...planned.scope, entry }, cursor };
+}
+
+/** A range of blocks that no finished page verifies complete; both ends belong to it. */
+interface Gap extends Record<string, unknown> {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The gaps in a feed's coverage, the newest first. */
+export async function gapsOf(tx: Queryable, feed: Feed): Promise<Gap[]> {
+  const { rows } = await tx.execute<Gap>(sql`
+    select lower(gap)::float8 as "from", (upper(gap) - 1)::float8 as "to"
+    from etl.feed_gaps
+    where ${ofFeed(feed)} and is_open
+    order by gap desc
+  `);
+  return rows;
+}
+
+interface WantedGap extends Gap {
+  /** Where the gap itself ends, above what is wanted of it. */
+  readonly top: number;
+}
+
+/** The part of a gap that a run is about; null: none. */
+function wantedOf(gap: Gap, scope: NewestFirstScope): WantedGap | null {
+  const from = Math.max(gap.from, scope.from_block ?? 0);
+  const to = Math.min(gap.to, scope.to_block ?? gap.to);
+  return from > to ? null : { from, to, top: gap.to };
+}
+
+/** What a run wants of the gaps that are due at a time, the newest first; in growing intervals if walks verify nothing. */
+export async function gapsDue(
+  tx: Queryable,
+  { scope, id, ...feed }: Feed & { readonly scope: NewestFirstScope; readonly id: number | null },
+  at: Date | 'at-once',
+): Promise<WantedGap[]> {
+  const gaps = (await gapsOf(tx, feed)).flatMap((gap) => wantedOf(gap, scope) ?? []);
+  if (gaps.length === 0 || at === 'at-once') return gaps;
+  const backfill = sql`${ofFeed(feed)} and lane = 'backfill'`;
+  const disordered = sql`
+    ${backfill}
+    and cuts > 0
+    and run_id is distinct from ${id}::bigint
+    and id > coalesce(
+      (select max(id) from etl.walks where ${backfill} and cuts = 0 and top is not null), 0
+    )
+  `;
+  const isRested = await valueOf<boolean>(tx, sql`select ${hasRested(disordered, at)}`);
+  return isRested === false ? [] : gaps;
+}
+
+/** Walks of a run through one gap that end with another list's page, before the gap waits. */
+const mostMismatches = 2;
+
+function mayTry(gap: WantedGap, begun: readonly BegunWalk[]): boolean {
+  const attempts = begun.map((walk) => attemptOn(walk, gap));
+  const mismatches = attempts.filter((attempt) => attempt === 'mismatch').length;
+  if (attempts.includes('tried') || attempts.includes('under-way')) return false;
+  return mismatches < mostMismatches;
+}
+
+/** Whether it entered above a gap and met nothing there: no item verifies where the gap begins. */
+const isInVain = ({ entry, state, top }: BegunWalk, gap: Gap): boolean =>
+  entry !== null && entry > gap.to && state === 'finished' && (top ?? 0) <= gap.to;
+
+/**
+ * What a walk of the run has tried of a gap; null: it is about another, or met nothing that was requested.
+ * under-way: it goes through the gap or into it; one that reads again may make it as it goes.
+ * mismatch: it met another list on its way, which may be a brief mistake. refused: the service refused a stored cursor
+ * of its own, which leaves the head. tried: nothing is left to try.
+ */
+function attemptOn(
+  walk: BegunWalk,
+  gap: Gap,
+): 'under-way' | 'mismatch' | 'refused' | 'tried' | null {
+  const { bottom, entry, floor, state, reason, pages, is_again, from_head } = walk;
+  if (isRunning(walk) && gap.to >= floor) {
+    const from = bottom ?? entry;
+    if (from === null ? is_again : gap.from <= from) return 'under-way';
+  }
+  const isLost =
+    entry !== null &&
+    ((state === 'abandoned' && pages === 0) ||
+      reason === 'misplaced-entry' ||
+      reason === 'empty-entry');
+  if (isLost || floor !== gap.from) return null;
+  if (reason === 'cursor-mismatch') return 'mismatch';
+  if (state === 'abandoned' && (is_again || !from_head)) return 'refused';
+  return is_again || isInVain(walk, gap) ? null : 'tried';
+}
+
+/** How long refused synthetic cursors are remembered: one request a day tries again. */
+const memory = '1 day';
+/** Walks in a row that fail before they arrive, of whatever failure: an outage fails many. */
+const mostFailures = 3;
+/** Stored items above a gap that are tried as entries; those that have left the list lead nowhere. */
+const mostEntries = 5;
+
+/** Whether the service serves synthetic cursors: it may refuse one, or take it for something else. */
+export const believesEntries = (tx: Queryable, feed: Feed, at: Date): Promise<boolean> =>
+  hasRows(
+    tx,
+    sql`
+      with entered as (
+        select id, state, failure, reason, pages
+        from etl.walks
+        where ${ofFeed(feed)}
+          and started_at > ${at.toISOString()}::timestamptz - ${memory}::interval
+          and scope ? 'entry'
+      )
+      select where not exists (
+        select from entered
+        where reason = 'misplaced-entry' or (failure = 'cursor-refused' and pages = 0)
+      ) and (
+        select count(*) < ${mostFailures}
+        from entered
+        where state = 'abandoned' and pages = 0 and reason <> 'superseded'
+          and id > coalesce((select max(id) from entered where pages > 0), 0)
+      )
+    `,
+  );
+
+/** Items between a synthetic cursor and the range that it leads to: one at least verifies the range. */
+const itemsAtEntry = 25;
+
+/**
+ * A position to enter a gap at: the lowest stored item above it, or in its middle a little above
+ * the wanted part, because a walk verifies nothing above the first item that it meets: twice as far
+ * for each of `vain` walks that met nothing there. Null: no stored item leads in.
+ */
+async function entryInto(
+  tx: Queryable,
+  feed: Feed,
+  gap: WantedGap,
+  vain: number,
+): Promise<OrderKey | null> {
+  const items = itemsAtEntry * 2 ** vain;
+  const blocks = await valueOf<number>(
+    tx,
+    sql`
+      select (${items} * sum(spanned_blocks) / nullif(sum(spanned_items), 0))::float8 as blocks
+      from etl.coverage
+      where ${ofFeed(feed)}
+    `,
+  );
+  const height = gap.to + Math.ceil(blocks ?? items);
+  return gap.to < gap.top && height < gap.top
+    ? orderOfFeed(feed).topOf(height)
+    : itemAbove(tx, feed, gap.top);
+}
+
+/** The lowest stored item above a block that no walk entered at for nothing; null: there is none. */
+async function itemAbove(tx: Queryable, feed: Feed, block: number): Promise<OrderKey | null> {
+  const { rows } = await tx.execute<{ height: number; key: string }>(sql`
+    -- Materialized: Citus cannot join spread rows with walks.
+    with item as materialized (
+      select height, key from ${itemsOf(feed)} and height > ${block}
+      order by height, key
+      limit ${mostEntries}
+    )
+    select height::float8 as height, key
+    from item
+    where not exists (
+      select from etl.walks
+      where ${ofFeed(feed)}
+        and not from_head
+        and state <> 'running'
+        and (scope -> 'entry' ->> 'height')::bigint = item.height
+        and scope -> 'entry' ->> 'key' = item.key
+        and coalesce(top, 0) <= ${block}
+    )
+    order by item.height, key
+    limit 1
+  `);
+  return rows[0] ?? null;
+}
+
+/** The stored cursor nearest above a gap that still leads in; null: only the head does. */
+const entryAbove = (tx: Queryable, feed: Feed, gap: Gap): Promise<Cursor | null> =>
+  valueOf<Cursor>(tx, sql`select etl.entry_above(${feedName(feed)}, ${gap.to})`);

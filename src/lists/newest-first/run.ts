@@ -1,0 +1,82 @@
+import { sql } from 'drizzle-orm';
+import type { Queryable } from '../../db/query.ts';
+import type { Feed } from '../feed.ts';
+import type { RunOf } from '../list.ts';
+import type { ListOrder, NewestFirstWalk } from '../operation.ts';
+import { orderOf, placeColumns } from '../positions.ts';
+import { operations } from '../registry.ts';
+
+/** No operation is older: the first ERC-4337 entry point the service lists was deployed then. */
+export const firstOperationAt = Date.UTC(2023, 2, 1);
+
+/** A deeper poll for late arrivals: how far below the covered top, and how often. */
+export interface ResweepRule {
+  readonly depthMs: number;
+  readonly everyMs: number;
+}
+
+/** `again`: the backfill lane reads all known history once more. */
+export type NewestFirstScope = Pick<NewestFirstWalk, 'since' | 'max_pages' | 'again'> & {
+  /** Of what is missing only these blocks, both included. */
+  readonly from_block?: number;
+  readonly to_block?: number;
+  /** How far below the top of the coverage a live walk goes, in ms. */
+  readonly overlap_ms?: number;
+  /** Short ones belong to the live lane. */
+  readonly resweep?: readonly ResweepRule[];
+  /** Whether gaps are read now, whatever their interval: a person waits. */
+  readonly at_once?: boolean;
+};
+
+export type NewestFirstRun = RunOf<NewestFirstScope>;
+
+/** The user's bounds of a run, as they bound each of its walks. */
+export function boundsOf({ scope: { since, max_pages } }: NewestFirstRun): NewestFirstWalk {
+  return { ...(since !== undefined && { since }), ...(max_pages !== undefined && { max_pages }) };
+}
+
+export const isRange = ({ from_block, to_block }: NewestFirstScope): boolean =>
+  from_block !== undefined || to_block !== undefined;
+
+export const orderOfFeed = ({ operation }: Feed): ListOrder => orderOf(operations[operation]);
+
+/** As SQL, after `from`: stored items. Of one table, as Citus copies a union before it filters. */
+export function itemsOf(feed: Feed) {
+  const { table, height, key } = placeColumns(operations[feed.operation]);
+  return sql`
+    (select chain_id, ${height} as height, ${key} as key from ${table}) as item
+    where chain_id = ${feed.chain_id} and height is not null`;
+}
+
+export interface BegunWalk extends Record<string, unknown> {
+  readonly id: number;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly floor: number;
+  readonly top: number | null;
+  readonly bottom: number | null;
+  readonly pages: number;
+  readonly from_head: boolean;
+  readonly is_again: boolean;
+  readonly depth_ms: number | null;
+  /** The block of the synthetic cursor that it entered at; null: it entered at another cursor. */
+  readonly entry: number | null;
+  /** The walk whose rest it shares, with others that entered below that one; null: none. */
+  readonly above: number | null;
+}
+
+/** The walks of a run, the oldest first. */
+export async function walksOf(tx: Queryable, run: NewestFirstRun): Promise<BegunWalk[]> {
+  const { rows } = await tx.execute<BegunWalk>(sql`
+    select id::float8 as id, state, reason, coalesce(floor, 0)::float8 as floor, top::float8 as top,
+           bottom::float8 as bottom, pages::float8 as pages, from_head,
+           scope ? 'again' as is_again, depth_ms::float8 as depth_ms,
+           (scope -> 'entry' ->> 'height')::float8 as entry, (scope ->> 'above')::float8 as above
+    from etl.walks
+    where run_id = ${run.id}
+    order by id
+  `);
+  return rows;
+}
+
+export const isRunning = ({ state }: BegunWalk) => state === 'running';
