@@ -132,14 +132,8 @@ interface ListGap {
   readonly to: number;
   /** When the lowest item above it was. */
   readonly endsAt: number | null;
-  /** Of the pages above and below it; null: none is known. */
-  readonly near: NearDensity | null;
-}
-
-/** Items by the blocks that pages went over: of all of them, and of the densest one. */
-interface NearDensity {
-  readonly mean: number;
-  readonly densest: number;
+  /** Items by the blocks that the pages around it went over: of all, and of the densest; null: none is known. */
+  readonly near: { readonly mean: number; readonly densest: number } | null;
 }
 
 /** What is left of a list's history. */
@@ -161,7 +155,7 @@ function historyLeft(
   for (const { from, to, endsAt, near } of gaps) {
     const blocks = to - from + 1;
     const isTimed = isBounded && from === 0 && endsAt !== null && blockMs !== null && blockMs > 0;
-    const inGap = isTimed ? blocksSince(limit, endsAt, blockMs, blocks) : blocks;
+    const inGap = isTimed ? Math.min(blocks, Math.max(0, endsAt - limit) / blockMs) : blocks;
     const pagesAt = (density: number) => (density * inGap) / pageSize + halfPage;
     if (from === 0 && unit === 'blocks' && (since === null || !isTimed)) {
       // The list may begin just below what was read: one page reports so.
@@ -177,9 +171,6 @@ function historyLeft(
   }
   return isStartKnown ? likelyUpTo(least, most) : upTo(least, most);
 }
-
-const blocksSince = (limit: number, endsAt: number, blockMs: number, blocks: number) =>
-  Math.min(blocks, Math.max(0, endsAt - limit) / blockMs);
 
 /** What it takes a day to keep a list current. */
 function dailyUpkeep(
