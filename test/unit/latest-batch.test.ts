@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nextProbe } from '../../src/lists/numbered/walks.ts';
+import { nextProbe } from '../../src/lists/numbered/probes.ts';
 
 /** Searches a numbering in which `exists` says what has blocks. */
 function search(from: number, exists: (number: number) => boolean, limit = 1000) {

@@ -4,8 +4,8 @@ import type { Database, Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, hasRested, ofLane } from '../feed.ts';
 import type { Occasion, PlannedWalk, Target, WalkPlan } from '../list.ts';
 import type { Cursor, KnownBlock, NumberedWalk } from '../operation.ts';
+import { follow, planSearch } from './probes.ts';
 import {
-  follow,
   hasUnread,
   isBegun,
   isOf,
@@ -14,7 +14,6 @@ import {
   latestBatchOf,
   type NumberedRun,
   type NumberedScope,
-  planSearch,
   shownBy,
   unreadRanges,
   walkOf,

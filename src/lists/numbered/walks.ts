@@ -3,7 +3,7 @@ import { tableName } from '../../db/column-types.ts';
 import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
-import type { PlannedWalk, RunOf, WalkPlan } from '../list.ts';
+import type { PlannedWalk, RunOf } from '../list.ts';
 import type { NumberedColumns, NumberedWalk, Operation } from '../operation.ts';
 import { operations } from '../registry.ts';
 
@@ -50,7 +50,7 @@ export async function shownBy(tx: Transaction, run: NumberedRun, above = -1) {
   };
 }
 
-type Shown = Awaited<ReturnType<typeof shownBy>>;
+export type Shown = Awaited<ReturnType<typeof shownBy>>;
 
 const walksOf = (run: NumberedRun, number: SQL) => sql`
   select from etl.walks
@@ -71,9 +71,6 @@ export const isUnderWay = (run: NumberedRun, number: SQL) => sql`exists (
 /** The newest number that is known to have had blocks; null while none is. */
 export const latestBatchOf = (db: Queryable, feed: Feed) =>
   valueOf<number>(db, sql`select latest_batch::float8 from etl.feeds where ${ofFeed(feed)}`);
-
-const moveLatestBatch = (tx: Transaction, run: NumberedRun, latest: number) =>
-  tx.execute(sql`update etl.feeds set latest_batch = ${latest} where ${ofFeed(run)}`);
 
 /** As SQL: the numbers from one to another that were never read to their end. */
 export const unreadRanges = (feed: Feed, from: number, to: SQL) => sql`(
@@ -96,195 +93,6 @@ export type NumberedScope = {
 };
 
 export type NumberedRun = RunOf<NumberedScope>;
-
-/** How many empty numbers in a row end the way upward, if a run has met new batches. */
-const gapsPassed = 3;
-
-/** The search's next probe, one page of one batch; null: the latest batch is found, or there is none. */
-export async function planSearch(
-  tx: Transaction,
-  run: NumberedRun,
-  from: number,
-): Promise<WalkPlan<NumberedWalk>> {
-  const { hits, misses, isRunning, hasFailed } = await shownBy(tx, run);
-  if (isRunning) return 'wait';
-  const hit = hits.length === 0 ? null : Math.max(...hits);
-  // A poll that failed would be requested again at once; the next run searches again.
-  if (hasFailed) return null;
-  const listed = await newestListed(tx, run, Math.max(from, hit ?? 0));
-  const isNew = listed !== null && listed !== hit && !misses.includes(listed);
-  const found = { from, hit, misses: new Set(misses) };
-  // The number that the list ends with, and which has blocks, needs no run of empty ones above it.
-  const number = isNew ? listed : hit !== null && hit === listed ? null : nextProbe(found);
-  if (number !== null) return walkOf(number, { max_pages: 1, probe: true });
-  if (hit !== null) await moveLatestBatch(tx, run, hit);
-  return null;
-}
-
-interface Following {
-  /** The latest known batch when the run began; what is above it is new. */
-  readonly base: number;
-  readonly newest: number;
-  readonly poll: WalkPlan<NumberedWalk>;
-}
-
-/** The live run's next probe above the latest batch, after the one under way; a failed probe ends it. */
-export async function follow(
-  tx: Transaction,
-  run: NumberedRun,
-  latest: number,
-): Promise<Following> {
-  const base = await baseOf(tx, run, latest);
-  const shown = await shownBy(tx, run, base);
-  const newest = Math.max(latest, ...shown.hits);
-  if (shown.isRunning) return { base, newest, poll: 'wait' };
-  if (newest > latest) await moveLatestBatch(tx, run, newest);
-  const number = shown.hasFailed ? null : await nextAbove(tx, run, { ...shown, base, newest });
-  return { base, newest, poll: number === null ? null : walkOf(number, { probe: true }) };
-}
-
-/**
- * The next number to probe above the newest batch: past a few gaps if one is new, each number once
- * a run, since a batch can be listed before its blocks are there. Null: there is none.
- */
-async function nextAbove(
-  tx: Transaction,
-  run: NumberedRun,
-  { base, newest, begun, misses }: Omit<Following, 'poll'> & Shown,
-): Promise<number | null> {
-  const isNew = newest > base;
-  const listed = await listedFrom(tx, run, newest);
-  const above = listed.filter((number) => number > newest);
-  // The first few listed ones and the last show that none is indexed yet.
-  const next = [...above.slice(0, gapsPassed), ...above.slice(-1)].find(
-    (number) => !begun.includes(number),
-  );
-  if (next !== undefined) return next;
-  // What is new came by the list, which has no more: no other number is requested.
-  if (isNew && listed.includes(newest)) return null;
-  // A listed number without blocks says nothing of those that the list does not have.
-  const missed = misses.filter((batch) => batch > newest && !listed.includes(batch)).length;
-  if (missed >= (isNew ? gapsPassed : 1)) return null;
-  if (!isNew) {
-    const number = newest + offsetOf(await pollsBefore(tx, run, base));
-    return begun.includes(number) ? null : number;
-  }
-  let number = newest + 1;
-  while (begun.includes(number) || listed.includes(number)) number += 1;
-  return number;
-}
-
-/** How many live runs have polled above the latest batch for nothing since it last grew. */
-async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Promise<number> {
-  const polls = sql`
-    select count(*)::float8 as polls
-    from etl.runs as earlier
-    where ${ofFeed(run)}
-      and lane = 'live'
-      and id < ${run.id}
-      and latest_batch_before = ${base}
-      and id > coalesce(
-        (
-          select max(run_id) from etl.walks
-          where ${ofFeed(run)} and batch = ${base} and inserted > 0
-        ),
-        0
-      )
-      and exists (
-        select from etl.walks
-        where run_id = earlier.id and state = 'finished' and batch > ${base}
-      )
-  `;
-  return (await valueOf<number>(tx, polls)) ?? 0;
-}
-
-async function baseOf(tx: Transaction, run: NumberedRun, latest: number): Promise<number> {
-  const noted = sql`
-    update etl.runs set latest_batch_before = coalesce(latest_batch_before, ${latest}::bigint)
-    where id = ${run.id}
-    returning latest_batch_before::float8
-  `;
-  return (await valueOf<number>(tx, noted)) ?? latest;
-}
-
-/** Empty numbers in a row that end a search: at 3 % of gaps, three happen once in 37,000 places. */
-const missRun = 3;
-/** How many empty numbers in a row confirm the latest known batch that was found. */
-const confirmRun = 8;
-
-interface ProbeKnowledge {
-  readonly from: number;
-  /** The highest number that is known to have blocks; null while none is. */
-  readonly hit: number | null;
-  readonly misses: ReadonlySet<number>;
-}
-
-/**
- * The next number to probe for the newest batch; null: it is `hit`, or there is none. Gallops
- * upward, halves between the last hit and the first run of misses, and confirms by a longer run.
- */
-export function nextProbe({ from, hit, misses }: ProbeKnowledge): number | null {
-  const base = hit ?? from - 1;
-  const above = [...misses].filter((number) => number > base).sort((a, b) => a - b);
-  const end = above.find((number) => runLength(misses, number) >= missRun);
-  const unsure = above.find(
-    (number) => number < (end ?? Infinity) && !misses.has(number - 1) && number - 1 !== base,
-  );
-  if (unsure !== undefined) return unsure + runLength(misses, unsure);
-  const atBase = runLength(misses, base + 1);
-  if (end === undefined) {
-    // Empty numbers right above the last hit end the search only by the longer run.
-    return atBase > 0 ? confirm(base, atBase) : base + Math.max(1, base - from + 1);
-  }
-  return end - base > 1 && atBase === 0
-    ? base + Math.floor((end - base) / 2)
-    : confirm(base, atBase);
-}
-
-const confirm = (base: number, length: number) => (length >= confirmRun ? null : base + 1 + length);
-
-function runLength(misses: ReadonlySet<number>, start: number): number {
-  let length = 0;
-  while (misses.has(start + length)) length += 1;
-  return length;
-}
-
-/** Offsets to probe while the next number stays empty: numbering goes on behind any gap. */
-const near = Array.from({ length: confirmRun - 1 }, (_, index) => index + 2);
-const far = [16, 32, 64, 128, 256, 512];
-
-/** Where the nth poll goes, from 0: 1, 2, 1, 3, 1, 4 …, in case the number right above is a gap. */
-function offsetOf(poll: number): number {
-  if (poll % 2 === 0) return 1;
-  const turn = (poll - 1) / 2;
-  const all = [...near, ...far];
-  return near[turn] ?? all[(turn - near.length) % all.length] ?? 1;
-}
-
-/** Most listed numbers that a run requests. The list shows where to read; it verifies nothing. */
-const mostAbove = 1_000;
-
-async function listedFrom(tx: Queryable, feed: Feed, from: number) {
-  const { rows } = await tx.execute<{ number: number }>(sql`
-    select batch_number::float8 as number
-    from etl.batch_listings
-    where ${isOf(feed)} and batch_number >= ${from}
-    order by batch_number
-    limit ${mostAbove}
-  `);
-  return rows.map(({ number }) => number);
-}
-
-/** The newest listed number that is not below another; null: none is. */
-const newestListed = (tx: Queryable, feed: Feed, from: number) =>
-  valueOf<number>(
-    tx,
-    sql`
-      select max(batch_number)::float8
-      from etl.batch_listings
-      where ${isOf(feed)} and batch_number >= ${from}
-    `,
-  );
 
 /** As SQL: a number that a complete part of the list lacks: likely a gap, so it is read last. */
 export const isSupposedGap = (feed: Feed, number: SQL) => sql`(
