@@ -1,11 +1,9 @@
 import fc from 'fast-check';
-import { drizzle } from 'drizzle-orm/node-postgres';
-import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { floorsOf } from '../../../src/lists/newest-first/deep-polls.ts';
 import { gapsOf } from '../../../src/lists/newest-first/gaps.ts';
 import { recountCoverage } from '../../../src/status/verify.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 
 /** Each case is a handful of statements: a few seconds in all. */
 const numRuns = 80;
@@ -59,7 +57,7 @@ const blockMs = 2_000;
 const timeOf = (block: number) => new Date(genesisMs + block * blockMs).toISOString();
 
 async function fill(
-  pool: Pool,
+  { pool, db }: TestDatabase,
   walked: readonly Walk[],
   stored: readonly Stored[],
   since: number | null,
@@ -80,7 +78,7 @@ async function fill(
       since === null ? null : timeOf(since),
     ],
   );
-  await recountCoverage(drizzle(pool));
+  await recountCoverage(db);
   await pool.query(
     `insert into explorer.user_operations (chain_id, hash, block_number, timestamp, page_id)
      select 10, number::text, block, time, 1
@@ -154,11 +152,11 @@ function lowestWanted(
 }
 
 test('coverage and its gaps are those of a plain set of block numbers', async () => {
-  const { pool, query, db } = await freshDatabase();
+  const database = await freshDatabase();
   await fc.assert(
     fc.asyncProperty(walks, operations, fc.option(blocks), async (walked, stored, since) => {
-      await fill(pool, walked, stored, since);
-      const rows = await query(`
+      await fill(database, walked, stored, since);
+      const rows = await database.query(`
         select lower(range)::int as "from", upper(range)::int - 1 as "to"
         from etl.feed_coverage, unnest(covered) as range order by 1`);
       const verified = covered(walked);
@@ -166,7 +164,7 @@ test('coverage and its gaps are those of a plain set of block numbers', async ()
       const all = Array.from({ length: Math.max(0, highestOf(walked)) }, (_, block) => block);
       const lowest = lowestWanted(walked, stored, since);
       const gaps = runs(all.filter((block) => block >= lowest && !verified.has(block)));
-      expect(await gapsOf(db, feed)).toEqual(gaps.toReversed());
+      expect(await gapsOf(database.db, feed)).toEqual(gaps.toReversed());
     }),
     { numRuns },
   );
@@ -191,7 +189,7 @@ function floorOf(
 }
 
 test('a floor is as deep as its depth says by the times of the operations, and never in a gap', async () => {
-  const { pool, db } = await freshDatabase();
+  const database = await freshDatabase();
   const depths = fc.uniqueArray(fc.integer({ min: 0, max: highestBlock * blockMs }), {
     minLength: 1,
     maxLength: 3,
@@ -203,8 +201,8 @@ test('a floor is as deep as its depth says by the times of the operations, and n
       depths,
       fc.option(blocks),
       async (walked, stored, depthsMs, below) => {
-        await fill(pool, walked, stored, null);
-        const found = await floorsOf(db, feed, depthsMs, below);
+        await fill(database, walked, stored, null);
+        const found = await floorsOf(database.db, feed, depthsMs, below);
         const expected = depthsMs
           .toSorted((a, b) => a - b)
           .map((depthMs) => ({ depthMs, floor: floorOf(walked, stored, depthMs, below) }))
