@@ -47,8 +47,10 @@ const one = { blocks: 'block', batches: 'batch', ranks: 'rank' } as const;
 const positions = ({ from, to }: Range, unit: CoverageDocument['unit']): string =>
   from === to ? `${one[unit]} ${count(from)}` : `${unit} ${count(from)} to ${count(to)}`;
 
-const timesOf = ({ from_at: from, to_at: to }: CoverageDocument['segments' | 'gaps'][number]) =>
-  from === null || to === null ? '' : `${dateTime(from)} to ${dateTime(to)} UTC`;
+type Times = Pick<CoverageDocument['gaps'][number], 'from_at' | 'to_at'>;
+
+const timesOf = ({ from_at: from, to_at: to }: Times): string =>
+  from === null || to === null ? '' : ` · ${dateTime(from)} to ${dateTime(to)} UTC`;
 
 /** A feed's URL with a window around a position, scaled from the current one. */
 function zoomed({ feed, window, whole }: Stored, middle: number, scale: number): string {
@@ -97,6 +99,8 @@ function Bar({ document }: { readonly document: Stored }) {
     const box = (currentTarget as Element).getBoundingClientRect();
     return Math.floor(window.from + (width * (clientX - box.left)) / box.width);
   };
+  // The window's times, if both of its ends hold items.
+  const ends = { from_at: segments[0]?.from_at ?? null, to_at: segments.at(-1)?.to_at ?? null };
   const under = segments.find(({ from, to }) => at !== null && from <= at && at <= to);
   return (
     <>
@@ -112,8 +116,8 @@ function Bar({ document }: { readonly document: Stored }) {
       <Ends labels={[window.from, (window.from + window.to) / 2, window.to].map(count)} />
       <p class="quiet">
         {under === undefined
-          ? `${positions(window, unit)}. Click to zoom in.`
-          : `${stateWord(under.state)}: ${positions(under, unit)} ${timesOf(under)}`}
+          ? `${positions(window, unit)}${timesOf(ends)}. Click to zoom in.`
+          : `${stateWord(under.state)}: ${positions(under, unit)}${timesOf(under)}`}
       </p>
     </>
   );
