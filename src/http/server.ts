@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import type { Pool } from 'pg';
 import { codeOfFailure } from '../db/failure.ts';
 import { errorOf } from '../failure.ts';
-import { isRunning } from '../status/lanes.ts';
+import { isChanging } from '../status/lanes.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import {
   type Access,
@@ -209,7 +209,7 @@ function explain(error: unknown, wanted: Address): string {
 
 /** Pause between reads, as a multiple of the last one's duration, within limits in ms: a fiftieth of a core at rest. */
 const calm = { times: 50, leastMs: 1_000, mostMs: 30_000 };
-/** While pages arrive, people watch, and the work itself slows a read down. */
+/** While the status changes, people watch, and the work itself slows a read down. */
 const busy = { times: 5, leastMs: 1_000, mostMs: 3_000 };
 /** How long a scrape waits for a read: with an old one, and without, in ms. */
 const promptMs = 20;
@@ -232,7 +232,7 @@ export function createSnapshots(read: () => Promise<StatusDocument>, now: () => 
     coming = mine;
     const status = await mine.status;
     last = { status, atMs: now() };
-    const { times, leastMs, mostMs } = status.feeds.some((feed) => isRunning(feed)) ? busy : calm;
+    const { times, leastMs, mostMs } = isChanging(status) ? busy : calm;
     const restMs = times * (last.atMs - begun);
     mine.goodUntilMs = last.atMs + Math.min(Math.max(leastMs, restMs), mostMs);
     return status;

@@ -1,7 +1,7 @@
 import type { LaneHolder, Workers } from '../sync/workers.ts';
 import type { FeedState } from '../lists/feed.ts';
 import type { LaneRecord } from './facts.ts';
-import type { FeedStatus, LaneStatus } from './schema.ts';
+import type { FeedStatus, LaneStatus, StatusDocument } from './schema.ts';
 
 type LaneState = LaneStatus['state'];
 
@@ -71,6 +71,10 @@ export function quietSentence(lanes: readonly LaneStatus[]): string | null {
 /** Whether a worker reads it, or is about to. */
 export const isRunning = ({ lanes }: Pick<FeedStatus, 'lanes'>, of?: LaneStatus['lane']): boolean =>
   lanes.some(({ lane, state }) => lane === (of ?? lane) && runningStates.has(state));
+
+/** Whether it soon differs: a feed is read, a command works, or no feed is known yet. */
+export const isChanging = ({ feeds, workers }: Pick<StatusDocument, 'feeds' | 'workers'>) =>
+  feeds.length === 0 || (workers?.once ?? 0) > 0 || feeds.some((feed) => isRunning(feed));
 
 const runningStates: ReadonlySet<LaneState> = new Set(['running', 'quiet', 'queued']);
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { isRunning } from '../status/lanes.ts';
+import { isChanging } from '../status/lanes.ts';
 import type { StatusDocument } from '../status/schema.ts';
 
 const tokenKey = 'explorer-etl token';
@@ -38,16 +38,14 @@ export function problemOf(error: unknown): string {
 /** Ms until the next request; null: never. Must be a constant: changes are compared. */
 type Pace<T> = (data: T | null) => number | null;
 
-const isBusy = ({ feeds }: StatusDocument) => feeds.some((feed) => isRunning(feed));
-
 export const once = () => null;
 const often = () => 5_000;
 const seldom = () => 60_000;
 
-export const paceOf = (status: StatusDocument) => (isBusy(status) ? often : seldom);
+export const paceOf = (status: StatusDocument) => (isChanging(status) ? often : seldom);
 
 export const statusPace: Pace<StatusDocument> = (status) =>
-  status === null ? 3_000 : isBusy(status) ? 1_000 : 10_000;
+  status === null || isChanging(status) ? 1_000 : 10_000;
 
 /** The newest data, kept during the next request, and the last request's problem. */
 export interface Answer<T> {

@@ -3,7 +3,7 @@ import { createSnapshots } from '../../../src/http/server.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import { emptyStatus, outageStatus } from '../../../src/status/status.ts';
 import { observing } from '../../harness/http.ts';
-import { readingFeed } from '../../harness/status.ts';
+import { feedOf, readingFeed } from '../../harness/status.ts';
 
 const empty = emptyStatus(new Date());
 const spentOf = (status: StatusDocument | null) => status?.credits.spent;
@@ -56,7 +56,8 @@ test('a scrape waits for no slow reading once it knows something, and has the ne
 
 // A page that does not change while the work that it shows slows the database down.
 test.each([
-  ['at rest', empty, 5_000],
+  ['at rest', { ...empty, feeds: [feedOf()] }, 5_000],
+  ['before the first feed', empty, 1_000],
   ['at work', { ...empty, feeds: [readingFeed()] }, 1_000],
 ])('%s, the status is read the more seldom the longer it takes', async (_, status, restMs) => {
   let nowMs = 0;
