@@ -84,9 +84,9 @@ async function demo(outer: Context, options: DemoOptions): Promise<Exit> {
   using screen = await openScreen(context, [`The page: ${urlOf(page)}`]);
   screen.step('Starting Postgres');
   await using database = await openFor(settings, { ...context, name: demoDatabase }, 'writes');
-  page.use(database.url);
   await prepareDatabase(database, context.waiting);
-  const result = await runDemo({ context, settings, database, screen });
+  const result = await runDemo({ context, settings, database, screen, page });
+  page.use(database.url);
   const text = demoText(result, context.out, context.commandLine);
   const exit = context.print(demoDocument, result, text, exitOf(result));
   const isKept = context.out.isTerminal && !context.json && !options.exit;
@@ -102,6 +102,7 @@ interface Demo {
   readonly settings: Settings;
   readonly database: OpenDatabase;
   readonly screen: Screen;
+  readonly page: Awaited<ReturnType<typeof servePage>>;
 }
 
 async function runDemo(parts: Demo): Promise<DemoResult> {
@@ -138,7 +139,7 @@ const pollMs = 20;
 
 /** Kills a worker after so many pages, and resumes in this process. @returns null if a signal came */
 async function killAndResume(
-  { context, settings, database, screen }: Demo,
+  { context, settings, database, screen, page }: Demo,
   explorer: DemoExplorer,
   killAfter: number,
 ): Promise<Kill | null> {
@@ -153,6 +154,8 @@ async function killAndResume(
       (await readStagePages(db)) - before >= killAfter;
     const over = AbortSignal.any([signal, AbortSignal.timeout(mostToMiddleMs)]);
     while (!over.aborted && worker.isRunning() && !(await isMiddle())) {
+      // Before the worker's first request, the page would say that none works.
+      if (explorer.requests() > 0) page.use(database.url);
       await delay(pollMs, undefined, { signal: over }).catch(() => undefined);
     }
   } finally {
