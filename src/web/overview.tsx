@@ -77,7 +77,8 @@ function forecastText(of: Forecast, now: string): string {
   if (of.kind === 'no-limit') return 'no daily limit';
   if (of.kind === 'enough') return 'enough for today';
   if (of.kind !== 'history-takes-days') return 'too early to forecast';
-  return `history takes ${of.days.least} to ${counted(of.days.most, 'day')}`;
+  const { least, most } = of.days;
+  return `history takes ${least === 0 ? 'up' : least} to ${counted(most, 'day')}`;
 }
 
 /** Missing data that a worker reads is no gap. */
