@@ -100,6 +100,10 @@ function sinceOf(
   const own = isOfAll ? all : all.filter(({ feed }) => feeds.includes(feed));
   if (code === 'source-silent')
     return latest(own.map(({ newest_item }) => newest_item?.at ?? null));
+  if (code === 'reading') {
+    const backfills = own.flatMap(({ lanes }) => lanes.filter(({ lane }) => lane === 'backfill'));
+    return earliest(backfills.map(({ run_opened_at }) => run_opened_at));
+  }
   return isBlocking ? lastPageAt(own) : null;
 }
 
