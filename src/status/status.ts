@@ -211,7 +211,8 @@ function describeFeed({ record, set, ...facts }: FeedFacts, reading: Reading): D
       stateOfWork({ ...shown, ...record }, lanes) ??
       stateOfData(record, { lanes, poll, newest_item }),
     sentence: shown.sentence ?? quietSentence(lanes),
-    rows_today: sum(facts.lanes.map(({ rows_today }) => rows_today)),
+    // Read a moment after the rows.
+    rows_today: Math.min(shown.rows, sum(facts.lanes.map(({ rows_today }) => rows_today))),
     newest_item,
     poll,
     verified: { ...verified, ...verifiedShare(record, left, reading.pageSize) },

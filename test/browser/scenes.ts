@@ -250,40 +250,40 @@ function cellsOf(name: SceneName, feed: string): Cell[] {
 
 const [bottom, top] = [120_000_000, 138_000_000];
 
-function coverageOf(name: SceneName): CoverageDocument {
-  const segment = (from: number, to: number, state: Cell) => ({
+/** What is not verified, ascending. */
+const unverified: Partial<Record<SceneName, readonly (readonly [number, number, Cell])[]>> = {
+  reading: [
+    [bottom, 127_999_999, 'unknown'],
+    [128_000_000, 129_499_999, 'reading'],
+  ],
+  gap: [
+    [128_400_112, 128_951_023, 'gap'],
+    [134_000_000, 134_000_100, 'gap'],
+  ],
+  quarantine: [[135_200_000, 135_200_400, 'quarantined']],
+};
+
+function coverageOf(ranges: NonNullable<(typeof unverified)[SceneName]>): CoverageDocument {
+  const between = (from: number, to: number) => ({
     from,
     to,
-    state,
     from_at: before((top - from) * 2),
     to_at: before((top - to) * 2),
   });
-  const isOpen = name === 'gap';
-  const gaps = [segment(134_000_000, 134_000_100, 'gap'), segment(128_400_112, 128_951_023, 'gap')];
+  const segment = (from: number, to: number, state: Cell) => ({ ...between(from, to), state });
+  const open = ranges.map((range) => segment(...range));
+  const starts = [bottom, ...open.map(({ to }) => to + 1)];
+  const ends = [...open.map(({ from }) => from - 1), top];
+  const verified = starts.map((from, at) => segment(from, ends[at] ?? top, 'verified'));
+  const parts = verified.flatMap((part, at) => [part, ...open.slice(at, at + 1)]);
+  const gaps = ranges.filter(([, , state]) => state === 'gap').toReversed();
   return {
     feed: first,
     unit: 'blocks',
     whole: { from: bottom, to: top },
     window: { from: bottom, to: top },
-    segments: isOpen
-      ? [
-          segment(bottom, 128_400_111, 'verified'),
-          segment(128_400_112, 128_951_023, 'gap'),
-          segment(128_951_024, 133_999_999, 'verified'),
-          segment(134_000_000, 134_000_100, 'gap'),
-          segment(134_000_101, top, 'verified'),
-        ]
-      : [segment(bottom, top, 'verified')],
-    gaps: isOpen
-      ? gaps.map(({ from, to, from_at, to_at }) => ({
-          from,
-          to,
-          from_at,
-          to_at,
-          requests: 1_240,
-          command: backfill,
-        }))
-      : [],
+    segments: parts.filter(({ from, to }) => from <= to),
+    gaps: gaps.map(([from, to]) => ({ ...between(from, to), requests: 1_240, command: backfill })),
   };
 }
 
@@ -339,7 +339,7 @@ export function sceneOf(name: SceneName): Scene {
   return {
     status,
     strips: { from: '2024-01-01T00:00:00Z', to: now, cells: 90, feeds: cellsOfFeeds },
-    coverage: coverageOf(name),
+    coverage: coverageOf(unverified[name] ?? []),
     throughput,
     runs: runsOf(name),
     queries,
