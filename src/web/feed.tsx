@@ -154,7 +154,7 @@ function Coverage({ name, query, status }: ViewProps) {
 }
 
 /** In seconds. */
-const lagSteps = [1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000];
+const lagSteps = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 43_200, 86_400, 604_800, 2_592_000];
 
 function History({ name, status }: ViewProps) {
   const params = { feed: name, hours: '24' };
