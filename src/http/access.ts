@@ -85,9 +85,9 @@ export const requireToken =
   (token: string): MiddlewareHandler =>
   async (context, next) => {
     const { authorization = '' } = context.req.header();
-    const sent = /^Bearer (?<token>.+)$/u.exec(authorization)?.groups?.['token'] ?? '';
+    const sent = /^Bearer (?<token>.+)$/u.exec(authorization)?.groups?.['token'];
     // Digests are of one length, which the comparison in constant time needs.
-    if (timingSafeEqual(digest(sent), digest(token))) return next();
+    if (sent && timingSafeEqual(digest(sent), digest(token))) return next();
     context.header('www-authenticate', 'Bearer');
     return context.text('A token is needed: Authorization: Bearer <token>.\n', 401);
   };

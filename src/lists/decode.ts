@@ -22,7 +22,7 @@ export interface ValidItem {
 export type DecodedItem = ValidItem | { readonly is: 'invalid'; readonly reason: string };
 
 /**
- * Decodes an item in one decoding. A value of another type or format counts as missing, so that a
+ * Decodes an item in one pass. A value of another type or format counts as missing, so that a
  * change of the service does not send every item to quarantine; `extra` keeps it as `fee (number)`
  * or `timestamp (malformed)`. What requires it is missing too; an item without its identity is
  * invalid. Of two names of a field that differ, the second is left over.
@@ -56,7 +56,7 @@ interface Read {
 
 const unreadable: unique symbol = Symbol('unreadable');
 
-/** A value of the form that nearly all have, which needs neither zod nor a walk; undefined: it is of another. */
+/** A value of the form that nearly all have, which needs no zod; undefined: it is of another. */
 function usualValue(place: Outline, raw: unknown, { drift }: Decoding): unknown {
   if (raw === null) return place.isRequired ? undefined : null;
   if (typeof raw !== 'string') return typeof raw === place.plainType ? raw : undefined;

@@ -160,7 +160,9 @@ async function deleteWalks(tx: Transaction, ids: readonly number[]) {
         feed, lane, walks, runs, pages, credits, spanned_items, spanned_blocks, verified, as_of,
         newest_as_of
       )
-      table part
+      select feed, lane, walks, runs, pages, credits, spanned_items, spanned_blocks, verified, as_of,
+             newest_as_of
+      from part
       on conflict (feed, lane) do update
       set walks = t.walks + excluded.walks,
           runs = t.runs + excluded.runs,

@@ -280,7 +280,7 @@ async function conclude(
  * Closes a run whose walks have ended, and sets the state of its feed. Together: a kill in between would leave the
  * feed `running` until its next run.
  *
- * @returns null while a walk is running
+ * @returns null while a walk is running, or if the run was closed meanwhile
  */
 async function closeIfEnded(tx: Transaction, lane: FeedLane, { run, isFailing, pages }: Slice) {
   // The feed before its run, in the order in which opening a run locks them. Of two runs that end at the same

@@ -287,8 +287,9 @@ interface RunEnd {
 }
 
 /**
- * How a run's walks ended; null while one is running. One that was read again from the beginning did not fail, nor one
- * that never arrived at its synthetic cursor: what it was to read is read otherwise.
+ * How a run's walks ended; null while one is running, and if the run was closed meanwhile. One that was read again
+ * from the beginning did not fail, nor one that never arrived at its synthetic cursor: what it was to read is read
+ * otherwise.
  */
 export async function endOfRun(tx: Transaction, run: RunRow): Promise<RunEnd | null> {
   const walks = sql`select from etl.walks where run_id = ${run.id}`;
@@ -309,6 +310,7 @@ export async function endOfRun(tx: Transaction, run: RunRow): Promise<RunEnd | n
     from etl.runs
     where ${ofFeed(run)} and state = 'open' and id <> ${run.id}
     having not exists (${walks} and state = 'running')
+      and exists (select from etl.runs where id = ${run.id} and state = 'open')
   `);
   return rows[0] ?? null;
 }
