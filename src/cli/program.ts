@@ -104,8 +104,8 @@ export async function runProgram(args: readonly string[], outer: World): Promise
     const isShown = world.err.isTerminal && !program.opts<GlobalOptions>().quiet;
     // In a clone, loading takes up to a second: longer than a person waits without a sign.
     if (isShown) world.stderr('Loading …');
-    const loaded = await load?.();
-    if (isShown) world.stderr('\r\u001B[K');
+    const erase = () => void (isShown && world.stderr('\r\u001B[K'));
+    const loaded = await load?.().finally(erase);
     loaded?.register({ command, run, explain: explainOf(command, world) });
   });
   const [first, ...others] = args;

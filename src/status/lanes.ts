@@ -72,9 +72,10 @@ export function quietSentence(lanes: readonly LaneStatus[]): string | null {
 export const isRunning = ({ lanes }: Pick<FeedStatus, 'lanes'>, of?: LaneStatus['lane']): boolean =>
   lanes.some(({ lane, state }) => lane === (of ?? lane) && runningStates.has(state));
 
-/** Whether it soon differs: a feed is read, a command works, or no feed is known yet. */
+/** Whether it soon differs: a feed is read, a command works, or no feed is known yet. An outage has no workers. */
 export const isChanging = ({ feeds, workers }: Pick<StatusDocument, 'feeds' | 'workers'>) =>
-  feeds.length === 0 || (workers?.once ?? 0) > 0 || feeds.some((feed) => isRunning(feed));
+  workers !== null &&
+  (feeds.length === 0 || workers.once > 0 || feeds.some((feed) => isRunning(feed)));
 
 const runningStates: ReadonlySet<LaneState> = new Set(['running', 'quiet', 'queued']);
 

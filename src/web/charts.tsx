@@ -166,6 +166,12 @@ function wholeOf(times: ArrayLike<number>): uPlot.Range.MinMax {
   return [from - half, to + half];
 }
 
+/** The value of a series that has no other, which no line shows. */
+function alone({ data }: uPlot, at: number, isShown: boolean): number[] | null {
+  const known = [...(data[at] ?? [])].flatMap((value, index) => (value === null ? [] : [index]));
+  return isShown || known.length !== 1 ? null : known;
+}
+
 function optionsOf(
   { kind, series, format, steps }: TimeChartProps,
   element: Element,
@@ -181,7 +187,7 @@ function optionsOf(
   const paths = uPlot.paths.bars?.({ size: [0.9, 60] });
   const drawn = series.map((_, at): uPlot.Series => {
     const stroke = colour(at);
-    if (isLine) return { stroke, width: 2, spanGaps: true, points: { size: 4 } };
+    if (isLine) return { stroke, width: 2, spanGaps: true, points: { size: 4, filter: alone } };
     return { stroke, width: 0, fill: stroke, points: { show: false }, ...(paths && { paths }) };
   });
   const values: uPlot.Axis = { ...axis, size: 64, values: (_, splits) => splits.map(format) };
