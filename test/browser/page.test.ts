@@ -201,6 +201,21 @@ test('a feed says why it failed, and a keyboard reads its charts', async () => {
   expect(await legend.textContent()).toContain('22 Nov 2026, 10:54');
 });
 
+// An empty chart of a feed that was polled once.
+test('a chart draws the only value that is known', async () => {
+  const { page, server } = await openScene('well', '/feed/10/user-operations');
+  const { throughput } = sceneOf('well');
+  const bins = throughput.bins.map((bin, at) => ({ ...bin, lag_s: at === 48 ? 60 : null }));
+  server.show({ throughput: { ...throughput, bins } });
+  await page.reload();
+  // The first colour of the palette, as RGBA from the lowest byte on.
+  const isDrawn = `[...document.querySelectorAll('.charts canvas')].slice(-1).some((canvas) => {
+    const image = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    return new Uint32Array(image.data.buffer).includes(0xffa7794e);
+  })`;
+  await expect.poll(() => page.evaluate<boolean>(isDrawn)).toBe(true);
+});
+
 // Runs without the kill that ended them.
 test('runs of the day are beside what happened to the workers', async () => {
   const { page } = await openScene('reading', '/runs');

@@ -24,18 +24,18 @@ const days = Array.from({ length: 30 }, (_, index) => before((29 - index) * day)
 const queries: QueriesDocument = {
   queries: [
     {
-      name: 'operations-daily',
-      topic: 'Operations',
-      title: 'How many user operations are there a day?',
-      sql: 'select day, chain_id, sum(operations) as operations\nfrom explorer.operations_daily\ngroup by 1, 2',
-      chart: { kind: 'line', x: 'day', y: 'operations', series: 'chain_id', unit: 'operations' },
-    },
-    {
       name: 'entry-points',
       topic: 'Operations',
       title: 'What share has each version of the entry point?',
       sql: 'select 1',
       chart: { kind: 'shares', x: 'day', y: 'operations', series: 'version', unit: '%' },
+    },
+    {
+      name: 'operations-daily',
+      topic: 'Operations',
+      title: 'How many user operations are there a day?',
+      sql: 'select day, chain_id, sum(operations) as operations\nfrom explorer.operations_daily\ngroup by 1, 2',
+      chart: { kind: 'line', x: 'day', y: 'operations', series: 'chain_id', unit: 'operations' },
     },
     {
       name: 'biggest-factories',
