@@ -93,7 +93,8 @@ export const userOperations = dashboard({
     }),
     rows({
       title: 'Who sends most',
-      about: 'Of the senders of the time that is shown, with their operations of all time.',
+      about:
+        'Senders whose first and last operations surround or touch the shown time, with all their operations.',
       sql: `select chains.name as chain, coalesce(senders.name, address_hash) as sender, operations, failed,
          fee_native::float8 as fee_native, senders.native_symbol, last_operation_at,
          explorer_url || '/address/' || address_hash as link

@@ -196,8 +196,9 @@ export function feedTable(
     flexible: [1],
   });
   const uncut = { ...look, isTerminal: false };
+  const most = look.isTerminal ? look.columns : Infinity;
   const fits = (width: number) =>
-    tableLines(uncut, table(width)).every((row) => widthOf(row) <= look.columns);
+    tableLines(uncut, table(width)).every((row) => widthOf(row) <= most);
   // A bar gives way before a name is cut.
   return tableLines(look, table(look.columns < narrow ? 0 : ([10, 6].find(fits) ?? 3)));
 }

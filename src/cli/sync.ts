@@ -177,10 +177,9 @@ export async function statusOfFeeds(
 export const progressLines = (document: StatusDocument, look: Look): string[] => [
   ...feedTable(document, look),
   ...document.feeds.flatMap((one) => {
-    const isStuck = one.state === 'failing' || one.state === 'blocked';
     const time = isRunning(one, 'backfill') ? one.progress.reached_at : null;
-    const reached = time && `complete since ${clock(time, new Date(document.as_of))}`;
-    const note = isStuck ? one.sentence : reached;
+    const reached = time && `complete after ${clock(time, new Date(document.as_of))}`;
+    const note = ['failing', 'blocked'].includes(one.state) ? one.sentence : reached;
     return note === null ? [] : fit(`  ${one.feed}: ${printable(note)}`, look.columns);
   }),
 ];

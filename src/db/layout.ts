@@ -111,7 +111,7 @@ async function moveRows(pool: Pool, { name, spreadBy }: LargeTable): Promise<num
   } catch (error) {
     if (codeOfFailure(error) !== '55P03') throw error;
     throw new MigrationError(
-      `Somebody has used ${name} for longer than lock_timeout, ${lockWaitMs / 1000} s if not set: a long query, or a backup. Nothing was changed; run the command again.`,
+      `Another session has used ${name} for longer than lock_timeout, ${lockWaitMs / 1000} s if not set: a long query, or a backup. Nothing was changed; run the command again.`,
       { cause: error },
     );
   }

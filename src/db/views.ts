@@ -108,7 +108,7 @@ export async function makeViews(
       if (codeOfFailure(error) !== '55P03' && !isRetryable(error)) throw error;
       if (attempt === mostAttempts) {
         throw new MigrationError(
-          'Somebody has used a view of explorer-etl, or written to its table, for longer than a minute: a long query, or a backup. The views were not changed; run the command again.',
+          'Another session has used a view of explorer-etl, or written to its table, for longer than a minute: a long query, or a backup. The views were not changed; run the command again.',
           { cause: error },
         );
       }

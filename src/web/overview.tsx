@@ -78,7 +78,9 @@ function forecastText(of: Forecast, now: string): string {
   if (of.kind === 'enough') return 'enough for today';
   if (of.kind !== 'history-takes-days') return 'too early to forecast';
   const { least, most } = of.days;
-  return `history takes ${least === 0 ? 'up' : least} to ${counted(most, 'day')}`;
+  const days = counted(most, 'day');
+  if (least === most) return `history takes about ${days}`;
+  return `history takes ${least === 0 ? 'up' : least} to ${days}`;
 }
 
 /** Missing data that a worker reads is no gap. */

@@ -37,7 +37,7 @@ async function logSays(scene: DatabaseScene, text: string) {
   await eventually(`the log to say ${text}`, async () => scene.log().includes(text));
 }
 
-test('connections that are cut again and again are made anew', async () => {
+test('connections that are cut again and again are opened again', async () => {
   const scene = await openScene();
   for (let cut = 0; cut < 15; cut += 1) {
     await eventually('connections', async () => scene.proxy.connections > 3);

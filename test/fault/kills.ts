@@ -101,7 +101,7 @@ export async function killWorkers(seed: number): Promise<object> {
   return faultsOf(world);
 }
 
-/** How long somebody rests who has seen the page, in ms. */
+/** How long a reader of the page rests, in ms. */
 const restMs = 200;
 
 /** Looks at its page for as long as it runs. */

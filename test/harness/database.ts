@@ -53,7 +53,7 @@ export async function createTestDatabase(
     async drop() {
       if (!database.pool.ended) await database.pool.end();
       for (const server of servers) {
-        // Citus has somebody look after each database, who may come back meanwhile.
+        // Citus has a process for each database, which may come back meanwhile.
         if (others.length > 0)
           await execute(server, `alter database ${name} allow_connections false`);
         await execute(server, `drop database if exists ${name} with (force)`);

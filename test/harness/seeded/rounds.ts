@@ -152,7 +152,7 @@ async function rangeInGap(pool: Pick<Pool, 'query'>): Promise<Target> {
   };
 }
 
-/** What somebody may have at hand: hashes, addresses and numbers of rows in the middle of the history. */
+/** What a user may have at hand: hashes, addresses and numbers of rows in the middle of the history. */
 async function thingsAtHand(pool: Pick<Pool, 'query'>): Promise<readonly string[]> {
   const { rows } = await pool.query<{ thing: string }>(
     `with op as (select * from explorer.user_operations order by hash limit 1)

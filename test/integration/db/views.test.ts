@@ -75,7 +75,7 @@ test('a changed file is applied, and views of others stay', async () => {
   expect(await namesOf(pool, 'public.mine')).toEqual(['a', 'b']);
 });
 
-test('a view that is made anew keeps its owner, and the rights of others', async () => {
+test('a view that is created again keeps its owner, and the rights of others', async () => {
   const { pool, upgrade } = await firstRelease();
   const role = `keeper_${process.pid}`;
   await pool.query(`

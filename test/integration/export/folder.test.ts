@@ -59,7 +59,7 @@ test('a folder whose parents are missing is made, and an empty one is used', asy
 });
 
 test.each([
-  ['a file of somebody else', (folder: string) => writeFile(join(folder, 'notes.txt'), 'mine')],
+  ['a file of another program', (folder: string) => writeFile(join(folder, 'notes.txt'), 'mine')],
   [
     'a symbolic link in the place of data',
     async (folder: string) => {

@@ -184,7 +184,7 @@ describe.each(ways)('%s the page that reported it,', (_, bring) => {
 
     test.each([
       [
-        'is reported anew by the neighbours of what was not read',
+        'is reported again by the neighbours of what was not read',
         [null, { address_hash: addressOf(4), name: 'C' }, null],
         [implementation(0, 2, 'A'), implementation(1, 4, 'C')],
       ],

@@ -18,7 +18,7 @@ async function silentRoute() {
   return { proxy, pool };
 }
 
-/** Starts a statement that nobody answers, and interrupts it. */
+/** Starts a statement without an answer, and interrupts it. */
 function interrupted(pool: Pool) {
   const stop = new AbortController();
   const bounds = { timeoutMs: 0, limit: null, signal: stop.signal };

@@ -142,7 +142,7 @@ test('an analyst asks with no more than their rights', async () => {
   expect(denied.code).toBe(2);
 });
 
-test('rows that a policy hides are missed by nobody silently', async () => {
+test('rows that a policy hides are never missed silently', async () => {
   const granted = await grantedDatabase();
   const statement = 'select * from explorer.address_labels';
   const ended = await call(['query', statement], { env: { DATABASE_URL: granted.url } });

@@ -141,7 +141,7 @@ test('an empty page that leads on past a part of the list is requested again, an
   expect((await verify()).code).toBe(0);
 });
 
-test('a ranking whose last walk was cut short a little marks nobody as missing', async () => {
+test('a ranking whose last walk was cut short a little marks no item as missing', async () => {
   const { sync, change, missing, query } = await world();
   await sync();
   // Always out of order, so that three walks are made; the last of them lacks its last five.

@@ -122,7 +122,7 @@ test('a time that cannot be costs one day, not all days up to it', async () => {
   expect(await sumFaults(pool)).toEqual({});
 });
 
-test('rows that are deleted leave the sums when they are made anew', async () => {
+test('rows that are deleted leave the sums when they are computed again', async () => {
   const { pool, db } = await copied();
   await sumUp(db);
   await pool.query(`delete from explorer.user_operations where block_number < (

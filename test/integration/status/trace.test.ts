@@ -84,7 +84,7 @@ test('what changed a row since is said, the newest first', async () => {
   ]);
 });
 
-test('what nobody has, and what is no term', async () => {
+test('what is not stored, and what is no term', async () => {
   expect(await trace(`0x${'0'.repeat(64)}`)).toMatchObject({ is: 'hash', rows: [] });
   expect(await trace('9223372036854775807')).toMatchObject({ is: 'height', rows: [] });
   const refused = await trace("1'; drop table explorer.blocks");

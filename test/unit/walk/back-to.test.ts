@@ -27,11 +27,8 @@ test('a page goes back to its last item but one', () => {
 
 test('a page alone goes back nowhere: one below it has to confirm it', () => {
   expect(goesBackTo([], items(150, 50))).toBeNull();
-  expect(goesBackTo(items(153, 3), items(150, 50))).toBeNull();
-});
-
-test('an item alone shows it of no page', () => {
   expect(goesBackTo([], items(150, 1))).toBeNull();
+  expect(goesBackTo(items(153, 3), items(150, 50))).toBeNull();
 });
 
 test('items of one block have one time', () => {
