@@ -1,3 +1,4 @@
+import type { SQL } from 'drizzle-orm';
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Pool, PoolClient } from 'pg';
 import { isRetryable } from './failure.ts';
@@ -5,6 +6,21 @@ import { isRetryable } from './failure.ts';
 export type Database = NodePgDatabase & { readonly $client: Pool };
 
 export type Transaction = NodePgDatabase & { readonly $client: PoolClient };
+
+/** A row to write: column name to value. */
+export type Row = Readonly<Record<string, unknown>>;
+
+export type Queryable = Pick<Transaction, 'execute'>;
+
+export async function hasRows(db: Queryable, statement: SQL): Promise<boolean> {
+  return (await db.execute(statement)).rows.length > 0;
+}
+
+/** The first column of the first row; null if there is none. */
+export async function valueOf<T>(db: Queryable, statement: SQL): Promise<T | null> {
+  const [row] = (await db.execute<Record<string, T | null>>(statement)).rows;
+  return row === undefined ? null : (Object.values(row)[0] ?? null);
+}
 
 /** One of two deadlocked transactions continues and the retry waits for it: a few are enough. */
 const mostAttempts = 5;

@@ -1,6 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { type Queryable, valueOf } from '../db/query.ts';
-import type { Transaction } from '../db/transaction.ts';
+import { type Queryable, type Transaction, valueOf } from '../db/transaction.ts';
 import type { OperationName } from './registry.ts';
 import type { Lane } from './tables.ts';
 

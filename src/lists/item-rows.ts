@@ -1,7 +1,7 @@
 import { getTableColumns } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import type { Row } from '../db/row.ts';
+import type { Row } from '../db/transaction.ts';
 import type { ValidItem } from './decode.ts';
 import {
   isUnread,

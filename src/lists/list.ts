@@ -1,8 +1,7 @@
 import { CronExpressionParser } from 'cron-parser';
 import type { SQL } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Queryable } from '../db/query.ts';
-import type { Database, Transaction } from '../db/transaction.ts';
+import type { Database, Queryable, Transaction } from '../db/transaction.ts';
 import type { ListNames } from '../db/views.ts';
 import { parseDuration, parseTime } from '../time.ts';
 import type { Feed, FeedLane } from './feed.ts';

@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../db/column-types.ts';
-import type { Queryable } from '../db/query.ts';
+import type { Queryable } from '../db/transaction.ts';
 import type { Cursor, ListOrder, Operation, OrderKey } from './operation.ts';
 
 /** @throws if the list has no order */

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
-import type { Row } from '../db/row.ts';
-import type { Transaction } from '../db/transaction.ts';
+import type { Row, Transaction } from '../db/transaction.ts';
 import {
   type AddressList,
   addressListNames,

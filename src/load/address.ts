@@ -1,6 +1,6 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import type { Row } from '../db/row.ts';
+import type { Row } from '../db/transaction.ts';
 import {
   generational,
   isUnread,

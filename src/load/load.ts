@@ -1,6 +1,5 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
-import type { Row } from '../db/row.ts';
-import type { Transaction } from '../db/transaction.ts';
+import type { Row, Transaction } from '../db/transaction.ts';
 import { completeMembers, fill, findNewValues, writeChanges } from './address-merge.ts';
 import type { AddressObservation } from './address.ts';
 import {

@@ -1,7 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
-import type { Row } from '../db/row.ts';
-import type { Transaction } from '../db/transaction.ts';
+import type { Row, Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
 
 interface PageCounts {

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { type Queryable, valueOf } from '../../db/query.ts';
-import type { Transaction } from '../../db/transaction.ts';
+import { type Queryable, type Transaction, valueOf } from '../../db/transaction.ts';
 import { type Feed, feedName, latestStart, ofFeed, parallelOf } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { Cursor, NewestFirstWalk } from '../operation.ts';

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { hasRows, type Queryable } from '../../db/query.ts';
-import type { Transaction } from '../../db/transaction.ts';
+import { type Queryable, type Transaction, hasRows } from '../../db/transaction.ts';
 import type {
   EndClaim,
   EndVerdict,

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
-import type { Transaction } from '../../db/transaction.ts';
+import { type Queryable, type Transaction, hasRows, valueOf } from '../../db/transaction.ts';
 import { type Feed, feedName, hasRested, ofFeed } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { Cursor, NewestFirstWalk, OrderKey } from '../operation.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../../db/column-types.ts';
-import { hasRows } from '../../db/query.ts';
+import { hasRows } from '../../db/transaction.ts';
 import { parseDuration } from '../../time.ts';
 import { mostWalks, ofFeed } from '../feed.ts';
 import {

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { hasRows, type Queryable } from '../../db/query.ts';
-import type { Database, Transaction } from '../../db/transaction.ts';
+import { type Database, type Queryable, type Transaction, hasRows } from '../../db/transaction.ts';
 import { type Feed, type FeedLane, feedName, ofFeed } from '../feed.ts';
 import type { Occasion, PlannedWalk, Target, WalkPlan } from '../list.ts';
 import type { NewestFirstWalk } from '../operation.ts';

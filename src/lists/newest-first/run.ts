@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Queryable } from '../../db/query.ts';
+import type { Queryable } from '../../db/transaction.ts';
 import type { Feed } from '../feed.ts';
 import type { RunOf } from '../list.ts';
 import type { ListOrder, NewestFirstWalk } from '../operation.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { type Queryable, valueOf } from '../../db/query.ts';
+import { type Queryable, valueOf } from '../../db/transaction.ts';
 import { type Feed, walksCalledFor } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { ListUnit, NewestFirstWalk } from '../operation.ts';

@@ -1,8 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../../db/column-types.ts';
-import { hasRows, valueOf } from '../../db/query.ts';
-import { type Database, transact, type Transaction } from '../../db/transaction.ts';
+import {
+  type Database,
+  type Transaction,
+  hasRows,
+  transact,
+  valueOf,
+} from '../../db/transaction.ts';
 import { type Feed, type FeedLane, feedName, lockEnds, ofFeed, parallelOf } from '../feed.ts';
 import {
   about,

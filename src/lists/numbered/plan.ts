@@ -1,6 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { hasRows, valueOf } from '../../db/query.ts';
-import type { Database, Transaction } from '../../db/transaction.ts';
+import { type Database, type Transaction, hasRows, valueOf } from '../../db/transaction.ts';
 import { type Feed, feedName, hasRested, ofLane } from '../feed.ts';
 import type { Occasion, PlannedWalk, Target, WalkPlan } from '../list.ts';
 import type { Cursor, KnownBlock, NumberedWalk } from '../operation.ts';

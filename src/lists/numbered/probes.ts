@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { type Queryable, valueOf } from '../../db/query.ts';
-import type { Transaction } from '../../db/transaction.ts';
+import { type Queryable, type Transaction, valueOf } from '../../db/transaction.ts';
 import { type Feed, ofFeed } from '../feed.ts';
 import type { WalkPlan } from '../list.ts';
 import type { NumberedWalk } from '../operation.ts';

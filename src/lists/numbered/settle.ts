@@ -1,6 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import type { Queryable } from '../../db/query.ts';
-import type { Transaction } from '../../db/transaction.ts';
+import type { Queryable, Transaction } from '../../db/transaction.ts';
 import type {
   EndClaim,
   EndVerdict,

@@ -1,7 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { tableName } from '../../db/column-types.ts';
-import { hasRows, type Queryable, valueOf } from '../../db/query.ts';
-import type { Transaction } from '../../db/transaction.ts';
+import { type Queryable, type Transaction, hasRows, valueOf } from '../../db/transaction.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
 import type { PlannedWalk, RunOf } from '../list.ts';
 import type { NumberedColumns, NumberedWalk, Operation } from '../operation.ts';

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { hasRows, valueOf } from '../../db/query.ts';
-import type { Transaction } from '../../db/transaction.ts';
+import { type Transaction, hasRows, valueOf } from '../../db/transaction.ts';
 import { ofFeed } from '../feed.ts';
 import {
   about,

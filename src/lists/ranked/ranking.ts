@@ -1,7 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { tableName } from '../../db/column-types.ts';
-import type { Queryable } from '../../db/query.ts';
-import type { Transaction } from '../../db/transaction.ts';
+import type { Queryable, Transaction } from '../../db/transaction.ts';
 import type {
   EndClaim,
   EndVerdict,

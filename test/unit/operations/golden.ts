@@ -1,8 +1,7 @@
 import { getTableColumns } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import { vi } from 'vitest';
-import type { Row } from '../../../src/db/row.ts';
-import type { Database } from '../../../src/db/transaction.ts';
+import type { Database, Row } from '../../../src/db/transaction.ts';
 import { parseBody } from '../../../src/explorer/response.ts';
 import { kinds } from '../../../src/lists/index.ts';
 import type { ItemRows, Operation } from '../../../src/lists/operation.ts';
