@@ -98,7 +98,7 @@ export async function noteChanges(
   return walk.isConclusive ? noteRemovals(list, tx, walk, rows, first, last) : true;
 }
 
-/** New rows in blocks that another walk verified; equal times mean new: servers' `now()` differ. */
+/** New rows in blocks that were verified before; equal times mean new: servers' `now()` differ. */
 async function noteLateArrivals(
   list: Operation,
   tx: Transaction,
@@ -106,27 +106,19 @@ async function noteLateArrivals(
   placed: readonly PlacedRows[],
 ): Promise<void> {
   const heights = placed.map((item) => item.height);
+  // This walk itself verified blocks above.
+  const highest = Math.min(Math.max(...heights), walk.above?.height ?? Infinity);
   const keys = placed.map((item) => item.key);
   const { table, height, key, time } = placeColumns(list);
   await tx.execute(sql`
     with earlier as materialized (
-      select range_agg(part) as covered
-      from (
-        select verified as part
-        from etl.walks
-        where feed = ${walk.feed}
-          and id <> ${walk.walk_id}
-          and top > ${Math.min(...heights)}
-          and verified && ${spanOf(heights)}
-        union all
-        select verified from etl.pruned where feed = ${walk.feed}
-      ) as others
+      select range_agg(verified) as covered from etl.coverage where feed = ${walk.feed}
     )
     insert into etl.late_arrivals (chain_id, operation, key, height, timestamp, seen_at, page_id)
     select chain_id, ${list.name}, ${key}, ${height}, ${time}, ${walk.started_at}::timestamptz, page_id
     from ${table}, earlier
     where chain_id = ${walk.chain_id}
-      and ${height} between ${Math.min(...heights)} and ${Math.max(...heights)}
+      and ${height} between ${Math.min(...heights)} and ${highest}
       and ${hasKey(list, keys)}
       and page_id = ${walk.page_id}
       and first_seen_at = updated_at
