@@ -166,7 +166,6 @@ CREATE TABLE "etl"."runs" (
 	"state" text DEFAULT 'open' NOT NULL,
 	"failure" text,
 	"reason" text,
-	"next_batch" bigint,
 	"latest_batch_before" bigint,
 	"failures_in_a_row" integer DEFAULT 0 NOT NULL,
 	"stopped_at" timestamp with time zone,

@@ -195,7 +195,6 @@ comment on column etl.runs.scope is 'What the run covers: since, max_pages, over
 comment on column etl.runs.state is 'open: being worked on. finished, failed: done. interrupted: given up on a failure, goes on when requested again. superseded: a run of another scope took its place.';
 comment on column etl.runs.failure is 'The class of why it failed or was interrupted. Null: neither, or of no class.';
 comment on column etl.runs.reason is 'Why it failed or was interrupted. Null: neither.';
-comment on column etl.runs.next_batch is 'Of a backfill of batches: the highest one that no walk was begun for; they are walked from the newest down. Null: none was yet, or another run.';
 comment on column etl.runs.latest_batch_before is 'Of a live run of batches: etl.feeds.latest_batch when it first looked; batches above are new to it. Null: it did not yet, or another run.';
 comment on column etl.runs.failures_in_a_row is 'Failures in a row without a page between them; the rest after each grows with it.';
 comment on column etl.runs.stopped_at is 'When a process that was stopped let go of it; none has taken it up since. Null: it is worked on, waits for its turn, or its process ended without a word.';

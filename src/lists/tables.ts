@@ -52,8 +52,6 @@ export const runs = etlSchema.table(
     state: text('state', { enum: runStates }).notNull().default('open'),
     failure: text('failure').$type<FailureClass>(),
     reason: text('reason'),
-    /** Of a backfill of batches: the highest one not yet begun; they are walked from the newest down. */
-    next_batch: integer('next_batch'),
     /** Of a live run of batches: the latest known batch when it first looked; what is above is new to it. */
     latest_batch_before: integer('latest_batch_before'),
     /** Failures in a row, for growing intervals between slices. */

@@ -35,10 +35,7 @@ export async function planBackfillBatch(
   const isDueNow = run.scope.at_once === true ? atOnce : isRested(range, at);
   const again = await planReread(tx, run, range, isDueNow);
   if (again !== null) return again;
-  const next = await nextUnread(tx, run, from);
-  if (next !== null) return walkOf(next);
-  if (!(await hasUnread(tx, run, from, top))) return planLastRead(tx, run, range);
-  return (await nextSkipped(tx, run, [from, top], sql`true`)) ?? planLastRead(tx, run, range);
+  return (await planUnread(tx, run, [from, top])) ?? planLastRead(tx, run, range);
 }
 
 /** The numbers that the backfill lane reads again: each live run reads the newest ones. */
@@ -64,8 +61,7 @@ export async function planLiveBatch(
   if (latest === null) return null;
   const { base, newest, poll } = await follow(tx, run, latest);
   if (poll !== null) return poll;
-  const isGap = isSupposedGap(run, sql`number`);
-  const passed = await nextSkipped(tx, run, [base + 1, newest], isGap);
+  const passed = await planUnread(tx, run, [base + 1, newest]);
   if (passed !== null) return passed;
   const { from_batch: lowest = 1, reread = 0 } = run.scope;
   const all = { chain_id: run.chain_id, operation: run.operation, from: lowest, to: newest };
@@ -77,57 +73,42 @@ export async function planLiveBatch(
 }
 
 /**
- * The highest unread number that no walk has. One that `isGap`, as SQL over `number`, supposes to be a gap comes
- * last, after the walks under way: they may verify it empty.
+ * The highest unread number that no walk has. One that is likely a gap comes last, after the walks under way: they may
+ * verify it empty.
  */
-async function nextSkipped(
+async function planUnread(
+  tx: Transaction,
+  run: NumberedRun,
+  range: readonly [number, number],
+): Promise<WalkPlan<NumberedWalk>> {
+  const next = await nextUnread(tx, run, range, sql`not ${isSupposedGap(run, sql`number`)}`);
+  if (next !== null) return walkOf(next);
+  const gap = await nextUnread(tx, run, range, sql`true`);
+  if (gap === null) return null;
+  return (await shownBy(tx, run)).isRunning ? 'wait' : walkOf(gap);
+}
+
+const nextUnread = (
   tx: Transaction,
   run: NumberedRun,
   [from, top]: readonly [number, number],
-  isGap: SQL,
-): Promise<WalkPlan<NumberedWalk>> {
-  const { rows } = await tx.execute<{ number: number; is_gap: boolean }>(sql`
-    select number::float8 as number, ${isGap} as is_gap
-    from (${unreadNumbers(run, from, sql`${top}::bigint`)}) as unread
-    where not ${isUnderWay(run, sql`number`)} and not ${isBegun(run, sql`number`)}
-    order by is_gap, number desc
-    limit 1
-  `);
-  const [next] = rows;
-  if (next === undefined) return null;
-  const mayBeVerified = next.is_gap && (await shownBy(tx, run)).isRunning;
-  return mayBeVerified ? 'wait' : walkOf(next.number);
-}
-
-/** As SQL: the unread numbers, highest first; a series in the select list is lazy. */
-const unreadNumbers = (run: NumberedRun, from: number, top: SQL) => sql`
-  select generate_series(upper(range) - 1, lower(range), -1) as number
-  from (
-    select range from unnest(${unreadRanges(run, from, top)}) as range order by range desc
-  ) as unread
-`;
-
-/** The highest unread number at or below the run's pointer; moves the pointer below it. */
-const nextUnread = (tx: Transaction, run: NumberedRun, from: number) =>
+  which: SQL,
+) =>
   valueOf<number>(
     tx,
     sql`
-    with pointer as (
-      select coalesce(runs.next_batch, (scope ->> 'to_batch')::bigint, feeds.latest_batch) as top
-      from etl.runs
-      join etl.feeds using (feed)
-      where runs.id = ${run.id}
-    ), next as (
-      select number
-      from (${unreadNumbers(run, from, sql`(select top from pointer)`)}) as unread
-      where not ${isUnderWay(run, sql`number`)} and not ${isSupposedGap(run, sql`number`)}
-      limit 1
-    )
-    update etl.runs
-    set next_batch = number - 1
-    from next
-    where id = ${run.id}
-    returning number::float8
+    select number::float8
+    from (
+      -- A series in the select list is lazy.
+      select generate_series(upper(range) - 1, lower(range), -1) as number
+      from (
+        select range from unnest(${unreadRanges(run, from, top)}) as range order by range desc
+      ) as unread
+    ) as unread
+    where not ${isUnderWay(run, sql`number`)}
+      and not ${isBegun(run, sql`number`, run.lane === 'live')}
+      and ${which}
+    limit 1
   `,
   );
 

@@ -56,9 +56,12 @@ const walksOf = (run: NumberedRun, number: SQL) => sql`
   where walks.batch = ${number} and walks.feed = ${feedName(run)}
 `;
 
-/** As SQL: whether this run has begun a number, if only as a probe. */
-export const isBegun = (run: NumberedRun, number: SQL) =>
-  sql`exists (${walksOf(run, number)} and walks.run_id = ${run.id})`;
+/** As SQL: whether this run has begun a number, if `countsProbes` only as a probe. */
+export const isBegun = (run: NumberedRun, number: SQL, countsProbes = true) => sql`exists (
+  ${walksOf(run, number)}
+    and walks.run_id = ${run.id}
+    and (${countsProbes} or not scope ? 'probe')
+)`;
 
 /** As SQL: whether a walk of any lane is reading a number. */
 export const isUnderWay = (run: NumberedRun, number: SQL) => sql`exists (
@@ -72,14 +75,14 @@ export const latestBatchOf = (db: Queryable, feed: Feed) =>
   valueOf<number>(db, sql`select latest_batch::float8 from etl.feeds where ${ofFeed(feed)}`);
 
 /** As SQL: the numbers from one to another that were never read to their end. */
-export const unreadRanges = (feed: Feed, from: number, to: SQL) => sql`(
-  int8multirange(int8range(${from}::bigint, greatest(${to} + 1, ${from}::bigint)))
+export const unreadRanges = (feed: Feed, from: number, to: number) => sql`(
+  int8multirange(int8range(${from}::bigint, ${Math.max(to + 1, from)}::bigint))
     - coalesce((select read from etl.covered_batches where ${ofFeed(feed)}), '{}')
 )`;
 
 /** Whether a number of the range was never read to its end. */
 export const hasUnread = (db: Queryable, feed: Feed, from: number, to: number) =>
-  hasRows(db, sql`select where not isempty(${unreadRanges(feed, from, sql`${to}::bigint`)})`);
+  hasRows(db, sql`select where not isempty(${unreadRanges(feed, from, to)})`);
 
 /** What a run of numbered lists covers; each number is walked as a walk of its own. */
 export type NumberedScope = {

@@ -42,7 +42,6 @@ const argued: Readonly<Record<string, string>> = {
 /** Tables so small that a plan reads them whole or by an index, by what it knows of their sizes. */
 const eitherWay: ReadonlySet<string> = new Set([
   'load/upsert.ts replaceChildren: explorer.listed_batches',
-  'lists/numbered/plan.ts nextSkipped: explorer.listed_batches',
   'lists/prune.ts prunableWalks: etl.runs',
   'lists/prune.ts deleteWalks: etl.runs',
 ]);
