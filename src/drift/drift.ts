@@ -184,9 +184,11 @@ async function countDrift(
       order by path, kind, detail
       on conflict (feed, path, kind, detail) do update
       set occurrences = t.occurrences + excluded.occurrences
-      returning kind, path, detail, first_page_id, xmax = 0 as is_new
+      returning kind, path, detail, first_page_id
     )
-    select kind, path, detail, first_page_id::float8 as page_id from counted where is_new
+    select kind, path, detail, first_page_id::float8 as page_id
+    from counted join placed using (kind, path, detail)
+    where not is_known and first_page_id = placed.page_id
   `);
   return rows;
 }
