@@ -49,7 +49,7 @@ test('its end is logged once, with how often it failed', () => {
   expect(repeats.end('a').isLogged).toBe(false);
 });
 
-test('that another process saw it fail keeps nobody from telling that it is over, once', () => {
+test('a recovery is logged once, also if another process saw the failure', () => {
   const { repeats, pass } = world();
   expect(repeats.end('a')).toEqual({ isLogged: true, times: 0 });
   expect(repeats.end('a')).toEqual({ isLogged: false, times: 0 });
