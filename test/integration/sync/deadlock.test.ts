@@ -19,6 +19,8 @@ test('pages that lose a deadlock are written all the same, and requested once', 
   const syncing = sync();
   // The page holds its operations and waits for their addresses: now each waits for the other.
   await untilLocked(database.pool);
+  // What it shares with the other walks of its lane it locks last.
+  await query('select from etl.coverage for update nowait');
   await other.query(
     `update explorer.user_operations set updated_at = now() where hash = '${hashOf(1)}'`,
   );

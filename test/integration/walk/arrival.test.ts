@@ -1,10 +1,11 @@
+import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { transact } from '../../../src/db/transaction.ts';
+import { transact, type Transaction } from '../../../src/db/transaction.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import type { WalkRow } from '../../../src/lists/tables.ts';
 import { lockAbove, arrivingWalk } from '../../../src/sync/checkpoint.ts';
 import { openRun } from '../../../src/sync/runs.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { freshDatabase, untilLocked } from '../../harness/database.ts';
 import { keepLists } from '../../harness/kept.ts';
 import { openContender } from '../../harness/runner.ts';
 import { plainChain } from '../../harness/sync.ts';
@@ -29,13 +30,16 @@ async function openScene() {
   };
   const floorOf = async ({ id }: WalkRow) =>
     (await database.query('select floor::int from etl.walks where id = $1', [id]))[0].floor;
-  const arrive = async (arriving: WalkRow) => {
+  const arrive = async (arriving: WalkRow, meanwhile = async (_: Transaction) => {}) => {
     const handOver = arrivingWalk(arriving);
     if (handOver === null) throw new Error('it takes over nothing');
-    await transact(db, (tx) => lockAbove(tx, handOver));
+    await transact(db, async (tx) => {
+      await lockAbove(tx, handOver);
+      await meanwhile(tx);
+    });
     return floorOf(arriving);
   };
-  return { walk, arrive };
+  return { walk, arrive, pool: database.pool };
 }
 
 const at = (height: number, above: number) => ({ entry: { height, key: '0x' }, above });
@@ -69,4 +73,19 @@ test('a walk does not rely on one that has a part of another rest', async () => 
   await walk(at(300, other.id), 4, 290);
 
   expect(await arrive(await walk(at(600, id), 0, null))).toBe(null);
+});
+
+test('a walk that arrives waits for one below it that is about to, and ends there', async () => {
+  const { walk, arrive, pool } = await openScene();
+  const { id } = await walk({}, 1, 1000, { state: 'finished' });
+  const below = await walk(at(300, id), 0, null);
+  let above: Promise<number | null> | undefined;
+
+  await arrive(below, async (tx) => {
+    above = arrive(await walk(at(600, id), 0, null));
+    await untilLocked(pool);
+    await tx.execute(sql`update etl.walks set pages = 1, top = 290 where id = ${below.id}`);
+  });
+
+  expect(await above).toBe(290);
 });
