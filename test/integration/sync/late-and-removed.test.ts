@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hashOf, honestly, oneEach } from '../../harness/kept.ts';
+import { hashOf, honestly, oneEach, type Page } from '../../harness/kept.ts';
 import { lyingList, pageSize, reversed } from './lying-list.ts';
 
 /** A copied list of blocks 1 to 200. */
@@ -107,13 +107,17 @@ test('what arrives below the overlap is found when a resweep is due, once in its
   expect(await syncAt(30)).toBe(shallow);
 });
 
-test('a page with an item in quarantine marks nothing as removed: the item may be any of its block', async () => {
+const without = (id: number) => (items: Page['items']) =>
+  items.map((item) => (item['hash'] === hashOf(id) ? { ...item, hash: '0x' } : item));
+
+test.each([
+  ['with an item in quarantine, which may be any of its block,', without(193)],
+  ['below one that ends with an item in quarantine', without(190)],
+  ['with two items swapped', ([a = {}, b = {}, ...rest]: Page['items']) => [b, a, ...rest]],
+])('a page %s marks nothing as removed', async (_, spoil) => {
   const { leave, list, sync, removed } = await copied();
   leave(192);
-  list.lie = ({ items, ...page }) => ({
-    ...page,
-    items: items.map((item) => (item['hash'] === hashOf(193) ? { ...item, hash: '0x' } : item)),
-  });
+  list.lie = ({ items, ...page }) => ({ ...page, items: spoil(items) });
 
   await sync();
 

@@ -30,12 +30,12 @@ async function openScene() {
   };
   const floorOf = async ({ id }: WalkRow) =>
     (await database.query('select floor::int from etl.walks where id = $1', [id]))[0].floor;
-  const arrive = async (arriving: WalkRow, meanwhile = async (_: Transaction) => {}) => {
+  const arrive = async (arriving: WalkRow, meanwhile?: (tx: Transaction) => Promise<void>) => {
     const handOver = arrivingWalk(arriving);
     if (handOver === null) throw new Error('it takes over nothing');
     await transact(db, async (tx) => {
       await lockAbove(tx, handOver);
-      await meanwhile(tx);
+      await meanwhile?.(tx);
     });
     return floorOf(arriving);
   };
