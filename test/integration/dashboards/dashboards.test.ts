@@ -168,16 +168,6 @@ describe('the Superset dashboard', () => {
   });
 });
 
-test('a chain is stored with its symbol, decimals and explorer', async () => {
-  const { rows } = await ask(
-    'select native_symbol, native_decimals::int, explorer_url from explorer.chains order by chain_id',
-  );
-  expect(rows.map((row) => Object.values(row))).toEqual([
-    ['ETH', 18, 'https://explorer.optimism.io'],
-    ['CELO', 18, 'https://celo.blockscout.com'],
-  ]);
-});
-
 test('each view with amounts has the symbol and counts by the decimals of its chain', async () => {
   const { rows: relations } = await ask(
     `select table_name::text as relation from information_schema.columns

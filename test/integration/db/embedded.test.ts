@@ -65,15 +65,6 @@ describe('a first start', () => {
     expect(() => execFileSync('/bin/cat', [file], other)).toThrow(/Permission denied/);
   });
 
-  test('obeys the settings it is given', async () => {
-    const directory = await freshDirectory();
-    const { url } = await startEmbeddedPostgres({
-      directory,
-      settings: { ...settings, max_connections: '7' },
-    });
-    expect(await query(url, 'show max_connections')).toEqual([['7']]);
-  });
-
   test('says what the server said when it refuses to run', async () => {
     const directory = await freshDirectory();
     const start = startEmbeddedPostgres({ directory, settings: { ...settings, no_such: '1' } });

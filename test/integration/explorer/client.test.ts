@@ -1,6 +1,6 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { canary, page, secondCanary, serve, serveBytes, start } from './server.ts';
+import { canary, page, secondCanary, serve, start } from './server.ts';
 
 test('gets a page with the credentials in the query and only there', async () => {
   const seen: { url: URL; headers: string }[] = [];
@@ -116,10 +116,4 @@ test('a redirect is not followed and its detail names the host alone', async () 
   expect(error.detail).toBe(`redirected to ${new URL(elsewhere.baseUrl).host}, not followed`);
   expect(requests()).toBe(4);
   expect(elsewhere.requests()).toBe(0);
-});
-
-test('a connection that ends after each answer is replaced', async () => {
-  const head = `HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${page.length}\r\n\r\n`;
-  const { get } = start(await serveBytes(head + page));
-  for (let i = 0; i < 3; i += 1) expect((await get()).attempts).toBe(1);
 });
