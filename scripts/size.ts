@@ -11,7 +11,7 @@ const budgetsFile = 'scripts/size.json';
 /** A budget leaves room for a small fix: it is rounded up to a multiple of this. */
 const step = 50;
 
-const files = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' })
+const files = execFileSync('git', ['ls-files', '-zco', '--exclude-standard'], { encoding: 'utf8' })
   .split('\0')
   .filter((file) => file !== '' && statSync(file, { throwIfNoEntry: false })?.isFile() === true);
 

@@ -155,7 +155,10 @@ export interface EndClaim<Walk extends Scope = Scope> extends WalkIdentity<Walk>
   readonly isResumed: boolean;
 }
 
-/** Unsupported: the end is requested once more. Contradicted: it is requested up to three times more, then `truncated`. */
+/**
+ * Unsupported: the end is requested once more. Contradicted: up to three times more, then the walk is `truncated`, unless
+ * the question shows that the evidence has left the list.
+ */
 export type EndVerdict =
   | { readonly is: 'supported' }
   | { readonly is: 'unsupported' }

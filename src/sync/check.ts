@@ -167,7 +167,7 @@ async function isKnown(page: JudgedPage, context: RecheckContext): Promise<boole
 /**
  * An end is a claim, and so is an empty page in the middle of a list. Each is believed where what is
  * stored supports it; else the same request is made once more, later and on another connection, and must
- * say the same. Where stored rows contradict an end, it is none, however often it is said.
+ * say the same. An end that stored rows contradict is believed only if these have left the list.
  *
  * @returns the page to go on with: the one given, or what came instead
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
