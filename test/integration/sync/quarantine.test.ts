@@ -80,9 +80,6 @@ test('a block that can be read now is in its batch, and its page has served it',
   // One after the other, so that pages of one walk are without a bad item before the others.
   for (const { id } of await list()) await retry({ ids: [id] });
 
-  fixService();
-  await sync();
-  expect(await equal()).toEqual({});
   expect(
     await query(`
       select height from explorer.blocks
@@ -91,6 +88,10 @@ test('a block that can be read now is in its batch, and its page has served it',
         where batch = optimism_batch_number and height <@ heights
       )`),
   ).toEqual([]);
+  expect(await query('select from explorer.read_batches where is_verified')).toHaveLength(1);
+  fixService();
+  await sync();
+  expect(await equal()).toEqual({});
 });
 
 test('a row is of the page that served the item', async () => {
