@@ -1,9 +1,10 @@
-import { glob } from 'node:fs/promises';
+import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api';
 import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { tablesPage } from '../../../scripts/tables-page.ts';
 import { isEnforced } from '../../../src/db/layout.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
@@ -93,4 +94,11 @@ test('tools see relations between tables, which cost nothing', async () => {
   const [{ shown, triggers, version } = { shown: 0, triggers: 1, version: 0 }] = rows;
   expect(shown).toBe(version >= 180_000 ? 3 : 0);
   expect(triggers).toBe(0);
+});
+
+test('docs/tables.md says what the comments of a migrated database say', async () => {
+  const { pool } = await freshDatabase();
+  const file = join(source, '../docs/tables.md');
+  const [written, page] = [await readFile(file, 'utf8'), await tablesPage(pool)];
+  expect(written, 'docs/tables.md is out of date: run npm run generate tables').toBe(page);
 });

@@ -100,6 +100,9 @@ test.each([
     'chains: []\nexplorer:\nchains: []\n',
     /^explorer-etl\.yaml:3: not valid YAML: Map keys must be unique$/u,
   ],
+  ['an unknown alias', 'chains: *canary\n', /: an alias is unknown or endless$/u],
+  ['an unknown tag', 'chains: !canary []\n', /:1: not valid YAML: tag resolve failed$/u],
+  ['a stray token', 'chains: []\n"canary" canary\n', /:2: not valid YAML/u],
 ])('broken YAML is shown with its line and no source: %s', (_name, text, expected) => {
   const lines = complaints(() => load(text));
   expect(lines[0]).toMatch(expected);
