@@ -14,8 +14,8 @@ import {
 } from './run.ts';
 
 /**
- * Where a live walk ends: below the covered top by the overlap or the deepest short rule that is due; null: nothing is
- * covered.
+ * Where a live walk ends: below the covered top by the overlap or the deepest short rule that is due, and no higher
+ * than the walk before it if that one was cut; null: nothing is covered.
  */
 export async function liveFloor(
   tx: Transaction,
@@ -27,7 +27,25 @@ export async function liveFloor(
   const [overlap, ...deeper] = await floorsOf(tx, run, [overlap_ms, ...due]);
   let deepest = overlap ?? null;
   for (const rule of deeper) if (await isShort(tx, run, rule)) deepest = rule;
-  return deepest;
+  return deepest && { ...deepest, floor: Math.min(deepest.floor, await cutFloor(tx, run)) };
+}
+
+/**
+ * The stop height of the last live walk, if that one did not verify all above it, but may have moved the covered top;
+ * else Infinity. So it is after two such walks: where a list is never in order, polls would go deeper and deeper.
+ */
+async function cutFloor(tx: Queryable, feed: Feed): Promise<number> {
+  const { rows } = await tx.execute<{ floor: number; is_cut: boolean }>(sql`
+    select floor::float8 as floor,
+           state <> 'finished' or cuts > 0 or (reason is not null and bottom >= floor) as is_cut
+    from etl.walks
+    where ${ofFeed(feed)} and lane = 'live' and state <> 'running' and floor is not null
+      and bottom is not null
+    order by started_at desc, id desc
+    limit 2
+  `);
+  const [last, before] = rows;
+  return last?.is_cut === true && before?.is_cut !== true ? last.floor : Infinity;
 }
 
 /** The deepest due rule that is too long for the live lane; once a run, so that a run ends. */

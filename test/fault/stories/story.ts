@@ -118,8 +118,19 @@ function lowestOf(seed: number, world: World): number {
   return chance.pick(world.truth().operations).block;
 }
 
+/** What came late in a feed, until a poll has ended that must have found what is within its overlap. */
+interface Expected {
+  readonly feed: string;
+  readonly late: readonly number[];
+  /** The highest covered block when it came: polls go by the overlap below it. */
+  readonly top: number;
+  /** By the clock of the database. */
+  readonly sinceMs: number;
+}
+
 class Play {
   readonly found: FalseComplete[] = [];
+  #expected: readonly Expected[] = [];
   readonly #world: World;
   readonly #liar: Liar;
   readonly #copier: Copier;
@@ -148,9 +159,9 @@ class Play {
             ['repair'],
           ]);
     const deaths = deathsBy(chance, 35);
-    const tops = await this.#coveredTops();
+    await this.#expectLate();
     for (const task of tasks) await this.#copier.work(task, new Date(this.#nowMs), deaths);
-    await this.#verify(round, tops);
+    await this.#verify(round);
   }
 
   /** The list ends early, again and again, while all that is below its end is stored. */
@@ -197,12 +208,12 @@ class Play {
     this.#moments.push({ truth, drivenMs: this.#nowMs, realMs: Date.now() });
   }
 
-  async #verify(round: number, tops: ReadonlyMap<string, number> = new Map()): Promise<void> {
+  async #verify(round: number): Promise<void> {
     for (const report of await this.#copier.verify()) {
       // What the list of batches says verifies nothing: its blocks do.
       if (report.open.length > 0 || report.operation === 'optimism-batches') continue;
       const wrong = await falseClaims(this.#copier.pool, report, this.#moments, this.#lowestWanted);
-      wrong.push(...(await this.#missed(report, tops.get(report.feed))));
+      wrong.push(...(await this.#missed(report)));
       if (wrong.length === 0) continue;
       const played = this.#liar.played.filter(({ list }) => operationOf(list) === report.operation);
       const covered = report.covered.map(({ from, to }) => ({ from, to }));
@@ -210,31 +221,44 @@ class Play {
     }
   }
 
-  /** Of each feed the block below which a poll goes by the overlap, unless there is nothing to poll yet. */
-  async #coveredTops(): Promise<ReadonlyMap<string, number>> {
+  /** Nothing is expected in a feed of which nothing is covered: there is nothing to poll yet. */
+  async #expectLate(): Promise<void> {
     const { rows } = await this.#copier.pool.query<{ feed: string; top: string }>(
       'select feed, highest as top from etl.feed_coverage where highest is not null',
     );
-    return new Map(rows.map(({ feed, top }) => [feed, Number(top)]));
+    const late = this.#world.arrivedLate;
+    const sinceMs = this.#moments.at(-1)?.realMs ?? 0;
+    const expected = rows.map(({ feed, top }) => ({ feed, late, top: Number(top), sinceMs }));
+    this.#expected = [...this.#expected, ...expected];
   }
 
   /**
-   * What came late within the overlap and what is said to be covered, and a poll that was begun since and has ended
-   * did not find. A poll of a false head covers less than the one before.
+   * What was expected, and not found by the first poll since that verified what it read. Where two polls were
+   * cut, a deep poll is to find it. A poll of a false head covers less than the one before.
    */
-  async #missed(report: VerifiedFeed, polledTo: number | undefined): Promise<string[]> {
-    const { feed, operation, covered } = report;
-    if (polledTo === undefined || !isNewest(operation)) return [];
-    const top = Math.min(polledTo, Math.max(...covered.map(({ to }) => to)));
-    const { rows } = await this.#copier.pool.query(
-      `select from etl.runs
-       where feed = $1 and lane = 'live' and state = 'finished' and opened_at >= $2`,
-      [feed, new Date(this.#moments.at(-1)?.realMs ?? 0)],
-    );
-    if (rows.length === 0) return [];
-    const world = { truth: this.#world.truth(), late: this.#world.arrivedLate };
-    const bottom = Math.max(this.#lowestWanted, top - blocksWithin(overlapMs) + 1);
-    return lateAndMissed(this.#copier.pool, operation, world, { top, bottom });
+  async #missed({ feed, operation, covered }: VerifiedFeed): Promise<string[]> {
+    if (!isNewest(operation)) return [];
+    const missed: string[] = [];
+    const highest = Math.max(...covered.map(({ to }) => to));
+    for (const expected of this.#expected.filter((one) => one.feed === feed)) {
+      const { rows: polls } = await this.#copier.pool.query<{ is_whole: boolean }>(
+        `select cuts = 0 and walks.reason is distinct from 'cursor-mismatch' as is_whole
+         from etl.walks join etl.runs on runs.id = run_id
+         where walks.feed = $1 and walks.lane = 'live' and walks.state = 'finished' and opened_at >= $2
+         order by walks.id
+         limit 2`,
+        [feed, new Date(expected.sinceMs)],
+      );
+      const isRead = polls.some(({ is_whole }) => is_whole);
+      if (!isRead && polls.length < 2) continue;
+      this.#expected = this.#expected.filter((one) => one !== expected);
+      if (!isRead) continue;
+      const world = { truth: this.#world.truth(), late: expected.late };
+      const top = Math.min(expected.top, highest);
+      const bottom = Math.max(this.#lowestWanted, top - blocksWithin(overlapMs) + 1);
+      missed.push(...(await lateAndMissed(this.#copier.pool, operation, world, { top, bottom })));
+    }
+    return missed;
   }
 
   async #unwell(): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hashOf, honestly, oneEach, type Page } from '../../harness/kept.ts';
+import { hashOf, honestly, oneEach, type Page, type PageLie } from '../../harness/kept.ts';
 import { lyingList, pageSize, reversed } from './lying-list.ts';
 
 /** A copied list of blocks 1 to 200. */
@@ -107,13 +107,59 @@ test('what arrives below the overlap is found when a resweep is due, once in its
   expect(await syncAt(30)).toBe(shallow);
 });
 
+const lying =
+  (lie: (item: Page['items'][number], index: number) => object): PageLie =>
+  ({ items, ...page }) => ({
+    ...page,
+    items: items.map((item, index) => ({ ...item, ...lie(item, index) })),
+  });
+const lateHash = hashOf(5000);
+const hidesBlock = lying(({ hash }) => (hash === lateHash ? { block_number: null } : {}));
+const otherChain = lying((_, index) => ({ hash: hashOf(9000 + index) }));
+const swapped = ([a = {}, b = {}, ...rest]: Page['items']) => [b, a, ...rest];
+
+test.each<[string, PageLie]>([
+  ['an item without a block', hidesBlock],
+  [
+    'another chain',
+    (page, request) => (request.cursor === null ? page : otherChain(page, request)),
+  ],
+])('a poll that meets %s in its overlap is followed by one as deep', async (_, lie) => {
+  const { list, sync, query } = await copied();
+  list.operations.push({ block: 187, id: 5000 }, ...oneEach(201, 240));
+  const blockOfLate = () =>
+    query(`select block_number from explorer.user_operations where hash = '${lateHash}'`);
+  list.lie = lie;
+  await sync();
+  expect(await blockOfLate()).not.toEqual([{ block_number: '187' }]);
+
+  list.lie = honestly;
+  await sync();
+
+  expect(await blockOfLate()).toEqual([{ block_number: '187' }]);
+});
+
+test('polls of a list that is never in order do not go deeper and deeper', async () => {
+  const { list, sync, query } = await copied();
+  list.lie = ({ items, ...page }) => ({ ...page, items: swapped(items) });
+  for (let newest = 200; newest < 320; newest += 20) {
+    list.operations.push(...oneEach(newest + 1, newest + 20));
+    await sync();
+  }
+
+  const polls = await query(`select pages::int from etl.walks where lane = 'live' order by id`);
+  const [first = 0, ...later] = polls.map(({ pages }) => Number(pages));
+  expect(later).toHaveLength(5);
+  expect(Math.max(...later)).toBeLessThanOrEqual(first + 2);
+});
+
 const without = (id: number) => (items: Page['items']) =>
   items.map((item) => (item['hash'] === hashOf(id) ? { ...item, hash: '0x' } : item));
 
 test.each([
   ['with an item in quarantine, which may be any of its block,', without(193)],
   ['below one that ends with an item in quarantine', without(190)],
-  ['with two items swapped', ([a = {}, b = {}, ...rest]: Page['items']) => [b, a, ...rest]],
+  ['with two items swapped', swapped],
 ])('a page %s marks nothing as removed', async (_, spoil) => {
   const { leave, list, sync, removed } = await copied();
   leave(192);

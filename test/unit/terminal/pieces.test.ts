@@ -107,42 +107,22 @@ describe('columns', () => {
 describe('a look', () => {
   const terminal = { isTTY: true, columns: 80 };
   const xterm = { TERM: 'xterm-256color' };
+  const look = (isTerminal: boolean, columns: number, isColoured: boolean): Look => ({
+    isTerminal,
+    columns,
+    isColoured,
+  });
 
-  test.each([
-    ['a terminal', terminal, xterm, { isTerminal: true, columns: 80, isColoured: true }],
-    [
-      'NO_COLOR',
-      terminal,
-      { ...xterm, NO_COLOR: '1' },
-      { isTerminal: true, columns: 80, isColoured: false },
-    ],
-    [
-      'TERM=dumb',
-      terminal,
-      { TERM: 'dumb' },
-      { isTerminal: false, columns: 80, isColoured: false },
-    ],
-    [
-      'no width',
-      { isTTY: true, columns: 0 },
-      xterm,
-      { isTerminal: false, columns: 100, isColoured: true },
-    ],
+  test.each<[string, Parameters<typeof lookOf>[0], NodeJS.ProcessEnv, Look]>([
+    ['a terminal', terminal, xterm, look(true, 80, true)],
+    ['NO_COLOR', terminal, { ...xterm, NO_COLOR: '1' }, look(true, 80, false)],
+    ['TERM=dumb', terminal, { TERM: 'dumb' }, look(false, 80, false)],
+    ['no width', { isTTY: true, columns: 0 }, xterm, look(false, 100, true)],
     ['a file', { isTTY: false, columns: 0 }, xterm, plainLook],
-    [
-      'a file with FORCE_COLOR',
-      { isTTY: false, columns: 0 },
-      { FORCE_COLOR: '1' },
-      { ...plainLook, isColoured: true },
-    ],
-    [
-      'FORCE_COLOR=0',
-      terminal,
-      { ...xterm, FORCE_COLOR: '0' },
-      { isTerminal: true, columns: 80, isColoured: false },
-    ],
-  ])('%s', (_, stream, env, look) => {
-    expect(lookOf(stream, env)).toEqual(look);
+    ['FORCE_COLOR', { isTTY: false, columns: 0 }, { FORCE_COLOR: '1' }, look(false, 100, true)],
+    ['FORCE_COLOR=0', terminal, { ...xterm, FORCE_COLOR: '0' }, look(true, 80, false)],
+  ])('of %s', (_, stream, env, expected) => {
+    expect(lookOf(stream, env)).toEqual(expected);
   });
 
   test('without colours has no escape sequence', () => {
