@@ -233,7 +233,7 @@ function checkColumns(table: PgTable, { columns, within }: Layout): void {
 }
 
 /** Any field but the identity may be null or absent; both mean that the value is missing. */
-export const text = z.string().nullish();
+export const anyText = z.string().nullish();
 export const flag = z.boolean().nullish();
 
 /** The nearest double, which is what its column holds, where the service reports more digits. */

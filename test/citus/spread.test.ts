@@ -4,7 +4,7 @@ import { Client, Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { SimulatedChain } from '../../simulator/index.ts';
 import { transact } from '../../src/db/transaction.ts';
-import { userOperations } from '../../src/lists/user-operations/tables.ts';
+import { userOperations } from '../../src/lists/user-operations/index.ts';
 import { upsert } from '../../src/load/upsert.ts';
 import { openDatabaseScene } from '../fault/database-scene.ts';
 import { killSyncs, seedOr } from '../fault/kills.ts';
@@ -193,7 +193,7 @@ test('a page of one item is committed on all servers or on none: in two phases',
   onTestFinished(() => pool.end());
 
   await transact(drizzle(pool), (tx) =>
-    upsert(tx, userOperations, [{ chain_id: 10, hash: '0x01', block_number: 1, page_id: 1 }]),
+    upsert(tx, userOperations.table, [{ chain_id: 10, hash: '0x01', block_number: 1, page_id: 1 }]),
   );
 
   expect(said.filter((message) => message.includes('PREPARE TRANSACTION'))).not.toEqual([]);

@@ -1,5 +1,7 @@
-import { addressRanking } from '../define.ts';
-import { tables } from './tables.ts';
+import { addressRanking, rankedTables } from '../define.ts';
+
+const tables = rankedTables('bundlers', 'bundler_history', 'total_ops', ['total_bundles']);
+export const { items, history } = tables;
 
 /** Who sends bundles of user operations to the chain, by number of operations. */
 export const bundlers = addressRanking({

@@ -1,9 +1,38 @@
+import { index, jsonb, primaryKey } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
+import { explorerSchema, hexText, instant, integer, provenance } from '../../db/column-types.ts';
 import { embeddedAddress } from '../../load/address.ts';
 import { newestFirst, operation } from '../define.ts';
 import { hash, numberText, time } from '../item-rows.ts';
 import { pageToken } from '../positions.ts';
-import { bundles as table } from './tables.ts';
+
+export const bundlesTable = explorerSchema.table(
+  'bundles',
+  {
+    chain_id: integer('chain_id').notNull(),
+    transaction_hash: hexText('transaction_hash').notNull(),
+    bundle_index: integer('bundle_index').notNull(),
+    block_number: integer('block_number'),
+    timestamp: instant('timestamp'),
+    bundler_hash: hexText('bundler_hash'),
+    total_ops: integer('total_ops'),
+    removed_at: instant('removed_at'),
+    extra: jsonb('extra'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.transaction_hash, table.bundle_index] }),
+    index('bundles_block_number').on(
+      table.chain_id,
+      table.block_number,
+      table.transaction_hash,
+      table.bundle_index,
+    ),
+    // As those of user_operations: for questions of some days, and to prune the ledger.
+    index('bundles_timestamp').on(table.timestamp.desc().nullsFirst(), table.chain_id),
+    index('bundles_page').using('brin', table.page_id).with({ autosummarize: true }),
+  ],
+);
 
 /** The chain's bundles of ERC-4337 user operations, newest block first. */
 export const bundles = operation({
@@ -18,7 +47,7 @@ export const bundles = operation({
     timestamp: time,
     total_ops: numberText.nullish(),
   }),
-  table,
+  table: bundlesTable,
   key: ['transaction_hash', 'bundle_index'],
   version: ['block_number'],
   list: newestFirst(

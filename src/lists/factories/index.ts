@@ -1,5 +1,7 @@
-import { addressRanking } from '../define.ts';
-import { tables } from './tables.ts';
+import { addressRanking, rankedTables } from '../define.ts';
+
+const tables = rankedTables('factories', 'factory_history', 'total_accounts');
+export const { items, history } = tables;
 
 /** The wallet factories by number of accounts. */
 export const factories = addressRanking({

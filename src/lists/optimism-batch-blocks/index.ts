@@ -1,23 +1,165 @@
+import { sql } from 'drizzle-orm';
+import {
+  boolean,
+  doublePrecision,
+  foreignKey,
+  index,
+  jsonb,
+  type PgColumn,
+  primaryKey,
+  text,
+} from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { knownChains } from '../../chains.ts';
+import {
+  bigNumber,
+  explorerSchema,
+  hexText,
+  instant,
+  integer,
+  provenance,
+} from '../../db/column-types.ts';
 import { generational, textOf } from '../../drift/fields.ts';
 import { addressHash, embeddedAddress } from '../../load/address.ts';
-import { numbered, operation } from '../define.ts';
-import { bigInteger, count, flag, hash, height, percentage, text, time } from '../item-rows.ts';
+import { batchStates, numbered, operation } from '../define.ts';
+import { bigInteger, count, flag, hash, height, percentage, anyText, time } from '../item-rows.ts';
 import { belowNumber } from '../positions.ts';
-import {
-  blockArbitrum,
-  blockReorgs,
-  blockRewards,
-  blocks as table,
-  blockUncles,
-  readBatches,
-} from './tables.ts';
+
+export const blocks = explorerSchema.table(
+  'blocks',
+  {
+    chain_id: integer('chain_id').notNull(),
+    height: integer('height').notNull(),
+    hash: hexText('hash').notNull(),
+    parent_hash: hexText('parent_hash'),
+    timestamp: instant('timestamp'),
+    type: text('type'),
+    miner_hash: hexText('miner_hash'),
+    nonce: text('nonce'),
+    size: integer('size'),
+    is_pending_update: boolean('is_pending_update'),
+    transactions_count: integer('transactions_count'),
+    internal_transactions_count: integer('internal_transactions_count'),
+    withdrawals_count: integer('withdrawals_count'),
+    gas_limit: bigNumber('gas_limit'),
+    gas_used: bigNumber('gas_used'),
+    gas_used_percentage: doublePrecision('gas_used_percentage'),
+    gas_target_percentage: doublePrecision('gas_target_percentage'),
+    base_fee_per_gas: bigNumber('base_fee_per_gas'),
+    burnt_fees: bigNumber('burnt_fees'),
+    burnt_fees_percentage: doublePrecision('burnt_fees_percentage'),
+    priority_fee: bigNumber('priority_fee'),
+    transaction_fees: bigNumber('transaction_fees'),
+    difficulty: bigNumber('difficulty'),
+    total_difficulty: bigNumber('total_difficulty'),
+    optimism_batch_number: integer('optimism_batch_number'),
+    extra: jsonb('extra'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.height] }),
+    // The chain comes last: an index that begins as the primary key does ties with it in the eyes
+    // of the planner until the table is analysed, and every lookup by key then reads a whole chain.
+    index('blocks_hash').on(table.hash, table.chain_id),
+    index('blocks_optimism_batch_number').on(table.optimism_batch_number, table.chain_id),
+    index('blocks_timestamp').on(table.timestamp, table.chain_id),
+    index('blocks_updated_at').using('brin', table.updated_at).with({ autosummarize: true }),
+    index('blocks_page').using('brin', table.page_id).with({ autosummarize: true }),
+    // Few at any time, and requested at the end of each walk.
+    index('blocks_pending')
+      .on(table.optimism_batch_number, table.chain_id)
+      .where(sql`is_pending_update`),
+  ],
+);
+
+/** A part of a block is deleted with it. */
+const livesWithBlock = (table: { chain_id: PgColumn; block_height: PgColumn }) =>
+  foreignKey({
+    columns: [table.chain_id, table.block_height],
+    foreignColumns: [blocks.chain_id, blocks.height],
+  }).onDelete('cascade');
+
+const partKey = () => ({
+  chain_id: integer('chain_id').notNull(),
+  block_height: integer('block_height').notNull(),
+});
+
+export const blockRewards = explorerSchema.table(
+  'block_rewards',
+  {
+    ...partKey(),
+    position: integer('position').notNull(),
+    reward: bigNumber('reward'),
+    type: text('type'),
+    address_hash: hexText('address_hash'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.block_height, table.position] }),
+    livesWithBlock(table),
+  ],
+);
+
+export const blockUncles = explorerSchema.table(
+  'block_uncles',
+  {
+    ...partKey(),
+    position: integer('position').notNull(),
+    hash: hexText('hash'),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.block_height, table.position] }),
+    livesWithBlock(table),
+  ],
+);
+
+export const blockArbitrum = explorerSchema.table(
+  'block_arbitrum',
+  {
+    ...partKey(),
+    batch_number: integer('batch_number'),
+    status: text('status'),
+    batch_data_container: text('batch_data_container'),
+    delayed_messages: integer('delayed_messages'),
+    l1_block_number: integer('l1_block_number'),
+    send_count: integer('send_count'),
+    send_root: hexText('send_root'),
+    commitment_transaction_hash: hexText('commitment_transaction_hash'),
+    commitment_transaction_status: text('commitment_transaction_status'),
+    commitment_transaction_timestamp: instant('commitment_transaction_timestamp'),
+    confirmation_transaction_hash: hexText('confirmation_transaction_hash'),
+    confirmation_transaction_status: text('confirmation_transaction_status'),
+    confirmation_transaction_timestamp: instant('confirmation_transaction_timestamp'),
+    ...provenance(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.block_height] }), livesWithBlock(table)],
+);
+
+export const readBatches = batchStates('read_batches');
+
+export const blockReorgs = explorerSchema.table(
+  'block_reorgs',
+  {
+    chain_id: integer('chain_id').notNull(),
+    height: integer('height').notNull(),
+    old_hash: hexText('old_hash').notNull(),
+    new_hash: hexText('new_hash').notNull(),
+    observed_at: instant('observed_at').notNull(),
+    ...provenance(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chain_id, table.height, table.new_hash, table.observed_at] }),
+    // Who comes with the hash of a block that was replaced asks why it is gone; and the newest are shown.
+    index('block_reorgs_old_hash').on(table.old_hash, table.chain_id),
+    index('block_reorgs_observed_at').on(table.observed_at, table.chain_id),
+  ],
+);
 
 const reward = z.looseObject({
   reward: bigInteger,
   // Free text in older versions, such as "Miner Reward".
-  type: text,
+  type: anyText,
   // In the older shape only.
   address_hash: generational(addressHash.nullish()),
 });
@@ -72,9 +214,9 @@ export const optimismBatchBlocks = operation({
     height,
     parent_hash: hash.nullish(),
     timestamp: time,
-    type: text,
+    type: anyText,
     miner: embeddedAddress.nullish(),
-    nonce: text,
+    nonce: anyText,
     size: count,
     is_pending_update: flag,
     transactions_count: generational(count),
@@ -97,7 +239,7 @@ export const optimismBatchBlocks = operation({
     uncles_hashes: z.array(z.looseObject({ hash: hash.nullish() }).nullish()).nullish(),
     arbitrum: arbitrum.nullish(),
   }),
-  table,
+  table: blocks,
   key: ['height'],
   version: ['hash'],
   children: { rewards: blockRewards, uncles_hashes: blockUncles, arbitrum: blockArbitrum },

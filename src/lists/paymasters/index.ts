@@ -1,5 +1,7 @@
-import { addressRanking } from '../define.ts';
-import { tables } from './tables.ts';
+import { addressRanking, rankedTables } from '../define.ts';
+
+const tables = rankedTables('paymasters', 'paymaster_history', 'total_ops');
+export const { items, history } = tables;
 
 /** Who pays for user operations of others, by number of operations. */
 export const paymasters = addressRanking({

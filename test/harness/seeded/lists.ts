@@ -2,11 +2,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Pool } from 'pg';
 import { loadSettings } from '../../../src/config/load.ts';
 import type { Settings } from '../../../src/config/settings.ts';
-import { factories } from '../../../src/lists/factories/tables.ts';
-import { blocks } from '../../../src/lists/optimism-batch-blocks/tables.ts';
-import { listedBatches } from '../../../src/lists/optimism-batches/tables.ts';
-import type { OperationName } from '../../../src/lists/registry.ts';
-import { userOperations } from '../../../src/lists/user-operations/tables.ts';
+import { type OperationName, operations as lists } from '../../../src/lists/registry.ts';
 import { answering, type Service, testKey } from '../explorer.ts';
 
 /** How much is seeded of a chain. */
@@ -86,7 +82,7 @@ export function seededLists(size: Size) {
   return {
     operations: {
       operation: 'user-operations',
-      table: userOperations,
+      table: lists['user-operations'].table,
       top: operations,
       fresh: pollBlocks,
       ...byToken((number) => hash('operation', number)),
@@ -104,7 +100,7 @@ export function seededLists(size: Size) {
     },
     batches: {
       operation: 'optimism-batches',
-      table: listedBatches,
+      table: lists['optimism-batches'].table,
       top: batches,
       fresh: 1,
       ...byNumber('id'),
@@ -120,7 +116,7 @@ export function seededLists(size: Size) {
     },
     blocks: {
       operation: 'optimism-batch-blocks',
-      table: blocks,
+      table: lists['optimism-batch-blocks'].table,
       top: batches * batchBlocks,
       fresh: batchBlocks,
       ...byNumber('block_number'),
@@ -140,7 +136,7 @@ export function seededLists(size: Size) {
     },
     factories: {
       operation: 'factories',
-      table: factories,
+      table: lists.factories.table,
       top: ranked,
       fresh: 0,
       ...byToken((number) => addressHash('factory', number)),

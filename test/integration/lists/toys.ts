@@ -9,9 +9,15 @@ import {
   integer,
   provenance,
 } from '../../../src/db/column-types.ts';
-import { newestFirst, numbered, operation, ranked } from '../../../src/lists/define.ts';
+import {
+  batchStates,
+  newestFirst,
+  numbered,
+  operation,
+  ranked,
+  rankedTables,
+} from '../../../src/lists/define.ts';
 import { count, flag, hash, height, time } from '../../../src/lists/item-rows.ts';
-import { batchStates, rankedTables } from '../../../src/lists/kind-tables.ts';
 import { belowNumber, pageToken } from '../../../src/lists/positions.ts';
 import { embeddedAddress } from '../../../src/load/address.ts';
 
