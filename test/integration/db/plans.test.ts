@@ -59,8 +59,8 @@ const planning = [
   'lists/newest-first/gaps.ts entryInto',
   'lists/newest-first/gaps.ts gapsOf',
   'lists/newest-first/gaps.ts itemAbove',
-  'lists/newest-first/plan.ts hasCoverage',
-  'lists/newest-first/plan.ts hasUnfinished',
+  'lists/newest-first/index.ts hasCoverage',
+  'lists/newest-first/index.ts hasUnfinished',
   'lists/newest-first/run.ts walksOf',
   'lists/newest-first/split.ts beginningOf',
 ];
