@@ -217,12 +217,7 @@ const addressKey = () => ({
 });
 
 /** Tables of schema `explorer` for a ranked list of addresses, and for the changes of `total`, which ranks them. */
-export function rankedTables(
-  name: string,
-  historyName: string,
-  total: string,
-  others: readonly string[] = [],
-) {
+export function rankedTables(name: string, changes: string, total: string, others: string[] = []) {
   const counts = [...others, total];
   const items = explorerSchema.table(
     name,
@@ -237,7 +232,7 @@ export function rankedTables(
     (table) => [primaryKey({ columns: [table.chain_id, table.address_hash] })],
   );
   const history = explorerSchema.table(
-    historyName,
+    changes,
     {
       ...addressKey(),
       observed_at: instant('observed_at').notNull(),

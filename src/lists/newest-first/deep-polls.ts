@@ -225,12 +225,12 @@ async function isShort(tx: Queryable, feed: Feed, { floor, from }: Floor): Promi
 const slackPart = 1 / 20;
 const longestSlackMs = 60_000;
 
-/** How soon a rule is tried again if its walks failed, as a part of its interval: they may always fail. */
+/** How soon a rule is tried again if its walks failed or were cut, as a part of its interval: they may always be. */
 const againPart = 1 / 10;
 
 /**
- * Due depths in ms: the interval has passed since as deep a turn (a run's walks of one depth)
- * began. A turn under way counts, a failed one for a while, one of a fast clock never.
+ * Due depths in ms: the interval has passed since as deep a turn (a run's walks of one depth) began. A turn under way
+ * counts; a failed one for a while, and so does a cut one behind one that was not; one of a fast clock never.
  */
 async function dueDepths(
   tx: Queryable,
@@ -250,9 +250,12 @@ async function dueDepths(
   const { rows } = await tx.execute<{ depth_ms: number }>(sql`
     with turn as materialized (
       select depth_ms, started_at,
-             bool_and(state in ('running', 'finished')) as is_well
+             bool_and(state in ('running', 'finished')) and (
+               not bool_or(cuts > 0 and state = 'finished')
+               or lag(bool_or(cuts > 0)) over (partition by depth_ms order by started_at) is true
+             ) as is_well
       from etl.walks
-      where ${ofFeed(feed)} and depth_ms is not null and started_at > ${since(longestMs)}
+      where ${ofFeed(feed)} and depth_ms is not null and started_at > ${since(2 * longestMs)}
         and started_at <= ${latestStart(at)}
       group by run_id, depth_ms, started_at
     )

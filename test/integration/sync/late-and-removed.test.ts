@@ -90,9 +90,11 @@ test('nothing is concluded from pages that break the order, and the feed says so
   ).toHaveLength(1);
 });
 
+const at = (minute: number) => new Date(Date.UTC(2026, 0, 2, 0, minute));
+
 test('what arrives below the overlap is found when a resweep is due, once in its interval', async () => {
   const { list, sync, lost } = await lyingList(oneEach(1, 400));
-  const syncAt = (minute: number) => sync({ at: new Date(Date.UTC(2026, 0, 2) + minute * 60_000) });
+  const syncAt = (minute: number) => sync({ at: at(minute) });
   await syncAt(0);
   // A clock that ran ahead for a while puts no resweep off.
   await syncAt(100_000);
@@ -151,6 +153,21 @@ test('polls of a list that is never in order do not go deeper and deeper', async
   const [first = 0, ...later] = polls.map(({ pages }) => Number(pages));
   expect(later).toHaveLength(5);
   expect(Math.max(...later)).toBeLessThanOrEqual(first + 2);
+});
+
+test('a deep poll of the history that meets disorder is repeated soon, and once', async () => {
+  const { list, sync, query } = await lyingList(oneEach(1, 1_400));
+  await sync({ at: at(0) });
+  list.operations.push({ block: 500, id: 5000 });
+  list.lie = hidesBlock;
+
+  const resweep = [{ depthMs: 2_400_000, everyMs: 3_600_000 }];
+  for (const minute of [60, 62, 66, 72, 119]) await sync({ resweep, at: at(minute) });
+
+  const turns = await query(`
+    select distinct extract(epoch from started_at - timestamptz '2026-01-02Z')::int / 60 as minute
+    from etl.walks where lane = 'backfill' and depth_ms is not null order by 1`);
+  expect(turns).toEqual([{ minute: 60 }, { minute: 66 }]);
 });
 
 const without = (id: number) => (items: Page['items']) =>

@@ -1,46 +1,29 @@
 import { expect, test } from 'vitest';
 import { runsText } from '../../../src/cli/status.ts';
+import type { RunsDocument } from '../../../src/status/endpoints.ts';
 import { expectToFit, usual } from './looks.ts';
 
-const at = (time: string) => `2026-11-24T${time}Z`;
+const at = (time: string, day = 24) => `2026-11-${day}T${time}Z`;
+type Run = RunsDocument['runs'][number];
 const run = { pages: 1, rows: 0, reason: null, lane: 'live', state: 'finished' } as const;
-const found = {
-  from: '2026-11-23T12:00:00Z',
+const ran = (feed: string, opened_at: string, ended_at: string | null, more: Partial<Run> = {}) =>
+  ({ ...run, id: 1, feed, opened_at, ended_at, ...more }) satisfies Run;
+const reason =
+  'cursor-loop: cursor loop. The list goes round in circles: tell the explorer\u001b[31m.';
+const batches = '42220/optimism-batch-blocks';
+const long = { lane: 'backfill', pages: 4_120, rows: 206_000 } as const;
+const found: RunsDocument = {
+  from: at('12:00:00', 23),
   to: at('12:00:00'),
   runs: [
-    {
-      ...run,
-      id: 3,
-      feed: '10/bundles',
-      opened_at: at('11:59:00'),
-      ended_at: null,
-      state: 'open' as const,
-    },
-    {
-      ...run,
-      id: 2,
-      feed: '10/user-operations',
-      lane: 'backfill' as const,
-      opened_at: at('11:00:00'),
-      ended_at: at('11:58:20'),
-      pages: 4_120,
-      rows: 206_000,
-    },
-    {
-      ...run,
-      id: 1,
-      feed: '42220/optimism-batch-blocks',
-      opened_at: '2026-11-23T23:30:00Z',
-      ended_at: '2026-11-23T23:30:01Z',
-      state: 'failed' as const,
-      reason:
-        'cursor-loop: cursor loop. The list goes round in circles: tell the explorer\u001b[31m.',
-    },
+    ran('10/bundles', at('11:59:00'), null, { state: 'open' }),
+    ran('10/user-operations', at('11:00:00'), at('11:58:20'), long),
+    ran(batches, at('23:30:00', 23), at('23:30:01', 23), { state: 'failed', reason }),
   ],
   events: [
     {
       at: at('11:30:00'),
-      kind: 'killed' as const,
+      kind: 'killed',
       feed: '10/user-operations',
       sentence:
         'A worker was lost while it read 10/user-operations/backfill. Another one continues.',
