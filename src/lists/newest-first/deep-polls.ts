@@ -15,7 +15,7 @@ import {
 
 /**
  * Where a live walk ends: below the covered top by the overlap or the deepest short rule that is due, and no higher
- * than the walk before it if that one was cut; null: nothing is covered.
+ * than the walk before it if that one was cut and short; null: nothing is covered.
  */
 export async function liveFloor(
   tx: Transaction,
@@ -27,7 +27,9 @@ export async function liveFloor(
   const [overlap, ...deeper] = await floorsOf(tx, run, [overlap_ms, ...due]);
   let deepest = overlap ?? null;
   for (const rule of deeper) if (await isShort(tx, run, rule)) deepest = rule;
-  return deepest && { ...deepest, floor: Math.min(deepest.floor, await cutFloor(tx, run)) };
+  if (deepest === null) return null;
+  const cut = { ...deepest, floor: await cutFloor(tx, run) };
+  return cut.floor < deepest.floor && (await isShort(tx, run, cut)) ? cut : deepest;
 }
 
 /**

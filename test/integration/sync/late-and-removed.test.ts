@@ -155,6 +155,16 @@ test('polls of a list that is never in order do not go deeper and deeper', async
   expect(Math.max(...later)).toBeLessThanOrEqual(first + 2);
 });
 
+test('a long poll that meets disorder is not read again', async () => {
+  const { list, sync } = await copied();
+  list.operations.push({ block: 187, id: 5000 }, ...oneEach(201, 1_300));
+  list.lie = hidesBlock;
+  await sync();
+  list.lie = honestly;
+
+  expect(await sync()).toBeLessThan(10);
+});
+
 test('a deep poll of the history that meets disorder is repeated soon, and once', async () => {
   const { list, sync, query } = await lyingList(oneEach(1, 1_400));
   await sync({ at: at(0) });

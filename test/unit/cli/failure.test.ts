@@ -33,22 +33,17 @@ const places = new ConfigError([
   { message: 'no key', where: null },
 ]);
 
+const gone = new DatabaseUnavailableError('so', { cause: refused });
+const noKey = new ExplorerError({ failure: 'unauthorized', status: 401, detail: 'no such key' });
+
+type Thrown = readonly [error: unknown, kind: string, code: string | null, exit: number];
+
 /** A failure of each class that commands throw. */
-const thrown: readonly (readonly [
-  error: unknown,
-  kind: string,
-  code: string | null,
-  exit: number,
-])[] = [
+const thrown: readonly Thrown[] = [
   [new UsageError('so'), 'usage', null, 2],
   [new ListenError('so'), 'listen', null, 2],
   [places, 'configuration', null, 2],
-  [
-    new DatabaseUnavailableError('so', { cause: refused }),
-    'database-unavailable',
-    'ECONNREFUSED',
-    2,
-  ],
+  [gone, 'database-unavailable', 'ECONNREFUSED', 2],
   [deadlock, 'database', '40P01', 1],
   [new Error('query failed', { cause: deadlock }), 'database', '40P01', 1],
   [refused, 'database', 'ECONNREFUSED', 1],
@@ -60,12 +55,7 @@ const thrown: readonly (readonly [
   [new StatementTimeoutError('so'), 'statement-timeout', null, 1],
   [new ExportError('so'), 'export', null, 2],
   [new OriginError('so'), 'other-explorer', null, 2],
-  [
-    new ExplorerError({ failure: 'unauthorized', status: 401, detail: 'no such key' }),
-    'explorer',
-    'unauthorized',
-    1,
-  ],
+  [noKey, 'explorer', 'unauthorized', 1],
   [new TypeError('x is not a function'), 'unexpected', null, 1],
 ];
 
