@@ -33,21 +33,22 @@ export async function liveFloor(
 }
 
 /**
- * The stop height of the last live walk, if that one did not verify all above it, but may have moved the covered top;
- * else Infinity. So it is after two such walks: where a list is never in order, polls would go deeper and deeper.
+ * The stop height of the last live walk, if that one did not verify all above it, and was no repeat itself: where a
+ * list is never in order, polls would go deeper and deeper. Else Infinity.
  */
 async function cutFloor(tx: Queryable, feed: Feed): Promise<number> {
-  const { rows } = await tx.execute<{ floor: number; is_cut: boolean }>(sql`
-    select floor::float8 as floor,
-           state <> 'finished' or cuts > 0 or (reason is not null and bottom >= floor) as is_cut
-    from etl.walks
-    where ${ofFeed(feed)} and lane = 'live' and state <> 'running' and floor is not null
-      and bottom is not null
-    order by started_at desc, id desc
+  const { rows } = await tx.execute<{ floor: number; is_read: boolean; is_whole: boolean }>(sql`
+    select floor::float8 as floor, is_read, is_read and cuts = 0 as is_whole
+    from etl.walks,
+      lateral (select state = 'finished' and (reason is null or bottom < floor) as is_read) as read
+    where ${ofFeed(feed)} and lane = 'live' and state <> 'running' and bottom is not null
+    order by id desc
     limit 2
   `);
   const [last, before] = rows;
-  return last?.is_cut === true && before?.is_cut !== true ? last.floor : Infinity;
+  if (last === undefined || last.is_whole) return Infinity;
+  const isRepeat = last.is_read && before?.is_whole === false && last.floor <= before.floor;
+  return isRepeat ? Infinity : last.floor;
 }
 
 /** The deepest due rule that is too long for the live lane; once a run, so that a run ends. */
@@ -232,7 +233,7 @@ const againPart = 1 / 10;
 
 /**
  * Due depths in ms: the interval has passed since as deep a turn (a run's walks of one depth) began. A turn under way
- * counts; a failed one for a while, and so does a cut one behind one that was not; one of a fast clock never.
+ * counts. One that failed, or was cut and repeats no cut one, counts for a while; one of a fast clock never does.
  */
 async function dueDepths(
   tx: Queryable,
@@ -253,7 +254,7 @@ async function dueDepths(
     with turn as materialized (
       select depth_ms, started_at,
              bool_and(state in ('running', 'finished')) and (
-               not bool_or(cuts > 0 and state = 'finished')
+               bool_or(state = 'running') or not bool_or(cuts > 0)
                or lag(bool_or(cuts > 0)) over (partition by depth_ms order by started_at) is true
              ) as is_well
       from etl.walks

@@ -128,6 +128,27 @@ interface Expected {
   readonly sinceMs: number;
 }
 
+/** A walk of the live lane that has ended. */
+interface Poll {
+  readonly floor: number;
+  readonly cuts: number;
+  /** Whether it went down to its floor. */
+  readonly is_read: boolean;
+  /** Whether its run began after what is expected came. */
+  readonly is_later: boolean;
+}
+
+const isWhole = ({ is_read, cuts }: Poll) => is_read && cuts === 0;
+
+/** The poll that must find what is expected: the first one, or, if that was cut, the one that repeats it, once. */
+function finderAmong(polls: readonly Poll[]): Poll | undefined {
+  const at = polls.findIndex(({ is_later }) => is_later);
+  const [before, first] = [polls[at - 1], polls[at]];
+  if (first === undefined || isWhole(first)) return first;
+  const isRepeat = before !== undefined && !isWhole(before) && first.floor <= before.floor;
+  return isRepeat && first.is_read ? first : polls[at + 1];
+}
+
 class Play {
   readonly found: FalseComplete[] = [];
   #expected: readonly Expected[] = [];
@@ -232,27 +253,24 @@ class Play {
     this.#expected = [...this.#expected, ...expected];
   }
 
-  /**
-   * What was expected, and not found by the first poll since that verified what it read. Where two polls were
-   * cut, a deep poll is to find it. A poll of a false head covers less than the one before.
-   */
+  /** What was expected, and not found. A poll of a false head covers less than the one before. */
   async #missed({ feed, operation, covered }: VerifiedFeed): Promise<string[]> {
     if (!isNewest(operation)) return [];
     const missed: string[] = [];
     const highest = Math.max(...covered.map(({ to }) => to));
     for (const expected of this.#expected.filter((one) => one.feed === feed)) {
-      const { rows: polls } = await this.#copier.pool.query<{ is_whole: boolean }>(
-        `select cuts = 0 and walks.reason is distinct from 'cursor-mismatch' as is_whole
+      const { rows: polls } = await this.#copier.pool.query<Poll>(
+        `select floor::float8 as floor, cuts::float8 as cuts, opened_at >= $2 as is_later,
+                walks.state = 'finished' and walks.reason is distinct from 'cursor-mismatch' as is_read
          from etl.walks join etl.runs on runs.id = run_id
-         where walks.feed = $1 and walks.lane = 'live' and walks.state = 'finished' and opened_at >= $2
-         order by walks.id
-         limit 2`,
+         where walks.feed = $1 and walks.lane = 'live' and walks.state <> 'running' and bottom is not null
+         order by walks.id`,
         [feed, new Date(expected.sinceMs)],
       );
-      const isRead = polls.some(({ is_whole }) => is_whole);
-      if (!isRead && polls.length < 2) continue;
+      const poll = finderAmong(polls);
+      if (poll === undefined) continue;
       this.#expected = this.#expected.filter((one) => one !== expected);
-      if (!isRead) continue;
+      if (!isWhole(poll)) continue;
       const world = { truth: this.#world.truth(), late: expected.late };
       const top = Math.min(expected.top, highest);
       const bottom = Math.max(this.#lowestWanted, top - blocksWithin(overlapMs) + 1);

@@ -126,7 +126,7 @@ test.each<[string, PageLie]>([
     'another chain',
     (page, request) => (request.cursor === null ? page : otherChain(page, request)),
   ],
-])('a poll that meets %s in its overlap is followed by one as deep', async (_, lie) => {
+])('a poll that meets %s is followed by one as deep', async (_, lie) => {
   const { list, sync, query } = await copied();
   list.operations.push({ block: 187, id: 5000 }, ...oneEach(201, 240));
   const blockOfLate = () =>
@@ -141,7 +141,7 @@ test.each<[string, PageLie]>([
   expect(await blockOfLate()).toEqual([{ block_number: '187' }]);
 });
 
-test('polls of a list that is never in order do not go deeper and deeper', async () => {
+test('polls of a list without order stay short', async () => {
   const { list, sync, query } = await copied();
   list.lie = ({ items, ...page }) => ({ ...page, items: swapped(items) });
   for (let newest = 200; newest < 320; newest += 20) {
@@ -165,7 +165,7 @@ test('a long poll that meets disorder is not read again', async () => {
   expect(await sync()).toBeLessThan(10);
 });
 
-test('a deep poll of the history that meets disorder is repeated soon, and once', async () => {
+test('a deep poll that meets disorder is repeated soon, and once', async () => {
   const { list, sync, query } = await lyingList(oneEach(1, 1_400));
   await sync({ at: at(0) });
   list.operations.push({ block: 500, id: 5000 });
