@@ -276,7 +276,7 @@ interface Held extends Record<string, unknown> {
   readonly unmet: number;
   /** How many more of its lowest were not met than were met, counted from where that is most. */
   readonly cut: number;
-  /** Whether the page's last item stands on it. */
+  /** Whether it has an end, which a failed walk has not, and the page's last item stands on it. */
   readonly has_last: boolean;
   /** What the walk met, and what it has in quarantine. */
   readonly met: number;
@@ -323,17 +323,17 @@ const holdAgainstKnown = (
     union
     select unnest(${sql.param(rows.map(({ key }) => key))}::text[])
   ), known as (
-    select 'ranking' as list, ${namesOf(list).key} as key, rank as place
+    select 'ranking' as list, ${namesOf(list).key} as key, rank as place, true as has_end
     from ${namesOf(list).table}
     where chain_id = ${chain_id} and rank is not null
     union all
-    select 'walk', key, position
-    from etl.ranking_entries
-    where walk_id = (
-      select max(id) from etl.walks where run_id = ${run_id} and id <> ${walk_id}
-    )
+    select 'walk', key, position, state = 'finished'
+    from etl.ranking_entries join (
+      select id, state from etl.walks
+      where run_id = ${run_id} and id <> ${walk_id} order by id desc limit 1
+    ) as walk on walk_id = walk.id
   ), judged as (
-    select list, known.key, met.key is not null as is_met,
+    select list, has_end, known.key, met.key is not null as is_met,
            sum(case when met.key is null then 1 else -1 end)
              over (partition by list order by place desc) as cut
     from known
@@ -341,7 +341,7 @@ const holdAgainstKnown = (
   )
   select list, count(*)::int as known, (count(*) filter (where not is_met))::int as unmet,
          max(cut)::int as cut,
-         coalesce(bool_or(key = ${rows.at(-1)?.key ?? null}::text), false) as has_last,
+         coalesce(bool_or(has_end and key = ${rows.at(-1)?.key ?? null}::text), false) as has_last,
          case when list = 'ranking' then (
            select to_char(as_of at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
            from etl.rankings where feed = ${feed} order by walk_id desc limit 1

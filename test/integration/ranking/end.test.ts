@@ -17,8 +17,9 @@ const places = (from: number, to: number) =>
 interface Scene {
   /** Places that the newest ranking held. */
   readonly ranked?: readonly number[];
-  /** What the walk before met in the same run. */
+  /** What the walk before met in the same run, and whether it failed. */
   readonly before?: readonly number[];
+  readonly hasFailed?: boolean;
   /** What the walk's pages met that are committed. */
   readonly met?: readonly number[];
   /** What stands on the page that claims to be the last. */
@@ -30,6 +31,7 @@ interface Scene {
 async function judge({
   ranked = [],
   before = [],
+  hasFailed = false,
   met = [],
   last = [],
   quarantined = 0,
@@ -51,7 +53,7 @@ async function judge({
     values (${chain}, 'factories', 'ranked', '{}')`);
   await query(`
     insert into etl.walks (id, chain_id, operation, lane, run_id, kind, scope, state)
-    values (${walk - 1}, ${chain}, 'factories', 'backfill', ${run}, 'ranked', '{}', 'finished'),
+    values (${walk - 1}, ${chain}, 'factories', 'backfill', ${run}, 'ranked', '{}', '${hasFailed ? 'failed' : 'finished'}'),
            (${walk}, ${chain}, 'factories', 'backfill', ${run}, 'ranked', '{}', 'running')`);
   for (const [id, list] of [
     [walk - 1, before],
@@ -149,6 +151,11 @@ test.each<[what: string, is: EndVerdict['is'], Scene]>([
     'of a list that they had left in the walk before, too',
     'supported',
     { ranked: [...places(1, 229), 500, 501], before: places(1, 229), ...nearlyAll },
+  ],
+  [
+    'where a walk before failed, which met no end',
+    'unsupported',
+    { before: places(1, 229), hasFailed: true, ...nearlyAll },
   ],
 ])('an end %s is %s', async (_what, is, scene) => {
   expect((await judge(scene)).is).toBe(is);
