@@ -38,7 +38,12 @@ export async function liveFloor(
  */
 async function cutFloor(tx: Queryable, feed: Feed): Promise<number> {
   const { rows } = await tx.execute<{ floor: number; is_read: boolean; is_whole: boolean }>(sql`
-    select floor::float8 as floor, is_read, is_read and cuts = 0 as is_whole
+    select floor::float8 as floor, is_read,
+           -- What is cut above the top of the time is a gap, and read as one.
+           is_read and (cuts = 0 or verified @> int8range(floor, greatest(floor, (
+             select max(top) from etl.walks as earlier
+             where earlier.feed = walks.feed and earlier.id < walks.id
+           )))) as is_whole
     from etl.walks,
       lateral (select state = 'finished' and (reason is null or bottom < floor) as is_read) as read
     where ${ofFeed(feed)} and lane = 'live' and state <> 'running' and bottom is not null
