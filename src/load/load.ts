@@ -28,6 +28,8 @@ export interface Tables {
 /** What an item's rows do not report, so that the stored rows keep it. */
 interface MissingValues {
   readonly columns: readonly string[];
+  /** What a new row has in some of these columns: the page said it, and nothing confirms it. */
+  readonly unproven?: Row;
   /** Positions (none: 0) of each child table's rows not read whole; `all`: nothing was read. */
   readonly children: readonly (readonly number[] | 'all')[];
 }
@@ -142,7 +144,7 @@ async function completeFromStored<Item extends LoadedItem>(
   return items.map((item) => {
     const text = keyText(item.row, key);
     const [row] = item.missing === null ? [] : (own.get(text) ?? []);
-    if (row === undefined) return item;
+    if (row === undefined) return { ...item, row: { ...item.row, ...item.missing?.unproven } };
     return completeItem(
       item,
       { row, children: children.map((sets) => sets.get(text) ?? []) },

@@ -129,8 +129,9 @@ export function readAgain(
   { walk: { operation, chain_id, scope }, page }: Origin,
   items: readonly unknown[],
   misplaced: readonly number[] = [],
+  isElsewhere = false,
 ): NormalisedPage {
-  const place = { chain_id, scope, position: 0, order: null, misplaced };
+  const place = { chain_id, scope, position: 0, order: null, misplaced, isElsewhere };
   return normalisePage(operations[operation], page, items, place);
 }
 

@@ -35,6 +35,7 @@ interface ArchivedPage {
   readonly page: Omit<PageFacts, 'page_id'> & {
     readonly id: number;
     readonly quarantined: number;
+    readonly is_ordered: boolean;
     readonly misplaced: readonly number[] | null;
   };
   readonly walk: WalkRow;
@@ -174,5 +175,7 @@ const servedPage = z.looseObject({ items: z.array(z.unknown()) });
 /** What its neighbours contradict is in the ledger. */
 function decode({ body, encoding, page, walk }: ArchivedPage): NormalisedPage {
   const { items } = servedPage.parse(parseBody(unpackBody(body, encoding)));
-  return readAgain({ walk, page: { ...page, page_id: page.id } }, items, page.misplaced ?? []);
+  const { id: page_id, is_ordered, misplaced } = page;
+  const isElsewhere = !is_ordered && misplaced === null;
+  return readAgain({ walk, page: { ...page, page_id } }, items, misplaced ?? [], isElsewhere);
 }

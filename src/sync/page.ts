@@ -174,6 +174,8 @@ interface PagePlace {
   readonly position: number;
   readonly order: PageOrder | null;
   readonly misplaced: readonly number[];
+  /** Another page than the requested one: its items are in order, but say nothing against known blocks. */
+  readonly isElsewhere: boolean;
 }
 
 /**
@@ -184,12 +186,13 @@ export function normalisePage(
   operation: Operation,
   facts: PageFacts,
   items: readonly unknown[],
-  { chain_id, scope, position, order, misplaced }: PagePlace,
+  { chain_id, scope, position, order, misplaced, isElsewhere }: PagePlace,
 ): NormalisedPage {
   const rows = new Map<string, ItemRows>();
   const quarantined = new Map<string, QuarantinedItem>();
   const driftCounter = openDriftCounter(operation.item);
   let isEndReported = true;
+  const isUnproven = isElsewhere && !isIdentity(operation);
   const refuse = (raw: unknown, reason: string, at: number) => {
     const raw_hash = digest(JSON.stringify(raw));
     if (quarantined.has(raw_hash)) return;
@@ -213,13 +216,13 @@ export function normalisePage(
         refuse(raw, 'out of order: the rest of the page contradicts its number', at);
         continue;
       }
-      const item = withoutContradictedPlace(operation, normalised, isMisplaced);
+      const item = withoutUncertainPlace(operation, normalised, isMisplaced, isUnproven);
       isEndReported = operation.order === null || item.height !== null;
       const both = withRepeat(rows.get(item.key), item);
       if (both === null) refuse(raw, 'the page lists it twice, and says something else of it', at);
       else rows.set(item.key, both);
       for (const value of decoded.unread) driftCounter.noteUnread(value);
-      if (item !== normalised && normalised.height !== null && operation.order !== null) {
+      if (isMisplaced && normalised.height !== null && operation.order?.givesCoverage === true) {
         const path = [operation.order.columns.height];
         driftCounter.noteUnread({ path, kind: 'format', detail: 'out of order' });
       }
@@ -249,27 +252,30 @@ function withRepeat(first: ItemRows | undefined, item: ItemRows): ItemRows | nul
 const isIdentity = ({ order }: Operation) =>
   order?.givesCoverage === true && order.key.every(({ column }) => column === order.columns.height);
 
-/** Keeps the known block if an item reports none or a contradicted one (kept in `extra`). */
-function withoutContradictedPlace(
+/** Keeps the known block if an item reports none, or one that is contradicted (then in `extra`) or unproven. */
+function withoutUncertainPlace(
   { order }: Operation,
   item: ItemRows,
   isMisplaced: boolean,
+  isUnproven: boolean,
 ): ItemRows {
-  if (order?.givesCoverage !== true || (item.height !== null && !isMisplaced)) return item;
+  if (order?.givesCoverage !== true) return item;
+  if (item.height !== null && !isMisplaced && !isUnproven) return item;
   const { row, missing } = item;
   const { height } = order.columns;
-  const said = item.height === null ? null : { [`${height} (out of order)`]: item.height };
+  const said = isMisplaced && { [`${height} (out of order)`]: item.height };
   return {
     ...item,
-    height: null,
+    height: isMisplaced ? null : item.height,
     row: {
       ...row,
       [height]: null,
-      ...(said !== null && { extra: { ...(row['extra'] as object | null), ...said } }),
+      ...(said !== false && { extra: { ...(row['extra'] as object | null), ...said } }),
     },
     missing: {
       columns: [...(missing?.columns ?? []), height],
       children: missing?.children ?? [],
+      ...(isUnproven && { unproven: { [height]: item.height } }),
     },
   };
 }

@@ -141,13 +141,14 @@ export async function readPages(
       // It may fail before the queue has room for this page; it is awaited in the next round.
       answer.catch(() => undefined);
     }
+    const isElsewhere = order?.trusted.length === 0;
     const page = normalisePage(reader.operation, facts, envelope.items, {
       chain_id: walk.chain_id,
       scope: walk.scope,
       position: step.position,
       order,
-      // A page without a place is another page: its items are not out of order among themselves.
-      misplaced: order === null || order.trusted.length === 0 ? [] : order.misplaced,
+      misplaced: isElsewhere ? [] : (order?.misplaced ?? []),
+      isElsewhere,
     });
     const packed = reader.archive === 'all' ? await packBody(judged.body) : null;
     const taken = await queue.push({ page, end, emptyRun, body: packed }, judged.body.length);

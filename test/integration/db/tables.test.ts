@@ -19,7 +19,7 @@ async function declared(): Promise<Record<string, unknown>> {
     const module: object = await import(pathToFileURL(join(root, file)).href);
     all.push(...Object.values(module));
   }
-  return { ...all };
+  return Object.fromEntries(all.entries());
 }
 
 /** Columns, constraints, indexes and sequences of our schemas, one line each. */

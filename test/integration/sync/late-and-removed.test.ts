@@ -155,6 +155,17 @@ test('polls of a list without order stay short', async () => {
   expect(Math.max(...later)).toBeLessThanOrEqual(first + 2);
 });
 
+test('a page without a place moves no known operation', async () => {
+  const { list, sync, query } = await copied();
+  list.operations.push({ block: 201, id: 201 });
+  list.lie = lying((_, index) => (index < 5 ? { block_number: '999999999999' } : {}));
+
+  await sync();
+
+  const moved = await query('select hash from explorer.user_operations where block_number > 201');
+  expect(moved).toEqual([{ hash: hashOf(201) }]);
+});
+
 test('a long poll that meets disorder is not read again', async () => {
   const { list, sync } = await copied();
   list.operations.push({ block: 187, id: 5000 }, ...oneEach(201, 1_300));
