@@ -28,18 +28,17 @@ export async function liveFloor(
   let deepest = overlap ?? null;
   for (const rule of deeper) if (await isShort(tx, run, rule)) deepest = rule;
   if (deepest === null) return null;
-  const cut = { ...deepest, floor: await cutFloor(tx, run) };
+  const cut = { ...deepest, floor: await cutFloor(tx, run, at) };
   return cut.floor < deepest.floor && (await isShort(tx, run, cut)) ? cut : deepest;
 }
 
 /**
  * The stop height of the last live walk, if that one did not verify all above it, and was no repeat itself: where a
- * list is never in order, polls would go deeper and deeper. Else Infinity.
+ * list is never in order, polls would go deeper and deeper. Else Infinity. A cut above the covered top is read as a gap.
  */
-async function cutFloor(tx: Queryable, feed: Feed): Promise<number> {
+async function cutFloor(tx: Queryable, feed: Feed, at: Date): Promise<number> {
   const { rows } = await tx.execute<{ floor: number; is_read: boolean; is_whole: boolean }>(sql`
     select floor::float8 as floor, is_read,
-           -- What is cut above the top of the time is a gap, and read as one.
            is_read and (cuts = 0 or verified @> int8range(floor, greatest(floor, (
              select max(top) from etl.walks as earlier
              where earlier.feed = walks.feed and earlier.id < walks.id
@@ -47,7 +46,8 @@ async function cutFloor(tx: Queryable, feed: Feed): Promise<number> {
     from etl.walks,
       lateral (select state = 'finished' and (reason is null or bottom < floor) as is_read) as read
     where ${ofFeed(feed)} and lane = 'live' and state <> 'running' and bottom is not null
-    order by id desc
+      and started_at <= ${latestStart(at)}
+    order by started_at desc, id desc
     limit 2
   `);
   const [last, before] = rows;
