@@ -34,7 +34,7 @@ export async function liveFloor(
 
 /**
  * The stop height of the last live walk, if that one did not verify all above it, and was no repeat itself: where a
- * list is never in order, polls would go deeper and deeper. Else Infinity. A cut above the covered top is read as a gap.
+ * list is never in order, polls would go deeper and deeper. Else Infinity. A cut above the covered top is a gap.
  */
 async function cutFloor(tx: Queryable, feed: Feed, at: Date): Promise<number> {
   const { rows } = await tx.execute<{ floor: number; is_read: boolean; is_whole: boolean }>(sql`
