@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { oneEach } from '../../harness/kept.ts';
+import { lyingList } from './lying-list.ts';
 import { hourMs, watchOperations } from './watch.ts';
 
 const motion = { operationsPerMinute: 30, latePercent: 2, latestLateMs: hourMs } as const;
@@ -59,4 +61,22 @@ test('over a day, resweeps cost depth / interval of the pages that the list gets
   const part = cost / pagesOfDay / (1 / 3 + 1 / 3);
   expect(part).toBeGreaterThan(0.9);
   expect(part).toBeLessThan(1.1);
+});
+
+test('a deep poll that meets disorder is repeated soon, and once', async () => {
+  const { list, sync, query } = await lyingList(oneEach(1, 1_400));
+  const at = (minute: number) => new Date(Date.UTC(2026, 0, 2, 0, minute));
+  await sync({ at: at(0) });
+  list.lie = ({ items: [a = {}, b = {}, ...rest], ...page }) => ({
+    ...page,
+    items: [b, a, ...rest],
+  });
+
+  const resweep = [{ depthMs: 2_400_000, everyMs: 3_600_000 }];
+  for (const minute of [60, 62, 66, 72, 119]) await sync({ resweep, at: at(minute) });
+
+  const turns = await query(`
+    select distinct extract(epoch from started_at - timestamptz '2026-01-02Z')::int / 60 as minute
+    from etl.walks where lane = 'backfill' and depth_ms is not null order by 1`);
+  expect(turns).toEqual([{ minute: 60 }, { minute: 66 }]);
 });

@@ -176,21 +176,6 @@ test('a long poll that meets disorder is not read again', async () => {
   expect(await sync()).toBeLessThan(10);
 });
 
-test('a deep poll that meets disorder is repeated soon, and once', async () => {
-  const { list, sync, query } = await lyingList(oneEach(1, 1_400));
-  await sync({ at: at(0) });
-  list.operations.push({ block: 500, id: 5000 });
-  list.lie = hidesBlock;
-
-  const resweep = [{ depthMs: 2_400_000, everyMs: 3_600_000 }];
-  for (const minute of [60, 62, 66, 72, 119]) await sync({ resweep, at: at(minute) });
-
-  const turns = await query(`
-    select distinct extract(epoch from started_at - timestamptz '2026-01-02Z')::int / 60 as minute
-    from etl.walks where lane = 'backfill' and depth_ms is not null order by 1`);
-  expect(turns).toEqual([{ minute: 60 }, { minute: 66 }]);
-});
-
 const without = (id: number) => (items: Page['items']) =>
   items.map((item) => (item['hash'] === hashOf(id) ? { ...item, hash: '0x' } : item));
 
