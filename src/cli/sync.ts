@@ -271,7 +271,7 @@ export function syncText(
   }
   const names = new Set(lanes.map(({ feed }) => feed));
   const feeds = status.feeds.filter(({ feed }) => names.has(feed));
-  // Its work has just ended: that no worker goes on is no news.
+  // The command's work has just ended, so a missing worker is expected.
   const reasons = status.reasons
     .filter(({ severity, code }) => severity !== 'info' && code !== 'no-worker')
     .filter((reason) => reason.feeds.some((feed) => names.has(feed)));

@@ -28,7 +28,7 @@ const key = z
         'not the name of an environment variable, such as EXPLORER_API_KEY_BASE',
       )
       .describe(
-        'Environment variable that holds the key; with _FILE after its name, the path of a file that does. The key itself never stands here.',
+        'Environment variable that holds the key; with _FILE after its name, the path of a file that does. The key itself never goes here.',
       ),
     requests_per_second: requestsPerSecond
       .optional()
@@ -45,7 +45,7 @@ export const explorer = z
     base_url: webUrl
       .optional()
       .describe(
-        'Where the API is. EXPLORER_BASE_URL goes first. Default: https://api.blockscout.com',
+        'URL of the API. EXPLORER_BASE_URL overrides it. Default: https://api.blockscout.com',
       ),
     requests_per_second: requestsPerSecond
       .default(5)
@@ -55,7 +55,7 @@ export const explorer = z
     daily_credits: dailyCredits
       .nullish()
       .describe(
-        'Credits to spend in a day (UTC) at most, by all processes on a database: no request exceeds them. Each page costs 20; the free plan has 100,000 a day, 5,000 pages. History leaves a fifth of what the rest of the day may cost to what is new. Without it, only the explorer limits the credits.',
+        'Credits to spend in a day (UTC) at most, by all processes on a database: no request exceeds them. Each page costs 20; the free plan has 100,000 a day, 5,000 pages. A fifth, in proportion to the rest of the day, is reserved for new data. Without it, only the explorer limits the credits.',
       ),
     page_size: z
       .int()
@@ -90,7 +90,7 @@ export const explorer = z
         'Further API keys by a name of yours, each with a budget of its own; a chain chooses one by its key. The others use EXPLORER_API_KEY.',
       ),
   })
-  .describe('The API and how hard it may be used. Keys never stand here: EXPLORER_API_KEY.');
+  .describe('The API and its limits. Keys do not belong here: set EXPLORER_API_KEY.');
 
 export const defaultListen = { host: '127.0.0.1', port: 4400 } as const;
 
@@ -121,7 +121,7 @@ const http = z
     listen: address
       .optional()
       .describe(
-        'Where start serves its page, health and metrics, as host:port. Beyond this machine it wants EXPLORER_ETL_HTTP_TOKEN. Default: 127.0.0.1:4400.',
+        'Where start serves its page, health and metrics, as host:port. Beyond this machine it needs EXPLORER_ETL_HTTP_TOKEN. Default: 127.0.0.1:4400.',
       ),
     metrics: address
       .optional()

@@ -91,4 +91,4 @@ const holderOf = `
 
 const describeHolder = ({ work }: Lock, { pid, known }: Holder): string =>
   `Waiting for another process that ${work}: session ${pid}${known === '' ? '' : ` (${printable(known)})`}. ` +
-  `This goes on when it ends; if it hangs, end it: select pg_terminate_backend(${pid})`;
+  `This continues when that ends; if it hangs, end it: select pg_terminate_backend(${pid})`;

@@ -32,7 +32,7 @@ export const transact = <T>(
 ): Promise<T> => inTransaction(pool, (session) => work(drizzle(session)));
 
 /**
- * Runs `work` in a transaction, and again if Postgres ends it for another's sake (40001, 40P01, 25P03), because its
+ * Runs `work` in a transaction, and again after a conflict or idle timeout (40001, 40P01, 25P03), because its
  * pages are paid for. `work` must keep nothing of a failed attempt. A failed transaction's connection is closed: it may
  * not answer a rollback.
  */

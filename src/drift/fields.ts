@@ -88,7 +88,7 @@ export interface Outline extends FieldNote {
   readonly path: string;
   /** What reads a value that is neither an object with fields nor a list. */
   readonly schema: z.ZodType;
-  /** Of a value that is taken as it is, whatever it says: its type. */
+  /** The type of a value that is accepted unchanged; null: it is validated. */
   readonly plainType: 'string' | 'boolean' | null;
   readonly fields: ReadonlyMap<string, Outline> | null;
   readonly element: Outline | null;

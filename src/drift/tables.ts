@@ -16,7 +16,7 @@ export const drift = etlSchema.table(
   (table) => [primaryKey({ columns: [table.feed, table.path, table.kind, table.detail] })],
 );
 
-/** Fields that were on every item of a page: should one be on none, it has vanished. */
+/** Fields on every item of a page of ten or more: later on none, they have vanished. */
 export const alwaysPresentFields = etlSchema.table(
   'always_present_fields',
   {

@@ -27,7 +27,7 @@ export interface Slot {
   readonly page_id: number;
   /** When the slot was taken, on the database's clock. */
   readonly at: string;
-  /** Whether the request checks if a refused key is accepted again. */
+  /** Whether the request tests a refused or exhausted key. */
   readonly isPoll: boolean;
 }
 
@@ -175,7 +175,7 @@ function creditsUsed(reply: SlotReply): KeyPausedError {
 
 function usedUp({ outcome, is_own_limit }: SlotReply): string {
   if (outcome === 'kept') {
-    return 'history has used its part of the credits (explorer.daily_credits) so far; the rest is kept for what is new';
+    return 'history has used its share of the credits (explorer.daily_credits) so far; the rest is for new data';
   }
   return is_own_limit === true
     ? 'the credits of the day (explorer.daily_credits) are used'
@@ -299,7 +299,7 @@ returning
 
 export interface SlotReply {
   /**
-   * 'poll' is a slot that checks whether a refused key is accepted again. 'queued': request again after the wait.
+   * 'poll' is a slot that tests a refused or exhausted key. 'queued': request again after the wait.
    * 'paused', 'spent' (the day's credits) and 'kept' (backfill's share is used): nothing before then.
    */
   readonly outcome: 'granted' | 'poll' | 'queued' | 'paused' | 'spent' | 'kept';

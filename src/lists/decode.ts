@@ -151,7 +151,7 @@ function isContradicted(raw: Fields, value: Fields, name: string, names: readonl
 /** Addresses come in upper and lower case. */
 const comparable = (value: unknown) => JSON.stringify(value).toLowerCase();
 
-/** Why an object is none, although each of its fields can be read. */
+/** Why an object is invalid, although each of its fields can be read. */
 function complaintOf({ required, rules }: Outline, value: Fields): string | null {
   const missing = required.find(({ name }) => value[name] === undefined);
   if (missing !== undefined) {
@@ -201,7 +201,7 @@ const complaintsAbout = (error: z.ZodError | undefined) =>
 
 const firstOf = (error: z.ZodError | undefined) => complaintsAbout(error)[0];
 
-/** Of a field with several shapes, what is wrong with the one that came furthest. */
+/** For a field with several shapes, the complaints about the closest shape. */
 function complaintsOf(issue: Issue, parent: readonly PropertyKey[]): Issue[] {
   const path = [...parent, ...issue.path];
   const shapes: readonly (readonly Issue[])[] = issue.code === 'invalid_union' ? issue.errors : [];

@@ -273,7 +273,7 @@ export const batchStates = (name: string) =>
       index(`${name}_unverified`)
         .on(table.batch_number, table.chain_id)
         .where(sql`not is_verified`),
-      // Who may have lost a block to a batch that was read.
+      // Finds batches that may have lost a block to another batch.
       index(`${name}_heights`)
         .using('gist', sql`int8range(${table.first_height}, ${table.last_height}, '[]')`)
         .where(sql`blocks_count > 0`),

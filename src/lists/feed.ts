@@ -39,7 +39,7 @@ export const ofFeed = (feed: Feed) => sql`feed = ${feedName(feed)}`;
 
 export const ofLane = (lane: FeedLane) => sql`${ofFeed(lane)} and lane = ${lane.lane}`;
 
-/** Lets one walk of a feed end at a time: it judges by others' rows. Taken before any row lock. */
+/** Lets walks of a feed end one at a time: an end reads others' rows. Taken before any row lock. */
 export async function lockEnds(
   tx: Transaction,
   { feed }: { readonly feed: string },
@@ -62,13 +62,13 @@ export const mostWalks = 32;
 /** What one process writes, in pages a second: more walks only wait for each other. */
 const writtenPerSecond = 100;
 
-/** A walk's own time for a page beside the round trip, as a part of it, until the next request leaves. */
+/** Time from an answer to the walk's next request, as a share of the round trip. */
 const ownPart = 0.5;
 
 /** Newest pages that show the present round trip. */
 const recentPages = 20;
 
-/** How many walks use up the feed's part of the key's rate, by the last measured round trip. */
+/** How many walks use the feed's share of the rate, by the round trip of the newest pages. */
 export async function walksCalledFor(db: Queryable, feed: Feed): Promise<number> {
   const { rows } = await db.execute<
     Record<'rate' | 'trip_ms' | 'lanes' | 'parallel', number | null>
@@ -81,8 +81,8 @@ export async function walksCalledFor(db: Queryable, feed: Feed): Promise<number>
                limit 1
              ) as rate,
              (
-               -- The fastest quarter: a request that hung says nothing of the others, and many are slow
-               -- only because this process was busy, which more walks would make worse.
+               -- The fastest quarter: one stalled request is not typical, and many are slow only
+               -- because this process was busy, which more walks would make worse.
                select percentile_cont(0.25) within group (order by latency_ms)
                from (select latency_ms from etl.pages order by id desc limit ${recentPages}) as newest
              ) as trip_ms,
@@ -101,8 +101,8 @@ const shortestRest = '10 minutes';
 const longestRest = '1 day';
 
 /**
- * As SQL: whether as much time has passed since the last of some walks as lay between the first and the
- * last, in bounds, so that intervals double; true without walks. Walks of a fast clock do not count.
+ * As SQL: whether the time since the last of some walks is at least that from the first to the last,
+ * in bounds, so that intervals double; true without walks. Walks of a fast clock do not count.
  */
 export const hasRested = (walks: SQL, at: Date) => sql`(
   select coalesce(

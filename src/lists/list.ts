@@ -48,7 +48,7 @@ export interface PlannedWalk<Walk extends Scope = Scope> {
   readonly scope: Walk;
   /** The block that it goes past before it ends; null: the list's end, or the run's bounds. */
   readonly floor: number | null;
-  /** How deep below the covered top the walk, and those beside it, go, in ms. */
+  /** The depth of the overlap or rule that the walks follow, in ms. */
   readonly depthMs?: number;
   readonly cursor: Cursor | null;
   readonly beside?: readonly PlannedWalk<Walk>[];

@@ -82,7 +82,7 @@ async function lockIdle(tx: Transaction, batch: Batch): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Those of some walks from which nothing else is concluded, and whose pages nothing refers to. */
+/** The walks that no conclusion rests on, and whose pages nothing refers to. */
 async function prunableWalks(
   tx: Transaction,
   batch: Batch,

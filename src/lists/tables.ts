@@ -56,11 +56,11 @@ export const runs = etlSchema.table(
     latest_batch_before: integer('latest_batch_before'),
     /** Failures in a row, for growing intervals between slices. */
     failures_in_a_row: int4('failures_in_a_row').notNull().default(0),
-    /** When a process that was stopped let go of it; null again once another takes it up. */
+    /** When a stopped process released it; null again once another takes it. */
     stopped_at: instant('stopped_at'),
-    /** When the worker that has it took it up, whose lock shows that it lives. */
+    /** When its worker took it; the worker's lock shows that it is alive. */
     taken_up_at: instant('taken_up_at'),
-    /** When it is to be taken up, where no worker has it; null once a process let go of it. */
+    /** When a worker should take it, if none has it; null once a process released it. */
     due_at: instant('due_at').defaultNow(),
     opened_at: instant('opened_at').notNull().defaultNow(),
     closed_at: instant('closed_at'),
@@ -134,7 +134,7 @@ export const walks = etlSchema.table(
     // What is due is judged by the walks of the last days, lateness by those above a page.
     index('walks_started').on(table.feed, table.started_at),
     index('walks_top').on(table.feed, table.top),
-    // What follows is written when a walk ends, or says so once: a checkpoint that moves touches none.
+    // The next indexes change when a walk begins or ends: no checkpoint updates them.
     index('walks_finished').on(table.finished_at),
     index('walks_to_end')
       .on(table.feed, table.bottom, table.id)

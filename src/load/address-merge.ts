@@ -28,7 +28,7 @@ import {
 
 type Lends = (reported: Row, known: Row) => boolean;
 
-/** Of an address's list: one that says the same in all that was reported. Positions are taken from the new one. */
+/** Whether a stored list member equals the reported one in every reported column. */
 const sameMember: Lends = (reported, known) =>
   Object.entries(reported).every(
     ([column, value]) => value === null || JSON.stringify(value) === JSON.stringify(known[column]),
@@ -56,7 +56,7 @@ export function completeMembers(
 
 const positionOf = (row: Row) => Number(row['position'] ?? 0);
 
-/** A row with those of the columns that it has null in as another row has them. */
+/** Fills these columns of a row, if null, from another row. */
 export const fill = (row: Row, known: Row, columns: readonly string[]): Row => ({
   ...row,
   ...Object.fromEntries(
@@ -260,9 +260,9 @@ interface Changes {
 
 /**
  * Adds unknown addresses, and finds those stored otherwise, in one statement. Observations of one address, oldest page
- * first, are merged before. Most are stored as reported: read here, they need no lock (a write), no insert that meets
- * them, and no look at their lists. What another transaction writes meanwhile counts as later; an address that it has
- * just added has no change here, and goes the long way.
+ * first, are merged before. Most are stored as reported: this read saves their lock (a write), a conflicting insert,
+ * and a check of their lists. What another transaction writes meanwhile counts as later; an address that it has just
+ * added takes the slow path.
  */
 export async function findNewValues(
   tx: Transaction,
@@ -305,7 +305,7 @@ export async function findNewValues(
   };
 }
 
-/** What of an observation was not stored yet, at most; null: its address, which another transaction adds. */
+/** The most that is not stored of an observation; null: another transaction adds its address. */
 type Change = 'added' | 'columns' | 'lists' | null;
 
 /** What was read in part is completed by what is stored: it goes the long way. */

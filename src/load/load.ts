@@ -98,7 +98,7 @@ export async function loadPages(
   return counts;
 }
 
-/** An item whose values that were not read are as they were known, unless it is another one by now. */
+/** Fills an item's unread values from the known ones, unless its version changed. */
 function completeItem<Item extends LoadedItem>(
   item: Item,
   known: KnownItem,

@@ -36,8 +36,8 @@ export async function upsert(
   const merged = data.map(rule);
   const assignments = data.map((column, index) => `"${column}" = ${merged[index]}`);
   const differs = `(${columnList(data, 't.')}) is distinct from (${merged.join(', ')})`;
-  // Some servers of Citus would each say their own now: a changed row takes that of the row that is new.
-  // A row whose two times are one is new: no row that is partitioned or spread over servers has an `xmax`.
+  // Citus servers differ in now(): a changed row takes its time from the proposed row. A row whose two
+  // times are equal is new: a distributed or partitioned row has no `xmax`.
   const { rows: counts } = await tx.execute<Record<'page_id' | 'inserted' | 'changed', string>>(sql`
     with written as (
       ${insertOf(table, columns, rows)}

@@ -38,7 +38,7 @@ type QuarantinedEntry = z.infer<typeof quarantinedEntry>;
 
 const newestPage = sql`coalesce(quarantine.last_page_id, quarantine.page_id)`;
 
-/** What was dropped is named by its id or not at all. */
+/** Dropped items match only by their id. */
 const matches = ({ chains, operations: names, ids, reason }: QuarantineFilter): SQL => sql`
   (${chains.length === 0} or quarantine.chain_id = any(${sql.param(chains)}::bigint[]))
   and (${names.length === 0} or quarantine.operation = any(${sql.param(names)}::text[]))
@@ -200,8 +200,8 @@ async function writeItems(
   const counts = await loadPages(tx, operation, [{ page_id, rows: items }]);
   if (kinds[operation.kind].decidesMembership) {
     await addHeights(tx, page_id, items);
-    // Before the ledger says that the page had no bad item: what a walk may conclude from its pages
-    // was concluded, or not, when it ended.
+    // Before the ledger counts the page as clean: what the walk could conclude was decided when it
+    // ended.
     await concludeAgain(tx, operation, origin);
   }
   const { inserted = 0, changed = 0 } = counts.get(page_id) ?? {};
@@ -238,7 +238,7 @@ async function addHeights(
   `);
 }
 
-/** A batch is described by its blocks: what the last walk that concluded found is found again. */
+/** Describes the batch by its blocks again, as its last concluding walk did. */
 async function concludeAgain(
   tx: Transaction,
   operation: Operation,

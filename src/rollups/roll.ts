@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 
-/** Everything is summed up again so often: what changed without a trace is right again by then. */
+/** Full recomputation, which corrects changes that leave no trace. */
 const recomputeEvery = '1 day';
 /** Longer than a transaction of this program may go on before it writes (`db/pool.ts`). */
 const longest = '10 minutes';
@@ -62,7 +62,7 @@ async function sumAll(
   return all;
 }
 
-/** Has everything summed up again the next time: rows were deleted, which leaves no trace to find it by. */
+/** Recomputes everything the next time, because deleted rows leave no trace. */
 export async function recomputeSums(tx: Pick<Transaction, 'execute'>): Promise<void> {
   await tx.execute(sql`update etl.rollups set begun_at = null where begun_at is not null`);
 }
@@ -78,7 +78,7 @@ async function noteStale(tx: Transaction, name: string): Promise<void> {
              (
                select min(xact_start) from pg_stat_activity
                where datname = current_database() and backend_type = 'client backend'
-                 -- Who reads for longer writes no more.
+                 -- Longer reading transactions never write.
                  and (backend_xid is not null or xact_start > now() - ${longest}::interval)
              ),
              (select min(prepared) from pg_prepared_xacts where database = current_database())

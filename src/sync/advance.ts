@@ -24,7 +24,7 @@ export type AdvanceOutcome =
   | { readonly is: 'stopped' }
   | { readonly is: 'fenced' }
   | { readonly is: 'idle' }
-  /** Another process said that the feed is read from another explorer than this one requests. */
+  /** Another process recorded a different explorer for the feed. */
   | { readonly is: 'source-mismatch'; readonly run: RunRow }
   | {
       readonly is: 'failure';
@@ -63,7 +63,7 @@ interface Slice {
   readonly isFailing: boolean;
   /** The note that it is no longer; made with the first page, never rejects. */
   recovering: Promise<void> | null;
-  /** Why no further walk begins; of several reasons the one that leaves least to this worker. */
+  /** Why no further walk begins; a mismatch outranks a fence, and both outrank a failure. */
   stop: Extract<AdvanceOutcome, { is: 'failure' | 'fenced' | 'source-mismatch' }> | null;
   /** What the last search for a walk found; null: something has changed since. */
   found: 'nothing' | 'wait' | null;
@@ -79,7 +79,7 @@ interface Slice {
 /** How many more pages must be read before they may leave something to begin: a search costs as much as a page. */
 const pagesUntilSearch = ({ searchedAt }: Slice) => Math.min(100, Math.max(5, searchedAt / 4));
 
-/** Whether a commit may leave something to begin: a walk's first one shows where it has arrived. */
+/** Whether a commit may allow a new walk: a walk's first commit shows where it arrived. */
 const isWorthSearching = (slice: Slice, { walk, pages }: WalkProgress) =>
   walk.pages === pages || slice.pages - slice.searchedAt >= pagesUntilSearch(slice);
 
@@ -245,7 +245,7 @@ async function handleFailure(
 ): Promise<void> {
   const feedFailure = failureOf(error);
   if (feedFailure === null) throw error;
-  // What stops the feed will stop the walk above it too; a synthetic cursor may be all that fails.
+  // If only the synthetic cursor fails, the walk above reads on; another fault stops that walk too.
   const { stops } = failures[feedFailure.failure];
   if (stops !== 'key' && (await endWalk(db, walk, 'abandoned', feedFailure, 'entering'))) return;
   if (stops === 'walk') {

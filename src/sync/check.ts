@@ -88,8 +88,8 @@ function orderIn(list: ListOrder | null, { items, next }: Envelope, step: Step):
 }
 
 /**
- * Whether a walk that enters the list at a synthetic cursor has not arrived there. Where nothing is listed
- * from there on it is no failure, unless an item is known to stand there.
+ * How a walk whose synthetic cursor did not lead to its position ends. If nothing is listed from there
+ * on, the entry is empty or, for a gap, misplaced.
  */
 function judgeArrival(
   { entry, above }: Scope,
@@ -103,8 +103,8 @@ function judgeArrival(
 }
 
 /**
- * How far back a page certainly goes, if the walk is to end by it. Where no page of the walk is known
- * above it, it is held against what is stored there.
+ * How far back a page certainly goes, if `since` can end the walk. Without an earlier page of the
+ * walk, the page is compared with the items stored above.
  */
 async function oldestOf(
   { chain_id, scope: { since } }: WalkRow,
@@ -165,9 +165,9 @@ async function isKnown(page: JudgedPage, context: RecheckContext): Promise<boole
 }
 
 /**
- * An end is a claim, and so is an empty page in the middle of a list. Each is believed where what is
- * stored supports it; else the same request is made once more, later and on another connection, and must
- * say the same. An end that stored rows contradict is believed only if these have left the list.
+ * An end is a claim, and so is an empty page in the middle of a list. Stored rows may support an end;
+ * otherwise the same request, made later on another connection, must have the same answer. An end that
+ * stored rows contradict is believed only if these have left the list.
  *
  * @returns the page to go on with: the one given, or what came instead
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
@@ -264,8 +264,8 @@ function saysTheSame(a: JudgedPage, b: JudgedPage, context: RecheckContext): boo
 }
 
 /**
- * Whether what contradicts an end has left the list: requested at its own position, and once more, the
- * service lists nothing from there on, or nothing but the item above.
+ * Whether the items that contradict an end have left the list: two requests at their position list
+ * nothing, or only the item above.
  */
 async function isGone(
   { question }: Extract<EndVerdict, { is: 'contradicted' }>,

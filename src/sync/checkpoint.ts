@@ -30,8 +30,8 @@ export interface LockedWalk {
 
 /**
  * Locks the walk for this transaction if this worker still holds it, and finds which of `cursors`
- * were used in the walk before. A crash of the server may take back pages, with their checkpoint and all
- * that holds the walk: of what concludes nothing, the commit does not wait for the disk.
+ * were used in the walk before. A commit that concludes nothing does not wait for the disk: a crash may
+ * lose its pages, together with their checkpoint.
  *
  * @throws FencedError when the walk's revision is no longer the worker's (promise 2), or the server has
  *   crashed since the walk was taken
@@ -172,8 +172,8 @@ const addPages = ({ coverage, pages, inserted, archived_bytes, credits }: WalkAd
 `;
 
 /**
- * Adds to what a lane has counted what its pages turn out to have brought later. After all other rows of its
- * transaction, as in `moveCheckpoint`; of several lanes in their order.
+ * Adds rows or bytes that a lane's committed pages bring later to its counts. Runs last in its transaction,
+ * like `moveCheckpoint`; for several lanes in their order.
  */
 export async function addToCoverage(
   tx: Transaction,
@@ -223,9 +223,9 @@ const above = (arriving: Arriving, block: number) => sql`
 `;
 
 /**
- * Before the walk's own row and all others of its page: each walk's own commit holds its row first. Those that
- * share a rest arrive one at a time, in any order: one that was begun later may be above, and has not known
- * that this one would arrive. So a walk ends where one below it has arrived meanwhile.
+ * Locks the walks above before any other row: each walk's own commit locks its row first. Walks that share a
+ * range arrive one at a time, in any order: a walk below may have arrived before this one, which then ends
+ * there.
  */
 export async function lockAbove(tx: Transaction, arriving: Arriving): Promise<void> {
   const { walk, first, height } = arriving;
@@ -251,9 +251,9 @@ export async function lockAbove(tx: Transaction, arriving: Arriving): Promise<vo
 }
 
 /**
- * Lets a walk that has arrived take over: those above it end past the highest block that this one's
- * first page confirms, so that no block at the range boundary is left to neither. Where it has not arrived, they
- * read on as if there were no other.
+ * Lets a walk that has arrived take over: those above it end past the highest block that its first page
+ * confirms, so that each block at the range boundary belongs to a walk. If it has not arrived, they read on
+ * unchanged.
  */
 export async function handOff(
   tx: Transaction,

@@ -95,7 +95,7 @@ async function writePages(
   walk: HeldWalk,
   { read, above: known }: ToCommit,
 ): Promise<Written> {
-  // First of all, or one end that holds rows would wait for another that wants them.
+  // Before any row lock, or two ends could deadlock.
   if (readDownTo(walk, read.at(-1)?.end ?? null) !== null) await lockEnds(tx, walk);
   const arriving = arrivingWalk(walk);
   if (arriving !== null) await lockAbove(tx, arriving);
@@ -103,7 +103,7 @@ async function writePages(
   const concludes = (read.at(-1)?.end ?? null) !== null;
   const { used, alwaysPresent, floor } = await lockWalk(tx, walk, cursors, concludes);
   const { kept, end } = untilLoop(read, used);
-  // What concludes something is on the disk before anything else relies on it.
+  // The end of a walk waits for the disk: others rely on it.
   if (end !== null && !concludes) {
     await tx.execute(sql`set local synchronous_commit to default`);
   }

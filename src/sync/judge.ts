@@ -164,7 +164,7 @@ export function showsBlock(
   });
 }
 
-/** Whether a walk ends with a page because it is not the requested one: it says nothing of the list. */
+/** Whether a walk ends because it missed its synthetic cursor: its page shows nothing of the list. */
 export const missedEntry = (read: { readonly end: WalkEnd | null } | undefined): boolean =>
   read?.end?.is === 'bound' && read.end.bound === 'misplaced-entry';
 

@@ -70,7 +70,7 @@ export async function syncOnce(
     const target = opened.get(id);
     if (target === undefined) return [];
     const { lane, scope } = target;
-    // Of what is noted, some may have been taken back meanwhile.
+    // Counts may fall meanwhile, when entries are dropped or become rows.
     const since = (what: 'quarantined' | 'drift') =>
       Math.max(0, result[what] - (before.get(id)?.[what] ?? 0));
     const noted = { quarantined: since('quarantined'), drift: since('drift') };
@@ -154,13 +154,13 @@ const countNames = Object.keys(nothing) as readonly (keyof LaneCounts)[];
 
 /** A run's state, and what its pages show, whichever processes read them. */
 interface RunResult extends Pick<RunRow, 'state' | 'failure' | 'reason'> {
-  /** Items in quarantine that its pages served last; one that was there already, and was served as it is, counts. */
+  /** Items in quarantine that its pages served last, including known ones served unchanged. */
   readonly quarantined: number;
   /** Ways in which its pages differ from the specification that no page had shown before. */
   readonly drift: number;
 }
 
-/** Runs by their number. The pages that entries of a feed name are few: what differs, and what became no rows. */
+/** Runs by id. Few pages are named: only by schema drift and quarantined items. */
 async function runResults(
   db: Database,
   ids: readonly number[],

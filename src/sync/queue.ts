@@ -20,7 +20,7 @@ export const sliceQueue = 'slices';
  */
 const expireSeconds = 3600;
 
-/** After so long a silence a job's worker counts as gone, in seconds: a slice may keep its process busy for a while. */
+/** In seconds; a job's worker counts as lost after this silence. A slice may keep its process busy. */
 const silenceSeconds = { slice: 30, run: 10 } as const;
 /** How often such workers are looked for, in seconds. */
 const superviseSeconds = 5;
@@ -139,9 +139,9 @@ const scheduleKey = ({ chain_id, operation, lane }: FeedLane) => `${chain_id}.${
 
 /**
  * Makes the database's schedules those of the configuration: new ones are added, changed ones
- * replaced, those no longer named are removed. A run missed while no process ran comes once. The
- * open runs of lanes that are gone, or that cover something else now, are superseded before: a worker that
- * is killed in between finds the schedule still there and does it again.
+ * replaced, those no longer named are removed. Runs missed while no process ran come once. Open runs of
+ * removed or changed lanes are superseded before their schedule changes: after a kill in between, the
+ * next start repeats both.
  */
 export async function setSchedules(
   db: Database,
@@ -170,8 +170,8 @@ export async function setSchedules(
 }
 
 /**
- * Opens a lane's run and queues its slice, now: a job that rests after a failure is brought
- * forward. Both happen or neither matters: runs are joined.
+ * Opens a lane's run and queues its slice now, even if its job backs off after a failure. A kill in
+ * between is harmless: runs are joined.
  *
  * @returns null if a run with other bounds is open and `onOther` says that it goes first
  */
@@ -238,9 +238,9 @@ export async function sendSlice(
 
 /**
  * Ends a slice's job and, while the lane has an open run, queues the next one in the same
- * transaction. Every slice ends here, the last of a run too: a run that was opened meanwhile
- * found this job in its place, could queue none, and would wait for the next schedule. When the job
- * is no longer this worker's, because it was taken over, nothing is queued.
+ * transaction. Every slice ends here, even the last of a run: a run opened meanwhile could queue no
+ * job beside this one, and would wait for the next schedule. If another worker took over the job,
+ * nothing is queued.
  */
 export async function chainSlice(
   { db, boss }: { readonly db: Database; readonly boss: PgBoss },

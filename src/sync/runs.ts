@@ -16,10 +16,10 @@ export interface OpenedRun {
 
 /**
  * Opens a run for a feed's lane, or joins the one that is open or was interrupted with the same
- * scope, so that a second `sync` resumes the first and runs never pile up; what is to be read at once
- * by one of the two is then. An open run of another
- * scope is superseded, and its unfinished walks with it; or, if `onOther` says yield, nothing is
- * opened and null returned: what a person requests goes before what a schedule does.
+ * scope, so that a second `sync` resumes the first and runs never pile up; `at_once` of either
+ * applies to the joined run. An open run of another
+ * scope is superseded with its unfinished walks or, if `onOther` is `yield`, nothing is opened and
+ * null returned: a person's request goes before a schedule's.
  */
 export async function openRun(
   db: Database,
@@ -252,9 +252,9 @@ async function beginWalk(
 }
 
 /**
- * Ends a walk that can't go on; its rows stay. Only for who holds it: another one may be on its way with it.
+ * Ends a walk that can't continue, if this worker still holds it; its rows stay.
  *
- * @param only `entering`: if it was to enter the list at a synthetic cursor and has not arrived; the list is read
+ * @param only `entering`: only if it enters at a synthetic cursor and has not arrived; the list is read
  *   without it
  * @returns whether it was such a walk, and still this worker's
  */
@@ -287,9 +287,9 @@ interface RunEnd {
 }
 
 /**
- * How a run's walks ended; null while one is running, and if the run was closed meanwhile. One that was read again
- * from the beginning did not fail, nor one that never arrived at its synthetic cursor: what it was to read is read
- * otherwise.
+ * How a run's walks ended; null while one is running, and if the run was closed meanwhile. Not failed: a truncated
+ * walk that was repeated, and one that never arrived at its synthetic cursor, because other walks read
+ * its range.
  */
 export async function endOfRun(tx: Transaction, run: RunRow): Promise<RunEnd | null> {
   const walks = sql`select from etl.walks where run_id = ${run.id}`;

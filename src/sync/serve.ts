@@ -50,7 +50,7 @@ export async function serve(
   // Where the database is away, this stop looks like a kill; the log has the event too.
   const noted = db.insert(events).values({ kind: 'stopped', sentence });
   await noted.catch(() => undefined);
-  // Those too that waited for their turn, where no other process works: they are its own.
+  // If no other process works, waiting runs are stopped too.
   const workers = await presentWorkers(db).catch(() => null);
   if (workers?.start === 0 && workers.once === 0) {
     await noteStopped(db, 'all').catch(() => undefined);
@@ -83,7 +83,7 @@ async function checkRegularly(
   });
 }
 
-/** Lanes whose run is open. One that was let go of is due. */
+/** Lanes whose run is open. A released run becomes due. */
 async function openLanes(db: Database): Promise<FeedLane[]> {
   const { rows } = await db.execute<{ lane: FeedLane }>(sql`
     with taken_on as (
@@ -136,7 +136,7 @@ export function keepSums(
   );
 }
 
-/** What a person at a terminal waits without a word, in ms. */
+/** How long a terminal stays silent before a notice, in ms. */
 const patienceMs = 5_000;
 
 /** Brings sums of what is stored up to date once. A failure is logged: the views say up to when they are. */

@@ -79,7 +79,7 @@ export async function runSlice(
   );
 }
 
-/** A lane that is taken up at once waits for no longer. */
+/** Longest wait of a lane while a worker is free. */
 const takenUpWithin = '1 second';
 
 /** Whether another lane has been due for a while and no worker was free. */
@@ -105,10 +105,10 @@ function logDrift(log: Log, lane: FeedLane, drift: readonly NewDrift[]): void {
 }
 
 /**
- * What Postgres refuses, such as a value that no schema foresaw, is a failure like others: the lane
- * rests and comes back in growing intervals. A defect of the program ends the run. Thrown on, the queue would
- * repeat it, and its paid requests, at once and for ever. A lost connection is thrown: there is nothing to
- * note it in.
+ * What Postgres refuses, such as a value that no schema foresaw, is an ordinary failure: the lane
+ * backs off at growing intervals. A defect of the program ends the run: rethrown, it would make the queue
+ * repeat it, and its paid requests, forever. A lost connection is thrown, because nothing can record
+ * it.
  */
 async function advanceSafely(
   lane: FeedLane,
@@ -158,7 +158,7 @@ async function conclude(
         const failed = { ...nameOf(job.data), state: 'failed', failure, reason };
         dependencies.log.write('feed.failed', failed);
       }
-      // What comes next does not wait for it, nor fail with it.
+      // Before the log line, which may fail.
       await chainSlice(dependencies, job, 0);
       return logTotals(job.data, outcome.run, dependencies);
   }
@@ -251,9 +251,9 @@ const sliceMs = 10_000;
 const longestMs = 60_000;
 
 /**
- * What a slice may read: at least one page, however late it starts, unless it is to stop. Where its time is
- * over it gives way, if it has to. Else it goes on: to end it would cost the round trip in which its walks
- * come to rest, 2.5 % of the time at one of 250 ms.
+ * What a slice may read: at least one page, however late it starts, unless the worker stops. After its time
+ * it gives way if another slice waits. Otherwise it continues: ending costs one round trip while its walks
+ * stop, 2.5 % of the time at 250 ms.
  *
  * @param now monotonic, in ms
  * @param givesWay whether another slice is to take its place

@@ -223,8 +223,8 @@ export class PageQueue<Page> {
   /**
    * All that waits, at least one page; empty only when the queue was closed and is drained.
    *
-   * @param gathering settles when no more pages are to be waited for, or its signal aborts; without it the
-   *   first page is enough. So it is where the queue is full or closed, or `drained` waits.
+   * @param gathering settles when the wait for more pages ends, or its signal aborts. Without it, or if
+   *   the queue is full or closed or `drained` waits, one page is enough.
    */
   async takeAll(gathering?: (signal: AbortSignal) => Promise<unknown>): Promise<Page[]> {
     this.#isIdle = true;

@@ -3,7 +3,7 @@ import { fromDrizzle, PgBoss } from 'pg-boss';
 import type { Database } from '../db/transaction.ts';
 import type { FeedLane } from '../lists/feed.ts';
 
-// What those who only read see of the work: who does it, which lanes are held, and which schedules are set.
+// What readers see of the work: the processes, the lanes they hold, and the schedules.
 
 /** First halves of the locks of processes and of lanes: 'etlw' and 'etll' in ASCII. */
 export const locks = { process: 0x65_74_6c_77, lane: 0x65_74_6c_6c } as const;
@@ -38,7 +38,7 @@ export interface LaneHolder {
   readonly age_s: number;
 }
 
-/** As SQL: the `LaneHolder` of a row of `etl.runs`; null: it is closed, or its process let go of it. */
+/** As SQL: the `LaneHolder` of a row of `etl.runs`; null: it is closed, or was released. */
 export const laneHolder = (run: SQL): SQL => sql`
   case when ${run}.state = 'open' and coalesce(${run}.taken_up_at, ${run}.due_at) is not null
     then json_build_object(

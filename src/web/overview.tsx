@@ -60,7 +60,7 @@ export function Banner(answer: StatusAnswer) {
           </p>
           {/* The key makes it a new line instead of one that moves. */}
           <p key={String(data === null)}>
-            {data === null ? 'The page goes on by itself.' : timesOf(data)}
+            {data === null ? 'The page retries by itself.' : timesOf(data)}
           </p>
         </div>
         {command !== null && <Command text={command} />}

@@ -5,7 +5,7 @@ with target as materialized (
 ), listed as materialized (
   select * from etl.listed_without_blocks
 ), unread as (
-  -- By their rows: what somebody deleted is missing.
+  -- By their rows: deleted ones count as missing.
   select chain_id, feed, int8multirange(numbers) - read as missing
   from target
   join etl.stored_batches using (feed)
@@ -21,7 +21,7 @@ with target as materialized (
 ), below as (
   select * from unverified where batch_number < settled_to
 ), overdue as (
-  -- A head is few: what is above waits for what is to come. So many wait for something else.
+  -- Up to three batches are the head, which waits for the next one. More wait for something else.
   select chain_id, feed, numbers, settled_to,
          count(*) as batches, min(batch_number) as lowest, max(batch_number) as highest
   from unverified
@@ -100,7 +100,7 @@ where kind = 'numbered'
     )
   )
 union all
--- Those above the newest batch are for polls, which find it so.
+-- Those above the newest batch have no numbers: polls request them.
 select listed.chain_id, feed,
        case when lower(range) <= latest_batch then int8multirange(range) else '{}' end,
        jsonb_build_object(
@@ -122,7 +122,7 @@ select chain_id, feed, int8multirange(range),
 from (
   select chain_id, feed, range_agg(int8range(batch_number, batch_number + 1)) as empties
   from unverified
-  -- Above the highest batch of the range nothing would ever show.
+  -- Above the highest batch of the range nothing confirms them.
   where blocks_count = 0 and (batch_number < settled_to or above is null or not above <@ numbers)
     and not exists (
       select from listed where listed.feed = unverified.feed and batch_number <@ range

@@ -15,4 +15,4 @@ from etl.covered_batches as kept
 join etl.stored_batches as stored using (feed)
 where (stored.read, stored.verified) <> (kept.read, kept.verified);
 
-comment on view etl.coverage_findings is 'Feeds of which etl.coverage says something else than their ledger, or nothing: somebody has changed one of the two by hand.';
+comment on view etl.coverage_findings is 'Feeds whose etl.coverage is missing or differs from their ledger: one of the two was changed by hand.';

@@ -12,4 +12,4 @@ from etl.feed_coverage as coverage
 left join etl.quarantined using (feed),
 lateral unnest(covered - coalesce(places, '{}')) as range;
 
-comment on view etl.covered_ranges is 'Ranges of blocks whose items are complete, without those in which an item stands in quarantine, and when the oldest and the newest walk began that verifies a part of them. The times read every walk, or those of which the ledger remembers only the oldest and the newest; who does not select them does not pay for them.';
+comment on view etl.covered_ranges is 'Ranges of blocks whose items are complete, without those that can contain a quarantined item, and when the oldest and the newest walk that verify a part of them began. Only a query that selects these times reads every walk.';

@@ -4,7 +4,7 @@ language sql stable return (at at time zone 'UTC')::date;
 create or replace function etl.start_of_day(day date) returns timestamptz
 language sql stable return day::timestamp at time zone 'UTC';
 
--- One after the other, by the index: from the first to the last there may be 9,999 years, if the service lies.
+-- One after the other, by the index: a false time can put 9,999 years between the first and the last.
 create or replace function etl.days_of_operations() returns setof date
 language plpgsql stable as $$
 declare

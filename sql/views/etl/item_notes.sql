@@ -43,4 +43,4 @@ from (
 group by feed, detail;
 
 comment on function etl.reads_again is 'Whether a walk read the position of an item in quarantine.';
-comment on view etl.item_notes is 'What is to be known of the items of a feed: how many were dropped, of which no walk that began after the last page that served one has read its place to the end without it; and how items differ from the specification, with four examples each.';
+comment on view etl.item_notes is 'Notes on the items of a feed: how many were dropped, unless a walk that began after the last page that served one read its place without it; and how items differ from the specification, with four examples each.';

@@ -38,4 +38,4 @@ from etl.feeds, lateral (
 where kind = 'ranked' and last.reason in ('empty', 'skipped');
 
 comment on view etl.list_findings is 'What keeps the list of each feed open.';
-comment on view etl.list_notes is 'What limits that the list of each feed is complete: batches that wait for what is to come, the lowest one, the order of a ranking.';
+comment on view etl.list_notes is 'What limits the completeness of each list: batches that still wait, the lowest batch, the order of a ranking.';

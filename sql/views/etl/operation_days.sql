@@ -26,7 +26,7 @@ begin
     from explorer.user_operations
     where updated_at >= since and timestamp is not null
   loop
-    -- One that has changed may have been on the day before or after: its block was reorganised at midnight.
+    -- A changed operation may have moved from the day before or after: its block was reorganised.
     return query
     select written.of_chain, (written.day + shift)::text
     from generate_series(-1, 1) as shift

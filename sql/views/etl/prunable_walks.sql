@@ -1,8 +1,8 @@
 create or replace function etl.is_superseded(later etl.walks, at timestamptz) returns boolean
 language sql stable
 return case later.kind
-  -- One that ended at its stop height, unless it is the newest of its like: that one shows where the list begins, where
-  -- the live lane ended and when a rule was followed.
+  -- A walk that ended at its stop height, unless it is the newest of its kind, which shows where the list begins,
+  -- where the live lane ended and when a rule was followed.
   when 'newest-first' then later.reason = 'floor'
     and later.cuts = 0
     and later.is_ordered

@@ -16,4 +16,4 @@ from (
 ) as item
 group by feed;
 
-comment on view etl.quarantined is 'Per feed, the items that stand in quarantine, and the blocks or batches that they can stand in: what holds one is complete nowhere.';
+comment on view etl.quarantined is 'Per feed, the items in quarantine, and the blocks or batches that can contain them, none of which counts as complete.';

@@ -1,7 +1,7 @@
 create or replace function etl.all_sender_sums() returns table (chain_id bigint, key text)
 language sql stable
 begin atomic
-  -- Beginnings of addresses, so many that each is the work of a short transaction: some 20,000 operations at most.
+  -- Address prefixes, so many that each takes one short transaction: some 20,000 operations at most.
   select chain_id, '0x' || lpad(to_hex(part), digits, '0')
   from (
     select chains.chain_id,

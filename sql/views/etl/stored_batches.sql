@@ -19,4 +19,4 @@ begin atomic
 end;
 
 comment on view etl.stored_batches is 'What etl.batch_coverage must be: the rows of each feed''s numbers, put together one by one.';
-comment on function etl.recount_batches is 'Makes etl.batch_coverage what the rows of the numbers say, for feeds of which the name is like a pattern.';
+comment on function etl.recount_batches is 'Recomputes etl.batch_coverage from the rows of the numbers, for feeds whose name matches a pattern.';

@@ -74,7 +74,7 @@ begin atomic
   ), placed as (
     select entry.cursor, entry.top,
            row_number() over (order by entry.top desc) as place,
-           -- The page that the reading begins with is none of them.
+           -- The + 1 is the page that the reading begins with.
            least(most, (count(*) over () + 1) / shortest) as segments,
            count(*) over () + 1 as pages
     from entry

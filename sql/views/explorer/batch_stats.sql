@@ -11,7 +11,7 @@ left join explorer.chains on chains.chain_id = sums.chain_id
 left join explorer.listed_batches as listed
   on listed.chain_id = sums.chain_id and listed.batch_number = sums.batch_number;
 
-comment on view explorer.batch_stats is 'What the blocks of each Optimism batch come to. Summed up once a minute: explorer.refreshed says up to when. Whether all of them are there: explorer.optimism_batches.state.';
+comment on view explorer.batch_stats is 'Totals of the blocks of each Optimism batch. Summed up once a minute: explorer.refreshed says up to when. Whether all of them are there: explorer.optimism_batches.state.';
 comment on column explorer.batch_stats.chain_id is 'Number of the chain.';
 comment on column explorer.batch_stats.batch_number is 'Number of the batch.';
 comment on column explorer.batch_stats.first_at is 'Time of its first block, UTC. Null: not reported.';

@@ -33,8 +33,8 @@ export async function liveFloor(
 }
 
 /**
- * The stop height of the last live walk, if that one did not verify all above it, and was no repeat itself: where a
- * list is never in order, polls would go deeper and deeper. Else Infinity. A cut above the covered top is a gap.
+ * The stop height of the last live walk, if it did not verify all above that height and was no repeat itself: in a
+ * list without order, polls would go deeper and deeper. Else Infinity. A cut above the covered top is a gap.
  */
 async function cutFloor(tx: Queryable, feed: Feed, at: Date): Promise<number> {
   const { rows } = await tx.execute<{ floor: number; is_read: boolean; is_whole: boolean }>(sql`
@@ -127,8 +127,8 @@ interface Reading extends Pick<PlannedWalk<NewestFirstWalk>, 'scope' | 'floor' |
 }
 
 /**
- * One reading as parallel walks, parted evenly by cursors of the ledger, newest first; each ends at the
- * next one's cursor, or past its first block.
+ * Splits a reading evenly into parallel walks at cursors of the ledger, newest first; each ends at the
+ * next walk's cursor, or past its first block.
  */
 async function planSegments(
   tx: Queryable,
@@ -187,7 +187,7 @@ interface Floor extends Record<string, unknown> {
   readonly depthMs: number;
   /** The block that the walk has to go past. */
   readonly floor: number;
-  /** The block that it is so deep below. */
+  /** The block from which the depth counts. */
   readonly from: number;
 }
 
@@ -229,16 +229,16 @@ async function isShort(tx: Queryable, feed: Feed, { floor, from }: Floor): Promi
   return rows.length <= shortRows;
 }
 
-/** A rule of 20 minutes beside a schedule of 5 would run every 25 without a slack: a part of its interval. */
+/** Without slack (a share of the interval), a 20-minute rule on a 5-minute schedule runs every 25. */
 const slackPart = 1 / 20;
 const longestSlackMs = 60_000;
 
-/** How soon a rule is tried again if its walks failed or were cut, as a part of its interval: they may always be. */
+/** When a rule whose walks failed or were cut is retried, as a share of its interval. */
 const againPart = 1 / 10;
 
 /**
- * Due depths in ms: the interval has passed since as deep a turn (a run's walks of one depth) began. A turn under way
- * counts. One that failed, or was cut and repeats no cut one, counts for a while; one of a fast clock never does.
+ * Due depths in ms: the interval has passed since an equally deep turn (a run's walks of one depth) began. A running
+ * turn counts. A failed turn, or a cut one after an uncut one, counts for a tenth of it; one of a fast clock never.
  */
 async function dueDepths(
   tx: Queryable,

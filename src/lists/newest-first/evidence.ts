@@ -60,7 +60,7 @@ export async function pagesWithChanges(
   `;
   if (await hasRows(tx, stored)) return numbers;
   const heights = ranges.flatMap((range) => range.heights);
-  // What is new where something is verified came late.
+  // A new item in a verified range came late.
   const verified = sql`/* verified within a range */
     select from etl.coverage where feed = ${first.walk.feed} and verified && ${spanOf(heights)} limit 1
   `;
@@ -193,7 +193,7 @@ export async function judgeListEnd(
   claim: EndClaim,
 ): Promise<EndVerdict> {
   const { last, entry, rows: served } = claim;
-  // A page of which no item has a place ends nothing that would be verified.
+  // A page without any placed item ends no verifiable range.
   if (last === null && served.length > 0) return { is: 'unsupported' };
   const order = orderOf(list);
   const requested =
@@ -220,7 +220,7 @@ export async function judgeListEnd(
   };
 }
 
-/** An empty page at a returned cursor is no end, unless that item and all below it left later. */
+/** An empty page at a returned cursor is no end, unless its item and all below left meanwhile. */
 async function judgePromise(
   list: Operation,
   db: Queryable,
@@ -284,7 +284,7 @@ const wasEnd = async (db: Queryable, { walk_id, feed }: EndClaim, last: OrderKey
     `,
   );
 
-/** Below a position is also its own item, if the cursor names the first item of its page. */
+/** The item at the position counts as below it, if the cursor names its page's first item. */
 const from = (entry: OrderKey, { names }: ListOrder): OrderKey =>
   names === 'first' ? { ...entry, key: `${entry.key}~` } : entry;
 

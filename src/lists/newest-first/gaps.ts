@@ -61,7 +61,7 @@ function wantedOf(gap: Gap, scope: NewestFirstScope): WantedGap | null {
   return from > to ? null : { from, to, top: gap.to };
 }
 
-/** What a run wants of the gaps that are due at a time, the newest first; in growing intervals if walks verify nothing. */
+/** The parts of due gaps that a run requests, newest first; intervals grow if walks verify nothing. */
 export async function gapsDue(
   tx: Queryable,
   { scope, id, ...feed }: Feed & { readonly scope: NewestFirstScope; readonly id: number | null },
@@ -97,8 +97,8 @@ const isInVain = ({ entry, state, top }: BegunWalk, gap: Gap): boolean =>
   entry !== null && entry > gap.to && state === 'finished' && (top ?? 0) <= gap.to;
 
 /**
- * What a walk of the run has tried of a gap; null: it is about another, or met nothing that was requested.
- * under-way: it goes through the gap or into it; one that reads again may make it as it goes.
+ * How a walk of the run tried a gap; null: it tried another gap, or met nothing that was requested.
+ * under-way: it goes through the gap or into it; a refetching walk may create the gap on its way.
  * mismatch: it met another list on its way, which may be a brief mistake. refused: the service refused a stored cursor
  * of its own, which leaves the head. tried: nothing is left to try.
  */
@@ -157,9 +157,9 @@ export const believesEntries = (tx: Queryable, feed: Feed, at: Date): Promise<bo
 const itemsAtEntry = 25;
 
 /**
- * A position to enter a gap at: the lowest stored item above it, or in its middle a little above
- * the wanted part, because a walk verifies nothing above the first item that it meets: twice as far
- * for each of `vain` walks that met nothing there. Null: no stored item leads in.
+ * A position to enter a gap at: the lowest stored item above it or, inside it, a little above the
+ * requested part, because a walk verifies nothing above its first item. The distance doubles for
+ * each of `vain` walks that met nothing there. Null: no stored item leads in.
  */
 async function entryInto(
   tx: Queryable,

@@ -146,7 +146,7 @@ interface ListGap {
   readonly to: number;
   /** When the lowest item above it was. */
   readonly endsAt: number | null;
-  /** Items by the blocks that the pages around it went over: of all, and of the densest; null: none is known. */
+  /** Items per block on the pages around it: on all, and on the densest; null: unknown. */
   readonly near: { readonly mean: number; readonly densest: number } | null;
 }
 
@@ -161,7 +161,7 @@ function historyLeft(
   if (gaps.length === 0) return none;
   if (itemsPerBlock === null) return atLeast(gaps.length);
   const limit = since === null ? firstOperationAt : Date.parse(since);
-  // Batches are numbered from the first one on: that there are none below 0 is bound enough.
+  // Batch numbers start at 0: no other bound is needed.
   const isBounded = since !== null || unit === 'blocks';
   let isStartKnown = true;
   let least = 0;
@@ -178,7 +178,7 @@ function historyLeft(
       most += pagesAt(itemsPerBlock);
       continue;
     }
-    // History is as all that was read of it, a gap in the middle as what is around it.
+    // History is as dense as what was read, a gap in the middle as the pages around it.
     const density = from === 0 || near === null ? itemsPerBlock : near.mean;
     least += pagesAt(density);
     most += pagesAt(Math.max(density, near?.densest ?? 0));
@@ -223,7 +223,7 @@ async function planBackfillWalk(
   if (!(await hasCoverage(tx, run))) {
     if (begun.some(isRunning)) return 'wait';
     if (begun.length > 0) return null;
-    // Of a list of which nothing is known, a range of blocks is a gap below its head.
+    // A range of blocks in an unknown list is a gap below its head: one page shows it.
     const scope = isRange(run.scope) ? { ...boundsOf(run), max_pages: 1 } : boundsOf(run);
     return { scope, floor: null, cursor: null };
   }

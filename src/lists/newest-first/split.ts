@@ -23,12 +23,12 @@ const shortestPart = 3;
 const boundaryPart = 1 / 100;
 const boundaryCost = 3 / 4;
 
-/** How far below what is known of a list the next position is tried, in pages, while little is known. */
+/** How many pages below the known part the next position is tried, while little is known. */
 const firstStep = 100;
 
 /**
- * How many pages farther the second position is tried, together with the first: from there on as many
- * range boundaries pay as there are walks, and until then all walks lose the round trips.
+ * How many pages farther the second position is, tried together with the first. At this depth a
+ * boundary for each walk pays; until it is known, all walks lose the round trips.
  */
 const secondStep = 1500;
 
@@ -49,7 +49,7 @@ interface Known {
   readonly begun: readonly BegunWalk[];
   /** Pages a block, as dense as what was read so far. */
   readonly density: number;
-  /** The block below which nothing is wanted, or none can be; `isReached`: the list goes down to it. */
+  /** The lowest block that is requested or can exist; `isReached`: the list reaches it. */
   readonly beginning: { readonly height: number; readonly isReached: boolean };
 }
 
@@ -86,7 +86,7 @@ export async function planSplit(
   };
 }
 
-/** Where one of so many walks more is to enter, as long as that pays. */
+/** Where the next of the `missing` walks enters; null: it would not pay. */
 function nextBoundary(known: Known, missing: number): Boundary | null {
   const { begun, density } = known;
   const entered = begun.filter(({ above }) => above !== null);
@@ -128,12 +128,12 @@ function densityOf(begun: readonly BegunWalk[]): number | null {
 const firstOf = ({ above, id }: BegunWalk) => above ?? id;
 
 /**
- * What a walk has yet to read: down to the next one below it, which counts as if it had arrived, or while nothing
- * is known to be below, as far as the list may go. Null: another walk is to find that out, or nothing is left.
+ * What a walk has yet to read: down to the next walk below, arrived or not; if none is known, as far as the list
+ * may go. Null: another walk has to find that out, or nothing is left.
  */
 function restOf(walk: BegunWalk, { begun, density, beginning }: Known): Rest | null {
   const to = walk.bottom ?? walk.entry;
-  // One that enters the list for others too has to arrive before.
+  // The first walk has to read a page before others share it.
   const mayBeParted = isRunning(walk) && !walk.is_again && (walk.pages > 0 || walk.above !== null);
   if (!mayBeParted || to === null) return null;
   const entered = begun.filter(({ entry }) => entry !== null && entry < to);
@@ -152,14 +152,14 @@ function restOf(walk: BegunWalk, { begun, density, beginning }: Known): Rest | n
   return from < to ? { walk, from, to, pages: isSure ? pages : pages / 2, isSure } : null;
 }
 
-/** A position so far below all that is known, or half the way to where nothing is. */
+/** A position `step` pages below the known part, or halfway to where nothing is listed. */
 function farther({ walk, from, to, pages }: Rest, step: number | null): Boundary | null {
   if (step === null && pages < shortestPart) return null;
   const height = Math.floor(step === null ? (to + from) / 2 : to - step);
   return height > 0 ? { walk, height } : null;
 }
 
-/** The lowest part of the longest rest, so that so many walks more have each about as much to read. */
+/** The lowest part of the longest range, so that all walks have about as much to read. */
 function evenly(rests: readonly Rest[], missing: number): Boundary | null {
   const [longest] = rests.toSorted((a, b) => b.pages - a.pages);
   if (longest === undefined) return null;

@@ -123,7 +123,7 @@ function historyLeft(
     : about(unread * pagesOf(blocks, known, pageSize));
 }
 
-/** Numbers that a poll tries where the one above the newest batch was new. */
+/** Numbers that a poll tries if it finds a new batch. */
 const pollsAtNews = 3;
 
 /** What it takes a day to follow the newest batches. */

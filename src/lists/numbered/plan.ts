@@ -65,7 +65,7 @@ export async function planLiveBatch(
   if (passed !== null) return passed;
   const { from_batch: lowest = 1, reread = 0 } = run.scope;
   const all = { chain_id: run.chain_id, operation: run.operation, from: lowest, to: newest };
-  // The newest of before is seen to its end once more, now that another stands on it.
+  // Reads the end of the previously newest batch once more, now that another builds on it.
   const range = { ...all, from: Math.max(lowest, Math.min(newest - reread + 1, base)) };
   const isHeadLong = (await tx.execute(head(all))).rows.length > headLimit;
   const isDueNow = isHeadLong ? sql`(${isFilling(range)} or ${isRested(range, at)})` : atOnce;

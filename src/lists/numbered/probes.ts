@@ -22,7 +22,7 @@ export async function planSearch(
   const listed = await newestListed(tx, run, Math.max(from, hit ?? 0));
   const isNew = listed !== null && listed !== hit && !misses.includes(listed);
   const found = { from, hit, misses: new Set(misses) };
-  // The number that the list ends with, and which has blocks, needs no run of empty ones above it.
+  // If the list's last number has blocks, no empty numbers above need to confirm it.
   const number = isNew ? listed : hit !== null && hit === listed ? null : nextProbe(found);
   if (number !== null) return walkOf(number, { max_pages: 1, probe: true });
   if (hit !== null) await moveLatestBatch(tx, run, hit);
@@ -68,9 +68,9 @@ async function nextAbove(
     (number) => !begun.includes(number),
   );
   if (next !== undefined) return next;
-  // What is new came by the list, which has no more: no other number is requested.
+  // The list reported the new batches and has no more: no other number is requested.
   if (isNew && listed.includes(newest)) return null;
-  // A listed number without blocks says nothing of those that the list does not have.
+  // A listed number without blocks says nothing about unlisted numbers.
   const missed = misses.filter((batch) => batch > newest && !listed.includes(batch)).length;
   if (missed >= (isNew ? gapsPassed : 1)) return null;
   if (!isNew) {

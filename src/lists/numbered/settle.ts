@@ -67,7 +67,7 @@ export async function judgeBatchEnd(
   return { is: lowest !== null && is_below_read ? 'unsupported' : 'supported' };
 }
 
-/** An empty page cannot follow a cursor, which names an item; a full page mostly has a cursor. */
+/** A cursor names an item, so no empty page follows it; a full page mostly has a cursor. */
 const isOdd = ({ rows, quarantined, entry, isFull }: EndClaim) =>
   isFull || (rows.length + quarantined === 0 && entry !== 'head');
 

@@ -32,7 +32,7 @@ export const walkOf = (
   how: Omit<NumberedWalk, 'batch'> = {},
 ): PlannedWalk<NumberedWalk> => ({ scope: { batch, ...how }, floor: null, cursor: null });
 
-/** What the run's walks have shown, one for each batch above another; one that failed has shown nothing. */
+/** What the run's walks of batches above `above` showed; a failed walk shows nothing. */
 export async function shownBy(tx: Transaction, run: NumberedRun, above = -1) {
   const { rows } = await tx.execute<{ batch: number; state: string; items: number }>(sql`
     select batch::float8 as batch, state, items::float8 as items
@@ -56,7 +56,7 @@ const walksOf = (run: NumberedRun, number: SQL) => sql`
   where walks.batch = ${number} and walks.feed = ${feedName(run)}
 `;
 
-/** As SQL: whether this run has begun a number, if `countsProbes` only as a probe. */
+/** As SQL: whether this run has begun a number; probes count if `countsProbes`. */
 export const isBegun = (run: NumberedRun, number: SQL, countsProbes = true) => sql`exists (
   ${walksOf(run, number)}
     and walks.run_id = ${run.id}

@@ -58,8 +58,8 @@ export const blocks = explorerSchema.table(
   },
   (table) => [
     primaryKey({ columns: [table.chain_id, table.height] }),
-    // The chain comes last: an index that begins as the primary key does ties with it in the eyes
-    // of the planner until the table is analysed, and every lookup by key then reads a whole chain.
+    // The chain comes last: until the table is analysed, the planner rates an index that begins
+    // like the primary key equal to it, and a lookup by key then reads a whole chain.
     index('blocks_hash').on(table.hash, table.chain_id),
     index('blocks_optimism_batch_number').on(table.optimism_batch_number, table.chain_id),
     index('blocks_timestamp').on(table.timestamp, table.chain_id),
@@ -150,7 +150,7 @@ export const blockReorgs = explorerSchema.table(
   },
   (table) => [
     primaryKey({ columns: [table.chain_id, table.height, table.new_hash, table.observed_at] }),
-    // Who comes with the hash of a block that was replaced asks why it is gone; and the newest are shown.
+    // For lookups by the hash of a replaced block, and for the newest replacements.
     index('block_reorgs_old_hash').on(table.old_hash, table.chain_id),
     index('block_reorgs_observed_at').on(table.observed_at, table.chain_id),
   ],
@@ -206,8 +206,8 @@ const absent = `      # optimism-batch-blocks: this chain has no Optimism batche
 export const optimismBatchBlocks = operation({
   name: 'optimism-batch-blocks',
   path: ({ batch }) => `blocks/optimism-batch/${batch}`,
-  // Block 0 as a cursor is read by the service as "no cursor" and serves page 1 again, and nothing is
-  // below block 1 but block 0, so both mean the end.
+  // The service reads a cursor of block 0 as "no cursor" and serves page 1 again; below block 1 is
+  // only block 0. So both mean the end.
   cursor: belowNumber('block_number', 1),
   item: z.looseObject({
     hash,

@@ -70,7 +70,7 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   isBounded: () => false,
   estimate(known, _settings, { pollsPerDay }) {
     const requests = known?.requests ?? null;
-    // How long a ranking is shows at its end.
+    // Only the end of a ranking shows its length.
     return requests === null
       ? { history: atLeast(1), upkeep: atLeast(pollsPerDay) }
       : { history: none, upkeep: about(pollsPerDay * requests) };

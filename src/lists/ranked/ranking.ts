@@ -144,8 +144,8 @@ interface Conclusion extends Record<string, unknown> {
 }
 
 /**
- * As SQL: whether rows moved, by what a walk did or did not meet. An item that two walks in a row missed
- * has left the list; as many as are in quarantine may be among the missed ones.
+ * As SQL: whether rows moved, by the items that a walk met or missed. An item that two walks in a row
+ * missed has left the list; a missed item may be one of those in quarantine.
  */
 function hasMoved(list: Operation, walk: WalkContext): SQL {
   const { table, key } = namesOf(list);
@@ -270,13 +270,13 @@ const cutAtLeast = 10;
 interface Held extends Record<string, unknown> {
   /** The newest ranking, or the walk before this one in the same run. */
   readonly list: 'ranking' | 'walk';
-  /** When that ranking was published; null for a walk. */
+  /** When the ranking's oldest walk began; null: a walk. */
   readonly as_of: string | null;
   readonly known: number;
   readonly unmet: number;
-  /** How many more of its lowest were not met than were met, counted from where that is most. */
+  /** By how many the unmet exceed the met among its lowest items, at the maximum. */
   readonly cut: number;
-  /** Whether it has an end, which a failed walk has not, and the page's last item stands on it. */
+  /** Whether it has an end (a failed walk has none) and contains the page's last item. */
   readonly has_last: boolean;
   /** What the walk met, and what it has in quarantine. */
   readonly met: number;
@@ -298,10 +298,10 @@ export async function judgeRankingEnd(
       cut - quarantined >= cutAtLeast || (met === 0 && unmet > quarantined),
   );
   if (contradiction !== undefined) {
-    // An item that left its place may stand at another: that nothing is there would say nothing.
+    // A missing item may have moved: an empty answer at its position shows nothing.
     return { is: 'contradicted', evidence: evidenceOf(list, contradiction), question: null };
   }
-  // What an earlier walk of the run did not meet either has left the list, and says nothing more.
+  // An item that an earlier walk of the run missed too has left the list and is no evidence.
   const judge = held.find((reading) => reading.list === 'walk') ?? held[0];
   const isConfirmed = judge !== undefined && judge.unmet <= judge.quarantined && judge.has_last;
   return { is: isConfirmed ? 'supported' : 'unsupported' };
