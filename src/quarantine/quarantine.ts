@@ -11,7 +11,7 @@ import { loadPages } from '../load/load.ts';
 import { addToCoverage, type WalkAdvance } from '../sync/checkpoint.ts';
 import { concludeWalk, heightsText } from '../sync/commit.ts';
 import { endAfter } from '../sync/judge.ts';
-import { type NormalisedPage, normalisePage, type PageFacts } from '../sync/page.ts';
+import { type NormalisedPage, normalisePage, type PageFacts, reasonsOfPage } from '../sync/page.ts';
 
 /** Which quarantined items; a list that is empty names all. */
 export interface QuarantineFilter {
@@ -141,25 +141,24 @@ async function retryPage(
   ids: readonly string[],
 ): Promise<Retried> {
   const origin = await lockOrigin(tx, pageId);
-  const { rows: entries } = await tx.execute<{ id: string; feed: string; raw: string }>(
-    sql`
-      select id, feed, raw::text as raw
-      from etl.quarantine
-      where id = any(${sql.param(ids)}::bigint[])
-      order by id
-      for update
-    `,
-  );
+  const { rows: entries } = await tx.execute<Record<'id' | 'feed' | 'reason' | 'raw', string>>(sql`
+    select id, feed, reason, raw::text as raw
+    from etl.quarantine
+    where id = any(${sql.param(ids)}::bigint[])
+    order by id
+    for update
+  `);
   const items: ItemRows[] = [];
   const rows: RetriedItem[] = [];
   const kept: KeptItem[] = [];
-  for (const { id, feed, raw } of entries) {
+  for (const { id, feed, reason, raw } of entries) {
     const entry = { id: Number(id), feed };
     const read = origin === null ? null : readAgain(origin, [parseExactly(raw)]);
     const [item] = read?.rows ?? [];
-    if (item === undefined) {
-      const reason = 'the page that served it is not in the ledger';
-      kept.push({ ...entry, reason: read?.quarantined[0]?.reason ?? reason });
+    if (Object.values<string>(reasonsOfPage).includes(reason)) kept.push({ ...entry, reason });
+    else if (item === undefined) {
+      const absent = 'the page that served it is not in the ledger';
+      kept.push({ ...entry, reason: read?.quarantined[0]?.reason ?? absent });
     } else {
       items.push(item);
       rows.push(entry);

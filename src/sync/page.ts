@@ -167,6 +167,12 @@ export const isOrdered = ({ order }: Pick<NormalisedPage, 'order'>) =>
 /** Items nest less than ten levels. At some thousands Postgres fails (54001): the feed stops. */
 const deepestItem = 128;
 
+/** Why an item is refused that can be read alone: `quarantine retry` keeps it. */
+export const reasonsOfPage = {
+  misplaced: 'out of order: the rest of the page contradicts its number',
+  repeated: 'the page lists it twice, and says something else of it',
+} as const;
+
 interface PagePlace {
   readonly chain_id: number;
   readonly scope: Scope;
@@ -213,13 +219,13 @@ export function normalisePage(
       const normalised = operation.normalise(decoded, place);
       const isMisplaced = misplaced.includes(index);
       if (isMisplaced && isIdentity(operation)) {
-        refuse(raw, 'out of order: the rest of the page contradicts its number', at);
+        refuse(raw, reasonsOfPage.misplaced, at);
         continue;
       }
       const item = withoutUncertainPlace(operation, normalised, isMisplaced, isUnproven);
       isEndReported = operation.order === null || item.height !== null;
       const both = withRepeat(rows.get(item.key), item);
-      if (both === null) refuse(raw, 'the page lists it twice, and says something else of it', at);
+      if (both === null) refuse(raw, reasonsOfPage.repeated, at);
       else rows.set(item.key, both);
       for (const value of decoded.unread) driftCounter.noteUnread(value);
       if (isMisplaced && normalised.height !== null && operation.order?.givesCoverage === true) {

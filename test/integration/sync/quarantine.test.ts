@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
+import { tableName } from '../../../src/db/column-types.ts';
 import {
   dropQuarantined,
   listQuarantined,
   type QuarantineFilter,
   retryQuarantined,
 } from '../../../src/quarantine/quarantine.ts';
-import type { OperationName } from '../../../src/lists/registry.ts';
+import { type OperationName, operations as declared } from '../../../src/lists/registry.ts';
+import type { ServedPage } from '../../harness/explorer.ts';
 import { openCopy, shortChain } from '../../harness/sync.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 
@@ -156,6 +158,35 @@ test('an item that was cut for its depth stays: what is left of it is not what w
   expect(kept.length).toBeGreaterThan(0);
   expect(kept[0]?.reason).toBe('nested deeper than 128 levels');
 });
+
+test.each<[OperationName, (items: ServedPage['items']) => unknown]>([
+  ['user-operations', (items) => items.splice(1, 0, { ...items[0], fee: '7' })],
+  [
+    'optimism-batches',
+    ([, item = {}]) => Object.assign(item, { number: 999_999, internal_id: 999_999 }),
+  ],
+])(
+  'an item of %s that its page contradicts stays: alone it would be a row',
+  async (list, spoil) => {
+    const { served, sync, query, db } = await openCopy(
+      { ...chain, batches: { first: 1, count: 30, blocks: 2 } },
+      { run: { operations: [list] } },
+    );
+    served.alter = (page) => {
+      spoil(page.items);
+      return page;
+    };
+    await sync();
+    const rows = () =>
+      query(`select t::text from ${tableName(declared[list].table)} as t order by 1`);
+    const before = await rows();
+
+    const { rows: released, kept } = await retryQuarantined(db, all);
+
+    expect([released, kept.length > 0]).toEqual([[], true]);
+    expect(await rows()).toEqual(before);
+  },
+);
 
 test('filters choose by chain, operation, id and a part of the reason', async () => {
   const { query, list, drop } = await spoiled('user-operations', 'factories');
