@@ -48,7 +48,7 @@ export async function startWorker(options: WorkerOptions) {
     },
     async ([job]: JobWithMetadata<FeedLane>[]) => {
       if (job === undefined) return;
-      await presence.hold(job.data);
+      const holder = await presence.hold(job.data);
       using either = linkAbort(job.signal, abort.signal);
       const signals = { stopping: stopping.signal, abort: either.signal };
       const slice = runSlice(job, { ...options, onCommit }, signals);
@@ -57,7 +57,7 @@ export async function startWorker(options: WorkerOptions) {
         await slice;
       } finally {
         running.delete(slice);
-        await presence.release(job.data).catch(() => undefined);
+        await presence.release(job.data, holder).catch(() => undefined);
       }
     },
   );
@@ -121,15 +121,19 @@ export async function openPresence(way: SessionWay, post: keyof typeof posts) {
   const beats = every(beatMs, closing.signal, beat, () => undefined);
   const take = `update etl.runs set taken_up_at = clock_timestamp()
     where feed || '/' || lane = $1 and state = 'open'`;
-  const ofLane = (act: 'lock' | 'unlock', key: string) =>
-    session.query(`select pg_advisory_${act}_shared($1, hashtext($2))`, [locks.lane, key]);
+  const hold = `select pg_backend_pid() as pid, pg_advisory_lock_shared($1, hashtext($2))`;
+  // A lost session holds nothing; a later slice of the lane may hold its lock in the new one.
+  const release = `select pg_advisory_unlock_shared($1, hashtext($2)) where pg_backend_pid() = $3`;
   return {
+    /** @returns who holds it */
     async hold(lane: FeedLane) {
-      await ofLane('lock', keyOf(lane));
+      const { rows } = await session.query<{ pid: number }>(hold, [locks.lane, keyOf(lane)]);
       // Only after the lock: otherwise the lane would look lost.
       await session.query(take, [keyOf(lane)]);
+      return rows[0]?.pid;
     },
-    release: (lane: FeedLane) => ofLane('unlock', keyOf(lane)),
+    release: (lane: FeedLane, holder: number | undefined) =>
+      session.query(release, [locks.lane, keyOf(lane), holder]),
     close() {
       closing.abort();
       return beats.then(() => session.end());
