@@ -1,5 +1,5 @@
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
-import { failures, type Why } from '../failure.ts';
+import { type FailureClass, failures, type Why } from '../failure.ts';
 import { type FeedLane, feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
@@ -61,6 +61,8 @@ interface Slice {
   readonly budget: SliceBudget & { readonly spent: boolean };
   /** Whether the feed, or this run, was failing when the slice began. */
   readonly isFailing: boolean;
+  /** Whether it failed because a ranking ended too early: only its end shows that it no longer does. */
+  readonly isCutRanking: boolean;
   /** The note that it is no longer; made with the first page, never rejects. */
   recovering: Promise<void> | null;
   /** Why no further walk begins; a mismatch outranks a fence, and both outrank a failure. */
@@ -98,9 +100,11 @@ export async function advance(
   const { db } = dependencies;
   const run = await currentRun(db, lane);
   if (run === null) return { is: 'idle' };
+  const { failing, failure } = await beginWork(db, run);
   const slice: Slice = {
     run,
-    isFailing: (await beginWork(db, run)) || run.failures_in_a_row > 0,
+    isFailing: failing || run.failures_in_a_row > 0,
+    isCutRanking: failure !== null && isCutRanking(lane, failure),
     recovering: null,
     budget,
     held: new Set(),
@@ -216,7 +220,7 @@ async function workOn(
           if (slice.found === 'wait') slice.found = null;
           slice.news.resolve();
         }
-        if (!slice.isFailing) return;
+        if (!slice.isFailing || slice.isCutRanking) return;
         slice.recovering ??= transact(db, (tx) => recover(tx, slice.run)).then(
           (recovered) => noteRecovered(lane, recovered, dependencies),
           // The database is gone; the next slice's first page notes it.
@@ -253,11 +257,12 @@ async function handleFailure(
   } else if (slice.stop === null || slice.stop.is === 'failure') {
     slice.stop = { is: 'failure', run: slice.run, feedFailure, progressed: false };
   }
-  // A list that is read whole may lack something above: the next walk reads it from its head.
-  if (feedFailure.failure === 'truncated' && !kindOf(walk.operation).hasHistory) {
-    await endWalk(db, walk, 'failed', feedFailure);
-  }
+  // The list may lack something above: the next walk reads it from its head.
+  if (isCutRanking(walk, feedFailure.failure)) await endWalk(db, walk, 'failed', feedFailure);
 }
+
+const isCutRanking = ({ operation }: FeedLane, failure: FailureClass) =>
+  failure === 'truncated' && !kindOf(operation).hasHistory;
 
 async function conclude(
   lane: FeedLane,
@@ -267,7 +272,11 @@ async function conclude(
 ): Promise<AdvanceOutcome> {
   const { db } = dependencies;
   const { run, stop } = slice;
-  if (stop !== null) return stop.is === 'failure' ? { ...stop, progressed: slice.pages > 0 } : stop;
+  if (stop?.is === 'failure') {
+    const isCut = isCutRanking(lane, stop.feedFailure.failure);
+    return { ...stop, progressed: slice.pages > 0 && !isCut };
+  }
+  if (stop !== null) return stop;
   if (signal.aborted) return { is: 'stopped' };
   if (slice.found !== 'nothing') return { is: 'more' };
   const closed = await transact(db, (tx) => closeIfEnded(tx, lane, slice));
@@ -282,7 +291,8 @@ async function conclude(
  *
  * @returns null while a walk is running, or if the run was closed meanwhile
  */
-async function closeIfEnded(tx: Transaction, lane: FeedLane, { run, isFailing, pages }: Slice) {
+async function closeIfEnded(tx: Transaction, lane: FeedLane, slice: Slice) {
+  const { run, isFailing, recovering } = slice;
   // The feed before its run, in the order in which opening a run locks them. Of two runs that end at the same
   // moment, the second one sees that the first has.
   await lockFeed(tx, lane);
@@ -291,7 +301,7 @@ async function closeIfEnded(tx: Transaction, lane: FeedLane, { run, isFailing, p
   const [first] = end.failures;
   const why = first && { ...first, reason: end.failures.map(({ reason }) => reason).join('; ') };
   // A run that found nothing to request has gone well too.
-  const recovered = !why && isFailing && pages === 0 ? await recover(tx, run) : null;
+  const recovered = !why && isFailing && recovering === null ? await recover(tx, run) : null;
   if (why) await setFeedState(tx, lane, 'failed', why);
   else if (!end.others_failing) {
     if (!end.is_ordered) await setFeedState(tx, lane, 'unordered', unordered);

@@ -90,23 +90,25 @@ export interface Recovered {
 
 const failing = sql`any(${sql.param(failingStates)}::text[])`;
 
+type BegunWork = { readonly failing: boolean; readonly failure: FailureClass | null };
+
 /**
  * Marks a feed as running unless its run was ended; a failing feed stays so until something succeeds.
- * @returns whether it is failing
+ * @returns whether it is failing, and why
  */
-export async function beginWork(db: Database, run: RunRow): Promise<boolean> {
+export async function beginWork(db: Database, run: RunRow): Promise<BegunWork> {
   if (run.stopped_at !== null) {
     await db.execute(sql`update etl.runs set stopped_at = null where id = ${run.id}`);
   }
-  const { rows } = await db.execute<{ failing: boolean }>(sql`
+  const { rows } = await db.execute<BegunWork>(sql`
     with work as (
       update etl.feeds set state = 'running', failure = null, reason = null, updated_at = now()
       where ${ofFeed(run)} and state <> 'running' and not state = ${failing}
         and exists (select from etl.runs where id = ${run.id} and state = 'open')
     )
-    select state = ${failing} as failing from etl.feeds where ${ofFeed(run)}
+    select state = ${failing} as failing, failure from etl.feeds where ${ofFeed(run)}
   `);
-  return rows[0]?.failing ?? false;
+  return rows[0] ?? { failing: false, failure: null };
 }
 
 /**

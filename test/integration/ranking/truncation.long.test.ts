@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
-import { openCopy, plainChain } from '../../harness/sync.ts';
+import { advance } from '../../../src/sync/advance.ts';
+import { configuredLanes, setFeedState } from '../../../src/sync/feeds.ts';
+import { openRun } from '../../../src/sync/runs.ts';
 import type { ServedPage } from '../../harness/explorer.ts';
 import { call } from '../../harness/process.ts';
+import { openContender, pageBudget } from '../../harness/runner.ts';
+import { openCopy, plainChain, settingsFor } from '../../harness/sync.ts';
 
 const chain = { ...plainChain, factories: 230 };
 /** Of 50, the last of 30. */
@@ -21,7 +25,7 @@ const ends: readonly (readonly [name: string, lie: Lie, met: number])[] = [
 /** A list of 230 factories whose third page, or each, a test may change. */
 async function world() {
   const copy = await openCopy(chain, { run: { operations: ['factories'] } });
-  const { served, query, database } = copy;
+  const { served, query, database, simulator } = copy;
   const tokenOf = ({ searchParams }: URL) => searchParams.get('page_token');
   let walked = 0;
   let third = '';
@@ -33,6 +37,8 @@ async function world() {
   };
   return {
     query,
+    database,
+    simulator,
     verify: () => call(['verify', '--database-url', database.url]),
     /** Changes the third page so many times from now on, or whenever it is requested. */
     lie: (how: Lie, times = Infinity) => {
@@ -189,4 +195,26 @@ test('a ranking that fails otherwise is not read again in the same run', async (
     reason: expect.stringMatching(/^cursor unreadable: page_token/u),
     requests: 1,
   });
+});
+
+test('a cut ranking that is read again makes no progress by its pages: its waits grow', async () => {
+  const { lie, sync, query, database, simulator } = await world();
+  await sync();
+  lie(emptyEnd);
+  const run = { url: simulator.url, chains: [chain], operations: ['factories'] };
+  const engine = await openContender(database, run);
+  const [target] = configuredLanes(settingsFor(run).chains);
+  if (target === undefined) throw new Error('no lane');
+  const { lane, scope } = target;
+  await openRun(engine.db, lane, scope);
+  const work = () => advance(lane, pageBudget(Infinity), engine, new AbortController().signal);
+  const feedFailure = { failure: 'truncated', reason: 'truncated: …' } as const;
+
+  for (const _ of ['once', 'again']) {
+    expect(await work()).toMatchObject({ is: 'failure', progressed: false });
+    await setFeedState(engine.db, lane, 'degraded', feedFailure);
+  }
+  await work();
+
+  expect(await query('select state from etl.feeds')).toEqual([{ state: 'degraded' }]);
 });

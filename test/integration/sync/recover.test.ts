@@ -37,7 +37,7 @@ const waiting = { state: 'waiting', ...outOfCredits };
 
 test('a failing feed keeps its state while it is tried again', async () => {
   const { db, runs, state } = await openScene();
-  expect(await beginWork(db, runs.backfill)).toBe(true);
+  expect(await beginWork(db, runs.backfill)).toEqual({ failing: true, failure: 'out-of-credits' });
   expect(await state()).toEqual(waiting);
 });
 
@@ -58,7 +58,7 @@ test('a feed is not at work on a run that another worker has ended', async () =>
   await setFeedState(db, live, 'idle');
   await closeRun(db, runs.live, 'finished', null);
 
-  expect(await beginWork(db, runs.live)).toBe(false);
+  expect(await beginWork(db, runs.live)).toEqual({ failing: false, failure: null });
 
   expect(await state()).toEqual({ state: 'idle', failure: null, reason: null });
 });
