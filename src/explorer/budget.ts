@@ -82,14 +82,14 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
   const { pool, apiKey, requestsPerSecond, dailyCredits, sleep, now } = options;
   const fingerprint = fingerprintKey(apiKey);
   await pool.query(openKey, [fingerprint, requestsPerSecond, dailyCredits]);
-  let reported: Pick<RateHeaders, 'limit' | 'creditsRemaining'> = nothingReported;
+  let reported: Reported = nothingReported;
 
   /** `dueMs` is on this process's clock. */
   async function requestSlot(lane: BudgetLane, { hasTurn, unused }: SlotAttempt) {
-    const { limit, creditsRemaining } = reported;
+    const { limit, creditsRemaining, at: saidAt } = reported;
     reported = nothingReported;
     const sentMs = now();
-    const values = [fingerprint, lane, hasTurn, limit, creditsRemaining, unused];
+    const values = [fingerprint, lane, hasTurn, limit, creditsRemaining, unused, saidAt];
     const { rows } = await pool.query<SlotReply>({
       name: 'request_slot',
       text: reserveSlot,
@@ -134,6 +134,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
       reported = {
         limit: limit !== null && limit > 0 ? limit : reported.limit,
         creditsRemaining: creditsRemaining ?? reported.creditsRemaining,
+        at: creditsRemaining === null ? reported.at : slot.at,
       };
       if (error === null) {
         if (slot.isPoll) await pool.query(resumeKey, [fingerprint]);
@@ -155,7 +156,10 @@ interface SlotAttempt {
   readonly unused: number;
 }
 
-const nothingReported = { limit: null, creditsRemaining: null };
+/** What answers stated; `at`: when the request was made whose answer stated the credits. */
+type Reported = Pick<RateHeaders, 'limit' | 'creditsRemaining'> & { readonly at: string | null };
+
+const nothingReported: Reported = { limit: null, creditsRemaining: null, at: null };
 
 const noneRemaining = 'the explorer says that no request remains until its limit is reset';
 
@@ -207,7 +211,7 @@ const farthestSlots = 1000;
 
 /**
  * Requests a slot: $1 fingerprint, $2 lane, $3 whether the request was queued and now has its turn, $4 and $5 newly
- * stated limit and credits (null: none), $6 slots that are returned.
+ * stated limit and credits (null: none), $6 slots that are returned, $7 when the credits were stated.
  *
  * The row is locked before the clock is read, so slots and page numbers have one order. Live takes the next slot at
  * once. Backfill takes it only within the horizon; otherwise it gets a turn, one per slot, so that waiting workers do
@@ -227,7 +231,7 @@ with locked as materialized (
          case when credits_day >= utc::date
            then greatest(0, credits_spent - ${creditsPerRequest} * $6::int) else 0 end as spent,
          coalesce(
-           $5::bigint,
+           case when ($7::timestamptz at time zone 'utc')::date >= utc::date then $5::bigint end,
            case when credits_day >= utc::date then credits_remaining end
          ) as remaining
   from present

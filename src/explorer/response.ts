@@ -185,8 +185,8 @@ const longestWaitMs = 24 * 60 * 60 * 1000;
 export const rateHeaders = (headers: IncomingHttpHeaders) => ({
   limit: count(headers['x-ratelimit-limit']),
   remaining: count(headers['x-ratelimit-remaining']),
-  /** Time until the limit's window ends. */
-  resetMs: count(headers['x-ratelimit-reset']),
+  /** Time until the limit's window ends; null also if it is a date, as of some gateways. */
+  resetMs: count(headers['x-ratelimit-reset'], longestWaitMs),
   creditsRemaining: count(headers['x-credits-remaining']),
 });
 
@@ -201,19 +201,20 @@ export function retryAfterMs(
 ): number | null {
   const header = headers['retry-after']?.trim();
   const seconds = count(header);
-  if (seconds !== null) return Math.min(seconds * 1000, longestWaitMs);
-  const date = header === undefined ? Number.NaN : Date.parse(header);
-  if (/^[a-z]/iu.test(header ?? '') && !Number.isNaN(date)) {
+  const date = /^[a-z]/iu.test(header ?? '') ? Date.parse(header ?? '') : Number.NaN;
+  let statedMs = status === 429 ? rateHeaders(headers).resetMs : null;
+  if (seconds !== null) statedMs = seconds * 1000;
+  else if (!Number.isNaN(date)) {
     const sent = Date.parse(headers.date ?? '');
-    const waitMs = date - (Number.isNaN(sent) ? wallMs : sent);
-    return Math.min(Math.max(waitMs, 0), longestWaitMs);
+    statedMs = date - (Number.isNaN(sent) ? wallMs : sent);
   }
-  const resetMs = status === 429 ? rateHeaders(headers).resetMs : null;
-  return resetMs === null ? null : Math.min(resetMs, longestWaitMs);
+  // A wait of nothing is none: the client's own waits grow.
+  return statedMs !== null && statedMs > 0 ? Math.min(statedMs, longestWaitMs) : null;
 }
 
-/** Digits only, with an optional fraction: -1, '' and words are null. */
-function count(header: string | string[] | undefined): number | null {
+/** Digits only, with an optional fraction: -1, '', words and what is above `most` are null. */
+function count(header: string | string[] | undefined, most = Infinity): number | null {
   const text = Array.isArray(header) ? header[0] : header;
-  return text !== undefined && /^\d{1,15}(?:\.\d+)?$/u.test(text.trim()) ? Number(text) : null;
+  const number = /^\d{1,15}(?:\.\d+)?$/u.test(text?.trim() ?? '') ? Number(text) : Infinity;
+  return number <= most && number < Infinity ? number : null;
 }

@@ -68,6 +68,19 @@ test('an answer after which no request remains holds all until the reset', async
   expect(seen.map(({ at }) => at - start).filter((ms) => ms < 690)).toEqual([]);
 });
 
+test('credits that were stated on another day stop no request', async () => {
+  const { query, open } = await openScene();
+  const { budget, fetch } = await open();
+  const slot = await budget.take('live', new AbortController().signal);
+  const limits = { limit: null, remaining: null, resetMs: null, creditsRemaining: 0 };
+  const yesterday = new Date(Date.parse(slot.at) - 86_400_000).toISOString();
+  await query('update etl.budget set credits_day = credits_day - 1');
+
+  await budget.report({ slot: { ...slot, at: yesterday }, error: null, limits });
+
+  expect(await rejection(fetch())).toBeNull();
+});
+
 test('a limit above the configured one raises nothing', async () => {
   const { seen, open } = await openScene({
     limits: () => ({ requestsPerSecond: 1000 }),
