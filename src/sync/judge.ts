@@ -216,7 +216,8 @@ export function coverPages(
       jumps: read.jumping.has(page.page_id),
     });
   }
-  return read.end?.is === 'end' ? coverEnd(coverage) : coverage;
+  if (read.end?.is !== 'end') return coverage;
+  return coverEnd(coverage, read.pages.at(-1)?.order?.claimed ?? []);
 }
 
 /**
@@ -249,10 +250,11 @@ export function coverPage(before: CoverageState, page: CoveringPage): CoverageSt
   return { rangeTop: goesOn ? top : null, covered, cuts: cuts + (goesOn ? 0 : 1) };
 }
 
-/** Coverage where the list ends, if the end is believed: nothing is below. */
-export function coverEnd({ rangeTop, covered, cuts }: CoverageState): CoverageState {
-  if (rangeTop === null) return { rangeTop, covered, cuts };
-  return { rangeTop, covered: [...covered, { from: 0, to: rangeTop - 1 }], cuts };
+/** Coverage where the list ends, if the end is believed: nothing is below but what its page claims. */
+export function coverEnd(before: CoverageState, claimed: readonly number[]): CoverageState {
+  const covered = [...before.covered];
+  addRange(covered, [before.rangeTop, -1], claimed);
+  return { ...before, covered };
 }
 
 /** A page that covers nothing: the next one begins a new range. Without a range nothing is cut. */

@@ -64,10 +64,10 @@ test('pages that follow each other verify what lies between the second item and 
   ).toEqual(range(17, 27));
 });
 
-test('the end of a list verifies all below', () => {
-  expect(blocksOf(coverEnd(walk([{ blocks: [9, 8, 7, 6] }, { blocks: [5, 4] }])))).toEqual(
-    range(0, 7),
-  );
+test('the end of a list verifies all below, but blocks that misplaced items of its page name', () => {
+  const before = walk([{ blocks: [9, 8, 7, 6] }, { blocks: [5, 4] }]);
+  expect(blocksOf(coverEnd(before, []))).toEqual(range(0, 7));
+  expect(blocksOf(coverEnd(before, [2]))).toEqual([0, 1, ...range(3, 7)]);
 });
 
 test('a block that an item out of order names is open, above its place and below', () => {
