@@ -5,15 +5,14 @@ language sql stable
 begin atomic
   with top as materialized (
     select chain_id, operation, least(highest, below) as block,
-           coalesce(
-             (select max(lower(range)) from unnest(covered + coalesce(under_way, '{}')) as range),
-             highest
-           ) as lowest
+           known, least(highest, below, lower(known)) as lowest,
+           least(highest, below, (select max(lower(range)) from unnest(known) as range)) as top_floor
     from etl.feed_coverage
     join etl.feeds using (feed)
+    cross join lateral (select covered + coalesce(under_way, '{}') as known) as ranges
     where feed = of_feed and highest is not null
   ), anchor as materialized (
-    select top.*, least(lowest, block) as least_floor,
+    select top.*,
            (
              select item.timestamp
              from etl.confirmed_below(chain_id, operation, block, 'infinity') as item
@@ -21,16 +20,20 @@ begin atomic
     from top
   )
   select depth, block,
-         case when at is null then block else greatest(least_floor, coalesce(
-           (
-             select item.height
-             from etl.confirmed_below(
-               chain_id, operation, block, at - make_interval(secs => depth / 1000)
-             ) as item
-           ),
-           0
-         )) end
-  from anchor, unnest(depths_ms) as depth
+         case when at is null then block
+              -- Most above it is covered: the rest are gaps, which may stay.
+              when 2 * etl.width(known * int8multirange(int8range(deep, block))) >= block - deep then deep
+              else greatest(deep, top_floor) end
+  from anchor
+  cross join unnest(depths_ms) as depth
+  cross join lateral (
+    select greatest(lowest, (
+      select item.height
+      from etl.confirmed_below(
+        chain_id, operation, block, at - make_interval(secs => depth / 1000)
+      ) as item
+    )) as deep
+  ) as reach
   order by depth;
 end;
 
@@ -87,6 +90,6 @@ begin atomic
   order by placed.top desc;
 end;
 
-comment on function etl.stop_heights is 'For depths in ms, the shallowest first, the block that a walk has to go past and the one that it is so deep below: the covered top or a given block, if that is lower. Times that neighbours confirm decide. There is none while nothing is covered, and none below the top''s range: what is under it is a gap, and read as one.';
+comment on function etl.stop_heights is 'For depths in ms, the shallowest first, the block that a walk has to go past and the one that it is so deep below: the covered top or a given block, if that is lower. Times that neighbours confirm decide. There is none while nothing is covered, and none below the top''s range if less than half above it is covered: the gap is history, and read as such.';
 comment on function etl.entry_above is 'The stored cursor nearest above a block; null: only the head leads in. One at which a later walk entered and met nothing above the block does not count: its first item has left the list.';
 comment on function etl.entries_within is 'Cursors of the ledger, and the highest block of their pages, that part a range of blocks evenly, the newest first; below null: up to the head. At most so many parts of at least so many pages.';

@@ -164,21 +164,23 @@ const lowestCovered = async (tx: Queryable, feed: Feed): Promise<number> =>
     sql`select lower(covered)::float8 from etl.feed_coverage where ${ofFeed(feed)}`,
   )) ?? 0;
 
-/** Where the live lane last ended at its floor: what lies above was read by that walk. */
+/** Where the last live walk ended at its floor: it read what lies above. */
 interface LiveEnd extends Record<string, unknown> {
   readonly cursor: Cursor;
   readonly bottom: number;
 }
 
-/** Null where no live walk has ended at its floor yet. */
+/** Null if it did not end there, or met disorder. */
 async function liveEnd(tx: Queryable, feed: Feed): Promise<LiveEnd | null> {
   const { rows } = await tx.execute<LiveEnd>(sql`
     select cursor, bottom::float8 as bottom
-    from etl.walks
-    where ${ofFeed(feed)} and lane = 'live' and state = 'finished' and reason = 'floor'
-      and cuts = 0 and cursor is not null and bottom is not null
-    order by started_at desc, id desc
-    limit 1
+    from (
+      select * from etl.walks
+      where ${ofFeed(feed)} and lane = 'live' and state <> 'running' and bottom is not null
+      order by started_at desc, id desc
+      limit 1
+    ) as last
+    where state = 'finished' and reason = 'floor' and cuts = 0 and cursor is not null
   `);
   return rows[0] ?? null;
 }

@@ -184,11 +184,14 @@ function floorOf(
   if (timed.length === 0) return from;
   const at = Math.max(...timed.map(({ block }) => block)) * blockMs;
   const older = timed.filter(({ block }) => block * blockMs < at - depthMs);
-  const lowest = Math.min(from, runs([...covered(walked)]).at(-1)?.from ?? highest);
-  return Math.max(lowest, 0, ...older.map(({ block }) => block));
+  const known = covered(walked);
+  const deep = Math.max(Math.min(from, ...known), ...older.map(({ block }) => block));
+  const above = [...known].filter((block) => block >= deep && block < from).length;
+  if (2 * above >= from - deep) return deep;
+  return Math.max(deep, Math.min(from, runs([...known]).at(-1)?.from ?? from));
 }
 
-test('a floor is as deep as its depth says by the times of the operations, and never in a gap', async () => {
+test('a floor is as deep as its depth says by the times of the operations, and never below a wide gap', async () => {
   const database = await freshDatabase();
   const depths = fc.uniqueArray(fc.integer({ min: 0, max: highestBlock * blockMs }), {
     minLength: 1,

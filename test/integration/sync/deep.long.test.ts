@@ -80,3 +80,21 @@ test('a deep poll that meets disorder is repeated soon, and once', async () => {
     from etl.walks where lane = 'backfill' and depth_ms is not null order by 1`);
   expect(turns).toEqual([{ minute: 60 }, { minute: 66 }]);
 });
+
+test('a deep poll begins at the head if the last live poll was cut', async () => {
+  const { list, sync, query } = await lyingList(oneEach(1, 1_400));
+  const at = (minute: number) => new Date(Date.UTC(2026, 0, 2, 0, minute));
+  await sync({ at: at(0) });
+  await sync({ at: at(5) });
+  list.operations.push(...oneEach(1_401, 1_700));
+  list.lie = ({ items: [a = {}, b = {}, ...rest], ...page }, { cursor }) =>
+    cursor === null ? { ...page, items: [b, a, ...rest] } : null;
+  await sync({ at: at(10) });
+  list.operations.push({ block: 1_600, id: 5000 });
+
+  await sync({ at: at(60), resweep: [{ depthMs: 2_400_000, everyMs: 3_600_000 }] });
+
+  expect(await query('select block_number::int from explorer.late_arrivals')).toEqual([
+    { block_number: 1_600 },
+  ]);
+});

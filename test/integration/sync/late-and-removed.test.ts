@@ -141,6 +141,26 @@ test.each<[string, PageLie]>([
   expect(await blockOfLate()).toEqual([{ block_number: '187' }]);
 });
 
+test('a gap that stays hides nothing that arrives within the overlap', async () => {
+  const { list, sync, gaps, query } = await copied();
+  list.operations.push(...oneEach(201, 205));
+  list.lie = ({ items, ...page }) => ({
+    ...page,
+    items: items.map((item) =>
+      item['hash'] === hashOf(203) ? { ...item, block_number: null } : item,
+    ),
+  });
+  await sync();
+  list.operations.push({ block: 190, id: 5000 }, ...oneEach(206, 215));
+
+  await sync({ overlapMs: 60_000 });
+
+  expect(await gaps()).toEqual([{ from_block: 202, to_block: 204 }]);
+  expect(await query('select block_number::int from explorer.late_arrivals')).toEqual([
+    { block_number: 190 },
+  ]);
+});
+
 test('polls of a list without order stay short', async () => {
   const { list, sync, query } = await copied();
   list.lie = ({ items, ...page }) => ({ ...page, items: swapped(items) });
