@@ -47,7 +47,9 @@ export async function follow(
   const newest = Math.max(latest, ...shown.hits);
   if (shown.isRunning) return { base, newest, poll: 'wait' };
   if (newest > latest) await moveLatestBatch(tx, run, newest);
-  const number = shown.hasFailed ? null : await nextAbove(tx, run, { ...shown, base, newest });
+  // Known blocks under ever new numbers would lead on without end.
+  const isOver = shown.hasFailed || shown.repeats >= gapsPassed;
+  const number = isOver ? null : await nextAbove(tx, run, { ...shown, base, newest });
   return { base, newest, poll: number === null ? null : walkOf(number, { probe: true }) };
 }
 

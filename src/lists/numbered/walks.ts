@@ -32,10 +32,12 @@ export const walkOf = (
   how: Omit<NumberedWalk, 'batch'> = {},
 ): PlannedWalk<NumberedWalk> => ({ scope: { batch, ...how }, floor: null, cursor: null });
 
+type ShownWalk = Record<'batch' | 'items' | 'inserted', number> & { readonly state: string };
+
 /** What the run's walks of batches above `above` showed; a failed walk shows nothing. */
 export async function shownBy(tx: Transaction, run: NumberedRun, above = -1) {
-  const { rows } = await tx.execute<{ batch: number; state: string; items: number }>(sql`
-    select batch::float8 as batch, state, items::float8 as items
+  const { rows } = await tx.execute<ShownWalk>(sql`
+    select batch::float8 as batch, state, items::float8 as items, inserted::float8 as inserted
     from etl.walks
     where run_id = ${run.id} and batch > ${above}
   `);
@@ -43,6 +45,8 @@ export async function shownBy(tx: Transaction, run: NumberedRun, above = -1) {
   return {
     begun: rows.map(({ batch }) => batch),
     hits: rows.filter(({ items }) => items > 0).map(({ batch }) => batch),
+    /** How many had only blocks that were known. */
+    repeats: rows.filter(({ items, inserted }) => items > 0 && inserted === 0).length,
     misses: misses.map(({ batch }) => batch),
     isRunning: rows.some(({ state }) => state === 'running'),
     hasFailed: rows.some(({ state }) => state === 'failed' || state === 'abandoned'),
@@ -70,9 +74,17 @@ export const isUnderWay = (run: NumberedRun, number: SQL) => sql`exists (
     and exists (select from etl.runs where runs.id = walks.run_id and runs.state = 'open')
 )`;
 
-/** The newest number that is known to have had blocks; null while none is. */
+/** The newest number with blocks; null while none was met. What a false answer gave to others, later ones take back. */
 export const latestBatchOf = (db: Queryable, feed: Feed) =>
-  valueOf<number>(db, sql`select latest_batch::float8 from etl.feeds where ${ofFeed(feed)}`);
+  valueOf<number>(
+    db,
+    sql`
+      select least(latest_batch, (
+        select max(batch_number) from etl.batch_blocks where ${isOf(feed)}
+      ))::float8
+      from etl.feeds where ${ofFeed(feed)} and latest_batch is not null
+    `,
+  );
 
 /** As SQL: the numbers from one to another that were never read to their end. */
 export const unreadRanges = (feed: Feed, from: number, to: number) => sql`(

@@ -145,7 +145,13 @@ const disorders: readonly (readonly [string, Spoil])[] = [
     'the first page again instead of the second',
     (page, from) =>
       Number(from) === secondPage(3)
-        ? { ...page, items: fullBatch(3).slice(-50).toReversed().map(blockItem) }
+        ? {
+            ...page,
+            items: fullBatch(3)
+              .slice(-50)
+              .toReversed()
+              .map((block) => blockItem(block)),
+          }
         : page,
   ],
   [
@@ -278,4 +284,19 @@ test.each([
   expect(await membersOf(last.height, last.height)).toEqual([6]);
   expect(await states()).toMatchObject({ 5: 'settled', 6: 'settled' });
   expect((await verify()).open).toEqual([]);
+});
+
+test('known blocks under numbers above the newest batch end a run, and the next one finds what is new', async () => {
+  const { list, poll, states } = await batchWorld(5);
+  await poll(0, 'sync');
+  await poll(1);
+  const items = fullBatch(5).slice(-50).toReversed().map(blockItem);
+  list.lie = (_, { batch }) => (Number(batch) > 5 ? { items, next_page_params: null } : null);
+
+  expect((await poll(11)).length).toBeLessThan(10);
+
+  list.lie = honestly;
+  list.batches.set(6, fullBatch(6));
+  for (const minute of [21, 31, 41]) await poll(minute);
+  expect(await states()).toMatchObject({ 5: 'settled', 6: 'open' });
 });
