@@ -184,9 +184,21 @@ function readList(element: Outline, raw: readonly unknown[], decoding: Decoding)
 const labelOf = (value: UnreadValue | undefined) =>
   value?.kind === 'type' ? value.detail : 'malformed';
 
+/** What belongs to the owner of the key; every reader of a table sees `extra`. */
+const privateFields = /^(?:private_tags|watchlist_names)\b/u;
+
 /** `fromEntries` defines own properties, so that a key `__proto__` stays a key. */
-const leftovers = (left: readonly (readonly [string, unknown])[]) =>
-  left.length === 0 ? undefined : Object.fromEntries(left);
+function publicPart(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(publicPart);
+  if (!isJsonObject(value) || isExactNumber(value)) return value;
+  const shown = Object.entries(value).filter(([name]) => !privateFields.test(name));
+  return Object.fromEntries(shown.map(([name, inner]) => [name, publicPart(inner)]));
+}
+
+function leftovers(left: readonly (readonly [string, unknown])[]) {
+  const shown = left.filter(([name]) => !privateFields.test(name));
+  return shown.length === 0 ? undefined : (publicPart(Object.fromEntries(shown)) as Fields);
+}
 
 type Issue = z.ZodError['issues'][number];
 
