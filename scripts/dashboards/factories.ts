@@ -9,7 +9,7 @@ export const factories = dashboard({
     lines({
       title: 'Accounts of the ten largest',
       about: 'At the end of each day.',
-      sql: `select ${ofDay} as time, coalesce(name, daily.address_hash) as metric, daily.total_accounts
+      sql: `select ${ofDay} as time, concat_ws(' ', name, left(daily.address_hash, 10), chain_id) as metric, daily.total_accounts
   from explorer.factory_daily as daily
   join explorer.factories using (chain_id, address_hash)
   where ${ofDays} and rank <= 10

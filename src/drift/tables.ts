@@ -7,7 +7,7 @@ export const drift = etlSchema.table(
   {
     ...ofRegisteredFeed(),
     path: text('path').notNull(),
-    kind: text('kind', { enum: ['field', 'vanished', 'type', 'value'] }).notNull(),
+    kind: text('kind', { enum: ['field', 'vanished', 'type', 'format', 'value'] }).notNull(),
     detail: text('detail').notNull().default(''),
     occurrences: integer('occurrences').notNull().default(0),
     first_page_id: integer('first_page_id').notNull(),

@@ -105,6 +105,9 @@ export async function foundBy(
 export const ledgerFaults = (pool: Pool, ended: 'ended' | 'under-way') =>
   foundBy(pool, ended === 'ended' ? { ...faults, ...loose } : faults);
 
+const timeOf = (which: 'min' | 'max') =>
+  `case when count(timestamp) = count(*) then ${which}(timestamp) end`;
+
 /** The views that are summed up beforehand, each by what it says it is. */
 const meanings = {
   operations_daily: `
@@ -131,15 +134,16 @@ const meanings = {
     where timestamp is not null
     group by 1, 2`,
   batch_stats: `
-    select blocks.chain_id, optimism_batch_number, min(timestamp), max(timestamp), count(*),
-           extract(epoch from max(timestamp) - min(timestamp))::float8 / nullif(count(*) - 1, 0),
+    select blocks.chain_id, optimism_batch_number, ${timeOf('min')}, ${timeOf('max')}, count(*),
+           extract(epoch from ${timeOf('max')} - ${timeOf('min')})::float8 / nullif(count(*) - 1, 0),
            sum(blocks.transactions_count), sum(size), sum(gas_used),
            (100 * sum(gas_used) / nullif(sum(gas_limit), 0))::float8, sum(burnt_fees) * 1e-18,
-           sum(transaction_fees) * 1e-18, min(native_symbol), max(l1_timestamp), max(l1_timestamp) - max(timestamp)
+           sum(transaction_fees) * 1e-18, min(native_symbol), max(l1_timestamp), max(l1_timestamp) - ${timeOf('max')}
     from explorer.blocks
     left join explorer.chains on chains.chain_id = blocks.chain_id
     left join explorer.listed_batches as listed
       on listed.chain_id = blocks.chain_id and listed.batch_number = optimism_batch_number
+      and listed.removed_at is null
     where optimism_batch_number is not null
     group by 1, 2`,
 } as const;

@@ -28,7 +28,10 @@ begin
     chain_id, batch_number, first_at, last_at, blocks, transactions, size, gas_used, gas_limit,
     burnt_fees, transaction_fees
   )
-  select chain_id, optimism_batch_number, min(timestamp), max(timestamp), count(*),
+  select chain_id, optimism_batch_number,
+         -- Without a block's time, which one is first or last is unknown.
+         case when count(timestamp) = count(*) then min(timestamp) end,
+         case when count(timestamp) = count(*) then max(timestamp) end, count(*),
          sum(transactions_count), sum(size), sum(gas_used), sum(gas_limit), sum(burnt_fees),
          sum(transaction_fees)
   from explorer.blocks

@@ -9,7 +9,8 @@ select sums.chain_id, sums.batch_number, first_at, last_at, sums.blocks,
 from etl.batch_sums as sums
 left join explorer.chains on chains.chain_id = sums.chain_id
 left join explorer.listed_batches as listed
-  on listed.chain_id = sums.chain_id and listed.batch_number = sums.batch_number;
+  on listed.chain_id = sums.chain_id and listed.batch_number = sums.batch_number
+  and listed.removed_at is null;
 
 comment on view explorer.batch_stats is 'Totals of the blocks of each Optimism batch. Summed up once a minute: explorer.refreshed says up to when. Whether all of them are there: explorer.optimism_batches.state.';
 comment on column explorer.batch_stats.chain_id is 'Number of the chain.';
