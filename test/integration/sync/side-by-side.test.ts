@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { SyncDocument } from '../../../src/cli/sync.ts';
 import { simulated } from '../../harness/explorer.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { databaseAt, freshDatabase } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
 import { oneEach } from '../../harness/kept.ts';
-import { followLists, smallChain } from '../../harness/sync.ts';
+import { followLists, runSync, shortChain, smallChain } from '../../harness/sync.ts';
 
 /** What the service charges for a request. */
 const creditsPerRequest = 20;
@@ -55,4 +55,27 @@ test('the first read of a list becomes several walks once its first page is stor
   await sync({ pageSize: 5, parallel: 4 });
 
   expect((await query('select from etl.walks where pages > 0')).length).toBeGreaterThan(1);
+});
+
+test('a request waits for an answer outside any transaction', async () => {
+  const database = await freshDatabase();
+  const { pool: observer } = databaseAt(database.url, 1);
+  const isNoneOpen = async () => {
+    const { rows } = await observer.query(
+      `select from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null`,
+    );
+    return rows.length === 0;
+  };
+  const answered: Promise<boolean>[] = [];
+  const hold = async () => {
+    answered.push(eventually('no open transaction', isNoneOpen));
+    await answered.at(-1);
+  };
+  const simulator = await simulated({ seed: 5, chains: [shortChain], hold });
+
+  await runSync(database, { url: simulator.url, chains: [shortChain] });
+
+  expect(answered.length).toBeGreaterThan(6);
+  await Promise.all(answered);
 });
