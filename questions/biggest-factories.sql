@@ -1,4 +1,4 @@
--- Which factories made most accounts, by the newest ranking?
+-- Which factories have created the most accounts?
 --
 -- :chain = all  number of the chain
 -- :limit = 20   rows at most

@@ -1,4 +1,4 @@
--- What did the cheap, the usual and the dear operation cost?
+-- What did a cheap, a usual and an expensive operation cost?
 --
 -- :chain = all  number of the chain
 -- :days = 30    so many days, the last of them that of the newest stored operation

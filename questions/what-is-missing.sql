@@ -1,4 +1,4 @@
--- How old is each list, how much of it is not complete?
+-- How old is each list, and how much of it is missing?
 --
 -- :chain = all  number of the chain
 --

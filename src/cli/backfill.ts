@@ -29,7 +29,7 @@ export function register({ command, run, explain }: Registry): void {
   explain(
     [...boundExamples('backfill'), 'explorer-etl backfill --chain 10 --again'],
     `Without bounds it reads as far back as the configuration says, or the last command that named bounds.
-A bound chooses the lists that it bounds. --since all and --from-batch 1 take all there is. sync and
+A bound selects the lists that support it. --since all and --from-batch 1 take all there is. sync and
 start read what is new. The same command resumes an interrupted backfill.`,
   );
 }

@@ -55,7 +55,7 @@ export function register({ command, run, explain }: Registry): void {
   ];
   explain(
     examples,
-    `Files go by chain and day. The folder is there whole or not at all. --since and --until choose among
+    `Files are partitioned by chain and day. The export is atomic. --since and --until choose among
 relations that go by day; others are exported whole.`,
   );
 }

@@ -1,6 +1,7 @@
+import { getSystemErrorMessage } from 'node:util';
 import type { CommanderError } from 'commander';
 import { z } from 'zod';
-import { codeOfFailure, describeDatabaseError, isOfDatabase } from '../db/failure.ts';
+import { codeOfFailure, describeDatabaseError, isOfDatabase, rootOf } from '../db/failure.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import { KnownError, knownKinds } from '../failure.ts';
 import {
@@ -81,6 +82,10 @@ export function failureOf(
   }
   if (error instanceof ExplorerError) {
     return failureOfKind('explorer', { code: error.failure, message: error.message });
+  }
+  const { path, errno } = Object(rootOf(error)) as Partial<NodeJS.ErrnoException>;
+  if (path !== undefined && errno !== undefined) {
+    return failureOfKind('usage', { code, message: `${path}: ${getSystemErrorMessage(errno)}.` });
   }
   const kind = isOfDatabase(error) ? 'database' : 'unexpected';
   return failureOfKind(kind, { code, message: describeDatabaseError(error) });

@@ -47,7 +47,7 @@ export const wholeNumber =
 /** The chain id of a flag's value. @throws UsageError if no chain has this name */
 export function chainOf(flag: string, { chains }: Pick<Settings, 'chains'>): number {
   const found = findChain(flag, chains);
-  if ('problem' in found) throw new UsageError(`${found.problem}.`);
+  if ('problem' in found) throw new UsageError(`${found.problem}.`.replace('?.', '?'));
   return found.id;
 }
 
@@ -58,7 +58,7 @@ const bounds = {
     'read newest-first lists back to this date or time, or so far back, such as 7d, or all; kept as their target',
     sinceOf,
   ],
-  maxPages: ['--max-pages <n>', 'read at most this many pages of each list', wholeNumber(1)],
+  maxPages: ['--max-pages <n>', 'pages to read of each list, at most; no batches', wholeNumber(1)],
   fromBatch: ['--from-batch <n>', 'first Optimism batch to read', wholeNumber(0)],
   toBatch: ['--to-batch <n>', 'last Optimism batch to read', wholeNumber(0)],
   fromBlock: ['--from-block <n>', 'read only what is missing from this block on', wholeNumber(0)],
@@ -100,9 +100,7 @@ export function boundsOf(settings: Settings, given: ScopeBounds): ScopeBounds {
 
 function refuseReversed(unit: 'batch' | 'block', from?: number, to?: number): void {
   if (from === undefined || to === undefined || from <= to) return;
-  throw new UsageError(
-    `--from-${unit} ${from} is above --to-${unit} ${to}: the range is reversed.`,
-  );
+  throw new UsageError(`--from-${unit} ${from} is above --to-${unit} ${to}: exchange them.`);
 }
 
 /** Refuses a bound of an operation that is not mirrored: it would have no effect. */
@@ -113,7 +111,7 @@ function requireChosen({ chains }: Settings, bound: Bound): void {
   }
   const [flag] = bounds[bound][0].split(' ');
   throw new UsageError(
-    `${flag} is about ${bounded.join(' and ')}, and none of that is chosen: leave it out, or add --operation ${bounded[0]}.`,
+    `${flag} applies only to ${bounded.join(', ')}: remove it, or add --operation ${bounded[0]}.`,
   );
 }
 
@@ -127,5 +125,5 @@ function sinceOf(flag: string): string {
   const time = parseMoment(flag, now);
   if (time === null) throw new InvalidArgumentError(`It is not ${momentForms}, or all.`);
   if (Date.parse(time) <= now.getTime()) return time;
-  throw new InvalidArgumentError('It is in the future: nothing is that new.');
+  throw new InvalidArgumentError('The time is in the future.');
 }

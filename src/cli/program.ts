@@ -39,7 +39,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, readonly [string, 
     open: ['serve the page: status, coverage, queries', () => import('./open.ts')],
     verify: ['what is verified complete, and what is missing', () => import('./verify.ts')],
     repair: ['download what verify reports missing', () => import('./repair.ts')],
-    quarantine: ['items that are no rows: list, retry, drop', () => import('./quarantine.ts')],
+    quarantine: ['lists, retries or drops refused items', () => import('./quarantine.ts')],
   },
   'Use the data:': {
     query: ['query the database: SQL, or a named query', () => import('./query.ts')],

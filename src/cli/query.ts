@@ -82,7 +82,7 @@ export function register({ command, run, explain }: Registry): void {
     )
     .addOption(timeout.argParser(timeoutOf).default(timeoutOf(defaultTimeout), defaultTimeout))
     .option('--chain <chain>', 'of a named query: only this chain, by number or name')
-    .option('--days <n>', 'of a named query: so many days back, such as 7 or 2w', daysOf)
+    .option('--days <n>', 'of a named query: days before the newest item, such as 7 or 2w', daysOf)
     .action(run(query));
   const examples = [
     'explorer-etl query --list',

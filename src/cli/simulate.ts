@@ -94,7 +94,7 @@ async function simulate(context: Context, options: SimulateOptions): Promise<Exi
   });
   const { url } = simulator;
   const ids = chains.map(({ id }) => id);
-  const text = `Simulated explorer on ${url} for chains ${ids.join(', ')}; Ctrl-C ends it.
+  const text = `Simulated explorer listens on ${url} for chains ${ids.join(', ')}; Ctrl-C ends it.
 Other commands read it with:
   export EXPLORER_BASE_URL=${url} EXPLORER_API_KEY=${apiKey === usualKey ? usualKey : '…'}
 `;

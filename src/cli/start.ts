@@ -31,7 +31,7 @@ export function register({ command, run, explain }: Registry): void {
   command.action(run<StartOptions>(start));
   explain(
     ['explorer-etl start', 'explorer-etl start --http'],
-    'Any number of these, on any number of machines, share the work of one database.',
+    'Several start processes, also on several machines, share the work on one database.',
   );
 }
 

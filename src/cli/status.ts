@@ -22,7 +22,7 @@ interface StatusOptions {
 export function register({ command, run, explain }: Registry): void {
   addDemo(command)
     .option('--watch', 'redraw it until Ctrl-C')
-    .option('--runs', 'runs of the last 24 hours, and what happened beside them')
+    .option('--runs', 'runs, stops and failures of the last 24 hours')
     .action(run(status));
   explain(['explorer-etl status', 'explorer-etl status --watch']);
 }
@@ -235,8 +235,8 @@ const percents = (part: number) => `${part < 1 ? Math.min(99, Math.floor(part * 
 
 /** The time left while history is read, otherwise its requests. */
 function leftText({ left: { requests, ends_in_s } }: FeedStatus): string {
-  if (ends_in_s !== null) return `~${brief(ends_in_s)}`;
   const { likely, most } = requests;
+  if (ends_in_s !== null) return `${likely === null ? '≤' : '~'}${brief(ends_in_s)}`;
   if (most === null) return 'unknown';
   if (most === 0) return '';
   return likely === null ? `≤${compact(most)} req.` : `~${compact(likely)} req.`;
@@ -279,7 +279,7 @@ const largeArchive = 1_000_000_000;
 function notes(feeds: readonly FeedStatus[]) {
   const drift = feeds.reduce((sum, { schema_drift }) => sum + schema_drift, 0);
   const archive = feeds.reduce((sum, { archived_bytes }) => sum + archived_bytes, 0);
-  const unknown = `${counted(drift, 'field')} this version does not know (stored in extra).`;
+  const unknown = `${counted(drift, 'field')} unknown to this version, stored in extra.`;
   return [
     ...(drift === 0 ? [] : [{ sentence: unknown, command: 'explorer-etl verify' }]),
     ...(archive < largeArchive

@@ -5,6 +5,7 @@ import { whileCurrent } from '../db/migrate.ts';
 import type { Database } from '../db/transaction.ts';
 import { failures } from '../failure.ts';
 import { feedName } from '../lists/feed.ts';
+import { isBoundedBy } from '../lists/index.ts';
 import type { ScopeBounds, Target } from '../lists/list.ts';
 import type { Log } from '../log.ts';
 import { printable } from '../printable.ts';
@@ -88,7 +89,9 @@ async function sync(context: Context, options: ChosenFeeds & ScopeBounds & Sourc
   const settings = await workSettings(context, options);
   requireApiKey(settings);
   const bounds = boundsOf(settings, options);
-  const targets = ({ chains }: Settings) => configuredLanes(chains, bounds);
+  const isLimited = ({ lane: { operation } }: Target) =>
+    bounds.maxPages === undefined || isBoundedBy(operation, 'maxPages');
+  const targets = ({ chains }: Settings) => configuredLanes(chains, bounds).filter(isLimited);
   return syncOnDatabase('sync', context, options, { settings, bounds, targets });
 }
 

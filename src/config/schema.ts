@@ -106,7 +106,7 @@ export function parseAddress(text: string): { host: string; port: number } | nul
 }
 
 export const addressProblem = (text: string): string =>
-  `${JSON.stringify(text)} is no address to listen on: write it as 127.0.0.1:4400, or a port alone`;
+  `${JSON.stringify(text)} is not an address to listen on: write 127.0.0.1:4400, or a port alone`;
 
 const address = z.union([z.string(), z.int()]).transform((written, context) => {
   const parsed = parseAddress(String(written));

@@ -235,7 +235,7 @@ export async function fillFolder(
 function isReplaced(folder: string, overwrite: boolean): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found === undefined) return false;
-  if (!found.isDirectory()) throw new ExportError(`${folder} is no folder: name a new one.`);
+  if (!found.isDirectory()) throw new ExportError(`${folder} is not a folder: name a new one.`);
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const all = entries.filter((entry) => !entry.isDirectory());
   if (all.length === 0) return true;

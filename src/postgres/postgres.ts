@@ -102,7 +102,7 @@ async function explained<T>(directory: string, work: () => Promise<T>): Promise<
     return await work();
   } catch (cause) {
     if (cause instanceof EmbeddedPostgresError) throw cause;
-    const hint = ' (it may be that of another user: was the program run as root?)';
+    const hint = ' (permission denied: did another user create it?)';
     const why = systemCode(cause) === 'EACCES' ? hint : '';
     throw new EmbeddedPostgresError(`Cannot use the Postgres of ${directory}${why}`, { cause });
   }

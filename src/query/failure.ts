@@ -30,7 +30,7 @@ export function explainFailure(error: unknown, text: string, timeoutMs: number):
   }
   if (serverClasses.has(code.slice(0, 2)) && code !== unbound) return error;
   if (routine === 'exec_parse_message') {
-    return new StatementError('one statement at a time: there is more behind the first semicolon.');
+    return new StatementError('one statement at a time: remove what follows the first semicolon.');
   }
   const lines = [
     `${printable(error.message)} (${code})`,

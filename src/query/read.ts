@@ -183,7 +183,7 @@ function demandReading(text: string): void {
   if (word === '') throw new StatementError('there is no statement.');
   if (readingWords.includes(word)) return;
   throw new StatementError(
-    `query only reads: a statement begins with ${readingWords.join(', ')}, this one with "${word}". For the rest there is psql.`,
+    `query only reads: a statement begins with ${readingWords.join(', ')}, this one with "${word}". Use db shell for it.`,
     { command: 'explorer-etl db shell' },
   );
 }

@@ -207,7 +207,7 @@ const rules = {
       `No new ${unit === 'batches' ? 'batches' : 'items'} for ${duration(newest_item?.age_s ?? null)}; usually one every ${duration(newest_item?.usual_s ?? 0)}.`,
     several: 'No new items for far longer than usual.',
     advice: () =>
-      'If its website shows newer ones, check base_url and the chain. Else wait: the explorer stands still.',
+      'If its website shows newer ones, check base_url and the chain. If not, the explorer has stopped: wait.',
   },
   stalled: {
     blocks: true,

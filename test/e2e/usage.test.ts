@@ -20,13 +20,13 @@ describe('wrong use ends with exit code 2 and one message', () => {
     ['init --chain optimsm', /no chain has this name; did you mean optimism \(10\)\?/],
     [
       'sync --chain 10 --from-batch 9 --to-batch 3',
-      /--from-batch 9 is above --to-batch 3: the range is reversed/,
+      /--from-batch 9 is above --to-batch 3: exchange them/,
     ],
     ['backfill --chain 10 --from-block 9 --to-block 3', /--from-block 9 is above --to-block 3/],
     ['backfill --chain 10 --again --from-block 9', /--again reads all known history/],
     [
       'backfill --chain 10 --operation factories --to-block 9',
-      /--to-block is about user-operations and bundles, and none of that is chosen/,
+      /--to-block applies only to user-operations, bundles: remove it/,
     ],
     [
       'backfill --chain 10 --operation factories',
@@ -47,7 +47,7 @@ describe('wrong use ends with exit code 2 and one message', () => {
     ],
     [
       'sync --chain 10 --operation factories --since 2026-01-01',
-      /--since is about user-operations and optimism-batches and bundles, and none of that is chosen/,
+      /--since applies only to user-operations, optimism-batches, bundles: remove it/,
     ],
     [
       'sync --chain 10 --operation user-operations --to-batch 9',

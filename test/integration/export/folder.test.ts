@@ -89,7 +89,7 @@ test('a symbolic link in the place of the folder is not followed', async () => {
 
   expect(await lake.run(['--overwrite'])).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/is no folder/u),
+    stderr: expect.stringMatching(/is not a folder/u),
   });
   expect(await readdir(outside)).toEqual([]);
 });
