@@ -105,7 +105,7 @@ export function readingLog(
 /** The server ends a silent session: a frozen process would keep its locks for hours. */
 const [watchMs, beatMs, silenceMs] = [500, 500, 2_000];
 
-/** A process's locks. Postgres drops them with its session: others go on within 3 s, not 30 s as with pg-boss. */
+/** A process's locks. Postgres drops them with its session: others go on within 4 s, not 30 s as with pg-boss. */
 export async function openPresence(way: SessionWay, post: keyof typeof posts) {
   const session = createPool({
     ...way,

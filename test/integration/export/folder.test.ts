@@ -94,6 +94,16 @@ test('a symbolic link in the place of the folder is not followed', async () => {
   expect(await readdir(outside)).toEqual([]);
 });
 
+test('a folder that cannot be made is named with the reason', async () => {
+  const { url } = await threeDays(1);
+
+  const to = join(await emptyFolder(), 'x'.repeat(300));
+  expect(await call(['export', '--to', to], { env: { DATABASE_URL: url } })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/x: name too long\.\n$/u),
+  });
+});
+
 /** Starts an export of many rows over an earlier one, and waits until it writes. */
 async function writing() {
   const database = await threeDays(20_000);

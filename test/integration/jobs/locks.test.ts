@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { locks } from '../../../src/sync/workers.ts';
 import { createLog } from '../../../src/log.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import { installQueues, openLane, sliceQueue, startBoss } from '../../../src/sync/queue.ts';
@@ -55,4 +56,24 @@ test('a lane goes back to the queue when the session of its worker ends, and not
   // Once, however many look for lost lanes: the timeline shows it.
   const rows = await query('select kind, feed from etl.events');
   expect(rows).toEqual([{ kind: 'killed', feed: '10/user-operations' }]);
+});
+
+test('a slice whose session was lost releases no lock of the next one', async () => {
+  const { url, query } = await freshDatabase();
+  const presence = await openPresence({ url, isPooled: false }, 'start');
+  onTestFinished(() => presence.close());
+  const lost = await presence.hold(lane);
+  await query('select pg_terminate_backend($1)', [lost]);
+  const next = await eventually('another session', () => presence.hold(lane).catch(() => null));
+  const held = () =>
+    query("select from pg_locks where locktype = 'advisory' and pid = $1 and classid = $2", [
+      next,
+      locks.lane,
+    ]);
+
+  await presence.release(lane, lost);
+  expect(await held()).toHaveLength(1);
+
+  await presence.release(lane, next);
+  expect(await held()).toHaveLength(0);
 });

@@ -73,6 +73,18 @@ test('a sync whose credits are used up says until when, keeps what it read, and 
     expect(await query(feeds)).toEqual([{ state: 'waiting', stored: 40 }]);
   }));
 
+test('a limit of pages leaves out the list that it does not limit', async () => {
+  const { run, query } = await openProgram({
+    operations: { 'user-operations': {}, 'optimism-batch-blocks': {} },
+  });
+
+  expect((await run('sync', '--max-pages', '1')).requests).toBe(1);
+
+  expect(await query('select distinct operation from etl.walks')).toEqual([
+    { operation: 'user-operations' },
+  ]);
+});
+
 test('what goes to quarantine is counted for each lane, and named with the command that lists it', async () => {
   const { run, query, documentOf } = await openProgram({
     chains: [{ ...chain, oddities: ['missing-hash'] }],
