@@ -73,7 +73,7 @@ function historyTargets(
   const readAgain = lanes.filter(({ lane }) => kindOf(lane.operation).canReadAgain);
   if (readAgain.length === 0 || (given.length > 0 && !readAgain.every(isBounded))) {
     throw new UsageError(
-      `--again is about ${namesOf('canReadAgain').join(' and ')}: a batch that is verified never changes.`,
+      `--again applies only to ${namesOf('canReadAgain').join(', ')}: a batch that is verified never changes.`,
     );
   }
   return readAgain.map(({ lane, scope }) => ({ lane, scope: { ...scope, again: true } }));

@@ -34,7 +34,7 @@ describe('wrong use ends with exit code 2 and one message', () => {
     ],
     [
       'backfill --chain 10 --again --operation optimism-batch-blocks',
-      /--again is about user-operations and optimism-batches/,
+      /--again applies only to user-operations, optimism-batches/,
     ],
     ['backfill --chain 10 --to-batch 9', /^error: unknown option '--to-batch'/],
     [
@@ -43,7 +43,7 @@ describe('wrong use ends with exit code 2 and one message', () => {
     ],
     [
       'sync --chain 10 --since 2999-01-01',
-      /--since.*'2999-01-01' is invalid\. It is in the future/,
+      /--since.*'2999-01-01' is invalid\. The time is in the future/,
     ],
     [
       'sync --chain 10 --operation factories --since 2026-01-01',
@@ -51,7 +51,7 @@ describe('wrong use ends with exit code 2 and one message', () => {
     ],
     [
       'sync --chain 10 --operation user-operations --to-batch 9',
-      /--to-batch is about optimism-batch-blocks, .* add --operation optimism-batch-blocks/,
+      /--to-batch applies only to optimism-batch-blocks: remove it/,
     ],
     [
       'sync --chain 10 --operation blocks',
