@@ -79,10 +79,13 @@ export const latestBatchOf = (db: Queryable, feed: Feed) =>
   valueOf<number>(
     db,
     sql`
-      select least(latest_batch, (
-        select max(batch_number) from etl.batch_blocks where ${isOf(feed)}
-      ))::float8
-      from etl.feeds where ${ofFeed(feed)} and latest_batch is not null
+      select case when exists (
+        select from etl.batch_blocks where ${isOf(feed)} and batch_number = latest_batch
+      ) then latest_batch else coalesce((
+        select max(batch_number) from etl.batch_states
+        where ${isOf(feed)} and batch_number < latest_batch and blocks_count > 0
+      ), latest_batch) end::float8
+      from etl.feeds where ${ofFeed(feed)}
     `,
   );
 
