@@ -184,20 +184,22 @@ function readList(element: Outline, raw: readonly unknown[], decoding: Decoding)
 const labelOf = (value: UnreadValue | undefined) =>
   value?.kind === 'type' ? value.detail : 'malformed';
 
-/** What belongs to the owner of the key; every reader of a table sees `extra`. */
-const privateFields = /^(?:private_tags|watchlist_names)\b/u;
+/** Whether a field belongs to the owner of the key: every reader of a table sees `extra`. */
+const isPrivate = (name: string) =>
+  name.startsWith('private_tags') || name.startsWith('watchlist_names');
 
 /** `fromEntries` defines own properties, so that a key `__proto__` stays a key. */
-function publicPart(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(publicPart);
-  if (!isJsonObject(value) || isExactNumber(value)) return value;
-  const shown = Object.entries(value).filter(([name]) => !privateFields.test(name));
-  return Object.fromEntries(shown.map(([name, inner]) => [name, publicPart(inner)]));
+function leftovers(left: readonly (readonly [string, unknown])[]): Fields | undefined {
+  if (left.length === 0) return undefined;
+  const shown: [string, unknown][] = [];
+  for (const [name, value] of left) if (!isPrivate(name)) shown.push([name, publicPart(value)]);
+  return shown.length === 0 ? undefined : Object.fromEntries(shown);
 }
 
-function leftovers(left: readonly (readonly [string, unknown])[]) {
-  const shown = left.filter(([name]) => !privateFields.test(name));
-  return shown.length === 0 ? undefined : (publicPart(Object.fromEntries(shown)) as Fields);
+function publicPart(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value;
+  if (Array.isArray(value)) return value.map(publicPart);
+  return leftovers(Object.entries(value)) ?? {};
 }
 
 type Issue = z.ZodError['issues'][number];
