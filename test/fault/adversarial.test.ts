@@ -5,13 +5,13 @@ import { describeEnding, isWell, playStories } from './stories/story.ts';
 
 /** More stories, others, with one lie alone, or the same lie at every request. */
 const {
-  STORIES: stories = '200',
+  STORIES: stories = '120',
   STORY_SEED: first = '1',
   STORY_LIE: lie = null,
   STORY_INSISTS: insists,
 } = process.env;
 const seeds = Array.from({ length: Number(stories) }, (_, index) => Number(first) + index);
-/** For a hang, not for a pace: two hundred take two minutes if nothing else runs, in ms. */
+/** For a hang, not for a pace: a hundred take a minute if nothing else runs, in ms. */
 const testBoundMs = 1_800_000 + 9_000 * seeds.length;
 /** At once: while one waits for its database another one can think. */
 const players = 4;
