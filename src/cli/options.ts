@@ -47,7 +47,7 @@ export const wholeNumber =
 /** The chain id of a flag's value. @throws UsageError if no chain has this name */
 export function chainOf(flag: string, { chains }: Pick<Settings, 'chains'>): number {
   const found = findChain(flag, chains);
-  if ('problem' in found) throw new UsageError(`${found.problem}.`.replace('?.', '?'));
+  if ('problem' in found) throw new UsageError(found.problem);
   return found.id;
 }
 
@@ -58,7 +58,7 @@ const bounds = {
     'read newest-first lists back to this date or time, or so far back, such as 7d, or all; kept as their target',
     sinceOf,
   ],
-  maxPages: ['--max-pages <n>', 'pages to read of each list, at most; no batches', wholeNumber(1)],
+  maxPages: ['--max-pages <n>', 'pages to read of each list; skips batch blocks', wholeNumber(1)],
   fromBatch: ['--from-batch <n>', 'first Optimism batch to read', wholeNumber(0)],
   toBatch: ['--to-batch <n>', 'last Optimism batch to read', wholeNumber(0)],
   fromBlock: ['--from-block <n>', 'read only what is missing from this block on', wholeNumber(0)],

@@ -215,6 +215,6 @@ export function retryAfterMs(
 /** Digits only, with an optional fraction: -1, '', words and what is above `most` are null. */
 function count(header: string | string[] | undefined, most = Infinity): number | null {
   const text = Array.isArray(header) ? header[0] : header;
-  const number = /^\d{1,15}(?:\.\d+)?$/u.test(text?.trim() ?? '') ? Number(text) : Infinity;
-  return number <= most && number < Infinity ? number : null;
+  const number = /^\d{1,15}(?:\.\d+)?$/u.test(text?.trim() ?? '') ? Number(text) : Number.NaN;
+  return number <= most ? number : null;
 }

@@ -145,13 +145,7 @@ const disorders: readonly (readonly [string, Spoil])[] = [
     'the first page again instead of the second',
     (page, from) =>
       Number(from) === secondPage(3)
-        ? {
-            ...page,
-            items: fullBatch(3)
-              .slice(-50)
-              .toReversed()
-              .map((block) => blockItem(block)),
-          }
+        ? { ...page, items: fullBatch(3).slice(-50).toReversed().map(blockItem) }
         : page,
   ],
   [
