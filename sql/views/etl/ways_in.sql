@@ -21,7 +21,7 @@ begin atomic
   )
   select depth, block,
          case when at is null then block
-              -- Most above it is covered: the rest are gaps, which may stay.
+              -- At least half down to it is known: gaps may stay.
               when 2 * etl.width(known * int8multirange(int8range(deep, block))) >= block - deep then deep
               else greatest(deep, top_floor) end
   from anchor
@@ -90,6 +90,6 @@ begin atomic
   order by placed.top desc;
 end;
 
-comment on function etl.stop_heights is 'For depths in ms, the shallowest first, the block that a walk has to go past and the one that it is so deep below: the covered top or a given block, if that is lower. Times that neighbours confirm decide. There is none while nothing is covered, and none below the top''s range if less than half above it is covered: the gap is history, and read as such.';
+comment on function etl.stop_heights is 'For depths in ms, the shallowest first, the block that a walk has to go past and the one that it is so deep below: the covered top or a given block, if that is lower. Times that neighbours confirm decide. There is none while nothing is covered, and none below the top''s range if less than half down to the depth is covered or under way: such a gap is history.';
 comment on function etl.entry_above is 'The stored cursor nearest above a block; null: only the head leads in. One at which a later walk entered and met nothing above the block does not count: its first item has left the list.';
 comment on function etl.entries_within is 'Cursors of the ledger, and the highest block of their pages, that part a range of blocks evenly, the newest first; below null: up to the head. At most so many parts of at least so many pages.';

@@ -53,7 +53,7 @@ from etl.feeds, lateral (
 where kind = 'ranked' and as_of is not null
   and not exists (select from etl.quarantined where quarantined.feed = feeds.feed);
 
-comment on view explorer.coverage is 'What is complete, as of a time: nothing is missing there that the explorer listed then. One row for each range of blocks or batches (see unit), and one for a whole ranking. What an item in quarantine can stand in is left out: blocks, a batch, a whole ranking. For items that a person dropped from there, run explorer-etl verify.';
+comment on view explorer.coverage is 'What is complete, as of a time: nothing is missing that the explorer listed then. One row for each range (see unit) and each whole ranking, without the blocks, batch or ranking that can contain a quarantined item. explorer-etl verify reports dropped items.';
 comment on column explorer.coverage.chain_id is 'Number of the chain.';
 comment on column explorer.coverage.operation is 'Name of the operation.';
 comment on column explorer.coverage.feed is 'Name of the feed, such as 10/user-operations.';
