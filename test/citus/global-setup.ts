@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { distribute } from '../../src/db/layout.ts';
-import { migrateUrl, urlOfDatabase } from '../harness/client.ts';
+import { prepareUrl, urlOfDatabase } from '../harness/client.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { largeTable } from '../../src/lists/registry.ts';
 import { bundleProgram } from '../harness/global-setup.ts';
@@ -45,7 +45,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       await onDatabase(node, 'postgres', (client) => client.query(`create database ${template}`));
     }
     await joinNodes(cluster, template);
-    await migrateUrl(urlOfDatabase(coordinator.url, template));
+    await prepareUrl(urlOfDatabase(coordinator.url, template));
     const pool = createPool({
       url: urlOfDatabase(coordinator.url, template),
       max: 2,

@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { prepareDatabase } from '../../src/app.ts';
 import { migrate, type Migrated } from '../../src/db/migrate.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { listNames } from '../../src/lists/index.ts';
@@ -36,6 +37,16 @@ export async function migrateUrl(url: string, folder?: string): Promise<Migrated
   const pool = createPool({ url, max: 2, applicationName: 'explorer-etl migrate' });
   try {
     return await migrate(pool, listNames(), folder);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** The same, and with its queue, as commands prepare it. */
+export async function prepareUrl(url: string): Promise<Migrated> {
+  const pool = createPool({ url, max: 2, applicationName: 'explorer-etl migrate' });
+  try {
+    return await prepareDatabase({ url, pool });
   } finally {
     await pool.end();
   }

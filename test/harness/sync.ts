@@ -5,7 +5,7 @@ import {
   startInstantMs,
   startSimulator,
 } from '../../simulator/index.ts';
-import { type Engine, type EngineOptions, openEngine, prepareDatabase } from '../../src/app.ts';
+import { type Engine, type EngineOptions, openEngine } from '../../src/app.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { ChainSettings, Settings } from '../../src/config/settings.ts';
 import type { DatabaseTimeouts } from '../../src/db/pool.ts';
@@ -139,14 +139,13 @@ function withDepths(
   return { ...chain, operations: Object.fromEntries(changed) };
 }
 
-/** The product's own composition on a test database, in this process; the caller closes it. */
+/** The product's own composition on a prepared database, in this process; the caller closes it. */
 export async function openComposed(
   database: UsedDatabase,
   settings: Settings,
   options: Partial<EngineOptions> = {},
 ): Promise<Engine> {
   const open = opened(database);
-  await prepareDatabase(open);
   const log = createLog('silent', () => undefined);
   const own = { settings, database: open, log, supervise: false, dbTimeouts: patient };
   return openEngine({ ...own, ...options });
