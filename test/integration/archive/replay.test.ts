@@ -31,7 +31,7 @@ const forgetFields = ({ pool }: UsedDatabase) =>
     delete from explorer.block_rewards;
   `);
 
-test.each(['v10', 'v12'] as const)(
+test.each(['v10'] as const)(
   'fields that an older version did not know become columns, without a request (%s)',
   async (generation) => {
     const { database, syncAt, requests } = await archivedCopy({

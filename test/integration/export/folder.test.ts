@@ -2,13 +2,17 @@ import { mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { call, emptyFolder, eventually, startProgram } from '../../harness/process.ts';
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
+import {
+  freshDatabase,
+  type OpenDatabase,
+  sharedDatabase,
+  type TestDatabase,
+} from '../../harness/database.ts';
 import { openLake } from './lake.ts';
 
-/** A database with so many operations on each of three days. */
-async function threeDays(operations: number): Promise<TestDatabase> {
-  const database = await freshDatabase();
-  await database.query(
+/** Puts so many operations on each of three days. */
+const fillThreeDays = ({ query }: OpenDatabase, operations: number) =>
+  query(
     `insert into explorer.user_operations
        (chain_id, hash, "timestamp", fee, address_hash, first_seen_at, updated_at, page_id)
      select 10, '0x' || encode(sha256(n::text::bytea), 'hex'),
@@ -17,8 +21,16 @@ async function threeDays(operations: number): Promise<TestDatabase> {
      from generate_series(1, $1::int * 3) as n`,
     [operations],
   );
+
+/** A database with so many operations on each of three days. */
+async function threeDays(operations: number): Promise<TestDatabase> {
+  const database = await freshDatabase();
+  await fillThreeDays(database, operations);
   return database;
 }
+
+/** More than an export writes before a signal meets it. */
+const large = sharedDatabase((database) => fillThreeDays(database, 20_000));
 
 const pathOf = (day: number) => `user_operations/chain_id=10/day=2026-01-0${day}/data.parquet`;
 
@@ -106,11 +118,10 @@ test('a folder that cannot be made is named with the reason', async () => {
 
 /** Starts an export of many rows over an earlier one, and waits until it writes. */
 async function writing() {
-  const database = await threeDays(20_000);
-  const lake = await openLake(database);
+  const lake = await openLake(large);
   await lake.exported(['chains']);
   const program = startProgram(['export', '--to', lake.folder, '--overwrite'], {
-    databaseUrl: database.url,
+    databaseUrl: large.url,
     explorerUrl: 'http://localhost:1',
     cwd: '/',
   });

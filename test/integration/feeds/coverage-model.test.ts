@@ -6,7 +6,7 @@ import { recountCoverage } from '../../../src/status/verify.ts';
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 
 /** Each case is a handful of statements: a few seconds in all. */
-const numRuns = 80;
+const numRuns = 25;
 const highestBlock = 24;
 const feed = { chain_id: 10, operation: 'user-operations' } as const;
 

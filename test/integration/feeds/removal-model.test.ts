@@ -6,7 +6,7 @@ import type { ItemRows, PageEnd } from '../../../src/lists/operation.ts';
 import { userOperations } from '../../../src/lists/user-operations/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 /** Each case is a handful of statements: a few seconds in all. */
-const numRuns = 300;
+const numRuns = 80;
 const pageId = 10;
 
 interface Place {

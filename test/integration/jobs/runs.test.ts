@@ -13,7 +13,7 @@ import { plainChain, settingsFor } from '../../harness/sync.ts';
  * So many, that were a run left to the 30 s at which a notified queue is looked at by itself, in each
  * of them, the test would meet its limit; each takes a fraction of a second.
  */
-const rounds = 15;
+const rounds = 8;
 
 const chain = (id: number): SimulatedChain => ({
   ...plainChain,

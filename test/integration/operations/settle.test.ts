@@ -165,7 +165,7 @@ test('after any walks, what is settled and verified is what a plain model says',
         settledSeen.count += rows.filter(({ is }) => is === 'settled').length;
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 15 },
   );
 
   expect(settledSeen.count).toBeGreaterThan(20);

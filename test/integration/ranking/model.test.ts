@@ -7,7 +7,7 @@ import type { ItemRows, WalkEndContext } from '../../../src/lists/operation.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { type ModelPage, RankingModel } from './model.ts';
 
-const times = 200;
+const times = 40;
 /** Few of each, so that counts tie and factories are met again. */
 const addresses = ['0xa', '0xb', '0xc', '0xd', '0xe'];
 

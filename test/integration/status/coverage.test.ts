@@ -14,7 +14,7 @@ import { emptyScene, fillScene, highest, list, openRun, spell } from './scenes.t
 import { recountCoverage } from '../../../src/status/verify.ts';
 import { sharedDatabase } from '../../harness/database.ts';
 
-const numRuns = 60;
+const numRuns = 15;
 const batches = '10/optimism-batch-blocks';
 
 const number = fc.integer({ min: 0, max: highest });

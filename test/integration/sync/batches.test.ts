@@ -82,9 +82,7 @@ test.each([
   ['a deleted block', `delete from explorer.blocks where ${middle}`],
   ['another hash', `update explorer.blocks set hash = '0x' || repeat('f', 64) where ${middle}`],
   ['another batch', `update explorer.blocks set optimism_batch_number = 3 where ${middle}`],
-  ['no batch', `update explorer.blocks set optimism_batch_number = null where ${middle}`],
   ['an update to come', `update explorer.blocks set is_pending_update = true where ${middle}`],
-  ['no block at all', 'delete from explorer.blocks where optimism_batch_number = 2'],
   [
     'no link at a border',
     `update explorer.blocks set parent_hash = null

@@ -35,7 +35,7 @@ async function world(operations: readonly string[], generation: Generation = 'v1
   return { ...copy, drift, serve };
 }
 
-test.each<Generation>(['v10', 'v11', 'v12'])(
+test.each<Generation>(['v10', 'v11'])(
   'the older names of generation %s are no drift',
   async (generation) => {
     const { sync, drift } = await world(
@@ -150,7 +150,7 @@ test('a service that invents names without end fills no disk', async () => {
     }
     return page;
   };
-  for (let count = 0; count < 8; count += 1) await sync({ pageSize: 5 });
+  for (let count = 0; count < 3; count += 1) await sync({ pageSize: 2 });
   expect(await query('select count(*)::int from etl.drift')).toEqual([{ count: 1_000 }]);
 });
 

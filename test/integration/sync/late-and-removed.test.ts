@@ -166,14 +166,14 @@ test('a gap that stays hides nothing that arrives within the overlap', async () 
 test('polls of a list without order stay short', async () => {
   const { list, sync, query } = await copied();
   list.lie = ({ items, ...page }) => ({ ...page, items: swapped(items) });
-  for (let newest = 200; newest < 320; newest += 20) {
+  for (let newest = 200; newest < 260; newest += 20) {
     list.operations.push(...oneEach(newest + 1, newest + 20));
     await sync();
   }
 
   const polls = await query(`select pages::int from etl.walks where lane = 'live' order by id`);
   const [first = 0, ...later] = polls.map(({ pages }) => Number(pages));
-  expect(later).toHaveLength(5);
+  expect(later).toHaveLength(2);
   expect(Math.max(...later)).toBeLessThanOrEqual(first + 2);
 });
 

@@ -1,42 +1,47 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Family, type Generation } from '../../../simulator/index.ts';
 import { openFault, type FaultName } from '../../harness/hostile-faults.ts';
 import { operationNames } from '../../../src/lists/registry.ts';
 import { plainChain, openCopy, secretKey } from '../../harness/sync.ts';
 
-describe.each<Family>(['optimism', 'arbitrum', 'celo'])('a chain of the %s family', (family) => {
-  test.each<Generation>(['v10', 'v11', 'v12'])(
-    'is copied row for row from generation %s',
-    async (generation) => {
-      const { sync, differing } = await openCopy(
-        {
-          ...plainChain,
-          family,
-          generation,
-          userOperations: 330,
-          batches: { first: 1, count: 27, blocks: 24 },
-          gaps: [4],
-          factories: 70,
-          bundlers: 50,
-          paymasters: 45,
-        },
-        { secretKey },
-      );
+/** Each generation of the API, and each family of chains. */
+test.each<[Family, Generation]>([
+  ['optimism', 'v10'],
+  ['optimism', 'v11'],
+  ['optimism', 'v12'],
+  ['arbitrum', 'v11'],
+  ['celo', 'v12'],
+])(
+  'a chain of the %s family is copied row for row from generation %s',
+  async (family, generation) => {
+    const { sync, differing } = await openCopy(
+      {
+        ...plainChain,
+        family,
+        generation,
+        userOperations: 330,
+        batches: { first: 1, count: 27, blocks: 24 },
+        gaps: [4],
+        factories: 70,
+        bundlers: 50,
+        paymasters: 45,
+      },
+      { secretKey },
+    );
 
-      const { results } = await sync({ operations: operationNames, pageSize: 20 });
+    const { results } = await sync({ operations: operationNames, pageSize: 20 });
 
-      expect(results.map(({ state, reason }) => ({ state, reason }))).toEqual(
-        operationNames.map(() => ({ state: 'finished', reason: null })),
-      );
-      expect(await differing({ operations: operationNames })).toEqual({});
-    },
-  );
-});
+    expect(results.map(({ state, reason }) => ({ state, reason }))).toEqual(
+      operationNames.map(() => ({ state: 'finished', reason: null })),
+    );
+    expect(await differing({ operations: operationNames })).toEqual({});
+  },
+);
 
 /** Requests whose answers are cut: how a body is announced goes with their number. */
 const struck = [0, 2, 4];
 
-test.each<FaultName>(['cut-after-item', 'piece-missing', 'cut-at-last-byte', 'length-too-short'])(
+test.each<FaultName>(['cut-after-item', 'length-too-short'])(
   'an answer that is damaged once (%s) costs one more request, and the sync goes on',
   async (name) => {
     const pages = 3;

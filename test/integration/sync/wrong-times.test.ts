@@ -66,11 +66,9 @@ test('a walk ends at since with the page that goes beyond it', async () => {
 test.each<[string, Lie, number, number]>([
   ['the last item of a page', report(past, -1), 5, 0],
   ['two neighbours at the end of a page', report(past, -2, -1), 5, 0],
-  ['two neighbours at the end of the first page', report(past, -2, -1), 1, 0],
   ['a whole page', report(past, ...everyItem), 5, 0],
   ['the whole first page', report(past, ...everyItem), 1, 0],
   ['the whole first page, whose times go on a year early,', aYearEarly, 1, 0],
-  ['two neighbours that report the future', report(future, -2, -1), 5, 0],
   ['the newest item, which reports the future,', report(future, 0), 1, 0],
   // The page on which the walk would end: the next ones have to confirm it.
   ['the lowest page', report(future, ...everyItem), honestRequests, 2],
@@ -138,11 +136,8 @@ const deepRequests = deep / blockMs / pageSize + 1;
 const wrongHeads: readonly (readonly [string, Lie])[] = [
   ['the newest item reports the past', report(past, 0)],
   ['the newest item reports the future', report(future, 0)],
-  ['the highest covered item reports the future', report(future, 1)],
   ['the fifth newest reports the past', report(past, 4)],
   ['two neighbours report the past', report(past, 3, 4)],
-  ['two neighbours report the future', report(future, 0, 1)],
-  ['the newest page reports the past', report(past, ...everyItem)],
   ['the newest page reports the future', report(future, ...everyItem)],
 ];
 const overlap: Partial<SyncRun> = { overlapMs: deep, resweep: [] };
@@ -153,7 +148,7 @@ const deepPoll: Partial<SyncRun> = {
 
 test.each([
   ...wrongHeads.map(([what, lie]) => ['the overlap', what, lie, overlap] as const),
-  ...wrongHeads.slice(2, 5).map(([what, lie]) => ['a deep poll', what, lie, deepPoll] as const),
+  ...wrongHeads.slice(1, 3).map(([what, lie]) => ['a deep poll', what, lie, deepPoll] as const),
 ])('%s is as deep as ever where %s', async (_how, _what, lie, run) => {
   const at = (minute: number) => new Date(Date.UTC(2026, 0, 2) + minute * 60_000);
   const { list, sync, query } = await lyingList(oneEach(1, blocks));

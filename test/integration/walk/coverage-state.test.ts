@@ -34,7 +34,6 @@ test.each([
     `update etl.coverage set verified = verified - int8multirange(int8range(0, 1000))`,
   ],
   ['a sum', `update etl.coverage set credits = credits + 1`],
-  ['a row that is gone', `delete from etl.coverage where lane = 'backfill'`],
   [
     'a row of a lane that never read',
     `insert into etl.coverage (feed, lane) select feed, 'spare' from etl.feeds`,
