@@ -147,21 +147,22 @@ test.each(['2099-01-01T00:00:00Z', '1970-01-01T00:00:00Z'])(
   },
 );
 
-const oldBatches = {
-  batches: { first: 1, count: 12, blocks: 20 },
+/** So many batches of a month ago. */
+const oldBatches = (count: number) => ({
+  batches: { first: 1, count, blocks: 20 },
   userOperations: 0,
   startsAtMs: Date.now() - 30 * 86_400_000,
-};
+});
 
 test('a bounded range of old batches is not silent, even if one of them is missing', async () => {
-  const { codes, db, query } = await copied(oldBatches);
+  const { codes, db, query } = await copied(oldBatches(12));
   await query('delete from explorer.read_batches where batch_number = 6');
   await recountCoverage(db);
   expect(await codes()).toEqual(['degraded', 'gap']);
 });
 
 test('batches that are followed are silent if none comes', async () => {
-  const { sync, status } = await scene(oldBatches);
+  const { sync, status } = await scene(oldBatches(60));
   const operations = ['optimism-batches', 'optimism-batch-blocks'];
   await sync({ operations, isRangeGiven: false });
   const { overall, reasons } = await status();
