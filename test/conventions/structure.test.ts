@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -11,17 +10,6 @@ const root = join(import.meta.dirname, '../..');
 function boundaries(files: Readonly<Record<string, string>>) {
   return runIn(folderWith(files), process.execPath, join(root, 'scripts/boundaries.ts'));
 }
-
-/** The rules that the linter, as this project configures it, finds broken. */
-function lint(file: string, text: string): string[] {
-  const folder = folderWith({ [file]: text });
-  const oxlint = join(root, 'node_modules/.bin/oxlint');
-  const config = join(root, '.oxlintrc.json');
-  const { stdout } = runIn(folder, oxlint, '--config', config, '--format', 'json', file);
-  return lintSchema.parse(JSON.parse(stdout)).diagnostics.map(({ code }) => code);
-}
-
-const lintSchema = z.object({ diagnostics: z.array(z.object({ code: z.string() })) });
 
 function folderWith(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'explorer-etl-structure-'));
@@ -113,15 +101,4 @@ describe('the boundaries refuse', () => {
   ])('a scan that found %s', (_what, files) => {
     expect(boundaries(files)).toMatchObject({ status: 1, stderr: 'nothing was scanned\n' });
   });
-});
-
-const statements = (count: number) => 'process.title = "x";\n'.repeat(count);
-const functionOf = (count: number) => `export function long(): void {\n${statements(count)}}\n`;
-
-test.each([
-  ['a file of more than 400 lines', statements(401), ['eslint(max-lines)']],
-  ['a function of more than 70 lines', functionOf(69), ['eslint(max-lines-per-function)']],
-  ['neither at its limit', functionOf(68) + statements(230), []],
-])('the linter refuses %s', (_what, text, rules) => {
-  expect(lint('src/walk/long.ts', text)).toEqual(rules);
 });
