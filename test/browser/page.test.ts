@@ -45,22 +45,25 @@ test.each([
   ['no-worker', 'light', 1_280, ['/runs']],
   ['gap', 'light', 2_560, ['/feed/10/user-operations']],
   ['quarantine', 'dark', 768, ['/']],
-] as const)('everybody can read it: %s, %s, %d px', async (name, colorScheme, width, seen) => {
-  const options = { colorScheme, viewport: { width, height: 900 } };
-  const { page, complaints } = await openScene(name, '/', options);
-  for (const view of seen) {
-    await page.evaluate(`location.hash = '#${view}'`);
-    await page.locator('main h1').first().waitFor({ state: 'attached' });
-    await settled(page);
-    expect(await page.evaluate<number>('document.body.scrollWidth - innerWidth'), view).toBe(0);
-    expect(await accessViolations(page), view).toEqual([]);
-  }
-  expect(await shifts(page)).toBeLessThan(0.005);
-  expect(complaints).toEqual([]);
-});
+] as const)(
+  'the page has no accessibility violation, overflow or layout shift: %s, %s, %d px',
+  async (name, colorScheme, width, seen) => {
+    const options = { colorScheme, viewport: { width, height: 900 } };
+    const { page, complaints } = await openScene(name, '/', options);
+    for (const view of seen) {
+      await page.evaluate(`location.hash = '#${view}'`);
+      await page.locator('main h1').first().waitFor({ state: 'attached' });
+      await settled(page);
+      expect(await page.evaluate<number>('document.body.scrollWidth - innerWidth'), view).toBe(0);
+      expect(await accessViolations(page), view).toEqual([]);
+    }
+    expect(await shifts(page)).toBeLessThan(0.005);
+    expect(complaints).toEqual([]);
+  },
+);
 
 // A name that becomes an element, an attribute or a script.
-test('what the explorer says stays text in every view', async () => {
+test('text from the explorer is never rendered as HTML, in any view', async () => {
   const { page, complaints } = await openScene('quarantine');
   for (const view of [...views, '/explore/biggest-factories']) {
     await page.evaluate(`location.hash = '#${view}'`);
@@ -99,7 +102,7 @@ test.each([
 });
 
 // A page that is blank, or green, before it knows; one that looks current and is not.
-test('it is grey before the first status, and as soon as the program is gone', async () => {
+test('the page claims nothing before the first status, nor once the program has stopped', async () => {
   const { page, server } = await openScene('well');
   await page.locator('.banner.good').waitFor();
   await page.route('**/status.json', () => {});
@@ -119,7 +122,7 @@ test('it is grey before the first status, and as soon as the program is gone', a
 });
 
 // Zero rows, or no feeds, while both are unknown.
-test('it says that nothing is known while the database is away', async () => {
+test('the page shows no numbers while the database is unreachable', async () => {
   const { page, server } = await openScene('well', '/feed/10/user-operations');
   server.show({ status: outageStatus(new Date(), new Error('It is slow.')) });
   await page.reload();
@@ -135,7 +138,7 @@ const shifts = (page: Page) =>
   );
 
 // A strip that ends amber beside a bare 100 %.
-test('a share without the newest batches says so beside it', async () => {
+test('batches that are not verified yet are counted beside the share', async () => {
   const { page } = await openScene('well');
   const row = page.locator('.feeds tbody tr').nth(2);
   await row.getByText('2 to verify').waitFor();
@@ -146,7 +149,7 @@ test('a share without the newest batches says so beside it', async () => {
 });
 
 // A table that stays where it is while it is read, or jumps as its numbers grow.
-test('the table follows a first read, and nothing moves', async () => {
+test('the table updates during a first read, without layout shifts', async () => {
   const { page, server } = await openScene('reading', '/', {
     viewport: { width: 1_280, height: 900 },
   });
@@ -166,7 +169,7 @@ test('the table follows a first read, and nothing moves', async () => {
 });
 
 // A gap without its command; a window that one cannot leave again.
-test('a feed shows its gaps with their commands, and its coverage zooms', async () => {
+test('a feed lists its gaps with their commands, and its coverage can be zoomed', async () => {
   const { page } = await openScene('gap');
   await page.getByRole('link', { name: 'optimism user operations' }).click();
   const gaps = page.locator('.card:has(.bar) .advice');
@@ -188,7 +191,7 @@ test('a feed shows its gaps with their commands, and its coverage zooms', async 
 });
 
 // A failure whose reason is nowhere; a crosshair that only a pointer moves.
-test('a feed says why it failed, and a keyboard reads its charts', async () => {
+test('a feed shows why it failed, and its charts can be read with the keyboard', async () => {
   const { page } = await openScene('key-refused', '/feed/10/user-operations');
   await page.getByText('The explorer does not accept the API key.').first().waitFor();
   await page.getByText('The explorer refuses the API key (401).').first().waitFor();
@@ -217,7 +220,7 @@ test('a chart draws the only value that is known', async () => {
 });
 
 // Runs without the kill that ended them.
-test('runs of the day are beside what happened to the workers', async () => {
+test('runs of the day are listed with the events of workers', async () => {
   const { page } = await openScene('reading', '/runs');
   await page.getByText('145 runs, 0 failed').waitFor();
   expect(await page.locator('.timeline tbody tr').count()).toBe(7);
@@ -227,7 +230,7 @@ test('runs of the day are beside what happened to the workers', async () => {
 });
 
 // Words that break in their middle because another cell is long.
-test('a long reason does not break the words beside it', async () => {
+test('a long reason does not wrap the columns beside it', async () => {
   const { page, server } = await openScene('well', '/runs', {
     viewport: { width: 1_280, height: 900 },
   });
@@ -248,7 +251,7 @@ test('a long reason does not break the words beside it', async () => {
 });
 
 // An empty page, a chain that is a number, a share that is not of 100, a file without its token.
-test('Explore opens with a chart, and its answers can be saved', async () => {
+test('Explore opens with a chart, and its results can be saved', async () => {
   const { page } = await openScene('well', '/explore');
   await page.getByText('How many user operations are there a day?').waitFor();
   const legend = page.locator('.card:has(pre) .legend');
@@ -270,7 +273,7 @@ test('Explore opens with a chart, and its answers can be saved', async () => {
 });
 
 // A row that leads nowhere.
-test('a trace leads from a term to the page that brought it', async () => {
+test('a trace leads from a term to the response that contained it', async () => {
   const { page } = await openScene('well', '/trace');
   await page.getByLabel('Hash, address or height').fill(' 128400112 ');
   await page.keyboard.press('Enter');
@@ -282,7 +285,7 @@ test('a trace leads from a term to the page that brought it', async () => {
 });
 
 // A token that stays in the address, is needed again at each reload, or does not go with a file.
-test("the token in the address's fragment lets in, and nothing else", async () => {
+test('the page accepts only the token in the fragment of its URL', async () => {
   const token = 'a-token+of-thirty-characters-x';
   const { page, server } = await openScene('well', 'token=wrong', { token });
   await expect.poll(() => page.url()).toBe(server.url);
@@ -301,7 +304,7 @@ test("the token in the address's fragment lets in, and nothing else", async () =
 });
 
 // A font or a picture of another host; a page that grows.
-test('it loads four files of its own, less than 150 kB in all', async () => {
+test('the page loads four files from its own server, less than 150 kB in all', async () => {
   const { page, server } = await openScene('well');
   await page.waitForLoadState('networkidle');
   const loaded = await page.evaluate<string[]>(
@@ -315,7 +318,7 @@ test('it loads four files of its own, less than 150 kB in all', async () => {
 });
 
 // What only a pointer reaches.
-test('the keyboard skips to the content and reaches every link and command', async () => {
+test('the keyboard can skip to the content, and reaches every link and command', async () => {
   const { page } = await openScene('key-refused');
   await page.locator('.feeds').waitFor();
   await page.keyboard.press('Tab');

@@ -101,7 +101,7 @@ async function rowsOfWorkers({ query }: TestDatabase): Promise<number[]> {
   return rows.map((row) => row.rows);
 }
 
-test('a full table is spread, though that is killed, and then followed', async () => {
+test('a filled table is distributed after a killed attempt, and sync keeps it current', async () => {
   const database = await unspread();
   expect((await migrate(database)).code).toBe(0);
   const copy = await openCopy(chains, { seed: chainSeed, database, run: { operations } });
@@ -158,7 +158,7 @@ test(`a sync that is killed again and again copies all (seed ${seed})`, async ()
   expect(await killSyncs(seed)).toEqual({});
 });
 
-test('a start outlives a worker that is killed and comes back, and copies all', async () => {
+test('start survives a Citus worker that is killed and restarted, and copies every row', async () => {
   const cluster = inject('cluster');
   const [worker] = cluster.workers;
   if (worker === undefined) throw new Error('no worker');
@@ -181,7 +181,7 @@ test('a start outlives a worker that is killed and comes back, and copies all', 
   expect(await scene.faults()).toEqual({});
 });
 
-test('a page of one item is committed on all servers or on none: in two phases', async () => {
+test('a page of one item is committed in two phases, on all servers or on none', async () => {
   const database = await freshDatabase();
   const url = new URL(database.url);
   url.searchParams.set('options', '-c citus.log_remote_commands=on');

@@ -70,7 +70,7 @@ test('the metrics of docs/metrics.md are those of the code, with type, labels an
 
 const byName = ([a = '']: readonly string[], [b = '']: readonly string[]) => (a < b ? -1 : 1);
 
-test('neither the page nor the dashboard of workers names a metric that there is not', async () => {
+test('docs/metrics.md and the dashboard of workers name only metrics that exist', async () => {
   const names = new Set((await families()).map(([name]) => name));
   const suffix = /_(?:bucket|sum|count)$/u;
   const workers = readFileSync(

@@ -168,7 +168,7 @@ async function untilFailed(run: RunCommand, pool: Pool): Promise<void> {
   );
 }
 
-test('secrets are in no output, in no table and in no statement, whatever is run', async () => {
+test('no output, table or statement holds a secret, whatever command runs', async () => {
   const { database, cwd, log, run, ended } = await startWorld();
   const statements = watchStatements(database.pool);
   expect(await run(['init', '--chain', '10'])).toMatch(/: 0$/);
@@ -236,7 +236,7 @@ async function kept(pool: Pool): Promise<unknown> {
   return rows[0];
 }
 
-test('a simulated explorer prints nothing of the keys that requests bring', async () => {
+test('simulate prints no API key that a request contains', async () => {
   const { run, ended } = await startWorld();
   const simulate = ['simulate', '--port', '0', '--fault', '503=0.5', '--fault', 'redirect=0.5'];
   await run(simulate, {}, async (output) => {
@@ -254,7 +254,7 @@ test('a simulated explorer prints nothing of the keys that requests bring', asyn
   expect(ended.flatMap(leaksOf)).toEqual([]);
 });
 
-test('the search finds a secret in any column of any schema, and in a packed body', async () => {
+test('the search for secrets finds one in any column of any schema, and in a compressed body', async () => {
   const { pool } = await freshDatabase();
   await pool.query(`
     create table public.things (a jsonb, b bytea, c text[]);

@@ -94,13 +94,13 @@ const shares: Readonly<Record<string, string>> = { backfill: 'sync', repair: 'sy
 /** test/integration/sync/demo.test.ts; psql has stdout for itself. */
 const elsewhere = ['demo', 'db shell'];
 
-test('every command is called here', async () => {
+test('these tests call every command', async () => {
   expect([...Object.keys(shared), ...ofOwnPlace, ...elsewhere].toSorted()).toEqual(
     (await leaves()).toSorted(),
   );
 });
 
-test('every command has a document of its name, but db shell', async () => {
+test('every command but db shell has a JSON schema of its name', async () => {
   const named = (await leaves()).map((leaf) => leaf.replace(' ', '-'));
   const without = named.filter((name) => !schemas.has(shares[name] ?? name));
   expect(without).toEqual(['db-shell']);
@@ -179,7 +179,7 @@ const required: Readonly<Record<string, readonly string[]>> = {
 const wrongUse = { code: 2, reason: 'wrong-use' };
 
 describe('a failure with --json is a document of its own, and a message on stderr', () => {
-  test('every command: a flag that is none', async () => {
+  test('every command: an unknown flag', async () => {
     for (const leaf of await leaves()) {
       const args = [...leaf.split(' '), ...(required[leaf] ?? []), '--mistyped', '--json'];
       const { stdout, stderr } = await call(args);
@@ -200,7 +200,7 @@ describe('a failure with --json is a document of its own, and a message on stder
     }
   });
 
-  test('every command that reads the configuration: a file that is wrong', async () => {
+  test('every command that reads the configuration: an invalid file', async () => {
     const cwd = await configFolder({ explorer: { page_size: 'many' }, chainz: [] });
     const others = new Set(['demo', 'init', 'simulate', 'db shell']);
     for (const leaf of (await leaves()).filter((one) => !others.has(one))) {
@@ -222,7 +222,7 @@ describe('a failure with --json is a document of its own, and a message on stder
     }
   });
 
-  test('every command that needs a database: one that is not there, without its password', async () => {
+  test('every command that needs a database: an unreachable one, without its password', async () => {
     const url = 'postgres://somebody:s3cretly@127.0.0.1:1/none';
     const cwd = await configFolder(config);
     // start waits for a database, and db is of the embedded one.
@@ -265,7 +265,7 @@ describe('a failure with --json is a document of its own, and a message on stder
     expect(JSON.parse(stdout)).toMatchObject({ exit: wrongUse, errors: [error] });
   });
 
-  test('its hints name the command as it was called', async () => {
+  test('hints name the program as it was called', async () => {
     const { stdout } = await call(['query', '--json'], { program: 'npx explorer-etl' });
     expect(stdout).toContain('npx explorer-etl query --list');
   });
@@ -284,7 +284,7 @@ describe('a failure with --json is a document of its own, and a message on stder
     });
   });
 
-  test('behind -- it is no flag, and without it there is no document', async () => {
+  test('without --json, or with it after --, stdout is empty', async () => {
     expect((await call(['sync', '--mistyped', '--', '--json'])).stdout).toBe('');
     expect((await call(['sync', '--mistyped'], { cwd: await emptyFolder() })).stdout).toBe('');
   });

@@ -19,7 +19,7 @@ const slowLoading = `
     },
   });`;
 
-test('a SIGTERM while the program is loaded lets start end as at any other time', async () => {
+test('a SIGTERM while the program loads ends start cleanly', async () => {
   const { url } = await freshDatabase();
   const hook = join(await emptyFolder(), 'slow.mjs');
   await writeFile(hook, slowLoading);

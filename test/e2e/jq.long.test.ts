@@ -62,11 +62,11 @@ async function scene() {
   };
 }
 
-test('the page has a line for each of five jobs', () => {
+test('docs/json.md has a jq line for each of five tasks', () => {
   expect(oneLiners).toHaveLength(5);
 });
 
-test('alert where all is not well, what today cost, and rows that the last sync added', async () => {
+test('jq reads whether all feeds are current, the credits of today, and the rows that the last sync added', async () => {
   const { run, ask, number } = await scene();
   await run(['migrate']);
   expect(await ask(lineOf('.overall.state'))).toEqual({ answered: 'false', exitCode: 1 });
@@ -78,7 +78,7 @@ test('alert where all is not well, what today cost, and rows that the last sync 
   expect(await ask(lineOf('.credits'))).toEqual({ answered: String(spent), exitCode: 0 });
 });
 
-test('feeds that fail, with the class, and what is open, as commands', async () => {
+test('jq reads failing feeds with their class, and what is open as commands', async () => {
   const { run, ask } = await scene();
   await run(['sync'], { EXPLORER_API_KEY: 'wrong' });
   const { answered: failing } = await ask(lineOf('.failure'));

@@ -116,7 +116,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
-test('the package is no larger than it has to be', () => {
+test('the package stays within its size limit', () => {
   expect(packed.size).toBeLessThan(mostBytes.packed);
   expect(packed.unpackedSize).toBeLessThan(mostBytes.unpacked);
 });
@@ -224,7 +224,7 @@ test('the installed package serves the page, with all that the page loads, and m
   expect(child.exitCode).toBe(0);
 });
 
-test('an old Node says which one it needs, in one line', async () => {
+test('on an old Node, the program names the version that it needs, in one line', async () => {
   const child = spawn(process.execPath, ['--import', pretendOldNode, program, '--version'], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -61,7 +61,7 @@ const pages = async (pool: Pool) => {
 };
 
 describe.skipIf(installed === null)('behind PgBouncer (skipped where it is not installed)', () => {
-  test('in session mode migrate, sync, verify and start do all that they do', async () => {
+  test('in session mode, migrate, sync, verify and start work as without a pooler', async () => {
     const { pool, begin, run } = await openScene({ pool_mode: 'session', default_pool_size: 100 });
 
     const migrated = await Promise.all([run(['migrate']), run(['migrate']), run(['migrate'])]);
@@ -88,7 +88,7 @@ describe.skipIf(installed === null)('behind PgBouncer (skipped where it is not i
     await eventually('all locks to be free', async () => (await advisoryLocks(pool)) === 0);
   });
 
-  test('in transaction mode, what needs a session ends with 2 and says what to do', async () => {
+  test('in transaction mode, commands that need a session exit with 2 and say what to do', async () => {
     const { pool, run } = await openScene({ pool_mode: 'transaction' });
     expect((await run(['migrate'])).code).toBe(0);
     for (const args of [['sync'], ['start'], ['backfill']]) {
@@ -102,7 +102,7 @@ describe.skipIf(installed === null)('behind PgBouncer (skipped where it is not i
     expect(await advisoryLocks(pool)).toBe(0);
   });
 
-  test('a command that is killed leaves no lock, and another goes on at once', async () => {
+  test('a killed command leaves no lock, so the next one starts at once', async () => {
     const settings = { pool_mode: 'session', default_pool_size: 100 };
     const { pool, begin, run } = await openScene(settings, 20);
     const killedMigration = begin(['migrate']);

@@ -32,7 +32,7 @@ function largeQuery(database: TestDatabase) {
   return { child, ended };
 }
 
-test('an answer larger than memory reaches a slow reader whole', async () => {
+test('a result larger than memory reaches a slow reader whole', async () => {
   const database = await freshDatabase();
   const { child, ended } = largeQuery(database);
   await eventually('Postgres to wait for the reader', async () => {
@@ -53,7 +53,7 @@ test('an answer larger than memory reaches a slow reader whole', async () => {
   expect(await ended).toEqual([[0, null], '']);
 });
 
-test('a reader that has had enough, such as head, ends it quietly', async () => {
+test('query ends without an error if its reader stops, as head does', async () => {
   const database = await freshDatabase();
   const { child, ended } = largeQuery(database);
   await once(child.stdout, 'readable');

@@ -51,7 +51,7 @@ async function scene(chains: readonly object[]) {
   };
 }
 
-test('a feed that is gone from the configuration at a restart costs no more', async () => {
+test('a feed that is removed from the configuration costs nothing after a restart', async () => {
   const { pool, program, start, requestsOf, configure, untilRead } = await scene([small, large]);
   await untilRead(20);
   program.kill('SIGKILL');

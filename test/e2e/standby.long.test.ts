@@ -37,7 +37,7 @@ const config = {
   chains: [{ id: 10, name: 'optimism', operations }],
 };
 
-test('on a streaming standby reading commands work, and others name it', async () => {
+test('on a streaming standby, commands that read work, and others say that it is a standby', async () => {
   const simulator = await simulated({ seed: 3, chains: [chain] });
   const { primary, standbyUrl, untilReplayed } = await startPair();
   const cwd = await configFolder(config);

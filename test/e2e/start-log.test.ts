@@ -11,7 +11,7 @@ const operations = { 'user-operations': { parallel: 1 }, factories: {} };
 const openScene = (options: Partial<WorldOptions> = {}) =>
   openWorld({ seed: 5, chain, operations, explorer: { page_size: 10 }, ...options });
 
-test('each line of a start under a service manager is an event; failures are counted', async () => {
+test('under a service manager, start logs one event a line and counts repeated failures', async () => {
   let isBroken = true;
   let requested = 0;
   const { database, place } = await openScene({
@@ -68,7 +68,7 @@ test('each line of a start under a service manager is an event; failures are cou
   );
 });
 
-test('a key that is refused is one short line, however many feeds it stops; that it works again is another', async () => {
+test('a refused key is one log line, however many feeds it stops, and its recovery is another', async () => {
   let isRefused = true;
   const { database, place } = await openScene({
     faults: () => (isRefused ? statusFaults['401'] : null),
@@ -117,7 +117,7 @@ test('a key that is refused is one short line, however many feeds it stops; that
   expect(program.stderr).not.toContain('feed.recovered');
 });
 
-test('a start that cannot begin says why in a line for programs, and in a sentence for people', async () => {
+test('a start that cannot begin logs why as an event, and prints it as a sentence on a terminal', async () => {
   const { place } = await openScene();
   const environment = { ...place, cwd: await configFolder({ chains: [] }) };
   const [forPrograms, forPeople] = await Promise.all(
@@ -133,7 +133,7 @@ test('a start that cannot begin says why in a line for programs, and in a senten
   expect(forPeople).toMatch(/^explorer-etl: no chain to copy.*\n$/u);
 });
 
-test('items that differ in many ways are one line a feed, and rows that came another', async () => {
+test('the schema drift of a feed is one log line, and its new rows are another', async () => {
   const renamed = alterPage(({ items, ...page }, { pathname }) => ({
     ...page,
     items: items.map((item, index) => ({ ...item, [`new_${pathname.length}_${index % 3}`]: 1 })),

@@ -90,7 +90,7 @@ const untilGone = (pool: Pool, worker: string) =>
     return rows.length === 0;
   });
 
-test('two workers share the feeds, and each can be stopped while the other goes on', async () => {
+test('two workers share the feeds, and each can be stopped while the other continues', async () => {
   // Five chains have 15 feeds, more than the 8 that one worker takes at once.
   const chains = [1, 2, 3, 4, 5].map(chainOf);
   const { pool, startWorker } = await openScene(chains);
@@ -115,7 +115,7 @@ test('two workers share the feeds, and each can be stopped while the other goes 
 });
 
 test.each(['SIGTERM', 'SIGKILL'] as const)(
-  'the feeds of a worker that %s ends go on in the other',
+  'the other worker continues the feeds of a worker that %s ends',
   async (signal) => {
     const { pool, first, held } = await openShared();
     first.kill(signal);

@@ -56,7 +56,7 @@ async function scene(latencyMs: number) {
   return { start, run, status, untilRead };
 }
 
-test('lanes, lag, coverage, what is left and when it ends, while it runs', async () => {
+test('during a sync, status shows lanes, lag, coverage, requests left and the expected end', async () => {
   const { start, status, untilRead } = await scene(50);
   start('start');
   await untilRead(20);
@@ -72,7 +72,7 @@ test('lanes, lag, coverage, what is left and when it ends, while it runs', async
   expect(report?.left.ends_in_s).toBeGreaterThan(0);
 });
 
-test('a feed whose answer comes a byte a second says that it waits, and asks again soon', async () => {
+test('a feed whose response comes one byte a second is shown as waiting, and is soon retried', async () => {
   const faults = () => openFault('byte-a-second');
   const { place, simulator } = await openWorld({
     seed: 6,
@@ -96,7 +96,7 @@ test('a feed whose answer comes a byte a second says that it waits, and asks aga
   await eventually('another request', async () => simulator.requests > 1);
 });
 
-test('it is one screen, before and after', async () => {
+test('status fits one screen, before and after a sync', async () => {
   const { run } = await scene(0);
   expect((await run('status')).stdout).toBe(
     '● stopped: Nothing is stored yet.\n  no worker\n\n    explorer-etl sync\n',

@@ -35,7 +35,7 @@ async function call(...args: readonly string[]): Promise<string> {
 }
 
 test.each([['status'], ['verify'], ['quarantine', 'list']])(
-  '%s %s escapes what pages said',
+  '%s %s escapes control characters from the explorer',
   async (...args) => {
     const output = await call(...args);
     expect(output).toContain(escaped);
@@ -48,11 +48,14 @@ test.each([
   ['status', '--json'],
   ['verify', '--json'],
   ['quarantine', 'list', '--json'],
-])('it is escaped too, and means the same: %s %s %s', async (...args) => {
-  const output = await call(...args);
-  expect(output.split('\n').filter((line) => harmful.test(line))).toEqual([]);
-  expect(stringsOf(JSON.parse(output)).some((text) => text.includes(hostile))).toBe(true);
-});
+])(
+  '%s %s %s escapes control characters from the explorer, and keeps their meaning',
+  async (...args) => {
+    const output = await call(...args);
+    expect(output.split('\n').filter((line) => harmful.test(line))).toEqual([]);
+    expect(stringsOf(JSON.parse(output)).some((text) => text.includes(hostile))).toBe(true);
+  },
+);
 
 function stringsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];

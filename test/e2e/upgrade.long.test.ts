@@ -108,7 +108,7 @@ async function expectRefused(program: Child): Promise<void> {
   );
 }
 
-test('a newer version migrates under two workers of the older one, which end; it goes on and loses nothing', async () => {
+test('a newer version migrates while two older workers run: they stop, it continues, and no row is lost', async () => {
   const { pool, older, newer } = await openScene();
   const before = [older('start'), older('start')];
   await untilWorking(pool);

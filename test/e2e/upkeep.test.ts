@@ -27,7 +27,7 @@ const count = async () => {
   return rows[0]?.count ?? 0;
 };
 
-test('replay restores what rows lack, and says what it did', async () => {
+test('replay restores missing values, and says what it did', async () => {
   await database.query('update explorer.user_operations set fee = null');
   const { code, stdout } = await call('replay', '--quiet', '--operation', 'user-operations');
   expect(stdout).toMatch(
@@ -39,14 +39,14 @@ test('replay restores what rows lack, and says what it did', async () => {
   expect((await call('replay', '--chain', '11')).stdout).toMatch(/^No archived pages/u);
 });
 
-test('replay that is interrupted ends with 130', async () => {
+test('replay exits with 130 if it is interrupted', async () => {
   const signal = AbortSignal.abort(new Error('SIGINT'));
   const env = { DATABASE_URL: database.url };
   expect(await run(['replay'], { env, cwd: '/', signal })).toMatchObject({ code: 130 });
 });
 
 describe('quarantine', () => {
-  test('list shows a table, and with --json the whole of each item', async () => {
+  test('list prints a table, and with --json each item in full', async () => {
     const { code, stdout } = await call('quarantine', 'list', '--operation', 'user-operations');
     expect(stdout).toMatch(/10\/user-operations.*hash: Invalid input/);
     expect(code).toBe(0);
@@ -66,13 +66,13 @@ describe('quarantine', () => {
     });
   });
 
-  test('retry ends with 1 while something still cannot be read', async () => {
+  test('retry exits with 1 if an item still cannot be read', async () => {
     const { code, stdout } = await call('quarantine', 'retry', '--chain', 'optimism');
     expect(stdout).toMatch(/^0 became rows, \d+ stay in quarantine\.\n {2}\d+ of 10\//);
     expect(code).toBe(1);
   });
 
-  test('drop asks which one', async () => {
+  test('drop requires a choice of items', async () => {
     const before = await count();
     const { code, stderr } = await call('quarantine', 'drop');
     expect([code, stderr]).toEqual([2, expect.stringContaining('or --all')]);
@@ -86,7 +86,7 @@ describe('quarantine', () => {
   });
 });
 
-test('migrate --roles says what it granted', async () => {
+test('migrate --roles prints what it granted', async () => {
   await prepareDatabase(opened(database));
   const { code, stdout } = await call('migrate', '--roles');
   expect(stdout).toContain(

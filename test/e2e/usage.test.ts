@@ -76,7 +76,7 @@ describe('wrong use ends with exit code 2 and one message', () => {
     expectOneMessage(ended, message, ended.stderr.includes('\n(Did you mean') ? 2 : 1);
   });
 
-  test('a command that is no command leads to the nearest one', async () => {
+  test('an unknown command suggests the nearest one', async () => {
     expectOneMessage(await command(['snyc']), /unknown command 'snyc'\n\(Did you mean sync\?\)/, 2);
   });
 
@@ -85,14 +85,14 @@ describe('wrong use ends with exit code 2 and one message', () => {
     expectOneMessage(await command(args), /EXPLORER_API_KEY is not set: put your API key there/);
   });
 
-  test('no command at all shows what there is', async () => {
+  test('without a command, the help lists all of them', async () => {
     const { code, stderr, stdout } = await command([]);
     expect(stderr).toContain('Mirror:');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 });
 
-describe('a wrong database ends with exit code 2 and without its password', () => {
+describe('a wrong database ends with exit code 2, and its password is not printed', () => {
   const missing = () => new URL('/no_such_database', inject('databaseServer').url).href;
 
   test.each<[url: () => string, message: RegExp]>([
@@ -108,7 +108,7 @@ describe('a wrong database ends with exit code 2 and without its password', () =
   });
 });
 
-test('init writes over no file', async () => {
+test('init never overwrites a file', async () => {
   const cwd = await emptyFolder();
   await writeFile(join(cwd, 'explorer-etl.yaml'), 'mine\n');
   expectOneMessage(await command(['init'], { cwd }), /explorer-etl\.yaml exists already/);
@@ -126,7 +126,7 @@ test('init writes a file that check accepts', async () => {
   expect(checked.code).toBe(0);
 });
 
-test('init takes names of chains, each once, and says which it does not know', async () => {
+test('init takes each chain once, by name or number, and names those that it does not know', async () => {
   const cwd = await emptyFolder();
   const chains = ['optimism', '10', 'World Chain', '999999'].flatMap((one) => ['--chain', one]);
   const ended = await call(['init', ...chains, '--json'], { cwd });
@@ -184,7 +184,7 @@ describe('help', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
-  test('of a command is the same by help, and says where the flags of all commands are', async () => {
+  test('of a command is the same by --help and by help, and says where the flags of all commands are', async () => {
     const { stdout } = await call(['help', 'db', 'url']);
     expect(await call(['db', 'url', '--help'])).toMatchObject({ stdout, code: 0 });
     expect(stdout).toContain('--demo');

@@ -6,7 +6,7 @@ const first = 13;
 const stories = 108;
 
 test(
-  'in a hundred stories more, what verify calls complete is true, and all is well when the service is honest again',
+  'in a hundred more stories, verify calls nothing complete that is not, and every feed recovers with the service',
   { timeout: boundMs(stories) },
   () => expectWellFrom(first, stories),
 );

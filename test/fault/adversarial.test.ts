@@ -5,7 +5,7 @@ import { boundMs, expectWellFrom } from './adversarial.ts';
 const { STORIES: stories = '12', STORY_SEED: first = '1' } = process.env;
 
 test(
-  'whatever a service lies, what verify calls complete is true, and all is well when it is honest again',
+  'whatever false answers a service gives, verify calls nothing complete that is not, and every feed recovers with the service',
   { timeout: boundMs(Number(stories)) },
   () => expectWellFrom(Number(first), Number(stories)),
 );

@@ -97,7 +97,7 @@ async function openScene() {
   return { world, requests };
 }
 
-test('each answer that is no page stops what it should, loses nothing, and is over when it ends', async () => {
+test('each kind of response that is not a page stops what its class says, loses no row, and ends with its cause', async () => {
   const { world, requests } = await openScene();
   const shown = { timeout: hangMs, interval: 100 };
   const expected = Object.fromEntries(names.map((name) => [name, cases[name]?.state]));

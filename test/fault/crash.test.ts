@@ -23,7 +23,7 @@ async function openScene() {
   return { server, pool, first, second, run: await beginRun(first, lane, {}) };
 }
 
-test('a page that a crash took back is read again, and who remembers it is fenced', async () => {
+test('a page that a crash rolled back is requested again, and a worker that remembers it is fenced', async () => {
   const { server, pool, first, second, run } = await openScene();
   const logged = async () => {
     const { rows } = await pool.query<{ pages: number; revision: number; incarnation: string }>(`
@@ -63,7 +63,7 @@ test('a page that a crash took back is read again, and who remembers it is fence
   expect(await ledgerFaults(pool, 'under-way')).toEqual({});
 });
 
-test('the end of a walk outlasts a crash, and all pages before it', async () => {
+test('the end of a walk survives a crash, with all pages before it', async () => {
   const { server, pool, first, run } = await openScene();
   const held = await claim(first, run);
   if (held === null) throw new Error('no walk to claim');

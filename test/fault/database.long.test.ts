@@ -37,7 +37,7 @@ async function logSays(scene: DatabaseScene, text: string) {
   await eventually(`the log to say ${text}`, async () => scene.log().includes(text));
 }
 
-test('connections that are cut again and again are opened again', async () => {
+test('a sync survives connections that are cut repeatedly', async () => {
   const scene = await openScene();
   for (let cut = 0; cut < 15; cut += 1) {
     await eventually('connections', async () => scene.proxy.connections > 3);
@@ -48,7 +48,7 @@ test('connections that are cut again and again are opened again', async () => {
   await expectWhole(scene);
 });
 
-test('a transaction whose connection is cut in its middle leaves nothing', async () => {
+test('a transaction whose connection is cut leaves nothing', async () => {
   const scene = await openScene();
   const holder = await scene.database.pool.connect();
   await holder.query('begin');
@@ -68,7 +68,7 @@ test('a transaction whose connection is cut in its middle leaves nothing', async
   await expectWhole(scene);
 });
 
-test('connections that swallow all are given up, on both sides', async () => {
+test('connections that stop answering are closed on both sides', async () => {
   const scene = await openScene(shortTimeouts);
   scene.proxy.set('swallow');
   await eventually('the server to end the silent session of locks', async () => {
@@ -85,7 +85,7 @@ test('connections that swallow all are given up, on both sides', async () => {
   await expectWhole(scene);
 });
 
-test('a database that refuses connections is waited for', async () => {
+test('a worker waits for a database that refuses connections', async () => {
   const scene = await openScene();
   scene.proxy.set('refuse');
   scene.proxy.cutAll();
@@ -102,23 +102,26 @@ test('a database that refuses connections is waited for', async () => {
  */
 const endsRequested = 1;
 
-test.each(['40001', '40P01'])('a page that meets %s is written at once again', async (state) => {
-  const scene = await openScene();
-  await failInserts(scene, { state, condition: '<= 4' });
+test.each(['40001', '40P01'])(
+  'a page whose commit fails with %s is committed again at once, without a new request',
+  async (state) => {
+    const scene = await openScene();
+    await failInserts(scene, { state, condition: '<= 4' });
 
-  await expectWhole(scene);
+    await expectWhole(scene);
 
-  const rows = await scene.database.query(`
+    const rows = await scene.database.query(`
     select last_value as attempts, (
       select count(*)::int from etl.pages where feed = '10/user-operations'
     ) as pages
     from public.attempts`);
-  expect(Number(rows[0]?.attempts)).toBeGreaterThan(4);
-  // No page was read again for it.
-  expect(scene.simulator.counts['user-operations']).toBe((rows[0]?.pages ?? 0) + endsRequested);
-});
+    expect(Number(rows[0]?.attempts)).toBeGreaterThan(4);
+    // No page was read again for it.
+    expect(scene.simulator.counts['user-operations']).toBe((rows[0]?.pages ?? 0) + endsRequested);
+  },
+);
 
-test('a feed whose disk is full rests, and goes on when there is room', async () => {
+test('a feed waits while the disk is full, and continues once space is free', async () => {
   const scene = await openScene();
   await failInserts(scene, { state: '53100', condition: '> 0' });
   await logSays(scene, '(53100)');
@@ -128,7 +131,7 @@ test('a feed whose disk is full rests, and goes on when there is room', async ()
   await expectWhole(scene);
 });
 
-test('a statement that waits too long is ended, and its feed goes on later', async () => {
+test('a statement that waits too long is cancelled, and its feed continues later', async () => {
   const scene = await openScene(shortTimeouts);
   const holder = await scene.database.pool.connect();
   await holder.query('begin');
@@ -141,7 +144,7 @@ test('a statement that waits too long is ended, and its feed goes on later', asy
   await expectWhole(scene);
 });
 
-test('a server whose connections are all taken is waited for', async () => {
+test('a worker waits for a server that has no connection left', async () => {
   const { url } = await ownServer({ max_connections: '45' });
   const scene = await openDatabaseScene(databaseAt(url));
   const taken: Client[] = [];
@@ -162,7 +165,7 @@ test('a server whose connections are all taken is waited for', async () => {
   await expectWhole(scene);
 });
 
-test('a Postgres that is killed in the middle of a transaction and started again', async () => {
+test('a sync survives a Postgres that is killed in the middle of a transaction and restarted', async () => {
   const server = await ownServer({});
   const scene = await openDatabaseScene(databaseAt(server.url));
   const holder = await scene.database.pool.connect();

@@ -60,7 +60,7 @@ async function openScene(
 }
 
 test.each(['user-operations', 'optimism-batch-blocks', 'factories'])(
-  'every hostile answer there is, to %s of a chain each, in one process',
+  'one process survives every hostile response to %s',
   async (operation) => {
     const names = faultNames.filter((name) => !(name in statusFaults));
     const { sync } = await openScene(names, { operations: [operation], timeouts: shortTimeouts });
@@ -76,7 +76,7 @@ test.each<[FaultName, RegExp]>([
   ['gzip-bomb', /the body exceeds/u],
   ['body-of-100-mb', /the body exceeds/u],
   ['endless-headers', /HEADERS_OVERFLOW/u],
-])('%s is given up before it fills the memory, and nothing is stored', async (name, reason) => {
+])('%s is abandoned before it fills the memory, and nothing is stored', async (name, reason) => {
   const { pool, sync } = await openScene([name]);
   const { states, reasons, grownBytes } = await sync();
   expect(states).toEqual(['interrupted']);
@@ -85,7 +85,7 @@ test.each<[FaultName, RegExp]>([
   expect((await pool.query('select from explorer.user_operations')).rowCount).toBe(0);
 });
 
-test('a page of ten thousand items is stored whole within the memory of any other', async () => {
+test('a page of ten thousand items is stored whole, within the usual memory', async () => {
   const { pool, chain, sync } = await openScene(['page-of-10000']);
   const { states, grownBytes } = await sync();
   expect(states).toEqual(['finished']);
@@ -96,7 +96,7 @@ test('a page of ten thousand items is stored whole within the memory of any othe
   expect(await differences(pool, seed, chain, scope)).toEqual({});
 });
 
-test('pages with two megabytes of text in one item, one after the other, do not pile up', async () => {
+test('memory stays flat over pages with two megabytes of text in one item', async () => {
   const { pool, chain, sync } = await openScene(['string-of-1-mb']);
   const { states, grownBytes } = await sync();
   expect(states).toEqual(['finished']);

@@ -214,7 +214,7 @@ test.each<{ expected: Partial<Record<OperationName, ExpectedByFault>>; neighbour
     expected: { 'optimism-batch-blocks': blocks, factories },
     neighbour: 'user-operations',
   },
-])('hostile answers beside $neighbour do no harm', async ({ expected, neighbour }) => {
+])('hostile responses to one feed do not harm $neighbour', async ({ expected, neighbour }) => {
   const struck = Object.keys(expected) as OperationName[];
   const { world, elsewhere } = await openScene(struck, neighbour);
 

@@ -29,7 +29,7 @@ const chain: SimulatedChain = {
   motion: { operationsPerMinute: 4, blockSeconds: 12 },
 };
 
-test('a backfill of hours never keeps the live lanes from being current', async () => {
+test('live lanes stay current during a backfill of hours', async () => {
   const world = await openDrivenWorld({
     seed,
     chain,

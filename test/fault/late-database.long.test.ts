@@ -23,7 +23,7 @@ async function startRefused(args: readonly string[]) {
   return { proxy, pool: database.pool, program, untilTold };
 }
 
-test('a start that finds no database waits, and works when it is there', async () => {
+test('start waits for an unreachable database, and works once it answers', async () => {
   const { proxy, pool, program, untilTold } = await startRefused(['start', '--log-level', 'debug']);
   await untilTold(2);
   proxy.set('open');
@@ -35,7 +35,7 @@ test('a start that finds no database waits, and works when it is there', async (
   expect(await program.ended()).toEqual({ code: 0, signal: null });
 });
 
-test('a start whose database goes away while it is prepared waits too', async () => {
+test('start waits if the database is lost during the migration', async () => {
   const { proxy, pool, program, untilTold } = await startRefused(['start', '--log-level', 'debug']);
   const other = await pool.connect();
   onTestFinished(() => other.release(true));
@@ -64,7 +64,7 @@ test('a start whose database goes away while it is prepared waits too', async ()
   expect(await program.ended()).toEqual({ code: 0, signal: null });
 });
 
-test('a start that waits for its database can be stopped', async () => {
+test('start can be stopped while it waits for the database', async () => {
   const { program, untilTold } = await startRefused(['start', '--log-level', 'debug']);
   await untilTold(2);
   program.kill('SIGTERM');
@@ -74,7 +74,7 @@ test('a start that waits for its database can be stopped', async () => {
 test.each([
   { args: ['start'], code: 0 },
   { args: ['migrate'], code: 130 },
-])('$args.0 that waits for the lock of another says whose, and can be stopped', async (command) => {
+])('$args.0 names the session whose lock it waits for, and can be stopped', async (command) => {
   const { url, pool } = await freshDatabase();
   const other = await pool.connect();
   onTestFinished(() => other.release(true));
@@ -96,7 +96,7 @@ test.each([
   expect(lines).toHaveLength(1);
 });
 
-test('a start whose database does not exist ends at once', async () => {
+test('start exits at once if its database does not exist', async () => {
   const { url } = await freshDatabase();
   const databaseUrl = urlOfDatabase(url, 'no_such_database');
   const cwd = await configFolder(config);
@@ -107,7 +107,7 @@ test('a start whose database does not exist ends at once', async () => {
   expect(program.stderr).not.toContain('database.away');
 });
 
-test('other commands do not wait', async () => {
+test('other commands do not wait for an unreachable database', async () => {
   const { program } = await startRefused(['sync']);
   expect(await program.ended()).toEqual({ code: 2, signal: null });
   expect(program.stderr).not.toContain('database.away');

@@ -75,7 +75,7 @@ async function openScene() {
   return { ...world, pool, pace, crew, untilHeld, takeOver };
 }
 
-test('a lane goes on in time without its worker, and one that wakes up writes nothing', async () => {
+test('another worker continues a lane in time, and the paused worker writes nothing when it resumes', async () => {
   const { pool, seed, chain, pace, crew, untilHeld, takeOver } = await openScene();
   const killsMs: number[] = [];
   const stopsMs: number[] = [];

@@ -93,25 +93,28 @@ const settings: Readonly<Record<string, object>> = {
 test.each([
   { days: 2, workers: 1, kills: 0 },
   { days: 7, workers: 2, kills: 30 },
-])('a week of all that moves is followed exactly: %o', async ({ days, workers, kills }) => {
-  const endMs = Math.min(days, Number(daysText)) * 24 * hourMs;
-  const world = await openDrivenWorld({
-    seed,
-    chain,
-    operations: Object.fromEntries(lists.map((list) => [list, settings[list] ?? {}])),
-    explorer: { page_size: 50 },
-    workers,
-    repeat: `WEEK_SEED=${seed} npm run test:long -- week -t "workers: ${workers}"`,
-  });
-  const rankings = rankedLists.map((list) => new RankingModel(list));
-  const killer = createKiller(world, kills, endMs);
-  const runsMs = await liveWeek(world, rankings, killer, endMs);
+])(
+  'a week of new, late, changed and removed items is mirrored exactly: %o',
+  async ({ days, workers, kills }) => {
+    const endMs = Math.min(days, Number(daysText)) * 24 * hourMs;
+    const world = await openDrivenWorld({
+      seed,
+      chain,
+      operations: Object.fromEntries(lists.map((list) => [list, settings[list] ?? {}])),
+      explorer: { page_size: 50 },
+      workers,
+      repeat: `WEEK_SEED=${seed} npm run test:long -- week -t "workers: ${workers}"`,
+    });
+    const rankings = rankedLists.map((list) => new RankingModel(list));
+    const killer = createKiller(world, kills, endMs);
+    const runsMs = await liveWeek(world, rankings, killer, endMs);
 
-  await reportWeek(world, runsMs, killer.kills);
-  // A run that is done before its moment comes, as by a late killer, is not killed in.
-  expect(killer.kills).toBeGreaterThanOrEqual(kills / 2);
-  await expectTrue(world, rankings);
-});
+    await reportWeek(world, runsMs, killer.kills);
+    // A run that is done before its moment comes, as by a late killer, is not killed in.
+    expect(killer.kills).toBeGreaterThanOrEqual(kills / 2);
+    await expectTrue(world, rankings);
+  },
+);
 
 /**
  * All runs in their time, each at rest before the clock moves on. At its end a person asks for what

@@ -73,7 +73,7 @@ test('a worker whose walk was taken over is fenced and writes nothing', async ()
   expect(rows).toEqual([{ revision, pages: 0, quarantined: 0, operations: 0, addresses: 0 }]);
 });
 
-test('a worker that is taken over on its way is fenced, and the other ends the walk', async () => {
+test('a worker whose walk is taken over midway is fenced, and the other worker ends the walk', async () => {
   const { database, first, second } = await openScene();
   const run = await beginRun(first, lane('user-operations'), {});
   const stale = await mustClaim(first, run);
@@ -111,7 +111,7 @@ const turns = fc.array(fc.record({ pages: fc.integer({ min: 1, max: 12 }), rest:
   maxLength: 6,
 });
 
-test('workers that keep taking a walk from each other leave what one alone leaves', async () => {
+test('workers that keep taking a walk from each other store the same rows as one worker', async () => {
   const contention = fc.record({ operation: fc.constantFrom(...lists), a: turns, b: turns });
   await fc.assert(
     fc.asyncProperty(contention, async ({ operation, a, b }) => {

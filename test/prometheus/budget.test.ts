@@ -1,7 +1,7 @@
 import { test } from 'vitest';
 import { openAlertWorld } from './world.ts';
 
-test('credits that end before midnight', async () => {
+test('an alert fires if the credits end before midnight', async () => {
   const { setLimits, expectFiring, expectResolved } = await openAlertWorld({
     chain: { userOperations: 100_000 },
     explorer: { requests_per_second: 2 },
@@ -12,7 +12,7 @@ test('credits that end before midnight', async () => {
   await expectResolved('ExplorerEtlCreditsEndEarly');
 });
 
-test('an archive that is larger than the rule allows', async () => {
+test('an alert fires if the archive exceeds its limit', async () => {
   const { pool, expectFiring, expectResolved } = await openAlertWorld({
     explorer: { archive: 'all' },
   });

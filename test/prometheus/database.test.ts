@@ -1,7 +1,7 @@
 import { test } from 'vitest';
 import { openAlertWorld } from './world.ts';
 
-test('a database that is away, and a process that is gone', async () => {
+test('alerts fire for an unreachable database, and for a process that has ended', async () => {
   const { proxy, server, expectFiring, expectHealthy } = await openAlertWorld();
   await expectHealthy();
   proxy.set('refuse');

@@ -1,7 +1,7 @@
 import { test } from 'vitest';
 import { openAlertWorld } from './world.ts';
 
-test('an explorer that is out, and one that throttles', async () => {
+test('alerts fire for an unreachable explorer, and for one that throttles', async () => {
   const { setFault, expectFiring, expectHealthy } = await openAlertWorld();
   await expectHealthy();
   setFault('503');
@@ -15,7 +15,7 @@ test('an explorer that is out, and one that throttles', async () => {
   await expectHealthy();
 });
 
-test('an explorer that was out from the first request on', async () => {
+test('an alert fires if the explorer was unreachable from the first request on', async () => {
   const { setFault, expectFiring, expectHealthy } = await openAlertWorld({ fault: '503' });
   await expectFiring('ExplorerEtlFeedFails');
   setFault(null);

@@ -13,7 +13,7 @@ const nameless = alterPage(({ items, ...rest }) => ({
 /** New operations with each poll. */
 const motion = { operationsPerMinute: 60 };
 
-test('items that cannot become rows, one more with each poll', async () => {
+test('an alert fires if each poll adds an item to quarantine', async () => {
   const { setFault, expectFiring, expectQuiet, expectHealthy } = await openAlertWorld({
     motion,
   });
@@ -24,7 +24,7 @@ test('items that cannot become rows, one more with each poll', async () => {
   await expectQuiet();
 });
 
-test('a list that is served out of order', async () => {
+test('an alert fires if a list is out of order', async () => {
   const { setFault, expectFiring, expectHealthy } = await openAlertWorld({ motion });
   await expectHealthy();
   setFault('wrong-order');

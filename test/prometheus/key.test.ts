@@ -1,7 +1,7 @@
 import { test } from 'vitest';
 import { openAlertWorld } from './world.ts';
 
-test('a key that is refused, and is taken again', async () => {
+test('an alert fires while the key is refused', async () => {
   const { setFault, expectFiring, expectHealthy } = await openAlertWorld();
   await expectHealthy();
   setFault('401');

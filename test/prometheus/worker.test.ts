@@ -1,7 +1,7 @@
 import { test } from 'vitest';
 import { openAlertWorld } from './world.ts';
 
-test('no worker runs, and one runs again', async () => {
+test('an alert fires while no worker runs', async () => {
   const { start, expectFiring, expectHealthy } = await openAlertWorld({ serving: 'open' });
   const worker = start(['start']);
   await expectHealthy();

@@ -16,7 +16,7 @@ test.each([
   expect(withSettings(url, { jit: 'off' })).toBe(wanted);
 });
 
-test('the sessions of a URL are named, also where it names a socket', () => {
+test('the sessions of a URL have a name, even if it names a socket', () => {
   expect(withName('postgres://u:p@/d?host=/run/pg', 'a worker')).toBe(
     'postgres://u:p@nowhere.invalid/d?host=%2Frun%2Fpg&application_name=a+worker',
   );

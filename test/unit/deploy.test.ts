@@ -142,7 +142,7 @@ test('each file of a secret is where it is put', () => {
   expect(secretsOf['systemd']).toEqual(credentials.map(({ groups }) => `%d/${groups!['name']}`));
 });
 
-test('images and actions are pinned by what they are, not by what they are called', () => {
+test('images are pinned by digest, and actions by commit', () => {
   const images = Object.values(compose.services).flatMap(({ image }) => image ?? []);
   expect(images).toHaveLength(3);
   for (const image of images) expect(image).toMatch(digest);
@@ -192,7 +192,7 @@ test('no probe restarts a pod, or takes it away, because data is late or a key i
   }
 });
 
-test('what selects the pods selects those, and no others of the namespace', () => {
+test("selectors match the program's pods, and no others of the namespace", () => {
   const label = { 'app.kubernetes.io/name': 'explorer-etl' };
   const folder = 'deploy/kubernetes/base';
   const matching = z.object({ matchLabels: z.record(z.string(), z.string()) });
@@ -206,7 +206,7 @@ test('what selects the pods selects those, and no others of the namespace', () =
   );
 });
 
-test('what compose mounts is there, and Prometheus calls it as the alerts do', () => {
+test('files that compose mounts exist, and its Prometheus job has the name that the alerts use', () => {
   const mounted = Object.values(compose.services)
     .flatMap(({ volumes }) => volumes)
     .filter((volume) => volume.startsWith('./'))

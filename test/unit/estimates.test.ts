@@ -18,16 +18,16 @@ const whole = { ...poll, overlapMs: 30_000, since: null, resweep: [], parallel: 
 const estimate = (facts: Parameters<typeof newestFirst.estimate>[0], settings: object = {}) =>
   newestFirst.estimate(facts, { ...whole, ...settings }, how);
 
-describe('what is left of a list', () => {
-  test('that was never read is a page at least', () => {
+describe('the estimate for a list', () => {
+  test('that was never read is at least a page', () => {
     expect(estimate(null).history).toEqual({ least: 1, likely: null, most: null });
   });
 
-  test('whose start nobody knows is a range down to a page', () => {
+  test('whose start is unknown is a range from one page up', () => {
     expect(estimate(list).history).toEqual({ least: 1, likely: null, most: 10_001 });
   });
 
-  test('with a start is no range, nor are gaps between what was read', () => {
+  test('with a start, or for gaps between pages, is exact', () => {
     const since = new Date(Date.UTC(2026, 0, 1) - 1_000 * 2_000).toISOString();
     expect(estimate(list, { since }).history).toEqual({ least: 11, likely: 11, most: 11 });
     const gaps = [1, 2].map((at) => ({
@@ -40,12 +40,12 @@ describe('what is left of a list', () => {
     expect([least, most]).toEqual([3, 3]);
   });
 
-  test('that is covered is nothing', () => {
+  test('that is covered is zero', () => {
     expect(estimate({ ...list, gaps: [] }).history).toEqual(none);
   });
 });
 
-test('a day of a list that was never read takes its polls at least', () => {
+test('a day of a list that was never read costs at least its polls', () => {
   expect(estimate(null).upkeep).toMatchObject({ least: 144, most: null });
   expect(estimate(list).upkeep).toMatchObject({ least: 144, likely: 144 });
 });
@@ -62,8 +62,8 @@ const batches = {
 const estimateBatches = (facts: typeof batches | null, settings: object = {}) =>
   numbered.estimate(facts, { ...wanted, ...settings }, how);
 
-describe('what is left of batches', () => {
-  test('is not known before the newest was searched, unless the range has an end', () => {
+describe('the estimate for batches', () => {
+  test('is unknown before the newest is found, unless the range has an end', () => {
     expect(estimateBatches(null).history).toMatchObject({ most: null });
     expect(estimateBatches(null, { toBatch: 10 }).history).toEqual({
       least: 30,
@@ -72,7 +72,7 @@ describe('what is left of batches', () => {
     });
   });
 
-  test('goes by those that were read', () => {
+  test('follows from those that were read', () => {
     expect(estimateBatches(batches).history).toEqual({ least: 4491, likely: 4491, most: 4491 });
   });
 });

@@ -12,33 +12,33 @@ test.each([
   '-1e-400',
   '1.00000000000000000001',
   '115792089237316195423570985008687907853269984665640564039457584007913129639935',
-])('%s keeps its digits, wherever it stands', (number) => {
+])('%s keeps its digits at any place in a document', (number) => {
   const text = `{"a":${number},"b":[1,${number},{"c":${number}}]}`;
   expect(again(text)).toBe(text);
   expect(again(text.replaceAll(',', ' ,\n ').replaceAll(':', ' : '))).toBe(text);
 });
 
 test.each(['1', '-7', '0.5', '67.04523159861733', '1e21', '1E5', '356.0', '1.50e+2', '0e0'])(
-  '%s is the double that it says',
+  '%s is parsed as a double',
   (number) => {
     const { a } = parseExactly(`{"a":${number},"long":9007199254740993}`) as { a: unknown };
     expect(a).toBe(Number(number));
   },
 );
 
-test('what looks like a number in a text is text', () => {
+test('digits within a string are left alone', () => {
   const text = '{"note":"a:9007199254740993, [1e400]","n":1}';
   expect(parseExactly(text)).toEqual({ note: 'a:9007199254740993, [1e400]', n: 1 });
 });
 
 test.each(['1e100000', `1${'0'.repeat(2_000)}1`, '1e-5000'])(
-  'a number as long as %s is kept as its text',
+  'a number as long as %s is kept as text',
   (number) => {
     expect(parseExactly(`[${number}]`)).toEqual([number]);
   },
 );
 
-test('nesting without end costs the digits, not the page', () => {
+test('endless nesting loses the digits, not the page', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   expect(parseExactly(`{"a":1e400,"deep":${deep}}`)).toHaveProperty('a', Infinity);
 });

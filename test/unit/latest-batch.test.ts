@@ -43,7 +43,7 @@ test('an empty numbering has no latest batch', () => {
   expect(search(1, () => false).found).toBeNull();
 });
 
-test('single gaps right below the newest number hide nothing', () => {
+test('single gaps right below the newest number do not hide it', () => {
   const exists = (number: number) => number <= 1000 && number % 3 !== 0;
   expect(search(1, exists).found).toBe(1000);
 });

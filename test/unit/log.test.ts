@@ -83,7 +83,7 @@ test('colours change nothing but colours', () => {
 
 const hostile = 'x\u001b[2J\u009b2J\u202e\u2028\u007f\ny';
 
-test.each(['pretty', 'json'] as const)('%s holds nothing that acts on a terminal', (format) => {
+test.each(['pretty', 'json'] as const)('%s has no control characters', (format) => {
   const { lines, log } = keptLog(format);
   log.write('database.locked', { reason: hostile });
   expect(lines).toHaveLength(1);
@@ -92,30 +92,27 @@ test.each(['pretty', 'json'] as const)('%s holds nothing that acts on a terminal
   expect(lines[0]).toMatch(/x\\u001b\[2J\\u009b2J\\u202e\\u2028\\u007f(\\n|\\u000a)y.*\n$/u);
 });
 
-test.each(['pretty', 'json'] as const)(
-  '%s holds no secret that is known, however spelled',
-  (format) => {
-    const { lines, log } = keptLog(format);
-    log.conceal([apiKey, secretKey]);
-    log.conceal([otherKey, 'pass word/1']);
-    for (const secret of [apiKey, otherKey, secretKey, 'pass word/1']) {
-      const reason = [secret, encodeURIComponent(secret), JSON.stringify(secret)].join(' and ');
-      log.write('start.failed', { problems: [reason, `a${reason}`] });
-      log.write('queue.failure', { error: reason });
-      log.write('feed.failed', {
-        feed: '10/factories',
-        lane: 'live',
-        state: 'failed',
-        failure: null,
-        reason,
-      });
-    }
-    const said = lines.join('');
-    expect(leaks(said)).toEqual([]);
-    expect(said).not.toMatch(/pass|word/u);
-    expect(said).toContain('***');
-  },
-);
+test.each(['pretty', 'json'] as const)('%s holds no known secret, in any encoding', (format) => {
+  const { lines, log } = keptLog(format);
+  log.conceal([apiKey, secretKey]);
+  log.conceal([otherKey, 'pass word/1']);
+  for (const secret of [apiKey, otherKey, secretKey, 'pass word/1']) {
+    const reason = [secret, encodeURIComponent(secret), JSON.stringify(secret)].join(' and ');
+    log.write('start.failed', { problems: [reason, `a${reason}`] });
+    log.write('queue.failure', { error: reason });
+    log.write('feed.failed', {
+      feed: '10/factories',
+      lane: 'live',
+      state: 'failed',
+      failure: null,
+      reason,
+    });
+  }
+  const said = lines.join('');
+  expect(leaks(said)).toEqual([]);
+  expect(said).not.toMatch(/pass|word/u);
+  expect(said).toContain('***');
+});
 
 test.each([
   'postgres://reader:hunter2@db.example:5432/etl refused',
@@ -133,7 +130,7 @@ test.each([
   }
 });
 
-test('what repeats is logged once, counted, and logged again when it is over', () => {
+test('a repeated event is logged once, counted, and logged again at its end', () => {
   const { lines, write } = keptLog('json', { level: 'info' });
   for (let count = 0; count < 5; count += 1) write('feed.failure', fieldsFor('feed.failure'));
   write('feed.recovered', fieldsFor('feed.recovered'));
@@ -147,7 +144,7 @@ test('what repeats is logged once, counted, and logged again when it is over', (
   ]);
 });
 
-test('a key that is a word leaves what programs read as it is', () => {
+test('a key that is an ordinary word changes no field that programs read', () => {
   const { lines, log } = keptLog('json');
   log.conceal(['key']);
   const fields = { feed: '10/factories', lane: 'live', state: 'failed', failure: 'key-missing' };
@@ -155,14 +152,14 @@ test('a key that is a word leaves what programs read as it is', () => {
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ ...fields, reason: 'the ***, of a monkey' });
 });
 
-test('at debug each time is logged, with how often it was', () => {
+test('at debug, each repetition is logged with its count', () => {
   const { lines, write } = keptLog('pretty');
   for (let count = 0; count < 3; count += 1) write('feed.failure', fieldsFor('feed.failure'));
   expect(lines.map((line) => /^\S+ (\w+)/u.exec(line)?.[1])).toEqual(['WARN', 'DEBUG', 'DEBUG']);
   expect(lines[2]).toMatch(/\(3 times\)\n$/u);
 });
 
-test('a level says what is left out', () => {
+test('events below the level are left out', () => {
   for (const [level, least] of [
     ['info', 'info.warn.error'],
     ['warn', 'warn.error'],

@@ -17,7 +17,7 @@ describe('a schedule fires', () => {
     ['0 3 29 2 *', 0],
     ['0 0 1 * *', 12 / 365],
     ['*/30 9-16 * * 1-5', (16 * 5) / 7],
-  ])('%s as often a day as it does', (cron, perDay) => {
+  ])('%s the expected number of times a day', (cron, perDay) => {
     const found = firingsPerDay(cron, midnight);
     expect(Math.abs(found - perDay)).toBeLessThanOrEqual(perDay / 100);
   });
@@ -37,30 +37,30 @@ describe('the time that a history takes', () => {
   const seconds = (requests: number, limits = free, moment = fresh) =>
     planOf([feed(requests)], limits, moment).history.seconds.likely;
 
-  test('is its requests by the rate, while the day has credits', () => {
+  test('is its requests divided by the rate while the day has credits', () => {
     expect(seconds(4_000)).toBe(800);
     expect(seconds(5_000)).toBe(1_000);
   });
 
-  test('is in the day that pays for its last request', () => {
+  test('ends on the day whose credits pay for its last request', () => {
     expect(seconds(12_500)).toBe(2 * day + 500);
   });
 
-  test('counts from the time of day, and with what today has cost already', () => {
+  test('counts from the time of day and the credits spent today', () => {
     const noon = { at: new Date('2026-11-21T12:00:00Z'), spentToday: 4_000 };
     expect(seconds(2_000, free, noon)).toBe(day / 2 + 200);
   });
 
-  test('waits for midnight where today has no credits left', () => {
+  test('waits for midnight if today has no credits left', () => {
     expect(seconds(5, free, { ...fresh, spentToday: 6_000 })).toBe(day + 1);
   });
 
-  test('goes over midnight without a wait where credits do not bind', () => {
+  test('passes midnight without a wait if credits suffice', () => {
     const unlimited = { requestsPerSecond: 1, dailyCredits: null };
     expect(planOf([feed(2 * day)], unlimited, fresh).history.seconds.likely).toBe(2 * day);
   });
 
-  test('is longer beside polls, and without an end where they take all', () => {
+  test('is longer with polls, and unlimited if they take all credits', () => {
     const beside = (polls: number) =>
       planOf([feed(2_500, polls)], free, fresh).history.seconds_beside_polls.likely;
     expect(Math.floor((beside(4_000) ?? 0) / day)).toBe(2);
@@ -73,7 +73,7 @@ describe('the time that a history takes', () => {
     expect(planOf([bound], free, fresh).history.seconds).toEqual({ likely: null, most: 120 });
   });
 
-  test('of nothing is none', () => {
+  test('is zero if nothing is left', () => {
     expect(planOf([{ ...feed(0), history: none }], free, fresh).history.seconds.most).toBe(0);
   });
 });

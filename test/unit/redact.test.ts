@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRedactor } from '../../src/redact.ts';
 
-test('replaces a secret wherever it stands', () => {
+test('replaces a secret anywhere in a text', () => {
   const redact = createRedactor(['proapi_s3cret']);
   expect(redact('a proapi_s3cret, proapi_s3cret!')).toBe('a ***, ***!');
 });

@@ -10,7 +10,7 @@ function world() {
   return { repeats, pass: (ms: number) => void (nowMs += ms) };
 }
 
-test('what fails each ten seconds for a day is logged at growing intervals, with its count', () => {
+test('a failure every ten seconds for a day is logged at growing intervals, with its count', () => {
   const { repeats, pass } = world();
   const logged: [minute: number, times: number][] = [];
   for (let second = 0; second < 24 * 3600; second += 10) {
@@ -31,7 +31,7 @@ test('what fails each ten seconds for a day is logged at growing intervals, with
   expect(logged.length).toBeLessThan(32);
 });
 
-test('two classes are logged each, and two feeds with the same class too', () => {
+test('each class and each feed is logged separately', () => {
   const { repeats } = world();
   const first = { isLogged: true, times: 1 };
   expect(repeats.count('a', 'unreachable')).toEqual(first);
@@ -40,7 +40,7 @@ test('two classes are logged each, and two feeds with the same class too', () =>
   expect(repeats.count('a', 'unreachable')).toEqual({ isLogged: false, times: 2 });
 });
 
-test('its end is logged once, with how often it failed', () => {
+test('a recovery is logged once, with the number of failures', () => {
   const { repeats } = world();
   repeats.count('a', 'x');
   repeats.count('a', 'x');

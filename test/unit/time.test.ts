@@ -26,7 +26,7 @@ describe('a moment is', () => {
     (text) => expect(parseMoment(text, now)).toBeNull(),
   );
 
-  test('never later than so long ago, and the same for the rest of its unit', () => {
+  test('the start of its unit, never later than the duration ago', () => {
     const later = new Date('2026-11-21T23:59:59Z');
     expect(parseMoment('7d', later)).toBe(parseMoment('7d', now));
     for (const text of ['3d', '5h', '7m', '20s', '2w']) {

@@ -11,7 +11,7 @@ async function copied(lists: readonly string[] = operations) {
   return copy;
 }
 
-test('the view of coverage states what of each list is complete, with times, and that nothing is missing', async () => {
+test('explorer.coverage has the complete ranges of each list, with times, and no gap', async () => {
   const { query } = await copied();
 
   const coverage = await query(`
@@ -30,7 +30,7 @@ test('the view of coverage states what of each list is complete, with times, and
   expect(await query('select feed from explorer.gaps')).toEqual([]);
 });
 
-test('a batch that is lost and a ranking that was never read are gaps', async () => {
+test('explorer.gaps has a deleted batch and a ranking that was never read', async () => {
   const { query } = await copied();
   await query(`
     delete from explorer.read_batches where batch_number = 4; select etl.recount_batches('%')`);
@@ -57,7 +57,7 @@ test('a batch that is lost and a ranking that was never read are gaps', async ()
   ).toMatchObject([{ from_block: '1', to_block: '3' }, { from_block: '5' }]);
 });
 
-test('the view of freshness states how current each list is, and whether that meets the target', async () => {
+test('explorer.freshness has the age of each list, and whether that meets the target', async () => {
   const { query } = await copied();
   const stated = () =>
     query(`

@@ -24,7 +24,7 @@ async function world() {
   return { database, db, stored, reported };
 }
 
-test('a body is kept as it was served, in less than a third of its size, until it is too old', async () => {
+test('a body is kept as it was served, compressed below a third of its size, until it expires', async () => {
   const { database, db, stored, reported } = await world();
   const rows = await database.query(
     `select body, encoding, body_hash as hash from etl.raw_pages join etl.pages on id = page_id`,
@@ -45,7 +45,7 @@ test('a body is kept as it was served, in less than a third of its size, until i
   expect(await reported()).toBe(left?.bytes);
 });
 
-test('more than one batch is deleted, and nothing where no age is configured', async () => {
+test('all expired bodies are deleted, in batches, and none if no age is configured', async () => {
   const { database, db, stored } = await world();
   await database.query(`
     insert into etl.pages (id, walk_id, feed, sequence, cursor_in, items, rows, repeats, quarantined,
@@ -61,7 +61,7 @@ test('more than one batch is deleted, and nothing where no age is configured', a
   expect((await stored())?.pages).toBe(0);
 });
 
-test('one clock that runs ahead deletes nothing, the database’s or the program’s', async () => {
+test('a clock that runs ahead, the database’s or the program’s, deletes nothing', async () => {
   const { database, db } = await world();
   const ahead = new Date(Date.now() + 9 * dayMs);
   expect(await expireArchive(db, 2, ahead, never)).toBe(0);

@@ -4,7 +4,7 @@ import { plainChain } from '../../harness/sync.ts';
 
 const minuteMs = 60_000;
 
-test('a copy of a list that moved stays as it is: older pages overwrite nothing, and nothing is concluded', async () => {
+test('replay of lists that changed during many syncs changes no row', async () => {
   const { database, syncAt } = await archivedCopy({
     ...plainChain,
     userOperations: 400,

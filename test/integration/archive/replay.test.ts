@@ -69,7 +69,7 @@ test('a row of a newer page, which is not archived, stays as that page has it', 
   expect(rows).toEqual([newer]);
 });
 
-test('killed in the middle and started again, it ends with the same rows', async () => {
+test('a replay that is killed midway and restarted leaves the same rows', async () => {
   const { database, syncAt } = await archivedCopy({ ...chain, userOperations: 2_500 });
   await syncAt(0, { operations: ['user-operations'] });
   const whole = await storedRows(database, written);
@@ -108,7 +108,7 @@ test('killed in the middle and started again, it ends with the same rows', async
   expect(await storedRows(database, written)).toEqual(whole);
 });
 
-test('a signal ends it between two transactions, which stay', async () => {
+test('a signal ends replay between two transactions, which stay', async () => {
   const { database, syncAt } = await archivedCopy({ ...chain, userOperations: 2_500 });
   await syncAt(0, { operations: ['user-operations'] });
   const stop = new AbortController();

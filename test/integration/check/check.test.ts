@@ -88,7 +88,7 @@ test('six feeds that are refused for one key are reported once', async () => {
   expect(stdout).not.toContain('Next:');
 });
 
-test('a database of a newer program would not do', async () => {
+test('check refuses a database of a newer version', async () => {
   const database = await freshDatabase();
   await database.query(
     `insert into etl.migrations (hash, created_at) values ('newer', 9999999999999)`,
@@ -105,7 +105,7 @@ test('a database of a newer program would not do', async () => {
   );
 });
 
-test('an empty database would do, and nothing is made in it', async () => {
+test('check accepts an empty database, and creates nothing in it', async () => {
   const database = await freshDatabase('empty');
   const { check, run } = await scene(database);
 

@@ -271,7 +271,7 @@ describe('two currencies are never added', () => {
     });
   });
 
-  test('by what draws them on each other', () => {
+  test('by a stacked chart', () => {
     // The pattern finds amounts: a view without them has been renamed.
     expect(withAmounts).toHaveLength(13);
     expect(questions().filter(({ chart }) => amount.test(chart?.y ?? ''))).toEqual([]);

@@ -151,7 +151,7 @@ describe('after a kill', () => {
     expect(log).toContain('pre-existing shared memory block');
   });
 
-  test('a process id that now is another program does not stand in the way', async () => {
+  test('a process id that another program has now does not prevent a start', async () => {
     const directory = await freshDirectory();
     const first = await startEmbeddedPostgres({ directory, settings });
     const file = join(first.dataDirectory, 'postmaster.pid');
@@ -164,7 +164,7 @@ describe('after a kill', () => {
     expect(await query(second.url, 'select 1')).toEqual([[1]]);
   });
 
-  test('an empty postmaster.pid does not stand in the way', async () => {
+  test('an empty postmaster.pid does not prevent a start', async () => {
     const directory = await freshDirectory();
     const first = await startEmbeddedPostgres({ directory, settings });
     await first.stop();
@@ -175,7 +175,7 @@ describe('after a kill', () => {
 });
 
 describe('the server', () => {
-  test('does not hear an interrupt at our terminal', async () => {
+  test('does not receive an interrupt from our terminal', async () => {
     const directory = await freshDirectory();
     const child = await stayingProgram(directory);
     process.kill(-Number(child.pid), 'SIGINT');

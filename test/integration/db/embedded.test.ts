@@ -65,7 +65,7 @@ describe('a first start', () => {
     expect(() => execFileSync('/bin/cat', [file], other)).toThrow(/Permission denied/);
   });
 
-  test('says what the server said when it refuses to run', async () => {
+  test('reports the message of a server that does not start', async () => {
     const directory = await freshDirectory();
     const start = startEmbeddedPostgres({ directory, settings: { ...settings, no_such: '1' } });
     const error = await start.catch((thrown: unknown) => thrown);

@@ -98,14 +98,14 @@ describe('the description of a failure', () => {
       true,
     ],
     [null, 'database "no_such_database" does not exist (3D000)', false],
-  ])('names the place, never the password: %s', async (given, described, isLost) => {
+  ])('names the server or database, never the password: %s', async (given, described, isLost) => {
     const url = given ?? urlOfDatabase(database.url, 'no_such_database');
     const error = await failureOf(poolOf(url).query('select 1'));
     expect(describeDatabaseError(error)).toBe(described);
     expect(isConnectionLost(error)).toBe(isLost);
   });
 
-  test('distinguishes a server that lost another one from one that is lost', async () => {
+  test('distinguishes a server that lost its connection to another from a lost server', async () => {
     const raised = `do $$ begin raise exception using errcode = '08006', message = 'connection to the remote node failed'; end $$`;
     const error = await failureOf(database.pool.query(raised));
     expect(describeDatabaseError(error)).toBe('connection to the remote node failed (08006)');
@@ -127,7 +127,7 @@ describe('a lost connection', () => {
     await pool.end();
   });
 
-  test('while nobody uses it, idle or held, does not end the process', async () => {
+  test('does not end the process, whether it was idle or checked out', async () => {
     const database = await freshDatabase();
     const pool = poolOf(database.url, 2);
     const held = await pool.connect();
@@ -144,7 +144,7 @@ describe('a lost connection', () => {
     await pool.end();
   });
 
-  test('is what a server looks like that hangs up at once', async () => {
+  test('includes that to a server that closes it at once', async () => {
     const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };

@@ -15,14 +15,14 @@ async function compilingDatabase() {
 
 const jitOf = async (pool: Pool) => (await pool.query<{ jit: string }>('show jit')).rows;
 
-test('no statement of a command that reads is compiled', async () => {
+test('commands that read run without JIT compilation', async () => {
   const databaseUrl = await compilingDatabase();
   const database = await openDatabase({ databaseUrl }, { cwd: '/' });
   onTestFinished(() => database.pool.end());
   expect(await jitOf(database.pool)).toEqual([{ jit: 'off' }]);
 });
 
-test('no statement of the page is compiled', async () => {
+test('the page reads without JIT compilation', async () => {
   const url = await compilingDatabase();
   const reader = createReader();
   onTestFinished(() => reader.close());

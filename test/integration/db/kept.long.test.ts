@@ -25,7 +25,7 @@ async function stateOf({ run }: Awaited<ReturnType<typeof project>>) {
   return stateSchema.parse(JSON.parse((await run(['db', 'status', '--json'])).stdout));
 }
 
-test('the first command starts it, the next ones use it, until db stop; data stays', async () => {
+test('the first command starts the embedded Postgres, later ones use it until db stop, and its data stays', async () => {
   const place = await project();
   expect((await place.run(['db', 'status'])).stdout).toBe('There is none here yet.\n');
   expect((await place.run(['migrate'])).stderr).toMatch(
@@ -43,7 +43,7 @@ test('the first command starts it, the next ones use it, until db stop; data sta
   expect(await stateOf(place)).toMatchObject({ running: true });
 });
 
-test("who asks for the demo's data makes no database for it", async () => {
+test('--demo creates no database', async () => {
   const place = await project();
   expect((await place.run(['migrate'])).code).toBe(0);
   for (const command of [
@@ -61,7 +61,7 @@ test("who asks for the demo's data makes no database for it", async () => {
   }
 });
 
-test("status, verify, plan and check look at the demo's data, whatever file is there", async () => {
+test("status, verify, plan and check read the demo's data with --demo, whatever the configuration says", async () => {
   const place = await project();
   await place.run(['db', 'start']);
   const url = (await place.run(['db', 'url'])).stdout.trim();
@@ -102,7 +102,7 @@ describe('db url', () => {
     }
   });
 
-  test('says that it does not run', async () => {
+  test('says that no server runs', async () => {
     const place = await project();
     expectOneMessage(await place.run(['db', 'url']), /does not run.*explorer-etl db start/);
   });
@@ -116,13 +116,16 @@ describe('db url', () => {
   });
 });
 
-test.each(['start', 'stop', 'status'])("db %s is not about a server of one's own", async (name) => {
-  const env = { DATABASE_URL: 'postgres://etl:hidden@db:5433/chains' };
-  expectOneMessage(
-    await call(['db', name], { env }),
-    /no embedded Postgres is in use: DATABASE_URL names a server of your own/,
-  );
-});
+test.each(['start', 'stop', 'status'])(
+  'db %s refuses a server that DATABASE_URL names',
+  async (name) => {
+    const env = { DATABASE_URL: 'postgres://etl:hidden@db:5433/chains' };
+    expectOneMessage(
+      await call(['db', name], { env }),
+      /no embedded Postgres is in use: DATABASE_URL names a server of your own/,
+    );
+  },
+);
 
 describe('db shell', () => {
   /** A folder with a program that stands for psql: it writes down how it was called. */
@@ -138,7 +141,7 @@ describe('db shell', () => {
     return { env: { PATH: folder, HOME: folder, EXPLORER_API_KEY: 'a-key' }, recorded };
   }
 
-  test('opens psql, with the password where nobody sees it, and no key', async () => {
+  test('opens psql with the password in its environment only, and without the API key', async () => {
     const place = await project();
     await place.run(['db', 'start']);
     const url = (await place.run(['db', 'url'])).stdout.trim();
@@ -161,14 +164,14 @@ describe('db shell', () => {
     expect(await stateOf(place)).toMatchObject({ running: true });
   });
 
-  test('says what to do where there is no psql', async () => {
+  test('says what to do if psql is not installed', async () => {
     const place = await project();
     await place.run(['migrate']);
     const ended = await place.run(['db', 'shell'], { PATH: place.cwd });
     expectOneMessage(ended, /psql is not installed: .*postgresql-client.*query.*db url/);
   });
 
-  test('makes no database where there is none', async () => {
+  test('creates no database', async () => {
     const place = await project();
     expectOneMessage(await place.run(['db', 'shell']), /there is no database yet/);
   });

@@ -140,7 +140,7 @@ describe('work on a database', () => {
     expect((await migrate(pool, listNames())).views).toBeGreaterThan(40);
   });
 
-  test('ends by itself, or by its own signal, where the version stays', async () => {
+  test('ends on its own or by its signal if the version stays the same', async () => {
     const { pool } = await freshDatabase();
     const stop = new AbortController();
     expect(await whileCurrent(pool, stop.signal, async () => 'done')).toBe('done');

@@ -109,7 +109,7 @@ describe('no statement reads more the longer the history is', () => {
   });
 });
 
-test('what history of a newest-first list is planned by is among them', () => {
+test('the statements that plan a backfill are among those measured', () => {
   const requested = new Set(
     rounds
       .filter(({ what }) => /^(?:a range|backfill)/u.test(what))
@@ -118,7 +118,7 @@ test('what history of a newest-first list is planned by is among them', () => {
   expect([...requested].filter((from) => planning.includes(from)).toSorted()).toEqual(planning);
 });
 
-test('what may grow still does, or its reason is to go', () => {
+test('every statement that is allowed to grow still grows', () => {
   const found = new Set(rounds.flatMap(grown));
   expect(Object.keys(argued).filter((name) => !found.has(name))).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { freshDatabase } from '../../harness/database.ts';
 import { openDatabaseProxy, poolerVersion, startPooler } from '../../harness/servers.ts';
 import { eventually } from '../../harness/process.ts';
 
-test('a way that only passes bytes on is direct', async () => {
+test('a proxy that only forwards bytes is no pooler', async () => {
   const { url } = await freshDatabase('empty');
   const proxy = await openDatabaseProxy(url);
   expect(await demandSession(url)).toEqual({ url, isPooled: false });
@@ -16,7 +16,7 @@ test('a way that only passes bytes on is direct', async () => {
 });
 
 describe.skipIf(poolerVersion() === null)('PgBouncer (skipped where it is not installed)', () => {
-  test('in transaction mode is refused though it hands out the same session each time', async () => {
+  test('in transaction mode is refused, even if it returns the same session each time', async () => {
     const { url } = await freshDatabase('empty');
     const one = await startPooler(url, { pool_mode: 'transaction', default_pool_size: 1 });
     const many = await startPooler(url, { pool_mode: 'transaction', server_round_robin: 1 });
@@ -33,7 +33,7 @@ describe.skipIf(poolerVersion() === null)('PgBouncer (skipped where it is not in
     expect(await demandSession(pooled)).toEqual({ url: pooled, isPooled: true });
   });
 
-  test('keeps no lock of a client that is gone', async () => {
+  test('keeps no lock of a client whose connection was lost', async () => {
     const { url, pool } = await freshDatabase('empty');
     const pooler = await startPooler(url, { pool_mode: 'session' });
     const cut = await openDatabaseProxy(pooler.through(url));

@@ -86,7 +86,7 @@ test('the newest operations are found by an index, and so are those of a day and
   }
 });
 
-test('tools see relations between tables, which cost nothing', async () => {
+test('foreign keys show tools how tables relate, and have no triggers', async () => {
   const { query } = await freshDatabase();
   const rows = await query(`
     select (select count(*)::int from pg_constraint where contype = 'f' and conname like 'user\\_operations\\_%') as shown,

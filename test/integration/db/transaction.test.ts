@@ -8,7 +8,7 @@ import { databaseAt, freshDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
 import { openDatabaseProxy } from '../../harness/servers.ts';
 
-test('a transaction that the server ended for its silence is made again, and written once', async () => {
+test('a transaction that the server ended as idle is retried, and written once', async () => {
   const { pool: watch, url } = await freshDatabase();
   await watch.query('create table notes (attempt integer)');
   const { db } = databaseAt(url, 1);

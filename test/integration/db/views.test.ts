@@ -51,7 +51,7 @@ test('a second migrate writes nothing', async () => {
   expect(await migrateUrl(readOnly.href)).toEqual({ applied: 0, views: 0 });
 });
 
-test('every view, function and trigger of a migrated database is one that migrate makes again', async () => {
+test('migrate re-creates every view, function and trigger of a migrated database', async () => {
   const { query } = await freshDatabase();
   const rows = await query('select objects as made from etl.view_migrations');
   const found = await query(`
@@ -75,7 +75,7 @@ test('a changed file is applied, and views of others stay', async () => {
   expect(await namesOf(pool, 'public.mine')).toEqual(['a', 'b']);
 });
 
-test('a view that is created again keeps its owner, and the rights of others', async () => {
+test('a view that is re-created keeps its owner, and the rights of others', async () => {
   const { pool, upgrade } = await firstRelease();
   const role = `keeper_${process.pid}`;
   await pool.query(`
@@ -95,13 +95,13 @@ test('a view that is created again keeps its owner, and the rights of others', a
   expect(after.oid).not.toBe(before.oid);
 });
 
-test('a file with other columns takes with it what is built on it, and makes that again', async () => {
+test('changed columns re-create the view and all that is built on it', async () => {
   const { pool, upgrade } = await firstRelease();
   await upgrade({ ...first, 'etl/items': items.replace('id, name', "name || '!' as name, id") });
   expect(await namesOf(pool, 'etl.best')).toEqual(['b!']);
 });
 
-test('a function with other parameters stands in the place of the one before', async () => {
+test('a function with other parameters replaces the previous one', async () => {
   const { pool, upgrade } = await firstRelease();
   const other = isGood.replace('id int', 'id int, above int default 0').replace('1', 'above');
   await upgrade({ ...first, 'etl/is_good': other });
@@ -110,7 +110,7 @@ test('a function with other parameters stands in the place of the one before', a
   expect(rows).toHaveLength(1);
 });
 
-test('a file that is gone takes its view from the database', async () => {
+test('a deleted file drops its view', async () => {
   const { pool, upgrade } = await firstRelease();
   const { 'etl/best': _, ...others } = first;
   expect(await upgrade(others)).toEqual({ applied: 0, views: 2 });
@@ -123,7 +123,7 @@ test.each([
   ['has other columns below it', { ...first, 'etl/items': items.replace('id, name', 'name, id') }],
   ['is gone', { 'etl/items': items }],
 ])(
-  'what others have built on a view that %s is named, and nothing is changed',
+  'migrate names what others have built on a view that %s, and changes nothing',
   async (_, views) => {
     const { pool, upgrade } = await firstRelease();
     await pool.query('create materialized view public.mine as select name from etl.best');
@@ -140,7 +140,7 @@ test.each([
   },
 );
 
-test('a view of the name of a new one is not overwritten', async () => {
+test("a user's view with the name of a new one is not overwritten", async () => {
   const { pool, upgrade } = await firstRelease();
   await pool.query('create view etl.worst as select 1 as mine');
   const worst = 'create or replace view etl.worst as select name from etl.items;\n';
@@ -148,7 +148,7 @@ test('a view of the name of a new one is not overwritten', async () => {
   expect((await pool.query('select mine from etl.worst')).rows).toEqual([{ mine: 1 }]);
 });
 
-test('a migration of a table may drop views: they are made again, also where it ended in between', async () => {
+test('views that a migration drops are re-created, even by a later migrate', async () => {
   const { pool, folder } = await firstRelease();
   const wider = `drop view etl.best; drop view etl.items;
     alter table etl.stock alter column name type varchar(9);`;
@@ -160,7 +160,7 @@ test('a migration of a table may drop views: they are made again, also where it 
   expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
 });
 
-test('killed in the middle, the views are those of before; the next one makes the new ones', async () => {
+test('a migrate that is killed leaves the previous views, and the next one creates the new ones', async () => {
   const { pool, url, folder } = await firstRelease();
   const slow = `do $$ begin perform pg_sleep(${hangMs / 1000}); end $$;\n`;
   await release(folder, { 1: stock }, { 'etl/items': items, 'etl/zzz': slow });
@@ -183,7 +183,7 @@ test('killed in the middle, the views are those of before; the next one makes th
   expect(await exists(pool, 'etl.best')).toBe(false);
 });
 
-test('of two migrates at once one makes the views', async () => {
+test('of two concurrent migrates, one creates the views', async () => {
   const { pool, url, folder } = await firstRelease();
   await release(
     folder,
@@ -197,7 +197,7 @@ test('of two migrates at once one makes the views', async () => {
   expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
 });
 
-test('a long query on a view is waited for, and others read on meanwhile', async () => {
+test('migrate waits for a long query on a view, and others still read it meanwhile', async () => {
   const { pool, folder } = await firstRelease();
   const reader = await pool.connect();
   await reader.query('begin; select from etl.best');
@@ -213,7 +213,7 @@ test('a long query on a view is waited for, and others read on meanwhile', async
   expect(lines[0]).toContain('Waiting for a session that uses a view');
 });
 
-test('tables whose views are not there yet are not ready for commands that only read', async () => {
+test('commands that only read refuse a database without its views', async () => {
   const { pool } = await freshDatabase('empty');
   await pool.query('create schema etl; create table etl.runs (id int)');
   expect(await isPrepared(pool)).toBe(false);

@@ -29,7 +29,7 @@ test.each(throttledFirst)('a %s pauses the key for all workers, once', async (na
   }).toEqual({ statuses: [429, 200, 200, 200], tooEarly: [] });
 });
 
-test('an hour’s Retry-After ends the request with the time it goes on, and no request leaves before', async () => {
+test('a Retry-After of an hour ends the request with the time of the next, and none is sent before', async () => {
   const faults: Faults = () => ({
     ...statusFaults['429-bare'],
     headers: { 'retry-after': 3600 },
@@ -48,7 +48,7 @@ test('an hour’s Retry-After ends the request with the time it goes on, and no 
   expect(simulator.requests).toBe(1);
 });
 
-test('a limit that only the headers state is kept without a 429', async () => {
+test('a limit that only headers state is kept without a 429', async () => {
   const { seen, open } = await openScene({
     limits: () => ({ requestsPerSecond: 4 }),
   });
@@ -57,7 +57,7 @@ test('a limit that only the headers state is kept without a 429', async () => {
   expect(seen.filter(({ status }) => status !== 200)).toEqual([]);
 });
 
-test('an answer after which no request remains holds all until the reset', async () => {
+test('a response with no requests remaining pauses all workers until the reset', async () => {
   const { seen, open } = await openScene();
   const [first, second] = [await open(), await open()];
   const slot = await first.budget.take('live', new AbortController().signal);
@@ -68,7 +68,7 @@ test('an answer after which no request remains holds all until the reset', async
   expect(seen.map(({ at }) => at - start).filter((ms) => ms < 690)).toEqual([]);
 });
 
-test('credits that were stated on another day stop no request', async () => {
+test('credits reported on another day stop no request', async () => {
   const { query, open } = await openScene();
   const { budget, fetch } = await open();
   const slot = await budget.take('live', new AbortController().signal);
@@ -81,7 +81,7 @@ test('credits that were stated on another day stop no request', async () => {
   expect(await rejection(fetch())).toBeNull();
 });
 
-test('a limit above the configured one raises nothing', async () => {
+test('a reported limit above the configured one does not raise it', async () => {
   const { seen, open } = await openScene({
     limits: () => ({ requestsPerSecond: 1000 }),
   });
@@ -92,7 +92,7 @@ test('a limit above the configured one raises nothing', async () => {
   expect((seen.at(-1)?.at ?? 0) - start).toBeGreaterThan(250);
 });
 
-test('no request leaves above the day’s credits; the error says until when', async () => {
+test('no request exceeds the daily credits, and the error says until when', async () => {
   const { simulator, open } = await openScene();
   const worker = await open({ dailyCredits: 60 });
   for (let i = 0; i < 3; i += 1) await worker.fetch();
@@ -103,7 +103,7 @@ test('no request leaves above the day’s credits; the error says until when', a
   expect(simulator.requests).toBe(3);
 });
 
-test('a new day has its credits again', async () => {
+test('a new day has its own credits', async () => {
   const { simulator, query, open } = await openScene();
   const worker = await open({ dailyCredits: 20 });
   await worker.fetch();
@@ -112,7 +112,7 @@ test('a new day has its credits again', async () => {
   expect(simulator.requests).toBe(2);
 });
 
-test('a clock that is set back over midnight gives no second day of credits', async () => {
+test('a clock that is set back past midnight does not renew the credits', async () => {
   const { simulator, query, open } = await openScene();
   const worker = await open({ dailyCredits: 20 });
   await worker.fetch();
@@ -122,7 +122,7 @@ test('a clock that is set back over midnight gives no second day of credits', as
 });
 
 test.each(['live', 'backfill'] as const)(
-  'a head and a queue that lie an hour ahead do not hold the slots of %s',
+  'slots that are reserved an hour ahead do not delay %s',
   async (lane) => {
     const { simulator, query, open } = await openScene();
     const worker = await open({ requestsPerSecond: 5 });
@@ -134,7 +134,7 @@ test.each(['live', 'backfill'] as const)(
   },
 );
 
-test('history leaves credits to what is new', async () => {
+test('backfill leaves credits to live polls', async () => {
   const { simulator, open } = await openScene();
   const worker = await open({ dailyCredits: 400 });
   const untilRefused = async (lane: 'live' | 'backfill') => {
@@ -147,7 +147,7 @@ test('history leaves credits to what is new', async () => {
   expect([await untilRefused('backfill'), await untilRefused('live')]).toEqual([18, 2]);
 });
 
-test('where the service says that no credits remain, no request asks for more', async () => {
+test('no request is sent once the service reports no credits left', async () => {
   const { seen, open } = await openScene({ limits: () => ({ dailyCredits: 60 }) });
   const worker = await open();
   for (let i = 0; i < 3; i += 1) await worker.fetch();
@@ -170,7 +170,7 @@ test('a 402 for credits pauses the key to the end of the day', async () => {
 });
 
 test.each(['401', '402-key'] as const)(
-  'after a %s one request looks again, not one for each worker',
+  'after a %s, one request tests the key for all workers',
   async (name) => {
     let isRefused = true;
     const faults: Faults = () => (isRefused ? statusFaults[name] : null);
@@ -193,7 +193,7 @@ test.each(['401', '402-key'] as const)(
   },
 );
 
-test('a process that starts looks at a refused key without waiting', async () => {
+test('a process that starts tests a refused key at once', async () => {
   let isRefused = true;
   const faults: Faults = () => (isRefused ? statusFaults['401'] : null);
   const { open } = await openScene({ faults });
@@ -244,7 +244,7 @@ async function watchSlots(query: TestDatabase['query']) {
 /** What the database's clock and a double lose at most, in s. */
 const roundingS = 0.000_01;
 
-test('slots of concurrent workers lie a gap apart, so that no second holds more than its share', async () => {
+test('slots of concurrent workers are an interval apart, so no second has more than its share', async () => {
   const { query, open } = await openScene();
   const slotsSoFar = await watchSlots(query);
   const workers = await Promise.all(
@@ -265,7 +265,7 @@ test('slots of concurrent workers lie a gap apart, so that no second holds more 
   expect({ handedOut: slots.length >= 120, tooClose }).toEqual({ handedOut: true, tooClose: [] });
 });
 
-test('history reserves a twentieth of a second ahead and no more, which is what live waits for', async () => {
+test('backfill reserves slots at most 50 ms ahead, so live polls wait no longer', async () => {
   const { query, open } = await openScene();
   const slotsSoFar = await watchSlots(query);
   const { fetch } = await open({ requestsPerSecond: 100 });

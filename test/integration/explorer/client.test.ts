@@ -83,7 +83,7 @@ test('each attempt has a slot, and the page has the slot of the one that succeed
   expect(waits).toHaveLength(2);
 });
 
-test('what the budget throws ends the request without sending it', async () => {
+test('an error of the budget ends the request before it is sent', async () => {
   const { baseUrl, requests } = await serve((_request, response) => response.end(page));
   const refusal = new Error('budget gone');
   const { budget, get } = start(baseUrl);

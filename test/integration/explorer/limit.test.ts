@@ -55,7 +55,7 @@ describe('an answer is late', () => {
   });
 });
 
-test('each attempt has the whole time again', async () => {
+test('each attempt has the full time limit', async () => {
   let number = 0;
   const { baseUrl } = await serve((_request, response) => {
     number += 1;

@@ -34,7 +34,7 @@ const large = sharedDatabase((database) => fillThreeDays(database, 20_000));
 
 const pathOf = (day: number) => `user_operations/chain_id=10/day=2026-01-0${day}/data.parquet`;
 
-test('only what is chosen is exported', async () => {
+test('only the chosen relations are exported', async () => {
   const lake = await openLake(await threeDays(2));
   const chosen = ['user_operations', '--chain', '10', '--since', '2026-01-02', '--until'];
 
@@ -44,7 +44,7 @@ test('only what is chosen is exported', async () => {
   expect(await lake.paths()).toEqual([pathOf(2)]);
 });
 
-test('--overwrite replaces the whole of an earlier export, and nothing stays beside it', async () => {
+test('--overwrite replaces all of an earlier export, and leaves nothing beside it', async () => {
   const database = await threeDays(2);
   const lake = await openLake(database);
   await lake.exported(['user_operations']);
@@ -94,7 +94,7 @@ test.each([
   expect(await lake.paths()).toEqual(before);
 });
 
-test('a symbolic link in the place of the folder is not followed', async () => {
+test('a symbolic link instead of the folder is not followed', async () => {
   const lake = await openLake(await threeDays(1));
   const outside = await emptyFolder();
   await symlink(outside, lake.folder);
@@ -137,7 +137,7 @@ async function writing() {
   return { lake, program };
 }
 
-test('killed, it leaves the earlier export as it was, and the next run replaces it', async () => {
+test('an export that is killed leaves the earlier one unchanged, and the next run replaces it', async () => {
   const { lake, program } = await writing();
   const before = await lake.paths();
   program.kill('SIGKILL');
@@ -149,7 +149,7 @@ test('killed, it leaves the earlier export as it was, and the next run replaces 
   expect(await lake.paths()).toEqual([pathOf(1), pathOf(2), pathOf(3)]);
 });
 
-test('interrupted, it ends with 130 and leaves nothing beside the earlier export', async () => {
+test('an export that is interrupted exits with 130, and leaves nothing beside the earlier one', async () => {
   const { lake, program } = await writing();
   const before = await lake.paths();
   program.kill('SIGINT');
@@ -158,7 +158,7 @@ test('interrupted, it ends with 130 and leaves nothing beside the earlier export
   expect(await lake.beside()).toEqual([]);
 });
 
-test('--query writes the answer to a question or to a statement as one file', async () => {
+test('--query writes the result of a question or a statement to one file', async () => {
   const lake = await openLake(await threeDays(2));
   const statement = 'select sum(fee) as fee from explorer.user_operations';
   await lake.exported(['--query', statement, '--format', 'csv']);

@@ -91,7 +91,7 @@ test('DuckDB sums amounts exactly in wei, and as doubles in the own currency of 
   }
 });
 
-test('without names it exports all tables and the views of data, and no view of the copy', async () => {
+test('without names, all tables and views of data are exported, but not the views about the mirror', async () => {
   const lake = await openLake(await freshDatabase());
   const names = [...(await lake.exported()).keys()];
   expect(names).toEqual(expect.arrayContaining(['blocks', 'operations_enriched', 'fees_daily']));
@@ -100,7 +100,7 @@ test('without names it exports all tables and the views of data, and no view of 
   }
 });
 
-test('it reads the same in CSV files, which have the chain too', async () => {
+test('DuckDB reads the same in CSV files, which have the chain too', async () => {
   const database = await copiedChains();
   const lake = await openLake(database);
   const ask = await openDuckDb();
@@ -119,7 +119,7 @@ test('it reads the same in CSV files, which have the chain too', async () => {
   }
 });
 
-test('views go by chain, and by day if they have a time', async () => {
+test('views are partitioned by chain, and by day if they have a time', async () => {
   const database = await copiedChains();
   const lake = await openLake(database);
   const ask = await openDuckDb();

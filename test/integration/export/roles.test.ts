@@ -13,7 +13,7 @@ test('an analyst exports the tables that they may read', async () => {
   expect(names).not.toContain('address_watchlist_names');
 });
 
-test('a superuser learns that policies would hide rows; tables without them are exported', async () => {
+test('for a superuser, a table whose policies would hide rows is refused, and others are exported', async () => {
   const database = await grantedDatabase();
   const lake = await openLake(database);
 

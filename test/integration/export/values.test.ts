@@ -23,7 +23,7 @@ const hostile = [
   'x'.repeat(70_000),
 ];
 
-test.each(['parquet', 'csv'])('every text comes back from %s as it was', async (format) => {
+test.each(['parquet', 'csv'])('every text is read back from %s unchanged', async (format) => {
   const database = await freshDatabase();
   await database.query(
     `insert into explorer.addresses (chain_id, hash, name, extra, first_seen_at, updated_at, page_id)
@@ -50,7 +50,7 @@ test.each(['parquet', 'csv'])('every text comes back from %s as it was', async (
   expect(new Set(rows.map(({ n }) => n))).toEqual(new Set(['123456789012345678901']));
 });
 
-test('every type has its place in Parquet, at its ends too', async () => {
+test('every type has its equivalent in Parquet, at its limits too', async () => {
   const database = await freshDatabase();
   await database.query(`
     create view explorer.ends as
@@ -132,7 +132,7 @@ test('every type has its place in Parquet, at its ends too', async () => {
 });
 
 test.each(['infinity', '0044-03-15 BC'])(
-  'a time that Parquet does not have is refused by column, and taken by CSV: %s',
+  'a time that Parquet cannot store is refused with its column, and written to CSV: %s',
   async (time) => {
     const database = await freshDatabase();
     await database.query(

@@ -191,7 +191,7 @@ function floorOf(
   return Math.max(deep, Math.min(from, runs([...known]).at(-1)?.from ?? from));
 }
 
-test('a floor is as deep as its depth says by the times of the operations, and never below a wide gap', async () => {
+test('a stop height is as deep as its depth by the times of the operations, and never below a wide gap', async () => {
   const database = await freshDatabase();
   const depths = fc.uniqueArray(fc.integer({ min: 0, max: highestBlock * blockMs }), {
     minLength: 1,

@@ -49,7 +49,7 @@ async function rangeOfDeepPoll(live: 'half way' | 'ended') {
   return deepResweep(db, feed, rules, new Date(startMs + 5 * hourMs));
 }
 
-test('a deep rule that is due goes as deep while a live walk is on its way down', async () => {
+test('a deep poll that is due reads to its depth although a live walk is running', async () => {
   const ended = await rangeOfDeepPoll('ended');
   expect(ended?.floor).toBeLessThan(known);
 

@@ -31,11 +31,11 @@ async function takenTwice() {
 test.each([
   ['ends no walk', '{}', undefined],
   [
-    'gives up no synthetic cursor for the one that is on its way there',
+    'does not abandon the synthetic cursor of the other worker',
     '{"entry": {"height": 1, "key": "0x"}}',
     'entering',
   ],
-] as const)('a worker that was taken over %s', async (_, scope, which) => {
+] as const)('a worker whose walk was taken over %s', async (_, scope, which) => {
   const { db, pool, stale, held, states } = await takenTwice();
   await pool.query(`update etl.walks set scope = '${scope}'`);
 

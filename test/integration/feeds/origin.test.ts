@@ -83,7 +83,7 @@ test.each([['backfill'], ['repair'], ['start']])('%s %s is refused too', async (
   });
 });
 
-test('where a person says that both serve the same chains, the other one is remembered', async () => {
+test("with --same-data, the feed's origin becomes the other explorer", async () => {
   const { first, second, run, query } = await world([1, 1]);
   await run(first.url, 'sync', ...factories);
 
@@ -96,7 +96,7 @@ test('where a person says that both serve the same chains, the other one is reme
   expect((await run(first.url, 'sync', ...factories)).code).toBe(2);
 });
 
-test('an explorer that never answered is no origin, and another chain may have another explorer', async () => {
+test('an explorer that never answered is no origin, and another chain may use another explorer', async () => {
   const { first, second, run } = await world();
   expect((await run(nobody, 'sync', ...factories)).code).toBe(1);
   expect((await run(first.url, 'sync', ...factories)).code).toBe(0);
@@ -105,7 +105,7 @@ test('an explorer that never answered is no origin, and another chain may have a
   expect((await run(second.url, 'sync', ...other)).code).toBe(0);
 });
 
-test('what is remembered is scheme, host and path, and nothing else', () => {
+test('an origin is scheme, host and path, and nothing else', () => {
   expect(originOf('https://api.blockscout.com')).toBe('https://api.blockscout.com');
   expect(originOf('HTTPS://Me:secret@Example.com:443/a/b/?apikey=secret#x')).toBe(
     'https://example.com/a/b',
@@ -113,7 +113,7 @@ test('what is remembered is scheme, host and path, and nothing else', () => {
   expect(originOf('http://127.0.0.1:8545/')).toBe('http://127.0.0.1:8545');
 });
 
-test('what has a name of its own may listen anywhere', async () => {
+test('an origin with a name of its own may change its URL', async () => {
   const { first, second, run, engineOn } = await world([1, 1]);
   await engineOn(first.url, { origin: 'a demo' });
   await run(first.url, 'sync', ...factories, '--same-data');
@@ -124,7 +124,7 @@ test('what has a name of its own may listen anywhere', async () => {
   await expect(engineOn(first.url)).rejects.toThrow(/came from a demo/u);
 });
 
-test('a process that asks another explorer than the feed is read from now makes no request', async () => {
+test("a process sends no request once another explorer has become the feed's origin", async () => {
   const { first, second, run, engineOn } = await world();
   await run(first.url, 'sync', ...factories);
   const { engine } = await engineOn(first.url);

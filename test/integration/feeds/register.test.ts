@@ -13,8 +13,8 @@ const listed = (settings: Record<string, unknown>) => [
 const source = { origin: 'http://127.0.0.1', isSameData: false };
 
 test.each([
-  ['do not replace what a file said of a feed', { since: '2026-01-01' }],
-  ['make a feed known that no file named', null],
+  ["do not replace a feed's settings from a file", { since: '2026-01-01' }],
+  ['register a feed that no file names', null],
 ])('flags %s', async (_, ofFile) => {
   const { query, db } = await freshDatabase();
   await registerFeeds(db, ofFile === null ? [] : listed(ofFile), 'file', source);
@@ -24,7 +24,7 @@ test.each([
   expect(rows).toEqual([{ feed: '10/user-operations', settings: ofFile ?? { since: null } }]);
 });
 
-test('other settings of a known feed are an event, and the first ones are none', async () => {
+test('changed settings of a feed are recorded as an event, and its first ones are not', async () => {
   const { query, db } = await freshDatabase();
   const since = [null, null, '2026-01-01'];
   for (const each of since) await registerFeeds(db, listed({ since: each }), 'file', source);
@@ -41,7 +41,7 @@ const storedChains = async (pool: Pool) =>
     )
   ).rows;
 
-test('a chain has the currency and the explorer that the file names, else the usual ones', async () => {
+test('a chain has the currency and explorer that the file names, else the usual ones', async () => {
   const { pool, db } = await freshDatabase();
   const stored = async (chain: Partial<ChainSettings>, from: 'file' | 'flags') => {
     const [usual] = selectChains([], { chains: ['celo'], operations: ['factories'] }, () => {});
@@ -64,7 +64,7 @@ test('a chain has the currency and the explorer that the file names, else the us
   expect(await stored({}, 'file')).toEqual([usual]);
 });
 
-test('of a chain that is not known by its number neither symbol nor explorer is stored', async () => {
+test('an unknown chain is stored without symbol and explorer', async () => {
   const { pool } = await freshDatabase();
   const chains = selectChains([], { chains: ['999'], operations: ['factories'] }, () => {});
   await registerFeeds(drizzle(pool), configuredFeeds(chains), 'flags', source);
@@ -73,7 +73,7 @@ test('of a chain that is not known by its number neither symbol nor explorer is 
   ]);
 });
 
-test('a page with a bad item does not wait for a transaction that holds its feed and waits for the page', async () => {
+test('a page with a bad item does not deadlock with a transaction that locks its feed', async () => {
   const { pool, query, db } = await freshDatabase();
   await registerFeeds(db, listed({}), 'file', source);
   await query(`

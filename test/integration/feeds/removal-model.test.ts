@@ -69,7 +69,7 @@ function skipped(
   return known.filter(isSkipped).map(({ key }) => key);
 }
 
-test('what has left is within the range of a conclusive page, few, and unseen by any newer one', async () => {
+test('removed items lie within the range of a conclusive page, are few, and appear on no newer page', async () => {
   const { query, db } = await freshDatabase();
   await fc.assert(
     fc.asyncProperty(stored, page, before, often, async (known, listed, end, conclusive) => {

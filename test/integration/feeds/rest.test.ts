@@ -7,7 +7,7 @@ import { plainChain } from '../../harness/sync.ts';
 
 const chain = { ...plainChain, userOperations: 20 };
 
-test('a feed whose two lanes end at the same moment is at rest', async () => {
+test('a feed whose two lanes end at the same moment becomes idle', async () => {
   const simulator = await simulated({ seed: 1, chains: [chain] });
   const database = await freshDatabase();
   const engine = await openContender(database, {

@@ -9,7 +9,7 @@ import { ask, servedPage, type Answer } from '../../harness/http.ts';
 const token = 'a-token-of-thirty-characters-x';
 const statusOf = async (answer: Promise<Answer>) => (await answer).status;
 
-test('a name that was made to lead here is refused, one that is listed is not', async () => {
+test('a request by a foreign host name is refused, and one by a configured name is not', async () => {
   const page = await servedPage(null, { hosts: ['etl.example.com'] });
   const by = (host: string) => statusOf(ask(page, '/healthz', { headers: { host } }));
   expect(await by('evil.example.com')).toBe(421);
@@ -19,7 +19,7 @@ test('a name that was made to lead here is refused, one that is listed is not', 
   expect(await by(`[::1]:${page.address.port}`)).toBe(200);
 });
 
-test("another site's page gets nothing, and nothing writes", async () => {
+test('requests from another site, and methods that write, are refused', async () => {
   const page = await servedPage(null);
   const with_ = (headers: Record<string, string>) => statusOf(ask(page, '/metrics', { headers }));
   expect(await with_({ origin: 'https://evil.example.com' })).toBe(403);
@@ -47,7 +47,7 @@ const data = [
   '/metrics',
 ];
 
-test('beyond this machine a token is needed for all data', async () => {
+test('beyond this machine, all data requires a token', async () => {
   const open = (host: string, wanted: string | null) =>
     servedPage(null, { address: { host, port: 0 }, token: wanted });
   await expect(open('0.0.0.0', null)).rejects.toThrow(/EXPLORER_ETL_HTTP_TOKEN/);
@@ -57,7 +57,7 @@ test('beyond this machine a token is needed for all data', async () => {
   for (const path of ['/', '/healthz']) expect(await statusOf(ask(page, path)), path).toBe(200);
 });
 
-test('the token lets in as a header, and the page without it holds no data', async () => {
+test('the token is accepted as a header only, and the page without it holds no data', async () => {
   const page = await servedPage(null, { token });
   const sent = { headers: { authorization: `Bearer ${token}` } };
   for (const path of ['/', '/metrics']) {
@@ -78,7 +78,7 @@ test('the token lets in as a header, and the page without it holds no data', asy
   expect(ready.body).not.toContain('sentence');
 });
 
-test('an address of health and metrics knows its names too, where it is of this machine', async () => {
+test('the address for health and metrics refuses foreign host names too', async () => {
   const page = await servedPage(null, { metricsAddress: { host: '127.0.0.1', port: 0 } });
   if (page.metricsAddress === null) throw new Error('no address');
   const monitoring = { address: page.metricsAddress };
@@ -88,7 +88,7 @@ test('an address of health and metrics knows its names too, where it is of this 
   expect(await statusOf(ask(monitoring, '/'))).toBe(404);
 });
 
-test('no path leads out of what is served', async () => {
+test('no path leads to a file that is not served', async () => {
   const page = await servedPage(null);
   for (const path of [
     '/../package.json',
@@ -104,7 +104,7 @@ test('no path leads out of what is served', async () => {
   }
 });
 
-test('what is too large is refused, and who is slow is hung up on', async () => {
+test('a large request is refused, and a slow one times out', async () => {
   const bounds = { headersTimeout: 50, connectionsCheckingInterval: 20 };
   const page = await servedPage(null, { bounds });
   const { port } = page.address;
@@ -116,7 +116,7 @@ test('what is too large is refused, and who is slow is hung up on', async () => 
   expect(await text(socket)).toMatch(/^HTTP\/1.1 408/);
 });
 
-test('connections that say nothing keep no probe out, however many they are', async () => {
+test('hundreds of silent connections do not block a probe', async () => {
   const page = await servedPage(null);
   const idle = Array.from({ length: 300 }, () => connect(page.address.port, '127.0.0.1'));
   onTestFinished(() => {
@@ -134,7 +134,7 @@ test('connections that say nothing keep no probe out, however many they are', as
   expect(await statusOf(ask(page, '/readyz'))).toBe(503);
 });
 
-test('who asks and reads nothing is hung up on', async () => {
+test('a client that does not read its responses is disconnected', async () => {
   const page = await servedPage(null, { bounds: { silentTimeout: 200 } });
   const socket = connect(page.address.port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
@@ -148,7 +148,7 @@ test('who asks and reads nothing is hung up on', async () => {
   expect(['ECONNRESET', 'EPIPE']).toContain(error.code);
 });
 
-test('a hundred slow clients of one database keep no probe waiting', async () => {
+test('a hundred clients that wait for the database do not block a probe', async () => {
   const { pool, url } = await freshDatabase();
   const holder = await pool.connect();
   await holder.query('begin; lock table etl.runs in access exclusive mode');
@@ -163,7 +163,7 @@ test('a hundred slow clients of one database keep no probe waiting', async () =>
   expect([first, counts.get(200)?.length, counts.get(503)?.length]).toEqual([503, 32, 68]);
 });
 
-test('every answer carries the policy', async () => {
+test('every response has the security headers', async () => {
   const page = await servedPage(null);
   for (const path of ['/', '/nothing', '/healthz', '/app.js', '/status.json', '/runs.json']) {
     const { headers } = await ask(page, path);
@@ -175,7 +175,7 @@ test('every answer carries the policy', async () => {
   }
 });
 
-test('an address that is taken says so, and what to do', async () => {
+test('an address that is in use is an error that says what to do', async () => {
   const page = await servedPage(null);
   await expect(servedPage(null, { address: page.address })).rejects.toThrow(
     /is in use by another program: name another port/,

@@ -48,7 +48,7 @@ const unreachable = {
 } as const;
 
 test.each(['migrated', 'empty'] as const)(
-  'a database that is %s, and never read into',
+  'the page of a database that is %s and has no data is ready',
   async (how) => {
     const { url } = await freshDatabase(how);
     expect(await answers(await servedPage(url))).toMatchObject({
@@ -74,7 +74,7 @@ test.each([
   expect(await answers(await servedPage(copied.url))).toEqual({ healthz: 200, ...expected });
 });
 
-test('a database that answers too slowly keeps no client waiting for ever', async () => {
+test('a client of a slow database gets a time-out', async () => {
   const { pool, url } = await freshDatabase();
   const holder = await pool.connect();
   await holder.query('begin; lock table etl.feeds in access exclusive mode');
@@ -86,7 +86,7 @@ test('a database that answers too slowly keeps no client waiting for ever', asyn
   expect([runs.status, runs.body]).toEqual([504, expect.stringContaining('longer than')]);
 });
 
-test('a database that falls silent while it is opened keeps no client waiting for ever', async () => {
+test('a client gets a time-out if the database stops answering while it is opened', async () => {
   const { pool, url } = await freshDatabase();
   const holder = await pool.connect();
   // What is read as a connection is opened, and by nothing else.
@@ -97,7 +97,7 @@ test('a database that falls silent while it is opened keeps no client waiting fo
   expect(slow).toMatchObject({ healthz: 200, readyz: 503 });
 });
 
-test('the database goes away and comes back', async () => {
+test('readiness follows a database that is lost and returns', async () => {
   const proxy = await openDatabaseProxy(copied.url);
   // Each reading may be made at once.
   let clockMs = 0;
@@ -113,7 +113,7 @@ test('the database goes away and comes back', async () => {
   expect(await answers(page)).toMatchObject({ readyz: 200, state: 'healthy' });
 });
 
-test('before the database is known, the page is served and says so', async () => {
+test('the page is served before the database is open, and its data is unavailable', async () => {
   const page = await servedPage(null);
   const starting = { status: 503, body: '{"error":"Starting: the database is being opened."}' };
   expect(await ask(page, '/status.json')).toMatchObject(starting);
@@ -121,7 +121,7 @@ test('before the database is known, the page is served and says so', async () =>
   expect(await ask(page, '/readyz')).toMatchObject({ status: 503 });
 });
 
-test('what works in rounds and stands still is not healthy', async () => {
+test('a worker without a round for three minutes is not healthy', async () => {
   let nowMs = 0;
   const pulse = createPulse(() => nowMs);
   expect(pulse.health()).toEqual({ is_healthy: true, last_round_s: null });
@@ -134,7 +134,7 @@ test('what works in rounds and stands still is not healthy', async () => {
   expect(pulse.health().is_healthy).toBe(true);
 });
 
-test('the page reads on two connections of its own, and cannot write', async () => {
+test('the page reads on two connections of its own that cannot write', async () => {
   const reader = createReader();
   onTestFinished(() => reader.close());
   reader.use(copied.url);
@@ -167,7 +167,7 @@ test.each(served)('%s is the document that its schema describes', async (path, s
   expect([status, schema.safeParse(JSON.parse(body)).error]).toEqual([200, undefined]);
 });
 
-test('every named query is answered, as JSON and as CSV, and its chart names columns of it', async () => {
+test('every question is answered as JSON and as CSV, and its chart names columns of the result', async () => {
   const page = await servedPage(copied.url);
   const all = documents.queriesDocument.parse(JSON.parse((await ask(page, '/queries.json')).body));
   for (const { name, chart } of all.queries) {
@@ -183,7 +183,7 @@ test('every named query is answered, as JSON and as CSV, and its chart names col
 });
 
 test.each([
-  ['/coverage.json?feed=nobody', 404],
+  ['/coverage.json?feed=none', 404],
   ["/coverage.json?feed=10'; drop table etl.feeds", 404],
   ['/coverage.json?feed=10/user-operations&from=-1', 400],
   ['/coverage.json?feed=10/user-operations&cells=1001', 400],
@@ -191,12 +191,12 @@ test.each([
   ['/runs.json?hours=1e3', 400],
   ['/query.json?name=../../etc/passwd', 404],
   ['/query.csv?name=', 404],
-])('%s answers %i in words', async (path, expected) => {
+])('%s answers %i with an error message', async (path, expected) => {
   const { status, body } = await ask(await servedPage(copied.url), encodeURI(path));
   expect([status, JSON.parse(body)]).toEqual([expected, { error: expect.any(String) }]);
 });
 
-test('a long array, document or text of an answer is cut, and numbers stay numbers', async () => {
+test('long arrays, documents and texts of a result are cut, and numbers stay numbers', async () => {
   const statement = `select array_fill('ten chars'::text, array[200]) as a, to_jsonb(repeat('x', 2000)) as d,
                             repeat('x', 2000) as t, 2::numeric ^ 80 as n, 0.5::float8 as f, true as b`;
   const { rows } = await answerAsJson(copied.pool, readQuestion('mine', statement));
@@ -215,7 +215,7 @@ test('a long array, document or text of an answer is cut, and numbers stay numbe
 /** What others may name things: markup, a URL that runs, a direction mark, 100 kB. */
 const hostile = `"><script>alert(1)</script>javascript:alert(1)\u202E${'x'.repeat(100_000)}`;
 
-test('hostile text comes as JSON that no browser takes for a page, and is cut', async () => {
+test('hostile text is cut, and served as JSON that no browser renders', async () => {
   const { database, sync } = await openCopy(chains);
   await sync();
   await database.query('update explorer.addresses set name = $1', [hostile]);

@@ -17,7 +17,7 @@ const chain = {
   startsAtMs: Date.now() - 2 * 3_600_000,
 };
 
-test('what a sync does is what the tables hold, and twice is twice', async () => {
+test('the counters of one sync and of two equal what the tables hold', async () => {
   const { scrape, sync, simulator, database } = await observedCopy();
   await sync();
   const first = await scrape();
@@ -34,7 +34,7 @@ test('what a sync does is what the tables hold, and twice is twice', async () =>
   ).toBeGreaterThan(0);
 });
 
-test('the facts of the database are those of status', async () => {
+test('the gauges equal what status reports', async () => {
   const { scrape, snapshot, sync } = await observedCopy();
   await sync();
   const shown = await scrape();
@@ -64,7 +64,7 @@ test('the facts of the database are those of status', async () => {
   expect(sumOf(shown, 'lanes')).toBe(status.feeds.flatMap(({ lanes }) => lanes).length);
 });
 
-test('requests that fail are counted by class, and a page that did not come by its lane', async () => {
+test('failed requests are counted by class, and failed pages by lane', async () => {
   const { scrape, sync } = await observedCopy({
     faults: ({ operation }) => (operation === 'factories' ? statusFaults['422'] : null),
   });
@@ -83,7 +83,7 @@ test('requests that fail are counted by class, and a page that did not come by i
   expect(shown.of('explorer_etl_reasons', { code: 'key-refused' })).toBe(0);
 });
 
-test('each metric is of the format, and named by its conventions', async () => {
+test('each metric follows the format and the naming conventions of Prometheus', async () => {
   const { scrape, sync } = await observedCopy({}, withLimit);
   await sync();
   const { families } = await scrape();
@@ -147,7 +147,7 @@ async function expectTables({ pool }: OpenDatabase, shown: Shown): Promise<void>
   }
 }
 
-test('it is served, also on an address of its own, and where the database has gone', async () => {
+test('metrics are served on both addresses, and without a database', async () => {
   const database = await createTestDatabase();
   // All has rested for long enough.
   let nowMs = 0;

@@ -12,7 +12,7 @@ import { eventually } from '../../harness/process.ts';
 
 const lane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' } as const;
 
-test('a lane goes back to the queue when the session of its worker ends, and not before', async () => {
+test('a lane returns to the queue when the session of its worker ends, and not before', async () => {
   const { url, query, db } = await freshDatabase();
   await installQueues(url);
   const log = createLog('silent', () => undefined);

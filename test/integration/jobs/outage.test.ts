@@ -5,7 +5,7 @@ import { freshDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
 import { openDatabaseProxy } from '../../harness/servers.ts';
 
-test('a queue whose database is away says so once, however often it looks', async () => {
+test('the queue logs an unreachable database once, however often it polls', async () => {
   const database = await freshDatabase();
   await installQueues(database.url);
   const proxy = await openDatabaseProxy(database.url);

@@ -50,7 +50,7 @@ async function openScene(chains: readonly SimulatedChain[]) {
   return { engine, begin, send, untilFinished };
 }
 
-test('runs that come together are all taken up at once', async () => {
+test('runs that are requested together are all started at once', async () => {
   const { begin, send, untilFinished } = await openScene([1, 2, 3, 4, 5, 6].map(chain));
   begin();
   let finished = 0;
@@ -62,7 +62,7 @@ test('runs that come together are all taken up at once', async () => {
   expect(finished).toBe(6 * rounds);
 });
 
-test('a run whose worker is gone is taken over', async () => {
+test('another worker continues a run whose worker was killed', async () => {
   const { engine, begin, send, untilFinished } = await openScene([chain(1)]);
   await send();
   const [lost] = await engine.boss.fetch(runQueue);

@@ -99,7 +99,7 @@ async function scene(start: string) {
   };
 }
 
-test('a lane gets a run each time by its cron, in its time zone', async () => {
+test('a lane runs at the times of its cron schedule, in its time zone', async () => {
   const { set, work, pass, runs, finish } = await scene('2026-11-21T04:57:30Z');
   // Berlin is one hour ahead of UTC in November.
   await set(scheduleOf('0,5 6 * * *', 'Europe/Berlin'));
@@ -114,7 +114,7 @@ test('a lane gets a run each time by its cron, in its time zone', async () => {
   expect(await runs()).toEqual(['finished', 'open']);
 });
 
-test('a run that outlasts its interval takes the later ones in: nothing piles up', async () => {
+test('a run that outlasts its interval replaces the later ones, so that none pile up', async () => {
   const { set, work, pass, runs, sent, finish } = await scene('2026-11-21T05:00:30Z');
   await set(scheduleOf('* * * * *'));
   await work();
@@ -128,7 +128,7 @@ test('a run that outlasts its interval takes the later ones in: nothing piles up
   expect(await runs()).toEqual(['finished', 'open']);
 });
 
-test('times that passed while no process ran are made up for once', async () => {
+test('schedules missed while no process ran are made up by one run', async () => {
   const { set, work, pass, runs, sent, sleep } = await scene('2026-11-21T05:01:30Z');
   await set(scheduleOf('*/5 * * * *'));
   await work();

@@ -48,7 +48,7 @@ async function openScene() {
   return { ...database, simulator, engine, job, queued, work };
 }
 
-test('the last slice of a run queues none', async () => {
+test('the last slice of a run queues no further one', async () => {
   const { job, queued, work } = await openScene();
 
   await work(job);
@@ -56,7 +56,7 @@ test('the last slice of a run queues none', async () => {
   expect(await queued()).toBe(0);
 });
 
-test('a run that replaces another gets its slice from the one that was at work', async () => {
+test('the running slice queues one for the run that replaces its own', async () => {
   const { simulator, engine, job, queued, work } = await openScene();
   const working = work(job);
   await eventually('pages to be read', async () => simulator.requests > 5);
@@ -68,8 +68,8 @@ test('a run that replaces another gets its slice from the one that was at work',
 });
 
 test.each([
-  ['gives way to a lane that waits', "now() - interval '1 minute'", 2],
-  ['goes on while another lane rests', "now() + interval '1 hour'", 1],
+  ['yields to a lane that is due', "now() - interval '1 minute'", 2],
+  ['continues while no other lane is due', "now() + interval '1 hour'", 1],
 ])('a slice whose time is over %s', async (_, due, left) => {
   const { simulator, engine, pool, job, queued, work } = await openScene();
   await openLane(engine.db, engine.boss, { lane: { ...lane, lane: 'live' }, scope: {} });
@@ -81,7 +81,7 @@ test.each([
   expect(await queued()).toBe(left);
 });
 
-test('a slice logs how items drift before the run is done, and the next one does not repeat it', async () => {
+test('a slice logs schema drift before its run ends, and the next slice does not repeat it', async () => {
   const { simulator, engine, pool, job, queued, work } = await openScene();
   const lines: string[] = [];
   const style = { format: 'json', isColoured: false, now: () => 0 } as const;

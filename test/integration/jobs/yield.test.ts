@@ -9,7 +9,7 @@ import { plainChain } from '../../harness/sync.ts';
 
 const lane: FeedLane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' };
 
-test('a worker that starts leaves the run alone that a person began with other bounds', async () => {
+test('a worker that starts does not replace a run that a person began with other bounds', async () => {
   const list = await keepLists({ operations: [{ block: 1, id: 1 }] });
   const database = await freshDatabase();
   const engine = await openContender(database, {

@@ -114,7 +114,7 @@ const verifiedUpTo = (newest: number) =>
     is_verified: index + 1 < newest,
   }));
 
-test('before it is read it is in the configuration, in verify, status, plan and repair', async () => {
+test('a new list appears in the configuration, verify, status, plan and repair before it is read', async () => {
   const { db, settings } = await world();
   const { chains } = settings();
   await registerFeeds(db, configuredFeeds(chains), 'flags', {
@@ -142,7 +142,7 @@ test('before it is read it is in the configuration, in verify, status, plan and 
   );
 });
 
-test('its rows are those of the service, complete, and in each view of all lists', async () => {
+test('a new list is copied completely, and appears in each view of all lists', async () => {
   const { db, lists, sync, query, bundles } = await world();
 
   await sync();
@@ -181,7 +181,7 @@ test('its rows are those of the service, complete, and in each view of all lists
   ]);
 });
 
-test('what comes late, leaves and moves is noted', async () => {
+test('late, removed and changed items of a new list are recorded', async () => {
   const { lists, sync, query, bundles } = await world();
   await sync();
   const [gone, late] = [
@@ -224,7 +224,7 @@ test('what comes late, leaves and moves is noted', async () => {
   ).toEqual([{ total_ops: 9 }, { total_ops: 10_000 }]);
 });
 
-test('what is open is repaired, and what is stored exported', async () => {
+test('gaps of a new list are repaired, and its rows exported', async () => {
   const { database, db, lists, sync, query, bundles, command } = await world();
   await sync();
   await query(`delete from explorer.toy_bundles where block_number between 40 and 59`);

@@ -23,7 +23,7 @@ const pages: fc.Arbitrary<ServedPage[]> = fc
   )
   .map((items) => items.map((item, index) => ({ page_id: index + 1, items: [item] })));
 
-test('pages in one transaction leave the same rows as one transaction for each', async () => {
+test('pages loaded in one transaction leave the same rows as in one transaction each', async () => {
   const { pool } = await freshDatabase();
   let chain = 1;
   await fc.assert(

@@ -78,7 +78,7 @@ describe.each(['operation', 'factory'] as const)('an address seen in a user %s',
     });
   });
 
-  test('reports its implementations, and that there are none any more', async () => {
+  test('reports its implementations, and that none are left', async () => {
     const implementations = [{ address_hash: addressOf(2), name: 'Logic' }];
     const observation = [place, { ...known, ...silent, implementations }] as const;
     expect((await seen(observation)).implementations).toEqual([addressOf(2)]);
@@ -132,7 +132,7 @@ describe('a stub', () => {
     });
   });
 
-  test('says that the address exists', async () => {
+  test('creates the row of the address', async () => {
     expect((await seen(['operation', hash])).address).toMatchObject({
       hash,
       name: null,
@@ -146,7 +146,7 @@ describe('a stub', () => {
   test.each([
     ['is_scam', true],
     ['reputation', 'scam'],
-  ])('that has a %s of %s says so', async (field, value) => {
+  ])('reports its %s of %s', async (field, value) => {
     const { address } = await seen(
       ['operation', known],
       ['operation', { ...stub, [field]: value }],

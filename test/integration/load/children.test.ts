@@ -18,7 +18,7 @@ async function shown(...blocks: readonly object[]) {
 
 const rewards = (...amounts: string[]) => ({ rewards: amounts.map((reward) => ({ reward })) });
 
-test('rewards that a block no longer shows are gone, and the rest are its new ones', async () => {
+test('rewards that a block no longer shows are deleted, and the others updated', async () => {
   const of = await shown(rewards('1', '2', '3'), rewards('9', '2'));
   expect(await of('block_rewards', 'position, reward')).toEqual([
     { position: '0', reward: '9' },
@@ -26,7 +26,7 @@ test('rewards that a block no longer shows are gone, and the rest are its new on
   ]);
 });
 
-test('a part that did not change keeps the page that wrote it, and its block has the page that changed one', async () => {
+test('a child row that did not change keeps its page, and its block has the page of the last change', async () => {
   const uncles = (...hashes: number[]) => ({
     uncles_hashes: hashes.map((n) => ({ hash: hashOf(n) })),
   });
@@ -38,12 +38,12 @@ test('a part that did not change keeps the page that wrote it, and its block has
   expect(await of('blocks', 'page_id')).toEqual([{ page_id: '2' }]);
 });
 
-test('an arbitrum object that a block no longer has is gone', async () => {
+test('an arbitrum object that a block no longer has is deleted', async () => {
   const of = await shown({ arbitrum: { status: 'Sealed on rollup' } }, { arbitrum: null });
   expect(await of('block_arbitrum', 'block_height, status')).toEqual([]);
 });
 
-test('the parts of one block say nothing of those of another', async () => {
+test('child rows of one block do not affect those of another', async () => {
   const { pool } = await freshDatabase();
   const block = (height: number, ...amounts: string[]) => ({
     hash: hashOf(height),
@@ -74,14 +74,9 @@ test('private and public labels of an address are two sets', async () => {
 });
 
 test.each([
-  [
-    'a hash that another one replaces at its height is recorded, with the page that said so',
-    [1, 70],
-    [2, 71],
-    true,
-  ],
+  ['a hash that replaces another at its height is recorded, with its page', [1, 70], [2, 71], true],
   ['the same hash again is no reorganisation', [1, 70], [2, 70], false],
-  ['an older page that comes late is no reorganisation', [2, 70], [1, 69], false],
+  ['an older page that is committed later is no reorganisation', [2, 70], [1, 69], false],
 ] as const)('%s', async (_, first, second, isReorg) => {
   const { pool } = await freshDatabase();
   const pages = [first, second].map(([page_id, hash]) => ({

@@ -53,18 +53,18 @@ describe.each(ways)('%s the page that reported it,', (_, bring) => {
       { fee: '1E+18', transaction_hash: '0x', block_number: '0x10' },
       { timestamp: 'yesterday', status: 'true', address: 'nobody', fee: '-1' },
       { block_number: -1, transaction_hash: 5 },
-    ])('keeps what was known where it says %j', async (change) => {
+    ])('keeps the known values if it has %j', async (change) => {
       const row = await readAgain(change);
       expect(row).toMatchObject(known);
       expect(Object.keys(row?.['extra'] ?? {})).toHaveLength(Object.keys(change).length);
     });
 
-    test('loses what it says is null', async () => {
+    test('loses a value that becomes null', async () => {
       expect(await readAgain({ fee: null })).toMatchObject({ ...known, fee: null });
     });
 
     test.each([{ block_number: '9' }, { transaction_hash: hashOf(9) }])(
-      'in another place keeps nothing of the one before: %j',
+      'at another position keeps no earlier value: %j',
       async (change) => {
         expect(await readAgain({ ...change, fee: 'x' })).toMatchObject({ fee: null });
       },
@@ -98,7 +98,7 @@ describe.each(ways)('%s the page that reported it,', (_, bring) => {
       };
     };
 
-    test('keeps what was known of the same block', async () => {
+    test('keeps the known values of the same block', async () => {
       expect(await readAgain(bent)).toEqual({
         blocks: [{ gas_used: '5', miner_hash: addressOf(1) }],
         rewards: [
@@ -178,18 +178,18 @@ describe.each(ways)('%s the page that reported it,', (_, bring) => {
       { implementations: 'none', metadata: 5, public_tags: {} },
       { metadata: { tags: 'none' }, implementations: [null, { address_hash: '0x', name: 'B' }] },
       { metadata: { tags: [null, { slug: 'b' }] }, public_tags: [null, 5] },
-    ])('keeps what was known where it says %j', async (change) => {
+    ])('keeps the known values if it has %j', async (change) => {
       expect(await seeAgain(change)).toEqual(known);
     });
 
     test.each([
       [
-        'is reported again by the neighbours of what was not read',
+        'keeps implementations beside one that cannot be read',
         [null, { address_hash: addressOf(4), name: 'C' }, null],
         [implementation(0, 2, 'A'), implementation(1, 4, 'C')],
       ],
       [
-        'lends nothing of one implementation to another',
+        'takes no value of one implementation for another',
         [{ address_hash: addressOf(4), name: 5 }],
         [implementation(0, 4, null)],
       ],
@@ -198,7 +198,7 @@ describe.each(ways)('%s the page that reported it,', (_, bring) => {
     });
   });
 
-  test('a count of accounts that is none leaves the one that was known', async () => {
+  test('an invalid count of accounts keeps the known one', async () => {
     const counted = (total_accounts: number) => ({ address: addressOf(1), total_accounts });
     const of = await readTwice('factories', counted(5), counted(-5));
     expect(await of('factories', 'total_accounts')).toEqual([{ total_accounts: '5' }]);

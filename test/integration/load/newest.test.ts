@@ -27,7 +27,7 @@ test.each([
     [newer, older],
   ],
   [
-    'a page that is committed after an older one changes the rows that differ, and says so',
+    'a page that is committed after an older one changes the rows that differ, and their page',
     [older, newer],
   ],
 ])('%s', async (_, pages) => {
@@ -41,7 +41,7 @@ test.each([
   expect(await stored(pool, 'addresses', 'name, page_id')).toEqual([{ name: 'new', page_id: '5' }]);
 });
 
-test('a page that is committed after a newer one leaves the parts of a block as that one showed them', async () => {
+test('a page that is committed after a newer one does not change the child rows of a block', async () => {
   const { pool } = await freshDatabase();
 
   await loadOneByOne(pool, 'optimism-batch-blocks', [block(5, 2, ['1']), block(3, 1, ['8', '9'])]);
@@ -57,7 +57,7 @@ test('a page that is committed after a newer one leaves the parts of a block as 
   ]);
 });
 
-test('a page that is committed after a newer one does not bring back a part that it took away', async () => {
+test('a page that is committed after a newer one does not restore child rows that it deleted', async () => {
   const { pool } = await freshDatabase();
 
   await loadOneByOne(pool, 'optimism-batch-blocks', [
@@ -69,7 +69,7 @@ test('a page that is committed after a newer one does not bring back a part that
   expect(await stored(pool, 'block_rewards', 'position, reward')).toEqual([]);
 });
 
-test('a page touches no row that is equal', async () => {
+test('a page does not write rows that are equal', async () => {
   const { pool } = await freshDatabase();
   await load(pool, 'optimism-batch-blocks', [block(3, 1, ['8', '9'])]);
   const columns = 'xmin::text, page_id, updated_at';
@@ -94,7 +94,7 @@ describe('an observation of an address that is committed after a newer one', () 
     items: [{ hash: hashOf(page_id), address }],
   });
 
-  test('still reports the lists, and the reputation, of which the newer one said nothing', async () => {
+  test('still reports the lists and the reputation that the newer one lacks', async () => {
     const { pool } = await freshDatabase();
     // The reputation that a sender shows is a constant.
     await load(pool, 'user-operations', [asSender(5, { ...miner, reputation: 'ok' })]);
@@ -103,7 +103,7 @@ describe('an observation of an address that is committed after a newer one', () 
     expect(await stored(pool, 'addresses', 'reputation')).toEqual([{ reputation: 'scam' }]);
   });
 
-  test('still reports all where the newer one was a bare hash', async () => {
+  test('still reports everything if the newer one was a bare hash', async () => {
     const { pool } = await freshDatabase();
     const implementations = [{ address_hash: addressOf(2) }];
     await load(pool, 'user-operations', [asSender(5, miner.hash)]);

@@ -54,7 +54,7 @@ test.each([
   expect((await stored()).version === before).toBe(isKnown);
 });
 
-test('the lists of an address are stored though another one stores it meanwhile without them', async () => {
+test('the lists of an address are stored although another transaction stores it without them', async () => {
   const { pool, show, stored } = await openScene();
   const other = await pool.connect();
   onTestFinished(() => other.release(true));

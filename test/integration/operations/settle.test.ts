@@ -131,7 +131,7 @@ const differing = `
   select from etl.covered_batches as kept join etl.stored_batches as stored using (feed)
   where feed = $1 and (kept.read, kept.verified) <> (stored.read, stored.verified)`;
 
-test('after any walks, what is settled and verified is what a plain model says', async () => {
+test('after any walks, the verified batches are those of a plain model', async () => {
   const { query, db } = await freshDatabase();
   let chains = 0;
   let pages = 0;

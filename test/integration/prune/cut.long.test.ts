@@ -42,7 +42,7 @@ async function quietYear() {
   return world;
 }
 
-test('a failure in the middle leaves whole batches, and two processes at once do the rest', async () => {
+test('a prune that fails midway has deleted whole batches, and two concurrent ones delete the others', async () => {
   const { database, query, prune, reported, walks } = await quietYear();
   const before = await reported();
   const [last] = (await query('select id from etl.walks order by id offset 1200 limit 1')) as {

@@ -7,7 +7,7 @@ import { replayed } from '../archive/archive.ts';
 import { hourMs, minuteMs, watchOperations } from '../sync/watch.ts';
 import { ledgerOf, listWorld } from './world.ts';
 
-test('deep resweeps that brought nothing go, and what came late or left the list stays as it was', async () => {
+test('deep polls that brought nothing are pruned, and late and removed items stay as they were', async () => {
   const motion = { operationsPerMinute: 0.2, latePercent: 10, orphanedPercent: 5 };
   const watch = () =>
     watchOperations({ motion }, { pageSize: 10, resweep: [{ depthMs: hourMs, everyMs: hourMs }] });
@@ -34,7 +34,7 @@ test('deep resweeps that brought nothing go, and what came late or left the list
   expect(await ledgerFaults(pruned.database.pool, 'ended')).toEqual({});
 });
 
-test('polls of batches that are verified since go, and those that are counted stay', async () => {
+test('polls of batches that are verified since are pruned, and those that are still counted stay', async () => {
   const { list, poll, database, verify } = await batchWorld(6);
   const { age, prune, reported, walks } = ledgerOf(database);
   for (let minute = 0; minute <= 120; minute += 10) {
@@ -58,7 +58,7 @@ test('polls of batches that are verified since go, and those that are counted st
   expect((await verify()).open).toEqual([]);
 });
 
-test('polls whose bodies are archived stay, so that a replay finds all', async () => {
+test('polls whose bodies are archived stay, so that replay finds all', async () => {
   const { database, db, list, sync, age, prune, reported } = await listWorld(60, {
     archive: 'all',
   });

@@ -5,7 +5,7 @@ import { hashOf } from '../../harness/kept.ts';
 import { listWorld } from './world.ts';
 import { oneEach } from '../../harness/kept.ts';
 
-test('old polls that brought nothing leave the ledger, and all that is reported stays as it was', async () => {
+test('old polls that brought nothing are pruned, and every report stays as it was', async () => {
   const { list, database, sync, prune, age, reported, walks } = await listWorld(200);
   await sync(6);
   list.operations.push(...oneEach(201, 203));
@@ -28,7 +28,7 @@ test('old polls that brought nothing leave the ledger, and all that is reported 
   expect(await ledgerFaults(database.pool, 'ended')).toEqual({});
 });
 
-test('a sync after it asks for as many pages as one without, and leaves the same rows', async () => {
+test('a sync after a prune requests the same number of pages, and leaves the same rows', async () => {
   const [pruned, kept] = [await listWorld(200), await listWorld(200)];
   const rows = [];
   for (const { list, sync, prune, age, query } of [pruned, kept]) {
@@ -51,7 +51,7 @@ test('a sync after it asks for as many pages as one without, and leaves the same
   expect((await pruned.walks()).walks).toBeLessThan((await kept.walks()).walks);
 });
 
-test('polls that brought a late item, another name, or showed that an item left, stay', async () => {
+test('polls that brought a late item or another name, or showed that an item left, stay', async () => {
   const { list, sync, prune, age, reported, query } = await listWorld(200);
   await sync(3);
   const all = list.operations;
@@ -97,7 +97,7 @@ test('what pruned walks alone verified stays verified', async () => {
   expect(await reported()).toEqual(before);
 });
 
-test('a poll of which an item waits in quarantine stays', async () => {
+test('a poll with an item in quarantine stays', async () => {
   const { sync, prune, age, query } = await listWorld(50);
   await sync(5);
   await age(100);
@@ -109,7 +109,7 @@ test('a poll of which an item waits in quarantine stays', async () => {
   expect(await prune()).toEqual({ walks: 0, pages: 0, runs: 0 });
 });
 
-test('an item that was dropped from quarantine is not reported of again', async () => {
+test('an item that was dropped from quarantine is not reported again after a prune', async () => {
   const { sync, query, age, prune, reported } = await listWorld(60);
   await sync(5);
   await age(100);

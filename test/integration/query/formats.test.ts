@@ -78,7 +78,7 @@ describe('a value in --json', () => {
 });
 
 describe('--json', () => {
-  test('is the rows with what is to be known of them: columns, types, how many, how it ended', async () => {
+  test('has the rows with their columns, types, count and exit', async () => {
     const { stdout } = await ask([
       `select n, now() as at, array['a'] as texts, '[1,2)'::int4range as r
        from generate_series(1, 3) as n`,
@@ -101,7 +101,7 @@ describe('--json', () => {
     });
   });
 
-  test('has its columns also where there are no rows', async () => {
+  test('has its columns even without rows', async () => {
     const { stdout } = await ask(['select 1 as n where false', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
       columns: [{ name: 'n', type: 'integer' }],
@@ -119,7 +119,7 @@ describe('--json', () => {
     expect(row_count).toBe(2500);
   });
 
-  test('is the document of an error where the statement fails before rows are written', async () => {
+  test('is the document of an error if the statement fails before rows are written', async () => {
     const ended = await ask(['select 1 / (n - 5) as n from generate_series(1, 9) as n', '--json']);
     expect(JSON.parse(ended.stdout)).toMatchObject({
       schema: 'explorer-etl/error/1',
@@ -128,7 +128,7 @@ describe('--json', () => {
     expect(ended.code).toBe(2);
   });
 
-  test('ends in the middle, and is no JSON, where it fails behind rows that are written', async () => {
+  test('stops midway, and is no JSON, if the statement fails after rows were written', async () => {
     const text = 'select 1 / (n - 5000) as n from generate_series(1, 9000) as n';
     const env = { DATABASE_URL: database.url };
     const ended = await call(['query', text, '--json'], { env, isBroken: true });
@@ -148,12 +148,12 @@ describe('table', () => {
     expect(stderr).toBe('2 rows\n');
   });
 
-  test('escapes what would act on a terminal', async () => {
+  test('escapes control characters', async () => {
     const { stdout } = await ask(["select chr(27) || '[2J' || chr(10) as a"]);
     expect(stdout).toContain(String.raw`\u001b[2J\u000a`);
   });
 
-  test('a table shows a thousand rows unrequested, and says that there are more', async () => {
+  test('prints a thousand rows by default, and says that there are more', async () => {
     const cut = await ask(['select n from generate_series(1, 1001) as n']);
     expect(cut.stdout.trimEnd().split('\n')).toHaveLength(1000 + 1);
     expect(cut.stderr).toMatch(
@@ -184,7 +184,7 @@ describe('table', () => {
     expect((await ask([statement])).stdout).toContain(address);
   });
 
-  test('is a block for each row where that is not enough', async () => {
+  test('prints a block for each row if that is not enough', async () => {
     const columns = Array.from({ length: 9 }, (_, at) => `1234567890 as column_${at}`);
     const { stdout } = await ask([`select ${columns.join(', ')}, '${address}' as hash`], 80);
     expect(stdout).toMatch(/^─ 1 ─\ncolumn_0 {2}1234567890\n/);

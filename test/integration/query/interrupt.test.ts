@@ -28,7 +28,7 @@ function interrupted(pool: Pool) {
   return { ended, reason, stop: () => stop.abort(reason) };
 }
 
-test('a signal while it connects ends the read at once', async () => {
+test('a signal while query connects ends it at once', async () => {
   const { proxy, pool } = await silentRoute();
   proxy.set('swallow');
   const { ended, reason, stop } = interrupted(pool);
@@ -37,7 +37,7 @@ test('a signal while it connects ends the read at once', async () => {
   expect(await ended).toBe(reason);
 });
 
-test('a signal while it waits for a connection gives back the one that comes later', async () => {
+test('a signal while query waits for a connection releases the one that it gets later', async () => {
   const { pool } = await silentRoute();
   const other = await pool.connect();
   const { ended, reason, stop } = interrupted(pool);
@@ -48,7 +48,7 @@ test('a signal while it waits for a connection gives back the one that comes lat
   await eventually('no connection to be left', async () => pool.totalCount === 0);
 });
 
-test('a signal while the transaction begins ends the read and its connection', async () => {
+test('a signal while the transaction begins ends query and its connection', async () => {
   const { proxy, pool } = await silentRoute();
   await pool.query('select 1');
   proxy.set('swallow');

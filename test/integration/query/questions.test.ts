@@ -91,7 +91,7 @@ async function answerTo(name: string, given: Given = {}) {
   return { columns, rows };
 }
 
-test('every question is a file, and has a shape here', async () => {
+test('the questions, their files and the expected columns are the same set', async () => {
   const files = await readdir(join(import.meta.dirname, '../../../questions'));
   expect(files.toSorted()).toEqual(Object.keys(shapes).map((name) => `${name}.sql`));
   expect(questions().map(({ name }) => name)).toEqual(Object.keys(shapes));
@@ -124,7 +124,7 @@ describe.each(questions())('$name', ({ name, question, parameters, chart, text }
     expect(columns.map((one) => one.name)).toEqual(expect.arrayContaining(drawn));
   });
 
-  test('is about one chain where that is requested', async () => {
+  test('answers for one chain with --chain', async () => {
     const { rows } = await answerTo(name, { chain: 10 });
     const chainOf = ({ chain_id: id, feed }: Record<string, string | null>) =>
       id ?? feed?.split('/')[0];
@@ -161,7 +161,7 @@ describe('the answers', () => {
     expect(sum((await answerTo(name, { chain: 10 })).rows, 'operations')).toBe(await timed(10));
   });
 
-  test('leave out what left the list', async () => {
+  test('leave out operations that left the list', async () => {
     const before = await timed();
     const rows = await database.query(`
       update explorer.user_operations set removed_at = now()
@@ -220,7 +220,7 @@ describe('the answers', () => {
     );
   });
 
-  test('of fee-percentiles are fees that were paid, in order', async () => {
+  test('of fee-percentiles are paid fees, in ascending order', async () => {
     const { rows } = await answerTo('fee-percentiles', { chain: 10 });
     for (const row of rows) {
       const spread = ['p10_native', 'p50_native', 'p90_native', 'p99_native'].map((one) =>
@@ -296,7 +296,7 @@ describe('the command', () => {
     });
   });
 
-  test('asks one by its name and flags', async () => {
+  test('answers one by its name and flags', async () => {
     const ended = await ask('biggest-factories', '--chain', '10', '--limit', '2', '--json');
     const { rows } = JSON.parse(ended.stdout) as { rows: { rank: number; chain_id: number }[] };
     expect(rows.map(({ rank, chain_id: id }) => [rank, id])).toEqual([
@@ -329,7 +329,7 @@ describe('the command', () => {
     expect(ended).toMatchObject({ code: 2, stdout: '' });
   });
 
-  test('asks the statement of a file, with parameters of its own', async () => {
+  test('answers the statement of a file, with its own parameters', async () => {
     const cwd = await emptyFolder();
     await writeFile(
       join(cwd, 'mine.sql'),

@@ -45,7 +45,7 @@ test.each([
   '/* a * / b **/ -- c\nselect 1 as n;',
   'with one as (select 1 as n) select * from one',
   'values (1)',
-])('what only reads is answered: %s', async (statement) => {
+])('a statement that only reads is answered: %s', async (statement) => {
   const ended = await ask(statement, '--json');
   expect(Object.values((JSON.parse(ended.stdout) as { rows: object[] }).rows[0] ?? {})).toEqual([
     1,
@@ -54,7 +54,7 @@ test.each([
 });
 
 describe('a wrong statement is reported as psql does, with exit code 2', () => {
-  test('where it is wrong, and what was meant', async () => {
+  test('with the position of the error, and a suggestion', async () => {
     const ended = await ask('select 1,\n\t hsh from explorer.blocks');
     expect(ended.stderr).toBe(
       [
@@ -86,14 +86,14 @@ describe('a wrong statement is reported as psql does, with exit code 2', () => {
     expect(Array.from(line).length).toBeLessThan(90);
   });
 
-  test('a table that is not there, before and after a name that acts on a terminal', async () => {
+  test('a missing table, before and after a name with control characters', async () => {
     const ended = await ask('select * from "no\u001b[2Jtable"');
     expect(ended.stderr).not.toContain('\u001b');
     expect(ended.code).toBe(2);
   });
 });
 
-test('what takes too long is cancelled, with exit code 1', async () => {
+test('a statement that takes too long is cancelled, with exit code 1', async () => {
   const ended = await ask('select pg_sleep(600)', '--timeout', '50ms');
   expect(ended.stderr).toMatch(/took longer than 0\.05 s .*--timeout/);
   expect(ended).toMatchObject({ code: 1, stdout: '' });
@@ -131,7 +131,7 @@ test('a signal cancels the statement on the server, with exit code 130', async (
   await eventually('it to be cancelled', async () => !(await isActive()));
 });
 
-test('an analyst asks with no more than their rights', async () => {
+test('an analyst reads with their own rights only', async () => {
   const granted = await grantedDatabase();
   const { url } = await userWith(granted, roles.analyst);
   const asAnalyst = (...args: readonly string[]) =>
@@ -142,7 +142,7 @@ test('an analyst asks with no more than their rights', async () => {
   expect(denied.code).toBe(2);
 });
 
-test('rows that a policy hides are never missed silently', async () => {
+test('query refuses a table whose policies would hide rows', async () => {
   const granted = await grantedDatabase();
   const statement = 'select * from explorer.address_labels';
   const ended = await call(['query', statement], { env: { DATABASE_URL: granted.url } });
@@ -150,14 +150,14 @@ test('rows that a policy hides are never missed silently', async () => {
   expect(ended.code).toBe(2);
 });
 
-test('a database without tables says what to do first', async () => {
+test('the error about a database without tables says what to do first', async () => {
   const { url } = await freshDatabase('empty');
   const ended = await call(['query', 'select 1'], { env: { DATABASE_URL: url } });
   expect(ended.stderr).toMatch(/nothing in this database yet: run sync or start first; --demo/);
   expect(ended.code).toBe(2);
 });
 
-test('a folder without a database gets none', async () => {
+test('query creates no database', async () => {
   const ended = await call(['query', 'select 1']);
   expect(ended.stderr).toMatch(/there is no database yet: .* has no \.explorer-etl/);
   expect(ended.code).toBe(2);

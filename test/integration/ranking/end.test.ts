@@ -98,7 +98,7 @@ const nearlyAll = { met: places(1, 200), last: places(201, 229) };
 
 test.each<[what: string, is: EndVerdict['is'], Scene]>([
   [
-    'after all that the last ranking held',
+    'after all items of the last ranking',
     'supported',
     { ranked: places(1, 230), met: places(1, 200), last: places(201, 230) },
   ],
@@ -110,8 +110,8 @@ test.each<[what: string, is: EndVerdict['is'], Scene]>([
     { ...cut, met: [229, ...places(1, 99), 180, 210] },
   ],
   ['of an empty list in which few were ranked', 'contradicted', { ranked: places(1, 3) }],
-  ['of a list that no one has read', 'unsupported', { met: places(1, 50), last: places(51, 60) }],
-  ['of an empty list that no one has read', 'unsupported', {}],
+  ['of a list that was never read', 'unsupported', { met: places(1, 50), last: places(51, 60) }],
+  ['of an empty list that was never read', 'unsupported', {}],
   [
     'after factories are missed here and there',
     'unsupported',
@@ -153,7 +153,7 @@ test.each<[what: string, is: EndVerdict['is'], Scene]>([
     { ranked: [...places(1, 229), 500, 501], before: places(1, 229), ...nearlyAll },
   ],
   [
-    'where a walk before failed, which met no end',
+    'if the walk before failed',
     'unsupported',
     { before: places(1, 229), hasFailed: true, ...nearlyAll },
   ],

@@ -13,7 +13,7 @@ const published = { state: 'finished', reason: null };
 const motion = { factoryChangeMs: 9 * minuteMs };
 const stepMs = 3 * minuteMs;
 
-test('a list that stands still costs one walk, each time, and one request for its first end', async () => {
+test('a list that does not change costs one walk, and one more request for its first end', async () => {
   const world = await rankingWorld({}, 210);
 
   expect((await world.sync()).requests).toBe(6);
@@ -22,7 +22,7 @@ test('a list that stands still costs one walk, each time, and one request for it
   expect(await world.walks()).toEqual([published]);
 });
 
-test('a list whose rows moved during the walk is walked again, and then published as it is', async () => {
+test('a list whose rows moved during the walk is walked again, and then published', async () => {
   const world = await rankingWorld(motion, factories);
   await world.sync({ pageSize });
 
@@ -37,7 +37,7 @@ test('a list whose rows moved during the walk is walked again, and then publishe
   expect(await world.count('etl.ranking_entries')).toBe(0);
 });
 
-test('a list that never stands still is published after three walks, with a note', async () => {
+test('a list that always changes is published after three walks, with a note', async () => {
   const world = await rankingWorld(motion, factories);
   await world.sync({ pageSize });
 
@@ -64,7 +64,7 @@ test('a list that never stands still is published after three walks, with a note
   expect((await world.report())?.notes).toEqual([]);
 });
 
-test('days of factories that come, go and move end in the ranks of the service', async () => {
+test('after days of added, removed and moved factories, the ranks are those of the service', async () => {
   const world = await rankingWorld(
     { ...motion, absentFactoriesPercent: 20, newFactoriesPercent: 20 },
     factories,

@@ -30,7 +30,7 @@ const publishedOf = async (world: World) => ({
 
 const nothing = { ranks: [], history: [], rankings: [] };
 
-test('a ranking that is stopped midway publishes nothing, and goes on to the ranks of the service', async () => {
+test('a ranking that is stopped midway publishes nothing, and publishes all once it is resumed', async () => {
   const world = await rankingWorld({}, factories);
 
   const { results } = await stoppedSync(world, 4);
@@ -47,7 +47,7 @@ test('a ranking that is stopped midway publishes nothing, and goes on to the ran
   expect(await world.count('explorer.factory_history')).toBe(factories);
 });
 
-test('a ranking that is stopped in its second walk leaves the one before it, and goes on from both walks', async () => {
+test('a ranking that is stopped in its second walk keeps the published one, and resumes with both walks', async () => {
   const world = await rankingWorld({ factoryChangeMs: 9 * minuteMs }, factories);
   await world.sync({ pageSize });
   const before = await publishedOf(world);
@@ -68,7 +68,7 @@ test('a ranking that is stopped in its second walk leaves the one before it, and
   expect(await world.stored()).toEqual(world.expected());
 });
 
-test('a ranking that is bounded publishes nothing, and the next one forgets what it met', async () => {
+test('a ranking with a page limit publishes nothing, and the next one discards its entries', async () => {
   const world = await rankingWorld({}, factories);
 
   await world.sync({ pageSize, maxPages: 2 });
@@ -85,7 +85,7 @@ test('a ranking that is bounded publishes nothing, and the next one forgets what
   expect(await world.count('etl.walks')).toBe(2);
 });
 
-test('a ranking that another scope superseded is never published, and nothing of it stays', async () => {
+test('a ranking superseded by another scope is never published, and nothing of it stays', async () => {
   const world = await rankingWorld({}, factories);
   await stoppedSync(world, 4);
   const [old] = await world.query('select id from etl.walks');
@@ -117,7 +117,7 @@ test('verify says how many factories the last ranking holds, and as of when', as
   );
 });
 
-test('a list that is empty where factories stood ends nowhere, and its next ranking is as ever', async () => {
+test('a list that is suddenly empty is no ranking, and the next one is published as usual', async () => {
   const world = await rankingWorld({}, factories);
   await world.sync({ pageSize });
   const before = await publishedOf(world);

@@ -45,7 +45,7 @@ async function factoriesWorld() {
   };
 }
 
-test('a factory whose item is in quarantine is not said to be missing, nor looked for again', async () => {
+test('a factory whose item is in quarantine is not marked as missing, and costs no second walk', async () => {
   const { list, sync, missing } = await factoriesWorld();
   list.accounts = new Map([
     [1, 30],
@@ -67,7 +67,7 @@ test('a factory whose item is in quarantine is not said to be missing, nor looke
   expect(await missing()).toEqual([addressOf(3)]);
 });
 
-test('an unreadable count is not stored: the known one stays, and history has no row of it', async () => {
+test('an unreadable count is not stored: the known one stays, and the history gets no row', async () => {
   const { list, sync, missing, counts } = await factoriesWorld();
   list.accounts = new Map<number, unknown>([
     [1, 30],

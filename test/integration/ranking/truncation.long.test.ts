@@ -74,7 +74,7 @@ async function world() {
 }
 
 test.each(ends)(
-  '%s is no end of a longer list, however often it is said, and verify says why',
+  '%s is no end of a longer list, however often it is repeated, and verify says why',
   async (_name, lie, met) => {
     const { sync, lie: answerWith, published, verify } = await world();
     await sync();
@@ -95,7 +95,7 @@ test.each(ends)(
   },
 );
 
-test('an end that is not said again costs one request', async () => {
+test('a false end that is not repeated costs one request', async () => {
   const { sync, lie: answerWith, ranked, missing, verify } = await world();
   await sync();
   answerWith(emptyEnd, 1);
@@ -104,7 +104,7 @@ test('an end that is not said again costs one request', async () => {
   expect([await ranked(), await missing(), (await verify()).code]).toEqual([230, 0, 0]);
 });
 
-test('an end that is not said twice ends no first ranking', async () => {
+test('a false end that is not repeated ends no first ranking', async () => {
   const { sync, lie: answerWith, ranked, query } = await world();
   await sync();
   await query('truncate explorer.factories, explorer.factory_history, etl.rankings');
@@ -115,7 +115,7 @@ test('an end that is not said twice ends no first ranking', async () => {
   expect(await ranked()).toBe(230);
 });
 
-test('a ranking that a person withdrew is no evidence: the end is requested once more, and believed', async () => {
+test('a ranking that a person withdrew is no evidence: the end is requested once more, and accepted', async () => {
   const { sync, lie: answerWith, ranked, missing, query, verify } = await world();
   await sync();
   answerWith(emptyEnd);
@@ -185,7 +185,7 @@ test.each([
   expect(requests).toBe(2 * pages + 1);
 });
 
-test('a ranking that fails otherwise is not read again in the same run', async () => {
+test('a ranking that fails for another reason is not read again in the same run', async () => {
   const { sync, change } = await world();
   const unreadable = { page_token: 'x'.repeat(5000) };
   change((page) => ({ ...page, next_page_params: unreadable }));
@@ -197,7 +197,7 @@ test('a ranking that fails otherwise is not read again in the same run', async (
   });
 });
 
-test('a cut ranking that is read again makes no progress by its pages: its waits grow', async () => {
+test('a truncated ranking that is read again makes no progress, so its waits grow', async () => {
   const { lie, sync, query, database, simulator } = await world();
   await sync();
   lie(emptyEnd);

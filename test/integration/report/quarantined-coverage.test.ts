@@ -61,7 +61,7 @@ test.each([
   ['optimism-batch-blocks', ['/2', 1]],
   ['factories', ['/factories', 1]],
 ] as const)(
-  'of %s, what can hold an item in quarantine is complete nowhere, until a person drops it',
+  'no report calls the range of %s complete that can contain an item in quarantine, until it is dropped',
   async (operation, place) => {
     const { status, coverage, verdict, amounts, drop } = await copied(operation, place);
     const held = await verdict();
@@ -94,7 +94,7 @@ test.each([
   ['user-operations', ['/operations', 1], 0.99],
   ['optimism-batch-blocks', ['/3', 1], 0.6],
 ] as const)(
-  'of %s, an item in quarantine above what is covered leaves it short of whole',
+  'an item of %s in quarantine above the covered range keeps the share below 100 %',
   async (operation, place, least) => {
     const { status, verdict, drop } = await copied(operation, place);
 

@@ -5,7 +5,7 @@ import { keepSums } from '../../../src/sync/serve.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
 
-test('maintenance keeps the sums, as often as its clock says', async () => {
+test('maintenance updates the sums when they are due', async () => {
   const { pool, query } = await freshDatabase();
   const insert = (hash: string) =>
     query(`insert into explorer.user_operations (chain_id, hash, timestamp, address_hash, page_id)

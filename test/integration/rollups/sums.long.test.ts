@@ -30,7 +30,7 @@ async function copied() {
   return copy;
 }
 
-test('it follows a list that moves, and sums up what was written alone', async () => {
+test('the sums follow a list that changes, and only changed rows are summed', async () => {
   const { syncAt, query, pool, db } = await openCopy(moving, {
     run: { operations: ['user-operations'] },
   });
@@ -45,7 +45,7 @@ test('it follows a list that moves, and sums up what was written alone', async (
   expect(rows).not.toEqual([]);
 });
 
-test('an operation that moves over midnight leaves the day that it was on', async () => {
+test('an operation that moves past midnight leaves its former day', async () => {
   const { pool, db } = await copied();
   await sumUp(db);
 
@@ -59,7 +59,7 @@ test('an operation that moves over midnight leaves the day that it was on', asyn
   expect(await sumFaults(pool)).toEqual({});
 });
 
-test('an operation without a time has that of a sibling, and of its block as soon as that is there', async () => {
+test('an operation without a time has that of another in its block, and of the block once it is stored', async () => {
   const { pool, query, db } = await copied();
   const rows = await query(
     `select block_number as block from explorer.user_operations group by 1 having count(*) > 1 limit 1`,
@@ -105,7 +105,7 @@ test('an operation without a time has that of a sibling, and of its block as soo
   expect(await sumFaults(pool)).toEqual({});
 });
 
-test('a time that cannot be costs one day, not all days up to it', async () => {
+test('an impossible time costs one day, not all days up to it', async () => {
   const { pool, db } = await copied();
   const keys = await sumUp(db);
   await pool.query(`
@@ -122,7 +122,7 @@ test('a time that cannot be costs one day, not all days up to it', async () => {
   expect(await sumFaults(pool)).toEqual({});
 });
 
-test('rows that are deleted leave the sums when they are computed again', async () => {
+test('deleted rows leave the sums when they are recomputed', async () => {
   const { pool, db } = await copied();
   await sumUp(db);
   await pool.query(`delete from explorer.user_operations where block_number < (
@@ -137,7 +137,7 @@ test('rows that are deleted leave the sums when they are computed again', async 
   expect(await sumFaults(pool)).toEqual({});
 });
 
-test('stopped at any moment, the rest is summed up the next time', async () => {
+test('sums that are interrupted at any moment are completed the next time', async () => {
   const { pool, query, db } = await copied();
   let moment = 0;
   for (let requested = Infinity; requested > moment;) {
@@ -160,7 +160,7 @@ test('stopped at any moment, the rest is summed up the next time', async () => {
   expect(rows).toEqual({ batches: chain.batches.count, has_others: true });
 });
 
-test('one that fails holds up no other', async () => {
+test('a sum that fails delays no other', async () => {
   const { pool, db } = await copied();
   await pool.query('alter function etl.sum_block_days rename to sum_block_days_gone');
 
@@ -169,7 +169,7 @@ test('one that fails holds up no other', async () => {
   expect(Object.keys(await sumFaults(pool))).toEqual(['chain_daily']);
 });
 
-test('what is written while it is summed up is found the next time', async () => {
+test('rows that are written during a sum are included the next time', async () => {
   const { pool, db } = await copied();
   await sumUp(db);
   const writer = await pool.connect();
@@ -188,7 +188,7 @@ test('what is written while it is summed up is found the next time', async () =>
   expect(await sumFaults(pool)).toEqual({});
 });
 
-test('of two processes one sums up, and neither waits', async () => {
+test('of two concurrent processes, one updates the sums, and neither waits', async () => {
   const { pool, db } = await copied();
   const other = await pool.connect();
   onTestFinished(() => other.release(true));

@@ -73,7 +73,7 @@ const clipped = ({ from, to }: Range, most: number): Range => ({
   to: Math.min(to, most),
 });
 
-test('each block of a list is drawn as the tables have it', async () => {
+test('each block of a list has the state that the tables say', async () => {
   const scenes = fc.record({
     verified: fc.array(range, { maxLength: 4 }),
     held: fc.array(range, { maxLength: 1 }),
@@ -103,7 +103,7 @@ test('each block of a list is drawn as the tables have it', async () => {
   );
 });
 
-test('each batch is drawn as the tables have it', async () => {
+test('each batch has the state that the tables say', async () => {
   const scenes = fc.record({
     read: fc.uniqueArray(
       fc.record({ at: number, state: fc.constantFrom('settled', 'open', 'empty') }),
@@ -158,7 +158,7 @@ test('each batch is drawn as the tables have it', async () => {
   );
 });
 
-test('a wrong time takes no other from a strip', async () => {
+test('a wrong time changes no other cell of a strip', async () => {
   await fillScene(database.pool, {
     verified: [],
     held: [],
@@ -194,7 +194,7 @@ async function halfMissing() {
   );
 }
 
-test('what is missing is being read while a run reads history, and is a gap once it fails', async () => {
+test('a missing range is being read while a backfill runs, and is a gap once it fails', async () => {
   await halfMissing();
   const states = async () =>
     (await coverageOf(list, { from: 1, to: highest - 1 }, 1_000)).segments.map(
@@ -227,7 +227,7 @@ test('a gap has the times of the items beside it, the requests that it takes, an
   );
 });
 
-test('a strip shows by time what coverage shows by block', async () => {
+test('a strip shows coverage by time', async () => {
   await halfMissing();
   const { feeds, from, to, cells } = await readStrips(database.db, new Map());
   const hours = (Date.parse(to) - Date.parse(from)) / 3_600_000;
@@ -266,7 +266,7 @@ test('a list with 100,000 gaps is drawn in few segments, and no gap is hidden', 
   expect(gaps.length).toBe(50);
 });
 
-test('coverage is not read again for each cell, however badly the planner guesses', async () => {
+test('coverage is read once for all cells, even with wrong statistics', async () => {
   const { url } = database;
   // What it guesses badly by: another state of these tables, as autovacuum meets it at any moment.
   await fillWithGaps(1);

@@ -48,7 +48,7 @@ test.each(['migrated', 'empty'] as const)('a %s database has a status', async (h
   expect(rows).toEqual([{ has_tables: how === 'migrated' }]);
 });
 
-test('a database that refuses one statement is no outage', async () => {
+test('a database that refuses one statement is reported with its error, not as stopped', async () => {
   const { database, query } = await copied();
   await query('alter table etl.budget rename to budget_away');
   const refused = statusDocument.parse(await statusOrOutage(async () => database.pool, 50));
@@ -82,7 +82,7 @@ test('a copy that sync made is healthy while it is a day old, without a worker',
   expect(statesOf(late)[0]).toEqual(['user-operations', 'behind']);
 });
 
-test('a list that is read in part says of what time the oldest item is above which nothing is missing', async () => {
+test('a list that is partly read has the time down to which nothing is missing', async () => {
   const { query, sync, status } = await scene(lately());
   const reachedAt = async () => (await status()).feeds[0]?.progress.reached_at ?? null;
   await sync({ maxPages: 1 });
@@ -97,7 +97,7 @@ test('a list that is read in part says of what time the oldest item is above whi
   expect(await reachedAt()).toBeNull();
 });
 
-test('rows of today are those of the ledger since midnight, also of walks that began before', async () => {
+test('rows of today are those since midnight, even of walks that began before', async () => {
   const { status, query } = await copied();
   const today = async () => (await status()).feeds.map(({ rows_today }) => rows_today);
   const rows = (await status()).feeds.map((feed) => feed.rows);
@@ -110,7 +110,7 @@ test('rows of today are those of the ledger since midnight, also of walks that b
   expect(await today()).toEqual([0, ...rows.slice(1)]);
 });
 
-test('a source that stands still is degraded, however recent the last poll', async () => {
+test('a source without new items is degraded, however recent the last poll', async () => {
   const threeYears = 3 * 365 * 86_400_000;
   const { codes, status } = await copied({ startsAtMs: Date.now() - threeYears });
   expect(await codes()).toEqual(['degraded', 'source-silent']);
@@ -161,7 +161,7 @@ test('a bounded range of old batches is not silent, even if one of them is missi
   expect(await codes()).toEqual(['degraded', 'gap']);
 });
 
-test('batches that are followed are silent if none comes', async () => {
+test('lists of batches that are followed are silent if no batch is added', async () => {
   const { sync, status } = await scene(oldBatches(60));
   const operations = ['optimism-batches', 'optimism-batch-blocks'];
   await sync({ operations, isRangeGiven: false });
@@ -172,7 +172,7 @@ test('batches that are followed are silent if none comes', async () => {
   ]);
 });
 
-test('a chain whose row is gone hides none of its feeds', async () => {
+test('a deleted row of explorer.chains hides no feed', async () => {
   const { status, query } = await copied();
   await query('delete from explorer.chains');
   const names = (await status()).feeds.map(({ chain_name }) => chain_name);
@@ -290,7 +290,7 @@ async function syncing() {
   return { ...made, program };
 }
 
-test('a sync is seen at work; after Ctrl-C its feed is paused', async () => {
+test('a sync is shown as running, and its feed is paused after Ctrl-C', async () => {
   const made = await syncing();
   expect((await made.status()).workers).toEqual({ start: 0, once: 1 });
   expect(await made.codes()).toEqual(['syncing', 'reading']);
@@ -309,7 +309,7 @@ test('a sync is seen at work; after Ctrl-C its feed is paused', async () => {
   expect(overall.since).not.toBeNull();
 });
 
-test('after a kill its feed is behind, for lack of a worker', async () => {
+test('after its worker was killed, a feed is behind for lack of a worker', async () => {
   const made = await syncing();
   made.program.kill('SIGKILL');
   await made.program.ended();

@@ -39,7 +39,7 @@ test('an operation names its page, its walk and the item that it came from', asy
   expect(row?.page?.id).toBe(Number(await one(page)));
 });
 
-test('an address is found as itself, as a factory with its history, and with what it sent', async () => {
+test("an address is found with its factory, that one's history, and its operations", async () => {
   const factory = await one('select min(address_hash) from explorer.factories where chain_id = 10');
   const relations = (await trace(factory)).rows.map(({ relation }) => relation);
   expect(relations).toEqual(
@@ -54,7 +54,7 @@ test('an address is found as itself, as a factory with its history, and with wha
   expect(sent).toContain('explorer.user_operations');
 });
 
-test('a number is a height of every chain, and a batch; of many rows a few are shown', async () => {
+test('a number is traced as a height of every chain and as a batch, with the first rows of many', async () => {
   const height = await one('select min(height) from explorer.blocks where chain_id = 10');
   const keys = (await trace(height)).rows.map(({ key }) => key);
   expect(keys).toContain(`chain_id=10, height=${height}`);
@@ -63,7 +63,7 @@ test('a number is a height of every chain, and a batch; of many rows a few are s
   expect([of('explorer.read_batches'), of('explorer.blocks')]).toEqual([2, 3]);
 });
 
-test('what changed a row since is said, the newest first', async () => {
+test('changes of a row are listed, the newest first', async () => {
   const hash = await one(`select min(hash) ${ofChain10}`);
   await database.query(
     `with gone as (
@@ -84,14 +84,14 @@ test('what changed a row since is said, the newest first', async () => {
   ]);
 });
 
-test('what is not stored, and what is no term', async () => {
+test('a hash that is not stored, and a text that is no term, have no rows', async () => {
   expect(await trace(`0x${'0'.repeat(64)}`)).toMatchObject({ is: 'hash', rows: [] });
   expect(await trace('9223372036854775807')).toMatchObject({ is: 'height', rows: [] });
   const refused = await trace("1'; drop table explorer.blocks");
   expect(refused).toMatchObject({ is: null, rows: [], hint: expect.stringContaining('64') });
 });
 
-test('a body that cannot be read, or was pruned, is none', async () => {
+test('a body that cannot be read, or was pruned, is absent', async () => {
   const hash = await one(`select max(hash) ${ofChain10}`);
   const page = `(select page_id from explorer.user_operations where hash = '${hash}' limit 1)`;
   await database.query(`update etl.raw_pages set encoding = 'other' where page_id = ${page}`);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startInstantMs } from '../../../simulator/index.ts';
 import { hourMs, minuteMs, readAgain, watchOperations } from './watch.ts';
 
-test('known history is read again by walks side by side, for no more requests than its pages', async () => {
+test('known history is read again by parallel walks, for no more requests than its pages', async () => {
   const { runAt, query } = await watchOperations({ userOperations: 5000 });
   // An end that nothing supports is requested once more.
   expect(await runAt(0)).toBe(100 + 1);
@@ -20,7 +20,7 @@ test('known history is read again by walks side by side, for no more requests th
   ]);
 });
 
-test('history that was bounded by a time is read again down to that time, and no further', async () => {
+test('history with a since is read again down to that time, and no further', async () => {
   const { runAt, query } = await watchOperations({ userOperations: 5000 });
   const since = new Date(startInstantMs + 5 * minuteMs).toISOString();
   await query(`update etl.feeds set settings = settings || '{"since": "${since}"}'`);
@@ -35,7 +35,7 @@ test('history that was bounded by a time is read again down to that time, and no
   expect(requests).toBe(bounded);
 });
 
-test('what came late, left and came back is all found by reading again', async () => {
+test('a full re-scan finds all late, removed and restored items', async () => {
   const { runAt, stored, expectedAt, query } = await watchOperations(
     {
       userOperations: 1000,
@@ -60,7 +60,7 @@ test('what came late, left and came back is all found by reading again', async (
   expect(await query('select from explorer.gaps')).toEqual([]);
 });
 
-test('where stored cursors are refused, the range is read again from the head', async () => {
+test('if stored cursors are refused, the range is read again from the head', async () => {
   const { runAt, query } = await watchOperations({ userOperations: 5000 });
   await runAt(0);
   await query(

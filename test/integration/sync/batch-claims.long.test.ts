@@ -28,7 +28,7 @@ test.each<readonly [string, readonly Spoil[]]>([
     ],
   ],
 ])(
-  'a lowest batch whose list ended early, by %s, is whole after the first poll',
+  'a lowest batch whose list ended early, by %s, is complete after the first poll',
   async (_name, lies) => {
     const cuts = [...lies];
     const { list, poll, verify, membersOf } = await batchWorld(5, { fromBatch: 1, toBatch: 5 });
@@ -47,7 +47,7 @@ test.each<readonly [string, readonly Spoil[]]>([
 );
 
 test.each(earlyEnds)(
-  'a batch between others whose list ended early, by %s, is open until it is whole',
+  'a batch between others whose list ended early, by %s, is open until it is complete',
   async (_name, cut) => {
     const { list, poll, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
     list.lie = (page, { batch, cursor }) => (batch === 3 ? cut(page, cursor) : null);
@@ -63,7 +63,7 @@ test.each(earlyEnds)(
   },
 );
 
-test('a list that ends above known blocks takes none of them away, and the batch is open', async () => {
+test('a list that ends above known blocks removes none of them, and the batch is open', async () => {
   const { list, poll, verify, states, membersOf } = await batchWorld(5);
   // Without its link the newest but one is read whole again.
   list.batches.set(4, fullBatch(4).toSpliced(60, 1));
@@ -105,7 +105,7 @@ const omissions: readonly (readonly [string, Omission])[] = [
 ];
 
 test.each(omissions)(
-  'a block that another walk of its batch has %s stays in it',
+  'a block stays in its batch if a later walk has it %s',
   async (_name, omit) => {
     const { list, poll, membersOf } = await batchWorld(5);
     const height = bottomOf(4) + 70;
@@ -138,7 +138,7 @@ const disorders: readonly (readonly [string, Spoil])[] = [
     }),
   ],
   [
-    'an item that is no block at its end',
+    'an item that is no block',
     ({ items, ...rest }) => ({ ...rest, items: [...items, { height: 1 }] }),
   ],
   [
@@ -165,7 +165,7 @@ const disorders: readonly (readonly [string, Spoil])[] = [
 ];
 
 test.each(disorders)(
-  'a batch that was read with %s is not settled until it is read well',
+  'a batch that was read with %s is not verified until it is read in order',
   async (_name, spoil) => {
     const { list, poll, verify, states } = await batchWorld(6, { fromBatch: 1, toBatch: 6 });
     list.lie = (page, { batch, cursor }) => (batch === 3 ? spoil(page, cursor) : null);
@@ -187,7 +187,7 @@ test.each(disorders)(
   },
 );
 
-test('a range in which no batch was found is open, whatever was read of it', async () => {
+test('a range in which no batch was found is open', async () => {
   const empty = await batchWorld(0);
   await empty.poll(0);
   expect((await empty.verify()).open).toEqual(['the newest batch is not found yet']);
@@ -199,7 +199,7 @@ test('a range in which no batch was found is open, whatever was read of it', asy
   ]);
 });
 
-test('a search for the newest batch that was broken off leaves the feed open', async () => {
+test('a search for the newest batch that was interrupted leaves the feed open', async () => {
   const { runner, verify, lanes, list } = await batchWorld(5);
   list.lie = () => {
     throw new Error('not reached');
@@ -211,7 +211,7 @@ test('a search for the newest batch that was broken off leaves the feed open', a
   expect((await verify()).open).toContain('the newest batch is not found yet');
 });
 
-test('a latest batch that false empty answers have bounded is passed by later polls', async () => {
+test('later polls find the batches above a latest batch that false empty responses showed', async () => {
   const { list, poll, states } = await batchWorld(40);
   list.lie = (_, { batch }) => ((batch ?? 0) > 12 ? noItems : null);
   await poll(0);
@@ -227,7 +227,7 @@ test('a latest batch that false empty answers have bounded is passed by later po
 const withoutLinks = (blocks: readonly KeptBlock[]): KeptBlock[] =>
   blocks.map((block) => ({ ...block, hasNoParent: true }));
 
-test('a head that grows without end is open, named with its cause, and read again seldom', async () => {
+test('batches that never link are open with their cause, and seldom requested again', async () => {
   const { list, poll, verify, states } = await batchWorld(6);
   await poll(0);
   expect((await verify()).open).toEqual([]);
@@ -257,9 +257,9 @@ test('a head that grows without end is open, named with its cause, and read agai
 });
 
 test.each([
-  ['before the next batch comes', 1],
+  ['before the next batch is added', 1],
   ['after some polls have found nothing', 4],
-])('a block that moves from a settled batch to the newest is found %s', async (_name, polls) => {
+])('a block that moves from a verified batch to the newest is found %s', async (_name, polls) => {
   const { list, poll, membersOf, states, verify } = await batchWorld(6);
   await poll(0);
   expect(await states()).toMatchObject({ 5: 'settled', 6: 'open' });
@@ -280,7 +280,7 @@ test.each([
   expect((await verify()).open).toEqual([]);
 });
 
-test('known blocks under numbers above the newest batch end a run, and the next one finds what is new', async () => {
+test('known blocks under numbers above the newest batch end a run, and the next one finds the new batch', async () => {
   const { list, poll, states } = await batchWorld(5);
   await poll(0, 'sync');
   await poll(1);

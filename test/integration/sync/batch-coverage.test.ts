@@ -26,7 +26,7 @@ const forget = (numbers: string) => `
   delete from etl.pages using etl.walks where walks.id = walk_id and batch in (${numbers});
   delete from etl.walks where batch in (${numbers})`;
 
-test('a gap made by hand is named exactly, closed with its pages, and then nothing is open', async () => {
+test('a deleted batch is reported exactly, repaired with its own pages, and then nothing is open', async () => {
   const { query, open, repair, verify, list, database } = await copied(8);
   expect(await open()).toEqual([]);
   await query(forget('4'));
@@ -44,7 +44,7 @@ test('a gap made by hand is named exactly, closed with its pages, and then nothi
   });
 });
 
-test('coverage of batches is that of their rows: a difference is open, and counted again', async () => {
+test('coverage of batches that differs from their rows is open, until it is recounted', async () => {
   const { query, open, database } = await copied(3);
   for (const change of [`read = read + '{[9,10)}'`, `verified = verified - '{[2,3)}'`]) {
     await query(`update etl.batch_coverage set ${change}`);
@@ -54,7 +54,7 @@ test('coverage of batches is that of their rows: a difference is open, and count
   }
 });
 
-test('an unverified batch below a settled one is open, and so are empty numbers that nothing verifies', async () => {
+test('an unverified batch below a verified one is open, and so are empty numbers without confirmation', async () => {
   const { list, poll, verify, runner, lanes } = await batchWorld(9);
   list.batches.set(3, fullBatch(3).toSpliced(60, 1));
   list.batches.delete(6);
@@ -69,7 +69,7 @@ test('an unverified batch below a settled one is open, and so are empty numbers 
   expect(rounds[0]?.map(({ scope }) => scope)).toEqual([{ from_batch: 5, to_batch: 7 }]);
 });
 
-test('where nothing of three batches is settled, they are no head', async () => {
+test('three batches of which none is verified are open, not waiting for the next batch', async () => {
   const { list, poll, verify } = await batchWorld(3);
   for (const [number, blocks] of list.batches) {
     list.batches.set(
@@ -87,7 +87,7 @@ test('where nothing of three batches is settled, they are no head', async () => 
   ]);
 });
 
-test('a lowest batch whose neighbour is read again after the one above it stays settled', async () => {
+test('a lowest batch stays verified when the two batches above it are read again', async () => {
   const { database, query, states, repair } = await copied(4);
   await query(`${forget('2, 3')}; update etl.feeds set settings = settings || '{"parallel": 1}'`);
   await recountCoverage(database.db);

@@ -20,7 +20,7 @@ async function world(count: number) {
   return { ...copy, verify, numbers };
 }
 
-test('the list is read alone, page by page, and what follows costs its own pages', async () => {
+test('the list of batches is read alone, and later polls cost only their own pages', async () => {
   const { list, sync, verify, numbers } = await world(200);
 
   // 20 pages, and the end of the first walk is requested once more: nothing supports it.
@@ -102,7 +102,7 @@ test.each<[string, PageLie]>([
   expect((await verify()).open).toEqual([]);
 });
 
-test('a number that its page contradicts is quarantined, and its place is open until a person drops it', async () => {
+test('a number that its page contradicts is quarantined, and its range is open until a person drops it', async () => {
   const { list, sync, numbers, verify } = await world(50);
   list.lie = (page) => ({
     ...page,

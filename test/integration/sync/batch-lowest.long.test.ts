@@ -12,7 +12,7 @@ import { pageBudget } from '../../harness/runner.ts';
 
 const bottomOf = (number: number) => 1000 + number * batchBlocks;
 
-test('a lowest batch is settled by two equal ends for one more request, and its report says so', async () => {
+test('a lowest batch is verified by two equal ends, for one more request, and verify notes it', async () => {
   const { poll, verify, states } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
 
   const requested = await poll(0);
@@ -26,7 +26,7 @@ test('a lowest batch is settled by two equal ends for one more request, and its 
 });
 
 test.each([1, 2])(
-  'a lowest batch whose lowest block came with a wrong parent, by poll %i alone, gets the right one',
+  'a lowest block whose parent was wrong in poll %i alone gets the right one',
   async (lie) => {
     const { list, poll, verify, database } = await batchWorld(4, { fromBatch: 1, toBatch: 4 });
     let polls = 0;
@@ -75,7 +75,7 @@ test('empty numbers below the lowest batch are read twice before they count, gap
   ]);
 });
 
-test('a lowest batch is seen to its end, whenever slices end', async () => {
+test('a lowest batch is read to its end, wherever slices end', async () => {
   const { list, poll, states, database } = await batchWorld(2, { fromBatch: 1, toBatch: 2 });
   await database.query(`update etl.feeds set settings = settings || '{"parallel": 2}'`);
   // A page of batch 2 beside many of batch 1: its reader finds nothing left to begin.
@@ -91,7 +91,7 @@ test('a lowest batch is seen to its end, whenever slices end', async () => {
   expect(await states()).toEqual({ 1: 'settled', 2: 'open' });
 });
 
-test('a lowest batch stays settled when numbers below it are requested, whichever is read first', async () => {
+test('a lowest batch stays verified when numbers below it are requested, whichever is read first', async () => {
   const { poll, states, verify, runner, database } = await batchWorld(7, { fromBatch: 4 });
   await poll(0);
   expect(await states()).toMatchObject({ 4: 'settled' });

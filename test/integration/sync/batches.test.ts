@@ -26,7 +26,7 @@ async function growing() {
 
 const latest = 'select latest_batch::int from etl.feeds';
 
-test('without a range the newest batch is searched, and all below it are read, and not again', async () => {
+test('without a range, the newest batch is searched, and all below it are read once', async () => {
   const { sync, query, differing } = await growing();
 
   await sync();
@@ -37,7 +37,7 @@ test('without a range the newest batch is searched, and all below it are read, a
   expect((await sync()).requests).toBe(1 + 1);
 });
 
-test('new batches are found and read, and nothing below them again', async () => {
+test('new batches are found and read, and none below them again', async () => {
   const { sync, grow, after, query, reports } = await growing();
   await sync();
   // A poll right above the latest batch comes every other time.
@@ -59,7 +59,7 @@ async function laned(chain: SimulatedChain, parallel: number) {
   return { ...copy, chains: settingsFor(run).chains, runner, lanes: runner.lanes };
 }
 
-test('eight walks at once settle all but the newest batch, and none but the lowest is read twice', async () => {
+test('eight parallel walks verify all but the newest batch, and read only the lowest twice', async () => {
   const { runner, lanes, simulator, pool, query, differing } = await laned(
     chainOf(60, { gapsPercent: 10 }),
     8,

@@ -45,7 +45,7 @@ const listOf = (ties: readonly number[]): KeptOperation[] =>
     Array.from({ length: count }, (_, place) => ({ block: block + 1, id: block * 10 + place + 1 })),
   );
 
-test('what walks side by side verify is there, whatever happens at their boundaries', async () => {
+test('all items in the verified ranges of parallel walks are stored, whatever happens at their boundaries', async () => {
   let boundaries = 0;
   await fc.assert(
     fc.asyncProperty(stories, async ({ ties, events }) => {

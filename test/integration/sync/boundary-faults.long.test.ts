@@ -70,7 +70,7 @@ test.each<[string, (nth: number) => boolean]>([
   ['the second position is answered last', (nth) => nth === 2],
   ['every other position is answered later', (nth) => nth % 2 === 0],
   ['each but the newest is answered later', (nth) => nth < 6],
-])('walks side by side read no part twice if %s', async (_, isLate) => {
+])('parallel walks read no page twice if %s', async (_, isLate) => {
   const { list, sync, query, answerSynthetic, expectComplete } = await world(many);
   const soon = list.latencyMs;
   const synthetic = answerSynthetic(() => {
@@ -115,7 +115,7 @@ test.each<[string, number, (at: World, token: string) => Served, number]>([
     ({ pageFrom, placeOf }, token) => pageFrom(placeOf(token) + 20),
     many,
   ],
-])('at a synthetic cursor, a service that %s is read whole', async (_, pages, answer, most) => {
+])('a service that %s at a synthetic cursor is read whole', async (_, pages, answer, most) => {
   const scene = await world(pages);
   const synthetic = scene.answerSynthetic((token) => answer(scene, token));
 
@@ -126,7 +126,7 @@ test.each<[string, number, (at: World, token: string) => Served, number]>([
   expect(synthetic.times).toBeLessThanOrEqual(most);
 });
 
-test('that synthetic cursors lead nowhere is remembered', async () => {
+test('synthetic cursors that once failed are not tried again', async () => {
   const { sync, dig, answerSynthetic, expectComplete } = await world(few);
   const synthetic = answerSynthetic(() => ({ status: 400 }));
   await sync();

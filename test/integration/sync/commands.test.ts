@@ -8,7 +8,7 @@ import { chain, openProgram, withinADay } from './program.ts';
 const ofFactories = ['--chain', '10', '--operation', 'factories'];
 const ofOperations = ['--chain', '10', '--operation', 'user-operations'];
 
-test('a chain goes by the name of the configuration, the usual one or its number', async () => {
+test('a chain can be named by the configuration, its usual name or its number', async () => {
   const { run, query } = await openProgram({
     name: 'op mainnet',
     operations: { 'user-operations': {} },
@@ -42,7 +42,7 @@ test('a question takes names of chains, and its days as a duration', async () =>
   });
 });
 
-test('sync ends with how to look at what it copied, unless a program reads it', async () => {
+test('sync ends with the command that lists questions, but not with --quiet or --json', async () => {
   const { run, documentOf } = await openProgram();
   const command = ['sync', ...ofFactories];
 
@@ -85,7 +85,7 @@ test('a limit of pages leaves out the list that it does not limit', async () => 
   ]);
 });
 
-test('what goes to quarantine is counted for each lane, and named with the command that lists it', async () => {
+test('items in quarantine are counted for each lane, and reported with the command that lists them', async () => {
   const { run, query, documentOf } = await openProgram({
     chains: [{ ...chain, oddities: ['missing-hash'] }],
     operations: { 'user-operations': {} },
@@ -101,7 +101,7 @@ test('what goes to quarantine is counted for each lane, and named with the comma
   );
 });
 
-test('what a refused key costs is one number in sync and in status', async () => {
+test('sync and status agree on the cost of a refused key', async () => {
   const { run, documentOf } = await openProgram({ faults: () => statusFaults['401'] });
 
   const { code, stdout, requests } = await run('sync', ...ofFactories, '--json');
@@ -137,7 +137,7 @@ test.each([
   },
 );
 
-test('repair without an operation reads of what is open and of nothing else', async () => {
+test('repair without an operation reads only feeds that are open', async () => {
   const operations = { factories: {}, 'user-operations': {} };
   const { run, query, documentOf } = await openProgram({ operations });
   await run('sync');
@@ -150,7 +150,7 @@ test('repair without an operation reads of what is open and of nothing else', as
   expect(await query(chains)).toEqual([{ chain_id: 10 }]);
 });
 
-test('a file that sync and start refuse is on the timeline once, without a key in it', async () => {
+test('a file that sync and start refuse is one event, without the API key', async () => {
   const { run, query, env } = await openProgram();
   await run('migrate');
   const cwd = await configFolder({ explorer: { [testKey]: 1, page_size: 'many' } });

@@ -26,9 +26,9 @@ test('a list that is covered is kept current with one page when nothing is new',
 });
 
 test.each([
-  ['history that was bounded is read on from where it ended, and only there', 8],
+  ['history with a page limit is continued where it ended, and only there', 8],
   // Ten operations in 20 s: less than the overlap of 30 s.
-  ['history is read once, though the overlap goes below what is covered', 1],
+  ['history is read once, although the overlap reaches below the covered range', 1],
 ])('%s', async (_, read) => {
   const { sync, gaps, expectComplete } = await lyingList();
   expect(await sync({ maxPages: read })).toBe(read);
@@ -40,7 +40,7 @@ test.each([
   await expectComplete();
 });
 
-test('a gap is named exactly, and closed with its own pages and two more at most', async () => {
+test('a gap is reported exactly, and closed with its own pages and at most two more', async () => {
   const { database, sync, query, gaps, expectComplete } = await lyingList();
   await sync({ maxPages: 7 });
   await sync({ maxPages: 6 });
@@ -76,7 +76,7 @@ test('a page within one block leaves all below it open', async () => {
   expect(await open()).toEqual(['blocks 0 to 100: not downloaded']);
 });
 
-test('a sync that resumes an older live walk looks at the head again, and reads nothing twice', async () => {
+test('a sync that resumes an older live walk polls the head again, and reads nothing twice', async () => {
   const { list, sync, query, expectComplete } = await lyingList(oneEach(1, 100));
   await sync();
   list.operations.push(...oneEach(101, 900));
@@ -95,7 +95,7 @@ test('a sync that resumes an older live walk looks at the head again, and reads 
   expect(first + requests).toBeLessThanOrEqual(90 + 12 + forTheEnd);
 });
 
-test('a gap is closed although all that its nearest stored cursor led to above it has left', async () => {
+test('a gap is closed although the item of the nearest stored cursor above it has left the list', async () => {
   const { list, sync, gaps } = await lyingList([
     ...oneEach(170, 200),
     ...Array.from({ length: 9 }, (_, index) => ({ block: 161, id: 1_000 + index })),
@@ -110,7 +110,7 @@ test('a gap is closed although all that its nearest stored cursor led to above i
   expect(await gaps()).toEqual([]);
 });
 
-test('a gap that stays because pages break the order is read again in growing intervals, a sync at once', async () => {
+test('a gap that stays because pages are out of order is read again at growing intervals, and by sync at once', async () => {
   const startMs = Date.UTC(2026, 0, 2);
   const { list, database, sync, gaps } = await lyingList();
   await sync({ maxPages: 2, at: new Date(startMs) });

@@ -3,7 +3,7 @@ import { untilLocked } from '../../harness/database.ts';
 import { hashOf } from '../../harness/kept.ts';
 import { forTheEnd, lyingList } from './lying-list.ts';
 
-test('pages that lose a deadlock are written all the same, requested once, and lock coverage last', async () => {
+test('pages that lose a deadlock are still written, are requested once, and lock coverage last', async () => {
   const { list, database, sync, query, expectComplete } = await lyingList([{ block: 1, id: 1 }]);
   await sync();
   list.operations.push({ block: 2, id: 2, sender: 'a new name' });

@@ -6,7 +6,7 @@ import { hourMs, watchOperations } from './watch.ts';
 const motion = { operationsPerMinute: 30, latePercent: 2, latestLateMs: hourMs } as const;
 const hours = (count: number) => Array.from({ length: count }, (_, index) => (index + 1) * hourMs);
 
-test('a deep rule runs in the backfill lane once in its interval, and finds what came within its depth', async () => {
+test('a deep poll runs in the backfill lane once in its interval, and finds late items within its depth', async () => {
   const { runAt, query, stored, expectedAt } = await watchOperations(
     { motion },
     // 3,600 operations deep at the least: longer than what the live lane may read at once.
@@ -38,7 +38,7 @@ test('a deep rule runs in the backfill lane once in its interval, and finds what
   expect(late).toEqual(late.map(() => ({ past_the_hour: 0, is_true: true })));
 });
 
-test('over a day, resweeps cost depth / interval of the pages that the list gets', async () => {
+test("over a day, deep polls cost depth / interval of the list's new pages", async () => {
   const operationsPerMinute = 12;
   const rules = [
     { depthMs: 2 * hourMs, everyMs: 6 * hourMs },

@@ -32,7 +32,7 @@ test('a demo whose ledger lacks a page says so, and fails', async () => {
 });
 
 test.for(['SIGTERM', 'SIGKILL'] as const)(
-  'a demo that is ended by %s leaves no worker behind',
+  'a demo that is ended by %s leaves no worker running',
   async (signal) => {
     const { url, pool } = await freshDatabase();
     const cwd = await configFolder({ chains: [] });

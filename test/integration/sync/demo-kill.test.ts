@@ -16,7 +16,7 @@ const seed = 1;
 const copiedBatches = 10;
 const dayMs = 86_400_000;
 
-test('the worker of a demo is killed in the middle, and nothing of the copy shows it', async () => {
+test('the demo kills its worker halfway, and the copy is still complete', async () => {
   const { url, pool } = await freshDatabase();
   await call(['migrate'], { env: { DATABASE_URL: url } });
   await watchWriters(pool);
@@ -76,7 +76,7 @@ async function handovers(pool: Pool, feed: string | null, pid: number) {
   return rows;
 }
 
-test('a demo that a signal stops says so as a document too', async () => {
+test('a demo that a signal stops prints a document with --json', async () => {
   const { url, pool } = await freshDatabase();
   const stop = new AbortController();
   const ended = call(['demo', '--json'], { env: { DATABASE_URL: url }, signal: stop.signal });

@@ -5,7 +5,7 @@ import { freshDatabase } from '../../harness/database.ts';
 
 const dayMs = 86_400_000;
 
-test('a demo goes on with the world that an earlier one began, and the report holds', async () => {
+test('a demo continues with the simulated chains of an earlier one, and its report is correct', async () => {
   const { url, query } = await freshDatabase();
   const env = { DATABASE_URL: url };
   const startMs = demoStart(Date.now()) - 3 * dayMs;

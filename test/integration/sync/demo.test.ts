@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { call, configFolder } from '../../harness/process.ts';
 
-test('demo uses the database that DATABASE_URL_FILE names, from the folder that it is called in', async () => {
+test('demo uses the database that DATABASE_URL_FILE names, relative to the working directory', async () => {
   const cwd = await configFolder({ chains: [] });
   await writeFile(join(cwd, 'url'), 'nonsense\n');
 

@@ -36,7 +36,7 @@ async function world(operations: readonly string[], generation: Generation = 'v1
 }
 
 test.each<Generation>(['v10', 'v11'])(
-  'the older names of generation %s are no drift',
+  'the older names of generation %s are no schema drift',
   async (generation) => {
     const { sync, drift } = await world(
       ['user-operations', 'optimism-batch-blocks', 'factories'],
@@ -104,7 +104,7 @@ test.each(unread)(
   },
 );
 
-test('a part of an address of a new type is kept in the extra of the address', async () => {
+test("a field of an address with a new type is kept in the address's extra", async () => {
   const { served, sync, query, drift } = await world(['user-operations']);
   served.alter = (page) => {
     for (const { address } of page.items) {
@@ -141,7 +141,7 @@ test('a new value is kept as it is and counted once for each value', async () =>
   ).toEqual([{ version: 'v1.0' }]);
 });
 
-test('a service that invents names without end fills no disk', async () => {
+test('the number of stored differences is bounded', async () => {
   const { served, sync, query } = await world(['factories']);
   let names = 0;
   served.alter = (page) => {
@@ -154,7 +154,7 @@ test('a service that invents names without end fills no disk', async () => {
   expect(await query('select count(*)::int from etl.drift')).toEqual([{ count: 1_000 }]);
 });
 
-test('a run is warned of once for all new ways to differ, which status and verify count without being open', async () => {
+test('schema drift is logged once a run, and counted by status and verify without being open', async () => {
   const { db, sync, serve } = await world(['factories']);
   serve(1, { region: 'north' });
   const write = process.stderr.write.bind(process.stderr);
@@ -177,7 +177,7 @@ test('a run is warned of once for all new ways to differ, which status and verif
   expect(status?.shown.schema_drift).toBe(counts.reduce((sum, count) => sum + count, 0));
 });
 
-test('a page of another shape stops its own feed only, with the evidence', async () => {
+test('a page of another shape stops only its own feed, with the reason', async () => {
   const { served, sync, query } = await world(['user-operations', 'factories']);
   served.alter = (page, { pathname }) =>
     pathname.endsWith('factories') ? { data: page.items, note: 'line\u0007\nbreak' } : page;

@@ -15,7 +15,7 @@ function expectNear(said: number | null | undefined, truly: number): void {
   expect(said).toBeLessThanOrEqual(truly * 1.5);
 }
 
-test('what is left down to the target is estimated by what was read, with its upper bound beside it', async () => {
+test('requests down to the target are estimated from the pages read, with an upper bound', async () => {
   const { run, documentOf } = await openProgram({ operations });
   await run('sync', '--since', timeAt(0), '--max-pages', String(pagesRead));
 
@@ -31,7 +31,7 @@ test('what is left down to the target is estimated by what was read, with its up
   expect((await run('status')).stdout).toMatch(/~[12]\d req\./u);
 });
 
-test('an upper bound is named as one', async () => {
+test('plan marks an upper bound as such', async () => {
   const { run, documentOf } = await openProgram({ operations });
   await run('sync', '--max-pages', String(pagesRead));
 
@@ -56,7 +56,7 @@ const uneven: readonly KeptOperation[] = [
   ...Array.from({ length: 1000 }, (_, at) => ({ block: (2000 - at) * 1000, id: 5000 - at })),
 ];
 
-test('a repair is estimated by what is around the gap, not by what is denser elsewhere', async () => {
+test('the cost of a repair is estimated by the density around the gap', async () => {
   const list = await keepLists({ operations: [...uneven] });
   const { run, db, query, documentOf } = await openProgram({ operations, url: list.url });
   await run('sync');

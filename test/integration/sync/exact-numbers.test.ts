@@ -36,7 +36,7 @@ async function world(more: Record<string, unknown> = {}) {
   return { database, expectDigits };
 }
 
-test('numbers keep their digits, in columns and in extra, and the archive makes the same of them', async () => {
+test('numbers keep their digits in columns, in extra and in a replay', async () => {
   const { database, expectDigits } = await world();
   await expectDigits();
   expect(await replayed(database)).toMatchObject({ pages: 2, inserted: 0, updated: 0 });

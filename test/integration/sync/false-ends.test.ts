@@ -41,7 +41,7 @@ test.each([...endsOn([10]), ...endsOn([1, pages - 1]).slice(0, 2)])(
   },
 );
 
-test('a list that is empty, and says so twice, is complete with two requests', async () => {
+test('a list that is empty twice is complete with two requests', async () => {
   const { sync, expectComplete } = await lyingList([]);
 
   expect(await sync()).toBe(1 + forTheEnd);
@@ -50,7 +50,7 @@ test('a list that is empty, and says so twice, is complete with two requests', a
 });
 
 test.each(endsOn([1, 4]))(
-  'a live poll whose page %i %s, above stored operations, covers what it read and no gap',
+  'a live poll whose page %i %s above stored operations covers only what it read',
   async (nth, _, end) => {
     const [newPages, overlapPages] = [4, 2];
     const { list, sync, expectComplete, expectNothingHidden } = await lyingList();
@@ -68,7 +68,7 @@ test.each(endsOn([1, 4]))(
   },
 );
 
-test('a page without the field next_page_params ends no list however often it comes', async () => {
+test('a page without the field next_page_params ends no list, however often it is repeated', async () => {
   const { list, sync, open, expectComplete } = await lyingList();
   list.lie = ({ items }, { cursor }) => (cursor === tokenOf(named) ? { items } : null);
 
@@ -81,7 +81,7 @@ test('a page without the field next_page_params ends no list however often it co
 });
 
 describe('an empty page at a cursor that names an operation', () => {
-  test('is no end of the list, however often it is repeated, and is read when it is whole', async () => {
+  test('is no end of the list, however often it is repeated, and the list is completed later', async () => {
     const { list, sync, open, expectComplete } = await lyingList();
     list.lie = (_, { cursor }) => (cursor === tokenOf(named) ? noItems : null);
 
@@ -97,7 +97,7 @@ describe('an empty page at a cursor that names an operation', () => {
     await expectComplete();
   });
 
-  test('leaves nothing open where all from there on has really left, at the next sync', async () => {
+  test('leaves nothing open after the next sync if all items from there on have really left', async () => {
     const { list, sync, open, expectComplete } = await lyingList();
     list.onRequest = ({ cursor }) => {
       if (cursor === tokenOf(named)) {
@@ -125,7 +125,7 @@ describe('a list that ends above stored operations for a while', () => {
     return { ...world, restore };
   }
 
-  test('removes none of them where they are more than a page, and the feed is open', async () => {
+  test('removes none of them if they are more than a page, and the feed is open', async () => {
     const { restore, sync, open, removed, expectComplete } = await truncated(shorter);
 
     const requests = await sync({ again: true });
@@ -140,7 +140,7 @@ describe('a list that ends above stored operations for a while', () => {
     await expectComplete();
   });
 
-  test('removes none of them where the page at its end is out of order at first', async () => {
+  test('removes none of them if its last page is out of order at first', async () => {
     const { list, sync, open, removed } = await truncated(shorter + 3);
     list.lieOnce(shorter / pageSize + 1, reversed);
 
@@ -150,7 +150,7 @@ describe('a list that ends above stored operations for a while', () => {
     expect((await open()).join()).toMatch(/truncated: .*it ends at block 78/u);
   });
 
-  test('has ended there where a person marks the others as removed', async () => {
+  test('is accepted once a person marks the others as removed', async () => {
     const { query, sync, open, removed } = await truncated(shorter);
     await sync({ again: true });
     await query(`
@@ -163,7 +163,7 @@ describe('a list that ends above stored operations for a while', () => {
     expect(await open()).toEqual([]);
   });
 
-  test('removes a page of them at most, and has them back when it is read whole', async () => {
+  test('removes at most a page of them, and restores them when it is read whole', async () => {
     const { restore, sync, removed, expectComplete } = await truncated(rows - pageSize);
     await sync({ again: true });
     expect(await removed()).toHaveLength(pageSize);

@@ -64,10 +64,10 @@ test.each([
   await expectComplete();
 });
 
-describe('a page of history costs two pages at most, not all below it,', () => {
+describe('a page of history costs at most two more pages, not all below it,', () => {
   test.each([
-    ['one of whose numbers is too low', renumber([-1], 5)],
-    ['that is out of order', reversed],
+    ['if one of its numbers is too low', renumber([-1], 5)],
+    ['if it is out of order', reversed],
   ])('%s', async (_, lie) => {
     const { list, sync, expectComplete } = await lyingList();
     list.lieOnce(12, lie);
@@ -81,7 +81,7 @@ describe('a page of history costs two pages at most, not all below it,', () => {
   });
 });
 
-test('an operation without a number leaves open where it is listed', async () => {
+test('an operation without a block number leaves its range open', async () => {
   const { list, sync, expectNothingHidden } = await lyingList();
   list.lieOnce(12, renumber([4], null));
 
@@ -91,7 +91,7 @@ test('an operation without a number leaves open where it is listed', async () =>
 });
 
 test.each([1, 3])(
-  'operations are not removed where the last %i items of a page have no number',
+  'operations are not removed if the last %i items of a page have no block number',
   async (count) => {
     const { list, sync, lost, removed } = await scene();
     const last = Array.from({ length: count }, (_, place) => -1 - place);
@@ -104,7 +104,7 @@ test.each([1, 3])(
   },
 );
 
-test('a page that jumps over stored operations removes none of them', async () => {
+test('a page that skips stored operations removes none of them', async () => {
   const { list, sync, query, removed, expectComplete } = await scene();
   // The second page of the poll reports that its last item is far below.
   list.lieOnce(2, renumber([-1], 30));
@@ -139,7 +139,7 @@ test('a list that was out of order is complete when it is in order again', async
   expect(await covered()).toEqual([`0 to ${pages * pageSize - 2}`]);
 });
 
-test('a list that was out of order is open after a sync that was interrupted, when its feed is idle', async () => {
+test('a list that was out of order is open after an interrupted sync, although its feed is idle', async () => {
   const { list, sync, open, covered, query } = await readInDisorder();
   const interrupt = new AbortController();
   list.onRequest = () => interrupt.abort();

@@ -56,7 +56,7 @@ test('one page of another chain costs one request, and nothing of it is stored',
   expect(requests).toBe(pages + onceMore + forTheEnd);
 });
 
-test('a page of another chain that is repeated earns no coverage, and is all read later', async () => {
+test('a page of another chain that is repeated verifies nothing, and its range is read later', async () => {
   const world = await lyingList();
   world.list.lie = (page, { cursor }) => (cursor === tokenOf(named) ? foreign(page) : null);
 
@@ -75,9 +75,9 @@ test('a page of another chain that is repeated earns no coverage, and is all rea
 
 test.each([
   // The gap is entered at a stored operation above it: that page is of the other chain, too.
-  ['has another chain below a place', foreignFrom(rows - falsePage * pageSize + 4)],
-  ['goes on in another chain, with its own cursors,', foreignWithCursors],
-])('a service that %s earns no coverage there, however it is entered', async (_, lie) => {
+  ['returns another chain below a block', foreignFrom(rows - falsePage * pageSize + 4)],
+  ['continues in another chain, with its own cursors,', foreignWithCursors],
+])('a service that %s verifies nothing there, whatever cursor is used', async (_, lie) => {
   const world = await lyingList();
   await world.sync({ maxPages: falsePage });
   const before = await world.covered();
@@ -109,8 +109,8 @@ test('rows of another chain below the end of the list do not contradict it', asy
 
 test.each([
   // And two pages around it that are read again.
-  ['that is read for the first time', false, forTheEnd + 2],
-  ['that is known', true, 0],
+  ['while it is read for the first time', false, forTheEnd + 2],
+  ['while it is read again', true, 0],
 ])('an operation that just left history %s costs its page once more', async (_, again, more) => {
   const { list, sync, expectComplete } = await lyingList();
   if (again) await sync();

@@ -36,7 +36,7 @@ test.each([
   expect(await lost()).toBe(0);
 });
 
-test('an operation that left the list is marked as removed, and only that one, until it comes back', async () => {
+test('only the operation that left the list is marked as removed, until it returns', async () => {
   const { list, leave, sync, removed } = await copied();
   const all = list.operations;
   leave(192);
@@ -59,7 +59,7 @@ test('an operation that left the list between two pages is marked as removed, an
   expect(await removed()).toEqual([hashOf(192)]);
 });
 
-test('an operation that is included again in another block moves its row', async () => {
+test('an operation that is included again in another block updates its row', async () => {
   const { list, leave, sync, query } = await copied();
   leave(192);
   list.operations.push({ block: 203, id: 192, fee: '7' });
@@ -73,7 +73,7 @@ test('an operation that is included again in another block moves its row', async
   ).toEqual([{ block_number: '203', fee: '7', removed_at: null }]);
 });
 
-test('nothing is concluded from pages that break the order, and the feed says so', async () => {
+test('pages that are out of order cover and remove nothing, and the feed is unordered', async () => {
   const { list, leave, sync, query, covered, removed } = await copied();
   const before = await covered();
   leave(192);
@@ -92,7 +92,7 @@ test('nothing is concluded from pages that break the order, and the feed says so
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 2, 0, minute));
 
-test('what arrives below the overlap is found when a resweep is due, once in its interval', async () => {
+test('a deep poll finds items below the overlap, once in its interval', async () => {
   const { list, sync, lost } = await lyingList(oneEach(1, 400));
   const syncAt = (minute: number) => sync({ at: at(minute) });
   await syncAt(0);
@@ -141,7 +141,7 @@ test.each<[string, PageLie]>([
   expect(await blockOfLate()).toEqual([{ block_number: '187' }]);
 });
 
-test('a gap that stays hides nothing that arrives within the overlap', async () => {
+test('a gap that stays hides no late item within the overlap', async () => {
   const { list, sync, gaps, query } = await copied();
   list.operations.push(...oneEach(201, 205));
   list.lie = ({ items, ...page }) => ({
@@ -163,7 +163,7 @@ test('a gap that stays hides nothing that arrives within the overlap', async () 
   ]);
 });
 
-test('polls of a list without order stay short', async () => {
+test('polls of an unordered list stay short', async () => {
   const { list, sync, query } = await copied();
   list.lie = ({ items, ...page }) => ({ ...page, items: swapped(items) });
   for (let newest = 200; newest < 260; newest += 20) {
@@ -177,7 +177,7 @@ test('polls of a list without order stay short', async () => {
   expect(Math.max(...later)).toBeLessThanOrEqual(first + 2);
 });
 
-test('a page without a place moves no known operation', async () => {
+test('a page without a reliable position moves no stored operation', async () => {
   const { list, sync, query } = await copied();
   list.operations.push({ block: 201, id: 201 });
   list.lie = lying((_, index) => (index < 5 ? { block_number: '999999999999' } : {}));
@@ -188,7 +188,7 @@ test('a page without a place moves no known operation', async () => {
   expect(moved).toEqual([{ hash: hashOf(201) }]);
 });
 
-test('a long poll that meets disorder is not read again', async () => {
+test('a long poll that is out of order is not repeated', async () => {
   const { list, sync } = await copied();
   list.operations.push({ block: 187, id: 5000 }, ...oneEach(201, 1_300));
   list.lie = hidesBlock;

@@ -54,7 +54,7 @@ async function world(numbers: readonly number[]) {
   return { ...copy, poll, index, state, alsoState, serve, latestBatch, open };
 }
 
-test('the list shows the newest batch and the gaps: nothing is searched, and no gap is requested', async () => {
+test('the list of batches shows the newest one and the gaps, so neither costs requests', async () => {
   const used = [...range(1, 6), ...range(9, 10), ...range(40, 44)];
   const { poll, states, open, latestBatch } = await world(used);
 
@@ -72,7 +72,7 @@ test('the list shows the newest batch and the gaps: nothing is searched, and no 
   expect(await open()).toEqual([]);
 });
 
-test('new batches behind a gap are met by the first poll', async () => {
+test('the first poll finds new batches behind a gap', async () => {
   const { poll, serve, latestBatch, open } = await world(range(1, 5));
   await poll(0);
   serve([...range(1, 5), 60, 61]);
@@ -84,7 +84,7 @@ test('new batches behind a gap are met by the first poll', async () => {
   expect(await open()).toEqual([]);
 });
 
-test('a batch that the list leaves out is read all the same', async () => {
+test('a batch that the list leaves out is still read', async () => {
   const { list, poll, states, open } = await world(range(1, 8));
   list.listed = list.listed.filter(({ number }) => number !== 4);
 
@@ -108,7 +108,7 @@ test('a listed number without blocks costs a request a poll, and hides no batch'
   expect(await latestBatch()).toBe(7);
 });
 
-test('a settled batch whose blocks are not what was posted to L1 is open, and named, until they agree', async () => {
+test('a verified batch whose blocks differ from those posted to L1 is open until they agree', async () => {
   const { poll, serve, alsoState, states, open } = await world(range(1, 5));
   const [start, end] = postedAs(2);
   alsoState(3, [start, end - 1]);
@@ -125,7 +125,7 @@ test('a settled batch whose blocks are not what was posted to L1 is open, and na
   expect(await open()).toEqual([]);
 });
 
-test('a number that is verified empty, and which the list says has blocks, is open', async () => {
+test('a number that is verified as empty, but has blocks in the list, is open', async () => {
   const { poll, alsoState, states, open } = await world([1, 2, 3, 5, 6]);
   alsoState(4, [5, 9]);
 
@@ -137,7 +137,7 @@ test('a number that is verified empty, and which the list says has blocks, is op
   ]);
 });
 
-test('a batch that is listed before its blocks are there is requested once a run, and open by name', async () => {
+test('a batch that is listed before its blocks is requested once a run, and reported as open', async () => {
   const { poll, database, open, state, index } = await world(range(1, 5));
   await poll(0);
   state(range(1, 6));
@@ -161,7 +161,7 @@ test('a batch that is listed before its blocks are there is requested once a run
   expect(await open()).toEqual([]);
 });
 
-test('of many batches that are listed before their blocks, a run requests a few, and finds all that come', async () => {
+test('of many batches that are listed before their blocks, a run requests a few, and finds all that appear', async () => {
   const { poll, open, state, index } = await world(range(1, 5));
   await poll(0);
   state(range(1, 20));
@@ -181,7 +181,7 @@ test('of many batches that are listed before their blocks, a run requests a few,
   expect(await open()).toEqual([]);
 });
 
-test('one without blocks below others that have theirs is open until its blocks come', async () => {
+test('a batch without blocks below others with blocks is open until its blocks appear', async () => {
   const { poll, open, state, index } = await world(range(1, 5));
   await poll(0);
   state(range(1, 9));
@@ -196,7 +196,7 @@ test('one without blocks below others that have theirs is open until its blocks 
   expect(await open()).toEqual([]);
 });
 
-test('a new batch that the list does not have, below one without blocks, ends no run later', async () => {
+test('a new batch that the list lacks, below one without blocks, does not prolong a run', async () => {
   const { list, poll, open, alsoState } = await world(range(1, 5));
   await poll(0);
   alsoState(7, postedAs(6));
@@ -208,7 +208,7 @@ test('a new batch that the list does not have, below one without blocks, ends no
   expect(await open()).toEqual(['batch 7: listed, but without blocks']);
 });
 
-test('the newest batch is searched where the list ends with batches without blocks', async () => {
+test('the newest batch is searched if the list ends with batches without blocks', async () => {
   const { poll, open, state } = await world(range(1, 5));
   state(range(1, 7));
 

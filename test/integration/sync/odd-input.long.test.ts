@@ -66,7 +66,7 @@ describe.each<Generation>(['v10', 'v11', 'v12'])('generation %s', (generation) =
     expect(new Set(rows.map(({ operation }) => operation)).size).toBe(3);
   });
 
-  test('accounts for every item that the service handed out', async () => {
+  test('accounts for every item that the service returned', async () => {
     const { query, handedOut } = await copyOdd(generation, ...oddities);
     const [sums] = await query(`
       select sum(items)::int as items,

@@ -76,7 +76,7 @@ const expectWithinTenPercent = (predicted: number | null, actual: number) => {
   expect(Math.abs((predicted ?? 0) - actual) / actual).toBeLessThan(0.1);
 };
 
-test('the days of a free plan are estimated within a tenth, after a few pages and during the run', async () => {
+test('plan estimates the days of a free plan within a tenth, after a few pages and during the run', async () => {
   const { interrupted, run, now, plan, readSome } = await scene();
   await readSome();
   const probedAt = now();
@@ -97,7 +97,7 @@ test('the days of a free plan are estimated within a tenth, after a few pages an
   expect((await plan()).history.requests).toEqual({ least: 0, likely: 0, most: 0 });
 });
 
-test('the plan reports what is unknown for no request, then what all costs, and that a day does not fit', async () => {
+test("plan says what is unknown without a request, then the total cost, and that a day's credits do not suffice", async () => {
   const { run, readSome } = await scene({ daily_credits: dailyCredits });
 
   const { stdout, requests } = await run('plan', '--json');

@@ -54,7 +54,7 @@ async function spoiled(...operations: readonly OperationName[]) {
   };
 }
 
-test('items that can be read now become the rows that they would have been', async () => {
+test('items that can be read now become the rows that a sound page would have given', async () => {
   const { open, sync, list, retry, fix, fixService, equal, faults } = await spoiled(
     'user-operations',
     'optimism-batch-blocks',
@@ -75,7 +75,7 @@ test('items that can be read now become the rows that they would have been', asy
   expect((await open()).filter((finding) => /quarantine|do not meet/.test(finding))).toEqual([]);
 });
 
-test('a block that can be read now is in its batch, and its page has served it', async () => {
+test('a block that can be read now belongs to its batch and its page', async () => {
   const { sync, query, list, retry, fix, fixService, equal } =
     await spoiled('optimism-batch-blocks');
   await fix();
@@ -109,7 +109,7 @@ test('a row is of the page that served the item', async () => {
   ).toEqual([{ page_id: first?.page_id }]);
 });
 
-test('what a newer page has reported since is not overwritten', async () => {
+test('retry does not overwrite values of a newer page', async () => {
   const { sync, query, list, retry, fix, fixService, equal } = await spoiled('factories');
   await query(`update etl.quarantine set raw = jsonb_set(raw, '{total_accounts}', '987654321')`);
   fixService();
@@ -132,7 +132,7 @@ test('an item that is served again is of the page that served it last', async ()
   expect(after.every(({ page_id }, index) => page_id > (before[index]?.page_id ?? 0))).toBe(true);
 });
 
-test('what still cannot be read stays, with the reason as it is now', async () => {
+test('an item that still cannot be read stays, with its current reason', async () => {
   const { query, list, retry } = await spoiled('user-operations');
   const before = await list();
   await query(`update etl.quarantine set reason = 'as an older version said'`);
@@ -144,7 +144,7 @@ test('what still cannot be read stays, with the reason as it is now', async () =
   expect(await list()).toEqual(before);
 });
 
-test('an item that was cut for its depth stays: what is left of it is not what was said', async () => {
+test('an item that was truncated for its depth stays', async () => {
   const { served, sync, retry } = await spoiled('user-operations');
   served.alter = (page) => {
     const [first] = page.items;
@@ -166,7 +166,7 @@ test.each<[OperationName, (items: ServedPage['items']) => unknown]>([
     ([, item = {}]) => Object.assign(item, { number: 999_999, internal_id: 999_999 }),
   ],
 ])(
-  'an item of %s that its page contradicts stays: alone it would be a row',
+  'an item of %s that its page contradicts stays, although it is valid alone',
   async (list, spoil) => {
     const { served, sync, query, db } = await openCopy(
       { ...chain, batches: { first: 1, count: 30, blocks: 2 } },
@@ -201,7 +201,7 @@ test('filters choose by chain, operation, id and a part of the reason', async ()
   expect(await feeds({})).toHaveLength(total - 1);
 });
 
-test('what is dropped is no longer open, and noted until its place is read without it', async () => {
+test('a dropped item is no longer open, and is noted until its range is read without it', async () => {
   const { reports, sync, query, list, retry, drop, fixService } = await spoiled('factories');
   const report = async () => {
     const { open = [], notes = [] } = (await reports())[0] ?? {};
@@ -228,7 +228,7 @@ test('what is dropped is no longer open, and noted until its place is read witho
   );
 });
 
-test('one that was dropped can be tried again by its id', async () => {
+test('a dropped item can be retried by its id', async () => {
   const { reports, list, retry, drop, fix } = await spoiled('factories');
   const ids = (await list()).map(({ id }) => id);
   await drop({ ids });

@@ -35,25 +35,25 @@ const recovered = (db: Database, run: RunRow) => transact(db, (tx) => recover(tx
 
 const waiting = { state: 'waiting', ...outOfCredits };
 
-test('a failing feed keeps its state while it is tried again', async () => {
+test('a failing feed keeps its state while it is retried', async () => {
   const { db, runs, state } = await openScene();
   expect(await beginWork(db, runs.backfill)).toEqual({ failing: true, failure: 'out-of-credits' });
   expect(await state()).toEqual(waiting);
 });
 
-test('a lane that goes well does not hide the failure of the other', async () => {
+test('a lane that succeeds does not hide the failure of the other', async () => {
   const { db, runs, state } = await openScene();
   expect(await recovered(db, runs.live)).toBeNull();
   expect(await state()).toEqual(waiting);
 });
 
-test('the lane that was failing ends it', async () => {
+test('the feed recovers when the failing lane succeeds', async () => {
   const { db, runs, state } = await openScene();
   expect(await recovered(db, runs.backfill)).toEqual({ was: 'waiting', reason: waiting.reason });
   expect(await state()).toEqual({ state: 'running', failure: null, reason: null });
 });
 
-test('a feed is not at work on a run that another worker has ended', async () => {
+test('a feed is not running once another worker has ended its run', async () => {
   const { db, runs, state } = await openScene();
   await setFeedState(db, live, 'idle');
   await closeRun(db, runs.live, 'finished', null);

@@ -41,7 +41,7 @@ async function written(pool: Pool) {
 }
 
 test.each<Generation>(['v10', 'v11', 'v12'])(
-  'the same sync of generation %s again writes to no row and to no table',
+  'a repeated sync of generation %s writes to no row and to no table',
   async (generation) => {
     const chain = smallChain({
       generation,

@@ -17,7 +17,7 @@ test('a run with nothing new costs one poll, and one page of the newest batch', 
   expect((await poll(80))[0]).toBe(5);
 });
 
-test('a settled batch is never read again, by whatever comes, for as long as it lasts', async () => {
+test('a verified batch is never read again', async () => {
   const { poll } = await batchWorld(6);
   await poll(0);
 
@@ -30,7 +30,7 @@ test('a settled batch is never read again, by whatever comes, for as long as it 
   expect(requested.filter((number) => number < 6)).toEqual([]);
 });
 
-test('a new batch costs its pages, one for its end, and one for each run that waits for the next', async () => {
+test('a new batch costs its pages, one for its end, and one for each poll until the next batch', async () => {
   const { list, poll, states } = await batchWorld(3);
   await poll(0);
   const requested: number[] = [];
@@ -47,7 +47,7 @@ test('a new batch costs its pages, one for its end, and one for each run that wa
   expect(costs).toEqual([3 + 1, 3 + 1, 3 + 1 + 2, 3]);
 });
 
-test('a batch that fills costs its new pages and one more each time', async () => {
+test('a batch that grows costs its new pages and one more each time', async () => {
   const { list, poll, states } = await batchWorld(3);
   await poll(0);
   list.batches.set(4, fullBatch(4).slice(0, 30));
@@ -64,7 +64,7 @@ test('a batch that fills costs its new pages and one more each time', async () =
   expect(await states()).toMatchObject({ 4: 'settled' });
 });
 
-test('a clock that ran ahead for a while lets no batch rest until it is that late', async () => {
+test('a clock that was ahead for a while does not postpone the next read of a batch', async () => {
   const { list, poll } = await batchWorld(8);
   list.batches.set(3, fullBatch(3).toSpliced(60, 1));
   await poll(0);
@@ -74,7 +74,7 @@ test('a clock that ran ahead for a while lets no batch rest until it is that lat
   expect(await poll(15)).not.toContain(3);
 });
 
-test('a batch that nothing fixes is read again in growing intervals, a sync at once', async () => {
+test('a batch that stays open is read again at growing intervals, and by sync at once', async () => {
   const { list, poll, states } = await batchWorld(8);
   // A block is missing in the middle.
   list.batches.set(3, fullBatch(3).toSpliced(60, 1));
@@ -93,7 +93,7 @@ test('a batch that nothing fixes is read again in growing intervals, a sync at o
   expect(await states()).toMatchObject({ 3: 'settled' });
 });
 
-test('a number that was read as empty is verified where its neighbours meet, and read again where not', async () => {
+test('an empty number is verified if its neighbours link, and else read again', async () => {
   const { list, poll, states } = await batchWorld(6);
   list.batches.delete(2);
   // The heights of number 4 go to number 5.
@@ -111,7 +111,7 @@ test('a number that was read as empty is verified where its neighbours meet, and
   expect(await states()).toMatchObject({ 1: 'settled', 2: 'settled', 3: 'settled' });
 });
 
-test('blocks that a batch serves no longer leave it, and nothing else does', async () => {
+test('a batch loses only the blocks that it no longer lists', async () => {
   const { list, poll, membersOf, states } = await batchWorld(4);
   const top = 999 + 5 * batchBlocks;
   await poll(0);
@@ -124,7 +124,7 @@ test('blocks that a batch serves no longer leave it, and nothing else does', asy
   expect(await states()).toMatchObject({ 4: 'open' });
 });
 
-test('a poll whose walk fails says nothing of its number, and is made again', async () => {
+test('a poll whose walk fails does not mark its number as empty, and is repeated', async () => {
   const { list, poll, states } = await batchWorld(3);
   await poll(0);
   // Its first page is empty and leads to its own beginning: that is requested once more.
@@ -140,7 +140,7 @@ test('a poll whose walk fails says nothing of its number, and is made again', as
   expect(await states()).toMatchObject({ 3: 'settled', 4: 'open' });
 });
 
-test('a chain without a batch is searched again in growing intervals, not by every run', async () => {
+test('a chain without a batch is searched again at growing intervals, not by every run', async () => {
   const { list, poll, states } = await batchWorld(0);
   const searched: number[] = [];
   for (let minute = 0; minute <= 200; minute += 5) {

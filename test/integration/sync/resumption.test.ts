@@ -25,7 +25,7 @@ test.each<[string, (pool: Pool) => Promise<unknown>, object]>([
     { resumed_at_page: 5, pages_lost: 1 },
   ],
   [
-    'goes on elsewhere than where it ended lost a page',
+    'continues at another cursor than its last one lost a page',
     (pool) => commitPage(pool, 3, 7),
     { pages_lost: 1 },
   ],

@@ -13,7 +13,7 @@ const lists = ['--operation', 'user-operations', '--operation', 'factories'];
 
 const totalsOf = (stdout: string) => (JSON.parse(stdout) as SyncDocument).totals;
 
-test('two syncs at once report each row, request and credit once', async () => {
+test('two concurrent syncs report each row, request and credit once', async () => {
   const { query, url } = await freshDatabase();
   const areBothThere = async () => {
     const rows = await query(
@@ -48,7 +48,7 @@ test('two syncs at once report each row, request and credit once', async () => {
   expect((one?.credits ?? 0) + (other?.credits ?? 0)).toBe(simulator.requests * creditsPerRequest);
 });
 
-test('the first read of a list becomes several walks once its first page is stored', async () => {
+test('the first read of a list is split into several walks once its first page is stored', async () => {
   const { list, sync, query } = await followLists({ operations: oneEach(1, 300) });
   list.latencyMs = 20;
 

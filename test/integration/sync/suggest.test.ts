@@ -20,7 +20,7 @@ async function thousandArrivals() {
   };
 }
 
-test('the suggested overlap rests on how late operations were', async () => {
+test('the suggested overlap follows from how late operations were', async () => {
   const secondsOf = await thousandArrivals();
   const shares = ['median', 'p90', 'p99', 'p999', 'max'].map((share) => `${share}_lateness`);
 

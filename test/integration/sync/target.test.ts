@@ -37,7 +37,7 @@ async function world(operations: object) {
   return { ...program, look, expectDone };
 }
 
-test('all that a command named is there, and nothing is said to be missing below it', async () => {
+test('a command reads down to its --since, and nothing below is reported as missing', async () => {
   const { run, expectDone } = await world({
     'user-operations': {},
     'optimism-batches': {},
@@ -49,7 +49,7 @@ test('all that a command named is there, and nothing is said to be missing below
   await expectDone(3);
 });
 
-test('an earlier since costs the pages between and two more at most, and all there is the rest', async () => {
+test('an earlier --since costs the pages between and at most two more, and all costs the remainder', async () => {
   const { run, expectDone } = await world({ 'user-operations': { parallel: 1 } });
   await run('sync', '--since', timeAt(0.7));
 
@@ -64,7 +64,7 @@ test('an earlier since costs the pages between and two more at most, and all the
   await expectDone();
 });
 
-test('history before the configured since is read too, and the live lane left alone', async () => {
+test('a command can read history before the configured since, without a live run', async () => {
   const { run, query } = await world({ 'user-operations': { since: timeAt(0.7) } });
   await run('sync');
 
@@ -74,7 +74,7 @@ test('history before the configured since is read too, and the live lane left al
   expect(await query(`select from etl.runs where lane = 'live'`)).toEqual([]);
 });
 
-test('history that is covered is read again only if a person says so', async () => {
+test('covered history is read again only with --again', async () => {
   const { run, query } = await world({ 'user-operations': {}, 'optimism-batch-blocks': {} });
   await run('sync');
 
@@ -102,7 +102,7 @@ test('a range of blocks is read alone, for its own pages, one at the head and on
   expect(await run('backfill', ...range)).toMatchObject({ code: 0, requests: 0 });
 });
 
-test.each(['6'])('batches that a command named, 3 to %s, are what is wanted', async (to) => {
+test.each(['6'])('batches 3 to %s, which a command named, become the target', async (to) => {
   const { run, expectDone } = await world({ 'optimism-batch-blocks': {} });
   await run('sync', '--from-batch', '3', '--to-batch', to);
 
@@ -111,7 +111,7 @@ test.each(['6'])('batches that a command named, 3 to %s, are what is wanted', as
   await expectDone();
 });
 
-test('a lower first batch costs the batches below, and those at the ends of what was read once more', async () => {
+test('a lower --from-batch costs the batches below, and those at the ends of the known range', async () => {
   const { run, query } = await world({ 'optimism-batch-blocks': { from_batch: 9, to_batch: 12 } });
   await run('sync');
 
@@ -126,7 +126,7 @@ test('a lower first batch costs the batches below, and those at the ends of what
   expect(requests).toBeLessThanOrEqual(read.pages + 1 + pagesOfBatch);
 });
 
-test('a command that is stopped in the middle leaves its target to the next one', async () => {
+test('a command that is stopped midway leaves its target to the next one', async () => {
   const { run, interrupted, look, query, expectDone } = await world({
     'user-operations': { parallel: 1 },
   });
@@ -142,7 +142,7 @@ test('a command that is stopped in the middle leaves its target to the next one'
   expect(walked.pages).toBeLessThanOrEqual(Math.ceil(pagesAfter(0.6)) + 2);
 });
 
-test('what the file names is the target', async () => {
+test('the target of the file replaces that of a command', async () => {
   const { run, look, query, expectDone } = await world({
     'user-operations': { since: timeAt(0.5) },
   });
@@ -156,7 +156,7 @@ test('what the file names is the target', async () => {
 });
 
 test.each(['sync'])(
-  '%s --since 7d reads back to the day that was a week ago, and is found again by the same words',
+  '%s --since 7d reads back to the day a week ago, and the same command resumes it',
   (command) =>
     withinADay(async () => {
       const { run, query } = await world({ 'user-operations': {} });

@@ -31,7 +31,7 @@ async function world(batches?: object) {
 
 const requested = 'select target_numbers::text from etl.feeds';
 
-test('batches that the file wants no more are no gap, and what was read of them stays', async () => {
+test('batches that the file no longer names are no gap, and their rows stay', async () => {
   const { want, run, query } = await world({ from_batch: 400_006 });
   expect((await run('sync')).code).toBe(0);
   // As if numbers had been requested, and a few read, before the command was stopped.
@@ -49,7 +49,7 @@ test('batches that the file wants no more are no gap, and what was read of them 
   expect((await run('verify')).code).toBe(0);
 });
 
-test('a repair of many requests says what it costs, and does nothing until it is wanted', async () => {
+test('a repair of many requests states its cost, and does nothing until it is confirmed', async () => {
   const { list, want, run } = await world({ from_batch: 400_006 });
   expect((await run('sync')).code).toBe(0);
   await want({ from_batch: 1 });
@@ -71,7 +71,7 @@ test('a repair of many requests says what it costs, and does nothing until it is
   expect((await run('verify')).code).toBe(0);
 });
 
-test('without a file the last command says what is wanted, and what was read stays', async () => {
+test('without a file, the last command sets the target, and rows stay', async () => {
   const { run, query } = await world();
   const flags = ['--chain', '10', '--operation', 'optimism-batch-blocks'];
   const sync = (from: number, to: number) =>

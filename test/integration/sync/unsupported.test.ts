@@ -6,7 +6,7 @@ import { openProgram } from './program.ts';
 
 const chain = smallChain({ family: 'plain' });
 
-test('lists that a chain does not serve cost one request each, and their feeds are unsupported', async () => {
+test('a list that a chain does not serve costs one request, and its feed is unsupported', async () => {
   const { sync, query, differing } = await openCopy(chain);
 
   const { requests } = await sync({ operations: ['user-operations', 'factories'] });
@@ -55,7 +55,7 @@ test.each<[string, string[], RegExp, number]>([
   expect(code).toBe(exit);
 });
 
-test('schedules look at such a feed again after a day, a person may at any time', async () => {
+test('an unsupported feed is polled again after a day, and by sync at any time', async () => {
   const { db, sync, query } = await openCopy(chain);
   await sync({ operations: ['factories'] });
   const target = {

@@ -46,7 +46,7 @@ async function copied(simulated = chain) {
   };
 }
 
-test('batches whose hashes do not meet at their border are open, across an empty one too', async () => {
+test('batches whose hashes do not link at their border are open, across an empty one too', async () => {
   const { query, findings, repairs } = await copied();
   await query(`
     update explorer.blocks set parent_hash = null
@@ -104,7 +104,7 @@ test('each finding is reported with the command that fixes it, and the feed with
   expect(requests).toBeGreaterThanOrEqual(3);
 });
 
-test('a feed that nothing works on is open by name, whatever it is', async () => {
+test('a feed that was never read is reported as open, whatever its kind', async () => {
   const { verify, query } = await copied();
   expect((await verify()).code).toBe(0);
   await query(`
@@ -142,7 +142,7 @@ All of it:
   );
 });
 
-test('what was read of a list is no evidence of it: a walk out of order, batches without neighbours, a ranking withdrawn', async () => {
+test('a walk out of order, batches without neighbours and a withdrawn ranking verify nothing', async () => {
   const { database, query, findings } = await copied();
   await query(`
     delete from etl.rankings;
@@ -161,14 +161,14 @@ test('what was read of a list is no evidence of it: a walk out of order, batches
 test.each([
   ['whole lists', chain],
   ['lists that are empty, by their ends', { ...chain, userOperations: 0, factories: 0 }],
-])('nothing is open of %s, and nothing is to be repaired', async (_, simulated) => {
+])('verify finds nothing open in %s, and repair has nothing to do', async (_, simulated) => {
   const { findings, repairs } = await copied(simulated);
 
   expect(await findings()).toEqual([]);
   expect(await repairs()).toEqual([]);
 });
 
-test('what is covered reports its oldest reading, and in JSON its newest', async () => {
+test('a covered range has the time of its oldest page, and in JSON of its newest', async () => {
   const { verify, query, documentOf } = await copied();
   await query(`
     update etl.walks set started_at = '2026-01-02T03:04:05Z' where kind = 'newest-first';

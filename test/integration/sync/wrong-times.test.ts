@@ -83,7 +83,7 @@ test.each<[string, Lie, number, number]>([
   await expectAllWanted();
 });
 
-test('a walk that goes on after a kill is held against what is stored above it', async () => {
+test('a walk that resumes after a kill is compared with the rows stored above it', async () => {
   const { list, sync, expectAllWanted } = await bounded();
   const interrupt = new AbortController();
   list.lieOnce(8, (page) => {
@@ -116,7 +116,7 @@ test('a wrong time right above a gap hides no gap', async () => {
   await expectAllWanted();
 });
 
-test('a stop that what is stored no longer confirms is none: the gap below it is read', async () => {
+test('a walk that ended at since by a time that rows no longer confirm leaves a gap, which is read', async () => {
   const { sync, open, query, expectAllWanted } = await bounded();
   await sync({ maxPages: 5 });
   await query(
@@ -149,7 +149,7 @@ const deepPoll: Partial<SyncRun> = {
 test.each([
   ...wrongHeads.map(([what, lie]) => ['the overlap', what, lie, overlap] as const),
   ...wrongHeads.slice(1, 3).map(([what, lie]) => ['a deep poll', what, lie, deepPoll] as const),
-])('%s is as deep as ever where %s', async (_how, _what, lie, run) => {
+])('%s is as deep as usual if %s', async (_how, _what, lie, run) => {
   const at = (minute: number) => new Date(Date.UTC(2026, 0, 2) + minute * 60_000);
   const { list, sync, query } = await lyingList(oneEach(1, blocks));
   list.lieOnce(1, lie);

@@ -44,7 +44,7 @@ async function openScene() {
 
 const at = (height: number, above: number) => ({ entry: { height, key: '0x' }, above });
 
-test('a walk that arrives ends where those below it arrived while it was on its way', async () => {
+test('a walk ends where the walks below it were handed off meanwhile', async () => {
   const { walk, arrive } = await openScene();
   const { id } = await walk({}, 1, 1000);
   await walk(at(300, id), 4, 290);
@@ -55,7 +55,7 @@ test('a walk that arrives ends where those below it arrived while it was on its 
 });
 
 test.each([
-  ['has not arrived', 0, {}],
+  ['has not been handed off', 0, {}],
   ['met another page than it requested', 1, { state: 'finished', reason: 'misplaced-entry' }],
   ['met nothing', 1, { state: 'finished', reason: 'empty-entry' }],
 ])('a walk does not rely on one below it that %s', async (_, pages, rest) => {
@@ -66,7 +66,7 @@ test.each([
   expect(await arrive(await walk(at(600, id), 0, null))).toBe(null);
 });
 
-test('a walk does not rely on one that has a part of another rest', async () => {
+test('a walk does not rely on one that reads part of another remainder', async () => {
   const { walk, arrive } = await openScene();
   const { id } = await walk({}, 1, 1000);
   const other = await walk({ since: '2024-01-01' }, 1, 700);
@@ -75,7 +75,7 @@ test('a walk does not rely on one that has a part of another rest', async () => 
   expect(await arrive(await walk(at(600, id), 0, null))).toBe(null);
 });
 
-test('a walk that arrives waits for one below it that is about to, and ends there', async () => {
+test('a hand-off waits for one below it that is in progress, and ends there', async () => {
   const { walk, arrive, pool } = await openScene();
   const { id } = await walk({}, 1, 1000, { state: 'finished' });
   const below = await walk(at(300, id), 0, null);

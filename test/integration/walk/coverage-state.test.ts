@@ -36,7 +36,7 @@ test.each([
   ['a sum', `update etl.coverage set credits = credits + 1`],
   [
     'a row of a lane that never read',
-    `insert into etl.coverage (feed, lane) select feed, 'spare' from etl.feeds`,
+    `insert into etl.coverage (feed, lane) select feed, 'other' from etl.feeds`,
   ],
 ])(
   'coverage of a lane is that of its walks, and their sums: %s is open, and a repair recounts it',
@@ -67,7 +67,7 @@ test('a walk that is deleted leaves a difference, and a repair makes it a gap', 
   expect(await open()).toEqual([expect.stringMatching(/: not downloaded/u)]);
 });
 
-test('a page that is gone from the ledger is open', async () => {
+test('a page that was deleted from the ledger is open', async () => {
   const { query, open } = await world();
 
   await query('delete from etl.pages where id = (select max(id) from etl.pages)');

@@ -61,7 +61,7 @@ test.each([
   ['at once', 1],
   ['after three pages', 3],
   ['after many pages', 120],
-])('a list that begins again %s ends the walk as a loop, its rows kept', async (_, length) => {
+])('a list that starts over %s ends the walk as a loop, and its rows stay', async (_, length) => {
   const list = await serveCircle(length);
 
   const copied = await copy(await freshDatabase(), list.url);
@@ -70,7 +70,7 @@ test.each([
   expect(list.requests()).toBeLessThanOrEqual(length + 1 + readAheadPages);
 });
 
-test('a loop whose pages all wait for one transaction ends the walk the same', async () => {
+test('a loop whose pages all wait for one transaction also ends the walk', async () => {
   const length = 3;
   const list = await serveCircle(length);
   const database = await freshDatabase();
@@ -87,7 +87,7 @@ test('a loop whose pages all wait for one transaction ends the walk the same', a
   expect(await copying).toEqual(looped(length));
 });
 
-test('a list that stands still costs no request beyond the one that shows it', async () => {
+test('a cursor that repeats itself costs no further request', async () => {
   const list = await serveList(2, () => 1);
 
   await copy(await freshDatabase(), list.url);
@@ -95,7 +95,7 @@ test('a list that stands still costs no request beyond the one that shows it', a
   expect(list.requests()).toBe(2);
 });
 
-test('a list of endless empty pages ends the walk at the bound', async () => {
+test('endless empty pages end the walk at a limit', async () => {
   const list = await serveList(0, (page) => page + 1);
 
   const copied = await copy(await freshDatabase(), list.url);

@@ -24,13 +24,13 @@ test('implementations that are null or absent mean that there are none', () => {
   expect(listsOf({ name: 'a', implementations: null }).implementations?.rows).toEqual([]);
 });
 
-test('empty lists of labels and watchlist names say nothing', () => {
+test('empty lists of labels and watchlist names are ignored', () => {
   const empty = { private_tags: [], public_tags: [], watchlist_names: [] };
   const { private_labels, public_labels, watchlist_names } = listsOf({ name: 'a', ...empty });
   expect([private_labels, public_labels, watchlist_names]).toEqual([null, null, null]);
 });
 
-test('private labels and watchlist names of another shape are in no extra', () => {
+test('private labels and watchlist names of another shape are not kept in extra', () => {
   const note = { label: 'mine', display_name: 7, note: 'n' };
   const { row } = observed({
     private_tags: [note],
@@ -41,7 +41,7 @@ test('private labels and watchlist names of another shape are in no extra', () =
 });
 
 test.each(['0x12', 'abc', `0x${'g'.repeat(40)}`, ` ${hash}`, 12, {}, null])(
-  '%j is no address',
+  '%j is not an address',
   (raw) => {
     expect(embeddedAddress.safeParse(raw).success).toBe(false);
   },

@@ -25,7 +25,7 @@ function optional(node: Node, path: string): string[] {
   ];
 }
 
-test('no field of a document is ever absent', () => {
+test('no field of a document is optional', () => {
   const absent = [...schemas].flatMap(([name, schema]) =>
     optional(z.toJSONSchema(schema, { unrepresentable: 'any' }) as Node, name),
   );
@@ -33,7 +33,7 @@ test('no field of a document is ever absent', () => {
   expect(absent).toEqual([]);
 });
 
-test('the documents that docs/json.md shows are as their schemas say', async () => {
+test('the documents in docs/json.md match their schemas', async () => {
   const page = await readFile(join(import.meta.dirname, '../../../docs/json.md'), 'utf8');
   const shown = [...page.matchAll(/^```json\n(.*?)^```$/gmsu)].map(([, text = '']) => text);
   expect(shown).toHaveLength(2);

@@ -70,7 +70,7 @@ test.each(thrown)('%s is of kind %s, with code %s and exit code %i', (error, kin
   expect(failure.errors).toEqual(failure.errors.map(() => expect.objectContaining({ kind, code })));
 });
 
-test('there is no other kind', () => {
+test('every kind of error has a test', () => {
   const kinds = [...thrown.map(([, kind]) => kind), interruption.errors[0]?.kind];
   expect(new Set(kinds)).toEqual(new Set(errorKinds));
 });
@@ -101,7 +101,7 @@ test('each problem of a file is an error with its place, and a line', () => {
   expect(lines).toEqual(['explorer-etl.yaml:7: not a number', 'no key']);
 });
 
-test('where the address of the database came from is a hint, and ends the line', () => {
+test('the origin of the database address is a hint at the end of the line', () => {
   const { document, lines } = outputOf(new DatabaseUnavailableError('it is gone.'));
   expect(document.errors).toMatchObject([
     { message: 'it is gone.', hint: 'Check --database-url.' },

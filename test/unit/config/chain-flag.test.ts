@@ -14,7 +14,7 @@ describe('--chain means', () => {
     expect(findChain(flag, [])).toEqual({ id });
   });
 
-  test('what the configuration calls so, before what is usually called so', () => {
+  test('the name in the configuration before the usual one', () => {
     const listed = [{ id: 99, name: 'base' }, { id: 10, name: 'op' }, { id: 42_220 }];
     expect(findChain('base', listed)).toEqual({ id: 99 });
     expect(findChain('op', listed)).toEqual({ id: 10 });
@@ -33,16 +33,16 @@ describe('--chain means', () => {
     ['1.5', noNumber],
     ['10,8453', noNumber],
     ['99999999999999999', noNumber],
-  ])('nothing where it is %s', (flag, problem) => {
+  ])('no chain if it is %s', (flag, problem) => {
     expect(findChain(flag, [])).toEqual({ problem: expect.stringMatching(problem) });
   });
 
-  test('nothing where it is near a name of the configuration', () => {
+  test('no chain if it is similar to a name in the configuration', () => {
     const problem = expect.stringMatching(/did you mean staging-net \(7\)\?$/);
     expect(findChain('stagingnett', [{ id: 7, name: 'staging-net' }])).toEqual({ problem });
   });
 
-  test('nothing where two chains of the configuration have the name', () => {
+  test('no chain if two chains of the configuration have the name', () => {
     const twins = [
       { id: 7, name: 'twin' },
       { id: 8, name: 'Twin' },
@@ -69,7 +69,7 @@ chains:
   - id: 1
 `;
 
-  test('its own names of chains count, and usual ones', () => {
+  test('chains can be named as in the configuration, and by their usual names', () => {
     const { chains } = load(text, { chains: ['op', 'base'] });
     expect(chains.map(({ id }) => id)).toEqual([10, 8453]);
     expect(complaints(() => load(text, { chains: ['celo'] }))).toEqual([

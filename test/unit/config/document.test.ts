@@ -67,7 +67,7 @@ test.each([
   ]);
 });
 
-test('a chain has the currency and the explorer that the file names, and no others', () => {
+test('a chain has only the currency and the explorer that the file names', () => {
   const own = 'native_symbol: X, native_decimals: 9, explorer_url: https://x.example/';
   const [first, second] = load(`chains: [{ id: 10, ${own} }, { id: 1 }]`).chains;
   expect(first).toMatchObject({
@@ -109,20 +109,20 @@ test.each([
   expect(lines.join('\n')).not.toContain('canary');
 });
 
-test('a value in the wrong place is not repeated', () => {
+test('a misplaced value is not printed', () => {
   const text = `explorer: canary\nchains:\n  - canary\n  - id: canary\n    name: 5\n    operations: canary\n`;
   const lines = complaints(() => load(text)).join('\n');
   expect(lines).not.toContain('canary');
   expect(lines).toContain('explorer-etl.yaml:3: chains[0]: expected object, received string');
 });
 
-test.each(['canary', '- canary', '5'])('a file that is no map is refused: %s', (text) => {
+test.each(['canary', '- canary', '5'])('a file that is not a map is refused: %s', (text) => {
   expect(complaints(() => load(text))[0]).toMatch(
     /^explorer-etl\.yaml:1: the file: expected object/u,
   );
 });
 
-test('aliases that unfold without end are refused', () => {
+test('aliases that expand without limit are refused', () => {
   const rows = Array.from(
     { length: 20 },
     (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}, *a${i}]`,

@@ -7,7 +7,7 @@ const files = { key: 'canary-one\n', database: 'postgres://u:canary@h/db\n', emp
 const load = (env: NodeJS.ProcessEnv) =>
   loadSettings({ env, cwd: folder(files), need: 'database' });
 
-test('secrets can stand in files', () => {
+test('secrets can be read from files', () => {
   const settings = load({
     EXPLORER_API_KEY_FILE: 'key',
     EXPLORER_SECRET_KEY_FILE: 'key',
@@ -17,7 +17,7 @@ test('secrets can stand in files', () => {
   expect(settings.databaseUrl).toBe('postgres://u:canary@h/db');
 });
 
-test('an empty variable counts as unset', () => {
+test('an empty variable is the same as an unset one', () => {
   const settings = load({
     EXPLORER_API_KEY: '',
     EXPLORER_SECRET_KEY: ' ',
@@ -33,7 +33,7 @@ test('an empty variable counts as unset', () => {
   });
 });
 
-test('a secret given twice, in a file that is absent or empty, is refused without its value', () => {
+test('a secret that is set twice, or whose file is absent or empty, is refused without its value', () => {
   const lines = complaints(() =>
     load({
       EXPLORER_API_KEY: 'canary-two',
@@ -73,7 +73,7 @@ describe('a database URL', () => {
     ['postgres://u:1/canary@host/db', /percent-encode/u],
     ['postgres://u:1?canary@host/db', /percent-encode/u],
     ['postgres://u:canary%zz@host/db', /percent-encod/u],
-  ])('%s is refused without a word of it', (url, problem) => {
+  ])('%s is refused, and not printed', (url, problem) => {
     expect(databaseUrlProblem(url)).toMatch(problem);
     const lines = complaints(() => load({ DATABASE_URL: url })).join('\n');
     expect(lines).toMatch(/^DATABASE_URL: /u);
@@ -88,7 +88,7 @@ describe('an explorer URL', () => {
     ['https://u:canary@x', 'must hold no user name or password'],
     ['https://x/?apikey=canary', 'must hold no query and no fragment'],
     ['https://x/#canary', 'must hold no query and no fragment'],
-  ])('%s is refused without a word of it', (url, problem) => {
+  ])('%s is refused, and not printed', (url, problem) => {
     expect(complaints(() => load({ EXPLORER_BASE_URL: url }))).toEqual([
       `EXPLORER_BASE_URL: ${problem}`,
     ]);

@@ -30,12 +30,12 @@ test.each([
   'http://a:1',
   'a b:1',
   '::1:4400',
-])('%j is none', (written) => expect(parseAddress(written)).toBe(null));
+])('%j is not an address', (written) => expect(parseAddress(written)).toBe(null));
 
 const load = (token: string) =>
   loadSettings({ env: { EXPLORER_ETL_HTTP_TOKEN: token }, cwd: '/nowhere', need: 'database' });
 
-test('a token is a secret, and a short one is refused without being repeated', () => {
+test('a token is a secret, and a short one is refused without being printed', () => {
   const settings = load('sixteen-chars-ok');
   expect(settings.http.token).toBe('sixteen-chars-ok');
   expect(secretsOf(settings)).toContain('sixteen-chars-ok');

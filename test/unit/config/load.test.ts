@@ -76,7 +76,7 @@ describe('without a file', () => {
     expect(chains[0]?.operations).toEqual({ [name]: expected });
   });
 
-  test('no chain is an error that says what to do, unless none is needed', () => {
+  test('a missing chain is an error that says what to do, unless none is needed', () => {
     expect(complaints(() => load(null))).toEqual([
       'no chain to copy: name one, such as --chain 10, or write explorer-etl.yaml.',
     ]);
@@ -106,7 +106,7 @@ chains:
   - id: 1
 `;
 
-  test('every key has its effect', () => {
+  test('every key takes effect', () => {
     const batches = { fromBatch: 5, toBatch: 9, reread: 0, parallel: 1 };
     const settings = load(text);
     expect(settings.explorer).toMatchObject({
@@ -142,7 +142,7 @@ chains:
     expect(settings.configFile).toMatch(/^\/.*\/explorer-etl\.yaml$/u);
   });
 
-  test('flags select among what it lists', () => {
+  test('flags select among its lists', () => {
     const { chains } = load(text, { chains: ['8453', '1'], operations: ['factories'] });
     expect(chains.map(({ id, operations }) => [id, Object.keys(operations)])).toEqual([
       [8453, ['factories']],
@@ -153,7 +153,7 @@ chains:
     ]);
   });
 
-  test('flags for what it does not list are refused with what it lists', () => {
+  test('flags for other lists are refused with the names of its own', () => {
     expect(complaints(() => load(text, { chains: ['7'] }))).toEqual([
       '--chain 7: not in the configuration, which lists 10 (op), 8453 (base), 1 (ethereum)',
     ]);
@@ -184,7 +184,7 @@ describe('precedence', () => {
     expect(id({ env, configFile: join(cwd, 'b.yaml') })).toBe(3);
   });
 
-  test('a file that was named must be there and readable', () => {
+  test('a file that was named must exist and be readable', () => {
     expect(complaints(() => load(null, { configFile: 'no.yaml', chains: ['1'] }))).toEqual([
       'cannot read no.yaml (ENOENT): no such file; check --config or EXPLORER_ETL_CONFIG, or write one.',
     ]);
@@ -210,7 +210,7 @@ describe('precedence', () => {
 });
 
 describe('the API key', () => {
-  test('is requested only where it is needed, with advice', () => {
+  test('is required only by commands that need it, with advice', () => {
     const settings = load(null, { chains: ['10'] });
     expect(complaints(() => requireApiKey(settings))).toEqual([
       'EXPLORER_API_KEY is not set: put your API key there, or the path of a file that holds it in EXPLORER_API_KEY_FILE',
@@ -220,7 +220,7 @@ describe('the API key', () => {
   });
 });
 
-test('the problems of environment, flags and file are shown together', () => {
+test('problems of environment, flags and file are reported together', () => {
   const env = { EXPLORER_BASE_URL: 'ftp://x', DATABASE_URL: 'mysql://x' };
   expect(complaints(() => load('chain: []', { env }))).toEqual([
     'EXPLORER_BASE_URL: not an http or https URL',
@@ -256,7 +256,7 @@ chains:
     ]);
   });
 
-  test('every key that a chain needs and that is not set is named, others are not', () => {
+  test('only the missing keys that a chain needs are named', () => {
     expect(complaints(() => requireApiKey(load(text)))).toEqual(
       ['EXPLORER_API_KEY', 'KEY_OF_BASE', 'KEY_OF_SPARE'].map(
         (name) =>
@@ -274,7 +274,7 @@ chains:
     ]);
   });
 
-  test('a key in the place of its variable is refused without being repeated', () => {
+  test('a key instead of the name of its variable is refused without being printed', () => {
     const said = complaints(() => load('explorer: { keys: { base: { env: proapi-canary } } }'));
     expect(said.join()).toMatch(/^(?!.*canary).*not the name of an environment variable/su);
   });

@@ -4,7 +4,7 @@ import { exampleConfig } from '../../../src/cli/init.ts';
 import { configJsonSchema } from '../../../src/config/schema.ts';
 import { load } from './folder.ts';
 
-test('explorer-etl.schema.json is the schema in code; vitest -u writes it', async () => {
+test('explorer-etl.schema.json is the schema of the code; vitest -u writes it', async () => {
   const file = join(import.meta.dirname, '../../../explorer-etl.schema.json');
   await expect(configJsonSchema()).toMatchFileSnapshot(file);
 });
@@ -49,7 +49,7 @@ describe('the example', () => {
     expect(fromFile.explorer).toEqual(fromFlags.explorer);
   });
 
-  test('has what is mirrored only if named as comments that are valid', () => {
+  test('has lists that are mirrored only if named as valid comments', () => {
     const chosen = exampleConfig([10], ['bundles']);
     const commented = exampleConfig([10]).replaceAll(/^ {6}# (?=(?:  )*[\w-]+:)/gmu, '      ');
     for (const text of [chosen, commented]) {

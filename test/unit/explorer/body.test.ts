@@ -32,7 +32,7 @@ test('replaces lone surrogates in strings and keys, and leaves pairs alone', () 
   });
 });
 
-test('a key that was sent clean wins over one that cleaning makes equal', () => {
+test('a clean key is preferred to one that becomes equal to it by cleaning', () => {
   expect(parse(String.raw`{"hash":"0x1","hash\u0000":"0x2"}`)).toEqual({ hash: '0x1' });
   expect(parse(String.raw`{"hash\u0000":"0x2","hash":"0x1"}`)).toEqual({ hash: '0x1' });
 });
@@ -78,7 +78,7 @@ test('bytes that are not UTF-8 become replacement characters', () => {
   expect((parseBody(bytes) as { a: string }).a).toMatch(/^\uFFFD+$/u);
 });
 
-test('nesting without end does not keep what is above it from being cleaned', () => {
+test('endless nesting does not prevent cleaning above it', () => {
   const deep = `{"a":"x\\u0000","b":${'['.repeat(100_000)}"\\u0000"${']'.repeat(100_000)}}`;
   expect(parse(deep)).toHaveProperty('a', 'x');
 });

@@ -28,7 +28,7 @@ async function run(classes: readonly (FailureClass | Error)[]) {
   return { outcome, attempts, waits };
 }
 
-test('a fault that heals costs one more attempt for each failure', async () => {
+test('a temporary fault costs one more attempt for each failure', async () => {
   const { outcome, attempts, waits } = await run([
     'unreachable',
     'envelope-invalid',
@@ -39,20 +39,20 @@ test('a fault that heals costs one more attempt for each failure', async () => {
   expect(waits).toEqual([125, 250, 500]);
 });
 
-test('a fault that stays ends after four attempts with the last failure', async () => {
+test('a lasting fault ends after four attempts with the last failure', async () => {
   const { outcome, attempts } = await run(Array.from({ length: 20 }, () => 'unreachable' as const));
   expect(outcome).toMatchObject({ failure: 'unreachable' });
   expect(attempts).toBe(4);
 });
 
-test('being throttled uses up eight attempts of its own', async () => {
+test('throttled requests have eight attempts of their own', async () => {
   const throttled = Array.from({ length: 20 }, () => 'throttled' as const);
   expect((await run(throttled)).attempts).toBe(8);
   const mixed = await run([...throttled.slice(0, 7), 'unreachable', 'unreachable', 'unreachable']);
   expect(mixed).toMatchObject({ outcome: 'page', attempts: 11 });
 });
 
-test('what a repetition cannot heal is not repeated', async () => {
+test('a failure that a retry cannot fix is not retried', async () => {
   expect(await run(['rejected'])).toMatchObject({
     outcome: { failure: 'rejected' },
     attempts: 1,
@@ -60,7 +60,7 @@ test('what a repetition cannot heal is not repeated', async () => {
   });
 });
 
-test('an error of ours is not repeated', async () => {
+test('an internal error is not retried', async () => {
   const bug = new TypeError('bug');
   expect(await run([bug])).toMatchObject({ outcome: bug, attempts: 1 });
 });

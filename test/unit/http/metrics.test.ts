@@ -12,7 +12,7 @@ const withSpent = (spent: number): StatusDocument => ({
   credits: { ...empty.credits, spent },
 });
 
-test('if the database is unreachable the process still answers, and claims nothing', async () => {
+test('if the database is unreachable, the metrics of the process alone are served', async () => {
   const { scrape } = observing(async () => outageStatus(new Date(), new Error('gone')));
   const scraped = await scrape();
   expect(scraped.of('explorer_etl_database_up')).toBe(0);
@@ -22,13 +22,13 @@ test('if the database is unreachable the process still answers, and claims nothi
   expect(scraped.all('explorer_etl_budget_credits_spent')).toEqual([]);
 });
 
-test('if no status comes in time, the process alone is described', async () => {
+test('if no status is read in time, the metrics of the process alone are served', async () => {
   const scraped = await observing(async () => null).scrape();
   expect(scraped.all('explorer_etl_database_up')).toEqual([]);
   expect(scraped.of('process_cpu_seconds_total')).toBeGreaterThan(0);
 });
 
-test('a scrape waits for no slow reading once it knows something, and has the new one next time', async () => {
+test('a scrape returns the last status while a slow one is read, and the new one next time', async () => {
   let nowMs = 0;
   const readings: ((status: StatusDocument) => void)[] = [];
   const snapshots = createSnapshots(
@@ -56,10 +56,10 @@ test('a scrape waits for no slow reading once it knows something, and has the ne
 
 // A page that does not change while the work that it shows slows the database down.
 test.each([
-  ['at rest', { ...empty, feeds: [feedOf()] }, 5_000],
+  ['without running lanes', { ...empty, feeds: [feedOf()] }, 5_000],
   ['before the first feed', empty, 1_000],
   ['at work', { ...empty, feeds: [readingFeed()] }, 1_000],
-])('%s, the status is read the more seldom the longer it takes', async (_, status, restMs) => {
+])('%s, a status that takes longer to read is read less often', async (_, status, restMs) => {
   let nowMs = 0;
   let reads = 0;
   const snapshots = createSnapshots(
@@ -79,7 +79,7 @@ test.each([
   expect(reads).toBe(2);
 });
 
-test('the end of the credits is a metric while it is before midnight, and not before', async () => {
+test('the time at which credits end is a metric only if it is before midnight', async () => {
   const as_of = '2026-03-04T10:00:00.000Z';
   const ends = '2026-03-04T19:40:00.000Z';
   const scraped = async (credits: StatusDocument['credits']) => {

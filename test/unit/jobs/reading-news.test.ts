@@ -14,7 +14,7 @@ function newsOf(seconds: readonly number[]): string[] {
   return logged;
 }
 
-test('a lane that reads on says so once a minute, with what came since', () => {
+test('a lane that keeps reading logs its progress once a minute', () => {
   const each = Array.from({ length: 13 }, (_, n) => n * 10);
   expect(newsOf(each)).toEqual([
     'INFO: feed.reading  10/user-operations (backfill): 700 items, 14 pages in 1m, and goes on',

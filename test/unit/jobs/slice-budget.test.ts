@@ -17,7 +17,7 @@ function slice(givesWay: () => Promise<boolean>) {
   return { budget, stopping, pagesAfter };
 }
 
-test('a slice reads on for as long as no other lane waits, a minute at most', async () => {
+test('a slice reads for at most a minute while no other lane waits', async () => {
   const { pagesAfter } = slice(async () => false);
 
   expect(await pagesAfter(11_000)).toEqual([true, true]);
@@ -28,7 +28,7 @@ test('a slice reads on for as long as no other lane waits, a minute at most', as
 test.each([
   ['another lane waits', async () => true],
   ['whether one does is unknown', () => Promise.reject(new Error('away'))],
-])('a slice gives way after some seconds where %s', async (_, givesWay) => {
+])('a slice yields after some seconds if %s', async (_, givesWay) => {
   const { budget, pagesAfter } = slice(givesWay);
 
   expect(await pagesAfter(1_000)).toEqual([true, true]);
@@ -42,7 +42,7 @@ test('a slice that begins late reads one page', async () => {
   expect(await pagesAfter(1_000_000)).toEqual([true, false]);
 });
 
-test('a slice that is to stop reads nothing', () => {
+test('a slice that is stopped reads nothing', () => {
   const { budget, stopping } = slice(async () => false);
 
   stopping.abort();

@@ -47,7 +47,7 @@ const placesIn = (place: Outline): Outline[] =>
     (inner) => [inner, ...placesIn(inner)],
   );
 
-test.each(operationNames)('%s: a text of the usual form is read as its schema reads it', (name) => {
+test.each(operationNames)('%s: the fast parsers of texts agree with the schema', (name) => {
   const differing = placesIn(outlineOf(operations[name].item)).flatMap(({ path, schema, usual }) =>
     texts.flatMap((text) => {
       const read = usual?.(text);
@@ -57,7 +57,7 @@ test.each(operationNames)('%s: a text of the usual form is read as its schema re
   expect(differing).toEqual([]);
 });
 
-test.each(operationNames)('%s: an item is read whole if its schema takes it', (name) => {
+test.each(operationNames)('%s: the fast check of an item agrees with the schema', (name) => {
   const { item: schema } = operations[name];
   const differing = itemsOf(name)
     .flatMap(variants)

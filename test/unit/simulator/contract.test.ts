@@ -58,7 +58,7 @@ test('a list that ends with a full page has no empty one after it', async () => 
   expect([last.items.length, last.next_page_params]).toEqual([50, null]);
 });
 
-test('v12 takes the page size of a batch from items_count, and v11 serves 50 and says so', async () => {
+test('v12 takes the page size of a batch from items_count, and v11 always returns 50', async () => {
   for (const [chain, served] of [
     [10, 10],
     [11, 50],
@@ -82,7 +82,7 @@ test('a cursor of block 0 is read as page 1', async () => {
 test.each([
   [21, { items: [] }],
   [22, { items: [], next_page_params: {} }],
-])('the oddity of chain %i ends a list so', async (chainId, expected) => {
+])('chain %i ends a list in its own odd way', async (chainId, expected) => {
   expect((await ask(chainId, paths.operations)).body).toEqual(expected);
 });
 
@@ -112,7 +112,7 @@ test.each([
   expect(await ask(chainId, path)).toMatchObject({ status, body });
 });
 
-test('asks for a key, and turns a wrong one away', async () => {
+test('requires a key, and refuses a wrong one', async () => {
   const error = 'Proceed with API key or make a X402 payment to continue';
   expect(await ask(10, paths.operations, { apikey: '' })).toMatchObject({
     status: 402,
@@ -148,7 +148,7 @@ test.each([
   });
 });
 
-test('refuses a batch that is no number', async () => {
+test('refuses a batch that is not a number', async () => {
   expect(await ask(10, paths.batch('last'))).toMatchObject({ status: 422 });
 });
 
@@ -158,7 +158,7 @@ test.each(ranked)('refuses a broken token of %s', async (path) => {
   expect(answer).toMatchObject({ status: 400, body: { code: 3 } });
 });
 
-test('closes while an answer waits, and frees its port', async () => {
+test('closes during a response, and frees its port', async () => {
   const hangMs = 240_000;
   const slow = await startSimulator({ seed: 1, chains: [smallChain], latencyMs: 2 * hangMs });
   const waiting = get(`${slow.url}/10/api/v2`, paths.factories, { apikey: 'simulated-key' });
@@ -207,7 +207,7 @@ test.each<[string, Limits, (readonly [number, string])[]]>([
   }
 });
 
-test('the headers say what is left, nothing, or that it is unknown', () => {
+test('rate headers state the credits left, or that they are unknown, or are absent', () => {
   const headersOf = (headers: NonNullable<Limits['headers']>) =>
     new Limiter().admit(noon, { requestsPerSecond: 5, dailyCredits: 100, headers }).headers;
   expect(headersOf('stated')).toEqual({

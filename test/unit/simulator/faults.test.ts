@@ -29,7 +29,7 @@ async function openFaulty(name: FaultName): Promise<string> {
   return simulator.url;
 }
 
-describe('a cut falls where its name says, however the length was announced', () => {
+describe("a response is cut where the fault's name says, whatever its length header", () => {
   test.each<[FaultName, RegExp]>([
     ['cut-in-envelope', /^\{"ite$/u],
     ['cut-at-last-byte', /"next_page_params":\{[^}]*\}$/u],

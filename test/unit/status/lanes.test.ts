@@ -11,11 +11,11 @@ const stopped = { last_page_age_s: 900, stopped_at: '2026-11-22T18:00:00+00:00' 
 test.each<
   [state: State, why: string, run: number | null | typeof stopped, job: Job, view?: 'deserted']
 >([
-  ['running', 'while a living worker has it', 2, ['held', 5]],
+  ['running', 'while a live worker has it', 2, ['held', 5]],
   ['running', 'before its first page', null, ['held', 10]],
   ['quiet', 'once a worker brings no page for some seconds', 20, ['held', 100]],
   ['quiet', 'of its first page too', null, ['held', 20]],
-  ['running', 'when it was just taken up', 900, ['held', 2]],
+  ['running', 'when it was just started', 900, ['held', 2]],
   ['running', 'between two slices', 2, ['queued', 0.2]],
   ['queued', 'while it waits for a worker', 60, ['queued', 20]],
   ['no-worker', 'once no worker came for long', 900, ['queued', 400]],
@@ -45,7 +45,7 @@ test.each<
   ['that was left running without a run is as its data says', 'running', ['idle']],
   ['runs while one of its lanes does', 'running', ['running', 'queued'], 'running'],
   ['that failed before and begins again is queued', 'failed', ['queued'], 'running'],
-  ['that failed stays so at rest', 'failed', ['idle'], 'failing'],
+  ['that failed stays so while idle', 'failed', ['idle'], 'failing'],
   ['that backs off says why', 'degraded', ['backing-off', 'idle'], 'failing'],
   ['that waits for credits says so while read', 'waiting', ['running'], 'blocked'],
   ['whose worker was stopped is paused', 'idle', ['paused', 'idle'], 'paused'],

@@ -23,7 +23,7 @@ test('an item that is as old as usual is current, to the second', () => {
   });
 });
 
-test('a silence of six hours is none, and one of three years is', () => {
+test('six hours without items are no silence, and three years are', () => {
   expect(newestItem(pace([6 * hour, 7 * hour, 8 * hour]), polledAt).is_met).toBe(true);
   expect(newestItem(pace([3 * year, 3 * year, 3 * year]), polledAt)).toMatchObject({
     age_s: 3 * year,
@@ -31,7 +31,7 @@ test('a silence of six hours is none, and one of three years is', () => {
   });
 });
 
-test('a list that rests for a day now and then may rest for three', () => {
+test('a list that sometimes has no items for a day may have none for three', () => {
   const resting = (hours: number) =>
     newestItem(pace([hours * hour, hours * hour + 60, hours * hour + 90], 24 * hour), polledAt);
   expect(resting(71).is_met).toBe(true);

@@ -66,12 +66,12 @@ test.each<[blocks: boolean, feed: Partial<FeedStatus>]>([
     true,
     { newest_item: { at: statusAt, age_s: 9e4, usual_s: 60, limit_s: 21_600, is_met: false } },
   ],
-])('only what stops progress makes it unready: %j %j', (blocks, feed) => {
+])('only a reason that stops progress blocks readiness: %j %j', (blocks, feed) => {
   const { reasons } = statusOf([feedOf(feed)]);
   expect(reasons.some((reason) => reason.blocks_readiness)).toBe(blocks);
 });
 
-test('credits that our own daily limit has ended come back at midnight', () => {
+test('credits ended by our own daily limit return at midnight', () => {
   const forecast = { kind: 'spent', until: '2026-11-23T00:00:00.000Z' } as const;
   const { overall } = statusOf([feedOf({ state: 'blocked', failure: 'out-of-credits' })], {
     credits: { ...statusOf([]).credits, forecast },
@@ -106,7 +106,7 @@ test('a command that concerns one feed is narrowed to it', () => {
   ]);
 });
 
-test('each feed says why it is in its state, without what to do', () => {
+test('each feed has the reason for its state, without advice', () => {
   const sentence =
     'unreachable: connection refused. Nothing to do: it is retried at growing intervals; check the network and EXPLORER_BASE_URL if it lasts.';
   const { feeds, reasons } = statusOf([
@@ -117,7 +117,7 @@ test('each feed says why it is in its state, without what to do', () => {
   expect(reasons[0]?.advice).toMatch(/^Nothing to do: it is retried/u);
 });
 
-test('no worker: since the last page, and the command is the one that ran', () => {
+test('without a worker, the reason has the time of the last page and the command that ran', () => {
   const due = feedOf({ poll: late, lanes: [laneOf()] });
   expect(statusOf([due], { workers: noWorker }).overall).toEqual({
     state: 'stopped',
@@ -131,7 +131,7 @@ test('no worker: since the last page, and the command is the one that ran', () =
   );
 });
 
-test('what is unread for lack of a worker is no gap beside it', () => {
+test('history that is unread for lack of a worker is not reported as a gap too', () => {
   const feed = readingFeed({ state: 'behind', lanes: open('no-worker') });
   const codes = statusOf([feed], { workers: noWorker }).reasons.map(({ code }) => code);
   expect(codes).toEqual(['no-worker']);

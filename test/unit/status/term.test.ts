@@ -32,6 +32,6 @@ test.each([
   '<script>',
   '1'.repeat(100_000),
   `\0`,
-])('%j is nothing that is looked up', (text) => {
+])('%j is no term', (text) => {
   expect(readTerm(text)).toBeNull();
 });

@@ -29,7 +29,10 @@ const cases: Record<string, readonly Check[]> = {
   ],
 };
 
-test.each(Object.entries(cases))('check of %s on 80 columns', (_name, checks) => {
-  expect(checkText(checks, usual, 'npx explorer-etl sync')).toMatchSnapshot();
-  expectToFit((look) => checkText(checks, look, 'npx explorer-etl sync'));
-});
+test.each(Object.entries(cases))(
+  'the report of check for %s matches its snapshot',
+  (_name, checks) => {
+    expect(checkText(checks, usual, 'npx explorer-etl sync')).toMatchSnapshot();
+    expectToFit((look) => checkText(checks, look, 'npx explorer-etl sync'));
+  },
+);

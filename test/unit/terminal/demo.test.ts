@@ -52,11 +52,11 @@ const demo: DemoResult = {
   credits: { ...status.credits, spent: 11_320, limit: 100_000 },
 };
 
-test('the screen of a demo', async () => {
+test('the screen of a demo matches its snapshot', async () => {
   await expect(demoText(demo, usual, inClone)).toMatchFileSnapshot('snapshots/demo.txt');
 });
 
-test('the screen of a demo fits a terminal of 24 lines, with all that npm adds', () => {
+test('the screen of a demo fits a terminal of 24 lines, with the lines of npm', () => {
   expectToFit((look) => demoText(demo, look, inClone));
   const lines = demoText(demo, usual, inClone).trimEnd().split('\n');
   expect(lines.length + pageLines + linesAround).toBeLessThanOrEqual(24);
@@ -69,12 +69,12 @@ test.each<[Partial<NonNullable<DemoResult['kill']>>, string]>([
   ],
   [{ pages_stored_twice: 2 }, 'Killed at page 112, resumed at 113: 0 pages lost, 2 stored twice'],
   [{ resumed_at_page: null }, 'Killed at page 112, never resumed: 0 pages lost, 0 stored twice'],
-])('a ledger that does not confirm the kill: %j', (change, verdict) => {
+])('the demo says so if the ledger does not confirm the kill: %j', (change, verdict) => {
   const text = demoText({ ...demo, kill: { ...kill, ...change } }, plainLook, inClone);
   expect(text).toContain(`✗ ${verdict}\n`);
 });
 
-test('a feed that is not complete says so, and the first command is verify', () => {
+test('an incomplete feed is reported, and the first command is verify', () => {
   const [first, ...others] = demo.feeds;
   if (first === undefined) throw new Error('no feed');
   const open = { ...first, verified: { ...first.verified, share: 0.5 } };

@@ -12,12 +12,12 @@ const written = {
   unknown_chains: [999_999],
 };
 
-test('init on 80 columns', () => {
+test('the prompts of init match their snapshot', () => {
   expect(initText(written, usual, { hasKey: false, commandLine })).toMatchSnapshot();
   expectToFit((look) => initText(written, look, { hasKey: false, commandLine }));
 });
 
-test('a key that is there is not requested', () => {
+test('init does not prompt for a key that is set', () => {
   const look = { isTerminal: false, columns: 100, isColoured: false };
   expect(initText(written, look, { hasKey: true, commandLine })).not.toContain('EXPLORER_API_KEY');
 });
@@ -37,7 +37,7 @@ async function answering(...keys: readonly string[]) {
 
 const [mark, down, enter, cancel] = [' ', '\u001b[B', '\r', '\u0003'];
 
-test('init takes Optimism and its usual lists, unless a person marks others', async () => {
+test('init chooses Optimism and its usual lists by default', async () => {
   const lists = operationNames.filter((name) => operations[name].offer(10) === 'usual');
   expect(await answering(enter, enter)).toEqual({ chains: [10], lists });
   expect(await answering(mark, down, mark, enter, mark, enter)).toEqual({

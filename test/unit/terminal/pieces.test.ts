@@ -34,7 +34,7 @@ describe('widths', () => {
     expect(pad('批次', 6, 'right')).toBe('  批次');
   });
 
-  test('are kept by what is cut, at its end or in the middle', () => {
+  test('are kept if a text is cut at its end or in the middle', () => {
     expect(fit('批次批次批次', 6)).toBe('批次…');
     expect(fit('0x0123456789abcdef', 9)).toBe('0x01…cdef');
     expect(fit('short', 5)).toBe('short');
@@ -49,7 +49,7 @@ describe('widths', () => {
 });
 
 describe('numbers', () => {
-  test('read as people say them', () => {
+  test('are written as people say them', () => {
     expect([whole(12_345.4), compact(12_345), bytes(3_400_000)]).toEqual([
       '12,345',
       '12K',
@@ -61,7 +61,7 @@ describe('numbers', () => {
     expect(durations).toEqual(['3.9s', '2m 5s', '2h 5m', '2d 7h', 'unknown']);
   });
 
-  test('show what is nearly whole as not whole', () => {
+  test('show nearly 100 % as less than 100 %', () => {
     expect([percent(0.085), percent(0.99999), percent(1)]).toEqual(['8.5 %', '99.9 %', '100 %']);
   });
 });
@@ -89,7 +89,7 @@ describe('columns', () => {
   const aligns = ['left', 'right'] as const;
   const table = { head: ['chain', 'rows', 'why'], rows, aligns, flexible: [2] };
 
-  test('lie below each other, and one is cut on a narrow terminal', () => {
+  test('are aligned, and one is cut on a narrow terminal', () => {
     const lines = tableLines(coloured, table).map((line) => stripVTControlCharacters(line));
     expect(lines).toEqual([
       'chain      rows  why',
@@ -104,7 +104,7 @@ describe('columns', () => {
   });
 });
 
-describe('a look', () => {
+describe('the layout', () => {
   const terminal = { isTTY: true, columns: 80 };
   const xterm = { TERM: 'xterm-256color' };
   const look = (isTerminal: boolean, columns: number, isColoured: boolean): Look => ({
@@ -131,7 +131,7 @@ describe('a look', () => {
   });
 });
 
-describe('a command as it is typed', () => {
+describe('a command as typed', () => {
   test.each([
     [{}, false, 'explorer-etl'],
     [{}, true, 'npx explorer-etl'],

@@ -48,13 +48,13 @@ const documentOf = (
 
 const free = { requestsPerSecond: 5, dailyCredits: 20_000 };
 
-test('the plan says what all costs, what each feed costs, and its target', async () => {
+test('the plan has the total cost, and the cost and target of each feed', async () => {
   const document = documentOf(six, free);
   await expect(planText(document, usual)).toMatchFileSnapshot('snapshots/plan.txt');
   expectToFit((look) => planText(document, look));
 });
 
-test('a plan of which nothing is known, or nothing is left, says so first', () => {
+test('a plan first says if its cost is unknown, or nothing is left', () => {
   const unread = six.map((one) => ({ ...one, history: atLeast(1), upkeep: atLeast(288) }));
   const read = six.slice(0, 3).map((one) => ({ ...one, history: none }));
 

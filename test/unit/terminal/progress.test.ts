@@ -22,7 +22,7 @@ const scene = statusOf([
   }),
 ]);
 
-test('progress on a terminal is the table of status, and what a feed waits for', async () => {
+test('progress on a terminal is the table of status, and the reason for which a feed waits', async () => {
   await expect(`${progressLines(scene, usual).join('\n')}\n`).toMatchFileSnapshot(
     'snapshots/progress.txt',
   );

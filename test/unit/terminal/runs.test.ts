@@ -31,12 +31,12 @@ const found: RunsDocument = {
   ],
 };
 
-test('runs and events stand in one table, the newest first, with what they say', async () => {
+test('runs and events are listed in one table, the newest first', async () => {
   await expect(runsText(found, usual)).toMatchFileSnapshot('snapshots/runs.txt');
   expectToFit((look) => runsText(found, look));
 });
 
-test('a day without runs is said', () => {
+test('a day without runs has a message', () => {
   const text = runsText({ ...found, runs: [], events: [] }, usual);
   expect(text).toBe('No run in the last 24 hours.\n');
 });

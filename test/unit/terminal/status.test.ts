@@ -124,7 +124,7 @@ const silent = {
 };
 
 const scenes: Readonly<Record<string, StatusDocument>> = {
-  'all is well': statusOf([feedOf(), feedOf(celo)]),
+  'everything is current': statusOf([feedOf(), feedOf(celo)]),
   'nothing is there': statusOf([], nobody),
   'one of two was never read': statusOf([feedOf(), feedOf({ ...celo, ...unread })], nobody),
   starting: statusOf([feedOf(unread)]),
@@ -175,7 +175,7 @@ const scenes: Readonly<Record<string, StatusDocument>> = {
       ...feed,
       state: at % 2 === 0 ? ('failing' as const) : ('blocked' as const),
       failure: at % 2 === 0 ? ('unreachable' as const) : ('rejected' as const),
-      sentence: `${feed.feed} said something that is rather long for a line of a terminal, and goes on and on`,
+      sentence: `${feed.feed} reported something that is rather long for a line of a terminal, and goes on and on`,
       quarantined: at,
       schema_drift: 1,
       archived_bytes: 3_000_000_000,
@@ -183,7 +183,7 @@ const scenes: Readonly<Record<string, StatusDocument>> = {
   ),
 };
 
-test('every state and every reason is drawn', () => {
+test('the scenes show every state and every reason', () => {
   const documents = Object.values(scenes);
   const shown = (values: readonly string[]) => [...new Set(values)].toSorted();
   expect(shown(documents.map(({ overall }) => overall.state))).toEqual(
@@ -197,7 +197,7 @@ test('every state and every reason is drawn', () => {
   );
 });
 
-test('six feeds on 80 columns', async () => {
+test('the screen of six feeds matches its snapshot', async () => {
   const text = statusText(statusOf([...sixFeeds]), usual);
   await expect(text).toMatchFileSnapshot('snapshots/status.txt');
 });
@@ -211,7 +211,7 @@ test('each scene has its headline and its advice', async () => {
   await expect(`${drawn.join('\n\n')}\n`).toMatchFileSnapshot('snapshots/status-scenes.txt');
 });
 
-test.each(Object.entries(scenes))('%s fits', (_name, document) => {
+test.each(Object.entries(scenes))('%s fits the width of the terminal', (_name, document) => {
   expectToFit((look) => {
     const text = statusText(document, look);
     expect(text.trimEnd().split('\n').length).toBeLessThan(rows);

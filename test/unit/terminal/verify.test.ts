@@ -102,12 +102,12 @@ const document = verifyDocument.parse({
   repair: { ...blocks.repair, command: 'explorer-etl repair' },
 });
 
-test('what is open comes first, with its command; then what is complete, then notes', async () => {
+test('open findings are first, with their commands, then complete ranges, then notes', async () => {
   await expect(verifyText(usual, document)).toMatchFileSnapshot('snapshots/verify.txt');
   expectToFit((look) => verifyText(look, document));
 });
 
-test('colours change nothing else, and a file has the words of the terminal', () => {
+test('colours change no text, and a file has the text of a terminal', () => {
   const coloured = verifyText({ ...usual, isColoured: true }, document);
   const wordsOf = (look: Look) => verifyText(look, document).split(/\s+/u);
 
@@ -116,7 +116,7 @@ test('colours change nothing else, and a file has the words of the terminal', ()
   expect(wordsOf(plainLook)).toEqual(wordsOf(usual));
 });
 
-test('a detail that this version does not know is said as it is, escaped, and keeps its place', () => {
+test('an unknown detail is printed as it is, escaped, in its place', () => {
   const raw = { detail: 'wild\u001b', ...at(5) };
   const unknown = finding.parse(read(raw));
 
@@ -125,7 +125,7 @@ test('a detail that this version does not know is said as it is, escaped, and ke
   expect(isOpen(read({ detail: 'constructor' }))).toBe(true);
 });
 
-test('a list that this version does not know has findings without a command', () => {
+test('findings of an unknown list have no command', () => {
   const feed = { ...source, operation: 'made-up-list' };
   expect(findingOf({ detail: 'not-downloaded', ...at(1) }, feed, 'unverified').command).toBeNull();
 });
@@ -141,7 +141,7 @@ const sources = ['sql/views', 'src/status'].flatMap((folder) =>
 const matchesOf = (pattern: RegExp, text: string) =>
   [...text.matchAll(pattern)].map(([, found = '']) => found);
 
-test('every detail that SQL emits is known', () => {
+test('every detail that SQL writes is known', () => {
   const emitted = [
     ...matchesOf(/(?:'detail',\s*|lacks: )'([a-z-]+[a-z])'/gu, sources.join('\n')),
     ...matchesOf(/(?:then|else) '([a-z-]+)'/gu, textOf('sql/views/etl/item_notes.sql')),

@@ -6,7 +6,7 @@ import { openScreen } from '../../../src/cli/screen.ts';
 import { plainOutput } from '../../harness/process.ts';
 import { usual } from './looks.ts';
 
-test('a screen redraws what fits over the last frame, at the width of that moment', async () => {
+test('a screen redraws the last frame at the current width and height', async () => {
   const terminal = Object.assign(new PassThrough(), { columns: 40, rows: 3 });
   const screen = await openScreen({ err: usual, stderr: () => undefined }, [], terminal);
   const frames = [1, 2, 3].map((frame) => {
@@ -22,7 +22,7 @@ test('a screen redraws what fits over the last frame, at the width of that momen
   expect(written.split('\u001B[1A').length - 1).toBeGreaterThanOrEqual(2);
 });
 
-test('while a command loads, a terminal has a sign of it', async () => {
+test('a terminal shows that a command is loading', async () => {
   let written = '';
   const stderr = (text: string) => void (written += text);
   const [signal, ignore] = [new AbortController().signal, () => undefined];

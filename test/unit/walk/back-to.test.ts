@@ -21,11 +21,11 @@ const reporting = (places: readonly TimedPlace[], timeMs: number, ...which: read
       : place,
   );
 
-test('a page goes back to its last item but one', () => {
+test('a page reaches back to its last item but one', () => {
   expect(goesBackTo(items(200, 50), items(150, 50))).toBe(at(102));
 });
 
-test('a page alone goes back nowhere: one below it has to confirm it', () => {
+test('a page alone reaches back nowhere: the page below has to confirm it', () => {
   expect(goesBackTo([], items(150, 50))).toBeNull();
   expect(goesBackTo([], items(150, 1))).toBeNull();
   expect(goesBackTo(items(153, 3), items(150, 50))).toBeNull();
@@ -37,7 +37,7 @@ test('items of one block have one time', () => {
   expect(goesBackTo(same, same)).toBe(at(150));
 });
 
-test.each([1, 2, 10])('%i wrong times at the end of a page count for nothing', (count) => {
+test.each([1, 2, 10])('%i wrong times at the end of a page are ignored', (count) => {
   const which = Array.from({ length: count }, (_, place) => -1 - place);
   for (const wrong of [past, future]) {
     const page = reporting(items(150, 50), wrong, ...which);
@@ -46,7 +46,7 @@ test.each([1, 2, 10])('%i wrong times at the end of a page count for nothing', (
   }
 });
 
-test('a page of which all times are wrong says nothing, nor does the one after it', () => {
+test('a page whose times are all wrong has no time, nor has the one after it', () => {
   const page = items(150, 50).map((place) => ({ ...place, timeMs: past }));
 
   expect(goesBackTo(items(200, 50), page)).toBeNull();
@@ -54,7 +54,7 @@ test('a page of which all times are wrong says nothing, nor does the one after i
   expect(goesBackTo(page, reporting(items(100, 50), past, -2, -1))).toBeNull();
 });
 
-test('where half of the times fit no pace, a page goes as far back as the middle of the page above', () => {
+test('if half of the times are inconsistent, a page reaches back to the middle of the page above', () => {
   const hourMs = 3_600_000;
   const [upper, lower] = [items(200, 50), items(150, 50)].map((places) =>
     places.map((place, index) => ({
@@ -67,7 +67,7 @@ test('where half of the times fit no pace, a page goes as far back as the middle
   expect(goesBackTo(upper ?? [], lower ?? [])).toBe(at(152));
 });
 
-test('items whose blocks come in bursts go back as far as others', () => {
+test('items whose blocks come in bursts reach back as far as others', () => {
   // Five blocks at once, then ten minutes without one.
   const bursts = (places: readonly TimedPlace[]) =>
     places.map((place) => ({ ...place, timeMs: startMs + Math.floor(place.height / 5) * 600_000 }));
@@ -76,7 +76,7 @@ test('items whose blocks come in bursts go back as far as others', () => {
   expect(goesBackTo(upper, lower)).toBeLessThanOrEqual(startMs + 35 * 600_000);
 });
 
-test('where a chain stood still for a month, the next page confirms it', () => {
+test('a month without blocks is confirmed by the next page', () => {
   const monthMs = 30 * 86_400_000;
   const older = (places: readonly TimedPlace[]) =>
     places.map((place) => ({ ...place, timeMs: place.timeMs - monthMs }));

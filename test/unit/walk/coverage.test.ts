@@ -58,19 +58,19 @@ const blocksOf = ({ covered: verified }: CoverageState) =>
 const range = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-test('pages that follow each other verify what lies between the second item and what the next page bears out', () => {
+test('consecutive pages verify the range from the second item to the last that the next page confirms', () => {
   expect(
     blocksOf(walk([{ blocks: [30, 28, 26, 24] }, { blocks: [22, 20, 18, 16] }, { blocks: [14] }])),
   ).toEqual(range(17, 27));
 });
 
-test('the end of a list verifies all below, but blocks that misplaced items of its page name', () => {
+test('the end of a list verifies all below, except blocks that misplaced items of its page name', () => {
   const before = walk([{ blocks: [9, 8, 7, 6] }, { blocks: [5, 4] }]);
   expect(blocksOf(coverEnd(before, []))).toEqual(range(0, 7));
   expect(blocksOf(coverEnd(before, [2]))).toEqual([0, 1, ...range(3, 7)]);
 });
 
-test('a block that an item out of order names is open, above its place and below', () => {
+test('the block that an out-of-order item names is open, above its position and below', () => {
   // 25 stands behind 22: it is 25 that is misplaced, or 22 that came too early.
   const below = walk([
     { blocks: [30, 28, 24, 22, 25, 20] },
@@ -88,14 +88,14 @@ test('a block that an item out of order names is open, above its place and below
   expect(blocksOf(above)).toEqual(expect.arrayContaining([18, 19, 15, 14, 13]));
 });
 
-test('an item out of order leaves its neighbours and what is between them open', () => {
+test('an item out of order leaves its neighbours and the range between them open', () => {
   const coverage = walk([{ blocks: [30, 29, 28, 5, 26, 25, 24, 23] }, { blocks: [22, 21] }]);
 
   expect(blocksOf(coverage)).toEqual(range(23, 25));
   expect(coverage.cuts).toBe(1);
 });
 
-test('a page that skips stored rows is no part of the coverage, nor is what is beside it', () => {
+test('a page that skips stored rows verifies nothing, nor do the ranges beside it', () => {
   const coverage = walk([
     { blocks: [30, 29, 28] },
     { blocks: [27, 26, 25], jumps: true },
@@ -107,13 +107,13 @@ test('a page that skips stored rows is no part of the coverage, nor is what is b
   expect(coverage.cuts).toBe(1);
 });
 
-test('an empty page in the middle of the list ends what is verified above it', () => {
+test('an empty page in the middle of the list ends the verified range above it', () => {
   const coverage = walk([{ blocks: [30, 29, 28, 27] }, { blocks: [] }, { blocks: [20, 19, 18] }]);
 
   expect(blocksOf(coverage).filter((block) => block > 20 && block < 27)).toEqual([]);
   expect(coverage.cuts).toBe(1);
 });
 
-test('where cursors can’t be read the last item alone bounds nothing', () => {
+test('if cursors cannot be read, the last item alone bounds nothing', () => {
   expect(blocksOf(walk([{ blocks: [30, 29, 28, 27, 26], opaque: true }]))).toEqual([28]);
 });

@@ -49,13 +49,13 @@ describe('a user operation', () => {
     ['12', '12'],
     ['1e21', '1000000000000000000000'],
     [String(largest), String(largest)],
-  ])('whose fee is the number %s has it digit for digit', (number, fee) => {
+  ])('whose fee is the number %s keeps every digit', (number, fee) => {
     const raw = parseExactly(`{"hash":"${hash('a')}","fee":${number}}`) as object;
     expect(rowsOf('user-operations', raw).row).toMatchObject({ fee, extra: null });
     expect(valid('user-operations', raw).unread).toEqual([]);
   });
 
-  test('keeps the digits of numbers that nobody knows', () => {
+  test('keeps the digits of unknown numbers', () => {
     const text = `{"hash":"${hash('a')}","x":9007199254740993,"y":{"z":0.1234567890123456789}}`;
     const { row } = rowsOf('user-operations', parseExactly(text) as object);
     expect(JSON.stringify(row['extra'])).toBe(
@@ -67,7 +67,7 @@ describe('a user operation', () => {
     ['2026-01-02T03:04:59.9999999Z', '2026-01-02T03:04:59.999999Z'],
     ['2026-01-02T03:04:05.1', '2026-01-02T03:04:05.1Z'],
     ['2026-01-02T03:04:05.123456789+02:00', '2026-01-02T03:04:05.123456+02:00'],
-  ])('of %s has its time cut at the microsecond', (timestamp, expected) => {
+  ])('of %s has its time truncated to microseconds', (timestamp, expected) => {
     expect(rowsOf('user-operations', { ...operation, timestamp }).row).toMatchObject({
       timestamp: expected,
     });
@@ -78,7 +78,7 @@ describe('a user operation', () => {
     [{ hash: null }, /^hash: Invalid input/u],
     [{ hash: undefined }, /^hash: Invalid input/u],
     [{ hash: '0x', fee: 'x' }, /hash: expected a hash/u],
-  ])('is none with %j', (change, reason) => {
+  ])('with %j is refused', (change, reason) => {
     const decoded = decodeItem(operations['user-operations'].item, { ...operation, ...change });
     expect(decoded).toEqual({ is: 'invalid', reason: expect.stringMatching(reason) });
   });
@@ -87,7 +87,7 @@ describe('a user operation', () => {
 describe('a block', () => {
   const block = { hash: hash('a'), height: 7 };
 
-  test('loses no neighbour to a member that is null or of another type', () => {
+  test('keeps the neighbours of a member that is null or of another type', () => {
     const raw = {
       ...block,
       rewards: [null, { reward: '5' }, 7, { reward: 'x', type: 'm' }],
@@ -110,7 +110,7 @@ describe('a block', () => {
     expect(missing).toEqual({ columns: [], children: [[2, 3, 0], [0, 1], []] });
   });
 
-  test('whose list is of another type reports nothing of it', () => {
+  test('whose list is of another type does not report it', () => {
     const { row, missing } = rowsOf('optimism-batch-blocks', { ...block, rewards: 'none' });
     expect(row['extra']).toEqual({ 'rewards (string)': 'none' });
     expect(missing).toEqual({ columns: ['rewards'], children: ['all', [], []] });
@@ -129,14 +129,14 @@ describe('a block', () => {
   });
 
   test.each([{ height: -1 }, { height: '7' }, { height: 1.5 }, { height: null }])(
-    'is none with %j',
+    'with %j is refused',
     (change) => {
       const decoded = decodeItem(operations['optimism-batch-blocks'].item, { ...block, ...change });
       expect(decoded.is).toBe('invalid');
     },
   );
 
-  test('goes without a miner that has no address', () => {
+  test('has no miner if the miner has no address', () => {
     const { row, addresses } = rowsOf('optimism-batch-blocks', {
       ...block,
       miner: { hash: '0x12', name: 'x' },
@@ -162,9 +162,12 @@ describe('a factory', () => {
     });
   });
 
-  test.each(['0x12', null, 5, { name: 'x' }, { hash: 'x' }])('is none with address %j', (seen) => {
-    expect(decodeItem(operations.factories.item, { address: seen }).is).toBe('invalid');
-  });
+  test.each(['0x12', null, 5, { name: 'x' }, { hash: 'x' }])(
+    'with address %j is refused',
+    (seen) => {
+      expect(decodeItem(operations.factories.item, { address: seen }).is).toBe('invalid');
+    },
+  );
 });
 
 describe('an embedded address', () => {

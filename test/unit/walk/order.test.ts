@@ -31,12 +31,12 @@ const trustedOf = (places: readonly ReportedPlace[], between: PageBorders = bord
 const all = page.map((_, index) => index);
 
 describe('a page of a list that is newest first', () => {
-  test('is trusted whole where it is in order and what was requested', () => {
+  test('is trusted whole if it is in order and was the page requested', () => {
     expect(judgeOrder(page, borders)).toMatchObject({ misplaced: [], joins: true, leadsOn: true });
     expect(trustedOf(page)).toEqual(all);
   });
 
-  test('lacks its entry where all its items have other keys, wherever they stand', () => {
+  test('lacks its entry if all its items have other keys, at any position', () => {
     const foreign = page.map((place, index): ReportedPlace => ({
       ...place,
       key: keyOf(9_000 + index),
@@ -49,7 +49,7 @@ describe('a page of a list that is newest first', () => {
     expect(judgeOrder(foreign, { ...borders, isEntryAbove: true }).lacksEntry).toBe(false);
   });
 
-  test('without a place bounds nothing, and names all its items as misplaced', () => {
+  test('without a position bounds nothing, and names all its items as misplaced', () => {
     expect(withoutPlace(judgeOrder(page, borders))).toMatchObject({
       trusted: [],
       top: null,
@@ -59,13 +59,13 @@ describe('a page of a list that is newest first', () => {
     });
   });
 
-  test('has no place where it is the page before once more', () => {
+  test('has no position if it repeats the page before', () => {
     const again = Array.from({ length: 10 }, (_, index) => found(1019 - index));
 
     expect(judgeOrder(again, borders)).toMatchObject({ trusted: [], joins: false, leadsOn: false });
   });
 
-  test('is trusted, and joins nothing, where it begins below the position that was requested', () => {
+  test('is trusted, but not joined, if it begins below the requested position', () => {
     const later = Array.from({ length: 10 }, (_, index) => found(989 - index));
 
     const judged = judgeOrder(later, { ...borders, next: at(979) });
@@ -88,7 +88,7 @@ describe('a page of a list that is newest first', () => {
   test.each([
     ['the first', 0],
     ['the first two', 1],
-  ])('at the head leaves out %s whose numbers their times don’t allow', (_, last) => {
+  ])('at the head leaves out %s whose numbers contradict their times', (_, last) => {
     const wrong = page.map((place, index) =>
       index <= last ? { ...place, height: 999_999_999_999 - index } : place,
     );
@@ -96,7 +96,7 @@ describe('a page of a list that is newest first', () => {
     expect(trustedOf(wrong, { ...borders, above: null, entry: null })).toEqual(all.slice(last + 1));
   });
 
-  test('does not go by a next position that most of its own items contradict', () => {
+  test('ignores a next position that most of its own items contradict', () => {
     const judged = judgeOrder(page, { ...borders, next: at(5_000) });
 
     expect(judged.trusted).toHaveLength(10);
@@ -107,13 +107,13 @@ describe('a page of a list that is newest first', () => {
     expect(judgeOrder(page.toReversed(), borders).trusted).toEqual([]);
   });
 
-  test('may begin with the last item of the page before once more', () => {
+  test('may repeat the last item of the page before', () => {
     const judged = judgeOrder([found(1010), ...page], borders);
 
     expect(judged).toMatchObject({ misplaced: [], joins: true, top: 1009 });
   });
 
-  test('goes by the items alone where no cursor can be read', () => {
+  test('uses the items alone if no cursor can be read', () => {
     const opaque = { ...borders, entry: null, next: null };
 
     expect(judgeOrder(page, opaque)).toMatchObject({ misplaced: [], joins: true });
@@ -121,7 +121,7 @@ describe('a page of a list that is newest first', () => {
   });
 });
 
-test('what is trusted is in order, whatever a page says of its items', () => {
+test('trusted items are in order, whatever a page contains', () => {
   const place = fc.record({
     height: fc.option(fc.nat(40)),
     key: fc.option(fc.nat(5).map(String)),

@@ -43,7 +43,7 @@ test('is full with the page that reaches the most bytes, however few pages that 
 test.each<[string, (queue: PageQueue<number>) => void, number[]]>([
   ['a page comes', (queue) => void queue.push(1), [1]],
   ['it is closed', (queue) => queue.close(), []],
-])('makes a taker wait until %s', async (_, happen, expected) => {
+])('makes a reader wait until %s', async (_, happen, expected) => {
   const queue = await queueOf(2, 0);
   const taken = queue.takeAll();
   expect(await isSettled(taken)).toBe(false);
@@ -53,7 +53,7 @@ test.each<[string, (queue: PageQueue<number>) => void, number[]]>([
   expect(await taken).toEqual(expected);
 });
 
-test('refuses the page of a pusher that waits when it is closed, and hands out what was there', async () => {
+test('refuses a waiting page when it is closed, and returns those it has', async () => {
   const queue = await queueOf(1, 1);
   const refused = queue.push(2);
 
@@ -87,7 +87,7 @@ test.each<[string, (queue: PageQueue<number>, stop: () => void) => void]>([
   expect(gathering.isOver).toBe(true);
 });
 
-test('does not gather what does not come', async () => {
+test('does not wait for pages that never come', async () => {
   const queue = await queueOf(2, 0);
   const taken = queue.takeAll(async () => undefined);
   expect(await isSettled(taken)).toBe(false);

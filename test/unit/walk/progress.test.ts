@@ -36,51 +36,56 @@ type Row = readonly [
 
 describe('a walk', () => {
   const rows: readonly Row[] = [
-    ['goes on while the cursor moves', {}, null],
-    ['goes on from the first page, whose cursor is none', { cursor_in: null, pages: 1 }, null],
-    ['goes on at its floor', { floor: 1000 }, null],
-    ['ends past its floor', { floor: 1001 }, bound('floor')],
-    ['ends at the block below which all is known', { showsKnown: true }, bound('known')],
-    ['ends at the end of the list before that', { showsKnown: true, cursor_out: null }, end],
+    ['continues while the cursor moves', {}, null],
+    ['continues after the first page, which has no cursor', { cursor_in: null, pages: 1 }, null],
+    ['continues at its stop height', { floor: 1000 }, null],
+    ['ends below its stop height', { floor: 1001 }, bound('floor')],
+    ['ends at the block below which everything is known', { showsKnown: true }, bound('known')],
+    ['ends at the end of the list above that block', { showsKnown: true, cursor_out: null }, end],
     ['ends where another walk began', {}, bound('until'), { until }],
-    ['goes on above it', {}, null, { until: { ...until, block_number: 9 } }],
-    ['ends where there is no next cursor', { cursor_out: null }, end],
     [
-      'fails where the next cursor is the one just used, whatever the order of its fields',
+      'continues above where another walk began',
+      {},
+      null,
+      { until: { ...until, block_number: 9 } },
+    ],
+    ['ends if there is no next cursor', { cursor_out: null }, end],
+    [
+      'fails if the next cursor is the one just used, whatever the order of its fields',
       { cursor_out: { items_count: 50, block_number: 20 } },
       cursorLoop,
     ],
     [
-      'fails where the next cursor cannot be read',
+      'fails if the next cursor cannot be read',
       { cursor_out: null, unreadable: 'page_token: expected string' },
       expect.objectContaining({ is: 'failed' }),
     ],
-    ['follows empty pages up to the bound', { emptyRun: emptyPagesLimit - 1 }, null],
+    ['follows empty pages up to the limit', { emptyRun: emptyPagesLimit - 1 }, null],
     [
-      'fails at the bound of empty pages',
+      'fails at the limit of empty pages',
       { emptyRun: emptyPagesLimit },
       { is: 'failed', failure: null, reason: `${emptyPagesLimit} empty pages in a row` },
     ],
     [
-      'reaches its end rather than the bound of empty pages',
+      'ends at the end of the list rather than at the limit of empty pages',
       { cursor_out: null, emptyRun: emptyPagesLimit },
       end,
     ],
     [
-      'ends past its bound in time',
+      'ends below its bound in time',
       { oldestMs: Date.parse('2026-01-01T23:59:59.999Z') },
       bound('since'),
       { since: '2026-01-02T00:00:00.000Z' },
     ],
-    ['goes on at its bound in time', {}, null, { since: '2026-01-02T00:00:00.000Z' }],
+    ['continues at its bound in time', {}, null, { since: '2026-01-02T00:00:00.000Z' }],
     [
-      'goes on where no item reports its time',
+      'continues if no item reports its time',
       { oldestMs: null },
       null,
       { since: '2027-01-01T00:00:00.000Z' },
     ],
-    ['ends at the most pages', {}, bound('max-pages'), { max_pages: 7 }],
-    ['goes on below the most pages', {}, null, { max_pages: 8 }],
+    ['ends at the limit of pages', {}, bound('max-pages'), { max_pages: 7 }],
+    ['continues below the limit of pages', {}, null, { max_pages: 8 }],
   ];
   const cases = rows.map(([title, progress, judged, scope = {}]) => ({
     title,
@@ -113,13 +118,13 @@ describe('how low a page reaches', () => {
     );
   };
 
-  test('is its last item where the next page goes on below it', () => {
+  test('is its last item if the next page continues below it', () => {
     expect(reached([1003, 1002, 1001], 1000)).toBe(1001);
   });
 
   test.each([
-    ['no next page confirms it', null],
-    ['the next page goes on above it', 1001],
+    ['without a next page to confirm it', null],
+    ['with a next page that continues above it', 1001],
   ])('is not the number that only its last item reports: %s', (_, next) => {
     const reach = reached([1008, 1007, 1006, 1005, 1004, 1003, 1002, 1], next);
     expect(reach).toBeGreaterThanOrEqual(1002);

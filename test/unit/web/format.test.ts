@@ -13,7 +13,7 @@ test.each([
 });
 
 // A copy that is called complete and is not.
-test('only the whole is 100 %', () => {
+test('only a complete share is 100 %', () => {
   expect([0.9999, 1, 0.12345].map(percent)).toEqual(['99.9 %', '100 %', '12.3 %']);
 });
 
@@ -32,7 +32,7 @@ test.each([
   expect(cell(value)).toBe(text);
 });
 
-test('a noun has its number, and a time its day if that is another', () => {
+test('a noun agrees with its number, and a time of another day has its date', () => {
   expect([counted(1, 'gap'), counted(2_000, 'gap')]).toEqual(['1 gap', '2,000 gaps']);
   expect(moment('2026-11-24T09:00:00Z', '2026-11-24T12:00:00Z')).toBe('09:00 UTC');
   expect(moment('2025-11-24T09:00:00Z', '2026-11-24T12:00:00Z')).toBe('24 Nov 2025, 09:00 UTC');

@@ -15,7 +15,7 @@ const schemas = {
 };
 
 // A page that is tested over documents which the program never sends.
-test.each(sceneNames)('the documents of the state %s are as the program sends them', (name) => {
+test.each(sceneNames)("the documents of scene %s match the program's schemas", (name) => {
   const scene = sceneOf(name);
   for (const [key, schema] of Object.entries(schemas)) {
     const document = scene[key as keyof typeof schemas];
