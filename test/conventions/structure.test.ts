@@ -1,29 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { folderWith } from './folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 
 /** What the check of the import boundaries says of a tree with these files. */
 function boundaries(files: Readonly<Record<string, string>>) {
-  return runIn(folderWith(files), process.execPath, join(root, 'scripts/boundaries.ts'));
-}
-
-function folderWith(files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'explorer-etl-structure-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  for (const [file, text] of Object.entries(files)) {
-    mkdirSync(join(folder, dirname(file)), { recursive: true });
-    writeFileSync(join(folder, file), text);
-  }
-  return folder;
-}
-
-function runIn(cwd: string, program: string, ...args: readonly string[]) {
-  const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8' });
-  return { status, stdout, stderr };
+  const cwd = folderWith(files);
+  const script = join(root, 'scripts/boundaries.ts');
+  const { status, stderr } = spawnSync(process.execPath, [script], { cwd, encoding: 'utf8' });
+  return { status, stderr };
 }
 
 const leaf = 'export const leaf = 1;\n';
