@@ -5,7 +5,7 @@ import { dirname, extname, join } from 'node:path';
 /** A file or folder of the package, for its sources and for its bundle alike. */
 export function packageFile(name: string): string {
   const manifest = findPackageJSON('.', import.meta.url);
-  if (manifest === undefined) throw new Error('the program stands in no package');
+  if (manifest === undefined) throw new Error('the program is in no package');
   return join(dirname(manifest), name);
 }
 

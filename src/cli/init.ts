@@ -28,7 +28,7 @@ export function register({ command, run, explain }: Registry): void {
   addFeedOptions(command).action(run(init));
   explain(
     ['explorer-etl init --chain optimism', 'explorer-etl init --chain 10 --chain base'],
-    `Without flags, it asks in a terminal; elsewhere it takes ${chainName(usualChain)} and the usual operations.`,
+    `Without flags, it prompts on a terminal; otherwise it takes ${chainName(usualChain)} and the usual operations.`,
   );
 }
 

@@ -223,7 +223,7 @@ export const polling = ({ schedule }: Pick<ConfigDefaults, 'schedule'>, cost: st
     .string()
     .refine(isSchedule, 'not a cron schedule: five fields, such as "*/5 * * * *"')
     .default(schedule)
-    .describe(`When to look for news, as five cron fields. ${cost}`),
+    .describe(`When to poll, as five cron fields. ${cost}`),
   timezone: z
     .string()
     .refine(isTimeZone, 'not a time zone: a name such as Europe/Berlin')
