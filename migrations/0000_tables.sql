@@ -766,8 +766,9 @@ begin
       ('paymasters', null, 'chains', null),
       ('listed_batches', null, 'chains', null),
       ('read_batches', null, 'chains', null),
+      ('block_reorgs', null, 'chains', null),
       ('addresses', null, 'chains', null)
-    ) as told (table_name, column_name, other, other_column)
+    ) as declared (table_name, column_name, other, other_column)
   loop
     execute format(
       'alter table explorer.%I add constraint %I foreign key (%s) references explorer.%I (%s) not enforced',
