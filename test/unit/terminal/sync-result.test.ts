@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { failures, type FailureClass } from '../../../src/failure.ts';
 import { feedOf, statusOf } from '../../harness/status.ts';
 import { expectToFit, usual } from './looks.ts';
-import { exits } from '../../../src/cli/context.ts';
+import { type Exit, exits } from '../../../src/cli/context.ts';
 import { syncText, type SyncDocument } from '../../../src/cli/sync.ts';
 import type { FeedStatus } from '../../../src/status/schema.ts';
 import { type Look, plainLook } from '../../../src/terminal/layout.ts';
@@ -38,119 +38,151 @@ const done: SyncDocument = {
   history: [],
 };
 
-const failed = (...lanes: readonly Lane[]): SyncDocument => ({ ...done, lanes: [...lanes] });
+/** What a feed and its run store of a failure. */
+const reasonOf = (failure: FailureClass) =>
+  `${failure}: HTTP 500, what the explorer said. ${failures[failure].advice}`;
 
-/** As the command ends: a lane says how. */
-const exitOf = ({ lanes }: SyncDocument) => {
-  const has = (wanted: Lane['state']) => lanes.some(({ state }) => state === wanted);
-  return has('paused') ? exits.interrupted : has('failed') ? exits.failed : exits.done;
-};
-
-/** The status after the command: what a lane counts is there, and how it ended. */
-function statusAfter({ lanes, history }: SyncDocument) {
-  const endOf = (operation: string) => {
-    const one = lanes.find((lane) => lane.operation === operation && lane.failure !== null);
-    const name = one?.failure ?? null;
-    return { failure: name, sentence: one?.reason ?? null, state: stateOf(name) };
-  };
-  return statusOf([
-    feedOf({
-      ...endOf('user-operations'),
-      quarantined: lanes[0]?.quarantined ?? 0,
-      schema_drift: lanes[0]?.drift ?? 0,
-      verified: { ...feedOf().verified, gaps: history.length, missing: 1_234 * history.length },
-    }),
-    feedOf({ operation: 'factories', label: 'factories', rows: 300, ...endOf('factories') }),
-  ]);
-}
-
-function stateOf(name: FailureClass | null): FeedStatus['state'] {
-  if (name === null) return 'current';
-  if (failures[name].feed === 'unsupported') return 'unsupported';
-  return name === 'rejected' || failures[name].stops === 'key' ? 'blocked' : 'failing';
-}
-
-const drawnOn = (look: Look, document: SyncDocument) =>
-  syncText(look, document, statusAfter(document), exitOf(document), (command) => command);
-
-const open = [{ feed: '10/user-operations', requests: 121_000 }];
-
-const scenes: Readonly<Record<string, SyncDocument>> = {
-  done,
-  'nothing-to-do': { ...done, lanes: [], totals: { ...done.totals, rows_added: 0 } },
-  'still-open': { ...done, history: open },
-  interrupted: {
-    ...done,
-    lanes: [{ ...read, state: 'paused' }],
-    history: open,
-  },
-  'quarantine-and-drift': {
-    ...done,
-    lanes: [{ ...read, quarantined: 3, drift: 3 }, factories],
-    totals: { ...done.totals, quarantined: 3, drift: 3 },
-  },
-  superseded: failed({ ...read, state: 'superseded' }),
-  // A list that is not served fails nothing; one lane that failed makes its feed fail.
-  mixed: failed(
-    read,
-    { ...read, lane: 'live', rows_added: 50, ...failure('unreachable') },
-    { ...factories, ...failure('unsupported'), rows_added: 0 },
-  ),
-  // A key that is refused is refused for each of its feeds.
-  'key-refused': failed(
-    ...[read, factories].map((lane) => ({ ...lane, ...failure('unauthorized') })),
-  ),
-};
-
-/** As a run stores it. */
-function failure(name: FailureClass): Pick<Lane, 'state' | 'failure' | 'reason'> {
-  return {
-    state: name === 'unsupported' ? name : 'failed',
-    failure: name,
-    reason: `${name}: HTTP 500, what the explorer said. ${failures[name].advice}`,
-  };
-}
-
-test('the result of sync', async () => {
-  const drawn = Object.entries(scenes).map(
-    ([name, document]) => `# ${name}\n${drawnOn(usual, document).join('\n')}\n`,
-  );
-  await expect(drawn.join('\n')).toMatchFileSnapshot('snapshots/sync-result.txt');
-  expectToFit((look) =>
-    Object.values(scenes)
-      .flatMap((one) => drawnOn(look, one))
-      .join('\n'),
-  );
+const failed = (lane: Lane, failure: FailureClass): Lane => ({
+  ...lane,
+  state: 'failed',
+  failure,
+  reason: reasonOf(failure),
 });
 
-/** How a class shows: most stop a lane; some stop nothing, and are counted. */
-function sceneOf(name: FailureClass): SyncDocument {
-  if (failures[name].stops !== 'nothing') return failed({ ...read, ...failure(name) });
-  const counted = name === 'drifted' ? { drift: 1 } : { quarantined: 1 };
-  return { ...done, lanes: [{ ...read, ...counted }], totals: { ...done.totals, ...counted } };
+const operationsFeed = feedOf();
+const factoriesFeed = feedOf({ operation: 'factories', label: 'factories', rows: 300 });
+const stopped = (feed: FeedStatus, state: FeedStatus['state'], failure: FailureClass) => ({
+  ...feed,
+  state,
+  failure,
+  sentence: reasonOf(failure),
+});
+const openFeed: FeedStatus = {
+  ...operationsFeed,
+  verified: { ...operationsFeed.verified, gaps: 1, missing: 1_234 },
+};
+const open = [{ feed: '10/user-operations', requests: 121_000 }];
+
+/** How a command ended: its document, the feeds as status shows them then, and its exit. */
+interface Scene {
+  readonly document: SyncDocument;
+  readonly feeds: readonly FeedStatus[];
+  readonly exit: Exit;
 }
 
-/** Its advice, or the command that is the advice. */
-function saidOf(name: FailureClass): RegExp | string {
-  const { stops, advice } = failures[name];
-  if (stops === 'nothing') return /1 (?:item|field)/u;
-  if (stops === 'key') return name === 'throttled' ? advice : /explorer-etl (?:check|plan)$/u;
-  return name === 'unsupported' ? 'Remove it from the configuration' : advice;
-}
+const drawnOn = (look: Look, { document, feeds, exit }: Scene) =>
+  syncText(look, document, statusOf([...feeds]), exit, (command) => command).join('\n');
 
-test.each(Object.keys(failures) as FailureClass[])(
-  'a failure of class %s, as sync says it',
-  (name) => {
-    // Below the table and the totals.
-    const lines = drawnOn(usual, sceneOf(name)).slice(4);
-    const text = lines.join(' ').replaceAll(/\s+/gu, ' ');
-    expect(text).toMatch(saidOf(name));
-    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+const scenes: Readonly<Record<string, Scene>> = {
+  done: { document: done, feeds: [operationsFeed, factoriesFeed], exit: exits.done },
+  'nothing-to-do': {
+    document: { ...done, lanes: [], totals: { ...done.totals, rows_added: 0 } },
+    feeds: [operationsFeed, factoriesFeed],
+    exit: exits.done,
   },
-);
+  'still-open': { document: { ...done, history: open }, feeds: [openFeed], exit: exits.done },
+  interrupted: {
+    document: { ...done, lanes: [{ ...read, state: 'paused' }], history: open },
+    feeds: [openFeed],
+    exit: exits.interrupted,
+  },
+  'quarantine-and-drift': {
+    document: {
+      ...done,
+      lanes: [{ ...read, quarantined: 3, drift: 3 }, factories],
+      totals: { ...done.totals, quarantined: 3, drift: 3 },
+    },
+    feeds: [{ ...operationsFeed, quarantined: 3, schema_drift: 3 }, factoriesFeed],
+    exit: exits.done,
+  },
+  superseded: {
+    document: { ...done, lanes: [{ ...read, state: 'superseded' }] },
+    feeds: [operationsFeed],
+    exit: exits.failed,
+  },
+  // A list that is not served fails nothing; one lane that failed makes its feed fail.
+  mixed: {
+    document: {
+      ...done,
+      lanes: [
+        read,
+        failed({ ...read, lane: 'live', rows_added: 50 }, 'unreachable'),
+        { ...failed(factories, 'unsupported'), state: 'unsupported', rows_added: 0 },
+      ],
+    },
+    feeds: [
+      stopped(operationsFeed, 'failing', 'unreachable'),
+      stopped(factoriesFeed, 'unsupported', 'unsupported'),
+    ],
+    exit: exits.failed,
+  },
+  // A key that is refused is refused for each of its feeds.
+  'key-refused': {
+    document: {
+      ...done,
+      lanes: [failed(read, 'unauthorized'), failed(factories, 'unauthorized')],
+    },
+    feeds: [
+      stopped(operationsFeed, 'blocked', 'unauthorized'),
+      stopped(factoriesFeed, 'blocked', 'unauthorized'),
+    ],
+    exit: exits.failed,
+  },
+};
 
-test('in a file no line is broken, so that a failure is found whole', () => {
-  expect(drawnOn(plainLook, failed({ ...read, ...failure('rejected') }))).toContain(
-    '  10/user-operations: rejected: HTTP 500, what the explorer said.',
+/** How status shows a feed that a failure stopped; the other classes stop none, and are counted. */
+const statesOfStopped: Readonly<
+  Record<Exclude<FailureClass, 'item-invalid' | 'drifted'>, FeedStatus['state']>
+> = {
+  unreachable: 'failing',
+  throttled: 'blocked',
+  'out-of-credits': 'blocked',
+  unauthorized: 'blocked',
+  'key-missing': 'blocked',
+  unsupported: 'unsupported',
+  'unknown-chain': 'unsupported',
+  rejected: 'blocked',
+  'cursor-refused': 'failing',
+  'envelope-invalid': 'failing',
+  'cursor-loop': 'failing',
+  truncated: 'failing',
+  'not-stored': 'failing',
+  'internal-error': 'failing',
+  'database-unreachable': 'failing',
+};
+const states = Object.entries(statesOfStopped) as [FailureClass, FeedStatus['state']][];
+const failureScenes = states.map(([failure, state]): [FailureClass, Scene] => [
+  failure,
+  {
+    document: { ...done, lanes: [failed(read, failure)] },
+    feeds: [stopped(operationsFeed, state, failure)],
+    exit: exits.failed,
+  },
+]);
+
+test('the results of sync match their snapshot', async () => {
+  const drawn = Object.entries(scenes).map(
+    ([name, scene]) => `# ${name}\n${drawnOn(usual, scene)}\n`,
   );
+  await expect(drawn.join('\n')).toMatchFileSnapshot('snapshots/sync-result.txt');
+});
+
+test('sync names each class of failure with what to do', async () => {
+  const drawn = failureScenes.map(([name, scene]) => {
+    // Below the table and the totals.
+    const said = drawnOn(usual, scene).split('\n').slice(4);
+    return `# ${name}\n${said.join('\n')}\n`;
+  });
+  await expect(drawn.join('\n')).toMatchFileSnapshot('snapshots/sync-failures.txt');
+});
+
+test('every result of sync fits the width of the terminal', () => {
+  const all = [...Object.values(scenes), ...failureScenes.map(([, scene]) => scene)];
+  expectToFit((look) => all.map((scene) => drawnOn(look, scene)).join('\n'));
+});
+
+test('a file has each failure in one line, so that a search finds it whole', () => {
+  const scene = new Map(failureScenes).get('rejected');
+  const lines = scene === undefined ? [] : drawnOn(plainLook, scene).split('\n');
+  expect(lines).toContain('  10/user-operations: rejected: HTTP 500, what the explorer said.');
 });
