@@ -1,6 +1,6 @@
 import { listOf } from './addresses.ts';
 import { headAt, minedAtMs } from './motion.ts';
-import { descending, type CountedList } from './pages.ts';
+import { descending, type List } from './pages.ts';
 import { blocksBefore, slotAtPlace } from './places.ts';
 import { instantOf, printInstant, type World } from './world.ts';
 
@@ -108,9 +108,7 @@ function fateOf(world: World, slot: number) {
 export type ListedBatch = NonNullable<ReturnType<typeof batchAt>>;
 
 /** The batches at a time, highest number first. */
-export const listBatches = (world: World, atMs: number): CountedList<ListedBatch> => ({
-  cursor: 'id',
-  problems: new Map(),
+export const listBatches = (world: World, atMs: number): List<ListedBatch> => ({
   floor: world.chain.batches.first,
   head: newestPosted(world, atMs),
   spacing: 1,

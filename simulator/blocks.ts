@@ -1,7 +1,7 @@
 import { checksumAddress, listOf, minerOf, renderMiner } from './addresses.ts';
 import { batchRange, listedAtMs } from './batches.ts';
 import { reorgsOf } from './motion.ts';
-import { descending, printMembers, printNothing, type CountedList } from './pages.ts';
+import { descending, printMembers, printNothing, type List } from './pages.ts';
 import type { Random } from './random.ts';
 import { instantOf, lacksHash, printInstant, weiOf, type World } from './world.ts';
 
@@ -14,12 +14,9 @@ export function listBlocks(
   world: World,
   atMs: number,
   { batch, withSecretKey }: { readonly batch: string; readonly withSecretKey: boolean },
-): CountedList<Block> {
+): List<Block> {
   const range = batchRange(world, Number(batch), atMs) ?? { lowest: 0, highest: -1 };
-  const badBatch = ['batch_number_param', 'Invalid integer'] as const;
   return {
-    cursor: 'block_number',
-    problems: new Map(/^\d{1,15}$/.test(batch) ? [] : [badBatch]),
     floor: range.lowest,
     head: range.highest,
     spacing: 1,

@@ -1,6 +1,6 @@
 import { isKnown, renderAddress } from './addresses.ts';
-import { inOrder, printNothing, type Position, type RankedList } from './pages.ts';
-import { bundlers } from './rankings.ts';
+import { inOrder, printNothing, type List, type Position } from './pages.ts';
+import { rankings } from './rankings.ts';
 import { listUserOperations, sightingsSeen, type UserOperation } from './user-operations.ts';
 import { instantOf, printInstant, type World } from './world.ts';
 
@@ -8,13 +8,12 @@ import { instantOf, printInstant, type World } from './world.ts';
 export type Bundle = ReturnType<typeof drawBundle>;
 
 /** The bundles of the operations that are listed at a time, newest first. */
-export function listBundles(world: World, atMs: number): RankedList<Bundle> {
+export function listBundles(world: World, atMs: number): List<Bundle> {
   const operations = listUserOperations(world, atMs);
   return {
     ...operations,
     between: (lowest, highest) => bundlesOf(world, operations.between(lowest, highest)),
     positionOf,
-    keyForm: String.raw`0x[0-9a-f]{64},\d{1,15}`,
     render: (bundle) => renderBundle(world, bundle),
   };
 }
@@ -23,7 +22,6 @@ export function listBundles(world: World, atMs: number): RankedList<Bundle> {
 export const bundlesSeen = (world: World, atMs: number): Bundle[] =>
   bundlesOf(world, sightingsSeen(world, atMs));
 
-/** Indexes may be compared as text: they have one digit. */
 const positionOf = ({ blockNumber, fields }: Bundle): Position => ({
   value: blockNumber,
   key: `${fields.transaction_hash},${fields.bundle_index}`,
@@ -69,9 +67,9 @@ function drawBundle(world: World, operations: readonly UserOperation[]) {
   const transaction = Number.parseInt(transaction_hash.slice(2, 9), 16);
   const random = world.draw('bundle', transaction);
   // Zipf's law: the n-th bundler sends an n-th of what the first one sends.
-  const count = world.chain.bundlers || unlistedBundlers;
+  const count = world.chain.otherRankings || unlistedBundlers;
   const rank = Math.floor(Math.exp(random.part() * Math.log(count)));
-  const hash = bundlers.addressAt(world, count - rank);
+  const hash = rankings.bundlers.addressAt(world, count - rank);
   const known = random.oneIn(bareBundlerEvery) ? ('bare' as const) : ('full' as const);
   const own = world.draw('bundle', transaction, 1 + index);
   return {

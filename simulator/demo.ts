@@ -12,7 +12,7 @@ export const demoStart = (nowMs: number): number => (Math.floor(nowMs / dayMs) -
 
 /**
  * Two chains in use, as they stand at a time: in their first 90 days about 21,000 user operations,
- * 560 factories, 70 bundlers and 160 paymasters.
+ * 560 factories, and 110 items of each other ranking.
  */
 export function demoChains(startMs: number, nowMs: number): readonly SimulatedChain[] {
   const blocks = Math.floor((nowMs - startMs) / blockTimeMs);
@@ -23,8 +23,8 @@ export function demoChains(startMs: number, nowMs: number): readonly SimulatedCh
   const optimism = { id: 10, name: 'optimism', family: 'optimism', generation: 'v12' } as const;
   const celo = { id: 42_220, name: 'celo', family: 'celo', generation: 'v11' } as const;
   return [
-    { ...both, ...optimism, userOperations: 12_000, factories: 300, bundlers: 40, paymasters: 90 },
-    { ...both, ...celo, userOperations: 9000, factories: 260, bundlers: 30, paymasters: 70 },
+    { ...both, ...optimism, userOperations: 12_000, factories: 300, otherRankings: 60 },
+    { ...both, ...celo, userOperations: 9000, factories: 260, otherRankings: 50 },
   ];
 }
 

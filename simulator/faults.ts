@@ -32,6 +32,11 @@ export interface FaultRequest {
   /** 0 if the path has none. */
   readonly chainId: number;
   readonly operation: string;
+  /** Null for a list that has no batches. */
+  readonly batch: number | null;
+  /** The cursor as the query has it, null for a list's first page; and what the query calls it. */
+  readonly cursor: string | null;
+  readonly cursorName: string;
   readonly url: URL;
   /** How many requests came before this one. */
   readonly number: number;

@@ -3,29 +3,38 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import { listBatches } from './batches.ts';
-import { listBlocks } from './blocks.ts';
-import { listBundles } from './bundles.ts';
-import type { Fault, FaultRequest, Faults } from './faults.ts';
+import type { Fault, FaultRequest, Faults, Serve } from './faults.ts';
 import { Limiter, type Limits } from './limit.ts';
-import { answerList, refuse, type Answer, type Call, type List, type Listed } from './pages.ts';
+import { answerRoute, batchOf, findRoute, operations } from './lists.ts';
+import type { ListForm, OperationName, Route } from './lists.ts';
+import { refuse, type Answer } from './pages.ts';
 import { drawsOf } from './random.ts';
-import { bundlers, factories, paymasters } from './rankings.ts';
-import { listUserOperations } from './user-operations.ts';
-import { createWorld, type SimulatedChain, type World } from './world.ts';
+import { createWorld, type SimulatedChain } from './world.ts';
 
 export { alterPage, faultNames, faultsAtRates, statusFaults } from './faults.ts';
-export type { Fault, FaultRate, Faults, StatusFault } from './faults.ts';
+export type {
+  Fault,
+  FaultRate,
+  FaultRequest,
+  Faults,
+  Item,
+  Page,
+  PageFault,
+  StatusFault,
+} from './faults.ts';
 export type { Limits } from './limit.ts';
+export type { ListForm, OperationName } from './lists.ts';
 export type { Motion } from './motion.ts';
 export { startInstantMs } from './world.ts';
-export type { Family, Generation, Oddity, SimulatedChain } from './world.ts';
+export type { Family, Generation, Oddity, SimulatedChain, StatedItem } from './world.ts';
 
 /** How the simulated explorer answers, and to whom. */
 export interface SimulatorOptions {
   /** The same seed gives the same chains, byte for byte. */
   readonly seed: number;
   readonly chains: readonly SimulatedChain[];
+  /** Lists beside those of the service, by name; a chain has them if it states them. */
+  readonly moreLists?: Readonly<Record<string, ListForm>>;
   /** The key, or one of the keys, that requests must carry; `simulated-key` if absent. */
   readonly apiKey?: string | readonly string[];
   /** The `key` that shows labels and watchlist names; without it they are hidden. */
@@ -49,44 +58,11 @@ export interface SimulatorOptions {
 }
 
 /** A request as the service saw it, and what it answered. */
-interface SeenRequest extends Pick<FaultRequest, 'chainId' | 'url'>, Omit<Answer, 'body'> {
-  readonly operation: OperationName | 'unknown';
-}
+interface SeenRequest
+  extends Pick<FaultRequest, 'chainId' | 'operation' | 'url'>, Omit<Answer, 'body'> {}
 
 /** A running simulated explorer. */
 export type Simulator = Awaited<ReturnType<typeof startSimulator>>;
-
-/** A call of an operation that the chain serves. */
-interface TimedCall extends Call {
-  readonly atMs: number;
-  /** The batch number as written; empty for the other lists. */
-  readonly batch: string;
-  readonly withSecretKey: boolean;
-}
-
-/** A list and its path; a group of the path is a batch number. */
-const listAt = <Item extends Listed>(
-  path: string,
-  list: (world: World, atMs: number, call: TimedCall) => List<Item>,
-) => ({
-  path: new RegExp(`^${path}$`),
-  serve: (call: TimedCall) => answerList(call, list(call.world, call.atMs, call)),
-});
-
-/** The lists of the service. */
-const operations = {
-  'optimism-batch-blocks': listAt('blocks/optimism-batch/([^/]+)', listBlocks),
-  'optimism-batches': listAt('optimism/batches', listBatches),
-  'user-operations': listAt('proxy/account-abstraction/operations', listUserOperations),
-  factories: listAt('proxy/account-abstraction/factories', factories.list),
-  bundles: listAt('proxy/account-abstraction/bundles', listBundles),
-  bundlers: listAt('proxy/account-abstraction/bundlers', bundlers.list),
-  paymasters: listAt('proxy/account-abstraction/paymasters', paymasters.list),
-};
-
-export type OperationName = keyof typeof operations;
-const operationNames = Object.keys(operations) as OperationName[];
-type Counts = Record<OperationName | 'unknown', number>;
 
 /** Starts a simulated explorer; rejects when the port is taken. */
 export async function startSimulator(options: SimulatorOptions) {
@@ -95,22 +71,22 @@ export async function startSimulator(options: SimulatorOptions) {
   const closing = new AbortController();
   const { signal } = closing;
   const judge = createService(options, limiter);
-  const names = [...operationNames, 'unknown'] as const;
-  const counts = Object.fromEntries(names.map((name) => [name, 0])) as Counts;
+  const names = [...Object.keys(operations), 'unknown'];
+  const counts: Record<string, number> = Object.fromEntries(names.map((name) => [name, 0]));
   const countRequests = () => Object.values(counts).reduce((sum, count) => sum + count);
   const server = createServer((request, response) => {
     const number = countRequests();
     const { seen, fault, ...judged } = judge(request, number);
-    counts[seen.operation] += 1;
+    counts[seen.operation] = (counts[seen.operation] ?? 0) + 1;
     onRequest?.(seen);
     const held = hold?.(seen);
+    const { latencyMs = 0 } = options;
     const send = async () => {
       await held;
       const body = bytesOf(judged.answer.body);
       if (fault !== null && 'wire' in fault) return fault.wire({ response, body, number, signal });
       const isZipped = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
       const sent = isZipped && body.length > gzipFromBytes ? await compress(body, fast) : body;
-      const { latencyMs = 0 } = options;
       if (latencyMs > 0) await delay(latencyMs, undefined, { signal });
       const type = typeof judged.answer.body === 'string' ? 'text/html' : 'application/json';
       response.writeHead(judged.answer.status, {
@@ -130,7 +106,7 @@ export async function startSimulator(options: SimulatorOptions) {
     /** The base URL, without a slash at its end. */
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** How many requests it has received, by operation. */
-    counts: counts as Readonly<Counts>,
+    counts: counts as Readonly<Record<OperationName | 'unknown', number>>,
     get requests() {
       return countRequests();
     },
@@ -169,25 +145,15 @@ const refusals = {
   'out-of-credits': refuse(402, { error: 'Out of credits' }),
 };
 
-/** Where a path leads: null if the service has nothing there. */
-function findRoute(path: string) {
-  const [, chainId, rest = ''] = /^\/(\d{1,15})\/api\/v2\/(.+)$/.exec(path) ?? [];
-  for (const operation of operationNames) {
-    const found = operations[operation].path.exec(rest);
-    if (found) return { chainId: Number(chainId), operation, batch: found[1] ?? '' };
-  }
-  return null;
-}
-
 /** Decides on each request: the limits first, then its fault, then the service itself. */
 function createService(options: SimulatorOptions, limiter: Limiter) {
   const { seed, chains, apiKey: accepted = 'simulated-key', secretKey, clock = () => 0 } = options;
-  const { limits, faults, now: readNow = unixNow } = options;
+  const { limits, faults, moreLists, now: readNow = unixNow } = options;
   const worlds = new Map(chains.map((chain) => [chain.id, createWorld(seed, chain)]));
   const apiKeys = new Set([accepted].flat());
   const draw = drawsOf(seed);
   /** The true answer: the key first, as a gateway does, then the chain, then the query. */
-  const answerRoute = (route: ReturnType<typeof findRoute>, query: URLSearchParams): Answer => {
+  const answer = (route: Route | null, query: URLSearchParams): Answer => {
     if (route === null) return refuse(404, { message: 'Not found' });
     const apiKey = query.get('apikey');
     if (!apiKey) {
@@ -195,37 +161,39 @@ function createService(options: SimulatorOptions, limiter: Limiter) {
       return refuse(402, { error });
     }
     if (!apiKeys.has(apiKey)) return refuse(401, { error: 'Unauthorized' });
-    const { chainId, operation, batch } = route;
-    const world = worlds.get(chainId);
+    const world = worlds.get(route.chainId);
     if (!world) return refuse(404, { error: 'Network not supported', source: 'internal' });
     if (world.chain.family === 'plain') {
-      return operation.startsWith('optimism-')
+      return route.operation.startsWith('optimism-')
         ? refuse(400, { message: 'Unknown API v2 action' })
         : refuse(501, { error: 'Not implemented', source: 'upstream' });
     }
     const withSecretKey = secretKey !== undefined && query.get('key') === secretKey;
-    return operations[operation].serve({ world, query, atMs: clock(), batch, withSecretKey });
+    return answerRoute(route, { world, query, atMs: clock(), withSecretKey });
   };
   return (request: IncomingMessage, number: number) => {
     const url = new URL(`http://simulator${request.url ?? '/'}`);
-    const route = request.method === 'GET' ? findRoute(url.pathname) : null;
+    const route = request.method === 'GET' ? findRoute(url.pathname, moreLists) : null;
     const { chainId = 0, operation = 'unknown' } = route ?? {};
+    const cursorName = route?.list.paging.cursor ?? 'page_token';
+    const cursor = url.searchParams.get(cursorName);
+    const place = { batch: route && batchOf(route), cursor, cursorName };
     const now = readNow();
     const { verdict, headers } = limiter.admit(now, limits?.() ?? {});
     const random = draw('fault', number);
-    const requested = { chainId, operation, url, number, now };
+    const requested = { chainId, operation, url, ...place, number, now };
     // None either if the limits refused the request before anything could go wrong with it.
     const fault = (verdict === 'let-in' && faults?.(requested, () => random.part())) || null;
-    const serve = (at: URL) => answerRoute(route, at.searchParams);
-    const answer = refusals[verdict] ?? answerWith(fault, url, serve);
+    const serve = (at: URL) => answer(route, at.searchParams);
+    const answered = refusals[verdict] ?? answerWith(fault, url, serve);
     const own = fault !== null && 'headers' in fault ? fault.headers : {};
-    const seen = { chainId, operation, url, status: answer.status, items: answer.items } as const;
-    return { seen, answer, headers: { ...headers, ...own }, fault };
+    const seen = { chainId, operation, url, status: answered.status, items: answered.items };
+    return { seen, answer: answered, headers: { ...headers, ...own }, fault };
   };
 }
 
 /** The one place that applies a fault to an answer, but for what happens on the wire. */
-function answerWith(fault: Fault | null, url: URL, serve: (at: URL) => Answer): Answer {
+function answerWith(fault: Fault | null, url: URL, serve: Serve): Answer {
   if (fault === null || 'wire' in fault) return serve(url);
   return 'page' in fault ? fault.page(url, serve) : refuse(fault.status, fault.body);
 }

@@ -12,8 +12,8 @@ export interface Answer {
 /** An answer without items. */
 export const refuse = (status: number, body: unknown): Answer => ({ status, body, items: 0 });
 
-/** What is wrong with parameters of a request, by their names. */
-type Problems = ReadonlyMap<string, string>;
+/** A parameter of a request, and what is wrong with it. */
+type Problem = readonly [name: string, detail: string];
 
 /** The least and the greatest value of an integer in a query. */
 type Bounds = readonly [number, number];
@@ -25,7 +25,7 @@ type Bounds = readonly [number, number];
 function readQuery(
   query: URLSearchParams,
   integers: Readonly<Record<string, Bounds>>,
-  { texts = [], known = new Map() }: { texts?: readonly string[]; known?: Problems },
+  { texts = [], known = [] }: { texts?: readonly string[]; known?: readonly Problem[] },
 ) {
   const declared = new Set(['apikey', 'key', ...texts, ...Object.keys(integers)]);
   const unexpected = [...query.keys()].filter((name) => !declared.has(name));
@@ -59,13 +59,18 @@ type Cursor = Readonly<Record<string, string | number>>;
 /** The position of an item in a list in descending order. */
 export interface Position {
   readonly value: number;
-  /** Distinguishes items of one value; compared as text. */
+  /** Distinguishes items of one value: parts with commas between, numbers or text. */
   readonly key: string;
 }
 
 /** Whether an item at the left position comes before one at the right. */
-const isAbove = (left: Position, right: Position): boolean =>
-  left.value === right.value ? left.key > right.key : left.value > right.value;
+function isAbove(left: Position, right: Position): boolean {
+  if (left.value !== right.value) return left.value > right.value;
+  const [ours, theirs] = [left.key.split(','), right.key.split(',')];
+  const at = ours.findIndex((part, index) => part !== theirs[index]);
+  const [own = '', other = ''] = [ours[at], theirs[at]];
+  return /^\d+$/.test(own) ? Number(own) > Number(other) : own > other;
+}
 
 /** Sorts items in descending order. */
 export const inOrder = <Item>(items: Item[], positionOf: (item: Item) => Position): Item[] =>
@@ -78,7 +83,7 @@ export interface Listed {
 }
 
 /** A list in descending order, at one time. */
-interface AnyList<Item extends Listed> {
+export interface List<Item extends Listed> {
   /** The lowest and the highest value that an item may have. */
   readonly floor: number;
   readonly head: number;
@@ -90,23 +95,45 @@ interface AnyList<Item extends Listed> {
   readonly render: (item: Item) => unknown;
 }
 
-/** A list whose cursor is the value of the last item of a page. */
-export interface CountedList<Item extends Listed> extends AnyList<Item> {
-  /** What the cursor calls the value. */
+/** How the pages of a list follow each other. */
+export type Paging = ByNumber | ByToken;
+
+/** The cursor is the value of the last item that was served. */
+interface ByNumber {
+  /** What the cursor calls it. */
   readonly cursor: string;
-  /** What is wrong with the request already. */
-  readonly problems: Problems;
 }
 
-/** A list whose cursor is the position of the next item. */
-export interface RankedList<Item extends Listed> extends AnyList<Item> {
+/** The cursor is a token: the position of the next item. */
+interface ByToken {
+  readonly cursor: 'page_token';
   /** The form of a position's key, as a regular expression. */
   readonly keyForm: string;
   /** The key as a token has it; itself if absent. */
   readonly printKey?: (key: string) => string;
 }
 
-export type List<Item extends Listed> = CountedList<Item> | RankedList<Item>;
+/** A list of items that are all at hand, in any order. */
+export function listAll<Item extends Listed>(
+  items: readonly Item[],
+  positionOf: (item: Item) => Position,
+  render: (item: Item) => unknown,
+): List<Item> {
+  const ordered = inOrder([...items], positionOf);
+  const [first] = ordered;
+  return {
+    floor: 0,
+    head: first === undefined ? -1 : positionOf(first).value,
+    spacing: Infinity,
+    between: (lowest, highest) =>
+      ordered.filter((item) => {
+        const { value } = positionOf(item);
+        return value >= lowest && value <= highest;
+      }),
+    positionOf,
+    render,
+  };
+}
 
 /** What is made of each number of a range, the highest first. */
 export const descending = <Made>(
@@ -117,7 +144,7 @@ export const descending = <Made>(
 
 /** The items from a position downward, or from the head; `length` at most. */
 export function itemsBelow<Item extends Listed>(
-  { floor, head, spacing, between, positionOf }: AnyList<Item>,
+  { floor, head, spacing, between, positionOf }: List<Item>,
   position: Position | null,
   length: number,
 ): Item[] {
@@ -136,7 +163,7 @@ export function itemsBelow<Item extends Listed>(
 
 /** The item just above one that is on the list. */
 function itemAbove<Item extends Listed>(
-  { head, between, positionOf }: AnyList<Item>,
+  { head, between, positionOf }: List<Item>,
   item: Item,
 ): Item | undefined {
   const own = positionOf(item);
@@ -167,11 +194,17 @@ function pageEventsAt({ draw, oddities }: World, ordinal: number) {
 export interface Call {
   readonly world: World;
   readonly query: URLSearchParams;
+  /** The batch number as written; empty for lists without. */
+  readonly batch: string;
 }
 
 /** A page of a list. */
-export const answerList = <Item extends Listed>(call: Call, list: List<Item>): Answer =>
-  'cursor' in list ? answerCounted(call, list) : answerRanked(call, list);
+export const answerList = <Item extends Listed>(
+  call: Call,
+  paging: Paging,
+  list: List<Item>,
+): Answer =>
+  'keyForm' in paging ? answerByToken(call, paging, list) : answerByNumber(call, paging, list);
 
 /** A page of these items and their copies; `next` absent at the end of the list. */
 function answerPage<Item extends Listed>(
@@ -206,11 +239,17 @@ function answerPage<Item extends Listed>(
 const clampedLimit = 100;
 
 /** Older generations take no size, and add the length of the page just served to the cursor. */
-function answerCounted<Item extends Listed>(call: Call, list: CountedList<Item>): Answer {
-  const { cursor } = list;
+function answerByNumber<Item extends Listed>(
+  call: Call,
+  { cursor }: ByNumber,
+  list: List<Item>,
+): Answer {
   const greatest = Number.MAX_SAFE_INTEGER;
   const integers = { [cursor]: [0, greatest], items_count: [1, greatest] } as const;
-  const { values, refusal } = readQuery(call.query, integers, { known: list.problems });
+  const known: readonly Problem[] = /^\d{0,15}$/.test(call.batch)
+    ? []
+    : [['batch_number_param', 'Invalid integer']];
+  const { values, refusal } = readQuery(call.query, integers, { known });
   if (refusal !== null) return refusal;
   const isNew = call.world.chain.generation === 'v12';
   const size = isNew ? Math.min(values['items_count'] ?? pageLimit, clampedLimit) : pageLimit;
@@ -227,14 +266,18 @@ function answerCounted<Item extends Listed>(call: Call, list: CountedList<Item>)
 /** Marks the token of a page whose empty forerunner has been served. */
 const resumedMark = ',e';
 
-function answerRanked<Item extends Listed>(call: Call, list: RankedList<Item>): Answer {
+function answerByToken<Item extends Listed>(
+  call: Call,
+  { keyForm, printKey = String }: ByToken,
+  list: List<Item>,
+): Answer {
   const { world, query } = call;
   const integers = { page_size: [1, pageLimit] } as const;
   const { values, refusal } = readQuery(query, integers, { texts: ['page_token'] });
   if (refusal !== null) return refusal;
   const { page_size = pageLimit } = values;
   const token = query.get('page_token');
-  const form = new RegExp(`^(\\d{1,15}),(${list.keyForm})(${resumedMark})?$`, 'i');
+  const form = new RegExp(`^(\\d{1,15}),(${keyForm})(${resumedMark})?$`, 'i');
   const [, value, key = '', resumed] = form.exec(token ?? '') ?? [];
   if (token !== null && value === undefined) {
     return refuse(400, { code: 3, message: 'invalid format for page_token' });
@@ -243,7 +286,6 @@ function answerRanked<Item extends Listed>(call: Call, list: RankedList<Item>): 
   // One more than the page holds: its position is the token.
   const own = itemsBelow(list, start, page_size + 1);
   const [first, following] = [own[0], own[page_size]];
-  const { printKey = String } = list;
   const tokenOf = (item: Item, mark = '') => {
     const position = list.positionOf(item);
     return { page_size, page_token: `${position.value},${printKey(position.key)}${mark}` };

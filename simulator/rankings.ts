@@ -1,6 +1,6 @@
-import { checksumAddress, factoryAt, isKnown, renderAddress } from './addresses.ts';
+import { factoryAt, isKnown, renderAddress } from './addresses.ts';
 import type { Course } from './motion.ts';
-import { inOrder, type Position, type RankedList } from './pages.ts';
+import { inOrder, listAll, type List, type Position } from './pages.ts';
 import { evenLadder, rankDigits, rungOf } from './places.ts';
 import type { Random } from './random.ts';
 import { lacksHash, perWorld, type World } from './world.ts';
@@ -12,6 +12,10 @@ export interface Ranked {
   readonly shown: 'full' | 'unknown';
   readonly lacksHash: boolean;
   readonly count: number;
+  /** All counts of the address under the contract's names, `count` among them. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Members of the object that the contract does not list. */
+  readonly extra: object | null;
   /** Since when it is missing; null while it is listed. */
   readonly missingSinceMs: number | null;
 }
@@ -21,73 +25,71 @@ type Rank = Pick<Ranked, 'addressHash' | 'count'> & {
   readonly perOperation: number;
 };
 
+interface Traits {
+  readonly extra?: object | null;
+  /** The other counts of an item, which follow from the one that ranks it. */
+  readonly countsBeside?: (count: number) => Readonly<Record<string, number>>;
+}
+
 /** A list of addresses by a count of each, which every request counts. */
-interface Ranking<Traits> {
-  /** What its draws are named after. */
-  readonly name: string;
+interface Ranking {
+  /** What one of its items is; its draws are named after it. */
+  readonly item: string;
+  /** What the contract calls the count. */
+  readonly total: string;
   readonly length: (world: World) => number;
   /** The address and the least count of an item. */
   readonly drawRank: (world: World, ordinal: number, random: Random) => Rank;
   /** What else there is of it, drawn after its rank. */
-  readonly drawTraits: (world: World, random: Random) => Traits;
-  /** The members of an item beside its address. */
-  readonly print: (item: Ranked & Traits) => object;
+  readonly drawTraits?: (world: World, random: Random) => Traits;
 }
 
-function ranking<Traits extends object>({ name, print, ...drawn }: Ranking<Traits>) {
+function ranking({ item: name, total, ...drawn }: Ranking) {
   /** With their least counts: to draw them for each page would be slow. */
   const drawAll = perWorld((world) =>
-    Array.from({ length: drawn.length(world) }, (_, ordinal): Ranked & Rank & Traits => {
+    Array.from({ length: drawn.length(world) }, (_, ordinal) => {
       const random = world.draw(name, ordinal);
       const rank = drawn.drawRank(world, ordinal, random);
-      const shown = isKnown(world, rank.addressHash) ? 'full' : 'unknown';
-      const traits = drawn.drawTraits(world, random);
-      const place = { ordinal, shown, lacksHash: lacksHash(world, ordinal) } as const;
-      return { ...traits, ...rank, ...place, missingSinceMs: null };
+      const shown: Ranked['shown'] = isKnown(world, rank.addressHash) ? 'full' : 'unknown';
+      const traits = drawn.drawTraits?.(world, random) ?? {};
+      return { ordinal, shown, lacksHash: lacksHash(world, ordinal), rank, traits };
     }),
   );
 
   /** All that were on the list at some moment until a time, highest count first. */
-  const seen = (world: World, atMs: number): (Ranked & Traits)[] => {
+  const seen = (world: World, atMs: number): Ranked[] => {
     const { course } = world;
     const operations = world.operationsAt(atMs);
-    const items = drawAll(world).flatMap((item) => {
+    const items = drawAll(world).flatMap(({ rank, traits, ...item }) => {
       const life = (edition?: number) => course.draw(`${name}-life`, item.ordinal, edition);
       const missingSinceMs = missingSince(course, life(), atMs);
       if (missingSinceMs === undefined) return [];
       // The last that anyone could read of a missing one.
       const readMs = missingSinceMs === null ? atMs : missingSinceMs - 1;
-      const grown = Math.floor(item.perOperation * operations) + riseOf(course, life, readMs);
-      return [{ ...item, count: item.count + grown, missingSinceMs }];
+      const grown = Math.floor(rank.perOperation * operations) + riseOf(course, life, readMs);
+      const count = rank.count + grown;
+      const counts = { ...traits.countsBeside?.(count), [total]: count };
+      const { addressHash } = rank;
+      return [{ ...item, addressHash, count, counts, extra: traits.extra ?? null, missingSinceMs }];
     });
     return inOrder(items, positionOf);
   };
 
   /** The list at a time, highest count first. */
-  const list = (world: World, atMs: number): RankedList<Ranked & Traits> => {
+  const list = (world: World, atMs: number): List<Ranked> => {
     const listed = seen(world, atMs).filter(({ missingSinceMs }) => missingSinceMs === null);
-    return {
-      floor: 0,
-      head: listed[0]?.count ?? -1,
-      spacing: Infinity,
-      between: (lowest, highest) =>
-        listed.filter(({ count }) => count >= lowest && count <= highest),
-      positionOf,
-      keyForm: '0x[0-9a-f]{40}',
-      printKey: checksumAddress,
-      render(item) {
-        const shape = world.draw(`${name}-shape`, item.ordinal);
-        const address = item.lacksHash
-          ? { name: 'x' }
-          : renderAddress(world, item.addressHash, item.shown, shape);
-        return { address, ...print(item) };
-      },
-    };
+    return listAll(listed, positionOf, (item) => {
+      const shape = world.draw(`${name}-shape`, item.ordinal);
+      const address = item.lacksHash
+        ? { name: 'x' }
+        : renderAddress(world, item.addressHash, item.shown, shape);
+      return { address, ...item.counts, ...item.extra };
+    });
   };
   /** The address of the item with this ordinal, without drawing all others. */
   const addressAt = (world: World, ordinal: number): string =>
     drawn.drawRank(world, ordinal, world.draw(name, ordinal)).addressHash;
-  return { seen, list, addressAt };
+  return { item: name, total, seen, list, addressAt };
 }
 
 const positionOf = ({ count, addressHash }: Ranked): Position => ({
@@ -136,31 +138,6 @@ function evenRank(name: string, { draw }: World, ordinal: number, random: Random
   return { addressHash, count: ladder.valueOf(rungOf(ordinal)), perOperation: 0 };
 }
 
-/** The same, but on a chain in use the n-th counts an n-th of the first, of a part of all operations. */
-const operationsRank =
-  (name: 'bundler' | 'paymaster', part: number) =>
-  (world: World, ordinal: number, random: Random): Rank => {
-    const { chain } = world;
-    const even = evenRank(name, world, ordinal, random);
-    if (!chain.lived) return even;
-    const length = chain[`${name}s`] ?? 0;
-    const first = part / (1 + Math.log(length));
-    return { ...even, count: 0, perOperation: first / (length - ordinal) };
-  };
-
-/** The wallet factories, most accounts first. */
-export const factories = ranking({
-  name: 'factory',
-  length: ({ chain }) => chain.factories,
-  drawRank: factoryRank,
-  drawTraits({ chain }, random) {
-    const hasExtra = chain.generation === 'v12' && random.oneIn(4);
-    /** Members of the object that the contract does not list. */
-    return { extra: hasExtra ? { verified_deployments: random.below(50) } : null };
-  },
-  print: ({ count, extra }) => ({ total_accounts: count, ...extra }),
-});
-
 /** Accounts of the largest factory of a chain in use for each operation; the second has a third. */
 const largest = 12;
 
@@ -174,30 +151,50 @@ function factoryRank(world: World, ordinal: number, random: Random): Rank {
   return { addressHash: factoryAt(world, rank - 1), count: 1 + ordinal, perOperation };
 }
 
+/** Counts the same; but on a chain in use the n-th counts an n-th of the first, of a part of all operations. */
+const byOperations = (
+  item: string,
+  part: number,
+  drawTraits?: (world: World, random: Random) => Traits,
+) =>
+  ranking({
+    item,
+    total: 'total_ops',
+    length: ({ chain }) => chain.otherRankings ?? 0,
+    drawRank(world, ordinal, random) {
+      const { lived, otherRankings: length = 0 } = world.chain;
+      const even = evenRank(item, world, ordinal, random);
+      if (!lived) return even;
+      const first = part / (1 + Math.log(length));
+      return { ...even, count: 0, perOperation: first / (length - ordinal) };
+    },
+    ...(drawTraits && { drawTraits }),
+  });
+
 /** Operations in a bundle of one bundler, at most. */
 const largestBundle = 4;
-
-/** The bundlers, most operations first. */
-export const bundlers = ranking({
-  name: 'bundler',
-  length: ({ chain }) => chain.bundlers ?? 0,
-  drawRank: operationsRank('bundler', 1),
-  drawTraits: (_world, random) => ({ bundleSize: 1 + random.below(largestBundle) }),
-  print: (bundler) => ({ total_bundles: bundlesOf(bundler), total_ops: bundler.count }),
-});
-
-/** How many bundles hold the operations of a bundler. */
-export const bundlesOf = ({ count, bundleSize }: { count: number; bundleSize: number }): number =>
-  Math.ceil(count / bundleSize);
-
 /** Of all operations, those that somebody else pays for. */
 const sponsored = 0.6;
 
-/** The paymasters, most operations first. */
-export const paymasters = ranking({
-  name: 'paymaster',
-  length: ({ chain }) => chain.paymasters ?? 0,
-  drawRank: operationsRank('paymaster', sponsored),
-  drawTraits: () => ({}),
-  print: ({ count }) => ({ total_ops: count }),
-});
+/** The ranked lists by their names. */
+export const rankings = {
+  /** The wallet factories, most accounts first. */
+  factories: ranking({
+    item: 'factory',
+    total: 'total_accounts',
+    length: ({ chain }) => chain.factories,
+    drawRank: factoryRank,
+    drawTraits({ chain }, random) {
+      const hasExtra = chain.generation === 'v12' && random.oneIn(4);
+      return { extra: hasExtra ? { verified_deployments: random.below(50) } : null };
+    },
+  }),
+  bundlers: byOperations('bundler', 1, (_world, random) => {
+    const bundleSize = 1 + random.below(largestBundle);
+    return { countsBeside: (count) => ({ total_bundles: Math.ceil(count / bundleSize) }) };
+  }),
+  paymasters: byOperations('paymaster', sponsored),
+};
+
+export type RankingName = keyof typeof rankings;
+export const rankingNames = Object.keys(rankings) as RankingName[];

@@ -1,9 +1,9 @@
 import { entryPoints, isKnown, minerOf, renderAddress, senderAt } from './addresses.ts';
 import { headAt, isOrphaned, longestReturn, sightingsUntil, type Whereabouts } from './motion.ts';
-import { inOrder, itemsBelow, printNothing, type Position, type RankedList } from './pages.ts';
+import { inOrder, itemsBelow, printNothing, type List, type Position } from './pages.ts';
 import { blockTimeMs, firstHeight, rankDigits, rungOf, startOf } from './places.ts';
 import type { Random } from './random.ts';
-import { factories } from './rankings.ts';
+import { rankings } from './rankings.ts';
 import { instantOf, lacksHash, printInstant, weiOf, type World } from './world.ts';
 
 /** Where an operation stands, without its other facts; ordinal 0 is the oldest of the list. */
@@ -15,7 +15,7 @@ interface Entry extends Whereabouts {
 export type UserOperation = ReturnType<typeof drawUserOperation>;
 
 /** The list at a time, newest first. */
-export function listUserOperations(world: World, atMs: number): RankedList<UserOperation> {
+export function listUserOperations(world: World, atMs: number): List<UserOperation> {
   const seen = seenOperations(world, atMs);
   const between = (lowest: number, highest: number) =>
     seen.between(lowest, highest).filter(({ leftAtMs }) => leftAtMs === null);
@@ -23,7 +23,7 @@ export function listUserOperations(world: World, atMs: number): RankedList<UserO
 }
 
 /** All that were on the list at some moment until a time, newest first. */
-export function seenOperations(world: World, atMs: number): RankedList<UserOperation> {
+export function seenOperations(world: World, atMs: number): List<UserOperation> {
   const { chain, course, ladder } = world;
   const newest = rungOf(Math.max(0, chain.userOperations - 1));
   const head = course.rests ? ladder.valueOf(newest) : headAt(course, atMs);
@@ -35,7 +35,6 @@ export function seenOperations(world: World, atMs: number): RankedList<UserOpera
     between: (lowest, highest) =>
       entriesBetween(world, lowest, highest, atMs).map((entry) => drawUserOperation(world, entry)),
     positionOf,
-    keyForm: '0x[0-9a-f]{64}',
     render: (operation) => renderUserOperation(world, operation),
   };
 }
@@ -164,7 +163,7 @@ function drawSenderHash(world: World, random: Random): string {
   const { chain } = world;
   if (random.oneIn(61)) return minerOf(world, random.below(4));
   if (chain.factories > 0 && random.oneIn(53)) {
-    return factories.addressAt(world, random.below(chain.factories));
+    return rankings.factories.addressAt(world, random.below(chain.factories));
   }
   const pool = Math.max(1, Math.floor(chain.userOperations / operationsPerSender));
   return world.draw('sender', random.below(pool)).hex(5);

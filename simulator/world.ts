@@ -50,9 +50,8 @@ export interface SimulatedChain {
   /** A whole number below 100: so many more of every hundred numbers hold nothing. */
   readonly gapsPercent?: number;
   readonly factories: number;
-  /** None if absent. */
-  readonly bundlers?: number;
-  readonly paymasters?: number;
+  /** Items of each other ranking; none if absent. */
+  readonly otherRankings?: number;
   readonly oddities?: readonly Oddity[];
   /** How the chain moves with the simulator's clock; without it nothing ever changes. */
   readonly motion?: Motion;
@@ -63,6 +62,21 @@ export interface SimulatedChain {
    * With more blocks all below is as it was. Only its rankings follow the clock.
    */
   readonly lived?: { readonly blocks: number; readonly belowBatches: number };
+  /**
+   * Its lists as someone states them, read at each request, in place of what the seed draws.
+   *
+   * @param batch null for a list that has no batches
+   */
+  readonly stated?: (operation: string, batch: number | null) => readonly StatedItem[];
+}
+
+/** An item of a list that is stated, not drawn. */
+export interface StatedItem {
+  /** Its position in the list, which is in descending order: see `Position`. */
+  readonly value: number;
+  readonly key: string;
+  /** What the service prints of it. */
+  readonly printed: Readonly<Record<string, unknown>>;
 }
 
 /** A chain under a seed: all that an item is a function of. */

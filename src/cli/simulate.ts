@@ -41,8 +41,7 @@ const size = {
   userOperations: 10_000,
   batches: { first: 1, count: 100, blocks: 200 },
   factories: 500,
-  bundlers: 80,
-  paymasters: 160,
+  otherRankings: 120,
 };
 
 const faultHelp =

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Limits, SimulatedChain } from '../../simulator/index.ts';
 import { drawsOf } from '../../simulator/random.ts';
+import { rankingNames } from '../../simulator/rankings.ts';
 import { explorerFaults, injectOne, requestsPerSecond, type Scene } from './chaos-faults.ts';
 import { databaseAt } from '../harness/database.ts';
 import { playFaults, type Fault } from '../harness/faults.ts';
@@ -59,8 +60,7 @@ const chainOf = (seed: number, isShort: boolean): SimulatedChain => ({
   batches: { first: 1, count: isShort ? 4 : 8, blocks: 30 },
   gapsPercent: 3,
   factories: 60,
-  bundlers: 40,
-  paymasters: 30,
+  otherRankings: 40,
   oddities: ['duplicates-across-pages', 'empty-page-with-cursor'],
   motion: {
     operationsPerMinute: 15,
@@ -87,11 +87,8 @@ const operations = {
   'user-operations': { overlap: '2m', resweep },
   'optimism-batch-blocks': {},
   bundles: { overlap: '2m', resweep },
-  factories: {},
-  bundlers: {},
-  paymasters: {},
+  ...Object.fromEntries(rankingNames.map((name) => [name, {}])),
 };
-const rankings = ['factories', 'bundlers', 'paymasters'] as const;
 
 /**
  * Workers follow a chain that moves while they are killed and stopped, their database is cut off and
@@ -213,7 +210,8 @@ function createFollower({ world, pool }: Chaos): () => Promise<void> {
       world.allow(leashMs);
     } else if (moves === 0) return;
     const isRanking = moves % runsPerRanking === 0;
-    const isDue = (operation: string) => isRanking || !rankings.some((name) => name === operation);
+    const isDue = (operation: string) =>
+      isRanking || !rankingNames.some((name) => name === operation);
     await world.sendRuns(world.lanes.filter(({ lane }) => isDue(lane.operation)));
   };
 }
@@ -321,9 +319,9 @@ async function tableFaults(world: DrivenWorld): Promise<Record<string, unknown> 
 }
 /** Of a ranked item that is missing only the counts that a ranking saw last can be known. */
 async function knownRanks({ database: { pool }, seed, chain, nowMs }: DrivenWorld) {
-  const tables = truthAt(seed, chain, { operations: rankings }, nowMs);
+  const tables = truthAt(seed, chain, { operations: rankingNames }, nowMs);
   const known: Record<string, Record<string, unknown>[]> = {};
-  for (const table of rankings) {
+  for (const table of rankingNames) {
     const { rows } = await pool.query<Record<string, unknown>>(
       `select * from explorer.${table} where chain_id = $1`,
       [chain.id],

@@ -32,8 +32,7 @@ async function openScene(seed: number, command: string, latencyMs: number) {
       batches,
       gaps: [4],
       factories: 400,
-      bundlers: 120,
-      paymasters: 80,
+      otherRankings: 120,
       oddities: [
         'duplicates-in-page',
         'duplicates-across-pages',

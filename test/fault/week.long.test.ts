@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import { type SimulatedChain, startInstantMs } from '../../simulator/index.ts';
 import { drawsOf } from '../../simulator/random.ts';
+import { type RankingName, rankingNames, rankings } from '../../simulator/rankings.ts';
 import { tableName } from '../../src/db/column-types.ts';
 import { operations } from '../../src/lists/registry.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
@@ -19,25 +20,8 @@ const hourMs = 3_600_000;
 const runMs = hourMs;
 const rankingMs = 6 * hourMs;
 
-/** Each ranked list, and what it ranks by. */
-const totals = {
-  factories: 'total_accounts',
-  bundlers: 'total_ops',
-  paymasters: 'total_ops',
-} as const;
-type RankedName = keyof typeof totals;
-
-const allLists = [
-  'user-operations',
-  'bundles',
-  'optimism-batch-blocks',
-  'factories',
-  'bundlers',
-  'paymasters',
-] as const;
+const allLists = ['user-operations', 'bundles', 'optimism-batch-blocks', ...rankingNames] as const;
 type ListName = (typeof allLists)[number];
-
-const isRanked = (list: string): list is RankedName => list in totals;
 
 /** Fewer days, or some of the lists, find a fault faster. */
 const {
@@ -47,7 +31,7 @@ const {
 } = process.env;
 const seed = Number(seedText);
 const lists = listsText.split(',') as ListName[];
-const rankedLists = lists.filter(isRanked);
+const isRanked = (list: string): list is RankingName => rankingNames.some((name) => name === list);
 
 /** A chain on which all moves that we claim to follow. The week does not end behind unused numbers. */
 const chain: SimulatedChain = {
@@ -56,8 +40,7 @@ const chain: SimulatedChain = {
   batches: { first: 1, count: 12, blocks: 150 },
   gapsPercent: 2,
   factories: 120,
-  bundlers: 70,
-  paymasters: 60,
+  otherRankings: 70,
   motion: {
     operationsPerMinute: 3,
     blockSeconds: 24,
@@ -105,14 +88,14 @@ test.each([
       workers,
       repeat: `WEEK_SEED=${seed} npm run test:long -- week -t "workers: ${workers}"`,
     });
-    const rankings = rankedLists.map((list) => new RankingModel(list));
+    const models = lists.filter(isRanked).map((list) => new RankingModel(list));
     const killer = createKiller(world, kills, endMs);
-    const runsMs = await liveWeek(world, rankings, killer, endMs);
+    const runsMs = await liveWeek(world, models, killer, endMs);
 
     await reportWeek(world, runsMs, killer.kills);
     // A run that is done before its moment comes, as by a late killer, is not killed in.
     expect(killer.kills).toBeGreaterThanOrEqual(kills / 2);
-    await expectTrue(world, rankings);
+    await expectTrue(world, models);
   },
 );
 
@@ -124,12 +107,12 @@ test.each([
  */
 async function liveWeek(
   world: DrivenWorld,
-  rankings: readonly RankingModel[],
+  models: readonly RankingModel[],
   killer: Killer,
   endMs: number,
 ) {
   await world.untilCopied();
-  for (const ranking of rankings) ranking.take(0);
+  for (const ranking of models) ranking.take(0);
   const runsMs: number[] = [];
   for (let atMs = runMs; atMs <= endMs; atMs += runMs) {
     await world.setTime(atMs);
@@ -139,7 +122,7 @@ async function liveWeek(
       await killer.at(atMs);
       await world.untilAtRest();
     }
-    if (atMs % rankingMs === 0) for (const ranking of rankings) ranking.take(atMs);
+    if (atMs % rankingMs === 0) for (const ranking of models) ranking.take(atMs);
     runsMs.push(performance.now() - begun);
   }
   if (lists.includes('optimism-batch-blocks')) await readUnverified(world);
@@ -200,17 +183,17 @@ function createKiller(world: DrivenWorld, wanted: number, endMs: number) {
 }
 
 /** Holds what the week left against the truth; each line says what is being compared. */
-async function expectTrue(world: DrivenWorld, rankings: readonly RankingModel[]) {
+async function expectTrue(world: DrivenWorld, models: readonly RankingModel[]) {
   const { database, nowMs, place } = world;
   const { pool, db } = database;
   const found = await watchedDifferences(
     pool,
     { seed, chain, scope: { operations: lists } },
     nowMs,
-    Object.fromEntries(rankings.map((ranking) => [ranking.list, ranking.rows(nowMs)])),
+    Object.fromEntries(models.map((ranking) => [ranking.list, ranking.rows(nowMs)])),
   );
   expect(found).toEqual({});
-  for (const ranking of rankings) {
+  for (const ranking of models) {
     expect(await storedHistory(pool, ranking), ranking.list).toEqual(ranking.history());
   }
   expect(await ledgerFaults(pool, 'ended')).toEqual({});
@@ -258,14 +241,14 @@ type Row = Record<string, unknown>;
  * readings a count moves, and an item may leave, unseen.
  */
 class RankingModel {
-  readonly list: RankedName;
+  readonly list: RankingName;
   readonly total: string;
   /** Of each item, as rankings saw it, each time that its total had changed. */
   readonly #seen = new Map<string, Row[]>();
 
-  constructor(list: RankedName) {
+  constructor(list: RankingName) {
     this.list = list;
-    this.total = totals[list];
+    this.total = rankings[list].total;
   }
 
   /** A ranking at a simulated time. */

@@ -2,13 +2,7 @@ import { listBatches, newestNumber, type ListedBatch } from '../../simulator/bat
 import { bundlesSeen, type Bundle } from '../../simulator/bundles.ts';
 import type { OperationName } from '../../simulator/index.ts';
 import { itemsBelow } from '../../simulator/pages.ts';
-import {
-  bundlers,
-  bundlesOf,
-  factories,
-  paymasters,
-  type Ranked,
-} from '../../simulator/rankings.ts';
+import { type Ranked, type RankingName, rankingNames, rankings } from '../../simulator/rankings.ts';
 import { seenOperations, type UserOperation } from '../../simulator/user-operations.ts';
 import {
   createWorld,
@@ -42,11 +36,11 @@ export function truth(seed: number, chain: SimulatedChain, scope: TruthScope = {
   const world = createWorld(seed, chain);
   const { tables, batches } = listedRows(world, scope, 0);
   const before = (scope.rankedAtMs ?? []).map((atMs) => listedRows(world, scope, atMs).tables);
-  const history = (table: 'factories' | 'bundlers' | 'paymasters', total: string) =>
-    historyRows(
-      [...before, tables].flatMap((read) => read[table]),
-      total,
-    );
+  const histories = rankingNames.map((name) => {
+    const { item, total } = rankings[name];
+    const read = [...before, tables].flatMap((then) => then[name]);
+    return [`${item}_history`, historyRows(read, total)];
+  });
   return ofChain(chain, {
     ...tables,
     ...listedBatchRows(
@@ -55,9 +49,7 @@ export function truth(seed: number, chain: SimulatedChain, scope: TruthScope = {
         : [],
     ),
     read_batches: batchRows(batches),
-    factory_history: history('factories', 'total_accounts'),
-    bundler_history: history('bundlers', 'total_ops'),
-    paymaster_history: history('paymasters', 'total_ops'),
+    ...(Object.fromEntries(histories) as Readonly<Record<string, Row[]>>),
   });
 }
 
@@ -87,8 +79,9 @@ export function quarantined(
   scope: TruthScope = {},
   atMs = 0,
 ): number {
-  const { batches, ...lists } = readScope(createWorld(seed, chain), scope, atMs);
-  return [batches.flatMap(({ blocks }) => blocks), ...Object.values(lists)]
+  const { batches, ranked, ...lists } = readScope(createWorld(seed, chain), scope, atMs);
+  const blocks = batches.flatMap((batch) => batch.blocks);
+  return [blocks, ...Object.values(lists), ...Object.values(ranked)]
     .flat()
     .filter(({ lacksHash }) => lacksHash).length;
 }
@@ -96,24 +89,12 @@ export function quarantined(
 /** The rows that follow from what is listed at one time. */
 function listedRows(world: World, scope: TruthScope, atMs: number) {
   const observations = createObservations();
-  const { batches, operations, bundles, ...ranked } = readScope(world, scope, atMs);
+  const { batches, operations, bundles, ranked } = readScope(world, scope, atMs);
   const tables = {
     ...blockRows(batches, observations),
     user_operations: operationRows(operations, observations),
     bundles: bundleRows(bundles, observations),
-    factories: rankedRows(ranked.factories, observations, ({ count, extra }) => ({
-      total_accounts: count,
-      extra,
-    })),
-    bundlers: rankedRows(ranked.bundlers, observations, (bundler) => ({
-      total_bundles: bundlesOf(bundler),
-      total_ops: bundler.count,
-      extra: null,
-    })),
-    paymasters: rankedRows(ranked.paymasters, observations, ({ count }) => ({
-      total_ops: count,
-      extra: null,
-    })),
+    ...ofRankings((name) => rankedRows(ranked[name], observations)),
     ...addressRows(world, observations, scope.withSecretKey ?? false),
     chains: [{ name: world.chain.name } as Row],
   };
@@ -130,11 +111,15 @@ function readScope(world: World, scope: TruthScope, atMs: number) {
       ? itemsBelow(seenOperations(world, atMs), null, scope.userOperations?.newest ?? Infinity)
       : [],
     bundles: reads(world, scope, 'bundles') ? bundlesSeen(world, atMs) : [],
-    factories: reads(world, scope, 'factories') ? factories.seen(world, atMs) : [],
-    bundlers: reads(world, scope, 'bundlers') ? bundlers.seen(world, atMs) : [],
-    paymasters: reads(world, scope, 'paymasters') ? paymasters.seen(world, atMs) : [],
+    ranked: ofRankings((name) =>
+      reads(world, scope, name) ? rankings[name].seen(world, atMs) : [],
+    ),
   };
 }
+
+/** What is made of each ranking, by its name. */
+const ofRankings = <Made>(make: (name: RankingName) => Made) =>
+  Object.fromEntries(rankingNames.map((name) => [name, make(name)])) as Record<RankingName, Made>;
 
 const reads = ({ chain }: World, { operations }: TruthScope, operation: OperationName) =>
   chain.family !== 'plain' && (operations?.includes(operation) ?? true);
@@ -188,22 +173,19 @@ function bundleRows(seen: readonly Bundle[], observations: Observations): Row[] 
 }
 
 /** Rows of a ranked list, ranked among those that are listed with a hash; notes their addresses. */
-function rankedRows<Item extends Ranked>(
-  seen: readonly Item[],
-  observations: Observations,
-  facts: (item: Item) => Row,
-): Row[] {
+function rankedRows(seen: readonly Ranked[], observations: Observations): Row[] {
   const kept = seen.filter((item) => !item.lacksHash);
   for (const item of kept) observations.see(item.addressHash, item.shown);
   let listed = 0;
   return kept.map((item) => {
-    const { addressHash, missingSinceMs } = item;
+    const { addressHash, missingSinceMs, counts, extra } = item;
     if (missingSinceMs === null) listed += 1;
     return {
       address_hash: addressHash,
       rank: missingSinceMs === null ? listed : null,
       missing_since: isoOf(missingSinceMs === null ? null : startInstantMs + missingSinceMs),
-      ...facts(item),
+      ...counts,
+      extra,
     };
   });
 }

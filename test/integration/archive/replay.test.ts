@@ -14,8 +14,7 @@ const chain: SimulatedChain = {
   userOperations: 300,
   batches: { first: 1, count: 4, blocks: 60 },
   factories: 60,
-  bundlers: 30,
-  paymasters: 30,
+  otherRankings: 30,
 };
 
 /** Which page wrote a row last, and which transaction first. */

@@ -17,8 +17,7 @@ const chains: SimulatedChain[] = [10, 42220].map((id) => ({
   userOperations: 300,
   batches: { first: 1, count: 3, blocks: 60 },
   factories: 30,
-  bundlers: 20,
-  paymasters: 20,
+  otherRankings: 20,
 }));
 
 const database = sharedCopy(7, chains, { operations: operationNames });

@@ -23,8 +23,7 @@ test.each<[Family, Generation]>([
         batches: { first: 1, count: 27, blocks: 24 },
         gaps: [4],
         factories: 70,
-        bundlers: 50,
-        paymasters: 45,
+        otherRankings: 50,
       },
       { secretKey },
     );

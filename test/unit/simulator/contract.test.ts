@@ -2,12 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checksumAddress } from '../../../simulator/addresses.ts';
 import { startSimulator, type SimulatedChain, type Simulator } from '../../../simulator/index.ts';
 import { Limiter, type Limits } from '../../../simulator/limit.ts';
+import { rankingNames } from '../../../simulator/rankings.ts';
 
 const paths = {
   operations: 'proxy/account-abstraction/operations',
   factories: 'proxy/account-abstraction/factories',
-  bundlers: 'proxy/account-abstraction/bundlers',
-  paymasters: 'proxy/account-abstraction/paymasters',
   batch: (number: number | string) => `blocks/optimism-batch/${number}`,
 };
 
@@ -152,8 +151,8 @@ test('refuses a batch that is not a number', async () => {
   expect(await ask(10, paths.batch('last'))).toMatchObject({ status: 422 });
 });
 
-const ranked = [paths.operations, paths.factories, paths.bundlers, paths.paymasters];
-test.each(ranked)('refuses a broken token of %s', async (path) => {
+const ranked = rankingNames.map((name) => `proxy/account-abstraction/${name}`);
+test.each([paths.operations, ...ranked])('refuses a broken token of %s', async (path) => {
   const answer = await ask(10, path, { page_token: '12,34' });
   expect(answer).toMatchObject({ status: 400, body: { code: 3 } });
 });
