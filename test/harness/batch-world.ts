@@ -34,7 +34,7 @@ export async function batchWorld(
   bounds: ScopeBounds = {},
   beside: readonly OperationName[] = [],
 ) {
-  const list = await keepLists({}, pageSize);
+  const list = await keepLists();
   for (const number of range(1, count)) list.batches.set(number, fullBatch(number));
   const database = await freshDatabase();
   const operations = ['optimism-batch-blocks', ...beside];

@@ -2,10 +2,26 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { startSimulator, type Simulator, type SimulatorOptions } from '../../simulator/index.ts';
+import {
+  startSimulator,
+  type SimulatedChain,
+  type Simulator,
+  type SimulatorOptions,
+} from '../../simulator/index.ts';
 
 /** The key that simulated explorers accept unless they are given another. */
 export const testKey = 'simulated-key';
+
+/** A chain with nothing on it and nothing odd about it, which others are made from. */
+export const plainChain = {
+  id: 10,
+  name: 'optimism',
+  family: 'optimism',
+  generation: 'v12',
+  userOperations: 0,
+  batches: { first: 1, count: 0, blocks: 60 },
+  factories: 0,
+} as const satisfies SimulatedChain;
 
 /** What a service says to one request. */
 interface Answer {

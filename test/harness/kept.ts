@@ -1,5 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { answered } from './explorer.ts';
+import type { FaultRequest, Item, Page, PageFault, StatedItem } from '../../simulator/index.ts';
+import { type OperationName, operations } from '../../src/lists/registry.ts';
+import { plainChain, simulated } from './explorer.ts';
+
+export type { Page } from '../../simulator/index.ts';
 
 /** A user operation that a test lists, moves and takes away by hand. */
 export interface KeptOperation {
@@ -33,61 +36,22 @@ export interface KeptBatch {
   readonly blocks?: readonly [number, number];
 }
 
-/** All that an explorer lists, in any order; it serves the highest first. */
+/** All that an explorer lists, in any order. */
 export interface KeptLists {
   operations: readonly KeptOperation[];
   /** The blocks of each batch. */
   batches: ReadonlyMap<number, readonly KeptBlock[]>;
   /** The list of batches. */
   listed: readonly KeptBatch[];
-  /** Accounts by factory; each other ranking counts the same. */
-  factories: ReadonlyMap<number, number>;
+  /** Counts by address; each ranking has the same. */
+  counts: ReadonlyMap<number, number>;
 }
-
-/** Each list: its operation, the end of its path, the field that orders it, and what its cursor is called. */
-export const listFacts = {
-  operations: ['user-operations', 'operations', 'block_number', 'page_token'],
-  batch: ['optimism-batch-blocks', null, 'height', 'block_number'],
-  ranking: ['factories', 'factories', 'total_accounts', 'page_token'],
-  listed: ['optimism-batches', 'batches', 'number', 'id'],
-  bundles: ['bundles', 'bundles', 'block_number', 'page_token'],
-  bundlers: ['bundlers', 'bundlers', 'total_ops', 'page_token'],
-  paymasters: ['paymasters', 'paymasters', 'total_ops', 'page_token'],
-} as const;
-export type ListName = keyof typeof listFacts;
-export const listNames = Object.keys(listFacts) as ListName[];
-
-/** A request for a page. */
-export interface Requested {
-  readonly list: ListName;
-  /** Null for the other lists. */
-  readonly batch: number | null;
-  /** As the query has it; null for a list's first page. */
-  readonly cursor: string | null;
-}
-
-export type Item = Record<string, unknown>;
-
-/** The position of an item in a list in descending order. */
-type Place = readonly (number | string)[];
-
-/** A page as it is served; without `next_page_params` the key is left out of the body. */
-export interface Page {
-  readonly items: readonly Item[];
-  readonly next_page_params?: Item | null;
-}
-
-/** What is served in place of a page; null: the page. */
-export type PageLie = (page: Page, request: Requested) => Page | { readonly status: number } | null;
-
-/** The end of a list. */
-export const noItems: Page = { items: [], next_page_params: null };
 
 const hex = (digits: number, value: number | bigint) =>
   `0x${value.toString(16).padStart(digits, '0')}`;
 export const hashOf = (id: number) => hex(64, id);
 export const addressOf = (id: number) => hex(40, id);
-export const blockHash = (height: number, edition = 0) =>
+const blockHash = (height: number, edition = 0) =>
   hex(64, BigInt(height) * 1000n + BigInt(edition));
 
 /** When block 0 was, and how long a block takes: what a block number says of an item's time. */
@@ -109,11 +73,9 @@ const operationItem = ({ block, id, fee = '1', sender: name, time }: KeptOperati
   timestamp: time ?? timeOf(block),
 });
 
-const transactionOf = (id: number) => hashOf(1_000_000 + Math.floor(id / 2));
-
 /** One for each operation; two of them in some transactions. */
 const bundleItem = ({ block, id, fee = '1', time }: KeptOperation): Item => ({
-  transaction_hash: transactionOf(id),
+  transaction_hash: hashOf(1_000_000 + Math.floor(id / 2)),
   bundle_index: id % 2,
   block_number: String(block),
   bundler: sender,
@@ -121,21 +83,13 @@ const bundleItem = ({ block, id, fee = '1', time }: KeptOperation): Item => ({
   total_ops: Number(fee),
 });
 
-/** What a newest-first list has of each operation, and the key that names it in a token. */
+/** The lists of operations, newest first: what each has of one, and its field for what the operation says of `fee`. */
 export const newestLists = {
-  operations: { itemOf: operationItem, keyOf: (id: number): Place => [hashOf(id)] },
-  bundles: { itemOf: bundleItem, keyOf: (id: number): Place => [transactionOf(id), id % 2] },
+  'user-operations': { itemOf: operationItem, fee: 'fee' },
+  bundles: { itemOf: bundleItem, fee: 'total_ops' },
 } as const;
 
-/** What a ranked list has of an address with a count. */
-const rankedLists = {
-  ranking: (count: number) => ({ total_accounts: count }),
-  bundlers: (count: number) => ({ total_bundles: count, total_ops: count }),
-  paymasters: (count: number) => ({ total_ops: count }),
-} as const;
-
-const isNewest = (list: ListName): list is keyof typeof newestLists => list in newestLists;
-export const isRanked = (list: ListName): list is keyof typeof rankedLists => list in rankedLists;
+export const isNewest = (list: string): list is keyof typeof newestLists => list in newestLists;
 
 export const blockItem = ({
   height,
@@ -168,105 +122,57 @@ export const range = (from: number, to: number): number[] =>
 export const oneEach = (from: number, to: number): KeptOperation[] =>
   range(from, to).map((block) => ({ block, id: block }));
 
-/** An item, and its place in a list that falls. */
-export interface Placed {
-  readonly place: Place;
-  readonly item: Item;
-}
-
-/** Below 0 where the first comes before the second: higher first, by each part in turn. */
-function byPlace(one: Place, other: Place): number {
-  const at = one.findIndex((part, index) => part !== other[index]);
-  return at === -1 ? 0 : (one[at] ?? 0) > (other[at] ?? 0) ? -1 : 1;
-}
-
-const inOrder = (list: readonly Placed[]) => list.toSorted((a, b) => byPlace(a.place, b.place));
-
-/** A page of a list with tokens: from the place that one names on, whether its item is listed or not. */
-export function tokenPage(list: readonly Placed[], token: string | null, size: number): Page {
-  const from = token?.split(',').map((part) => (part.startsWith('0x') ? part : Number(part)));
-  const rest = inOrder(list).filter(({ place }) => from === undefined || byPlace(place, from) >= 0);
-  const next = rest[size];
-  return {
-    items: rest.slice(0, size).map(({ item }) => item),
-    next_page_params:
-      next === undefined ? null : { page_token: next.place.join(','), page_size: size },
-  };
-}
-
-/** A page of a list without tokens: below a number, which is that of the last item that was served. */
-export function numberPage(
-  list: readonly Placed[],
-  {
-    field,
-    below,
-    size,
-  }: { readonly field: string; readonly below: string | null; readonly size: number },
-): Page {
-  const rest = inOrder(list).filter(
-    ({ place }) => below === null || Number(place[0]) < Number(below),
-  );
-  const served = rest.slice(0, size);
-  return {
-    items: served.map(({ item }) => item),
-    next_page_params:
-      rest.length > size ? { [field]: served.at(-1)?.place[0], items_count: served.length } : null,
-  };
-}
-
-/** What an honest service answers. */
-export function honestPage(
-  { operations, batches, listed, factories }: Readonly<KeptLists>,
-  { list, batch, cursor }: Requested,
-  size: number,
-): Page {
+/** What an explorer states of a list, in any order. */
+export function itemsOf(
+  { operations: kept, batches, listed, counts }: Readonly<KeptLists>,
+  list: OperationName,
+  batch: number | null = null,
+): StatedItem[] {
+  const { kind, ranking, order } = operations[list];
   if (isNewest(list)) {
-    const { itemOf, keyOf } = newestLists[list];
-    const placed = operations.map((operation) => ({
-      place: [operation.block, ...keyOf(operation.id)],
-      item: itemOf(operation),
-    }));
-    return tokenPage(placed, cursor, size);
+    return kept.map((operation) => {
+      const printed = newestLists[list].itemOf(operation);
+      const key = order?.key.map(({ names: [name = ''] }) => printed[name]).join() ?? '';
+      return { value: operation.block, key, printed };
+    });
   }
-  if (isRanked(list)) {
-    const placed = [...factories].map(([id, count]) => ({
-      place: [count, addressOf(id)],
-      item: { address: addressOf(id), ...rankedLists[list](count) },
-    }));
-    return tokenPage(placed, cursor, size);
+  if (ranking !== null) {
+    return [...counts].map(([id, count]) => {
+      const address = addressOf(id);
+      return { value: count, key: address, printed: { address, [ranking.total]: count } };
+    });
   }
-  if (list === 'listed') {
-    const placed = listed.map((one) => ({ place: [one.number], item: batchItem(one) }));
-    return numberPage(placed, { field: 'id', below: cursor, size });
+  if (kind === 'newest-first') {
+    return listed.map((one) => ({ value: one.number, key: '', printed: batchItem(one) }));
   }
-  const blocks = batches.get(batch ?? 0) ?? [];
-  const placed = blocks.map((block) => ({ place: [block.height], item: blockItem(block) }));
-  return numberPage(placed, { field: 'block_number', below: cursor, size });
+  return (batches.get(batch ?? 0) ?? []).map((block) => {
+    return { value: block.height, key: '', printed: blockItem(block) };
+  });
 }
 
-function requestedBy({ pathname, searchParams }: URL): Requested {
-  const end = pathname.split('/').at(-1) ?? '';
-  const list = listNames.find((name) => listFacts[name][1] === end) ?? 'batch';
-  const batch = list === 'batch' ? Number(end) : null;
-  return { list, batch, cursor: searchParams.get(listFacts[list][3]) };
+/** A request for a page. */
+export type Requested = Pick<FaultRequest, 'operation' | 'batch' | 'cursor' | 'cursorName'>;
+
+/** A request that is about to be answered. */
+export interface Answering extends Requested {
+  /** The true page of the same list at another cursor. */
+  readonly pageAt: (cursor: string | null) => Page;
 }
+
+/** What is served in place of a true page; null: the page. */
+export type PageLie = (page: Page, request: Answering) => Page | { readonly status: number } | null;
+
+/** The end of a list. */
+export const noItems: Page = { items: [], next_page_params: null };
 
 /** An explorer that serves the lists exactly as a test has them at the moment, or lies about them. */
 export type KeptExplorer = Awaited<ReturnType<typeof keepLists>>;
 
 export const honestly: PageLie = () => null;
 
-/** Items of a page where the program asks for no number. */
-const usualSize = 50;
-
-/**
- * Serves lists until the running test ends.
- *
- * @param pageSize items of a page, whatever is requested; as many as are requested if absent
- */
+/** Serves lists until the running test ends. */
 export async function keepLists(
   lists: { operations?: KeptOperation[]; listed?: KeptBatch[] } = {},
-  pageSize?: number,
 ) {
   const requested: Requested[] = [];
   let until = Infinity;
@@ -275,7 +181,7 @@ export async function keepLists(
     operations: new Array<KeptOperation>(),
     batches: new Map<number, readonly KeptBlock[]>(),
     listed: new Array<KeptBatch>(),
-    factories: new Map<number, number>(),
+    counts: new Map<number, number>(),
     ...lists,
     url: '',
     /** How long each answer waits, in ms. */
@@ -292,19 +198,38 @@ export async function keepLists(
     /** Requests since they were read last, in order. */
     takeRequests: () => requested.splice(0),
   };
-  kept.url = await answered(async (url) => {
-    const request = requestedBy(url);
-    const { searchParams: query } = url;
-    requested.push(request);
-    until -= 1;
-    kept.onRequest(request);
-    const size =
-      pageSize ?? Number(query.get('page_size') ?? query.get('items_count') ?? usualSize);
-    const page = honestPage(kept, request, size);
-    const served = (until === 0 ? once : kept.lie)(page, request) ?? page;
-    await delay(kept.latencyMs);
-    if (!('status' in served)) return { body: served };
-    return { ...served, body: { code: 3, message: 'invalid format of page_token' } };
+  const stated = (list: string, batch: number | null) =>
+    itemsOf(kept, list as OperationName, batch);
+  const { url } = await simulated({
+    seed: 1,
+    chains: [{ ...plainChain, stated }],
+    get latencyMs() {
+      return kept.latencyMs;
+    },
+    faults(request) {
+      requested.push(request);
+      until -= 1;
+      kept.onRequest(request);
+      return asServed(until === 0 ? once : kept.lie, request);
+    },
   });
-  return kept;
+  return Object.assign(kept, { url });
 }
+
+/** A lie as the simulator plays it. */
+const asServed = (lie: PageLie, request: Requested): PageFault => ({
+  page(url, serve) {
+    const answer = serve(url);
+    if (answer.status !== 200) return answer;
+    const pageAt = (cursor: string | null) => {
+      const other = new URL(url);
+      other.searchParams.delete(request.cursorName);
+      if (cursor !== null) other.searchParams.set(request.cursorName, cursor);
+      return serve(other).body as Page;
+    };
+    const served = lie(answer.body as Page, { ...request, pageAt });
+    if (served === null) return answer;
+    if (!('status' in served)) return { ...answer, body: served };
+    return { ...answer, ...served, body: { code: 3, message: 'invalid format of page_token' } };
+  },
+});

@@ -25,24 +25,15 @@ import {
   sharedDatabase,
   type UsedDatabase,
 } from './database.ts';
-import { type ServedPage, simulated, testKey } from './explorer.ts';
+import { plainChain, type ServedPage, simulated, testKey } from './explorer.ts';
 import { keepLists } from './kept.ts';
 import { inWords } from './ledger.ts';
 import { hangMs } from './process.ts';
 import { coreLists, differences } from './tables.ts';
 
-/** A chain with nothing on it and nothing odd about it, which others are made from. */
-export const plainChain = {
-  id: 10,
-  name: 'optimism',
-  family: 'optimism',
-  generation: 'v12',
-  userOperations: 0,
-  batches: { first: 1, count: 0, blocks: 60 },
-  factories: 0,
-} as const satisfies SimulatedChain;
+export { plainChain } from './explorer.ts';
 
-/** The same with a few pages of each usual list. */
+/** A chain with a few pages of each usual list. */
 export const shortChain = {
   ...plainChain,
   userOperations: 120,

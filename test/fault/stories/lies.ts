@@ -1,12 +1,11 @@
+import type { Item, Page } from '../../../simulator/index.ts';
+import { type OperationName, operationNames, operations } from '../../../src/lists/registry.ts';
 import {
+  type Answering,
   batchItem,
   hashOf,
-  isRanked,
-  listFacts,
-  type Item,
-  type ListName,
+  isNewest,
   noItems,
-  type Page,
   type Requested,
 } from '../../harness/kept.ts';
 import { type Chance, scrambled, type Truth } from './world.ts';
@@ -16,24 +15,26 @@ export const pageSize = 10;
 
 /** What a lie can be made of. */
 export interface Scene {
-  readonly request: Requested;
+  readonly request: Answering;
   /** What an honest service would answer. */
   readonly honest: Page;
-  /** What it would answer to any other request now. */
-  readonly honestly: (request: Requested) => Page;
-  /** Pages of the same list that were requested before this one, the latest first. */
-  readonly before: readonly Requested[];
+  /** Cursors of the same list that were requested before this one, the latest first. */
+  readonly before: readonly Requested['cursor'][];
   readonly chance: Chance;
+}
+
+interface ListScene extends Scene {
+  readonly list: OperationName;
 }
 
 /** A false page; `owed` is what the next request for another page is answered with. */
 interface Spoilt {
   readonly page: Page;
-  readonly owed?: { readonly request: Requested; readonly page: Page };
+  readonly owed?: { readonly cursor: string; readonly page: Page };
 }
 
 /** What is said falsely: other items on a page whose cursor is true, another page, or also something later. */
-type Falsify = (scene: Scene) => readonly Item[] | Page | Spoilt | null;
+type Falsify = (scene: ListScene) => readonly Item[] | Page | Spoilt | null;
 
 interface Manner {
   /** Whether a reader could find it: by the answers, what is stored, or asking once more. */
@@ -47,37 +48,41 @@ export interface ListLie extends Required<Manner> {
   /** `list/lie`. */
   readonly name: string;
   readonly lie: string;
-  readonly list: ListName;
+  readonly list: OperationName;
   /** Null where this page gives no room for it. */
   readonly spoil: (scene: Scene) => Spoilt | null;
 }
 
-/** The request that a page's cursor leads to; null at the list's end. */
-function nextOf(request: Requested, { next_page_params: next }: Page): Requested | null {
-  if (next === null || next === undefined) return null;
-  const [, , , cursor] = listFacts[request.list];
-  return { ...request, cursor: String(next[cursor]) };
+/** The cursor of the page that follows; null at the list's end. */
+function nextOf({ request, honest: { next_page_params: next } }: Scene): string | null {
+  return next === null || next === undefined ? null : String(next[request.cursorName]);
 }
 
-const newestFirst: readonly ListName[] = ['operations', 'bundles'];
-const positions: readonly ListName[] = [...newestFirst, 'ranking', 'bundlers', 'paymasters'];
-const all: readonly ListName[] = [...positions, 'batch'];
+const isRanked = (list: OperationName) => operations[list].ranking !== null;
+
+const newestFirst = operationNames.filter(isNewest);
+const positions = operationNames.filter((list) => isNewest(list) || isRanked(list));
+const numbered = operationNames.filter((list) => operations[list].kind === 'numbered');
+const all = [...positions, ...numbered];
 const unfindable: Manner = { findable: false };
 
 /** Lies by their names, each on these lists. */
 const liesOf = (
-  lists: readonly ListName[],
+  lists: readonly OperationName[],
   lies: Readonly<Record<string, Falsify>>,
   manner: Manner = {},
 ): readonly ListLie[] =>
   Object.entries(lies).flatMap(([lie, falsify]) => {
-    const spoil = (scene: Scene): Spoilt | null => {
+    const spoil = (scene: ListScene): Spoilt | null => {
       const said = falsify(scene);
       if (said === null || 'page' in said) return said;
       return { page: 'items' in said ? said : { ...scene.honest, items: said } };
     };
-    const own = { lie, findable: true, isRepeated: false, ...manner, spoil };
-    return lists.map((list) => ({ ...own, list, name: `${list}/${lie}` }));
+    const own = { lie, findable: true, isRepeated: false, ...manner };
+    return lists.map((list) => {
+      const spoilList = (scene: Scene) => spoil({ ...scene, list });
+      return { ...own, list, name: `${list}/${lie}`, spoil: spoilList };
+    });
   });
 
 /** Other fields in some items, by their places. */
@@ -114,41 +119,44 @@ const ends = liesOf(all, {
 });
 
 /** The field that orders a list. */
-const orderField = (list: ListName) => listFacts[list][2];
+function orderField(list: OperationName): string {
+  const { ranking, order } = operations[list];
+  return ranking?.total ?? order?.fields.height[0] ?? '';
+}
 
-const numberOf = (item: Item | undefined, { list }: Requested) => Number(item?.[orderField(list)]);
+const numberOf = (item: Item | undefined, list: OperationName) => Number(item?.[orderField(list)]);
 
 /** Lower than anything is, and higher than anything will be. */
-const tooLow = ({ list }: Requested) => (isRanked(list) ? 0 : 5);
+const tooLow = ({ list }: ListScene) => (isRanked(list) ? 0 : 5);
 const tooHigh = 999_999_999_999;
 
 /** Says another number of some items, where there are as many; -1 is the last one. */
 const misnumber =
-  (places: readonly number[], numberFor: (scene: Scene) => number | null): Falsify =>
+  (places: readonly number[], numberFor: (scene: ListScene) => number | null): Falsify =>
   (scene) => {
-    const { request, honest } = scene;
+    const { list, honest } = scene;
     const { items } = honest;
     const number = numberFor(scene);
     if (number === null || items.length < 4) return null;
-    const value = newestFirst.includes(request.list) ? String(number) : number;
+    const value = isNewest(list) ? String(number) : number;
     const from0 = places.map((place) => (place < 0 ? items.length + place : place));
-    return changed(items, from0, { [orderField(request.list)]: value });
+    return changed(items, from0, { [orderField(list)]: value });
   };
 
 /** Says of the last items of a page that goes on that they are below all others. */
 const lowEdge = (...places: readonly number[]) =>
-  misnumber(places, ({ honest, request }) => (hasNext(honest) ? tooLow(request) : null));
+  misnumber(places, (scene) => (hasNext(scene.honest) ? tooLow(scene) : null));
 
 /** A little below the first item of the page that follows, which a page's last item is above. */
-function slightlyLow({ request, honest, honestly, chance }: Scene): number | null {
-  const next = nextOf(request, honest);
-  const below = next === null ? undefined : honestly(next).items[0];
-  const number = numberOf(below, request) - chance.whole(1, 3);
+function slightlyLow(scene: ListScene): number | null {
+  const next = nextOf(scene);
+  const below = next === null ? undefined : scene.request.pageAt(next).items[0];
+  const number = numberOf(below, scene.list) - scene.chance.whole(1, 3);
   return below === undefined || number < 0 ? null : number;
 }
 
 /** The highest count of a ranking is like any other: that it is wrong shows on later pages only. */
-const mayBeHigh = ({ request: { list, cursor } }: Scene) => !isRanked(list) || cursor !== null;
+const mayBeHigh = ({ list, request: { cursor } }: ListScene) => !isRanked(list) || cursor !== null;
 
 const edges = [
   ...liesOf(all, {
@@ -160,43 +168,45 @@ const edges = [
     'edge-two-low': lowEdge(-2, -1),
     'edge-two-high': misnumber([0, 1], () => tooHigh),
   }),
-  ...liesOf([...newestFirst, 'batch'], {
-    'number-missing': (scene) => changedOne(scene, { [orderField(scene.request.list)]: null }),
+  ...liesOf([...newestFirst, ...numbered], {
+    'number-missing': (scene) => changedOne(scene, { [orderField(scene.list)]: null }),
   }),
 ];
 
 const order = liesOf(all, {
-  'swapped-items': ({ request, honest: { items }, chance }) => {
+  'swapped-items': ({ list, honest: { items }, chance }) => {
     if (items.length < 2) return null;
     const place = chance.whole(0, items.length - 2);
     const [one, next] = [items[place], items[place + 1]];
     if (one === undefined || next === undefined) return null;
     // Among equals there is nothing to see, and nothing wrong.
-    if (numberOf(one, request) === numberOf(next, request)) return null;
+    if (numberOf(one, list) === numberOf(next, list)) return null;
     return items.with(place, next).with(place + 1, one);
   },
-  'swapped-pages': ({ request, honest, honestly }) => {
-    const next = nextOf(request, honest);
+  'swapped-pages': (scene) => {
+    const { request, honest } = scene;
+    const next = nextOf(scene);
     if (next === null) return null;
-    const below = honestly(next);
-    const owed = { request: next, page: { ...below, items: honest.items } };
+    const below = request.pageAt(next);
+    const owed = { cursor: next, page: { ...below, items: honest.items } };
     return { page: { ...honest, items: below.items }, owed };
   },
-  'old-page': ({ honestly, before: [old] }) => (old === undefined ? null : honestly(old).items),
-  'old-page-and-cursor': ({ honestly, before, chance }) =>
-    before.length === 0 ? null : honestly(chance.pick(before)),
+  'old-page': ({ request, before: [old] }) =>
+    old === undefined ? null : request.pageAt(old).items,
+  'old-page-and-cursor': ({ request, before, chance }) =>
+    before.length === 0 ? null : request.pageAt(chance.pick(before)),
 });
 
 const dropOne: Falsify = ({ honest: { items }, chance }) =>
   items.length < 3 ? null : items.toSpliced(chance.whole(1, items.length - 2), 1);
 
-function skipPage({ request, honest, honestly }: Scene): Page | null {
-  const next = nextOf(request, honest);
-  return next === null ? null : honestly(next);
+function skipPage(scene: Scene): Page | null {
+  const next = nextOf(scene);
+  return next === null ? null : scene.request.pageAt(next);
 }
 
 const losses = [
-  ...liesOf(['batch'], {
+  ...liesOf(numbered, {
     'parent-missing': (scene) => changedOne(scene, { parent_hash: null }),
     'parent-wrong': (scene) => changedOne(scene, { parent_hash: `0x${'e'.repeat(64)}` }),
     'dropped-block': dropOne,
@@ -239,9 +249,9 @@ const foreignIds = 2 ** 40;
 /** Another chain's items at the same blocks. */
 const foreign =
   (isHead: boolean): Falsify =>
-  ({ request: { list, cursor }, honest: { items } }) => {
+  ({ list, request: { cursor }, honest: { items } }) => {
     if (items.length === 0 || (cursor === null) !== isHead) return null;
-    const field = list === 'operations' ? 'hash' : 'transaction_hash';
+    const field = operations[list].order?.key[0]?.names[0] ?? '';
     return items.map((item, place) => {
       const id = foreignIds + scrambled(Number(item['block_number']) * 100 + place);
       return { ...item, [field]: hashOf(id) };
@@ -262,24 +272,24 @@ const standing = [
     { 'field-missing-repeated': ({ honest: { items } }) => ({ items }) },
     { isRepeated: true },
   ),
-  ...liesOf(['operations'], { [cutWhileAgain]: () => null }),
+  ...liesOf(['user-operations'], { [cutWhileAgain]: () => null }),
 ];
 
 /**
- * A list of operations that ends for a while at 40 % of what is wanted of it. Null if no more than a page
- * is below: a reader believes such an end when it is repeated.
+ * Hashes of a list of operations that ends for a while at 40 % of what is wanted of it. Null if no more than
+ * a page is below: a reader believes such an end when it is repeated.
  */
-export function cutOff(truth: Truth, lowestWanted: number): Truth | null {
+export function cutOff(truth: Truth, lowestWanted: number): ReadonlySet<unknown> | null {
   // In the order of the list: a cut within a block would leave a gap above the end.
   const newest = truth.operations
     .filter(({ block }) => block >= lowestWanted)
     .sort((a, b) => b.block - a.block || b.id - a.id);
   const kept = newest.slice(0, Math.ceil(newest.length * 0.4));
   if (newest.length - kept.length <= pageSize) return null;
-  return { ...truth, operations: kept };
+  return new Set(kept.map(({ id }) => hashOf(id)));
 }
 
-const listed = liesOf(['listed'], {
+const listed = liesOf(['optimism-batches'], {
   // Ordinary: the list of batches has a batch before the service has its blocks.
   'without-blocks': ({ request, honest: { items }, chance }) => {
     const newest = Number(items[0]?.['number'] ?? 0);
@@ -295,7 +305,7 @@ const listed = liesOf(['listed'], {
 const lies = [ends, edges, order, losses, times, standing, listed].flat();
 
 /**
- * The lies of a name: `batch/end-empty` is one, `end-empty` that of all lists, `batch` all that can
+ * The lies of a name: `bundles/end-empty` is one, `end-empty` that of all lists, `bundles` all that can
  * be found of one list, `none` none. Without a name all that can be found.
  */
 export function chosenLies(name: string | null): readonly ListLie[] {

@@ -1,11 +1,12 @@
-import { honestPage, type ListName, type Page, type Requested } from '../../harness/kept.ts';
-import { cutWhileAgain, type ListLie, pageSize } from './lies.ts';
-import { chanceOf, type Truth } from './world.ts';
+import type { Item, Page } from '../../../simulator/index.ts';
+import { type Answering, noItems, type Requested } from '../../harness/kept.ts';
+import { cutWhileAgain, type ListLie } from './lies.ts';
+import { chanceOf } from './world.ts';
 
 /** A lie that was played. */
 export interface PlayedLie {
   readonly lie: string;
-  readonly list: ListName;
+  readonly operation: string;
   readonly request: string;
   readonly round: number;
 }
@@ -23,71 +24,73 @@ interface Manner {
 /** How many pages of a list are remembered, to be repeated later. */
 const remembered = 6;
 
-const keyOf = ({ list, batch, cursor }: Requested) =>
-  `${list}${batch === null ? '' : ` ${batch}`} from ${cursor ?? 'its head'}`;
+const listOf = ({ operation, batch }: Requested) =>
+  `${operation}${batch === null ? '' : ` ${batch}`}`;
 
-const listOf = ({ list, batch }: Requested) => `${list} ${batch ?? ''}`;
+const keyOf = (request: Requested) => `${listOf(request)} from ${request.cursor ?? 'its head'}`;
 
-/** What a service says of one world, and knows of what it said. */
+/** The list of operations for a while; bundles are made of the same operations, and stay. */
+export const cutList = 'user-operations';
+
+/** The page of a list that ends with these hashes. */
+function cutPage({ items, next_page_params: next }: Page, hashes: ReadonlySet<unknown>): Page {
+  const isListed = ({ hash }: Item) => hashes.has(hash);
+  const [, following] = String(next?.['page_token']).split(',');
+  const listed = items.filter(isListed);
+  return hashes.has(following)
+    ? { items, next_page_params: next ?? null }
+    : { ...noItems, items: listed };
+}
+
+/** The lies of a service about the pages of one world, and what it knows of them. */
 export class Liar {
   readonly played: PlayedLie[] = [];
   round = 0;
   isHonest = false;
   requests = 0;
-  /** Called before each answer. */
-  onRequest: () => void = () => undefined;
   readonly #manner: Manner;
-  #truth: Truth;
-  /** What the list of operations is for a while; bundles are made of the same operations, and stay. */
-  #cut: Truth | null = null;
+  #cut: ReadonlySet<unknown> | null = null;
   /** What is said again in a round, by what was requested. */
   readonly #repeated = new Map<string, Page>();
   readonly #times = new Map<string, number>();
   readonly #justLied = new Set<string>();
   readonly #owed = new Map<string, Page>();
-  readonly #before = new Map<string, Requested[]>();
+  readonly #before = new Map<string, readonly Requested['cursor'][]>();
 
-  constructor(manner: Manner, truth: Truth) {
+  constructor(manner: Manner) {
     this.#manner = manner;
-    this.#truth = truth;
   }
 
-  /** Another round begins, with what is true from now on. */
-  begin(round: number, truth: Truth): void {
-    this.round = round;
-    this.#truth = truth;
-  }
-
-  /** Lists other operations while `work` lasts. */
-  async whileCut(cut: Truth, work: () => Promise<void>): Promise<void> {
-    this.#cut = cut;
-    this.#record(`operations/${cutWhileAgain}`, 'operations', 'operations below 60 %');
+  /** Lists only these operations while `work` lasts. */
+  async whileCut(hashes: ReadonlySet<unknown>, work: () => Promise<void>): Promise<void> {
+    this.#cut = hashes;
+    this.#record(`${cutList}/${cutWhileAgain}`, cutList, 'operations below 60 %');
     await work();
     this.#cut = null;
   }
 
-  answer(request: Requested): Page {
-    this.onRequest();
+  /** What is served in place of a true page. */
+  alter(page: Page, request: Answering): Page {
     const key = keyOf(request);
     this.requests += 1;
-    const honest = this.#honestly(request);
-    const page = this.isHonest ? null : this.#lie(request, key, honest);
+    const honest = this.#honestly(page, request);
+    const pageAt = (cursor: string | null) => this.#honestly(request.pageAt(cursor), request);
+    const said = this.isHonest ? null : this.#lie(honest, { ...request, pageAt }, key);
     this.#remember(request);
-    if (page === null) this.#justLied.delete(key);
+    if (said === null) this.#justLied.delete(key);
     else this.#justLied.add(key);
-    return page ?? honest;
+    return said ?? honest;
   }
 
-  #honestly(request: Requested): Page {
-    const cut = request.list === 'operations' ? this.#cut : null;
-    return honestPage(cut ?? this.#truth, request, pageSize);
+  #honestly(page: Page, { operation }: Requested): Page {
+    return this.#cut !== null && operation === cutList ? cutPage(page, this.#cut) : page;
   }
 
-  #record(lie: string, list: ListName, request: string): void {
-    this.played.push({ lie, list, request, round: this.round });
+  #record(lie: string, operation: string, request: string): void {
+    this.played.push({ lie, operation, request, round: this.round });
   }
 
-  #lie(request: Requested, key: string, honest: Page): Page | null {
+  #lie(honest: Page, request: Answering, key: string): Page | null {
     const times = (this.#times.get(key) ?? 0) + 1;
     this.#times.set(key, times);
     const { seed, lies, percent, insists } = this.#manner;
@@ -100,31 +103,32 @@ export class Liar {
     // One who insists says the same whenever requested.
     const chance = chanceOf(seed, insists ? key : `${key} ${times}`);
     if (!chance.percent(percent)) return null;
-    const honestly = (other: Requested) => this.#honestly(other);
-    const scene = { request, honest, honestly, before: this.#beforeOf(request), chance };
-    const possible = lies.filter(({ list }) => list === request.list);
+    const scene = { request, honest, before: this.#beforeOf(request), chance };
+    const possible = lies.filter(({ list }) => list === request.operation);
     while (possible.length > 0) {
       const chosen = chance.pick(possible);
       possible.splice(possible.indexOf(chosen), 1);
       const { page, owed: other } = chosen.spoil(scene) ?? {};
       if (page === undefined) continue;
       if (chosen.isRepeated) this.#repeated.set(`${this.round} ${key}`, page);
-      if (other !== undefined) this.#owed.set(keyOf(other.request), other.page);
-      this.#record(chosen.name, request.list, key);
+      if (other !== undefined) {
+        this.#owed.set(keyOf({ ...request, cursor: other.cursor }), other.page);
+      }
+      this.#record(chosen.name, request.operation, key);
       return page;
     }
     return null;
   }
 
-  #beforeOf(request: Requested): readonly Requested[] {
+  #beforeOf(request: Requested): readonly Requested['cursor'][] {
     if (request.cursor === null) return [];
-    const own = keyOf(request);
-    return (this.#before.get(listOf(request)) ?? []).filter((before) => keyOf(before) !== own);
+    const before = this.#before.get(listOf(request)) ?? [];
+    return before.filter((cursor) => cursor !== request.cursor);
   }
 
   /** The pages above this one; a list that begins again has none. */
   #remember(request: Requested): void {
     const before = request.cursor === null ? [] : (this.#before.get(listOf(request)) ?? []);
-    this.#before.set(listOf(request), [request, ...before].slice(0, remembered));
+    this.#before.set(listOf(request), [request.cursor, ...before].slice(0, remembered));
   }
 }

@@ -1,21 +1,14 @@
 import type { Pool } from 'pg';
 import { prepareDatabase } from '../../../src/app.ts';
 import { createPool } from '../../../src/db/pool.ts';
-import type { OperationName } from '../../../src/lists/registry.ts';
+import { type OperationName, operationNames } from '../../../src/lists/registry.ts';
 import type { VerifiedFeed } from '../../../src/status/verify.ts';
 import { opened } from '../../harness/database.ts';
-import {
-  keepLists,
-  type KeptExplorer,
-  type ListName,
-  listNames,
-  timeOf,
-  listFacts,
-} from '../../harness/kept.ts';
+import { isNewest, keepLists, type KeptExplorer, timeOf } from '../../harness/kept.ts';
 import { type Copier, deathsBy, openCopier, overlapMs, type Task } from './program.ts';
-import { cutOff, cutWhileAgain, type ListLie, pageSize } from './lies.ts';
-import { Liar, type PlayedLie } from './service.ts';
-import { differencesFrom, falseClaims, isNewest, lateAndMissed, type Moment } from './truth.ts';
+import { cutOff, cutWhileAgain, type ListLie } from './lies.ts';
+import { cutList, Liar, type PlayedLie } from './service.ts';
+import { differencesFrom, falseClaims, lateAndMissed, type Moment } from './truth.ts';
 import { blocksWithin, type Chance, chanceOf, World } from './world.ts';
 import { inWords } from '../../harness/ledger.ts';
 
@@ -45,12 +38,9 @@ interface Part {
   readonly insists: boolean;
 }
 
-const operationOf = (list: ListName): OperationName => listFacts[list][0];
-
 /** The list of batches is read for their blocks. */
-const withBlocks: Partial<Record<ListName, readonly OperationName[]>> = {
-  listed: ['optimism-batches', 'optimism-batch-blocks'],
-};
+const withBlocks = (list: OperationName): readonly OperationName[] =>
+  list === 'optimism-batches' ? [list, 'optimism-batch-blocks'] : [list];
 
 /** The clock that the program is given begins here, years ahead of any real one. */
 const beginningMs = Date.UTC(2040, 0, 1);
@@ -72,15 +62,15 @@ async function playStory(stage: Stage, seed: number, { lies, insists }: Part) {
   const world = new World(seed);
   // A lie that is the only one is played often, or many a story would go by without it.
   const percent = chance.pick(lies.length === 1 ? [15, 30, 50] : [3, 8, 15, 30]);
-  const liar = new Liar({ seed, lies, percent, insists }, world.truth());
-  service.lie = (_, request) => liar.answer(request);
+  const liar = new Liar({ seed, lies, percent, insists });
+  service.lie = (page, request) => liar.alter(page, request);
   const lists = listsOf(lies, chance);
-  const operations = [...new Set(lists.flatMap((list) => withBlocks[list] ?? operationOf(list)))];
+  const operations = [...new Set(lists.flatMap(withBlocks))];
   const lowestWanted = lowestOf(seed, world);
   const since = lowestWanted === 0 ? {} : { listSince: timeOf(lowestWanted) };
   const copier = await openCopier(stage, { url: service.url, operations, ...since });
-  liar.onRequest = () => copier.noteRequest();
-  const play = new Play(world, liar, copier, lowestWanted);
+  service.onRequest = () => copier.noteRequest();
+  const play = new Play(world, { service, liar, copier }, lowestWanted);
   try {
     const rounds = chance.whole(2, 4);
     const isCut = lies.some(({ lie }) => lie === cutWhileAgain);
@@ -105,9 +95,9 @@ async function playStory(stage: Stage, seed: number, { lies, insists }: Part) {
 }
 
 /** One list of those that there are lies of, mostly, so that a story is short; else all of them. */
-function listsOf(lies: readonly ListLie[], chance: Chance): readonly ListName[] {
-  const played = listNames.filter((list) => lies.some((lie) => lie.list === list));
-  const lists = played.length === 0 ? listNames : played;
+function listsOf(lies: readonly ListLie[], chance: Chance): readonly OperationName[] {
+  const played = operationNames.filter((list) => lies.some((lie) => lie.list === list));
+  const lists = played.length === 0 ? operationNames : played;
   return chance.percent(20) ? lists : [chance.pick(lists)];
 }
 
@@ -149,18 +139,26 @@ function finderAmong(polls: readonly Poll[]): Poll | undefined {
   return isRepeat && first.is_read ? first : polls[at + 1];
 }
 
+interface Cast {
+  readonly service: KeptExplorer;
+  readonly liar: Liar;
+  readonly copier: Copier;
+}
+
 class Play {
   readonly found: FalseComplete[] = [];
   #expected: readonly Expected[] = [];
   readonly #world: World;
+  readonly #service: KeptExplorer;
   readonly #liar: Liar;
   readonly #copier: Copier;
   readonly #moments: Moment[] = [];
   readonly #lowestWanted: number;
   #nowMs = beginningMs;
 
-  constructor(world: World, liar: Liar, copier: Copier, lowestWanted: number) {
+  constructor(world: World, { service, liar, copier }: Cast, lowestWanted: number) {
     this.#world = world;
+    this.#service = service;
     this.#liar = liar;
     this.#copier = copier;
     this.#lowestWanted = lowestWanted;
@@ -187,12 +185,11 @@ class Play {
 
   /** The list ends early, again and again, while all that is below its end is stored. */
   async readAgainWhileCut(round: number, chance: Chance): Promise<void> {
-    const operation = operationOf('operations');
     const truth = this.#world.truth();
-    const report = (await this.#copier.verify()).find((feed) => feed.operation === operation);
+    const report = (await this.#copier.verify()).find((feed) => feed.operation === cutList);
     if (report === undefined || report.open.length > 0) return;
     const wanted = this.#lowestWanted;
-    if ((await differencesFrom(this.#copier.pool, operation, truth, wanted)).length > 0) return;
+    if ((await differencesFrom(this.#copier.pool, cutList, truth, wanted)).length > 0) return;
     const cut = cutOff(truth, this.#lowestWanted);
     if (cut === null) return;
     await this.#liar.whileCut(cut, () =>
@@ -225,7 +222,8 @@ class Play {
   #begin(round: number, pauseMs: number): void {
     this.#nowMs += pauseMs;
     const truth = this.#world.truth();
-    this.#liar.begin(round, truth);
+    Object.assign(this.#service, truth);
+    this.#liar.round = round;
     this.#moments.push({ truth, drivenMs: this.#nowMs, realMs: Date.now() });
   }
 
@@ -236,7 +234,7 @@ class Play {
       const wrong = await falseClaims(this.#copier.pool, report, this.#moments, this.#lowestWanted);
       wrong.push(...(await this.#missed(report)));
       if (wrong.length === 0) continue;
-      const played = this.#liar.played.filter(({ list }) => operationOf(list) === report.operation);
+      const played = this.#liar.played.filter(({ operation }) => operation === report.operation);
       const covered = report.covered.map(({ from, to }) => ({ from, to }));
       this.found.push({ feed: report.feed, round, covered, wrong, played: [...played] });
     }
@@ -318,7 +316,7 @@ export async function playStories({
     databaseUrls.map(async (databaseUrl) => {
       const applicationName = 'explorer-etl adversarial';
       const pool = createPool({ url: databaseUrl, max: 2, applicationName });
-      const service = await keepLists({}, pageSize);
+      const service = await keepLists();
       try {
         await prepareDatabase(opened({ url: databaseUrl, pool }));
         for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {

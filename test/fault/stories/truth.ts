@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { tableName } from '../../../src/db/column-types.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import type { VerifiedFeed } from '../../../src/status/verify.ts';
-import { addressOf, blockHash, newestLists } from '../../harness/kept.ts';
+import { isNewest, itemsOf, newestLists } from '../../harness/kept.ts';
 import { chainId } from './program.ts';
 import type { Truth } from './world.ts';
 
@@ -18,26 +18,27 @@ export interface Moment {
 /** A list as a set of facts, spelled so that equal ones are equal text. */
 type Facts = ReadonlySet<string>;
 
-const newestFacts =
-  (list: keyof typeof newestLists) =>
-  (truth: Truth): Facts =>
-    new Set(
-      truth.operations.map(
-        ({ block, id, fee }) => `${block}|${newestLists[list].keyOf(id).join()}|${fee}`,
-      ),
-    );
-
-const blockFacts = ({ batches }: Truth): Facts =>
-  new Set(
-    [...batches].flatMap(([batch, blocks]) =>
-      blocks.map(
-        ({ height }) => `${batch}|${height}|${blockHash(height)}|${blockHash(height - 1)}`,
+/** What is true of a list; of the list of batches nothing is compared. */
+function factsIn(list: OperationName, truth: Truth): Facts {
+  const { kind } = operations[list];
+  if (isNewest(list)) {
+    const { fee } = newestLists[list];
+    const items = itemsOf(truth, list);
+    return new Set(items.map(({ value, key, printed }) => [value, key, printed[fee]].join('|')));
+  }
+  if (kind === 'ranked') {
+    return new Set(itemsOf(truth, list).map(({ value, key }) => `${value}|${key}`));
+  }
+  if (kind === 'newest-first') return new Set();
+  const batches = [...truth.batches.keys()];
+  return new Set(
+    batches.flatMap((batch) =>
+      itemsOf(truth, list, batch).map(({ value, printed }) =>
+        [batch, value, printed['hash'], printed['parent_hash']].join('|'),
       ),
     ),
   );
-
-const factoryFacts = ({ factories }: Truth): Facts =>
-  new Set([...factories].map(([id, accounts]) => `${accounts}|${addressOf(id)}`));
+}
 
 /** A fact as it is shown: hashes by their ends. */
 const abridged = (fact: string) =>
@@ -46,33 +47,13 @@ const abridged = (fact: string) =>
 /** The number that a fact begins with. */
 const placeOf = (fact: string) => Number(fact.split('|')[0]);
 
-/** The newest-first lists of blocks by their feeds, and the column of what the truth says of an item. */
-const newestFeeds = {
-  'user-operations': { list: 'operations', value: 'fee' },
-  bundles: { list: 'bundles', value: 'total_ops' },
-} as const;
-
-const trueFacts: Readonly<Record<string, (truth: Truth) => Facts>> = {
-  'user-operations': newestFacts('operations'),
-  bundles: newestFacts('bundles'),
-  'optimism-batch-blocks': blockFacts,
-  factories: factoryFacts,
-  bundlers: factoryFacts,
-  paymasters: factoryFacts,
-};
-
-const factsIn = (feed: string, truth: Truth): Facts => trueFacts[feed]?.(truth) ?? new Set();
-
-type NewestFeed = keyof typeof newestFeeds;
-export const isNewest = (feed: string): feed is NewestFeed => feed in newestFeeds;
-
 /** The statement for what is stored of a feed. */
 function storedOf(feed: OperationName): string {
   const { table, order, ranking } = operations[feed];
   if (isNewest(feed)) {
     const key = order?.key.map(({ column }) => column).join();
     return `
-      select concat_ws('|', block_number, concat_ws(',', ${key}), ${newestFeeds[feed].value}) as fact
+      select concat_ws('|', block_number, concat_ws(',', ${key}), ${newestLists[feed].fee}) as fact
       from ${tableName(table)}
       where chain_id = $1 and removed_at is null and block_number is not null`;
   }
@@ -213,17 +194,17 @@ export async function differencesFrom(
 /** Items of these that are listed between two blocks, and not stored. */
 export async function lateAndMissed(
   pool: Pool,
-  feed: NewestFeed,
+  feed: keyof typeof newestLists,
   { truth, late }: { readonly truth: Truth; readonly late: readonly number[] },
   { top, bottom }: { readonly top: number; readonly bottom: number },
 ): Promise<string[]> {
   const held = new Set(
     [...(await factsOf(pool, storedOf(feed)))].map((fact) => fact.split('|')[1]),
   );
-  const { keyOf } = newestLists[newestFeeds[feed].list];
   return late.flatMap((id) => {
-    const block = truth.operations.find((operation) => operation.id === id)?.block ?? Infinity;
-    const isWithin = block <= top && block >= bottom;
-    return isWithin && !held.has(keyOf(id).join()) ? [`late at ${block}, below ${top}`] : [];
+    const own = truth.operations.filter((operation) => operation.id === id);
+    const [item] = itemsOf({ ...truth, operations: own }, feed);
+    const isWithin = item !== undefined && item.value <= top && item.value >= bottom;
+    return isWithin && !held.has(item.key) ? [`late at ${item.value}, below ${top}`] : [];
   });
 }

@@ -22,7 +22,7 @@ export function chanceOf(seed: number, place: string) {
 /** What the service would list if it were honest. */
 export type Truth = Readonly<KeptLists>;
 
-/** The nth id of operations, or of factories: not in the order of n, so that the order within a block is one of its own. */
+/** The nth id of operations, or of ranked addresses: not in the order of n, so that the order within a block is one of its own. */
 export const scrambled = (n: number) => Math.imul(n, 2_654_435_761) >>> 0;
 
 /** Above every number that a lie puts too low. */
@@ -41,7 +41,7 @@ export class World {
   #newestBatch = 0;
   readonly #operations = new Map<number, KeptOperation>();
   readonly #batches = new Map<number, KeptBlock[]>();
-  readonly #factories = new Map<number, number>();
+  readonly #counts = new Map<number, number>();
 
   constructor(seed: number) {
     this.#seed = seed;
@@ -49,7 +49,7 @@ export class World {
     this.#addOperations(chance, chance.whole(60, 160));
     const batches = chance.whole(2, 5);
     for (let count = 0; count < batches; count += 1) this.#addBatch(chance);
-    for (let n = 1; n <= 60; n += 1) this.#factories.set(scrambled(n), chance.whole(1, 60));
+    for (let n = 1; n <= 60; n += 1) this.#counts.set(scrambled(n), chance.whole(1, 60));
   }
 
   /** As it is now; later moves leave it as it is. */
@@ -61,7 +61,7 @@ export class World {
         number,
         blocks: [blocks[0]?.height ?? 0, blocks.at(-1)?.height ?? 0],
       })),
-      factories: new Map(this.#factories),
+      counts: new Map(this.#counts),
     };
   }
 
@@ -76,10 +76,10 @@ export class World {
     if (chance.percent(50)) this.#growNewest(chance);
     if (chance.percent(50)) this.#addBatch(chance);
     if (chance.percent(50)) {
-      this.#factories.set(chance.pick([...this.#factories.keys()]), chance.whole(1, 60));
+      this.#counts.set(chance.pick([...this.#counts.keys()]), chance.whole(1, 60));
     }
-    if (chance.percent(30)) this.#factories.set(scrambled(1000 + this.#moves), chance.whole(1, 60));
-    if (chance.percent(20)) this.#factories.delete(chance.pick([...this.#factories.keys()]));
+    if (chance.percent(30)) this.#counts.set(scrambled(1000 + this.#moves), chance.whole(1, 60));
+    if (chance.percent(20)) this.#counts.delete(chance.pick([...this.#counts.keys()]));
   }
 
   /** The list of operations goes on: what left at its very head is known to be gone only then. */

@@ -1,12 +1,6 @@
-import { answering } from '../../harness/explorer.ts';
-import {
-  addressOf,
-  hashOf,
-  numberPage,
-  type Placed,
-  timeOf,
-  tokenPage,
-} from '../../harness/kept.ts';
+import { type ListForm, type StatedItem } from '../../../simulator/index.ts';
+import { plainChain, simulated } from '../../harness/explorer.ts';
+import { addressOf, hashOf, timeOf } from '../../harness/kept.ts';
 
 export interface Bundle {
   readonly block_number: number;
@@ -20,9 +14,11 @@ export interface Bundler {
 }
 
 export const blocksOfNumber = 25;
-const placedBundle = ({ block_number, transaction, bundle_index }: Bundle): Placed => ({
-  place: [block_number, hashOf(transaction), bundle_index],
-  item: {
+
+const bundleItem = ({ block_number, transaction, bundle_index }: Bundle): StatedItem => ({
+  value: block_number,
+  key: `${hashOf(transaction)},${bundle_index}`,
+  printed: {
     transaction_hash: hashOf(transaction),
     bundle_index,
     block_number,
@@ -32,26 +28,34 @@ const placedBundle = ({ block_number, transaction, bundle_index }: Bundle): Plac
   },
 });
 
-const placedBundler = ({ id, total_ops }: Bundler): Placed => ({
-  place: [total_ops, addressOf(id)],
-  item: { address: { hash: addressOf(id) }, total_ops, total_bundles: Math.ceil(total_ops / 2) },
-});
+const bundlerItem = ({ id, total_ops }: Bundler): StatedItem => {
+  const hash = addressOf(id);
+  const printed = { address: { hash }, total_ops, total_bundles: Math.ceil(total_ops / 2) };
+  return { value: total_ops, key: hash, printed };
+};
 
 /** The blocks of a number: each has as many, and none is above the newest number. */
-const placedBlocks = (number: number, newest: number): Placed[] =>
+const blockItems = (number: number, newest: number): StatedItem[] =>
   Array.from({ length: number > newest ? 0 : blocksOfNumber }, (_, index) => {
     const height = number * blocksOfNumber - index;
-    const item = {
+    const printed = {
       height,
       hash: hashOf(height),
       parent_hash: hashOf(height - 1),
       timestamp: timeOf(height),
       is_pending_update: false,
     };
-    return { place: [height], item };
+    return { value: height, key: '', printed };
   });
 
-/** Serves the toy lists of any chain, and the blocks of Optimism batches beside those of the toy numbers; a test changes what they hold. */
+const tokens = { cursor: 'page_token', keyForm: '0x[0-9a-f]+(?:,\\d+)?' } as const;
+const moreLists: Readonly<Record<string, ListForm>> = {
+  'toy-bundles': { path: 'toy/bundles', paging: tokens },
+  'toy-bundlers': { path: 'toy/bundlers', paging: tokens },
+  'toy-numbers': { path: 'toy/numbers/([0-9]+)', paging: { cursor: 'block_number' } },
+};
+
+/** Serves the toy lists, and the blocks of Optimism batches beside those of the toy numbers; a test changes what they hold. */
 export async function serveToys() {
   const lists = {
     bundles: [] as Bundle[],
@@ -59,22 +63,11 @@ export async function serveToys() {
     newestNumber: 0,
     newestBatch: 0,
   };
-  const service = await answering(({ pathname, searchParams: query }) => {
-    const size = Number(query.get('page_size') ?? query.get('items_count') ?? 50);
-    const token = query.get('page_token');
-    if (pathname.endsWith('/toy/bundles')) {
-      return { body: tokenPage(lists.bundles.map(placedBundle), token, size) };
-    }
-    if (pathname.endsWith('/toy/bundlers')) {
-      return { body: tokenPage(lists.bundlers.map(placedBundler), token, size) };
-    }
-    const [, path, number] =
-      /\/(toy\/numbers|blocks\/optimism-batch)\/(\d+)$/u.exec(pathname) ?? [];
-    if (number === undefined) return { status: 404, body: { message: 'Not found' } };
-    const newest = path === 'toy/numbers' ? lists.newestNumber : lists.newestBatch;
-    const below = query.get('block_number');
-    const blocks = placedBlocks(Number(number), newest);
-    return { body: numberPage(blocks, { field: 'block_number', below, size }) };
-  });
-  return { ...service, lists };
+  const stated = (list: string, batch: number | null): StatedItem[] => {
+    if (list === 'toy-bundles') return lists.bundles.map(bundleItem);
+    if (list === 'toy-bundlers') return lists.bundlers.map(bundlerItem);
+    return blockItems(batch ?? 0, list === 'toy-numbers' ? lists.newestNumber : lists.newestBatch);
+  };
+  const { url } = await simulated({ seed: 1, chains: [{ ...plainChain, stated }], moreLists });
+  return { url, lists };
 }

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { configJsonSchema } from '../../../src/config/schema.ts';
 import type * as registry from '../../../src/lists/registry.ts';
 import { planFeeds } from '../../../src/status/plan.ts';
@@ -43,7 +43,6 @@ const bundlesOf = (from: number, to: number): Bundle[] =>
 /** A service that has the toy lists, and a database with their tables. */
 async function world() {
   const service = await serveToys();
-  onTestFinished(() => service.close());
   service.lists.bundles = bundlesOf(1, 120);
   service.lists.bundlers = Array.from({ length: 60 }, (_, id) => ({
     id: id + 1,

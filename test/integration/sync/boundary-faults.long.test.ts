@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SyncRun } from '../../harness/sync.ts';
-import {
-  hashOf,
-  honestPage,
-  type KeptOperation,
-  noItems,
-  type PageLie,
-} from '../../harness/kept.ts';
+import { hashOf, type KeptOperation, noItems, type PageLie } from '../../harness/kept.ts';
 import { lyingList } from './lying-list.ts';
 
 const pageSize = 3;
@@ -25,6 +19,7 @@ const listOf = (pages: number): KeptOperation[] =>
 const isSynthetic = (token: string) => token.endsWith('f'.repeat(64));
 
 type Served = ReturnType<PageLie>;
+type Request = Parameters<PageLie>[1] & { readonly cursor: string };
 
 /** A list that several walks read side by side, since one waits for each answer. */
 async function world(pages: number, isListed: (block: number) => boolean = () => true) {
@@ -35,19 +30,18 @@ async function world(pages: number, isListed: (block: number) => boolean = () =>
   const sync = (run: Partial<SyncRun> = {}) =>
     copy.sync({ pageSize, parallel: 6, overlapMs: 0, ...run });
   /** Answers synthetic cursors in its own way, and counts them. */
-  const answerSynthetic = (answer: (token: string) => Served) => {
+  const answerSynthetic = (answer: (request: Request) => Served) => {
     const requested = { times: 0 };
-    list.lie = (_, { cursor }) => {
+    list.lie = (_, { cursor, ...request }) => {
       if (cursor === null || !isSynthetic(cursor)) return null;
       requested.times += 1;
-      return answer(cursor);
+      return answer({ ...request, cursor });
     };
     return requested;
   };
-  const pageFrom = (place: number): Served => {
+  const tokenAt = (place: number): string => {
     const { block, id } = operations[place] ?? { block: 0, id: 0 };
-    const request = { list: 'operations', batch: null, cursor: `${block},${hashOf(id)}` } as const;
-    return honestPage(list, request, pageSize);
+    return `${block},${hashOf(id)}`;
   };
   const placeOf = (token: string) =>
     operations.findIndex(({ block }) => block <= Number(token.split(',')[0]));
@@ -59,7 +53,7 @@ async function world(pages: number, isListed: (block: number) => boolean = () =>
       update etl.walks set verified = verified - ${gap};
       update etl.coverage set verified = verified - ${gap}`);
   };
-  return { ...copy, sync, answerSynthetic, pageFrom, placeOf, dig };
+  return { ...copy, sync, answerSynthetic, tokenAt, placeOf, dig };
 }
 
 type World = Awaited<ReturnType<typeof world>>;
@@ -88,36 +82,36 @@ test.each<[string, (nth: number) => boolean]>([
   expect(entered.length).toBeGreaterThan(1);
 });
 
-test.each<[string, number, (at: World, token: string) => Served, number]>([
+test.each<[string, number, (at: World, request: Request) => Served, number]>([
   // Two positions are tried at once, and then no other.
   ['refuses it', few, () => ({ status: 400 }), 2],
   ['fails at it', few, () => ({ status: 422 }), 3],
-  ['serves the head instead', few, ({ pageFrom }) => pageFrom(0), 2],
+  ['serves the head instead', few, ({ tokenAt }, { pageAt }) => pageAt(tokenAt(0)), 2],
   ['serves nothing', few, () => noItems, 10],
   [
     'serves an empty page',
     few,
-    (_, token) => ({
+    (_, { cursor }) => ({
       items: [],
-      next_page_params: { page_token: token.replace(/f$/u, 'e'), page_size: pageSize },
+      next_page_params: { page_token: cursor.replace(/f$/u, 'e'), page_size: pageSize },
     }),
     10,
   ],
   [
     'begins above it',
     many,
-    ({ pageFrom, placeOf }, token) => pageFrom(Math.max(0, placeOf(token) - 1)),
+    ({ tokenAt, placeOf }, { cursor, pageAt }) => pageAt(tokenAt(Math.max(0, placeOf(cursor) - 1))),
     2,
   ],
   [
     'begins far below it',
     many,
-    ({ pageFrom, placeOf }, token) => pageFrom(placeOf(token) + 20),
+    ({ tokenAt, placeOf }, { cursor, pageAt }) => pageAt(tokenAt(placeOf(cursor) + 20)),
     many,
   ],
 ])('a service that %s at a synthetic cursor is read whole', async (_, pages, answer, most) => {
   const scene = await world(pages);
-  const synthetic = scene.answerSynthetic((token) => answer(scene, token));
+  const synthetic = scene.answerSynthetic((request) => answer(scene, request));
 
   await scene.sync();
 

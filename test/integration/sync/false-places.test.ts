@@ -3,13 +3,14 @@ import { hashOf, honestly, oneEach, type Page } from '../../harness/kept.ts';
 import { forTheEnd, lyingList, pages, pageSize, reversed } from './lying-list.ts';
 
 /** Reports another block number for some places of a page; -1 is the last. */
-const renumber = (places: readonly number[], block: number | null) => (page: Page) => {
-  for (const place of places) {
-    const item = page.items.at(place);
-    if (item !== undefined) item['block_number'] = block === null ? null : String(block);
-  }
-  return page;
-};
+const renumber = (places: readonly number[], block: number | null) => (page: Page) => ({
+  ...page,
+  items: page.items.map((item, index, { length }) =>
+    places.includes(index) || places.includes(index - length)
+      ? { ...item, block_number: block === null ? null : String(block) }
+      : item,
+  ),
+});
 
 const added = 6;
 const newest = (pages + added) * pageSize;
