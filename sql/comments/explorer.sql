@@ -139,25 +139,8 @@ comment on column explorer.blocks.updated_at is 'When the row last changed, by t
 comment on column explorer.blocks.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 
 comment on table explorer.bundlers is 'Addresses that sent bundles of user operations, with their counts. Source: /proxy/account-abstraction/bundlers.';
-comment on column explorer.bundlers.chain_id is 'Number of the chain: the chain_id in the API''s path.';
-comment on column explorer.bundlers.address_hash is 'The bundler, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes.';
 comment on column explorer.bundlers.total_bundles is 'Bundles that it sent, as last read; may fall; API field total_bundles. Null: not reported.';
 comment on column explorer.bundlers.total_ops is 'User operations in these bundles, as last read; may fall; API field total_ops. Null: not reported.';
-comment on column explorer.bundlers.rank is 'Place in the newest complete ranking, from 1; from the order served, no field. Null: not in that ranking, or none is complete.';
-comment on column explorer.bundlers.missing_since is 'When a complete ranking first lacked the item, by the database''s clock. Null: it is in the newest one, or none is complete since it was seen.';
-comment on column explorer.bundlers.extra is 'Fields of the item that no column holds, as served, and values of another type or format under their field''s name and what is off (fee (malformed)). Null: none.';
-comment on column explorer.bundlers.first_seen_at is 'When the row was first written, by the database''s clock.';
-comment on column explorer.bundlers.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
-comment on column explorer.bundlers.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-
-comment on table explorer.bundler_history is 'One row for each change of a bundler''s number of operations from one complete ranking to the next.';
-comment on column explorer.bundler_history.chain_id is 'Number of the chain: the chain_id in the API''s path.';
-comment on column explorer.bundler_history.address_hash is 'The bundler: explorer.bundlers.address_hash.';
-comment on column explorer.bundler_history.observed_at is 'When the ranking was published that found the change, by the database''s clock.';
-comment on column explorer.bundler_history.total_ops is 'User operations in that ranking; API field total_ops. Null: not reported.';
-comment on column explorer.bundler_history.first_seen_at is 'When the row was first written, by the database''s clock.';
-comment on column explorer.bundler_history.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
-comment on column explorer.bundler_history.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 
 comment on table explorer.bundles is 'Bundles of user operations (ERC-4337), several in some transactions. Source: /proxy/account-abstraction/bundles.';
 comment on column explorer.bundles.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -181,24 +164,7 @@ comment on column explorer.chains.native_decimals is 'Decimals of that currency:
 comment on column explorer.chains.explorer_url is 'Where people look at the chain, without a slash at its end; from the configuration, else the usual one. Null: not known.';
 
 comment on table explorer.factories is 'Wallet factories with their number of accounts. Source: /proxy/account-abstraction/factories.';
-comment on column explorer.factories.chain_id is 'Number of the chain: the chain_id in the API''s path.';
-comment on column explorer.factories.address_hash is 'The factory''s address, its identity, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes.';
 comment on column explorer.factories.total_accounts is 'Accounts that the factory made, as last read; may fall; API field total_accounts. Null: not reported.';
-comment on column explorer.factories.rank is 'Place in the newest complete ranking, from 1; from the order served, no field. Null: not in that ranking, or none is complete.';
-comment on column explorer.factories.missing_since is 'When a complete ranking first lacked the item, by the database''s clock. Null: it is in the newest one, or none is complete since it was seen.';
-comment on column explorer.factories.extra is 'Fields of the item that no column holds, as served, and values of another type or format under their field''s name and what is off (fee (malformed)). Null: none.';
-comment on column explorer.factories.first_seen_at is 'When the row was first written, by the database''s clock.';
-comment on column explorer.factories.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
-comment on column explorer.factories.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-
-comment on table explorer.factory_history is 'One row for each change of a factory''s count from one complete ranking to the next.';
-comment on column explorer.factory_history.chain_id is 'Number of the chain: the chain_id in the API''s path.';
-comment on column explorer.factory_history.address_hash is 'The factory: explorer.factories.address_hash.';
-comment on column explorer.factory_history.observed_at is 'When the ranking was published that found the change, by the database''s clock.';
-comment on column explorer.factory_history.total_accounts is 'Accounts in that ranking; API field total_accounts. Null: not reported.';
-comment on column explorer.factory_history.first_seen_at is 'When the row was first written, by the database''s clock.';
-comment on column explorer.factory_history.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
-comment on column explorer.factory_history.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 
 comment on table explorer.listed_batches is 'One row for each Optimism batch in the list of batches. Source: optimism/batches. Queries go to explorer.optimism_batches.';
 comment on column explorer.listed_batches.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -224,24 +190,7 @@ comment on column explorer.optimism_batch_l1_transactions.updated_at is 'When th
 comment on column explorer.optimism_batch_l1_transactions.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 
 comment on table explorer.paymasters is 'Contracts that paid for user operations, with their counts. Source: /proxy/account-abstraction/paymasters.';
-comment on column explorer.paymasters.chain_id is 'Number of the chain: the chain_id in the API''s path.';
-comment on column explorer.paymasters.address_hash is 'The paymaster, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes.';
 comment on column explorer.paymasters.total_ops is 'User operations that it paid for, as last read; may fall; API field total_ops. Null: not reported.';
-comment on column explorer.paymasters.rank is 'Place in the newest complete ranking, from 1; from the order served, no field. Null: not in that ranking, or none is complete.';
-comment on column explorer.paymasters.missing_since is 'When a complete ranking first lacked the item, by the database''s clock. Null: it is in the newest one, or none is complete since it was seen.';
-comment on column explorer.paymasters.extra is 'Fields of the item that no column holds, as served, and values of another type or format under their field''s name and what is off (fee (malformed)). Null: none.';
-comment on column explorer.paymasters.first_seen_at is 'When the row was first written, by the database''s clock.';
-comment on column explorer.paymasters.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
-comment on column explorer.paymasters.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
-
-comment on table explorer.paymaster_history is 'One row for each change of a paymaster''s number of operations from one complete ranking to the next.';
-comment on column explorer.paymaster_history.chain_id is 'Number of the chain: the chain_id in the API''s path.';
-comment on column explorer.paymaster_history.address_hash is 'The paymaster: explorer.paymasters.address_hash.';
-comment on column explorer.paymaster_history.observed_at is 'When the ranking was published that found the change, by the database''s clock.';
-comment on column explorer.paymaster_history.total_ops is 'User operations in that ranking; API field total_ops. Null: not reported.';
-comment on column explorer.paymaster_history.first_seen_at is 'When the row was first written, by the database''s clock.';
-comment on column explorer.paymaster_history.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
-comment on column explorer.paymaster_history.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
 
 comment on table explorer.read_batches is 'One row for each Optimism batch that was walked to its end: what its blocks verify together. Derived from explorer.blocks, not served. Queries go to explorer.optimism_batches.';
 comment on column explorer.read_batches.chain_id is 'Number of the chain: the chain_id in the API''s path.';
@@ -274,3 +223,23 @@ comment on column explorer.user_operations.extra is 'Fields of the item that no 
 comment on column explorer.user_operations.first_seen_at is 'When the row was first written, by the database''s clock.';
 comment on column explorer.user_operations.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
 comment on column explorer.user_operations.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+
+-- for each ranked list
+comment on column {table}.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column {table}.address_hash is 'An address in the list of {name}, see explorer.addresses; API field address. Lower-case hex with 0x, 20 bytes.';
+comment on column {table}.rank is 'Place in the newest complete ranking, from 1; from the order served, no field. Null: not in that ranking, or none is complete.';
+comment on column {table}.missing_since is 'When a complete ranking first lacked the item, by the database''s clock. Null: it is in the newest one, or none is complete since it was seen.';
+comment on column {table}.extra is 'Fields of the item that no column holds, as served, and values of another type or format under their field''s name and what is off (fee (malformed)). Null: none.';
+comment on column {table}.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column {table}.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column {table}.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+
+comment on table {history} is 'One row for each change of {total} in {table} from one complete ranking to the next.';
+comment on column {history}.chain_id is 'Number of the chain: the chain_id in the API''s path.';
+comment on column {history}.address_hash is 'The address: {table}.address_hash.';
+comment on column {history}.observed_at is 'When the ranking was published that found the change, by the database''s clock.';
+comment on column {history}.{total} is '{table}.{total} in that ranking; API field {total}. Null: not reported.';
+comment on column {history}.first_seen_at is 'When the row was first written, by the database''s clock.';
+comment on column {history}.updated_at is 'When the row last changed, by the database''s clock; reading the same again does not move it.';
+comment on column {history}.page_id is 'etl.pages.id of the page that last changed the row: why the row is as it is.';
+-- end

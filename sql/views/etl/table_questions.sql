@@ -1,5 +1,9 @@
 create or replace view etl.table_questions as
 select * from (values
+  -- for each ranked list
+  ('{name}', array['Which {name} are largest?', 'Which {name} have left the list?']),
+  (split_part('{history}', '.', 2), array['When did the counts of {name} change?', 'Which {name} are new this week?']),
+  -- end
   ('address_implementations', array['Which addresses share an implementation?', 'How many proxies have more than one?']),
   ('address_labels', array['Which addresses have a public label?', 'Which labels do the largest senders have?']),
   ('address_metadata_tags', array['Which addresses are tagged as a protocol?', 'Which tag has the greatest weight of each address?']),
@@ -14,16 +18,12 @@ select * from (values
   ('broken_borders', array['Between which batches does the chain not meet?', 'Is that because one of them is older?']),
   ('bundles', array['Which bundlers bring most operations?', 'Which transactions hold several bundles?']),
   ('bundles_daily', array['How many bundles were there each day?', 'How many bundlers were at work each day?']),
-  ('bundler_history', array['When did the operations of a bundler change?', 'When was a bundler first seen?']),
-  ('bundlers', array['Which bundlers sent most operations?', 'How many operations has a bundle on average?']),
   ('chain_daily', array['How many blocks and transactions were there each day?', 'How much was burnt each week?']),
   ('chains', array['Which chains are copied?', 'In which currency does each chain count fees?']),
   ('coverage', array['What is complete of a list, and as of when?', 'Back to which day can a chart be trusted?']),
   ('credits', array['What was spent today?', 'Is a key paused, and why?']),
   ('dictionary', array['Which columns hold wei?', 'What does a column mean when it is null?']),
-  ('factories', array['Which factories created most accounts?', 'Which factories have left the list?']),
   ('factory_daily', array['How did the accounts of a factory grow?', 'Which factory grew most in a week?']),
-  ('factory_history', array['When did the count of a factory change?', 'When was a factory first seen?']),
   ('fees_daily', array['What did the median operation cost each day?', 'On which days did fees rise?']),
   ('freshness', array['How current is each list?', 'Which lists miss their objective now?']),
   ('gaps', array['What is missing, and between which times?', 'Which lists were never read?']),
@@ -35,8 +35,6 @@ select * from (values
   ('operations_weekly', array['How many accounts were active each week?', 'Which chain grew most in a week?']),
   ('optimism_batch_l1_transactions', array['Which L1 transactions posted a batch?', 'Which batches needed more than one?']),
   ('optimism_batches', array['Which batches are not settled yet, and why?', 'How far behind L1 are the blocks of a batch?']),
-  ('paymaster_history', array['When did the operations of a paymaster change?', 'When was a paymaster first seen?']),
-  ('paymasters', array['Which paymasters paid for most operations?', 'Which paymasters have left the list?']),
   ('provenance', array['Why is this row here?', 'Which request brought it, and when?']),
   ('quarantine', array['What could not become rows, and why?', 'Which blocks lack an item?']),
   ('read_batches', array['Which batches are verified whole?', 'Which batches are empty?']),

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { tableName } from '../../db/column-types.ts';
 import { type Transaction, hasRows, valueOf } from '../../db/transaction.ts';
 import { ofFeed } from '../feed.ts';
 import {
@@ -89,7 +90,10 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   },
   walksAtOnce: async () => 1,
   nextWalk: planRankedWalk,
-  sqlNames: ({ name }) => ({ name }),
+  sqlNames({ name, table, ranking }) {
+    const history = ranking && tableName(ranking.history);
+    return { name, table: tableName(table), history, total: ranking?.total ?? null };
+  },
   async repairs(db, { lane, scope }) {
     const unverified = sql`select from etl.verification where ${ofFeed(lane)} and not is_verified`;
     return (await hasRows(db, unverified)) ? [scope] : [];
