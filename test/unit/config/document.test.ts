@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { operationNames } from '../../../src/lists/registry.ts';
 import { complaints, load } from './folder.ts';
 
 const chain = (operations: string): string => `chains:
@@ -44,7 +45,7 @@ chians: []
     'explorer-etl.yaml:16: chains[0].operations.optimism-batch-blocks.to_batch: is below from_batch: the range is reversed',
     'explorer-etl.yaml:17: chains[0].operations.optimism-batch-blocks.paralel: unknown key; did you mean parallel?',
     'explorer-etl.yaml:18: chains[0].operations.factories.shedule: unknown key; did you mean schedule?',
-    'explorer-etl.yaml:19: chains[0].operations.blocks: unknown key; known are user-operations, optimism-batches, optimism-batch-blocks, factories, bundles, bundlers, paymasters',
+    `explorer-etl.yaml:19: chains[0].operations.blocks: unknown key; known are ${operationNames.join(', ')}`,
     'explorer-etl.yaml:20: chains[1].id: chain 10 is listed twice',
     'explorer-etl.yaml:21: chains[1].operations: names no operation',
     'explorer-etl.yaml:22: chains[2].id: expected number, received undefined',

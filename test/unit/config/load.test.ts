@@ -70,7 +70,6 @@ describe('without a file', () => {
     ['10', 'factories', standard.factories],
     ['1', 'optimism-batches', listed],
     ['10', 'bundlers', { schedule: '0 0 * * *', ...common }],
-    ['10', 'paymasters', { schedule: '0 0 * * *', ...common }],
   ])('of chain %s, --operation %s selects, also what is not usual there', (id, name, expected) => {
     const { chains } = load(null, { chains: [id], operations: [name] });
     expect(chains[0]?.operations).toEqual({ [name]: expected });

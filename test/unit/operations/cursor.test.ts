@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { type OperationName, operations } from '../../../src/lists/registry.ts';
+import { type OperationName, operationNames, operations } from '../../../src/lists/registry.ts';
 
-const byToken = ['user-operations', 'factories', 'bundlers', 'paymasters'] as const;
+const ranked = operationNames.filter((name) => operations[name].kind === 'ranked');
+const byToken = ['user-operations', 'bundles', ...ranked] as const;
 const byBlock = ['optimism-batch-blocks'] as const;
 type Fields = Readonly<Record<string, string | number>>;
 const rows = <Value>(names: readonly OperationName[], values: readonly Value[]) =>
