@@ -35,7 +35,7 @@ async function expectReferences(to: Reference, from: readonly Reference[]): Prom
   );
   // Postgres can leave keys unenforced since version 18.
   const expected = server?.version < 180_000 ? [] : keys;
-  expect(rows.map(({ key }) => key).toSorted()).toEqual(expected.toSorted());
+  expect(new Set(rows.map(({ key }) => key))).toEqual(new Set(expected));
 }
 
 test('every table without a parent refers to its chain', async () => {

@@ -32,7 +32,9 @@ async function world(stated: NonNullable<SimulatedChain['stated']>) {
   const get = async (path: string, cursor: object = {}) => {
     const size = path.includes('proxy') ? 'page_size' : 'items_count';
     const query = { ...cursor, [size]: '2', apikey: 'simulated-key' };
-    const response = await fetch(`${simulator.url}/${path}?${new URLSearchParams(query)}`);
+    const response = await fetch(
+      `${simulator.url}/${path}?${new URLSearchParams(query).toString()}`,
+    );
     const { items = [], next_page_params: next = null } = (await response.json()) as {
       items?: { at: unknown }[];
       next_page_params?: object | null;
