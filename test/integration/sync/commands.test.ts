@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { statusFaults } from '../../../simulator/index.ts';
 import type { SyncDocument } from '../../../src/cli/sync.ts';
+import { openRun } from '../../../src/sync/runs.ts';
 import { call, configFolder } from '../../harness/process.ts';
 import { testKey } from '../../harness/explorer.ts';
 import { chain, openProgram, withinADay } from './program.ts';
@@ -72,6 +73,22 @@ test('a sync whose credits are used up says until when, keeps what it read, and 
     const feeds = `select state, (select count(*)::int from explorer.user_operations) as stored from etl.feeds`;
     expect(await query(feeds)).toEqual([{ state: 'waiting', stored: 40 }]);
   }));
+
+test('a sync whose run another command replaces reports it as superseded, and exits with 1', async () => {
+  let replacing: Promise<unknown> | null = null;
+  const lane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' } as const;
+  const { run, db } = await openProgram({
+    operations: { 'user-operations': {} },
+    hold: () => (replacing ??= openRun(db, lane, { max_pages: 1 })).then(() => undefined),
+  });
+
+  const { code, stdout } = await run('sync', '--json');
+
+  expect(code).toBe(1);
+  expect((JSON.parse(stdout) as SyncDocument).lanes).toMatchObject([
+    { lane: 'backfill', state: 'superseded', failure: null, reason: null },
+  ]);
+});
 
 test('a limit of pages leaves out the list that it does not limit', async () => {
   const { run, query } = await openProgram({
