@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { failures, type FailureRule } from '../../src/failure.ts';
+import { type FailureClass, failures, type FailureRule } from '../../src/failure.ts';
 import { failingStates } from '../../src/lists/feed.ts';
-import { shownAs } from '../../src/status/lanes.ts';
+import { stateOfWork } from '../../src/status/lanes.ts';
 import { feedStates, overallStates, reasonCodes } from '../../src/status/schema.ts';
 import { docsTable } from './docs-table.ts';
 
@@ -23,10 +23,11 @@ const comesBack: Readonly<Record<FailureRule['again'], string>> = {
 
 test('the classes of docs/operating.md are those of the code, with state, exit code, log and advice', () => {
   const documented = table('class').map(([name, , ...facts]) => [name, ...facts]);
-  const known = Object.entries(failures).map(([name, rule]) => [
+  const rules = Object.entries(failures) as [FailureClass, FailureRule][];
+  const known = rules.map(([name, rule]) => [
     name,
     rule.retry === 'none' ? 'no' : 'yes',
-    rule.feed === null ? 'as it was' : name === 'rejected' ? 'blocked' : shownAs[rule.feed],
+    rule.feed === null ? 'as it was' : stateOfWork({ state: rule.feed, failure: name }, []),
     comesBack[rule.again],
     String(rule.exit),
     rule.log ?? 'none',

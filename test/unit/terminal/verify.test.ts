@@ -2,13 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import {
-  type Finding,
-  finding,
-  findingOf,
-  findingText,
-  type RawFinding,
-} from '../../../src/status/findings.ts';
+import { finding, findingOf, findingText, type RawFinding } from '../../../src/status/findings.ts';
 import { verifyDocument, type VerifyDocument } from '../../../src/status/verify.ts';
 import { expectToFit, usual } from './looks.ts';
 import { verifyText } from '../../../src/cli/verify.ts';
@@ -16,23 +10,17 @@ import { type Look, plainLook } from '../../../src/terminal/layout.ts';
 
 const source = { chain_id: 10, operation: 'optimism-batch-blocks', unit: 'batches' } as const;
 const read = (raw: RawFinding) => findingOf(raw, source, 'unverified');
-/** Whether a finding keeps its feed from being complete. */
-const isOpen = ({ kind }: Finding) =>
-  ['gap', 'unverified', 'mismatch', 'quarantine', 'feed-state'].includes(kind);
 const at = (from: number, to = from) => ({ from, to });
 
 type Feed = VerifyDocument['feeds'][number];
 
 const feedOf = (
-  chain: string,
-  chain_id: number,
-  operation: string,
-  unit: Feed['unit'],
-  found: readonly RawFinding[],
+  [chain, chain_id, operation, unit]: readonly [string, number, string, Feed['unit']],
+  found: Readonly<Record<'open' | 'notes', readonly RawFinding[]>>,
+  state: Feed['state'],
 ): Feed => {
   const placed = { chain_id, operation, unit: unit === 'ranks' ? null : unit };
-  const findings = found.map((raw) => findingOf(raw, placed, 'caveat'));
-  const open = findings.filter(isOpen);
+  const read = (raw: RawFinding) => findingOf(raw, placed, 'caveat');
   return {
     feed: `${chain_id}/${operation}`,
     chain_id,
@@ -40,10 +28,10 @@ const feedOf = (
     operation,
     kind: 'any',
     unit,
-    state: open.length === 0 ? 'complete' : 'open',
+    state,
     covered: [],
-    open,
-    notes: findings.filter((one) => !isOpen(one)),
+    open: found.open.map(read),
+    notes: found.notes.map(read),
     repair: null,
   };
 };
@@ -56,18 +44,31 @@ const covered = (from: number, to: number, as_of: string, newest_as_of = as_of) 
 });
 
 const blocks: Feed = {
-  ...feedOf('optimism', 10, 'optimism-batch-blocks', 'batches', [
-    ...[10, 11, 12, 13, 14, 20, 31, 33, 35, 37, 39, 41, 43].map((batch) => ({
-      detail: 'not-verified',
-      ...at(batch),
-    })),
-    { detail: 'border-not-linked', ...at(9, 12) },
-    { detail: 'block-range-differs', ...at(32), stored: [105_000_000, 105_001_799], read: null },
-    { detail: 'awaits-update', ...at(34), count: 1 },
-    { detail: 'not-downloaded', ...at(1, 400_005) },
-    { detail: 'waits-for-next-batch', ...at(400_006, 400_007) },
-    { detail: 'lower-edge', ...at(3), count: 2 },
-  ]),
+  ...feedOf(
+    ['optimism', 10, 'optimism-batch-blocks', 'batches'],
+    {
+      open: [
+        ...[10, 11, 12, 13, 14, 20, 31, 33, 35, 37, 39, 41, 43].map((batch) => ({
+          detail: 'not-verified',
+          ...at(batch),
+        })),
+        { detail: 'border-not-linked', ...at(9, 12) },
+        {
+          detail: 'block-range-differs',
+          ...at(32),
+          stored: [105_000_000, 105_001_799],
+          read: null,
+        },
+        { detail: 'awaits-update', ...at(34), count: 1 },
+        { detail: 'not-downloaded', ...at(1, 400_005) },
+      ],
+      notes: [
+        { detail: 'waits-for-next-batch', ...at(400_006, 400_007) },
+        { detail: 'lower-edge', ...at(3), count: 2 },
+      ],
+    },
+    'open',
+  ),
   covered: [
     covered(1, 9, day('2026-11-20'), day('2026-11-22')),
     covered(15, 19, day('2026-11-21')),
@@ -80,17 +81,25 @@ const blocks: Feed = {
   },
 };
 const operations: Feed = {
-  ...feedOf('optimism', 10, 'user-operations', 'blocks', []),
+  ...feedOf(['optimism', 10, 'user-operations', 'blocks'], { open: [], notes: [] }, 'complete'),
   covered: [covered(0, 108_907_800, day('2026-11-22'))],
 };
 const factories: Feed = {
-  ...feedOf('批次 chain', 42_220, 'factories', 'ranks', [
-    { detail: 'quarantine', count: 2 },
-    { detail: 'feed-state', state: 'degraded: truncated: 批次 \u001b[2J is short' },
-    { detail: 'rows-moved', count: 3 },
-    { detail: 'new-field', count: 6, items: ['a', 'b', 'c', 'rewards.0.批次'] },
-    { detail: 'new-value', count: 1, items: ['status "in_\\"space"'] },
-  ]),
+  ...feedOf(
+    ['批次 chain', 42_220, 'factories', 'ranks'],
+    {
+      open: [
+        { detail: 'quarantine', count: 2 },
+        { detail: 'feed-state', state: 'degraded: truncated: 批次 \u001b[2J is short' },
+      ],
+      notes: [
+        { detail: 'rows-moved', count: 3 },
+        { detail: 'new-field', count: 6, items: ['a', 'b', 'c', 'rewards.0.批次'] },
+        { detail: 'new-value', count: 1, items: ['status "in_\\"space"'] },
+      ],
+    },
+    'open',
+  ),
   covered: [covered(1, 300, day('2026-11-22'))],
 };
 const feeds = [blocks, operations, factories];
@@ -122,7 +131,7 @@ test('an unknown detail is printed as it is, escaped, in its place', () => {
 
   expect(unknown).toMatchObject({ kind: 'unverified', command: null });
   expect(findingText(unknown)).toBe(String.raw`batch 5: {"detail":"wild\u001b","from":5,"to":5}`);
-  expect(isOpen(read({ detail: 'constructor' }))).toBe(true);
+  expect(read({ detail: 'constructor' }).kind).toBe('unverified');
 });
 
 test('findings of an unknown list have no command', () => {
