@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import prettyBytes from 'pretty-bytes';
 import { migrateUrl } from '../test/harness/client.ts';
 import { createPool } from '../src/db/pool.ts';
 import { addressText } from '../src/http/access.ts';
@@ -21,6 +20,7 @@ import { interruptSignal, startChild } from './child.ts';
 import { cpuOf, describeMachine } from './machine.ts';
 import { withServer } from './server.ts';
 import { plainLook, tableLines } from '../src/terminal/layout.ts';
+import { bytes } from '../src/terminal/numbers.ts';
 
 const { values } = parseArgs({
   options: {
@@ -53,15 +53,11 @@ const part = (share: number) => `${(100 * share).toFixed(2)} %`;
 /** What a path takes, after a first time that compiles and plans, and how large its answer is. */
 async function costOf(dataDirectory: string, url: string) {
   const ask = async () => (await (await fetch(url)).arrayBuffer()).byteLength;
-  const bytes = await ask();
+  const size = await ask();
   const { ms, postgres } = await cpuOf(dataDirectory, async () => {
     for (let n = 0; n < times; n += 1) await ask();
   });
-  return [
-    `${(ms / times).toFixed(0)} ms`,
-    `${(postgres / times).toFixed(0)} ms`,
-    prettyBytes(bytes),
-  ];
+  return [`${(ms / times).toFixed(0)} ms`, `${(postgres / times).toFixed(0)} ms`, bytes(size)];
 }
 
 async function measure(pool: Pool, { url, dataDirectory }: { url: string; dataDirectory: string }) {

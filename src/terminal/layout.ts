@@ -1,7 +1,6 @@
 import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import truncatedWidth from 'fast-string-truncated-width';
-import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 
 export interface Look {
@@ -53,7 +52,7 @@ export const mark = (look: Pick<Look, 'isColoured'>, style: Style): string =>
   paint(look, style, '●');
 
 /** Columns of a text on a terminal: wide characters take two, colours none. */
-export const widthOf = (text: string): number => stringWidth(text);
+export const widthOf = (text: string): number => truncatedWidth(text).width;
 
 /** Cuts a text to `width` columns with …: a hash in its middle, other texts at their end. */
 export function fit(text: string, width: number): string {

@@ -17,6 +17,7 @@ import {
   wrap,
 } from '../../../src/terminal/layout.ts';
 import {
+  brief,
   bytes,
   compact,
   counted,
@@ -55,10 +56,41 @@ describe('numbers', () => {
       '12K',
       '3.4 MB',
     ]);
-    const counts = [counted(1, 'page'), counted(2, 'batch'), counted(1200, 'factory')];
+    const counts = [
+      counted(1, 'page'),
+      counted(2, 'batch', 'batches'),
+      counted(1200, 'factory', 'factories'),
+    ];
     expect(counts).toEqual(['1 page', '2 batches', '1,200 factories']);
-    const durations = [3.94, 125, 7_500, 200_000, null].map((seconds) => duration(seconds));
-    expect(durations).toEqual(['3.9s', '2m 5s', '2h 5m', '2d 7h', 'unknown']);
+  });
+
+  test.each([
+    [null, 'unknown'],
+    [0, '0ms'],
+    [0.25, '250ms'],
+    [3.94, '3.9s'],
+    [9.99, '9.9s'],
+    [59.9, '59s'],
+    [60, '1m'],
+    [125, '2m 5s'],
+    [3_600, '1h'],
+    [7_529, '2h 5m'],
+    [86_400, '1d'],
+    [200_000, '2d 7h'],
+    [400.5 * 86_400, '1y 35d'],
+    [-70, '-1m 10s'],
+    [-0.5, '-500ms'],
+  ])('show %s seconds in at most two units', (seconds, shown) => {
+    expect(duration(seconds)).toBe(shown);
+  });
+
+  test('show an age in its largest unit, of at least a second', () => {
+    expect([-3, 0.2, 59.9, 125, 200_000].map(brief)).toEqual(['1s', '1s', '59s', '2m', '2d']);
+  });
+
+  test('show bytes in the unit that fits, up to terabytes', () => {
+    const shown = [0, 999, 1_337, 123_456, 3_400_000, 2.5e9, 5e15].map(bytes);
+    expect(shown).toEqual(['0 B', '999 B', '1.34 kB', '123 kB', '3.4 MB', '2.5 GB', '5000 TB']);
   });
 
   test('show nearly 100 % as less than 100 %', () => {
