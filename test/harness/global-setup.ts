@@ -6,6 +6,7 @@ import {
   cp,
   mkdtemp,
   readdir,
+  readFile,
   rm,
   statfs,
   symlink,
@@ -16,6 +17,8 @@ import { build, type RolldownOptions } from 'rolldown';
 import { loadConfig } from 'rolldown/config';
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { prepareUrl, urlOfDatabase, withClient } from './client.ts';
 
@@ -47,6 +50,8 @@ const settings = {
   full_page_writes: 'off',
   max_connections: '200',
 };
+
+const imagesSchema = z.object({ services: z.record(z.string(), z.object({ image: z.string() })) });
 
 const directoryPrefix = 'explorer-etl-test-';
 
@@ -96,8 +101,11 @@ async function hasContainerEngine(): Promise<boolean> {
 }
 
 async function startContainer(): Promise<Server> {
-  const version = process.env['TEST_POSTGRES_VERSION'] ?? '18';
-  const container = await new GenericContainer(`postgres:${version}`)
+  const service = `postgres-${process.env['TEST_POSTGRES_VERSION'] ?? '18'}`;
+  const file = await readFile(join(import.meta.dirname, 'compose.yaml'), 'utf8');
+  const image = imagesSchema.parse(parse(file)).services[service]?.image;
+  if (image === undefined) throw new Error(`test/harness/compose.yaml has no ${service}`);
+  const container = await new GenericContainer(image)
     .withEnvironment({ POSTGRES_PASSWORD: 'test' })
     .withCommand(['postgres', ...Object.entries(settings).flatMap(([n, v]) => ['-c', `${n}=${v}`])])
     .withExposedPorts(5432)

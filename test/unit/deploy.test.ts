@@ -10,7 +10,7 @@ import { type Config, defaultListen } from '../../src/config/schema.ts';
 const root = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-const yamlFiles = globSync(['deploy/**/*.yaml', 'docker-compose.yml', '.github/workflows/*.yml'], {
+const yamlFiles = globSync(['deploy/**/*.yaml', 'docker-compose.yml', '.github/**/*.yml'], {
   cwd: root,
 }).toSorted();
 const configFiles = yamlFiles.filter((file) => file.endsWith('explorer-etl.yaml'));
@@ -142,16 +142,69 @@ test('each file of a secret is where it is put', () => {
   expect(secretsOf['systemd']).toEqual(credentials.map(({ groups }) => `%d/${groups!['name']}`));
 });
 
-test('images are pinned by digest, and actions by commit', () => {
-  const images = Object.values(compose.services).flatMap(({ image }) => image ?? []);
-  expect(images).toHaveLength(3);
-  for (const image of images) expect(image).toMatch(digest);
-  const base = /^ARG NODE_IMAGE=(?<image>\S+)$/mu.exec(read('deploy/Dockerfile'))!.groups![
-    'image'
-  ]!;
-  expect(base).toMatch(digest);
-  const stages = [...read('deploy/Dockerfile').matchAll(/^FROM (?<image>\S+)/gmu)];
-  expect(stages.map(({ groups }) => groups!['image'])).toEqual(['${NODE_IMAGE}', '${NODE_IMAGE}']);
+/** Each image that a file names, wherever YAML or a Dockerfile can: at `image`, `driver-opts`, `generator` or FROM. */
+function imagesOf(file: string): string[] {
+  const text = read(file);
+  const named = text.matchAll(
+    /(?:^[ -]*image: +|\bdriver-opts: image=|\bgenerator=|^FROM +(?:--\S+ +)*)["']?(?<image>[^\s"',]+)/gmu,
+  );
+  const stages = new Set([...text.matchAll(/^FROM .* AS (\S+)$/gmu)].map(([, stage]) => stage));
+  const images = [...named].map(({ groups }) => groups!['image']!);
+  // Ours is built from here; an overlay has its digest.
+  return images.filter((image) => !stages.has(image) && !/^explorer-etl(?::|$)/u.test(image));
+}
+
+const withImages = ['deploy/Dockerfile', ...yamlFiles, 'test/harness/compose.yaml'];
+
+test('every image that a file names is pinned by its digest', () => {
+  const images = withImages.flatMap((file) => imagesOf(file).map((image) => [file, image]));
+  expect(new Set(images.map(([file]) => file))).toEqual(
+    new Set([
+      'deploy/Dockerfile',
+      'docker-compose.yml',
+      '.github/workflows/release.yml',
+      'test/harness/compose.yaml',
+    ]),
+  );
+  expect(images.filter(([, image]) => !digest.test(image!))).toEqual([]);
+});
+
+test('an overlay of Kubernetes names the image by its digest', () => {
+  const overlays = globSync('deploy/kubernetes/overlays/*/kustomization.yaml', { cwd: root });
+  const overlay = z.object({
+    images: z.array(z.strictObject({ name: z.string(), newName: z.string(), digest: z.string() })),
+  });
+  expect(overlays.length).toBeGreaterThan(0);
+  for (const file of overlays) {
+    for (const image of readYaml(file, overlay).images) expect(`@${image.digest}`).toMatch(digest);
+  }
+});
+
+const permissionsSchema = z.record(z.string(), z.enum(['read', 'write', 'none']));
+const stepSchema = z.object({
+  uses: z.string().optional(),
+  run: z.string().optional(),
+  with: z.record(z.string(), z.unknown()).default({}),
+});
+const workflowSchema = z.object({
+  permissions: permissionsSchema,
+  jobs: z.record(
+    z.string(),
+    z.object({ permissions: permissionsSchema.optional(), steps: z.array(stepSchema) }),
+  ),
+});
+const jobs = globSync('.github/workflows/*.yml', { cwd: root }).flatMap((file) => {
+  const workflow = readYaml(file, workflowSchema);
+  return Object.entries(workflow.jobs).map(([name, { permissions, steps }]) => ({
+    name: `${file}: ${name}`,
+    permissions: permissions ?? workflow.permissions,
+    steps,
+  }));
+});
+const writing = jobs.filter(({ permissions }) => Object.values(permissions).includes('write'));
+const actionOf = (uses: string): string => uses.split('@')[0]!;
+
+test('every action is pinned by its commit, with its version beside it', () => {
   for (const workflow of globSync('.github/workflows/*.yml', { cwd: root })) {
     const uses = [...read(workflow).matchAll(/uses: (?<action>.*)$/gmu)];
     expect(uses.length, workflow).toBeGreaterThan(0);
@@ -159,12 +212,58 @@ test('images are pinned by digest, and actions by commit', () => {
   }
 });
 
+/** What a job with rights may do: take artifacts, sign them, publish them. */
+const publishingActions = [
+  'actions/download-artifact',
+  'actions/setup-node',
+  'actions/attest-build-provenance',
+  'docker/login-action',
+];
+const publishingCommand =
+  /^(?:npm publish --ignore-scripts |gh release create |skopeo copy |echo )/u;
+
+test.each(writing)(
+  '$name may write, so it runs no code of the repository or its packages',
+  (job) => {
+    const uses = job.steps.flatMap((step) => step.uses ?? []).map(actionOf);
+    expect(uses.filter((action) => !publishingActions.includes(action))).toEqual([]);
+    const lines = job.steps
+      .flatMap(({ run = '' }) => run.split('\n'))
+      .filter((line) => line !== '');
+    expect(lines.filter((line) => !publishingCommand.test(line))).toEqual([]);
+    // A cache is written by jobs that run packages.
+    expect(job.steps.filter((step) => step.with['cache'] !== undefined)).toEqual([]);
+  },
+);
+
+test('what is published comes from jobs without rights, which keep no token', () => {
+  expect(writing.length).toBeGreaterThan(1);
+  const checkouts = jobs.flatMap(({ steps }) =>
+    steps.filter(({ uses }) => uses !== undefined && actionOf(uses) === 'actions/checkout'),
+  );
+  expect(checkouts.length).toBeGreaterThan(1);
+  expect(checkouts.filter((step) => step.with['persist-credentials'] !== false)).toEqual([]);
+});
+
+test('updates are proposed for packages, actions and images', () => {
+  const update = z.object({ 'package-ecosystem': z.string(), directory: z.string() });
+  const { updates } = readYaml('.github/dependabot.yml', z.object({ updates: z.array(update) }));
+  const proposed = updates.map((one) => `${one['package-ecosystem']} ${one.directory}`);
+  expect(proposed.toSorted()).toEqual([
+    'docker /deploy',
+    'docker-compose /',
+    'docker-compose /test/harness',
+    'github-actions /',
+    'npm /',
+  ]);
+});
+
 test('the image has the Node that the tests run on, and runs as the user of the pods', () => {
   const { devDependencies } = z
     .object({ devDependencies: z.record(z.string(), z.string()) })
     .parse(JSON.parse(read('package.json')));
   const dockerfile = read('deploy/Dockerfile');
-  expect(dockerfile).toContain(`node:${devDependencies['node']}-`);
+  expect(dockerfile).toContain(`FROM node:${devDependencies['node']}-`);
   const user = /^USER (?<user>\d+):\d+$/mu.exec(dockerfile)!.groups!['user'];
   expect(user).toBe(String(pod.securityContext.runAsUser));
 });
@@ -220,5 +319,5 @@ test('files that compose mounts exist, and its Prometheus job has the name that 
 
 test('the package is published from a path: without ./ npm takes the name for a repository of GitHub', () => {
   const release = read('.github/workflows/release.yml');
-  expect(release).toMatch(/npm@\S+ publish .* \.\/out\/explorer-etl-\*\.tgz$/mu);
+  expect(release).toMatch(/npm publish .* \.\/out\/explorer-etl-\*\.tgz$/mu);
 });
