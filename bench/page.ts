@@ -20,7 +20,6 @@ import { interruptSignal, startChild } from './child.ts';
 import { cpuOf, describeMachine } from './machine.ts';
 import { withServer } from './server.ts';
 import { plainLook, tableLines } from '../src/terminal/layout.ts';
-import { bytes } from '../src/terminal/numbers.ts';
 
 const { values } = parseArgs({
   options: {
@@ -57,7 +56,11 @@ async function costOf(dataDirectory: string, url: string) {
   const { ms, postgres } = await cpuOf(dataDirectory, async () => {
     for (let n = 0; n < times; n += 1) await ask();
   });
-  return [`${(ms / times).toFixed(0)} ms`, `${(postgres / times).toFixed(0)} ms`, bytes(size)];
+  return [
+    `${(ms / times).toFixed(0)} ms`,
+    `${(postgres / times).toFixed(0)} ms`,
+    `${(size / 1e3).toFixed(1)} kB`,
+  ];
 }
 
 async function measure(pool: Pool, { url, dataDirectory }: { url: string; dataDirectory: string }) {

@@ -20,7 +20,6 @@ import { failures, KnownError } from '../failure.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
-import { printable } from '../printable.ts';
 import { configuredFeeds, type ConfiguredLane, configuredLanes } from '../sync/feeds.ts';
 import { type Look, paint, prose } from '../terminal/layout.ts';
 import { counted } from '../terminal/numbers.ts';
@@ -88,7 +87,7 @@ const hasFailed = (checks: readonly Check[]) => checks.some(({ state }) => state
 export function checkText(checks: readonly Check[], look: Look, next: string): string {
   const lines = checks.flatMap(({ name, state, message }) => {
     const label = state === 'ok' ? paint(look, 'good', 'ok    ') : paint(look, 'bad', 'FAIL  ');
-    return prose(look, label + printable(`${name}: ${message}`));
+    return prose(look, `${label}${name}: ${message}`);
   });
   const end = hasFailed(checks) ? [] : ['', `Next:  ${paint(look, 'command', next)}`];
   return `${[...lines, ...end].join('\n')}\n`;

@@ -4,7 +4,6 @@ import type { z } from 'zod';
 import type { Waiting } from '../db/lock.ts';
 import { errorOf } from '../failure.ts';
 import type { LogFormat, LogLevel } from '../log.ts';
-import { printableLines } from '../printable.ts';
 import type { Look } from '../terminal/layout.ts';
 
 /** The environment of the program; tests pass their own. */
@@ -82,7 +81,7 @@ export function writeJson<Schema extends DocumentSchema>(
   exit: Exit = exits.done,
 ): Exit {
   const document = { schema: shape.schema.value, exit, ...fields };
-  stdout(`${printableLines(JSON.stringify(document, null, 2))}\n`);
+  stdout(`${JSON.stringify(document, null, 2)}\n`);
   return exit;
 }
 

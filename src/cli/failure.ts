@@ -107,11 +107,12 @@ export const interruption = failureOfKind('interrupted', {
   message: 'A signal ended the command.',
 });
 
-/** A line on stderr for each error. */
+/** The text on stderr for each error. Lines below the first are indented: none looks like one of ours. */
 export const linesOf = ({ errors }: Failure): string[] =>
   errors.map(({ where, message, hint }) => {
     const what = hint === null ? message : `${message} ${hint}`;
-    return where === null ? what : `${where}: ${what}`;
+    const text = where === null ? what : `${where}: ${what}`;
+    return text.replaceAll('\n', '\n  ');
   });
 
 /** Writes the document of a failure, for a command that wrote none. */

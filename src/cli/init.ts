@@ -7,7 +7,6 @@ import { chainName, knownChainNames, knownChains } from '../chains.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { configFileName } from '../config/load.ts';
 import { type OperationName, operationNames, operations } from '../lists/registry.ts';
-import { printable } from '../printable.ts';
 import { type Look, nextLines, prose } from '../terminal/layout.ts';
 import { type CommandLine, type Context, type Registry, UsageError } from './context.ts';
 import { addFeedOptions, chainOf, type ChosenFeeds } from './options.ts';
@@ -111,7 +110,7 @@ export function initText(
     unknown.includes(id) ? String(id) : `${chainName(id)} (${id})`,
   );
   return [
-    ...prose(look, printable(`Wrote ${file}: ${named.join(', ')}.`)),
+    ...prose(look, `Wrote ${file}: ${named.join(', ')}.`),
     ...nextLines(look, [
       ...(hasKey ? [] : [['export EXPLORER_API_KEY=…', 'your key; not in the file'] as const]),
       [commandLine('explorer-etl check'), 'tests file, database and key'],

@@ -6,7 +6,6 @@ import { addressText } from '../http/access.ts';
 import { webAssets } from '../http/assets.ts';
 import { isAddressInUse, startHttp, type HttpServer } from '../http/server.ts';
 import { packageVersion } from '../package-file.ts';
-import { printable } from '../printable.ts';
 import { statusOrOutage } from '../status/status.ts';
 import { exits, type Context, type Registry } from './context.ts';
 import { demandDatabase, openFor, settingsOf } from './database.ts';
@@ -38,7 +37,7 @@ async function open(context: Context, options: HttpFlag & { readonly browser: bo
   await using server = await servePage(context, settings, { address, works: false });
   const url = urlOf(server);
   server.use(database.url);
-  context.print(openDocument, { url }, `${printable(url)}   Ctrl-C ends it\n`);
+  context.print(openDocument, { url }, `${url}   Ctrl-C ends it\n`);
   // Without a terminal, no person is there to look. Without a browser, the printed URL is enough.
   if (options.browser && context.out.isTerminal && !context.json) {
     const { default: openInBrowser } = await import('open');

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Command, CommanderError, Option } from 'commander';
 import type { LogFormat, LogLevel } from '../log.ts';
 import { packageVersion } from '../package-file.ts';
+import { terminalText } from '../terminal/layout.ts';
 import {
   commandLineOf,
   exits,
@@ -65,8 +66,9 @@ export async function runProgram(args: readonly string[], outer: World): Promise
     ...outer,
     stdout: (text) => {
       hasWritten = true;
-      outer.stdout(text);
+      outer.stdout(terminalText(text));
     },
+    stderr: (text) => outer.stderr(terminalText(text)),
   };
   const program = describeProgram(world);
   const run =
@@ -103,8 +105,8 @@ export async function runProgram(args: readonly string[], outer: World): Promise
     const { load } = commands.find(({ name }) => name === command.name()) ?? {};
     const isShown = world.err.isTerminal && !program.opts<GlobalOptions>().quiet;
     // In a clone, loading takes up to a second: longer than a person waits without a sign.
-    if (isShown) world.stderr('Loading …');
-    const erase = () => void (isShown && world.stderr('\r\u001B[K'));
+    if (isShown) outer.stderr('Loading …');
+    const erase = () => void (isShown && outer.stderr('\r\u001B[K'));
     const loaded = await load?.().finally(erase);
     loaded?.register({ command, run, explain: explainOf(command, world) });
   });

@@ -89,9 +89,9 @@ async function list(context: Context, options: QuarantineOptions) {
   const items = (await listQuarantined(data.db, filterOf(data, options))).map(withParts);
   const rows = items.slice(0, mostListed).map((one) => {
     const [seen, raw] = [one.first_seen_at.slice(0, 19), JSON.stringify(one.raw)];
-    const cut = fit(printable(raw), rawWidth);
+    const cut = fit(raw, rawWidth);
     const cells = [one.id, one.feed, one.batch ?? '', one.page_id, seen, one.reason, cut];
-    return cells.map((cell) => printable(String(cell)));
+    return cells.map(String);
   });
   const head = ['id', 'feed', 'batch', 'page', 'first seen', 'reason', 'item'];
   const table = { head, rows, aligns: ['right'], flexible: [head.length - 1] } as const;

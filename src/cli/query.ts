@@ -5,7 +5,6 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { Pool } from 'pg';
 import { z } from 'zod';
 import { nearest } from '../config/select.ts';
-import { printable, printableLines } from '../printable.ts';
 import { StatementError } from '../query/failure.ts';
 import { questionParameter, questions, readQuestion, statementOf } from '../query/question.ts';
 import { readAnswer, type Column, type Piece, type Row } from '../query/read.ts';
@@ -108,7 +107,9 @@ async function query(context: Context, options: QueryOptions, text?: string) {
   const question = await questionOf(context, options, text);
   if (options.sql === true) {
     const { text: sql } = question;
-    return context.print(querySqlDocument, { sql }, sql);
+    // A terminal gets no other line ends and no tabs.
+    const shown = sql.replaceAll('\r\n', '\n').replaceAll('\t', '  ');
+    return context.print(querySqlDocument, { sql }, shown);
   }
   const isLimited = question.parameters.some(({ name }) => name === 'limit');
   const most = isLimited ? null : (limit ?? (json ? null : tableRows));
@@ -205,7 +206,7 @@ const writeDocument: Writer = async ({ stdout, drained, signal }, answer, pool) 
       );
       return `${written++ === 0 ? '' : ','}\n    {${members.join(',')}}`;
     });
-    stdout((isBegun ? '' : await documentHead(columns, pool)) + printableLines(lines.join('')));
+    stdout((isBegun ? '' : await documentHead(columns, pool)) + lines.join(''));
     // As fast as stdout takes it; a signal ends the wait.
     await drained?.(signal);
     [cut, isBegun] = [isCut, true];
@@ -230,7 +231,7 @@ async function documentHead(columns: readonly Column[], pool: Pool): Promise<str
     JSON.stringify({ name, type: names.get(type) ?? String(type) }),
   );
   const schema = `"schema": "${queryDocument.shape.schema.value}"`;
-  return printableLines(`{\n  ${schema},\n  "columns": [${described.join(', ')}],\n  "rows": [`);
+  return `{\n  ${schema},\n  "columns": [${described.join(', ')}],\n  "rows": [`;
 }
 
 const writeTable: Writer = async ({ out, stdout, note }, answer) => {
@@ -249,10 +250,8 @@ const nullText = '<null>';
 
 /** A table for people; each row is a block with a line for each column if a terminal is too narrow. */
 function answerTable(look: Look, described: readonly Column[], rows: readonly Row[]) {
-  const head = described.map(({ name }) => printable(name));
-  const cells = rows.map((row) =>
-    row.map((value) => (value === null ? nullText : printable(value))),
-  );
+  const head = described.map(({ name }) => name);
+  const cells = rows.map((row) => row.map((value) => value ?? nullText));
   const table = {
     head,
     rows: cells,

@@ -1,7 +1,7 @@
 import { every } from '../time.ts';
 import { createLog, type Log, type LogFormat } from '../log.ts';
 import type { StatusDocument } from '../status/schema.ts';
-import { type Look, paint } from '../terminal/layout.ts';
+import { type Look, paint, terminalText } from '../terminal/layout.ts';
 import type { Context } from './context.ts';
 
 /** Progress and log lines share stderr: neither overwrites the other. Disposing of it clears it. */
@@ -40,7 +40,7 @@ export async function openScreen(
   const lines = (drawn: readonly string[]) => {
     // The most important comes first: what does not fit is cut at the bottom.
     const most = terminal.rows > 1 ? terminal.rows - 1 : undefined;
-    shown = [...drawn, ...below].slice(0, most).join('\n');
+    shown = terminalText([...drawn, ...below].slice(0, most).join('\n'));
     update(shown);
   };
   const clear = () => {

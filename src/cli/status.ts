@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { printable } from '../printable.ts';
 import { type RunsDocument, runsDocument as served } from '../status/endpoints.ts';
 import { readRuns } from '../status/ledger.ts';
 import { clock } from '../status/reasons.ts';
@@ -7,7 +6,7 @@ import { statusDocument, type FeedStatus, type StatusDocument } from '../status/
 import { isKnown, statusNow, statusOrOutage } from '../status/status.ts';
 import type { Look, Style, Table } from '../terminal/layout.ts';
 import { bar, mark, paint, prose, tableLines, widthOf } from '../terminal/layout.ts';
-import { brief, bytes, compact, counted, whole } from '../terminal/numbers.ts';
+import { brief, compact, counted, gigabytes, whole } from '../terminal/numbers.ts';
 import { addDemo } from './options.ts';
 import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
 import { openFor, settingsOf } from './database.ts';
@@ -103,8 +102,7 @@ export function statusText(
 }
 
 function headline({ overall, as_of }: StatusDocument, look: Look): string[] {
-  const { state, since } = overall;
-  const sentence = printable(overall.sentence);
+  const { state, since, sentence } = overall;
   const isDated = since === null || sentence.includes(' since ');
   const dated = isDated ? sentence : `${sentence} Since ${clock(since, new Date(as_of))}.`;
   const name = paint(look, styles[state], state.replace('-', ' '));
@@ -173,8 +171,8 @@ interface Column {
 
 const narrow = 76;
 const tableColumns: readonly Column[] = [
-  { head: 'chain', cell: ({ chain_name }) => printable(chain_name) },
-  { head: 'list', cell: ({ label }) => printable(label) },
+  { head: 'chain', cell: ({ chain_name }) => chain_name },
+  { head: 'list', cell: ({ label }) => label },
   { head: 'state', cell: stateCell },
   { head: 'rows', isRight: true, isWide: true, cell: ({ rows }) => compact(rows) },
   { head: 'newest', isRight: true, isWide: true, cell: newestCell },
@@ -254,7 +252,7 @@ export const detailsOf = (
       const isSaid = headlined.toLowerCase().endsWith(sentence.toLowerCase());
       const names = those.length === 0 ? '' : `${feedNames(look, those, feeds.length)}: `;
       return [
-        ...(isSaid ? [] : prose(look, printable(names + sentence), 2)),
+        ...(isSaid ? [] : prose(look, names + sentence, 2)),
         ...(advice === null ? [] : prose(look, advice, 4)),
         ...(command === null ? [] : [`    ${paint(look, 'command', commandLine(command))}`]),
       ];
@@ -284,7 +282,7 @@ function notes(feeds: readonly FeedStatus[]) {
     ...(drift === 0 ? [] : [{ sentence: unknown, command: 'explorer-etl verify' }]),
     ...(archive < largeArchive
       ? []
-      : [{ sentence: `${bytes(archive)} of archived pages`, command: null }]),
+      : [{ sentence: `${gigabytes(archive)} of archived pages`, command: null }]),
   ];
 }
 
@@ -327,7 +325,7 @@ export function runsText({ to, runs, events }: RunsDocument, look: Look): string
   const [top = '', ...lines] = tableLines(look, { head: runHead, rows, aligns, flexible: [1] });
   const detailed = lines.flatMap((line, place) => {
     const says = shown[place]?.says ?? null;
-    return says === null ? [line] : [line, ...prose(look, printable(says), 4)];
+    return says === null ? [line] : [line, ...prose(look, says, 4)];
   });
   const more = all.length - shown.length;
   const rest = more === 0 ? [] : ['', `${counted(more, 'older row')}: --json has all.`];

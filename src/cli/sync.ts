@@ -8,7 +8,6 @@ import { feedName } from '../lists/feed.ts';
 import { isBoundedBy } from '../lists/index.ts';
 import type { ScopeBounds, Target } from '../lists/list.ts';
 import type { Log } from '../log.ts';
-import { printable } from '../printable.ts';
 import { sum } from '../status/estimate.ts';
 import { isRunning } from '../status/lanes.ts';
 import { clock } from '../status/reasons.ts';
@@ -183,7 +182,7 @@ export const progressLines = (document: StatusDocument, look: Look): string[] =>
     const time = isRunning(one, 'backfill') ? one.progress.reached_at : null;
     const reached = time && `complete after ${clock(time, new Date(document.as_of))}`;
     const note = ['failing', 'blocked'].includes(one.state) ? one.sentence : reached;
-    return note === null ? [] : fit(`  ${one.feed}: ${printable(note)}`, look.columns);
+    return note === null ? [] : fit(`  ${one.feed}: ${note}`, look.columns);
   }),
 ];
 
@@ -306,5 +305,5 @@ function totalsText({ totals }: SyncDocument): string {
 function endLines(look: Look, { feed, state, reason }: Lane): string[] {
   if (state === 'finished' || state === 'paused') return [];
   const why = state === 'superseded' ? 'replaced by a run with other bounds.' : reason;
-  return prose(look, `${feed}: ${state}: ${printable(why ?? 'the run did not end.')}`, 2);
+  return prose(look, `${feed}: ${state}: ${why ?? 'the run did not end.'}`, 2);
 }

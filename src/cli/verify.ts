@@ -1,6 +1,5 @@
 import { creditsPerRequest } from '../explorer/budget.ts';
 import type { RequestCount } from '../lists/list.ts';
-import { printable } from '../printable.ts';
 import { type Finding, findingText, placesText } from '../status/findings.ts';
 import { clock } from '../status/reasons.ts';
 import {
@@ -51,7 +50,7 @@ export function verifyText(
   const [head, notes] = [true, false].map((isHead) =>
     feeds.flatMap((feed) =>
       linesOf(feed.notes.filter(({ kind }) => (kind === 'pending-head') === isHead)).flatMap(
-        (line) => prose(look, `${printable(feed.feed)}: ${line}`, 2),
+        (line) => prose(look, `${feed.feed}: ${line}`, 2),
       ),
     ),
   );
@@ -86,7 +85,7 @@ function verdict(look: Look, { counts }: VerifyDocument): string {
 
 /** Chain, its number, list. */
 const nameOf = ({ chain, chain_id, operation }: Feed): string =>
-  printable(`${chain ?? 'chain'} (${chain_id}) ${operation}`);
+  `${chain ?? 'chain'} (${chain_id}) ${operation}`;
 
 function openLines(look: Look, feed: Feed, commandLine: CommandLine): string[] {
   const commands = new Set(feed.open.flatMap(({ command }) => command ?? []));
@@ -142,9 +141,8 @@ function linesOf(findings: readonly Finding[]): string[] {
   const lines = [...alike.values()].map((same) => {
     const [first] = same;
     const places = same.flatMap(({ place }) => place ?? []);
-    if (first?.place)
-      return `${placesText(first.place.unit, joined(places))}: ${printable(first.sentence)}`;
-    return first === undefined ? '' : printable(findingText(first));
+    if (first?.place) return `${placesText(first.place.unit, joined(places))}: ${first.sentence}`;
+    return first === undefined ? '' : findingText(first);
   });
   const rest = lines.length - mostLines;
   return rest > 0

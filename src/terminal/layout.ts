@@ -1,7 +1,8 @@
+import { randomInt } from 'node:crypto';
 import { WriteStream } from 'node:tty';
-import { styleText } from 'node:util';
 import truncatedWidth from 'fast-string-truncated-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
+import { printable, printableLines } from '../printable.ts';
 
 export interface Look {
   /** Whether lines can be redrawn. */
@@ -30,22 +31,44 @@ export function lookOf({ isTTY, columns }: Stream, env: NodeJS.ProcessEnv): Look
   };
 }
 
-/** The colour of each meaning; the only place for colours. */
+/**
+ * In each colour of ours until it is written: foreign text can't guess it, so it can't colour anything. Measuring skips
+ * parameters of four digits at most.
+ */
+const seal = Array.from({ length: 4 }, () => randomInt(1_000, 10_000)).join(';');
+const sgr = (code: number) => `\u001B[${seal};${code}m`;
+const ownColour = new RegExp(`(\\u001B\\[${seal};\\d+m)`, 'u');
+
+const escaped = (text: string, escape: (part: string) => string): string =>
+  text
+    .split(ownColour)
+    .map((part, at) => (at % 2 === 0 ? escape(part) : part))
+    .join('');
+
+/** A text with all escaped that a terminal obeys, line ends too; colours of `paint` stay. */
+const oneLine = (text: string): string => escaped(text, printable);
+
+/** What is written to a terminal: several lines in colours of `paint`, and nothing else that it obeys. */
+export const terminalText = (text: string): string =>
+  escaped(text, printableLines).replaceAll(`\u001B[${seal};`, '\u001B[');
+
+/** How the colour of each meaning begins and ends (SGR); the only place for colours. */
 const formats = {
-  good: 'green',
-  warning: 'yellow',
-  bad: 'red',
-  quiet: 'dim',
-  strong: 'bold',
-  command: 'cyan',
+  good: [32, 39],
+  warning: [33, 39],
+  bad: [31, 39],
+  quiet: [2, 22],
+  strong: [1, 22],
+  command: [36, 39],
 } as const;
 
 export type Style = keyof typeof formats;
 
-/** The text in the colour of its meaning, if there are colours. */
-export const paint = ({ isColoured }: Pick<Look, 'isColoured'>, style: Style, text: string) =>
-  // `isColoured` already includes the check of the stream.
-  isColoured ? styleText(formats[style], text, { validateStream: false }) : text;
+/** The text as one line in the colour of its meaning, if there are colours. */
+export function paint({ isColoured }: Pick<Look, 'isColoured'>, style: Style, text: string) {
+  const [begin, end] = formats[style];
+  return isColoured ? sgr(begin) + oneLine(text) + sgr(end) : oneLine(text);
+}
 
 /** The dot before a verdict, in its colour. */
 export const mark = (look: Pick<Look, 'isColoured'>, style: Style): string =>
@@ -57,12 +80,13 @@ export const widthOf = (text: string): number => truncatedWidth(text).width;
 /** Cuts a text to `width` columns with …: a hash in its middle, other texts at their end. */
 export function fit(text: string, width: number): string {
   if (width < 1) return '';
-  const { index, truncated } = truncatedWidth(text, { limit: width, ellipsis: '…' });
-  if (!truncated) return text;
-  const tail = /^0x[0-9a-f]+$/u.test(text) ? Math.floor((width - 1) / 2) : 0;
-  const cut = `${text.slice(0, index - tail)}…${text.slice(text.length - tail)}`;
+  const line = oneLine(text);
+  const { index, truncated } = truncatedWidth(line, { limit: width, ellipsis: '…' });
+  if (!truncated) return line;
+  const tail = /^0x[0-9a-f]+$/u.test(line) ? Math.floor((width - 1) / 2) : 0;
+  const cut = `${line.slice(0, index - tail)}…${line.slice(line.length - tail)}`;
   // The end of a colour may have been cut off.
-  return cut.includes('\u001B[') ? `${cut}\u001B[0m` : cut;
+  return ownColour.test(cut) ? cut + sgr(0) : cut;
 }
 
 /** Fills a text with blanks up to `width` columns; the text is on `side`. */
@@ -88,7 +112,8 @@ const mostProse = 100;
 /** A paragraph, all of it behind `lead` blanks: wrapped on a terminal; in a file one line, for grep. */
 export function prose(look: Look, text: string, lead = 0): string[] {
   const width = Math.min(look.columns, mostProse) - lead;
-  const lines = look.isTerminal ? wrap(text, width, 2) : [text];
+  const whole = oneLine(text);
+  const lines = look.isTerminal ? wrap(whole, width, 2) : [whole];
   return lines.map((line) => ' '.repeat(lead) + line);
 }
 
@@ -120,7 +145,8 @@ export function tableLines(
   look: Look,
   { head, rows, aligns = [], flexible = [] }: Table,
 ): string[] {
-  const all = head === undefined ? rows : [head, ...rows];
+  const all = [head ?? [], ...rows].map((row) => row.map(oneLine));
+  if (head === undefined) all.shift();
   const [model = []] = all;
   const natural = model.map((_, at) =>
     all.reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), 1),

@@ -39,13 +39,8 @@ export function duration(seconds: number | null): string {
 /** A time in its largest unit, such as 2h. */
 export const brief = (seconds: number): string => inUnits(Math.max(1, Math.floor(seconds)), 1);
 
-const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'];
-
-/** Bytes in a suitable unit, such as 3.4 MB. */
-export function bytes(count: number): string {
-  const power = Math.min(byteUnits.length - 1, Math.floor(Math.log10(Math.max(1, count)) / 3));
-  return `${Number((count / 1000 ** power).toPrecision(3))} ${byteUnits[power]}`;
-}
+/** Bytes in the unit of large stores, such as 3.4 GB. */
+export const gigabytes = (bytes: number): string => `${tenths.format(bytes / 1e9)} GB`;
 
 /** `1 page`, `12,345 pages`; `others` is an irregular plural. */
 export const counted = (count: number, one: string, others = `${one}s`): string =>

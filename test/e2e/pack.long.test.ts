@@ -191,7 +191,7 @@ test('the package holds our code only, and all that it imports is declared at an
   expect([...packages].toSorted()).toEqual(Object.keys(dependencies).toSorted());
 });
 
-test('an installation brings few packages, and only Postgres runs a script in it', async () => {
+test('an installation has at most 85 packages and 120 MB, and only the embedded Postgres has an install script', async () => {
   const modules = join(folder, 'node_modules');
   const { packages } = installedSchema.parse(
     JSON.parse(await readFile(join(modules, '.package-lock.json'), 'utf8')),
@@ -209,7 +209,7 @@ test('an installation brings few packages, and only Postgres runs a script in it
   expect(bytes).toBeLessThanOrEqual(mostInstalled.bytes);
 });
 
-test('another user runs the installed package in a folder that the user may not write', async () => {
+test('an unprivileged user runs the installed package in a read-only folder', async () => {
   const { url } = await freshDatabase('empty');
   const explorer = await simulated({
     seed: 1,

@@ -156,7 +156,7 @@ function imagesOf(file: string): string[] {
 
 const withImages = ['deploy/Dockerfile', ...yamlFiles, 'test/harness/compose.yaml'];
 
-test('every image that a file names is pinned by its digest', () => {
+test('every image is pinned by digest', () => {
   const images = withImages.flatMap((file) => imagesOf(file).map((image) => [file, image]));
   expect(new Set(images.map(([file]) => file))).toEqual(
     new Set([
@@ -169,7 +169,7 @@ test('every image that a file names is pinned by its digest', () => {
   expect(images.filter(([, image]) => !digest.test(image!))).toEqual([]);
 });
 
-test('an overlay of Kubernetes names the image by its digest', () => {
+test('a Kubernetes overlay pins the image by digest', () => {
   const overlays = globSync('deploy/kubernetes/overlays/*/kustomization.yaml', { cwd: root });
   const overlay = z.object({
     images: z.array(z.strictObject({ name: z.string(), newName: z.string(), digest: z.string() })),
@@ -204,7 +204,7 @@ const jobs = globSync('.github/workflows/*.yml', { cwd: root }).flatMap((file) =
 const writing = jobs.filter(({ permissions }) => Object.values(permissions).includes('write'));
 const actionOf = (uses: string): string => uses.split('@')[0]!;
 
-test('every action is pinned by its commit, with its version beside it', () => {
+test('every action is pinned by commit, and names its version', () => {
   for (const workflow of globSync('.github/workflows/*.yml', { cwd: root })) {
     const uses = [...read(workflow).matchAll(/uses: (?<action>.*)$/gmu)];
     expect(uses.length, workflow).toBeGreaterThan(0);
@@ -213,20 +213,20 @@ test('every action is pinned by its commit, with its version beside it', () => {
 });
 
 /** What a job with rights may do: take artifacts, sign them, publish them. */
-const publishingActions = [
+const publishingActions = new Set([
   'actions/download-artifact',
   'actions/setup-node',
   'actions/attest-build-provenance',
   'docker/login-action',
-];
+]);
 const publishingCommand =
   /^(?:npm publish --ignore-scripts |gh release create |skopeo copy |echo )/u;
 
 test.each(writing)(
-  '$name may write, so it runs no code of the repository or its packages',
+  '$name has write permissions, and runs no code of the repository or of packages',
   (job) => {
     const uses = job.steps.flatMap((step) => step.uses ?? []).map(actionOf);
-    expect(uses.filter((action) => !publishingActions.includes(action))).toEqual([]);
+    expect(uses.filter((action) => !publishingActions.has(action))).toEqual([]);
     const lines = job.steps
       .flatMap(({ run = '' }) => run.split('\n'))
       .filter((line) => line !== '');
@@ -236,7 +236,7 @@ test.each(writing)(
   },
 );
 
-test('what is published comes from jobs without rights, which keep no token', () => {
+test('no checkout keeps its token', () => {
   expect(writing.length).toBeGreaterThan(1);
   const checkouts = jobs.flatMap(({ steps }) =>
     steps.filter(({ uses }) => uses !== undefined && actionOf(uses) === 'actions/checkout'),
@@ -245,7 +245,7 @@ test('what is published comes from jobs without rights, which keep no token', ()
   expect(checkouts.filter((step) => step.with['persist-credentials'] !== false)).toEqual([]);
 });
 
-test('updates are proposed for packages, actions and images', () => {
+test('Dependabot updates packages, actions and images', () => {
   const update = z.object({ 'package-ecosystem': z.string(), directory: z.string() });
   const { updates } = readYaml('.github/dependabot.yml', z.object({ updates: z.array(update) }));
   const proposed = updates.map((one) => `${one['package-ecosystem']} ${one.directory}`);

@@ -59,9 +59,9 @@ describe('a wrong statement is reported as psql does, with exit code 2', () => {
     expect(ended.stderr).toBe(
       [
         'explorer-etl: column "hsh" does not exist (42703)',
-        'LINE 2:   hsh from explorer.blocks',
-        '          ^',
-        'HINT: Perhaps you meant to reference the column "blocks.hash".',
+        '  LINE 2:   hsh from explorer.blocks',
+        '            ^',
+        '  HINT: Perhaps you meant to reference the column "blocks.hash".',
         '',
       ].join('\n'),
     );

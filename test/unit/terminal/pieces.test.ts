@@ -12,16 +12,18 @@ import {
   pad,
   paint,
   plainLook,
+  prose,
   tableLines,
+  terminalText,
   widthOf,
   wrap,
 } from '../../../src/terminal/layout.ts';
 import {
   brief,
-  bytes,
   compact,
   counted,
   duration,
+  gigabytes,
   percent,
   whole,
 } from '../../../src/terminal/numbers.ts';
@@ -49,12 +51,36 @@ describe('widths', () => {
   });
 });
 
+describe('text for a terminal', () => {
+  test('has the colours of the program, also in a shortened text, and no others', () => {
+    const text = paint(coloured, 'good', 'ours \u001b[31mtheirs');
+    expect(terminalText(text)).toBe('\u001b[32mours \\u001b[31mtheirs\u001b[39m');
+    expect(terminalText(fit(paint(coloured, 'bad', 'a long text'), 7))).toBe(
+      '\u001b[31ma long…\u001b[0m',
+    );
+    expect(widthOf(paint(coloured, 'good', 'four'))).toBe(4);
+  });
+
+  test.each([
+    ['an escape sequence', '\u001b[2J', '\\u001b[2J'],
+    ['a control of 8 bits', '\u009b2J', '\\u009b2J'],
+    ['text from right to left', '\u202eabc\u2066', '\\u202eabc\\u2066'],
+    ['a carriage return', 'good\rbad', 'good\\u000dbad'],
+    ['a bell, a tab and a backspace', '\u0007\t\b', '\\u0007\\u0009\\u0008'],
+    ['other line ends than a line feed', '\u2028\u2029\u0085', '\\u2028\\u2029\\u0085'],
+  ])('shows %s escaped', (_, text, shown) => {
+    expect(terminalText(`a\n${text}`)).toBe(`a\n${shown}`);
+    expect(tableLines(plainLook, { rows: [[`a\n${text}`]] })).toEqual([`a\\u000a${shown}`]);
+    expect(prose(plainLook, `a\n${text}`)).toEqual([`a\\u000a${shown}`]);
+  });
+});
+
 describe('numbers', () => {
   test('are written as people say them', () => {
-    expect([whole(12_345.4), compact(12_345), bytes(3_400_000)]).toEqual([
+    expect([whole(12_345.4), compact(12_345), gigabytes(3.44e9)]).toEqual([
       '12,345',
       '12K',
-      '3.4 MB',
+      '3.4 GB',
     ]);
     const counts = [
       counted(1, 'page'),
@@ -86,11 +112,6 @@ describe('numbers', () => {
 
   test('show an age in its largest unit, of at least a second', () => {
     expect([-3, 0.2, 59.9, 125, 200_000].map(brief)).toEqual(['1s', '1s', '59s', '2m', '2d']);
-  });
-
-  test('show bytes in the unit that fits, up to terabytes', () => {
-    const shown = [0, 999, 1_337, 123_456, 3_400_000, 2.5e9, 5e15].map(bytes);
-    expect(shown).toEqual(['0 B', '999 B', '1.34 kB', '123 kB', '3.4 MB', '2.5 GB', '5000 TB']);
   });
 
   test('show nearly 100 % as less than 100 %', () => {

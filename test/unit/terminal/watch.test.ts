@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { openScreen } from '../../../src/cli/screen.ts';
 import { plainOutput } from '../../harness/process.ts';
+import { paint } from '../../../src/terminal/layout.ts';
 import { usual } from './looks.ts';
 
 test('a screen redraws the last frame at the current width and height', async () => {
@@ -20,6 +21,17 @@ test('a screen redraws the last frame at the current width and height', async ()
   expect(written).not.toContain('below the screen');
   // It moves up to the first line of the last frame.
   expect(written.split('\u001B[1A').length - 1).toBeGreaterThanOrEqual(2);
+});
+
+test('a screen draws the colours of the program, and escapes control characters of other text', async () => {
+  const terminal = Object.assign(new PassThrough(), { columns: 80, rows: 3 });
+  const look = { ...usual, isColoured: true };
+  const screen = await openScreen({ err: look, stderr: () => undefined }, ['\u001b[2J'], terminal);
+  screen.lines([`${paint(look, 'bad', 'failing')} \u001b[31m\u009b2J\u202e`]);
+  const written = String(terminal.read());
+  expect(written).toContain('\u001b[31mfailing\u001b[39m');
+  expect(written).toContain(String.raw`\u001b[31m\u009b2J\u202e`);
+  expect(written).toContain(String.raw`\u001b[2J`);
 });
 
 test('a terminal shows that a command is loading', async () => {
