@@ -29,7 +29,7 @@ interface ExportOptions {
 }
 
 export function register({ command, run, explain }: Registry): void {
-  const format = new Option('--format <format>', 'of the files').choices(['parquet', 'csv']);
+  const format = new Option('--format <format>', 'of the files; spreadsheet: CSV without formulas');
   addDemo(command)
     .argument(
       '[names...]',
@@ -38,7 +38,7 @@ export function register({ command, run, explain }: Registry): void {
     .requiredOption('--to <folder>', 'where to: a new folder')
     .option('--overwrite', 'replace the earlier export in that folder', false)
     .option('--query <query>', 'a question by its name, or a statement')
-    .addOption(format.default('parquet'))
+    .addOption(format.choices(['parquet', 'csv', 'spreadsheet']).default('parquet'))
     .option(
       '--chain <chain>',
       'only this chain, by number or name (repeatable)',
@@ -51,7 +51,7 @@ export function register({ command, run, explain }: Registry): void {
   const examples = [
     'explorer-etl export --to lake',
     'explorer-etl export user_operations blocks --to lake --chain 10 --since 7d --overwrite',
-    'explorer-etl export --query top-senders --to report --format csv',
+    'explorer-etl export --query top-senders --to report --format spreadsheet',
   ];
   explain(
     examples,

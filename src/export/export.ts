@@ -6,7 +6,15 @@ import { fileWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import { types, type Pool } from 'pg';
 import { errorOf } from '../failure.ts';
 import { readAnswer, type Column, type Row, type Statement } from '../query/read.ts';
-import { csvHead, csvLines, dayNumber, isArray, jsonText, microseconds } from '../query/value.ts';
+import {
+  csvHead,
+  csvLines,
+  dayNumber,
+  isArray,
+  jsonText,
+  microseconds,
+  type CsvFormat,
+} from '../query/value.ts';
 
 /** The export's target or format is impossible. The message says what to do. */
 export class ExportError extends errorOf('export') {}
@@ -72,19 +80,16 @@ export async function relationSources(
 
 type Writer = ReturnType<typeof parquetFile>;
 
-const openFile = {
-  parquet: parquetFile,
-  csv(path: string, columns: readonly Column[]): Writer {
-    appendFileSync(path, csvHead(columns));
-    const write = (rows: readonly Row[]) => files.appendFile(path, csvLines(columns, rows));
-    return { write, end: async () => undefined };
-  },
-};
+function csvFile(path: string, columns: readonly Column[], format: CsvFormat): Writer {
+  appendFileSync(path, csvHead(columns, format));
+  const write = (rows: readonly Row[]) => files.appendFile(path, csvLines(columns, rows, format));
+  return { write, end: async () => undefined };
+}
 
 export interface Target {
   readonly pool: Pool;
   readonly folder: string;
-  readonly format: keyof typeof openFile;
+  readonly format: 'parquet' | CsvFormat;
   readonly signal: AbortSignal;
 }
 
@@ -96,23 +101,26 @@ export async function exportSource(
 ): Promise<{ name: string; rows: number; files: number }> {
   const { name, isPartitioned, ...statement } = source;
   const { pool, folder, format, signal } = target;
+  const ending = format === 'parquet' ? format : 'csv';
   const found = new Set(wide);
+  const open = (path: string, columns: readonly Column[]) =>
+    format === 'parquet' ? parquetFile(path, columns, found) : csvFile(path, columns, format);
   let [current, writer, rowCount, fileCount] = ['', null as Writer | null, 0, 0];
   try {
     const bounds = { timeoutMs: 0, limit: null, signal };
     for await (const { columns, rows } of readAnswer(pool, statement, bounds)) {
       // Parquet readers take the chain from the path, and refuse it in the file as well.
       const isInFile = (_value: unknown, at: number) =>
-        !isPartitioned || (at > 0 && (format === 'csv' || columns[at]?.name !== 'chain_id'));
+        !isPartitioned || (at > 0 && (ending === 'csv' || columns[at]?.name !== 'chain_id'));
       const byPart = Map.groupBy(rows, (row) => (isPartitioned && row[0]) || '.');
       // A source that is one file has it even without rows.
       if (!isPartitioned) byPart.set('.', [...rows]);
       for (const [part, ofFile] of byPart) {
         if (writer === null || part !== current) {
           await writer?.end();
-          const path = join(folder, name, part, `data.${format}`);
+          const path = join(folder, name, part, `data.${ending}`);
           await files.mkdir(dirname(path), { recursive: true });
-          [current, writer] = [part, openFile[format](path, columns.filter(isInFile), found)];
+          [current, writer] = [part, open(path, columns.filter(isInFile))];
           fileCount += 1;
         }
         await writer.write(ofFile.map((row) => row.filter(isInFile)));

@@ -64,7 +64,8 @@ export function createApi({ reader, status, commandLine }: ApiSources): Hono {
   app.get('/query.csv', async (context) => {
     const question = questionOf(context);
     const { columns, rows } = await reader.inTurn((db) => answerQuestion(db.$client, question));
-    return context.body(`${csvHead(columns)}${csvLines(columns, rows)}`, 200, {
+    const csv = csvHead(columns, 'spreadsheet') + csvLines(columns, rows, 'spreadsheet');
+    return context.body(csv, 200, {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="${question.name}.csv"`,
     });

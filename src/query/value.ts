@@ -102,14 +102,26 @@ export async function readTypeNames(
   return new Map(rows.map(({ type, name }) => [Number(type), name]));
 }
 
-export const csvHead = (columns: readonly Column[]): string =>
-  serialize([columns.map(({ name }) => name)]);
+/** CSV with values as they are, or for a spreadsheet, which would run some texts. */
+export type CsvFormat = 'csv' | 'spreadsheet';
+
+/** Where a spreadsheet looks for a formula (OWASP: CSV injection), also one that takes ; or tabs for separators. */
+const formulaStart = /(?<=^|[;\t\r\n])(?=[=+\-@\t\r\n＝＋－＠])/gu;
+
+/** An apostrophe makes a text of what follows. A number may have its sign. */
+function csvCell(value: string, type: number, format: CsvFormat): string {
+  const text = plainText(value, type);
+  return format === 'csv' || isNumber(type) ? text : text.replaceAll(formulaStart, "'");
+}
+
+export const csvHead = (columns: readonly Column[], format: CsvFormat): string =>
+  serialize([columns.map(({ name }) => csvCell(name, is.TEXT, format))]);
 
 /** Rows by RFC 4180, with Unix line ends; as in Postgres, null is nothing, an empty text "". */
-export const csvLines = (columns: readonly Column[], rows: readonly Row[]): string =>
+export const csvLines = (columns: readonly Column[], rows: readonly Row[], format: CsvFormat) =>
   serialize(
     rows.map((row) =>
-      row.map((value, at) => (value === null ? null : plainText(value, columns[at]?.type ?? 0))),
+      row.map((value, at) => value && csvCell(value, columns[at]?.type ?? is.TEXT, format)),
     ),
   );
 

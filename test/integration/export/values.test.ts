@@ -50,6 +50,51 @@ test.each(['parquet', 'csv'])('every text is read back from %s unchanged', async
   expect(new Set(rows.map(({ n }) => n))).toEqual(new Set(['123456789012345678901']));
 });
 
+/** What a spreadsheet runs, or hides the start of: at a cell's start, and after what some take for a separator. */
+const formulas = [
+  '=HYPERLINK("https://evil.example","open")',
+  '+1+1',
+  '-1+1',
+  '@SUM(A1)',
+  '\t=1',
+  '\r=1',
+  '\n=1',
+  '＝1',
+  '＋1',
+  '－1',
+  '＠1',
+  'a;=1+1',
+  'a\t@x',
+  'a\r\n-1',
+  'a",=1',
+];
+const cells =
+  "read_csv('PATH', header = true, all_varchar = true, allow_quoted_nulls = false, quote = '\"', escape = '\"', delim = ',', new_line = '\\n', strict_mode = true)";
+
+test('no text exported for a spreadsheet is a formula, and numbers are unchanged', async () => {
+  const database = await freshDatabase();
+  const lake = await openLake(database);
+  const ask = await openDuckDb();
+  const list = formulas.map((text) => `e'${text.replaceAll("'", "''")}'`).join(', ');
+  const query = `select name as "=name", array[name] as names, to_jsonb(name) as document, -5 as i, -1.5::float8 as f,
+    -7::numeric as n, -8::bigint as b, '-infinity'::float8 as infinite, interval '-1 day' as gone, null as nothing,
+    '' as empty, 'plain - text = 1' as plain from unnest(array[${list}]) with ordinality as given (name, at) order by at`;
+
+  await lake.exported(['--query', query, '--format', 'spreadsheet']);
+
+  const rows = await ask(`select * from ${cells.replace('PATH', `${lake.folder}/query/data.csv`)}`);
+  expect(rows).toHaveLength(formulas.length);
+  const start = /(?:^|[;\t\r\n])[=+\-@\t\r\n＝＋－＠]/u;
+  for (const [at, { i, f, n, b, infinite, nothing, empty, plain, ...texts }] of rows.entries()) {
+    expect([i, f, n, b, infinite]).toEqual(['-5', '-1.5', '-7', '-8', '-Infinity']);
+    expect([nothing, empty, plain]).toEqual([null, '', 'plain - text = 1']);
+    const all = [...Object.keys(texts), ...Object.values(texts)].map(String);
+    expect(all.filter((text) => start.test(text))).toEqual([]);
+    // Without the apostrophes, the name is what it was.
+    expect(String(texts["'=name"]).replaceAll("'", '')).toBe(formulas[at]);
+  }
+});
+
 test('every type has its equivalent in Parquet, at its limits too', async () => {
   const database = await freshDatabase();
   await database.query(`

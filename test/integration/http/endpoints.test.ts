@@ -182,6 +182,19 @@ test('every question is answered as JSON and as CSV, and its chart names columns
   }
 });
 
+test('no name in the CSV of a query is a formula', async () => {
+  const { rows } = await copied.pool.query<{ name: string }>(
+    `update explorer.addresses set name = '=1+1' where hash in (select address_hash from explorer.factories) returning name`,
+  );
+  expect(rows.length).toBeGreaterThan(0);
+  const page = await servedPage(copied.url);
+  const { body } = await ask(page, '/query.csv?name=biggest-factories');
+  expect(body).toContain(",'=1+1\n");
+  expect(body).not.toMatch(/(?:^|,)"?[=+@-]/mu);
+  // Programs have JSON.
+  expect((await ask(page, '/query.json?name=biggest-factories')).body).toContain('"=1+1"');
+});
+
 test.each([
   ['/coverage.json?feed=none', 404],
   ["/coverage.json?feed=10'; drop table etl.feeds", 404],
