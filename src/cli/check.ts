@@ -11,7 +11,6 @@ import {
 } from '../db/failure.ts';
 import { demandServer, readSchema } from '../db/migrate.ts';
 import { parseUrl } from '../db/pool.ts';
-import { demandSession } from '../db/route.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
 import { ExplorerError } from '../explorer/error.ts';
@@ -110,7 +109,6 @@ async function checkDatabase({ pool, url, embedded }: OpenDatabase): Promise<Che
   const found = `${place}, Postgres ${rows[0]?.version}${embedded === null ? '' : ', embedded'}`;
   try {
     await demandServer(pool);
-    await demandSession(url);
     return checkOf('database', found);
   } catch (error) {
     if (!(error instanceof KnownError || isConnectionLost(error))) throw error;

@@ -6,6 +6,7 @@ import { loadSettings, type SettingsInput } from '../config/load.ts';
 import { secretsOf, type Settings } from '../config/settings.ts';
 import { describeDatabaseError } from '../db/failure.ts';
 import { applicationName, createPool, poolConnections, quickReading } from '../db/pool.ts';
+import { demandSession, PoolerError } from '../db/route.ts';
 import { demandPrimary } from '../db/state.ts';
 import type { Database } from '../db/transaction.ts';
 import { errorOf } from '../failure.ts';
@@ -54,7 +55,8 @@ async function noteRefusal(context: Context, { problems }: ConfigError): Promise
   const says = ofFile.map(({ where, message }) => `${where}: ${message}`).join('; ');
   // A database that hangs delays the refusal by seconds at most.
   const dbTimeouts = { answerMs: 2_000 };
-  const pool = createPool({ url, max: 1, applicationName, dbTimeouts, isPooled: true });
+  const way = await demandSession(url, dbTimeouts.answerMs);
+  const pool = createPool({ ...way, max: 1, applicationName, dbTimeouts });
   try {
     await noteRefusedFile(drizzle(pool), createRedactor(secretsOf(settings))(says));
   } finally {
@@ -86,30 +88,23 @@ type Demand = (pool: Pool) => Promise<void>;
 
 /**
  * Opens the database of the settings, or of the embedded server below `cwd`.
- * @throws DatabaseUnavailableError if it does not answer, or must exist and does not
+ * @throws DatabaseUnavailableError if it does not answer, or must exist and does not; PoolerError
  */
 export async function openDatabase(
-  settings: Pick<Settings, 'databaseUrl'>,
+  { databaseUrl }: Pick<Settings, 'databaseUrl'>,
   place: EmbeddedPlace,
   ...demands: readonly Demand[]
 ): Promise<OpenDatabase> {
   const { embedded, url } =
-    settings.databaseUrl === null
-      ? await openEmbedded(place)
-      : { embedded: null, url: settings.databaseUrl };
-  const pool = createPool({
-    url,
-    max: poolConnections,
-    applicationName,
-    settings: quickReading,
-    // It may lead through a pooler: commands that need a session look later.
-    isPooled: true,
+    databaseUrl === null ? await openEmbedded(place) : { embedded: null, url: databaseUrl };
+  const way = await demandSession(url).catch((cause: unknown) => {
+    if (cause instanceof PoolerError) throw cause;
+    const why = describeDatabaseError(cause);
+    throw new DatabaseUnavailableError(`the database can't be used: ${why}.`, { cause });
   });
+  const settings = quickReading;
+  const pool = createPool({ ...way, max: poolConnections, applicationName, settings });
   try {
-    await pool.query('select 1').catch((cause: unknown) => {
-      const why = describeDatabaseError(cause);
-      throw new DatabaseUnavailableError(`the database can't be used: ${why}.`, { cause });
-    });
     for (const demand of demands) await demand(pool);
   } catch (error) {
     await pool.end();

@@ -46,6 +46,12 @@ interface ConnectionOptions {
   readonly isPooled?: boolean;
 }
 
+/**
+ * Of every session; the URL, the role and the database do not change them. With another search path a name in a
+ * statement could mean another user's function or operator, which then runs with this role's rights.
+ */
+const sessionSettings: ServerSettings = { search_path: 'pg_catalog,pg_temp' };
+
 const settingsOf = ({ dbTimeouts, settings }: ConnectionOptions): ServerSettings => ({
   ...(dbTimeouts !== undefined && { ...serverKeepAlive, ...dbTimeouts.server }),
   ...settings,
@@ -61,6 +67,7 @@ export function connectionConfig(options: ConnectionOptions) {
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveDelayMs,
     ...(dbTimeouts !== undefined && { query_timeout: dbTimeouts.answerMs }),
+    ...(isPooled && { onConnect: configureSession(settingsOf(options)) }),
   };
 }
 
@@ -75,9 +82,6 @@ export function createPool({
   const pool = new Pool({
     ...connectionConfig(options),
     connectionTimeoutMillis: connectTimeoutMs,
-    ...(options.isPooled && {
-      onConnect: (client) => configureSession(client, settingsOf(options)),
-    }),
     ...(idleTimeoutMs !== undefined && { idleTimeoutMillis: idleTimeoutMs }),
   });
   // An error event of a dead connection without a listener ends the process: it comes from the pool
@@ -90,10 +94,14 @@ export function createPool({
 }
 
 /** The pool awaits the result before it hands the connection out; its types do not say so. */
-function configureSession(client: ClientBase, settings: ServerSettings): unknown {
-  const all = Object.entries(settings).map(([name, value]) => `set ${name} = '${value}'`);
-  return client.query(all.join('; '));
-}
+const configureSession =
+  (settings: ServerSettings) =>
+  (client: ClientBase): unknown => {
+    const all = Object.entries({ ...settings, ...sessionSettings }).map(
+      ([name, value]) => `pg_catalog.set_config('${name}', '${value}', false)`,
+    );
+    return client.query(`select ${all.join()}`);
+  };
 
 /** A transaction for each slice's walks, the watch, progress lines. */
 export const poolConnections = 12;
@@ -128,13 +136,15 @@ export function withName(url: string, name: string): string {
   return changed.href;
 }
 
-/** The URL with session settings; those that it already has win. */
+/** The URL with session settings; those that it already has win, except over `sessionSettings`. */
 export function withSettings(url: string, settings: ServerSettings): string {
-  if (Object.keys(settings).length === 0) return url;
   const changed = parseUrl(url);
   const own = changed.searchParams.get('options') ?? '';
-  const flags = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
-  // The last of two wins: the user's own.
-  changed.searchParams.set('options', [...flags, own].join(' ').trim());
+  // The last of two wins.
+  const all = [...flagsOf(settings), ...(own === '' ? [] : [own]), ...flagsOf(sessionSettings)];
+  changed.searchParams.set('options', all.join(' '));
   return changed.href;
 }
+
+const flagsOf = (settings: ServerSettings): string[] =>
+  Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);

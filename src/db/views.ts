@@ -183,8 +183,6 @@ async function makeAgain(session: PoolClient, files: readonly SqlFile[]): Promis
 
 /** Drops objects, last first. Postgres refuses if others depend on them. */
 async function drop(session: PoolClient, objects: readonly string[]): Promise<void> {
-  // So that Postgres qualifies names with their schema.
-  await session.query(`set local search_path = ''`);
   for (const object of objects.toReversed()) {
     await session.query(`drop ${object.replace(' ', ' if exists ')}`).catch((error: unknown) => {
       // Others depend on it, or have created a function of its name.
@@ -193,7 +191,6 @@ async function drop(session: PoolClient, objects: readonly string[]): Promise<vo
       throw mustDropFirst(detail ?? message, error);
     });
   }
-  await session.query('set local search_path to default');
 }
 
 const mustDropFirst = (why: string, cause: unknown) =>

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { createPool, type DatabaseTimeouts, quickReading } from '../db/pool.ts';
-import { demandSession } from '../db/route.ts';
+import { demandSession, type SessionWay } from '../db/route.ts';
 import type { Database } from '../db/transaction.ts';
 
 /** In ms; a second is long for a reader. */
@@ -72,19 +72,20 @@ export function createReader() {
 }
 
 async function openPool(url: string): Promise<Pool> {
+  const way = await demandSession(url);
   return createPool({
-    ...(await demandSession(url)),
+    ...way,
     max: connections,
     applicationName,
     idleTimeoutMs: idleMs,
     dbTimeouts: timeouts,
-    settings: { ...quickReading, default_transaction_read_only: 'on', ...(await rightsOf(url)) },
+    settings: { ...quickReading, default_transaction_read_only: 'on', ...(await rightsOf(way)) },
   });
 }
 
 /** A superuser drops its rights; not on Citus, which logs in to other servers as the set role. */
-async function rightsOf(url: string): Promise<{ role?: string }> {
-  const pool = createPool({ url, max: 1, applicationName, dbTimeouts: timeouts });
+async function rightsOf(way: SessionWay): Promise<{ role?: string }> {
+  const pool = createPool({ ...way, max: 1, applicationName, dbTimeouts: timeouts });
   try {
     const { rows } = await pool.query(
       `select from pg_roles

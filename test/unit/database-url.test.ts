@@ -3,14 +3,17 @@ import { forLibpq } from '../../src/cli/db.ts';
 import { withName, withSettings } from '../../src/db/pool.ts';
 
 test.each([
-  ['postgres://u:p@h:5433/d', 'postgres://u:p@h:5433/d?options=-c+jit%3Doff'],
+  [
+    'postgres://u:p@h:5433/d',
+    'postgres://u:p@h:5433/d?options=-c+jit%3Doff+-c+search_path%3Dpg_catalog%2Cpg_temp',
+  ],
   [
     'postgres://u:p@h/d?options=-c%20a%3D1&sslmode=require',
-    'postgres://u:p@h/d?options=-c+jit%3Doff+-c+a%3D1&sslmode=require',
+    'postgres://u:p@h/d?options=-c+jit%3Doff+-c+a%3D1+-c+search_path%3Dpg_catalog%2Cpg_temp&sslmode=require',
   ],
   [
     'postgres://u:p@/d?host=/run/pg',
-    'postgres://u:p@nowhere.invalid/d?host=%2Frun%2Fpg&options=-c+jit%3Doff',
+    'postgres://u:p@nowhere.invalid/d?host=%2Frun%2Fpg&options=-c+jit%3Doff+-c+search_path%3Dpg_catalog%2Cpg_temp',
   ],
 ])('settings of the server are added to %s', (url, wanted) => {
   expect(withSettings(url, { jit: 'off' })).toBe(wanted);

@@ -33,6 +33,23 @@ describe.skipIf(poolerVersion() === null)('PgBouncer (skipped where it is not in
     expect(await demandSession(pooled)).toEqual({ url: pooled, isPooled: true });
   });
 
+  test('a pooled session has no schema of other users in its search path', async () => {
+    const { url } = await freshDatabase('empty');
+    const pooler = await startPooler(url, { pool_mode: 'session' });
+    const { rows } = await poolOn(pooler.through(url)).query('show search_path');
+    expect(rows).toEqual([{ search_path: 'pg_catalog,pg_temp' }]);
+  });
+
+  test.each(['other, pg_catalog', '"pg_catalog-", pg_catalog'])(
+    'a database whose search path is %s is refused',
+    async (path) => {
+      const { url, query } = await freshDatabase('empty');
+      await query(`alter database ${new URL(url).pathname.slice(1)} set search_path = ${path}`);
+      const pooler = await startPooler(url, { pool_mode: 'session' });
+      await expect(demandSession(pooler.through(url))).rejects.toThrow(/other schemas before/u);
+    },
+  );
+
   test('keeps no lock of a client whose connection was lost', async () => {
     const { url, pool } = await freshDatabase('empty');
     const pooler = await startPooler(url, { pool_mode: 'session' });

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import { onTestFinished } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import { openBudget, type BudgetLane } from '../../../src/explorer/budget.ts';
@@ -35,6 +35,7 @@ interface WorkerOptions {
 /** A worker as each process has one: `fetch` gets a page for a lane and gives the status of it. */
 async function openWorker(database: TestDatabase, url: string, options: WorkerOptions = {}) {
   const pool = createPool({ url: database.url, max: 2, applicationName: 'budget test' });
+  pool.options.onConnect = setClock;
   const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal });
   const now = () => performance.now();
   const client = createExplorerClient({
@@ -77,10 +78,13 @@ export const rejection = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
+/** A pool awaits what `onConnect` returns; its types do not say so. */
+const setClock = (session: Pool | ClientBase): unknown =>
+  session.query('set search_path = other_clock, pg_catalog');
+
 /**
- * Sets the clock of a database to noon for the session of a pool that has one, and for every connection from
- * now on, so that no midnight, when credits come back, falls into a test. Not for tests with jobs, since the
- * defaults of pg-boss' columns are bound to Postgres' own.
+ * Sets the clock of a pool to noon, so that no midnight, when credits come back, falls into a test; another pool of the
+ * database does so with `setClock`.
  */
 async function startAtNoon(pool: Pool): Promise<void> {
   // `now()` and `clock_timestamp()` are other functions than Postgres' from now on.
@@ -95,8 +99,8 @@ async function startAtNoon(pool: Pool): Promise<void> {
            return pg_catalog.now() + %1$L::interval;
          create function other_clock.clock_timestamp() returns timestamptz language sql volatile
            return pg_catalog.clock_timestamp() + %1$L::interval;', shift);
-      execute format('alter database %I set search_path = other_clock, pg_catalog', current_database());
     end
-    $$;
-    set search_path = other_clock, pg_catalog`);
+    $$`);
+  pool.options.onConnect = setClock;
+  await setClock(pool);
 }

@@ -1,0 +1,129 @@
+import type { Pool } from 'pg';
+import { expect, test } from 'vitest';
+import { demandSession } from '../../../src/db/route.ts';
+import { openWorkPools, workTimeouts } from '../../../src/db/pool.ts';
+import { queryOnce } from '../../harness/client.ts';
+import { testKey } from '../../harness/explorer.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { call } from '../../harness/process.ts';
+import { shortChain } from '../../harness/sync.ts';
+import { openWorld } from '../../harness/world.ts';
+
+/** A hostile twin of each function, operator and table of Postgres, and of some types, before it in the search path. */
+const twins = `
+  create schema hostile;
+  create function hostile.trap() returns boolean language plpgsql as
+    $$ begin raise exception 'hostile code runs as %', current_user; end $$;
+
+  do $make$
+  declare
+    name text;
+    statement text;
+  begin
+    -- The same functions, and those without "any", which the planner prefers: format(text, text) to format(text, variadic "any").
+    for statement in
+      select pg_catalog.format(
+               'create function hostile.%I(%s) returns %s%s language plpgsql as $$ begin perform hostile.trap(); end $$',
+               proname, arguments, case when proretset then 'setof ' else '' end,
+               pg_catalog.format_type(prorettype, null))
+      from pg_proc, unnest(case
+        when proname = 'format' then array['text, text', 'text, name', 'text, name, text', 'text, text, text']
+        when proname in ('concat', 'concat_ws') then array['text, text', 'text, text, text']
+        when proname in ('jsonb_build_object', 'json_build_object') then array['text, text', 'text, bigint']
+        else array[pg_get_function_identity_arguments(oid)]
+      end) as arguments
+      where pronamespace = 'pg_catalog'::regnamespace and prokind = 'f'
+    loop
+      -- Some take or return what only an internal function may.
+      begin execute statement; exception when others then null; end;
+    end loop;
+    for statement in
+      select pg_catalog.format(
+               'create function hostile.operator_%s(%s) returns %s language plpgsql as $$ begin perform hostile.trap(); end $$;
+                create operator hostile.%s (function = hostile.operator_%1$s, %s)',
+               oid,
+               pg_catalog.concat_ws(', ', pg_catalog.format_type(nullif(oprleft, 0), null), pg_catalog.format_type(oprright, null)),
+               pg_catalog.format_type(oprresult, null), oprname,
+               pg_catalog.concat_ws(', ', 'leftarg = ' || pg_catalog.format_type(nullif(oprleft, 0), null),
+                                    'rightarg = ' || pg_catalog.format_type(oprright, null)))
+      from pg_operator
+      where oprnamespace = 'pg_catalog'::regnamespace
+    loop
+      begin execute statement; exception when others then null; end;
+    end loop;
+    -- Types, and relations without a column.
+    foreach name in array array['text', 'jsonb', 'date', 'uuid', 'timestamptz', 'regclass', 'oid'] loop
+      execute pg_catalog.format('create domain hostile.%I as pg_catalog.%1$I check (hostile.trap())', name);
+    end loop;
+    for name in
+      select relname from pg_class where relnamespace = 'pg_catalog'::regnamespace and relkind in ('r', 'v')
+    loop
+      execute pg_catalog.format('create table hostile.%I ()', name);
+    end loop;
+    execute pg_catalog.format(
+      'alter role %I in database %I set search_path = hostile, pg_catalog, public', current_user, current_database());
+  end $make$`;
+
+test('no command calls a function, an operator or a table that another user put into the search path', async () => {
+  const database = await freshDatabase('empty');
+  await database.query(twins);
+  const { place } = await openWorld({
+    seed: 3,
+    chain: { ...shortChain, factories: 30, batches: { first: 1, count: 5, blocks: 20 } },
+    operations: {
+      'user-operations': {},
+      'optimism-batches': {},
+      'optimism-batch-blocks': {},
+      factories: {},
+    },
+    explorer: { archive: 'all', archive_days: 1 },
+    database,
+  });
+  await expect(queryOnce(database.url, "select 'a' || length('b')")).rejects.toThrow(
+    'hostile code',
+  );
+  const env = {
+    DATABASE_URL: database.url,
+    EXPLORER_BASE_URL: place.explorerUrl,
+    EXPLORER_API_KEY: testKey,
+  };
+  for (const args of [
+    ['migrate', '--roles'],
+    ['sync'],
+    ['verify'],
+    ['status'],
+    ['plan'],
+    ['replay'],
+    ['query', 'operations-daily', '--json'],
+    ['export', 'operations_enriched', '--to', 'export'],
+  ]) {
+    const { code, stderr } = await call(args, { cwd: place.cwd, env });
+    expect({ args, code, stderr }).toEqual({
+      args,
+      code: 0,
+      stderr: expect.not.stringMatching(/hostile|ERROR|failure/u),
+    });
+  }
+});
+
+test('a search path in the options of the URL does not count, other settings do', async () => {
+  const database = await freshDatabase('empty');
+  await database.query(`create schema hostile; create function hostile.length(text) returns int
+    language sql return 7`);
+  const url = new URL(database.url);
+  url.searchParams.set('options', '-c search_path=hostile,pg_catalog -c lock_timeout=7');
+  const { pool, budgetPool } = openWorkPools(await demandSession(url.href), workTimeouts);
+  try {
+    for (const each of [pool, budgetPool]) expect(await settings(each)).toEqual(['7ms', '2']);
+  } finally {
+    await pool.end();
+    await budgetPool.end();
+  }
+});
+
+const settings = async (pool: Pool) => {
+  const { rows } = await pool.query<{ lock: string; length: string }>(
+    `select current_setting('lock_timeout') as lock, length('ab')::text as length`,
+  );
+  return rows.flatMap(({ lock, length }) => [lock, length]);
+};
