@@ -21,7 +21,7 @@ begin atomic
 end;
 
 create or replace function etl.sum_batch_sums(of_chain bigint, keys text[]) returns void
-language plpgsql as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   delete from etl.batch_sums where chain_id = of_chain and batch_number = any(keys::bigint[]);
   insert into etl.batch_sums (

@@ -19,7 +19,7 @@ begin atomic
 end;
 
 create or replace function etl.sum_block_days(of_chain bigint, keys text[]) returns void
-language plpgsql as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   of_day date;
 begin

@@ -6,7 +6,7 @@ language sql stable return day::timestamp at time zone 'UTC';
 
 -- One after the other, by the index: a false time can put 9,999 years between the first and the last.
 create or replace function etl.days_of_operations() returns setof date
-language plpgsql stable as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   at timestamptz;
 begin
@@ -20,7 +20,7 @@ end
 $$;
 
 create or replace function etl.days_of_blocks() returns setof date
-language plpgsql stable as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   at timestamptz;
 begin

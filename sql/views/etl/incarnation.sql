@@ -1,5 +1,5 @@
 create or replace function etl.incarnation() returns uuid
-language plpgsql as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   insert into etl.incarnations default values on conflict do nothing;
   return (select id from etl.incarnations);

@@ -1,7 +1,7 @@
 create or replace function etl.newest_item(
   of_chain bigint, of_operation text
 ) returns table (height bigint, "timestamp" timestamptz)
-language plpgsql stable rows 1 as $$
+language plpgsql stable rows 1 set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 begin
   -- for each newest-first list
@@ -26,7 +26,7 @@ $$;
 create or replace function etl.item_below(
   of_chain bigint, of_operation text, at_most bigint, before timestamptz
 ) returns table (height bigint, "timestamp" timestamptz)
-language plpgsql stable rows 1 as $$
+language plpgsql stable rows 1 set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 begin
   -- for each newest-first list
@@ -54,7 +54,7 @@ $$;
 create or replace function etl.items_below(
   of_chain bigint, of_operation text, at_most bigint, before timestamptz, most int
 ) returns table (height bigint, "timestamp" timestamptz)
-language plpgsql stable as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 begin
   -- for each newest-first list
@@ -113,7 +113,7 @@ end;
 create or replace function etl.confirmed_below(
   of_chain bigint, of_operation text, at_most bigint, before timestamptz
 ) returns table (height bigint, "timestamp" timestamptz)
-language plpgsql stable rows 1 as $$
+language plpgsql stable rows 1 set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   item record;
@@ -146,7 +146,7 @@ $$;
 create or replace function etl.since_stop(
   of_chain bigint, of_operation text, at_least bigint, since timestamptz
 ) returns bigint
-language plpgsql stable as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 begin
   -- The nearest five: one or two that report a wrong time neither make a stop nor take it away.
@@ -172,7 +172,7 @@ $$;
 create or replace function etl.item_above(
   of_chain bigint, of_operation text, at_least bigint
 ) returns table (height bigint, "timestamp" timestamptz)
-language plpgsql stable rows 1 as $$
+language plpgsql stable rows 1 set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 begin
   -- for each newest-first list

@@ -1,5 +1,5 @@
 create or replace function etl.note_reorg() returns trigger
-language plpgsql as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   insert into explorer.block_reorgs (
     chain_id, height, old_hash, new_hash, observed_at, page_id

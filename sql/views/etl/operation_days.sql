@@ -1,5 +1,5 @@
 create or replace function etl.all_operation_days() returns table (chain_id bigint, key text)
-language plpgsql stable as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   return query
   select chains.chain_id, day::text from explorer.chains, etl.days_of_operations() as day
@@ -15,7 +15,7 @@ end
 $$;
 
 create or replace function etl.stale_operation_days(since timestamptz) returns table (chain_id bigint, key text)
-language plpgsql stable as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   written record;
@@ -59,7 +59,7 @@ end
 $$;
 
 create or replace function etl.sum_operation_days(of_chain bigint, keys text[]) returns void
-language plpgsql as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   of_day date;
 begin

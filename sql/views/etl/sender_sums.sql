@@ -14,7 +14,7 @@ begin atomic
 end;
 
 create or replace function etl.stale_sender_sums(since timestamptz) returns table (chain_id bigint, key text)
-language plpgsql stable as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 begin
   return query
@@ -45,7 +45,7 @@ end
 $$;
 
 create or replace function etl.sum_sender_sums(of_chain bigint, keys text[]) returns void
-language plpgsql as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   beginning text;
 begin

@@ -30,7 +30,7 @@ describe('the description of a failure', () => {
   test.each<[what: string, statement: string, values: unknown[], described: unknown]>([
     [
       'a constraint, not the values',
-      `create table things (name text primary key); insert into things values ('${canary}'), ('${canary}')`,
+      `create table public.things (name text primary key); insert into public.things values ('${canary}'), ('${canary}')`,
       [],
       'row exists already (23505), table public.things, constraint things_pkey',
     ],
@@ -157,7 +157,7 @@ describe('a lost connection', () => {
 describe('a retryable failure', () => {
   test('is a conflict between transactions, and nothing else', async () => {
     const database = await freshDatabase();
-    await database.query('create table counters as select 1 as id, 0 as n');
+    await database.query('create table public.counters as select 1 as id, 0 as n');
     const [one, two] = [
       new Client({ connectionString: database.url }),
       new Client({ connectionString: database.url }),
@@ -165,11 +165,11 @@ describe('a retryable failure', () => {
     await Promise.all([one.connect(), two.connect()]);
     for (const client of [one, two]) {
       await client.query('begin isolation level repeatable read');
-      await client.query('select n from counters');
+      await client.query('select n from public.counters');
     }
-    await one.query('update counters set n = n + 1');
+    await one.query('update public.counters set n = n + 1');
     await one.query('commit');
-    const error = await failureOf(two.query('update counters set n = n + 1'));
+    const error = await failureOf(two.query('update public.counters set n = n + 1'));
     expect(isRetryable(error)).toBe(true);
     expect(isConnectionLost(error)).toBe(false);
     expect(isRetryable(await failureOf(database.pool.query('select 1 / 0')))).toBe(false);

@@ -7,7 +7,7 @@ import { freshDatabase } from '../../harness/database.ts';
 import { migrateUrl } from '../../harness/client.ts';
 import { migrateInProcess, packageFolder, release } from './release.ts';
 
-const table = (name: string) => `create table ${name} (n int)`;
+const table = (name: string) => `create table public.${name} (n int)`;
 const [one, two, three] = [table('one'), table('two'), table('three')];
 
 /** Migrates an empty database to releases, one after the other. */

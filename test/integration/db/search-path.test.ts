@@ -4,9 +4,9 @@ import { demandSession } from '../../../src/db/route.ts';
 import { openWorkPools, workTimeouts } from '../../../src/db/pool.ts';
 import { queryOnce } from '../../harness/client.ts';
 import { testKey } from '../../harness/explorer.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { freshDatabase, type OpenDatabase } from '../../harness/database.ts';
 import { call } from '../../harness/process.ts';
-import { shortChain } from '../../harness/sync.ts';
+import { openCopy, shortChain } from '../../harness/sync.ts';
 import { openWorld } from '../../harness/world.ts';
 
 /** A hostile twin of each function, operator and table of Postgres, and of some types, before it in the search path. */
@@ -22,10 +22,10 @@ const twins = `
   begin
     -- The same functions, and those without "any", which the planner prefers: format(text, text) to format(text, variadic "any").
     for statement in
-      select pg_catalog.format(
+      select format(
                'create function hostile.%I(%s) returns %s%s language plpgsql as $$ begin perform hostile.trap(); end $$',
                proname, arguments, case when proretset then 'setof ' else '' end,
-               pg_catalog.format_type(prorettype, null))
+               format_type(prorettype, null))
       from pg_proc, unnest(case
         when proname = 'format' then array['text, text', 'text, name', 'text, name, text', 'text, text, text']
         when proname in ('concat', 'concat_ws') then array['text, text', 'text, text, text']
@@ -38,14 +38,14 @@ const twins = `
       begin execute statement; exception when others then null; end;
     end loop;
     for statement in
-      select pg_catalog.format(
-               'create function hostile.operator_%s(%s) returns %s language plpgsql as $$ begin perform hostile.trap(); end $$;
-                create operator hostile.%s (function = hostile.operator_%1$s, %s)',
+      select format(
+               'create function hostile.operator_%1$s(%2$s) returns %3$s language plpgsql as $$ begin perform hostile.trap(); end $$;
+                create operator hostile.%4$s (function = hostile.operator_%1$s, %5$s)',
                oid,
-               pg_catalog.concat_ws(', ', pg_catalog.format_type(nullif(oprleft, 0), null), pg_catalog.format_type(oprright, null)),
-               pg_catalog.format_type(oprresult, null), oprname,
-               pg_catalog.concat_ws(', ', 'leftarg = ' || pg_catalog.format_type(nullif(oprleft, 0), null),
-                                    'rightarg = ' || pg_catalog.format_type(oprright, null)))
+               concat_ws(', ', format_type(nullif(oprleft, 0), null), format_type(oprright, null)),
+               format_type(oprresult, null), oprname,
+               concat_ws(', ', 'leftarg = ' || format_type(nullif(oprleft, 0), null),
+                                    'rightarg = ' || format_type(oprright, null)))
       from pg_operator
       where oprnamespace = 'pg_catalog'::regnamespace
     loop
@@ -53,20 +53,30 @@ const twins = `
     end loop;
     -- Types, and relations without a column.
     foreach name in array array['text', 'jsonb', 'date', 'uuid', 'timestamptz', 'regclass', 'oid'] loop
-      execute pg_catalog.format('create domain hostile.%I as pg_catalog.%1$I check (hostile.trap())', name);
+      execute format('create domain hostile.%I as pg_catalog.%1$I check (hostile.trap())', name);
     end loop;
     for name in
       select relname from pg_class where relnamespace = 'pg_catalog'::regnamespace and relkind in ('r', 'v')
     loop
-      execute pg_catalog.format('create table hostile.%I ()', name);
+      execute format('create table hostile.%I ()', name);
     end loop;
-    execute pg_catalog.format(
+    execute format(
       'alter role %I in database %I set search_path = hostile, pg_catalog, public', current_user, current_database());
   end $make$`;
 
+/** Makes the twins; connections from now on have them in front. */
+async function addTwins({ query }: Pick<OpenDatabase, 'query'>): Promise<void> {
+  await query(twins);
+  const made = await query(`
+    select (select count(*)::int from pg_proc where pronamespace = 'hostile'::regnamespace) as functions,
+           (select count(*)::int from pg_operator where oprnamespace = 'hostile'::regnamespace) as operators`);
+  expect(made[0]?.functions).toBeGreaterThan(2_500);
+  expect(made[0]?.operators).toBeGreaterThan(700);
+}
+
 test('no command calls a function, an operator or a table that another user put into the search path', async () => {
   const database = await freshDatabase('empty');
-  await database.query(twins);
+  await addTwins(database);
   const { place } = await openWorld({
     seed: 3,
     chain: { ...shortChain, factories: 30, batches: { first: 1, count: 5, blocks: 20 } },
@@ -104,6 +114,28 @@ test('no command calls a function, an operator or a table that another user put 
       stderr: expect.not.stringMatching(/hostile|ERROR|failure/u),
     });
   }
+});
+
+test('no view calls what the search path of its reader has before Postgres', async () => {
+  const database = await freshDatabase();
+  const { query, url } = database;
+  const chain = { ...shortChain, batches: { first: 1, count: 8, blocks: 60 } };
+  const { sync } = await openCopy(chain, { database });
+  await sync({ operations: ['user-operations', 'optimism-batches', 'optimism-batch-blocks'] });
+  await addTwins(database);
+  const views = await query(`select oid::regclass::text as name from pg_class
+    where relnamespace in ('explorer'::regnamespace, 'etl'::regnamespace) and relkind = 'v'`);
+  expect(views.length).toBeGreaterThan(40);
+  for (const { name } of views) await queryOnce(url, `table ${name}`);
+});
+
+test('each function has a parsed body or a search path of its own', async () => {
+  const { query } = await freshDatabase();
+  expect(
+    await query(`select oid::regprocedure::text as function from pg_proc
+      where pronamespace in ('explorer'::regnamespace, 'etl'::regnamespace) and prosqlbody is null
+        and proconfig is distinct from '{"search_path=pg_catalog, pg_temp"}'`),
+  ).toEqual([]);
 });
 
 test('a search path in the options of the URL does not count, other settings do', async () => {

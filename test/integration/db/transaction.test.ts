@@ -10,13 +10,13 @@ import { openDatabaseProxy } from '../../harness/servers.ts';
 
 test('a transaction that the server ended as idle is retried, and written once', async () => {
   const { pool: watch, url } = await freshDatabase();
-  await watch.query('create table notes (attempt integer)');
+  await watch.query('create table public.notes (attempt integer)');
   const { db } = databaseAt(url, 1);
   let attempts = 0;
 
   await transact(db, async (tx) => {
     attempts += 1;
-    await tx.execute(sql`insert into notes values (${attempts})`);
+    await tx.execute(sql`insert into public.notes values (${attempts})`);
     if (attempts > 1) return;
     const { rows } = await tx.execute<{ pid: number }>(sql`select pg_backend_pid() as pid`);
     await tx.execute(sql`set local idle_in_transaction_session_timeout = '20ms'`);
@@ -27,7 +27,7 @@ test('a transaction that the server ended as idle is retried, and written once',
     await tx.execute(sql`select`);
   });
 
-  expect((await watch.query('select * from notes')).rows).toEqual([{ attempt: 2 }]);
+  expect((await watch.query('select * from public.notes')).rows).toEqual([{ attempt: 2 }]);
 });
 
 test('a connection that does not answer is closed, and the next one is used', async () => {

@@ -26,12 +26,12 @@ test('a feed whose two lanes end at the same moment becomes idle', async () => {
   // Both runs are to end while neither has ended.
   await gate.query(`
     select pg_advisory_lock(1);
-    create function wait_for_gate() returns trigger language plpgsql as $$ begin
+    create function public.wait_for_gate() returns trigger language plpgsql as $$ begin
       perform pg_advisory_xact_lock_shared(1);
       return new;
     end $$;
     create trigger gate before update of state on etl.runs
-    for each row when (new.state = 'finished') execute function wait_for_gate();
+    for each row when (new.state = 'finished') execute function public.wait_for_gate();
   `);
   const { signal } = new AbortController();
   const ends = lanes.map((lane) => advance(lane, pageBudget(1000), engine, signal));
