@@ -3,21 +3,24 @@ const mask = '***';
 /** `apikey=…` and `key=…` in any query string. */
 const parameter = /(?:\b|(?<=%3f|%26))(api_?key|key)(=|%3d)[^&\s"'<>\\]+/giu;
 
-/**
- * Returns a function that masks secrets, also if percent-encoded (repeatedly, either case), JSON-escaped or
- * HTML-escaped, and any `apikey` and `key` parameter. Empty secrets are ignored; short ones are masked as whole words.
- */
+/** Returns a function that masks secrets as `createMask` does, and any `apikey` and `key` parameter. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
+  const maskSecrets = createMask(secrets);
+  return (text) => maskSecrets(text).replace(parameter, `$1$2${mask}`);
+}
+
+/**
+ * Returns a function that masks secrets, also if percent-encoded (repeatedly, either case), JSON-escaped (repeatedly)
+ * or HTML-escaped. JSON stays JSON. Empty secrets are ignored; short ones are masked as whole words.
+ */
+export function createMask(secrets: readonly string[]): (text: string) => string {
   const known = [...new Set(secrets)]
     .filter((secret) => secret !== '')
     // Longest first: of two secrets with one beginning, the shorter would leave the rest.
     .toSorted((a, b) => b.length - a.length)
     .map(patternOf);
   const secret = known.length === 0 ? null : new RegExp(known.join('|'), 'gu');
-  return (text) => {
-    const clean = secret === null ? text : text.replace(secret, mask);
-    return clean.replace(parameter, `$1$2${mask}`);
-  };
+  return (text) => (secret === null ? text : text.replace(secret, mask));
 }
 
 /** A shorter secret may be part of unrelated words. */
@@ -28,7 +31,7 @@ const wordStart = String.raw`(?:(?<![\p{L}\p{N}_])|(?<=%[\da-fA-F]{2}|\\[bfnrt]|
 const wordEnd = String.raw`(?![\p{L}\p{N}_])`;
 
 function patternOf(secret: string): string {
-  const characters = Array.from(secret, spellings);
+  const characters = Array.from(secret, (character, at) => spellings(character, at === 0));
   const pattern = characters.join('');
   if (characters.length >= leastLength) return pattern;
   const startsWord = /^[\p{L}\p{N}_]/u.test(secret);
@@ -37,19 +40,21 @@ function patternOf(secret: string): string {
 }
 
 /** Matches the ways in which a server or a library may encode one character. */
-function spellings(character: string): string {
+function spellings(character: string, isFirst: boolean): string {
+  // One backslash in a JSON text, three in a JSON text within it, and so on. A row of them is read once.
+  const escape = String.raw`${isFirst ? String.raw`(?<!\\)` : ''}\\`;
   const percent = [...Buffer.from(character, 'utf8')]
     .map((byte) => `%(?:25)*${anyCase(byte.toString(16).padStart(2, '0'))}`)
     .join('');
   const json = Array.from(
     { length: character.length },
     (_, unit) =>
-      String.raw`\\u${anyCase(character.charCodeAt(unit).toString(16).padStart(4, '0'))}`,
+      String.raw`${escape}+u${anyCase(character.charCodeAt(unit).toString(16).padStart(4, '0'))}`,
   ).join('');
   const code = character.codePointAt(0) ?? 0;
   const html = `&#(?:0*${code}|[xX]0*${anyCase(code.toString(16))});`;
   const named = namedEntities[character];
-  const literal = String.raw`\\?\u{${code.toString(16)}}`;
+  const literal = String.raw`${escape}*\u{${code.toString(16)}}`;
   const forms = [percent, json, html, ...(named === undefined ? [] : [named]), literal];
   if (character === ' ') forms.push(String.raw`\+`);
   return `(?:${forms.join('|')})`;

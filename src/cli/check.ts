@@ -167,7 +167,7 @@ async function requestSample(
   const attempt = async () => {
     const { error, body } = await client.send({ chainId: lane.chain_id, ...smallest }, { signal });
     if (error !== null) throw error;
-    parseBody(body);
+    parseBody(body, client.redact);
     return null;
   };
   const error = await client.repeat(attempt, { signal }).catch((failure: unknown) => {

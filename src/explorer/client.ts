@@ -84,6 +84,8 @@ export function createExplorerClient(options: ExplorerClientOptions) {
   const redact = createRedactor([options.apiKey, secretKey ?? '']);
   const shared = options.connections ?? openConnections(timeouts, maxBodyBytes);
   return {
+    /** Masks the client's keys in a text. */
+    redact,
     /** Sends a GET once. Throws only the signal's reason. */
     async send(request: ExplorerRequest, { signal, isRecheck = false }: Sending): Promise<Reply> {
       const url = requestUrl(request, options);
@@ -251,7 +253,7 @@ function refusalOf(
   const location = headers.location?.toString();
   const detail =
     status >= 300 && status < 400 && location !== undefined
-      ? `redirected to ${excerpt(targetHost(location, url), redact)}, not followed`
+      ? `redirected to ${excerpt(targetHost(redact(location), url), redact)}, not followed`
       : describe(body, redact);
   return new ExplorerError({
     failure,

@@ -1,5 +1,5 @@
 import type { FailureClass } from '../failure.ts';
-import { createRedactor } from '../redact.ts';
+import { createMask, createRedactor } from '../redact.ts';
 import { signals } from '../signals.ts';
 import { type Budget, type BudgetLane, creditsPerRequest } from './budget.ts';
 import type { ExplorerClient, ExplorerRequest, Reply } from './client.ts';
@@ -38,7 +38,7 @@ interface PageRequest extends ExplorerRequest {
  */
 export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
   const redact = createRedactor(secrets);
-  const traces = secrets.filter((key) => key.length >= shortestMasked).map(traceOf);
+  const withoutEchoes = createEchoFilter(secrets, redact);
   return async (request: PageRequest, signal: AbortSignal): Promise<FetchedPage> => {
     const { chainId: chain_id, operation, lane, isRecheck = false } = request;
     const labels = { by, chain_id, operation, lane };
@@ -50,10 +50,8 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
       try {
         await budget.report({ slot, error, limits });
         if (error !== null) throw error;
-        const isEcho = traces.some((trace) => reply.body.includes(trace));
-        const body = isEcho ? Buffer.from(redact(reply.body.toString())) : reply.body;
         const { page_id, at } = slot;
-        return { page_id, at, body, json: readPage(body, redact), bytes, attempts, latencyMs };
+        return { page_id, at, ...withoutEchoes(reply.body), bytes, attempts, latencyMs };
       } catch (failure) {
         if (failure instanceof ExplorerError) outcome = failure.failure;
         throw failure;
@@ -68,6 +66,26 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
       if (error instanceof ExplorerError) signals.emit('miss', labels);
       throw error;
     }
+  };
+}
+
+/**
+ * Returns a function that reads a page and masks the keys in what it decodes to. An echo is looked for as it is, or if
+ * the page has the sign of an escape, which few have.
+ */
+function createEchoFilter(secrets: readonly string[], redact: (text: string) => string) {
+  const keys = secrets.filter((key) => key.length >= shortestMasked);
+  const hide = createMask(keys);
+  const signs = [...keys.map(traceOf), '\\', '%', '&'];
+  return (body: Buffer): Pick<FetchedPage, 'body' | 'json'> => {
+    const json = readPage(body, redact);
+    if (keys.length === 0 || !signs.some((sign) => body.includes(sign))) return { body, json };
+    const [raw, decoded] = [body.toString(), JSON.stringify(json)];
+    const clean = hide(decoded);
+    // Of two fields with one name, only the body has the first.
+    if (clean === decoded && hide(raw) === raw) return { body, json };
+    const masked = Buffer.from(clean);
+    return { body: masked, json: readPage(masked, redact) };
   };
 }
 

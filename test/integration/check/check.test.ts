@@ -13,6 +13,7 @@ import {
   type TestDatabase,
 } from '../../harness/database.ts';
 import { plainChain } from '../../harness/sync.ts';
+import { serve } from '../explorer/server.ts';
 
 type CheckDocument = z.infer<typeof checkDocument> & { readonly exit: z.infer<typeof exitSchema> };
 
@@ -125,4 +126,16 @@ test('for a role that may not read the migrations, check says nothing of them', 
   const { code, stdout } = await run(['check', '--no-requests']);
   expect(stdout).toMatch(/schema: this role may not look/);
   expect(code).toBe(0);
+});
+
+test('check shows no key that a body repeats which looks like a page and is not JSON', async () => {
+  const { check } = await scene(await freshDatabase());
+  const { baseUrl } = await serve((request, response) => {
+    const key = new URL(request.url ?? '', 'http://localhost').searchParams.get('apikey');
+    response.end(`{"you": "${key}", ${' '.repeat(5_000)}}`);
+  });
+  const { code, document } = await check({ EXPLORER_BASE_URL: baseUrl });
+  expect(code).toBe(1);
+  expect(JSON.stringify(document)).toMatch(/the body is not JSON: .*you.*\*\*\*/u);
+  expect(JSON.stringify(document)).not.toContain(testKey);
 });

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canary, secondCanary, serve, serveBytes, start } from './server.ts';
 
@@ -50,13 +51,15 @@ test.each([
   },
 );
 
-test('a redirect with the secret in host and query leaves none in the error', async () => {
-  const { baseUrl } = await serve((request, response) => {
-    response.writeHead(302, { location: `http://canary-api.example${request.url}` }).end();
-  });
-  const error = await start(baseUrl, { apiKey: 'canary-api' }).fail();
-  expect(leaks(error)).toEqual([]);
-});
+test.each(['canary-api', 'Canary-API'])(
+  'a redirect with the secret %s in host and query leaves none in the error',
+  async (apiKey) => {
+    const { baseUrl } = await serve((request, response) => {
+      response.writeHead(302, { location: `http://${apiKey}.example${request.url}` }).end();
+    });
+    expect(leaks(await start(baseUrl, { apiKey }).fail())).toEqual([]);
+  },
+);
 
 test.each([
   ['a cut answer', 'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nx'],
@@ -84,4 +87,73 @@ test('a page that repeats the keys loses them before it is parsed', async () => 
 
   expect(json).toMatchObject({ items: [{ keys: ['***', '***'] }] });
   expect([json, body.toString()].flatMap(leaks)).toEqual([]);
+});
+
+const hex = (code: number, digits: number) => code.toString(16).padStart(digits, '0');
+const jsonEscaped = (text: string) =>
+  Array.from(text, (unit) => String.raw`\u${hex(unit.charCodeAt(0), 4)}`).join('');
+const percentEncoded = (text: string, percent = '%') =>
+  [...Buffer.from(text)].map((byte) => `${percent}${hex(byte, 2)}`).join('');
+
+/** How a service may write a character of a text, before the text becomes JSON. */
+const writings: readonly ((character: string) => string)[] = [
+  (character) => character,
+  (character) => percentEncoded(character),
+  (character) => percentEncoded(character, '%2525'),
+  (character) => `&#${character.charCodeAt(0)};`,
+  (character) => `&#x${hex(character.charCodeAt(0), 6)};`,
+  jsonEscaped,
+];
+
+/** What a reader makes of a stored text who undoes all of that. */
+const readable = (text: string): string =>
+  text
+    .replaceAll(/\\+u([\da-f]{4})/gu, (_, code: string) => String.fromCharCode(parseInt(code, 16)))
+    .replaceAll(/&#x([\da-f]+);/gu, (_, code: string) => String.fromCharCode(parseInt(code, 16)))
+    .replaceAll(/&#(\d+);/gu, (_, code: string) => String.fromCharCode(Number(code)))
+    .replaceAll(/(?:%(?:25)*[\da-f]{2})+/gu, (run) =>
+      decodeURIComponent(run.replaceAll(/%(?:25)*([\da-f]{2})/gu, '%$1')),
+    );
+
+test('a page loses a key of which each character is written in another way', async () => {
+  let body = '';
+  const { baseUrl } = await serve((_request, response) => void response.end(body));
+  const explorer = start(baseUrl);
+  const choice = fc.integer({ min: 0, max: writings.length - 1 });
+  const choices = fc.array(fc.tuple(choice, fc.boolean()), { minLength: 20, maxLength: 20 });
+  const property = fc.asyncProperty(
+    fc.constantFrom(canary, secondCanary),
+    choices,
+    async (key, how) => {
+      const text = Array.from(key, (character, at) => {
+        const [writing = 0, isEscaped = false] = how[at] ?? [];
+        const written = writings[writing]?.(character) ?? character;
+        return isEscaped ? jsonEscaped(written) : JSON.stringify(written).slice(1, -1);
+      }).join('');
+      body = `{"items": [{"hash": "0x1", "note": "a ${text} b", "x${text}": 1}], "next_page_params": null}`;
+      const page = await explorer.get();
+      expect(page.json).toMatchObject({ items: [{ hash: '0x1', note: 'a *** b', 'x***': 1 }] });
+      expect(JSON.parse(page.body.toString())).toEqual(page.json);
+      expect(readable(page.body.toString())).not.toContain(key);
+    },
+  );
+  await fc.assert(property, { numRuns: 200 });
+});
+
+test('a page keeps a field twice only without the key', async () => {
+  const { baseUrl } = await serve((_request, response) => {
+    response.end(
+      `{"items": [{"note": "${jsonEscaped(canary)}", "note": "%"}], "next_page_params": null}`,
+    );
+  });
+  const { json, body } = await start(baseUrl).get();
+  expect(json).toEqual({ items: [{ note: '%' }], next_page_params: null });
+  expect(body.toString()).toBe(JSON.stringify(json));
+});
+
+test('a page with escapes and no key stays as it was sent', async () => {
+  const sent = String.raw`{"items": [{"note": "100 % \u0041 &amp; ?key=own", "wei": 123456789012345678901}], "next_page_params": null}`;
+  const { baseUrl } = await serve((_request, response) => void response.end(sent));
+  const { body } = await start(baseUrl).get();
+  expect(body.toString()).toBe(sent);
 });
