@@ -71,12 +71,16 @@ const namedEntities: Readonly<Record<string, string>> = {
 const anyCase = (hex: string): string =>
   hex.replace(/[a-f]/gu, (letter) => `[${letter}${letter.toUpperCase()}]`);
 
-/** The password of `user:password@host`, up to the last `@`: people paste it unencoded. */
-const userInfo = /([a-z][a-z0-9+.-]*:\/\/[^\s:@/?#]*):\S*@/giu;
+/** Masks the password of `user:password@host` in a word, up to the last `@`: people paste it unencoded. */
+function withoutUserPassword(word: string): string {
+  const end = Math.max(0, word.lastIndexOf('@'));
+  const hidden = word.slice(0, end).replace(/(:\/\/[^:@/?#]*:).*$/su, `$1${mask}`);
+  return hidden + word.slice(end);
+}
 
 /** `password=…` in a URL's query or a connection string. */
 const passwordSetting = /\b((?:ssl|pg)?password)(\s*=\s*|%3d)(?:'[^']*'|[^&\s"'<>\\]+)/giu;
 
 /** Masks any password in URLs and connection strings. */
 export const withoutPasswords = (text: string): string =>
-  text.replace(userInfo, `$1:${mask}@`).replace(passwordSetting, `$1$2${mask}`);
+  text.replace(/\S+/gu, withoutUserPassword).replace(passwordSetting, `$1$2${mask}`);

@@ -15,7 +15,7 @@ export function describe(body: Buffer, redact: (text: string) => string): string
   const said = messageOf(body);
   if (said !== null) return excerpt(said, redact);
   const text = body.toString('utf8', 0, largestExcerptBytes);
-  const title = /<title[^>]*>([^<]*)/iu.exec(text)?.[1];
+  const title = /<title[^<>]*>([^<]*)/iu.exec(text)?.[1];
   return title === undefined ? excerpt(text, redact) : `an HTML page: ${excerpt(title, redact)}`;
 }
 
@@ -171,7 +171,8 @@ const readAhead = 64 * 1024;
 
 /** The start of a foreign text as one redacted line of at most 200 harmless characters. */
 export function excerpt(text: string, redact: (text: string) => string): string {
-  const line = printable(redact(text.slice(0, readAhead)).replaceAll(/\s+/gu, ' ').trim());
+  const words = redact(text.slice(0, readAhead)).replaceAll(/\s+/gu, ' ').trim();
+  const line = printable(words.slice(0, longest + 1));
   const cut = line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
   return cut.toWellFormed();
 }

@@ -1,0 +1,49 @@
+import { createContext, runInContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { describe as describeBody, parseBody } from '../../src/explorer/response.ts';
+import { printable } from '../../src/printable.ts';
+import { createRedactor, withoutPasswords } from '../../src/redact.ts';
+import { hangMs } from '../harness/process.ts';
+
+const redact = createRedactor(['canary-key-0123456789', 'aaaaaaaaaaaaaaaa']);
+
+/** Runs what must not take longer the more often a text repeats: ended as hanging, it throws. */
+const run = (work: () => unknown): unknown =>
+  runInContext('work()', createContext({ work }), { timeout: hangMs });
+
+/** Beginnings of what an expression for foreign text looks for, and of its parts. */
+const beginnings = [
+  ...['<title', '<title ', '<title>', ' ', '\n', 'a', 'b', 'b ', '<', '>'],
+  ...['://', '://a:', 'a://', 'a:', '@', 'password', 'password ', 'password=', "password='"],
+  ...['key', 'key=', '?apikey=', '%3fkey', '%', '%25', '%63', '&', '&#0', '&#x0', '\\', '\\u00'],
+  ...['canary-key-', 'c', '[', '[ ', '[1', ':1', '1', '1e', '1.', '"', '{"', '\u001B[', '\u200E'],
+];
+
+/** Characters: what is read in steps by the square of it takes longer than a test may. */
+const length = 1_500_000;
+
+test.each(beginnings)(
+  'a text that repeats %j for a megabyte is masked in one pass',
+  (beginning) => {
+    const text = beginning.repeat(length / beginning.length);
+    run(() => printable(withoutPasswords(redact(text))));
+  },
+);
+
+test.each(beginnings)(
+  'a body that repeats %j is described and refused in one pass',
+  (beginning) => {
+    const body = Buffer.from(`{${beginning.repeat(length / beginning.length)}`);
+    run(() => {
+      // Only the first 64 KB are described.
+      for (let times = 0; times < 200; times += 1) describeBody(body, (text) => text);
+    });
+    run(() => expect(() => parseBody(body)).toThrow());
+  },
+);
+
+test('a password is masked up to the last @ of its word', () => {
+  expect(
+    withoutPasswords('a postgres://u:p@q:r@h/d, 1x://u:p@h,y://v:q@i ://u: and mail@host, x://h:1'),
+  ).toBe('a postgres://u:***@h/d, 1x://u:***@i ://u: and mail@host, x://h:1');
+});
