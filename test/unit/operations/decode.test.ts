@@ -1,21 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Outline, outlineOf } from '../../../src/drift/fields.ts';
 import { decodeItem } from '../../../src/lists/decode.ts';
 import { parseBody } from '../../../src/explorer/response.ts';
 import { type OperationName, operationNames, operations } from '../../../src/lists/registry.ts';
+import { goldenPages } from './golden.ts';
 
-const golden = new URL('../../golden/', import.meta.url);
-
-function itemsOf(name: OperationName): Record<string, unknown>[] {
-  const folder = new URL(`${name}/`, golden);
-  const pages = readdirSync(folder).filter((file) => file.endsWith('.page.json'));
-  return pages.flatMap((file) => {
-    const { items } = parseBody(readFileSync(new URL(file, folder))) as { items: unknown[] };
+const itemsOf = (name: OperationName): Record<string, unknown>[] =>
+  goldenPages(name).flatMap(({ body }) => {
+    const { items } = parseBody(Buffer.from(body)) as { items: unknown[] };
     const objects = items.filter((item): item is Record<string, unknown> => item instanceof Object);
     return objects.slice(0, 2);
   });
-}
 
 const odd = [null, 7, -1, 1.5, '', '0x', `0x${'aB'.repeat(20)}`, true, [], [null, 1, {}], {}];
 

@@ -1,16 +1,59 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { getTableColumns } from 'drizzle-orm';
-import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
+import type { PgTable } from 'drizzle-orm/pg-core';
 import { vi } from 'vitest';
+import { tableName } from '../../../src/db/column-types.ts';
 import type { Database, Row } from '../../../src/db/transaction.ts';
 import { parseBody } from '../../../src/explorer/response.ts';
 import { kinds } from '../../../src/lists/index.ts';
 import type { ItemRows, Operation } from '../../../src/lists/operation.ts';
+import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import type { WalkRow } from '../../../src/lists/tables.ts';
 import { addressListNames, type AddressObservation } from '../../../src/load/address.ts';
 import { addresses } from '../../../src/load/tables.ts';
 import type { ReadPage } from '../../../src/sync/judge.ts';
 import type { NormalisedPage } from '../../../src/sync/page.ts';
 import { PageQueue, readPages } from '../../../src/sync/walk.ts';
+
+export const folder = join(import.meta.dirname, '../../golden');
+
+/** A page as text, and the rows that it becomes. */
+export interface GoldenPage {
+  readonly operation: OperationName;
+  /** As `folder/file`. */
+  readonly name: string;
+  /** Whether it is a page of another list. */
+  readonly isBorrowed: boolean;
+  readonly body: string;
+  readonly rows: string;
+}
+
+/** The pages of a list; those of factories too if its items are theirs under other names: a ranking by one count. */
+export function goldenPages(operation: OperationName): GoldenPage[] {
+  const { ranking, table } = operations[operation];
+  const own = pagesIn(operation).map((page) => ({ ...page, operation, isBorrowed: false }));
+  const model = operations.factories;
+  const columns = [table, model.table].map((each) => Object.keys(getTableColumns(each)).length);
+  if (operation === 'factories' || ranking === null || columns[0] !== columns[1]) return own;
+  const renamed = (text: string) =>
+    text
+      .replaceAll(tableName(model.table), tableName(table))
+      .replaceAll(model.ranking?.total ?? '', ranking.total);
+  const borrowed = pagesIn('factories').map(({ name, body, rows }) => {
+    return { operation, name, isBorrowed: true, body: renamed(body), rows: renamed(rows) };
+  });
+  return [...own, ...borrowed];
+}
+
+function pagesIn(operation: OperationName) {
+  const end = '.page.json';
+  const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+  return globSync(`${operation}/*${end}`, { cwd: folder })
+    .map((file) => file.replaceAll('\\', '/').slice(0, -end.length))
+    .toSorted()
+    .map((name) => ({ name, body: read(`${name}${end}`), rows: read(`${name}.rows.json`) }));
+}
 
 /** What the page itself does not say: for which chain, and which batch, it was requested. */
 export interface Requested {
@@ -26,7 +69,7 @@ export async function goldenRows(operation: Operation, body: Buffer, requested: 
     next: page.cursor_out,
     tables: Object.fromEntries(
       tables.map((table, at) => [
-        nameOf(table),
+        tableName(table),
         page.rows
           .flatMap(({ row, children }) => (at === 0 ? [row] : (children[at - 1] ?? [])))
           .map((row) => inColumnOrder(table, row)),
@@ -72,16 +115,11 @@ async function walkOnePage(
   return read.page;
 }
 
-function nameOf(table: PgTable): string {
-  const { schema, name } = getTableConfig(table);
-  return `${schema}.${name}`;
-}
-
 /** Columns in the order of their table. What the page does not decide, such as a rank, is not there. */
 function inColumnOrder(table: PgTable, row: Row): Row {
   const columns = Object.keys(getTableColumns(table)).filter((column) => column in row);
   if (columns.length !== Object.keys(row).length) {
-    throw new Error(`${nameOf(table)} lacks a column of ${Object.keys(row).join(', ')}`);
+    throw new Error(`${tableName(table)} lacks a column of ${Object.keys(row).join(', ')}`);
   }
   return Object.fromEntries(columns.map((column) => [column, row[column]]));
 }
@@ -96,7 +134,7 @@ function absentOf({ table, children }: Operation, { position, missing: absent }:
     const child = children[at];
     if (places.length === 0 || child === undefined) return [];
     const sorted = places === 'all' ? places : [...places].toSorted((a, b) => a - b);
-    return [[nameOf(child.table), sorted] as const];
+    return [[tableName(child.table), sorted] as const];
   });
   return [{ position, columns, children: Object.fromEntries(parts) }];
 }
