@@ -1,11 +1,12 @@
 import { expect, test, vi } from 'vitest';
+import { prepareDatabase } from '../../../src/app.ts';
 import { configJsonSchema } from '../../../src/config/schema.ts';
 import type * as registry from '../../../src/lists/registry.ts';
 import { planFeeds } from '../../../src/status/plan.ts';
 import { readStatus } from '../../../src/status/status.ts';
 import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { configuredFeeds, configuredLanes, registerFeeds } from '../../../src/sync/feeds.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { freshDatabase, opened } from '../../harness/database.ts';
 import { testKey } from '../../harness/explorer.ts';
 import { addressOf, hashOf } from '../../harness/kept.ts';
 import { call } from '../../harness/process.ts';
@@ -52,6 +53,8 @@ async function world() {
   service.lists.newestBatch = 4;
   const database = await freshDatabase();
   await createToyTables(database.pool);
+  // Makes the views again, for these lists too.
+  await prepareDatabase(opened(database));
   const run = {
     url: service.url,
     chains: [plainChain],
