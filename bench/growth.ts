@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import type { Pool } from 'pg';
-import { migrateUrl } from '../test/harness/client.ts';
+import { prepareUrl } from '../test/harness/client.ts';
 import { createPool } from '../src/db/pool.ts';
 import { grow } from '../test/harness/seeded/fill.ts';
 import { type Size, usualBlockMs } from '../test/harness/seeded/lists.ts';
@@ -24,7 +24,7 @@ const { values } = parseArgs({
 });
 
 const kept = await openKept(values);
-await migrateUrl(kept.url);
+await prepareUrl(kept.url);
 const pool = createPool({ url: kept.url, max: 2, applicationName: 'explorer-etl bench' });
 await fillWhereEmpty(pool);
 const size = await storedSize(pool);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HeldWalk } from '../../src/lists/tables.ts';
+import { prepareUrl } from '../harness/client.ts';
 import { simulated } from '../harness/explorer.ts';
 import { databaseAt, ownServer } from '../harness/database.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
@@ -14,6 +15,7 @@ const chain = shortChain;
 async function openScene() {
   const simulator = await simulated({ seed, chains: [chain] });
   const server = await ownServer({ wal_writer_delay: '10s' });
+  await prepareUrl(server.url);
   const database = databaseAt(server.url);
   const { pool } = database;
   const run = { url: simulator.url, chains: [chain], pageSize: 10 };
