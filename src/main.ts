@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { enableCompileCache } from 'node:module';
+import { homedir } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import { compileCacheFolder } from './compile-cache.ts';
 import { packageVersion } from './package-file.ts';
 import { type Context, programPrefix } from './cli/context.ts';
 
-// Caches compiled code, types stripped, in the system's temporary folder.
-enableCompileCache();
+// Compiled code, types stripped. Node's own folder for it is shared: another user could put code there.
+const cacheFolder = compileCacheFolder(homedir());
+if (cacheFolder !== null) enableCompileCache(cacheFolder);
 
 /** In ms: under npm, one Ctrl-C arrives twice, from the terminal and from npm. */
 const echoMs = 500;

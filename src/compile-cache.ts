@@ -1,0 +1,35 @@
+import { mkdirSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/**
+ * A folder below `home` for compiled code, made if absent. Node runs what it finds there, so neither the folder nor a
+ * parent may belong to another user, or be writable by one.
+ * @returns null if there is no such folder: the program then compiles at each start
+ */
+export function compileCacheFolder(home: string): string | null {
+  try {
+    const made = join(home, '.cache', 'explorer-etl', 'compiled');
+    mkdirSync(made, { recursive: true, mode: 0o700 });
+    const folder = realpathSync(made);
+    return isOurs(folder, 0) && parentsOf(folder).every((parent) => isOurs(parent, sticky))
+      ? folder
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/** In a folder with this bit, as /tmp, only an entry's owner renames or removes it. */
+const sticky = 0o1000;
+
+function parentsOf(path: string): string[] {
+  const parent = dirname(path);
+  return parent === path ? [] : [parent, ...parentsOf(parent)];
+}
+
+/** Of this user or root, and writable by no other, or with a bit that makes this harmless. */
+function isOurs(path: string, harmless: number): boolean {
+  const { uid, mode } = statSync(path);
+  const isSafe = (mode & 0o022) === 0 || (mode & harmless) !== 0;
+  return [0, process.geteuid?.()].includes(uid) && isSafe;
+}
