@@ -25,7 +25,7 @@ const layers: readonly (readonly string[])[] = [
   ['exact-number.ts'],
   ['time.ts'],
   ['chains.ts'],
-  ['package-file.ts'],
+  ['compile-cache.ts', 'package-file.ts'],
 ];
 
 /** It plays the service, so it imports nothing of the product. */

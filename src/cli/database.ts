@@ -81,6 +81,8 @@ interface EmbeddedPlace {
   readonly name?: string;
   /** Whether an absent database is refused; otherwise it is created. */
   readonly mustExist?: boolean;
+  /** Ends the wait for another process that starts the server. */
+  readonly signal?: AbortSignal;
 }
 
 /** Throws if a command cannot use the database. */
@@ -114,8 +116,8 @@ export async function openDatabase(
 }
 
 /** @throws as `openDatabase` */
-async function openEmbedded({ cwd, name = 'postgres', mustExist = false }: EmbeddedPlace) {
-  const embedded = await startEmbeddedPostgres({ directory: embeddedDirectory({ cwd }) });
+async function openEmbedded({ cwd, name = 'postgres', mustExist = false, signal }: EmbeddedPlace) {
+  const embedded = await startEmbeddedPostgres({ directory: embeddedDirectory({ cwd }), signal });
   const url = new URL(embedded.url);
   const server = createPool({ url: embedded.url, max: 1, applicationName });
   try {

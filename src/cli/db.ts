@@ -66,7 +66,7 @@ export function register({ command, run, explain }: Registry): void {
 }
 
 async function start(context: Context) {
-  await startEmbeddedPostgres({ directory: embeddedOf(context) });
+  await startEmbeddedPostgres({ directory: embeddedOf(context), signal: context.signal });
   return printState(context, dbStartDocument);
 }
 

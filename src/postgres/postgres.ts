@@ -49,16 +49,18 @@ export type EmbeddedPostgresState = Awaited<ReturnType<typeof inspectEmbeddedPos
  * Uses a directory's Postgres server; starts it and creates its data if necessary. Safe from any number of processes.
  * `settings` apply only if this call starts it; commits are durable by default. If we are root and the server's
  * account cannot enter `directory`, `data` in it is a link into `/var/lib/explorer-etl`.
- * @throws EmbeddedPostgresError
+ * @throws EmbeddedPostgresError; the reason of an aborted `signal` while another process has the lock
  */
 export async function startEmbeddedPostgres(options: {
   directory: string;
   settings?: Readonly<Record<string, string>>;
+  signal?: AbortSignal | undefined;
 }) {
+  const { signal } = options;
   return explained(options.directory, async () => {
     await files.mkdir(options.directory, { recursive: true });
     const directory = await files.realpath(options.directory);
-    const lock = await takeLock(join(directory, 'postgres.lock'));
+    const lock = await takeLock(join(directory, 'postgres.lock'), signal);
     try {
       const running = await findServer(await findData(directory));
       const server = running ?? (await launch(directory, options.settings ?? {}));
@@ -68,6 +70,9 @@ export async function startEmbeddedPostgres(options: {
     } finally {
       lock.close();
     }
+  }).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw error;
   });
 }
 
@@ -178,7 +183,12 @@ async function initialize(draft: string, { programs, account, settings }: Means)
 }
 
 /** Waits for a transaction on an empty SQLite file, Node's only lock that the kernel drops. */
-async function takeLock(file: string): Promise<DatabaseSync> {
+async function takeLock(file: string, signal: AbortSignal | undefined): Promise<DatabaseSync> {
+  // Who can read the file can lock it.
+  await files.writeFile(file, '', { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  });
+  await files.chmod(file, 0o600);
   for (const deadlineMs = performance.now() + lockTimeoutMs; ;) {
     const lock = new DatabaseSync(file, { timeout: 0 });
     try {
@@ -190,7 +200,7 @@ async function takeLock(file: string): Promise<DatabaseSync> {
       const isBusy = error instanceof Error && 'errcode' in error && error.errcode === 5;
       if (!isBusy || performance.now() > deadlineMs) throw error;
     }
-    await sleep(pollMs);
+    await sleep(pollMs, undefined, signal && { signal });
   }
 }
 

@@ -80,7 +80,7 @@ export const isChanging = ({ feeds, workers }: Pick<StatusDocument, 'feeds' | 'w
 const runningStates: ReadonlySet<LaneState> = new Set(['running', 'quiet', 'queued']);
 
 /** How a stored state is shown; absent: as the stored data says. */
-export const shownAs: Readonly<Partial<Record<FeedState, FeedStatus['state']>>> = {
+const shownAs: Readonly<Partial<Record<FeedState, FeedStatus['state']>>> = {
   degraded: 'failing',
   unordered: 'failing',
   failed: 'failing',

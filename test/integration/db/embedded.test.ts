@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { EmbeddedPostgresError } from '../../../src/postgres/programs.ts';
@@ -83,6 +84,31 @@ describe('a first start', () => {
     await expect(startEmbeddedPostgres({ directory })).rejects.toThrow(
       /initialized by PostgreSQL version 17/,
     );
+  });
+});
+
+describe('the lock of a start', () => {
+  test('can be taken by its user alone, whatever the umask', async () => {
+    const directory = await freshDirectory();
+    const mask = process.umask(0);
+    try {
+      await startEmbeddedPostgres({ directory, settings });
+    } finally {
+      process.umask(mask);
+    }
+    expect((await stat(join(directory, 'postgres.lock'))).mode & 0o777).toBe(0o600);
+  });
+
+  test('is waited for until a signal', async () => {
+    const directory = await freshDirectory();
+    const lock = new DatabaseSync(join(directory, 'postgres.lock'));
+    lock.exec('begin exclusive');
+    const stop = new AbortController();
+    const starting = startEmbeddedPostgres({ directory, settings, signal: stop.signal });
+    const reason = new Error('SIGTERM');
+    stop.abort(reason);
+    await expect(starting).rejects.toBe(reason);
+    lock.close();
   });
 });
 

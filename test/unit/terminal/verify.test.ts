@@ -20,7 +20,7 @@ const feedOf = (
   state: Feed['state'],
 ): Feed => {
   const placed = { chain_id, operation, unit: unit === 'ranks' ? null : unit };
-  const read = (raw: RawFinding) => findingOf(raw, placed, 'caveat');
+  const caveat = (raw: RawFinding) => findingOf(raw, placed, 'caveat');
   return {
     feed: `${chain_id}/${operation}`,
     chain_id,
@@ -30,8 +30,8 @@ const feedOf = (
     unit,
     state,
     covered: [],
-    open: found.open.map(read),
-    notes: found.notes.map(read),
+    open: found.open.map(caveat),
+    notes: found.notes.map(caveat),
     repair: null,
   };
 };
