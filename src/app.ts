@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
+import { exposureOf } from './config/schema.ts';
 import {
   type ApiKey,
   passwordsOf,
@@ -127,6 +128,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   end.defer(() => connections.close());
   log.conceal([...secretsOf(settings), ...passwordsOf(url)]);
   const keys = requireApiKey(settings);
+  const exposure = exposureOf(settings.explorer.baseUrl);
+  if (exposure !== null) log.write('explorer.unencrypted', { problem: exposure });
   const origin = await registerSettings(db, settings, options.source ?? {}, options.bounds);
   const how = { by: pool, pool: budgetPool, timeouts, connections };
   const wayOf = await openWays(settings, keys, how);

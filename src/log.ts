@@ -151,6 +151,7 @@ export const events = {
   'key.accepted': define('info', ['variable', 'was'], '{variable}: works again, was {was}', {
     ends: 'variable',
   }),
+  'explorer.unencrypted': define('warn', ['problem'], '{problem}'),
   'chain.unknown': define(
     'error',
     ['chain', 'problem'],

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { openClient } from '../app.ts';
 import { asTyped } from '../config/load.ts';
+import { exposureOf } from '../config/schema.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
 import {
   describeDatabaseError,
@@ -63,10 +64,14 @@ async function check(context: Context, options: CheckOptions) {
   await using database = await openFor(settings, context, 'reads');
   const file = configFile === null ? 'no file, flags only' : asTyped(configFile, context.cwd);
   const feeds = counted(configuredFeeds(chains).length, 'feed');
+  const exposure = exposureOf(settings.explorer.baseUrl);
   // The demo's explorer ends with the demo.
   const isTested = options.requests && !context.demo;
   const checks = [
-    checkOf('configuration', `${file}: ${counted(chains.length, 'chain')}, ${feeds}`),
+    checkOf(
+      'configuration',
+      `${file}: ${counted(chains.length, 'chain')}, ${feeds}${exposure === null ? '' : `; warning: ${exposure}`}`,
+    ),
     await checkDatabase(database),
     await checkSchemaState(database),
     ...(isTested

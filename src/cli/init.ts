@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { chainName, knownChainNames, knownChains } from '../chains.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { configFileName } from '../config/load.ts';
+import { exposureOf } from '../config/schema.ts';
 import { type OperationName, operationNames, operations } from '../lists/registry.ts';
 import { type Look, nextLines, prose } from '../terminal/layout.ts';
 import { type CommandLine, type Context, type Registry, UsageError } from './context.ts';
@@ -57,7 +58,10 @@ async function init(context: Context, options: ChosenFeeds) {
   }
   const fields = { file, chains, unknown_chains: unknown };
   // Commands that use the key validate it.
-  const hasKey = readEnvironment(context.env, context.cwd, () => undefined).apiKey !== null;
+  const { apiKey, baseUrl } = readEnvironment(context.env, context.cwd, () => undefined);
+  const hasKey = apiKey !== null;
+  const exposure = exposureOf(baseUrl ?? '');
+  if (exposure !== null) context.warn(`EXPLORER_BASE_URL: ${exposure}.`);
   const text = initText(fields, context.out, { hasKey, commandLine });
   return context.print(initDocument, fields, text);
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { settingsOf } from '../lists/index.ts';
 import { operationNames } from '../lists/registry.ts';
@@ -11,6 +12,18 @@ export function baseUrlProblem(text: string): string | null {
   return /[?#]/u.test(text) ? 'must hold no query and no fragment' : null;
 }
 
+/** Whether only programs on this machine are behind it: a name or an IP address, without brackets. */
+export const isLoopback = ({ host }: { readonly host: string }): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+
+/** A warning about an explorer's URL by which others can read the key; null: none. */
+export function exposureOf(baseUrl: string): string | null {
+  const url = URL.parse(baseUrl);
+  const isExposed =
+    url?.protocol === 'http:' && !isLoopback({ host: url.hostname.replaceAll(/[[\]]/gu, '') });
+  return isExposed ? `${url.host} is reached over http, which sends the key unencrypted` : null;
+}
+
 const webUrl = z.string().superRefine((text, context) => {
   const problem = baseUrlProblem(text);
   if (problem !== null) context.addIssue({ code: 'custom', message: problem });
@@ -18,6 +31,10 @@ const webUrl = z.string().superRefine((text, context) => {
 
 const requestsPerSecond = z.number().positive().max(1000);
 const dailyCredits = z.int().min(20);
+
+/** Variables with another meaning here, in libpq or in Node: as a key, their values would go to the explorer. */
+const ownVariable =
+  /^(?:DATABASE_URL|EXPLORER_(?:API_KEY|SECRET_KEY|BASE_URL|ETL_.*)|PG.*|NODE_.*|.*_FILE)$/u;
 
 const key = z
   .strictObject({
@@ -27,6 +44,10 @@ const key = z
         /^[A-Z][A-Z0-9_]*$/u,
         'not the name of an environment variable, such as EXPLORER_API_KEY_BASE',
       )
+      .refine((name) => !ownVariable.test(name), {
+        error:
+          'this variable has another purpose: name one for this key, such as EXPLORER_API_KEY_BASE',
+      })
       .describe(
         'Environment variable that holds the key; with _FILE after its name, the path of a file that does. The key itself never goes here.',
       ),

@@ -18,10 +18,6 @@ export interface Access {
   readonly hosts: readonly string[];
 }
 
-/** Whether only programs on this machine can connect. */
-export const isLoopback = ({ host }: Pick<Address, 'host'>): boolean =>
-  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-
 export const addressText = ({ host, port }: Address): string =>
   `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 

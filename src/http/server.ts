@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Pool } from 'pg';
+import { isLoopback } from '../config/schema.ts';
 import { codeOfFailure } from '../db/failure.ts';
 import { errorOf } from '../failure.ts';
 import { isChanging } from '../status/lanes.ts';
@@ -14,7 +15,6 @@ import {
   type Address,
   addressText,
   headers,
-  isLoopback,
   knownHosts,
   ownSite,
   requireToken,

@@ -128,6 +128,21 @@ test('for a role that may not read the migrations, check says nothing of them', 
   expect(code).toBe(0);
 });
 
+test('check, sync and init warn if others can read the key on its way to the explorer', async () => {
+  const { run, simulator } = await scene(await freshDatabase('empty'));
+  // Another name of this machine, which the program cannot know.
+  const open = { EXPLORER_BASE_URL: simulator.url.replace('127.0.0.1', '0.0.0.0') };
+  const said = /0\.0\.0\.0:\d+ is reached over http, which sends the key unencrypted/u;
+  expect((await run(['check', '--no-requests'], open)).stdout).toMatch(said);
+  expect((await run(['sync', '--operation', 'factories'], open)).stderr).toMatch(said);
+  expect((await run(['--config', 'new.yaml', 'init'], open)).stderr).toMatch(said);
+  const own = await Promise.all([
+    run(['check', '--no-requests']),
+    run(['--config', 'own.yaml', 'init']),
+  ]);
+  for (const { stdout, stderr } of own) expect(stdout + stderr).not.toContain('unencrypted');
+});
+
 test('check shows no key that a body repeats which looks like a page and is not JSON', async () => {
   const { check } = await scene(await freshDatabase());
   const { baseUrl } = await serve((request, response) => {

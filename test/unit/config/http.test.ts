@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/config/environment.ts';
-import { parseAddress } from '../../../src/config/schema.ts';
+import { exposureOf, isLoopback, parseAddress } from '../../../src/config/schema.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { secretsOf } from '../../../src/config/settings.ts';
-import { addressText, isLoopback } from '../../../src/http/access.ts';
+import { addressText } from '../../../src/http/access.ts';
 
 test.each([
   ['127.0.0.1:4400', '127.0.0.1:4400', true],
@@ -42,4 +42,20 @@ test('a token is a secret, and a short one is refused without being printed', ()
   expect(() => load('short-token')).toThrow(ConfigError);
   expect(() => load('short-token')).toThrow(/shorter than 16 characters/);
   expect(() => load('short-token')).not.toThrow(/short-token/);
+});
+
+test.each([
+  ['https://api.blockscout.com', false],
+  ['http://127.0.0.1:4000', false],
+  ['http://127.8.0.1', false],
+  ['http://localhost/path', false],
+  ['http://[::1]:80', false],
+  ['http://0.0.0.0:80', true],
+  ['http://10.0.0.1', true],
+  ['HTTP://API.example', true],
+  ['http://localhost.example', true],
+  ['http://127.0.0.1.example', true],
+  ['http://[::ffff:127.0.0.1]', true],
+])('a key sent to %s can be read by others: %s', (url, isExposed) => {
+  expect(exposureOf(url) !== null).toBe(isExposed);
 });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readEnvironment } from '../../../src/config/environment.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { requireApiKey } from '../../../src/config/settings.ts';
 import { complaints, folder, load } from './folder.ts';
@@ -271,6 +272,23 @@ chains:
     expect(complaints(() => load('chains: [{ id: 10, key: bse }]'))).toEqual([
       'chain 10: key bse is not among explorer.keys',
     ]);
+  });
+
+  test('a variable with another purpose is refused as that of a key', () => {
+    const read = new Set<string>();
+    const env = new Proxy({}, { get: (_, name) => void read.add(String(name)) });
+    readEnvironment(env, '.', () => undefined);
+    expect(read.size).toBeGreaterThan(8);
+    for (const name of [...read, 'KEY_OF_BASE_FILE', 'PGPASSWORD', 'NODE_OPTIONS']) {
+      expect(
+        complaints(() => load(`explorer: { keys: { base: { env: ${name} } } }`)),
+      ).toContainEqual(
+        expect.stringMatching(/^explorer-etl.yaml:1: explorer.keys.base.env: .*another purpose/u),
+      );
+    }
+    load('explorer: { keys: { base: { env: EXPLORER_API_KEY_BASE }, b: { env: KEY } } }', {
+      chains: ['10'],
+    });
   });
 
   test('a key instead of the name of its variable is refused without being printed', () => {
