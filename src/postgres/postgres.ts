@@ -108,7 +108,7 @@ async function explained<T>(directory: string, work: () => Promise<T>): Promise<
   } catch (cause) {
     if (cause instanceof EmbeddedPostgresError) throw cause;
     const hint = ' (permission denied: did another user create it?)';
-    const why = systemCode(cause) === 'EACCES' ? hint : '';
+    const why = ['EACCES', 'EPERM'].includes(systemCode(cause) ?? '') ? hint : '';
     throw new EmbeddedPostgresError(`Cannot use the Postgres of ${directory}${why}`, { cause });
   }
 }
