@@ -108,7 +108,7 @@ async function explained<T>(directory: string, work: () => Promise<T>): Promise<
   } catch (cause) {
     if (cause instanceof EmbeddedPostgresError) throw cause;
     const hint = ' (permission denied: did another user create it?)';
-    const why = ['EACCES', 'EPERM'].includes(systemCode(cause) ?? '') ? hint : '';
+    const why = systemCode(cause) === 'EACCES' ? hint : '';
     throw new EmbeddedPostgresError(`Cannot use the Postgres of ${directory}${why}`, { cause });
   }
 }
@@ -188,7 +188,7 @@ async function takeLock(file: string, signal: AbortSignal | undefined): Promise<
   await files.writeFile(file, '', { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
     if (systemCode(error) !== 'EEXIST') throw error;
   });
-  await files.chmod(file, 0o600);
+  await files.access(file, files.constants.R_OK | files.constants.W_OK);
   for (const deadlineMs = performance.now() + lockTimeoutMs; ;) {
     const lock = new DatabaseSync(file, { timeout: 0 });
     try {
