@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import type { DatabaseTimeouts } from '../../src/db/pool.ts';
+import { prepareUrl } from '../harness/client.ts';
 import { databaseAt, freshDatabase, ownServer } from '../harness/database.ts';
 import { eventually } from '../harness/process.ts';
 import { openDatabaseScene, shortTimeouts, type DatabaseScene } from './database-scene.ts';
@@ -146,6 +147,7 @@ test('a statement that waits too long is cancelled, and its feed continues later
 
 test('a worker waits for a server that has no connection left', async () => {
   const { url } = await ownServer({ max_connections: '45' });
+  await prepareUrl(url);
   const scene = await openDatabaseScene(databaseAt(url));
   const taken: Client[] = [];
   onTestFinished(async () => void (await Promise.all(taken.map((client) => client.end()))));
@@ -167,6 +169,7 @@ test('a worker waits for a server that has no connection left', async () => {
 
 test('a sync survives a Postgres that is killed in the middle of a transaction and restarted', async () => {
   const server = await ownServer({});
+  await prepareUrl(server.url);
   const scene = await openDatabaseScene(databaseAt(server.url));
   const holder = await scene.database.pool.connect();
   await holder.query('begin');
