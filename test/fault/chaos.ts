@@ -60,7 +60,7 @@ const chainOf = (seed: number, isShort: boolean): SimulatedChain => ({
   batches: { first: 1, count: isShort ? 4 : 8, blocks: 30 },
   gapsPercent: 3,
   factories: 60,
-  otherRankings: 40,
+  otherRankings: 30,
   oddities: ['duplicates-across-pages', 'empty-page-with-cursor'],
   motion: {
     operationsPerMinute: 15,
