@@ -27,11 +27,16 @@ export function createMetrics(status: () => Promise<StatusDocument | null>, vers
   };
   new Gauge(built).set({ version, node: process.version }, 1);
   const stop = countWork(own);
+  const render = async () => {
+    const known = await status();
+    return Registry.merge([own, ...(known === null ? [] : [metricsOf(known)])]).metrics();
+  };
+  let rendering: Promise<string> | null = null;
   return {
+    /** Renders once for all who ask at once: it takes some ms. */
     handler: async (context: Context) => {
-      const known = await status();
-      const all = Registry.merge([own, ...(known === null ? [] : [metricsOf(known)])]);
-      return context.body(await all.metrics(), 200, { 'content-type': own.contentType });
+      rendering ??= render().finally(() => (rendering = null));
+      return context.body(await rendering, 200, { 'content-type': own.contentType });
     },
     close() {
       stop();

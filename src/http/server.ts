@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createAdaptorServer } from '@hono/node-server';
+import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Pool } from 'pg';
 import { isLoopback } from '../config/schema.ts';
@@ -22,6 +22,7 @@ import {
 } from './access.ts';
 import { createApi } from './api.ts';
 import { type Assets, serveAssets } from './assets.ts';
+import { boundClients } from './clients.ts';
 import { createMetrics } from './metrics.ts';
 import { createReader } from './reader.ts';
 
@@ -145,12 +146,11 @@ const usualBounds = {
   silentTimeout: 60_000,
 };
 export type Bounds = typeof usualBounds;
-const mostConnections = 256;
 
 async function listen(app: Hono, wanted: Address, bounds: Partial<Bounds> = {}): Promise<Server> {
   const { silentTimeout, ...serverOptions } = { ...usualBounds, ...bounds };
-  const server = createAdaptorServer({ fetch: app.fetch, serverOptions }) as Server;
-  boundConnections(server);
+  const server = createServer(serverOptions);
+  boundClients(server, getRequestListener(app.fetch));
   server.setTimeout(silentTimeout);
   server.listen({ host: wanted.host, port: wanted.port });
   try {
@@ -165,30 +165,6 @@ async function closed(server: Server): Promise<void> {
   const end = server[Symbol.asyncDispose]();
   server.closeAllConnections();
   await end;
-}
-
-/** Accepts the newest connection, for probes: closes the longest silent one, unless all wait. */
-function boundConnections(server: Server): void {
-  /** Requests in progress by connection, the longest silent one first. */
-  const open = new Map<Socket, number>();
-  const fallSilent = (socket: Socket) => {
-    const requests = open.get(socket) ?? 1;
-    if (open.delete(socket)) open.set(socket, requests - 1);
-  };
-  server.on('connection', (socket) => {
-    if (open.size >= mostConnections) {
-      const longest = open.keys().find((each) => open.get(each) === 0) ?? socket;
-      open.delete(longest);
-      longest.destroy();
-      if (longest === socket) return;
-    }
-    open.set(socket, 0);
-    socket.on('close', () => void open.delete(socket));
-  });
-  server.on('request', ({ socket }, response) => {
-    if (open.has(socket)) open.set(socket, (open.get(socket) ?? 0) + 1);
-    response.on('close', () => fallSilent(socket));
-  });
 }
 
 /** Whether another program uses the address. */

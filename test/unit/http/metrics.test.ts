@@ -28,6 +28,18 @@ test('if no status is read in time, the metrics of the process alone are served'
   expect(scraped.of('process_cpu_seconds_total')).toBeGreaterThan(0);
 });
 
+test('concurrent scrapes share one rendering, and later ones get a new one', async () => {
+  let readings = 0;
+  const { scrape } = observing(async () => {
+    readings += 1;
+    return null;
+  });
+  await Promise.all(Array.from({ length: 50 }, scrape));
+  expect(readings).toBe(1);
+  await scrape();
+  expect(readings).toBe(2);
+});
+
 test('a scrape returns the last status while a slow one is read, and the new one next time', async () => {
   let nowMs = 0;
   const readings: ((status: StatusDocument) => void)[] = [];
