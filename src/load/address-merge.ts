@@ -175,7 +175,7 @@ function mergeLists(known: ReportedList | null, reported: ReportedList | null) {
   if (unread.length === 0 || known === null) return reported;
   return {
     rows: completeMembers(rows, known.rows, unread, sameMember),
-    unread: unread.filter((position) => known.unread.includes(position)),
+    unread: [...new Set(unread).intersection(new Set(known.unread))],
   };
 }
 
