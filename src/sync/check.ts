@@ -209,11 +209,18 @@ function suspicious({ emptyRun, end }: JudgedPage): 'end' | 'empty' | null {
 const entryOf = (cursor: Cursor | null, order: ListOrder | null) =>
   cursor === null ? 'head' : (order?.position(cursor) ?? 'unknown');
 
-const rowsIn = (
-  { facts, envelope }: JudgedPage,
+/** Decoded once: a compared page would be decoded up to four times in one turn of the event loop. */
+const decoded = new WeakMap<Envelope, ItemRows[]>();
+
+function rowsIn(
+  { facts: { page_id }, envelope }: JudgedPage,
   { walk: { chain_id, scope }, reader: { operation }, step: { position } }: RecheckContext,
-): ItemRows[] =>
-  rowsOf(operation, envelope.items, { chain_id, scope, page_id: facts.page_id, position });
+): ItemRows[] {
+  const place = { chain_id, scope, page_id, position };
+  const rows = decoded.get(envelope) ?? rowsOf(operation, envelope.items, place);
+  decoded.set(envelope, rows);
+  return rows;
+}
 
 function judgeEnd(page: JudgedPage, context: RecheckContext): Promise<EndVerdict> {
   const { envelope, order } = page;
