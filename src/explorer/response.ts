@@ -111,16 +111,43 @@ export function classify(status: number, body: Buffer): FailureClass | 'ok' {
   return answer?.failure ?? 'envelope-invalid';
 }
 
-/** Fifty items take 55 KB; the largest fields seen, a few MB. */
-export const largestBodyBytes = 16 * 1024 * 1024;
+/** Fifty items take 55 to 500 KB; the largest fields seen, a few MB. */
+export const largestBodyBytes = 8 * 1024 * 1024;
 /** Most bodies are smaller: unpacked into one buffer, they need no joining. */
 export const usualBodyBytes = 64 * 1024;
 
 /** Escapes that JSON allows and Postgres text refuses: NUL and lone surrogates. */
 const unstorable = /\\u(?:0000|d[89a-f])/iu;
 
-/** Recursion must end. A page nests about ten levels, and items keep less than half of this. */
-const deepest = 256;
+/** A page of 500 KB has 15,000 values, in ten levels. More take seconds and the stack: a byte may become a hundred. */
+const mostValues = 30_000;
+const mostLevels = 1_024;
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** Why a body would become too much to parse; null: it would not. Takes a third of the parse. */
+function excessOf(body: Buffer): string | null {
+  const { length } = body;
+  let values = 1;
+  let levels = 0;
+  for (let at = 0; at < length; at += 1) {
+    const byte = body[at];
+    if (byte === quote) {
+      at += 1;
+      while (at < length && body[at] !== quote) at += body[at] === backslash ? 2 : 1;
+    } else if (byte === 0x2c /* , */) {
+      values += 1;
+    } else if (byte === 0x5b /* [ */ || byte === 0x7b /* { */) {
+      values += 1;
+      levels += 1;
+      if (levels > mostLevels) return `the body nests deeper than ${mostLevels} levels`;
+    } else if (byte === 0x5d /* ] */ || byte === 0x7d /* } */) {
+      levels -= 1;
+    }
+  }
+  return values > mostValues ? `the body has more than ${mostValues} values` : null;
+}
 
 /**
  * Parses a body: NUL is removed and lone surrogates are replaced (Postgres refuses both, 22P05), numbers keep their
@@ -131,27 +158,27 @@ export function parseBody(
   body: Buffer,
   redact: (text: string) => string = createRedactor([]),
 ): unknown {
+  const excess = excessOf(body);
+  if (excess !== null) throw notPage(excess);
   const text = body.toString('utf8').replace(/^\uFEFF/u, '');
   try {
     const value = parseExactly(text);
-    return unstorable.test(text) ? storable(value, 0) : value;
+    return unstorable.test(text) ? storable(value) : value;
   } catch {
     // A SyntaxError quotes the body, so it is not the cause.
-    throw new ExplorerError({
-      failure: 'envelope-invalid',
-      status: 200,
-      detail: `the body is not JSON: ${excerpt(text, redact)}`,
-    });
+    throw notPage(`the body is not JSON: ${excerpt(text, redact)}`);
   }
 }
 
-function storable(value: unknown, depth: number): unknown {
-  if (depth > deepest) return value;
+const notPage = (detail: string) =>
+  new ExplorerError({ failure: 'envelope-invalid', status: 200, detail });
+
+function storable(value: unknown): unknown {
   if (typeof value === 'string') return storableText(value);
-  if (Array.isArray(value)) return value.map((element) => storable(element, depth + 1));
+  if (Array.isArray(value)) return value.map(storable);
   if (typeof value !== 'object' || value === null || isExactNumber(value)) return value;
   const entries = Object.entries(value).map(
-    ([key, element]) => [key, storableText(key), storable(element, depth + 1)] as const,
+    ([key, element]) => [key, storableText(key), storable(element)] as const,
   );
   // fromEntries keeps `__proto__` as data. The last of two equal keys wins: the one sent clean.
   const changed = entries.filter(([key, clean]) => key !== clean);

@@ -216,7 +216,7 @@ export const verifiedAsServed: readonly FaultName[] = [
 ];
 
 /** With a block that is nested too deeply, its batch is read again up to a day later: the end is sooner. */
-const staysInBlocks = new Set([...verifiedAsServed, 'nested-1000', 'nested-100000']);
+const staysInBlocks = new Set([...verifiedAsServed, 'nested-1000']);
 
 interface ExplorerFaults {
   /** Whether there is no time for answers that take minutes. */

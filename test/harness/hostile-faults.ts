@@ -20,8 +20,8 @@ function withSize(url: URL, size: number): URL {
   return sized;
 }
 
-/** How many items the large page has, if the list has as many. */
-const largeLength = 10_000;
+/** How many items the large page has, if the list has as many: the most that a page may have. */
+const largeLength = 500;
 
 /** As many pages in one as the large page takes. */
 function serveLarge(url: URL, serve: Serve): Answer {
@@ -109,8 +109,15 @@ const withTime = (timestamp: string) => alterItem((item) => ({ ...item, timestam
 const withEntry = (name: string, value: unknown) =>
   alterItem((item) => Object.fromEntries([...Object.entries(item), [name, value]]));
 
-const withNesting = (depth: number) =>
-  alterItem((item) => ({ ...item, note: placeholder }), `${'['.repeat(depth)}${']'.repeat(depth)}`);
+const withNote = (json: string) => alterItem((item) => ({ ...item, note: placeholder }), json);
+
+const withNesting = (depth: number) => withNote(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+
+/** In bytes: a page of so many may become a hundred times as many. */
+const manyBytes = 4_000_000;
+
+const withMany = (value: string, first: string) =>
+  withNote(`[${first}${`,${value}`.repeat(manyBytes / (value.length + 1))}]`);
 
 const note = 'x'.repeat(1024 * 1024);
 
@@ -127,7 +134,7 @@ const pageFaults = {
   })),
   'bare-list': alterPage(({ items }) => items),
   'wrong-order': alterPage(({ items, ...rest }) => ({ items: items.toReversed(), ...rest })),
-  'page-of-10000': { page: serveLarge },
+  'page-of-500': { page: serveLarge },
   // Cursors that lead nowhere.
   'cursor-repeated': alterPage((page, url) => {
     const name = placeIn(url);
@@ -151,6 +158,15 @@ const pageFaults = {
   // Shallow enough for JSON.stringify, deeper than any page; then deeper than any recursion goes.
   'nested-1000': withNesting(1000),
   'nested-100000': withNesting(100_000),
+  // More values than any page has. With a long number all numbers are compared with their texts.
+  'many-brackets': withMany('[]', '1e400'),
+  'many-objects': withMany('{"a":{}}', '0'),
+  'many-numbers': withMany('1.5e300', '1e400'),
+  'many-fields': alterItem((item) => ({
+    ...item,
+    ...Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`field_${index}`, 1])),
+  })),
+  'many-items': alterPage((page) => ({ ...page, items: Array.from({ length: 2_000 }, () => 0) })),
   'lone-surrogate': withEntry('note \uD800', 'half \uDC00 a pair, and \0'),
   'proto-key': withEntry('__proto__', { polluted: true }),
   'constructor-key': withEntry('constructor', { prototype: { polluted: true } }),

@@ -78,7 +78,43 @@ test('bytes that are not UTF-8 become replacement characters', () => {
   expect((parseBody(bytes) as { a: string }).a).toMatch(/^\uFFFD+$/u);
 });
 
-test('endless nesting does not prevent cleaning above it', () => {
-  const deep = `{"a":"x\\u0000","b":${'['.repeat(100_000)}"\\u0000"${']'.repeat(100_000)}}`;
-  expect(parse(deep)).toHaveProperty('a', 'x');
+/** A page with a note of any JSON. */
+const noted = (json: string) => `{"items":[{"note":${json}}],"next_page_params":null}`;
+const nested = (levels: number) => `${'['.repeat(levels)}"\\u0000"${']'.repeat(levels)}`;
+
+test.each([
+  ['brackets beside one long number', noted(`[1e400${',[]'.repeat(50_000)}]`)],
+  ['objects in an unknown field', noted(`[${'{"a":{}},'.repeat(25_000)}0]`)],
+  ['short numbers with an exponent', noted(`[${'1.5e300,'.repeat(50_000)}0]`)],
+  ['fields', noted(`{${'"a":1,'.repeat(50_000)}"b":1}`)],
+  ['items', `{"items":[${'{},'.repeat(50_000)}{}],"next_page_params":null}`],
+  ['values of a page that is cut', noted(`[${'0,'.repeat(50_001)}`)],
+])('too many %s are refused before the parse', (_what, text) => {
+  const { failure, detail } = refusal(text);
+  expect({ failure, detail }).toEqual({
+    failure: 'envelope-invalid',
+    detail: 'the body has more than 30000 values',
+  });
+});
+
+test.each([
+  ['lists', noted(nested(1_022))],
+  ['objects', noted(`${'{"a":'.repeat(1_022)}0${'}'.repeat(1_022)}`)],
+  ['lists behind a text that ends with a backslash', noted(String.raw`["\\",${nested(1_021)}]`)],
+  ['lists without an end', '['.repeat(100_000)],
+])('too deeply nested %s are refused before the parse', (_what, text) => {
+  expect(refusal(text).detail).toBe('the body nests deeper than 1024 levels');
+});
+
+test('a page of as many values and levels as are allowed keeps its digits, is cleaned, and can be written', () => {
+  const deep = noted(`[9007199254740993,${nested(1_020)},${'0,'.repeat(28_000)}0]`);
+  expect(JSON.stringify(parse(deep))).toBe(deep.replace(String.raw`\u0000`, ''));
+});
+
+test('brackets and commas in a text are no values', () => {
+  const text = JSON.stringify(`${'[{,'.repeat(50_000)}"${'[{,'.repeat(50_000)}\\`);
+  expect(parse(noted(text))).toEqual({
+    items: [{ note: JSON.parse(text) as unknown }],
+    next_page_params: null,
+  });
 });
