@@ -26,6 +26,7 @@ const layers: readonly (readonly string[])[] = [
   ['time.ts'],
   ['chains.ts'],
   ['compile-cache.ts', 'package-file.ts'],
+  ['owner.ts'],
 ];
 
 /** It plays the service, so it imports nothing of the product. */

@@ -1,5 +1,6 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isForeign } from './owner.ts';
 
 /**
  * A folder below `home` for compiled code, made if absent. Node runs what it finds there, so neither the folder nor a
@@ -29,7 +30,7 @@ function parentsOf(path: string): string[] {
 
 /** Of this user or root, and writable by no other, or with a bit that makes this harmless. */
 function isOurs(path: string, harmless: number): boolean {
-  const { uid, mode } = statSync(path);
-  const isSafe = (mode & 0o022) === 0 || (mode & harmless) !== 0;
-  return [0, process.geteuid?.()].includes(uid) && isSafe;
+  const found = statSync(path);
+  const isSafe = (found.mode & 0o022) === 0 || (found.mode & harmless) !== 0;
+  return !isForeign(found) && isSafe;
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import {
   type Document,
@@ -12,6 +12,7 @@ import {
 import { z } from 'zod';
 import { codeOfFailure } from '../db/failure.ts';
 import type { Problem } from '../failure.ts';
+import { isForeign } from '../owner.ts';
 import { ConfigError, databaseUrlProblem, readEnvironment } from './environment.ts';
 import { type Config, configSchema, defaultListen, explorer } from './schema.ts';
 import { type ChainSettings, nearest, selectChains } from './select.ts';
@@ -54,8 +55,9 @@ export function loadSettings(input: SettingsInput) {
       `EXPLORER_ETL_HTTP_TOKEN is shorter than ${shortestToken} characters: make one with "openssl rand -hex 24"`,
     );
   }
-  const configFile = findConfig(input, environment.configFile);
-  const config = configFile === null ? {} : readConfig(configFile, input.cwd);
+  const named = input.configFile ?? environment.configFile;
+  const configFile = findConfig(input, named);
+  const config = configFile === null ? {} : readConfig(configFile, input.cwd, named !== null);
   if (Array.isArray(config)) throw new ConfigError([...problems, ...config]);
   const selection = { chains: input.chains ?? [], operations: input.operations ?? [] };
   const listed = config.chains ?? [];
@@ -129,19 +131,19 @@ function namedKeys(
 }
 
 /** The file of the flag or the environment, else the default if it exists; absolute. */
-function findConfig(input: SettingsInput, fromEnvironment: string | null): string | null {
-  if (input.configFile === null) return null;
-  const named = input.configFile ?? fromEnvironment;
-  if (named !== null) return resolve(input.cwd, named);
-  const usual = resolve(input.cwd, configFileName);
-  return existsSync(usual) ? usual : null;
+function findConfig({ configFile, cwd }: SettingsInput, named: string | null): string | null {
+  if (configFile === null) return null;
+  const file = resolve(cwd, named ?? configFileName);
+  return named !== null || existsSync(file) ? file : null;
 }
 
-function readConfig(path: string, cwd: string): Config | Problem[] {
+function readConfig(path: string, cwd: string, isNamed: boolean): Config | Problem[] {
   const name = asTyped(path, cwd);
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    const found = isNamed ? readFileSync(path, 'utf8') : readOwn(path);
+    if (found === null) return [{ message: foreign, where: name }];
+    text = found;
   } catch (error) {
     const code = codeOfFailure(error) ?? 'unknown error';
     const message = `cannot read ${name} (${code}): ${advices[code] ?? 'check --config or EXPLORER_ETL_CONFIG'}`;
@@ -150,6 +152,18 @@ function readConfig(path: string, cwd: string): Config | Problem[] {
   return parseConfig(text, name);
 }
 
+/** Null: another user chooses what it says. A group may write: it is often of its user alone. */
+function readOwn(path: string): string | null {
+  // Their pipe would make us wait.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    return isForeign(fstatSync(file), 0o002) ? null : readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+const foreign = `another user owns it or may write to it, and base_url receives your key: if you trust the file, name it: --config ${configFileName}`;
 const advices: Readonly<Record<string, string>> = {
   ENOENT: 'no such file; check --config or EXPLORER_ETL_CONFIG, or write one.',
   EISDIR: `it is a folder; name the file in it, such as ${configFileName}`,

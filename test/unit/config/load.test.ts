@@ -1,5 +1,7 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, chownSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { readEnvironment } from '../../../src/config/environment.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { requireApiKey } from '../../../src/config/settings.ts';
@@ -172,6 +174,15 @@ chains:
   });
 });
 
+const isRoot = process.geteuid?.() === 0;
+/** How another user chooses what a file says. */
+const theirs = [
+  ['which all may write', (file: string) => chmodSync(file, 0o646)],
+  ...(isRoot
+    ? [["which is another user's", (file: string) => chownSync(file, 12_345, 12_345)] as const]
+    : []),
+] as const;
+
 const yaml = (id: number): string => `chains: [{ id: ${id} }]`;
 
 describe('precedence', () => {
@@ -183,6 +194,44 @@ describe('precedence', () => {
     expect(id({ env })).toBe(2);
     expect(id({ env, configFile: join(cwd, 'b.yaml') })).toBe(3);
   });
+
+  test.each(theirs)(
+    'a file that is found, and %s, is refused unless it is named',
+    (_what, change) => {
+      const cwd = folder({ 'explorer-etl.yaml': yaml(1) });
+      change(join(cwd, 'explorer-etl.yaml'));
+      expect(complaints(() => loadSettings({ env: {}, cwd }))).toEqual([
+        expect.stringMatching(
+          /^explorer-etl\.yaml: another user owns it or may write to it.*--config/u,
+        ),
+      ]);
+      const named = loadSettings({ env: {}, cwd, configFile: 'explorer-etl.yaml' });
+      expect(named.chains[0]?.id).toBe(1);
+      const env = { EXPLORER_ETL_CONFIG: 'explorer-etl.yaml' };
+      expect(loadSettings({ env, cwd }).chains[0]?.id).toBe(1);
+    },
+  );
+
+  test.each([0o600, 0o644, 0o664])('a file that is found with mode %o is read', (mode) => {
+    const cwd = folder({ 'explorer-etl.yaml': yaml(1) });
+    chmodSync(join(cwd, 'explorer-etl.yaml'), mode);
+    expect(loadSettings({ env: {}, cwd }).chains[0]?.id).toBe(1);
+  });
+
+  test.runIf(isRoot)(
+    "another user's pipe in the place of a file is refused, whatever they write to it",
+    () => {
+      const cwd = folder();
+      const pipe = join(cwd, 'explorer-etl.yaml');
+      execFileSync('/usr/bin/mkfifo', [pipe]);
+      chownSync(pipe, 12_345, 12_345);
+      const writer = spawn('/bin/sh', ['-c', `echo '${yaml(2)}' > "$0"`, pipe]);
+      onTestFinished(() => void writer.kill('SIGKILL'));
+      expect(complaints(() => loadSettings({ env: {}, cwd }))).toEqual([
+        expect.stringMatching(/another user owns it/u),
+      ]);
+    },
+  );
 
   test('a file that was named must exist and be readable', () => {
     expect(complaints(() => load(null, { configFile: 'no.yaml', chains: ['1'] }))).toEqual([
