@@ -3,11 +3,13 @@ import { randomBytes, randomInt } from 'node:crypto';
 import * as files from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import {
   accountFor,
   canRun,
+  demandOwn,
   EmbeddedPostgresError,
   give,
   isRoot,
@@ -56,14 +58,18 @@ export async function startEmbeddedPostgres(options: {
   settings?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
 }) {
-  const { signal } = options;
-  return explained(options.directory, async () => {
-    await files.mkdir(options.directory, { recursive: true });
-    const directory = await files.realpath(options.directory);
+  const { directory: given, settings = {}, signal } = options;
+  // Others may list it: as root, the server's account enters it.
+  const mode = isRoot() ? 0o755 : 0o700;
+  return explained(given, async () => {
+    await files.mkdir(given, { recursive: true, mode });
+    // Another user may have been faster.
+    await demandOwn(given);
+    const directory = await files.realpath(given);
     const lock = await takeLock(join(directory, 'postgres.lock'), signal);
     try {
       const running = await findServer(await findData(directory));
-      const server = running ?? (await launch(directory, options.settings ?? {}));
+      const server = running ?? (await launch(directory, settings));
       const relocated = dirname(server.dataDirectory) !== directory;
       const stop = async () => void (await stopEmbeddedPostgres(directory));
       return { ...server, attached: running !== undefined, relocated, stop };
@@ -100,15 +106,32 @@ export async function inspectEmbeddedPostgres(directory: string) {
   });
 }
 
+/** Opens a file in the data. There, as root, the server's account may put a link or a pipe to mislead or delay us. */
+async function openRegular(file: string, flags = files.constants.O_RDONLY) {
+  const plain = files.constants.O_NOFOLLOW | files.constants.O_NONBLOCK;
+  const handle = await files.open(file, flags | plain);
+  const found = await handle.stat();
+  if (found.isFile() && found.nlink === 1) return handle;
+  await handle.close();
+  throw new EmbeddedPostgresError(`${file} is not a regular file with one name: remove it`);
+}
+
+/** The text from a byte on. */
+async function readRegular(file: string, start = 0): Promise<string> {
+  await using handle = await openRegular(file);
+  return await text(handle.createReadStream({ start, autoClose: false }));
+}
+
 const logFileOf = (dataDirectory: string): string => join(dataDirectory, 'postgres.log');
 
+/** Works on a directory that only we can write, as its files are run, obeyed and overwritten. */
 async function explained<T>(directory: string, work: () => Promise<T>): Promise<T> {
   try {
+    await demandOwn(directory);
     return await work();
   } catch (cause) {
     if (cause instanceof EmbeddedPostgresError) throw cause;
-    const hint = ' (permission denied: did another user create it?)';
-    const why = systemCode(cause) === 'EACCES' ? hint : '';
+    const why = systemCode(cause) === 'ELOOP' ? ' (remove the link)' : '';
     throw new EmbeddedPostgresError(`Cannot use the Postgres of ${directory}${why}`, { cause });
   }
 }
@@ -120,7 +143,7 @@ function findData(directory: string): Promise<string | undefined> {
 
 /** The server's URL, with its password. */
 async function urlOf(dataDirectory: string, port: number): Promise<string> {
-  const password = await files.readFile(join(dataDirectory, passwordName), 'utf8');
+  const password = await readRegular(join(dataDirectory, passwordName));
   return `postgres://postgres:${password.trim()}@127.0.0.1:${port}/postgres`;
 }
 
@@ -134,21 +157,17 @@ interface Means {
 /** Creates the data of `directory`. Call under the lock. */
 async function createData(directory: string, means: Means): Promise<string> {
   const { account } = means;
-  for (const name of await files.readdir(directory)) {
-    if (!name.startsWith(draftPrefix)) continue;
-    // An orphaned initdb may still write there; its draft goes next time.
-    await files.rm(join(directory, name), { recursive: true, force: true }).catch(() => {});
-  }
+  const drafts = (await files.readdir(directory)).filter((name) => name.startsWith(draftPrefix));
+  for (const name of drafts) await removeDraft(join(directory, name), account);
   const canReach = !isRoot() || (await canRun('/bin/sh', ['-c', 'cd "$0"', directory], account));
   const home = canReach ? directory : await relocatedHome(directory);
   const dataDirectory = join(home, 'data');
   const draft = await files.mkdtemp(join(home, draftPrefix));
   try {
-    await give(draft, account);
     await initialize(draft, means);
     await files.rename(join(draft, 'data'), dataDirectory);
   } finally {
-    await files.rm(draft, { recursive: true, force: true });
+    await removeDraft(draft, account);
   }
   if (!canReach) {
     // A link to deleted data may exist.
@@ -156,6 +175,14 @@ async function createData(directory: string, means: Means): Promise<string> {
     await files.symlink(dataDirectory, join(directory, 'data'));
   }
   return dataDirectory;
+}
+
+/** As root, the account empties its folder: a link that another of its processes puts there could lead us elsewhere. */
+async function removeDraft(draft: string, account: Account): Promise<void> {
+  await canRun('/bin/rm', ['-rf', join(draft, 'data')], account);
+  await files.rm(join(draft, passwordName), { force: true });
+  // An orphaned initdb may still write there; its draft goes next time.
+  for (const folder of [join(draft, 'data'), draft]) await files.rmdir(folder).catch(() => {});
 }
 
 /** Where root keeps data whose directory the server's account cannot enter. */
@@ -169,6 +196,10 @@ async function relocatedHome(directory: string): Promise<string> {
 /** Creates `data` in the draft; every client needs a password. */
 async function initialize(draft: string, { programs, account, settings }: Means): Promise<void> {
   const [data, passwordFile] = [join(draft, 'data'), join(draft, passwordName)];
+  // The draft remains ours: no other process of the account replaces what is in it.
+  await files.chmod(draft, 0o711);
+  await files.mkdir(data, { mode: 0o700 });
+  await give(data, account);
   const isDurable = settings['fsync'] !== 'off';
   // base64url needs no escape in a URL or a shell.
   const password = randomBytes(24).toString('base64url');
@@ -185,10 +216,7 @@ async function initialize(draft: string, { programs, account, settings }: Means)
 /** Waits for a transaction on an empty SQLite file, Node's only lock that the kernel drops. */
 async function takeLock(file: string, signal: AbortSignal | undefined): Promise<DatabaseSync> {
   // Who can read the file can lock it.
-  await files.writeFile(file, '', { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
-    if (systemCode(error) !== 'EEXIST') throw error;
-  });
-  await files.access(file, files.constants.R_OK | files.constants.W_OK);
+  await (await files.open(file, 'a', 0o600)).close();
   for (const deadlineMs = performance.now() + lockTimeoutMs; ;) {
     const lock = new DatabaseSync(file, { timeout: 0 });
     try {
@@ -214,7 +242,7 @@ type Server = NonNullable<Awaited<ReturnType<typeof findServer>>>;
 async function findServer(dataDirectory: string | undefined) {
   if (dataDirectory === undefined) return undefined;
   for (const deadlineMs = performance.now() + startTimeoutS * 1000; ;) {
-    const file = files.readFile(join(dataDirectory, 'postmaster.pid'), 'utf8');
+    const file = readRegular(join(dataDirectory, 'postmaster.pid'));
     const lines = (await unlessMissing(file))?.split('\n') ?? [];
     const [pid, port] = [Number(lines[0]), Number(lines[3])];
     if (!(await isServer(pid, dataDirectory))) return undefined;
@@ -251,7 +279,7 @@ async function launch(directory: string, settings: Means['settings']): Promise<S
   const dataDirectory = (await findData(directory)) ?? (await createData(directory, means));
   await disownPid(dataDirectory);
   // It holds the arguments of the last start.
-  const last = unlessMissing(files.readFile(join(dataDirectory, 'postmaster.opts'), 'utf8'));
+  const last = unlessMissing(readRegular(join(dataDirectory, 'postmaster.opts')));
   let port = /"port=(\d+)"/u.exec((await last) ?? '')?.[1];
   for (const deadlineMs = performance.now() + retryTimeoutMs; ;) {
     // Without a free one of the last start, a random dynamic port.
@@ -276,11 +304,14 @@ async function launch(directory: string, settings: Means['settings']): Promise<S
  */
 async function disownPid(dataDirectory: string): Promise<void> {
   const file = join(dataDirectory, 'postmaster.pid');
-  const text = await unlessMissing(files.readFile(file, 'utf8'));
+  await using handle = await unlessMissing(openRegular(file, files.constants.O_RDWR));
+  const found = await handle?.readFile('utf8');
   // The machine stopped during a write: the empty file names no memory, and Postgres refuses it.
-  if (text?.trim() === '') await files.rm(file);
-  else if (text !== undefined)
-    await files.writeFile(file, text.replace(/^\d+/u, String(process.pid)));
+  if (found?.trim() === '') await files.rm(file);
+  else if (found !== undefined) {
+    await handle?.truncate();
+    await handle?.write(found.replace(/^\d+/u, String(process.pid)), 0);
+  }
 }
 
 /** @returns null once the server is ready; otherwise an error that quotes its log */
@@ -298,16 +329,17 @@ async function tryStart(
   const all = { ...settings, listen_addresses: '127.0.0.1', unix_socket_directories: '' };
   const options = Object.entries(all).map(([name, value]) => `-c '${name}=${value}'`);
   const log = logFileOf(dataDirectory);
-  const before = (await unlessMissing(files.stat(log)))?.size ?? 0;
+  await using earlier = await unlessMissing(openRegular(log));
+  const before = (await earlier?.stat())?.size;
   try {
     const flags = ['-s', '-t', String(startTimeoutS), '-D', dataDirectory, '-l', log];
     const args = ['start', ...flags, '-o', options.join(' ')];
     await run(join(programs, 'pg_ctl'), args, account, startTimeoutS * 1000 + graceMs);
     return null;
   } catch (cause) {
-    const text = (await unlessMissing(files.readFile(log)))?.subarray(before).toString() ?? '';
-    if (text === '') return new EmbeddedPostgresError('Postgres did not start', { cause });
-    const tail = text.trimEnd().split('\n').slice(-quotedLines).join('\n');
+    const added = (await unlessMissing(readRegular(log, before))) ?? '';
+    if (added === '') return new EmbeddedPostgresError('Postgres did not start', { cause });
+    const tail = added.trimEnd().split('\n').slice(-quotedLines).join('\n');
     return new EmbeddedPostgresError(`Postgres did not start. ${log} ends with:\n${tail}\n`);
   }
 }

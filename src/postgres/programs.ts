@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { errorOf } from '../failure.ts';
+import { isForeign } from '../owner.ts';
 
 /** The embedded Postgres cannot be provided. The message says why and what to do. */
 export class EmbeddedPostgresError extends errorOf('embedded-postgres') {
@@ -27,6 +28,22 @@ export const unlessMissing = <T>(reading: Promise<T>): Promise<T | undefined> =>
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   });
+
+/** @throws EmbeddedPostgresError if another user owns a directory or a link to it, or may write to it */
+export async function demandOwn(directory: string): Promise<void> {
+  const link = await unlessMissing(files.lstat(directory));
+  if (link === undefined) return;
+  const found = await files.stat(directory);
+  if (isForeign(link) || found.uid !== process.geteuid?.()) {
+    throw new EmbeddedPostgresError(
+      `${directory} belongs to another user: run this as that user, or in another folder`,
+    );
+  }
+  if (!isForeign(found, 0o022)) return;
+  throw new EmbeddedPostgresError(
+    `Other users may write to ${directory}: if you trust what is in it, run "chmod go-w ${directory}"`,
+  );
+}
 
 /** Empty: our own user. */
 export type Account = { uid: number; gid: number } | Record<string, never>;
@@ -75,8 +92,11 @@ export const canRun = (file: string, args: readonly string[], account: Account) 
 /** A directory that every account can enter, whatever the umask, and only root can write. */
 export async function sharedDirectory(name: string): Promise<string> {
   const shared = join('/var/lib/explorer-etl', name);
-  await files.mkdir(shared, { recursive: true });
-  for (const directory of [dirname(shared), shared]) await files.chmod(directory, 0o755);
+  for (const directory of [dirname(shared), shared]) {
+    await files.mkdir(directory, { recursive: true, mode: 0o755 });
+    await demandOwn(directory);
+    await files.chmod(directory, 0o755);
+  }
   return shared;
 }
 

@@ -1,11 +1,15 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, readFile, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { startEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
+import {
+  inspectEmbeddedPostgres,
+  startEmbeddedPostgres,
+  stopEmbeddedPostgres,
+} from '../../../src/postgres/postgres.ts';
 import { queryOnce as query } from '../../harness/client.ts';
 import { freshDirectory, untilRefused } from '../../harness/database.ts';
 import { hangMs } from '../../harness/process.ts';
@@ -207,23 +211,28 @@ describe('the server', () => {
 
 describe.runIf(isRoot && isProjectOpen())('an ordinary user', () => {
   test('runs the server as themselves, in a directory of their own', async () => {
-    const directory = await freshDirectory();
+    const directory = join(await freshDirectory(), 'etl');
+    await mkdir(directory, { mode: 0o700 });
     await chown(directory, ordinary.uid, ordinary.gid);
-    await chmod(directory, 0o700);
     const started = await runProgram(directory, 'await postgres.stop();', ordinary);
     expect(started).toMatchObject({ attached: false, dataDirectory: join(directory, 'data') });
     const again = await runProgram(directory, 'await postgres.stop();', ordinary);
     expect(again.url).toBe(started.url);
   });
 
-  test('keeps their directory when root uses it in between', async () => {
+  test('keeps their directory: root refuses it, as its user could swap what root opens, and runs', async () => {
     const directory = await freshDirectory();
-    await chown(directory, ordinary.uid, ordinary.gid);
-    await runProgram(directory, 'await postgres.stop();', ordinary);
-    const root = await startEmbeddedPostgres({ directory, settings });
-    await root.stop();
-    const again = await runProgram(directory, 'await postgres.stop();', ordinary);
-    expect(again.attached).toBe(false);
+    const own = join(directory, 'etl');
+    await mkdir(own);
+    await chown(own, ordinary.uid, ordinary.gid);
+    await runProgram(own, 'process.exit();', ordinary);
+    for (const use of [stopEmbeddedPostgres, inspectEmbeddedPostgres]) {
+      await expect(use(own)).rejects.toThrow(/belongs to another user/u);
+    }
+    const root = startEmbeddedPostgres({ directory: own, settings });
+    await expect(root).rejects.toThrow(/belongs to another user: run this as that user/u);
+    const again = await runProgram(own, 'await postgres.stop();', ordinary);
+    expect(again.attached).toBe(true);
   });
 
   test('learns that a directory is not theirs', async () => {
