@@ -5,6 +5,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { fileWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import { types, type Pool } from 'pg';
 import { errorOf } from '../failure.ts';
+import { isForeign } from '../owner.ts';
 import { readAnswer, type Column, type Row, type Statement } from '../query/read.ts';
 import {
   csvHead,
@@ -244,6 +245,8 @@ function isReplaced(folder: string, overwrite: boolean): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found === undefined) return false;
   if (!found.isDirectory()) throw new ExportError(`${folder} is not a folder: name a new one.`);
+  // Who owns it could put links there while we delete.
+  if (isForeign(found)) throw new ExportError(`${folder} is another user's: name a new one.`);
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const all = entries.filter((entry) => !entry.isDirectory());
   if (all.length === 0) return true;

@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { call, emptyFolder, eventually, startProgram } from '../../harness/process.ts';
@@ -93,6 +93,22 @@ test.each([
   });
   expect(await lake.paths()).toEqual(before);
 });
+
+test.runIf(process.geteuid?.() === 0)(
+  "another user's folder is not replaced, as they could put links into what is deleted",
+  async () => {
+    const lake = await openLake(await threeDays(1));
+    await lake.exported(['user_operations']);
+    await chown(lake.folder, 12_345, 12_345);
+    const before = await lake.paths();
+
+    expect(await lake.run(['user_operations', '--overwrite'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/is another user's/u),
+    });
+    expect(await lake.paths()).toEqual(before);
+  },
+);
 
 test('a symbolic link instead of the folder is not followed', async () => {
   const lake = await openLake(await threeDays(1));
