@@ -72,6 +72,7 @@ CREATE TABLE "explorer"."addresses" (
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."events" (
+	"id" bigserial PRIMARY KEY NOT NULL,
 	"at" timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
 	"kind" text NOT NULL,
 	"feed" text,
@@ -81,7 +82,7 @@ CREATE TABLE "etl"."events" (
 CREATE TABLE "etl"."feeds" (
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
-	"feed" text PRIMARY KEY GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
+	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
 	"kind" text NOT NULL,
 	"unit" text DEFAULT 'blocks' NOT NULL,
 	"state" text DEFAULT 'idle' NOT NULL,
@@ -94,7 +95,15 @@ CREATE TABLE "etl"."feeds" (
 	"target_numbers" "int8multirange" DEFAULT '{}' NOT NULL,
 	"last_success_at" timestamp with time zone,
 	"poll_again_at" timestamp with time zone,
-	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "feeds_chain_id_operation_pk" PRIMARY KEY("chain_id","operation"),
+	CONSTRAINT "feeds_feed_unique" UNIQUE("feed")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."maintenance" (
+	"task" text PRIMARY KEY NOT NULL,
+	"reason" text NOT NULL,
+	"since" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."drift" (
@@ -107,7 +116,7 @@ CREATE TABLE "etl"."drift" (
 	"occurrences" bigint DEFAULT 0 NOT NULL,
 	"first_page_id" bigint NOT NULL,
 	"first_seen_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "drift_feed_path_kind_detail_pk" PRIMARY KEY("feed","path","kind","detail")
+	CONSTRAINT "drift_chain_id_operation_path_kind_detail_pk" PRIMARY KEY("chain_id","operation","path","kind","detail")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."always_present_fields" (
@@ -116,7 +125,7 @@ CREATE TABLE "etl"."always_present_fields" (
 	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
 	"path" text NOT NULL,
 	"page_id" bigint NOT NULL,
-	CONSTRAINT "always_present_fields_feed_path_pk" PRIMARY KEY("feed","path")
+	CONSTRAINT "always_present_fields_chain_id_operation_path_pk" PRIMARY KEY("chain_id","operation","path")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."budget" (
@@ -145,7 +154,7 @@ CREATE TABLE "etl"."late_arrivals" (
 	"timestamp" timestamp with time zone,
 	"seen_at" timestamp with time zone NOT NULL,
 	"page_id" bigint NOT NULL,
-	CONSTRAINT "late_arrivals_feed_key_page_id_pk" PRIMARY KEY("feed","key","page_id")
+	CONSTRAINT "late_arrivals_chain_id_operation_key_page_id_pk" PRIMARY KEY("chain_id","operation","key","page_id")
 );
 --> statement-breakpoint
 CREATE TABLE "explorer"."chains" (
@@ -440,11 +449,12 @@ CREATE TABLE "etl"."block_days" (
 CREATE TABLE "etl"."operation_days" (
 	"chain_id" bigint NOT NULL,
 	"day" date NOT NULL,
-	"entry_point_version" text,
+	"entry_point_version" text NOT NULL,
 	"operations" bigint NOT NULL,
 	"failed" bigint NOT NULL,
 	"senders" bigint NOT NULL,
-	"fees" numeric
+	"fees" numeric,
+	CONSTRAINT "operation_days_chain_id_day_entry_point_version_pk" PRIMARY KEY("chain_id","day","entry_point_version")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."rollups" (
@@ -700,7 +710,6 @@ CREATE UNIQUE INDEX "quarantine_item" ON "etl"."quarantine" USING btree ("feed",
 CREATE INDEX "quarantine_waiting" ON "etl"."quarantine" USING btree ("id") WHERE dropped_at is null;--> statement-breakpoint
 CREATE INDEX "raw_pages_stored_at" ON "etl"."raw_pages" USING btree ("stored_at");--> statement-breakpoint
 CREATE INDEX "batch_sums_last_at" ON "etl"."batch_sums" USING btree ("last_at","chain_id");--> statement-breakpoint
-CREATE INDEX "operation_days_day" ON "etl"."operation_days" USING btree ("chain_id","day");--> statement-breakpoint
 CREATE INDEX "sender_sums_operations" ON "etl"."sender_sums" USING btree ("operations","chain_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_sequence" ON "etl"."pages" USING btree ("walk_id","sequence");--> statement-breakpoint
 CREATE UNIQUE INDEX "pages_walk_cursor" ON "etl"."pages" USING btree ("walk_id",md5(coalesce("cursor_in", '{}')::text));--> statement-breakpoint

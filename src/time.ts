@@ -49,7 +49,7 @@ export async function every(
   pauseMs: number,
   signal: AbortSignal,
   work: () => Promise<void>,
-  report: (error: unknown) => void,
+  report: (error: unknown) => void = () => undefined,
 ): Promise<void> {
   while (!signal.aborted) {
     await work().catch(report);

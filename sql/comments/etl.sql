@@ -63,6 +63,7 @@ comment on column etl.drift.first_seen_at is 'When it was first seen.';
 
 
 comment on table etl.events is 'What happened beside the runs, for the timeline, for 31 days.';
+comment on column etl.events.id is 'Number of the event.';
 comment on column etl.events.at is 'When.';
 comment on column etl.events.kind is 'killed: a worker was lost and another one continues. config-changed: a start or a command stated other settings of feeds. config-refused: a start or a sync refused its file. stopped: start ended on a signal.';
 comment on column etl.events.feed is 'Name of the feed that it concerns. Null: all of them.';
@@ -98,6 +99,11 @@ comment on column etl.late_arrivals.height is 'Where it appeared: the block of a
 comment on column etl.late_arrivals.timestamp is 'Its own time, UTC. Null: not reported.';
 comment on column etl.late_arrivals.seen_at is 'When the walk that first met it began, by the clock of its worker.';
 comment on column etl.late_arrivals.page_id is 'etl.pages.id of the page that brought it.';
+
+comment on table etl.maintenance is 'Work beside the pages that failed the last time. Its next success deletes the row.';
+comment on column etl.maintenance.task is 'sums: the sums behind daily views, senders and batch_stats. housekeeping: the hourly deletion of what is kept no longer.';
+comment on column etl.maintenance.reason is 'Why it failed.';
+comment on column etl.maintenance.since is 'When it first failed since its last success.';
 
 comment on table etl.migrations is 'Migrations that this database has had; written by the migrator.';
 comment on column etl.migrations.id is 'Number of the entry.';

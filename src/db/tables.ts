@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { index, jsonb, text } from 'drizzle-orm/pg-core';
+import { bigserial, index, jsonb, primaryKey, text } from 'drizzle-orm/pg-core';
 import type { FailureClass } from '../failure.ts';
 import { etlSchema, instant, integer, integerRanges } from './column-types.ts';
 
@@ -18,37 +18,45 @@ export const ofRegisteredFeed = <Operation extends string = string>() => {
   return { ...columns, feed: columns.feed.references(() => feeds.feed) };
 };
 
-/** Declared in the lowest module with tables, because all others refer to it. */
-export const feeds = etlSchema.table('feeds', {
-  ...feedColumns(),
-  feed: feedColumns().feed.primaryKey(),
-  /** The list's order, by which coverage is judged. */
-  kind: text('kind').notNull(),
-  /** What the list's heights count. */
-  unit: text('unit').notNull().default('blocks'),
-  state: text('state').notNull().default('idle'),
-  failure: text('failure').$type<FailureClass>(),
-  reason: text('reason'),
-  /** Includes the bounds of `target`. */
-  settings: jsonb('settings').notNull(),
-  /** A command's last bounds, as settings; null: none, or the configuration has bounds. */
-  target: jsonb('target'),
-  /** Scheme, host and path of the explorer; null: nothing was requested yet. */
-  origin: text('origin'),
-  /** The newest batch number that is known to have blocks. */
-  latest_batch: integer('latest_batch'),
-  /** Target ranges of batch numbers; open-ended if future batches are included. */
-  target_numbers: integerRanges('target_numbers').notNull().default('{}'),
-  last_success_at: instant('last_success_at'),
-  /** Until then schedules skip a feed that the service does not serve; null: they do not. */
-  poll_again_at: instant('poll_again_at'),
-  updated_at: instant('updated_at').notNull().defaultNow(),
-});
+/**
+ * Declared in the lowest module with tables, because all others refer to it. `feed` is no part of a primary key: Postgres
+ * 18 refuses updates of published tables whose key is generated.
+ */
+export const feeds = etlSchema.table(
+  'feeds',
+  {
+    ...feedColumns(),
+    feed: feedColumns().feed.unique(),
+    /** The list's order, by which coverage is judged. */
+    kind: text('kind').notNull(),
+    /** What the list's heights count. */
+    unit: text('unit').notNull().default('blocks'),
+    state: text('state').notNull().default('idle'),
+    failure: text('failure').$type<FailureClass>(),
+    reason: text('reason'),
+    /** Includes the bounds of `target`. */
+    settings: jsonb('settings').notNull(),
+    /** A command's last bounds, as settings; null: none, or the configuration has bounds. */
+    target: jsonb('target'),
+    /** Scheme, host and path of the explorer; null: nothing was requested yet. */
+    origin: text('origin'),
+    /** The newest batch number that is known to have blocks. */
+    latest_batch: integer('latest_batch'),
+    /** Target ranges of batch numbers; open-ended if future batches are included. */
+    target_numbers: integerRanges('target_numbers').notNull().default('{}'),
+    last_success_at: instant('last_success_at'),
+    /** Until then schedules skip a feed that the service does not serve; null: they do not. */
+    poll_again_at: instant('poll_again_at'),
+    updated_at: instant('updated_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.operation] })],
+);
 
 /** Events beside the runs, for the timeline: a killed worker, another or a refused configuration. */
 export const events = etlSchema.table(
   'events',
   {
+    id: bigserial('id', { mode: 'number' }).primaryKey(),
     at: instant('at')
       .notNull()
       .default(sql`clock_timestamp()`),
@@ -61,3 +69,10 @@ export const events = etlSchema.table(
   },
   (table) => [index('events_at').on(table.at)],
 );
+
+/** What failed the last time, of the work beside pages. */
+export const maintenance = etlSchema.table('maintenance', {
+  task: text('task', { enum: ['sums', 'housekeeping'] }).primaryKey(),
+  reason: text('reason').notNull(),
+  since: instant('since').notNull().defaultNow(),
+});

@@ -182,7 +182,7 @@ async function countDrift(
         where stored.feed = ${feed}
       )
       order by path, kind, detail
-      on conflict (feed, path, kind, detail) do update
+      on conflict (chain_id, operation, path, kind, detail) do update
       set occurrences = t.occurrences + excluded.occurrences
       returning kind, path, detail, first_page_id
     )

@@ -13,7 +13,11 @@ export const drift = etlSchema.table(
     first_page_id: integer('first_page_id').notNull(),
     first_seen_at: instant('first_seen_at').notNull().defaultNow(),
   },
-  (table) => [primaryKey({ columns: [table.feed, table.path, table.kind, table.detail] })],
+  (table) => [
+    primaryKey({
+      columns: [table.chain_id, table.operation, table.path, table.kind, table.detail],
+    }),
+  ],
 );
 
 /** Fields on every item of a page of ten or more: later on none, they have vanished. */
@@ -24,5 +28,5 @@ export const alwaysPresentFields = etlSchema.table(
     path: text('path').notNull(),
     page_id: integer('page_id').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.feed, table.path] })],
+  (table) => [primaryKey({ columns: [table.chain_id, table.operation, table.path] })],
 );

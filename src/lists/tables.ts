@@ -279,7 +279,7 @@ export const lateArrivals = etlSchema.table(
     page_id: integer('page_id').notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.feed, table.key, table.page_id] }),
+    primaryKey({ columns: [table.chain_id, table.operation, table.key, table.page_id] }),
     // The newest are shown, however many there were.
     index('late_arrivals_seen_at').on(table.seen_at),
   ],

@@ -32,13 +32,14 @@ export const operationDays = etlSchema.table(
   {
     chain_id: integer('chain_id').notNull(),
     day: date('day').notNull(),
-    entry_point_version: text('entry_point_version'),
+    /** Empty: not reported. */
+    entry_point_version: text('entry_point_version').notNull(),
     operations: integer('operations').notNull(),
     failed: integer('failed').notNull(),
     senders: integer('senders').notNull(),
     fees: sum('fees'),
   },
-  (table) => [index('operation_days_day').on(table.chain_id, table.day)],
+  (table) => [primaryKey({ columns: [table.chain_id, table.day, table.entry_point_version] })],
 );
 
 export const senderSums = etlSchema.table(

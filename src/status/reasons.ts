@@ -1,3 +1,4 @@
+import type { maintenance } from '../db/tables.ts';
 import { failures } from '../failure.ts';
 import { kinds } from '../lists/index.ts';
 import { counted, duration } from '../terminal/numbers.ts';
@@ -9,6 +10,7 @@ import { reasonCodes, type FeedStatus, type Reason, type StatusDocument } from '
 export interface OverallFacts extends Pick<StatusDocument, 'credits' | 'feeds'> {
   readonly at: Date;
   readonly workers: Workers;
+  readonly maintenance: readonly (typeof maintenance.$inferSelect)[];
 }
 
 interface Rule {
@@ -236,6 +238,17 @@ const rules = {
         : `Last polled ${duration(age_s)} ago; ${limit}`;
     },
     several: 'Not polled on schedule.',
+  },
+  maintenance: {
+    holds: ({ maintenance }) => maintenance.length > 0,
+    says: ({ maintenance, at }) =>
+      maintenance
+        .map(
+          ({ task, reason, since }) =>
+            `${task === 'sums' ? 'Daily sums, senders and batch_stats are not updated' : 'Nothing old is deleted'} since ${clock(since, at)}: ${reason}.`,
+        )
+        .join(' '),
+    command: 'explorer-etl check',
   },
   gap: {
     is: (feed) => feed.verified.gaps > 0 && isLeftOpen(feed),

@@ -55,6 +55,7 @@ export const reasonCodes = [
   'stalled',
   'failing',
   'late',
+  'maintenance',
   'gap',
   'unverified',
   'pending',

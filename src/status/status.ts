@@ -2,6 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { describeDatabaseError, isAway } from '../db/failure.ts';
 import { demandPrimary, isPrepared } from '../db/state.ts';
+import { maintenance } from '../db/tables.ts';
 import type { Database } from '../db/transaction.ts';
 import { kinds } from '../lists/index.ts';
 import { type Estimate, type Estimates, none } from '../lists/list.ts';
@@ -16,7 +17,7 @@ import { earliest, lastPageAt, latest, type OverallFacts, reasonsOf } from './re
 import { type Cron, headSchedule, nextFiring, pollTarget } from './schedule.ts';
 import type { FeedStatus, LaneStatus, Reason, StatusDocument } from './schema.ts';
 
-/** Reads the status in six statements, for any number of feeds. */
+/** Reads the status in seven statements, for any number of feeds. */
 export async function readStatus(db: Database, pageSize: number): Promise<StatusDocument> {
   const workers = await presentWorkers(db);
   const { at, keys } = await readCredits(db);
@@ -29,7 +30,9 @@ export async function readStatus(db: Database, pageSize: number): Promise<Status
     return describeFeed(own, { pageSize, at, workers });
   });
   const credits = creditsOf(keys, workLeft(described, workers), at);
-  return documentOf({ at, workers, credits, feeds: described.map(({ feed }) => feed) });
+  const failed = await db.select().from(maintenance).orderBy(maintenance.task);
+  const feeds = described.map(({ feed }) => feed);
+  return documentOf({ at, workers, credits, maintenance: failed, feeds });
 }
 
 export function documentOf(facts: OverallFacts): StatusDocument {
@@ -130,6 +133,7 @@ export const emptyStatus = (at: Date): StatusDocument =>
   documentOf({
     at,
     workers: { start: 0, once: 0 },
+    maintenance: [],
     credits: creditsOf([], { pollsPerDay: 0, history: null }, at),
     feeds: [],
   });

@@ -139,7 +139,8 @@ async function rowsAt(
           (${removed === undefined ? sql`null` : own(removed.name)}, 'It is no longer in the list.'),
           ((
             select max(seen_at) from etl.late_arrivals as late
-            where late.feed = pages.feed and late.key = item
+            join etl.feeds using (chain_id, operation)
+            where feeds.feed = pages.feed and late.key = item
           ), 'It appeared after its part of the list had been verified.')
         ) as change(at, sentence)
         where at is not null

@@ -1,6 +1,6 @@
-import { sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { describeDatabaseError } from '../db/failure.ts';
-import { events } from '../db/tables.ts';
+import { events, maintenance } from '../db/tables.ts';
 import type { Database } from '../db/transaction.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { pruneLedger } from '../lists/prune.ts';
@@ -26,7 +26,7 @@ export async function serve(
   signal: AbortSignal,
   onRound: () => void = () => undefined,
 ): Promise<void> {
-  const { db, boss, log } = options;
+  const { db, boss } = options;
   await setSchedules(db, boss, schedules);
   // What has no schedule to wait for.
   for (const due of await dueLanes(db, schedules, 'start', options.clock())) {
@@ -36,12 +36,7 @@ export async function serve(
   await workOnRuns(options);
   await Promise.all([
     checkRegularly(options, onRound, signal),
-    every(
-      intervalMs,
-      signal,
-      () => tidyUp(options, signal),
-      (error) => log.write('housekeeping.failure', { error: describeDatabaseError(error) }),
-    ),
+    every(intervalMs, signal, () => tidyUp(options, signal)),
     keepSums(options, signal),
   ]);
   await boss.offWork(runQueue, { wait: true });
@@ -125,15 +120,11 @@ export function keepSums(
   const poll = async () => {
     const begun = now();
     if (begun < dueMs) return;
-    // Also where it fails.
-    dueMs = begun + sumsRest.ms;
-    await rollUp({ db, now }, signal);
+    await attempt('sums', { db, log }, () => rollUp({ db, now }, signal));
     const pacedMs = sumsRest.times * (now() - begun);
     dueMs = now() + Math.min(Math.max(sumsRest.ms, pacedMs), sumsRest.mostMs);
   };
-  return every(sumsIntervalMs, signal, poll, (error) =>
-    log.write('sums.failure', { error: describeDatabaseError(error) }),
-  );
+  return every(sumsIntervalMs, signal, poll);
 }
 
 /** How long a terminal stays silent before a notice, in ms. */
@@ -145,13 +136,8 @@ export async function sumUp(
   signal: AbortSignal,
 ): Promise<void> {
   const notice = setTimeout(() => log.write('sums.long', {}), patienceMs);
-  try {
-    await rollUp({ db, now }, signal);
-  } catch (error) {
-    log.write('sums.failure', { error: describeDatabaseError(error) });
-  } finally {
-    clearTimeout(notice);
-  }
+  await attempt('sums', { db, log }, () => rollUp({ db, now }, signal));
+  clearTimeout(notice);
 }
 
 /** How long events are kept; as SQL. */
@@ -161,13 +147,34 @@ const keptFor = sql`interval '31 days'`;
  * Tidies up once: events of the timeline and archived bodies that are older than they are to be kept, and old walks
  * that brought nothing.
  */
-export async function tidyUp(
+export const tidyUp = (
   { db, log, clock, archiveDays, ledgerDays }: MaintenanceOptions,
   signal: AbortSignal,
+): Promise<void> =>
+  attempt('housekeeping', { db, log }, async () => {
+    await db.execute(sql`delete from etl.events where at < now() - ${keptFor}`);
+    const pages = await expireArchive(db, archiveDays, clock(), signal);
+    if (pages > 0) log.write('archive.expired', { pages });
+    const pruned = await pruneLedger(db, ledgerDays, clock(), signal);
+    if (pruned.walks > 0) log.write('ledger.pruned', { ...pruned });
+  });
+
+/** Works on a task beside the pages. Its failure is logged, and a reason of `status` until it succeeds. */
+async function attempt(
+  task: (typeof maintenance.$inferSelect)['task'],
+  { db, log }: Pick<MaintenanceOptions, 'db' | 'log'>,
+  work: () => Promise<unknown>,
 ): Promise<void> {
-  await db.execute(sql`delete from etl.events where at < now() - ${keptFor}`);
-  const pages = await expireArchive(db, archiveDays, clock(), signal);
-  if (pages > 0) log.write('archive.expired', { pages });
-  const pruned = await pruneLedger(db, ledgerDays, clock(), signal);
-  if (pruned.walks > 0) log.write('ledger.pruned', { ...pruned });
+  try {
+    await work();
+    await db.delete(maintenance).where(eq(maintenance.task, task));
+  } catch (error) {
+    const reason = describeDatabaseError(error);
+    log.write(`${task}.failure`, { error: reason });
+    const noted = db.insert(maintenance).values({ task, reason });
+    // A database that takes no row is its own reason.
+    await noted
+      .onConflictDoUpdate({ target: maintenance.task, set: { reason } })
+      .catch(() => undefined);
+  }
 }

@@ -25,3 +25,17 @@ test.each(['first_seen_at', 'updated_at', 'page_id'])(
     expect(await tables(lacksIt)).toEqual(['chains']);
   },
 );
+
+test("every table, the queue's too, has a primary key of columns that a publication sends", async () => {
+  const { query } = await freshDatabase();
+  const rows = await query(`
+    select relid::regclass::text as name
+    from pg_stat_user_tables
+    left join pg_index on indrelid = relid and indisprimary
+    where indkey is null or exists (
+      -- Postgres 18 refuses updates if it is not told to publish what is generated.
+      select from pg_attribute
+      where attrelid = relid and attnum = any(indkey) and attgenerated <> ''
+    )`);
+  expect(rows).toEqual([]);
+});

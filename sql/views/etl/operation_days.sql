@@ -90,14 +90,14 @@ begin
       join blocks_of_day on height = block_number
       where chain_id = of_chain and removed_at is null and timestamp is null
     )
-    select of_chain, of_day, entry_point_version, count(*), count(*) filter (where not status),
+    select of_chain, of_day, coalesce(entry_point_version, ''), count(*), count(*) filter (where not status),
            count(distinct address_hash), sum(fee)
     from (
       select entry_point_version, status, address_hash, fee from timed
       union all
       select entry_point_version, status, address_hash, fee from timeless
     ) as of_the_day
-    group by entry_point_version;
+    group by coalesce(entry_point_version, '');
   end loop;
 end
 $$;

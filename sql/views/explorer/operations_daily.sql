@@ -1,5 +1,5 @@
 create or replace view explorer.operations_daily as
-select chain_id, day, entry_point_version, operations, failed, senders,
+select chain_id, day, nullif(entry_point_version, '') as entry_point_version, operations, failed, senders,
        fees * ('1e-' || native_decimals)::numeric as fee_native, native_symbol
 from etl.operation_days
 left join explorer.chains using (chain_id);

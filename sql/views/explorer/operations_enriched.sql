@@ -20,7 +20,8 @@ select op.chain_id, chains.name as blockchain, op.hash as userop_hash, op.timest
          select max(case when late.timestamp is not null
                         then greatest(late.seen_at - late.timestamp, interval '0') end)
          from etl.late_arrivals as late
-         where late.feed = op.chain_id || '/user-operations' and late.key = op.hash collate "default"
+         where late.chain_id = op.chain_id and late.operation = 'user-operations'
+           and late.key = op.hash collate "default"
        ) as lateness,
        op.first_seen_at, op.updated_at, op.page_id,
        (

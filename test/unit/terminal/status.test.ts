@@ -133,6 +133,16 @@ const scenes: Readonly<Record<string, StatusDocument>> = {
   'no worker, and it is late': statusOf([feedOf({ state: 'behind', poll: late })], nobody),
   late: statusOf([feedOf({ state: 'behind', poll: late }), feedOf(celo)]),
   stalled: statusOf([doing('failing', { state: 'quiet', quiet_s: 400 })]),
+  'sums and deletions that fail': statusOf([feedOf()], {
+    maintenance: [
+      {
+        task: 'housekeeping',
+        reason: 'permission denied for table events (42501)',
+        since: '2026-11-21T09:30:00Z',
+      },
+      { task: 'sums', reason: 'could not extend file (53100)', since: statusAt },
+    ],
+  }),
   gaps: statusOf([
     feedOf({ state: 'behind', verified: gap }),
     feedOf({ ...celo, state: 'behind', verified: gap }),
