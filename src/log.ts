@@ -191,6 +191,7 @@ export const events = {
     { repeats: 'database' },
   ),
   'database.back': define('info', [], 'it answers again', { ends: 'database' }),
+  'process.warning': define('warn', ['problem'], '{problem}'),
   'queue.failure': databaseFailure('warn'),
   'nudge.failure': databaseFailure('warn'),
   'watch.failure': databaseFailure('debug'),

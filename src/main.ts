@@ -46,6 +46,8 @@ if (args.length === 1 && ['--version', '-V'].includes(args[0] ?? '')) {
     signal: stop.signal,
     ...openStdout(),
     yieldTerminal: () => void (isYielded = true),
+    // Node's own listener writes text, which breaks a log of JSON lines.
+    onWarning: (listener) => void process.removeAllListeners('warning').on('warning', listener),
     stderr: (text) => void process.stderr.write(text),
     out: lookOf(process.stdout, env),
     err: lookOf(process.stderr, env),

@@ -11,7 +11,7 @@ import {
   newerDatabase,
 } from '../db/failure.ts';
 import { demandServer, readSchema } from '../db/migrate.ts';
-import { parseUrl } from '../db/pool.ts';
+import { parseUrl } from '../db/url.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
 import { ExplorerError } from '../explorer/error.ts';

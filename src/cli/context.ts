@@ -16,6 +16,8 @@ export interface World {
   /** Resolves once stdout takes more text, and rejects at a signal; absent: at once. */
   readonly drained?: (signal: AbortSignal) => Promise<void>;
   readonly stderr: (text: string) => void;
+  /** Has warnings of Node and of packages reported to `listener`, no longer on stderr; absent in tests. */
+  readonly onWarning?: (listener: (warning: Error) => void) => void;
   /** Leaves Ctrl-C to the program that has the terminal; absent without one. */
   readonly yieldTerminal?: () => void;
   readonly out: Look;

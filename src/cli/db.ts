@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { z } from 'zod';
-import { parseUrl } from '../db/pool.ts';
+import { parseUrl } from '../db/url.ts';
 import {
   inspectEmbeddedPostgres,
   startEmbeddedPostgres,

@@ -91,10 +91,15 @@ export function watchStatus(
 export const formatOf = ({ err, logFormat }: Pick<Context, 'err' | 'logFormat'>): LogFormat =>
   logFormat ?? (err.isTerminal ? 'pretty' : 'json');
 
-/** A command's log, in the format of its options and of stderr. */
-export const logOf = (context: Context, write: (line: string) => void = context.stderr): Log =>
-  createLog(context.logLevel, write, {
+/** A command's log, in the format of its options and of stderr; warnings of Node and of packages are lines of it. */
+export function logOf(context: Context, write: (line: string) => void = context.stderr): Log {
+  const log = createLog(context.logLevel, write, {
     format: formatOf(context),
     isColoured: context.err.isColoured,
     now: () => performance.now(),
   });
+  context.onWarning?.(({ name, message }) =>
+    log.write('process.warning', { problem: `${name}: ${message}` }),
+  );
+  return log;
+}

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { codeOfFailure } from '../db/failure.ts';
+import { tlsProblem } from '../db/url.ts';
 import { errorOf } from '../failure.ts';
-import { baseUrlProblem } from './schema.ts';
+import { baseUrlProblem, quotesProblem } from './schema.ts';
 
 /** Wrong use or configuration: all problems, each one line. */
 export class ConfigError extends errorOf('configuration') {}
@@ -16,25 +17,32 @@ export function readEnvironment(
   cwd: string,
   report: (message: string) => void,
 ) {
+  /** Null if it is absent or empty, or in quotes. */
+  const value = (name: string, text = env[name]): string | null => {
+    const trimmed = text?.trim() ?? '';
+    const problem = quotesProblem(trimmed);
+    if (problem !== null) report(`${name}: ${problem}`);
+    return trimmed === '' || problem !== null ? null : trimmed;
+  };
   /** A secret by its variable's name or, with `_FILE`, a file's name; null if neither is set. */
   const secret = (name: string): string | null => {
-    const direct = value(env[name]);
-    const path = value(env[`${name}_FILE`]);
+    const direct = value(name);
+    const path = value(`${name}_FILE`);
     if (path === null) return direct;
     if (direct !== null) {
       report(`${name} and ${name}_FILE are both set: keep one`);
       return null;
     }
     try {
-      const content = value(readFileSync(resolve(cwd, path), 'utf8'));
-      if (content === null) report(`${name}_FILE: ${path} is empty`);
-      return content;
+      const text = readFileSync(resolve(cwd, path), 'utf8');
+      if (text.trim() === '') report(`${name}_FILE: ${path} is empty`);
+      return value(`${name}_FILE`, text);
     } catch (error) {
       report(`${name}_FILE: cannot read ${path} (${codeOfFailure(error) ?? 'unknown error'})`);
       return null;
     }
   };
-  const baseUrl = value(env.EXPLORER_BASE_URL);
+  const baseUrl = value('EXPLORER_BASE_URL');
   const problem = baseUrl === null ? null : baseUrlProblem(baseUrl);
   if (problem !== null) report(`EXPLORER_BASE_URL: ${problem}`);
   return {
@@ -43,15 +51,10 @@ export function readEnvironment(
     secretKey: secret('EXPLORER_SECRET_KEY'),
     baseUrl,
     databaseUrl: secret('DATABASE_URL'),
-    configFile: value(env.EXPLORER_ETL_CONFIG),
+    configFile: value('EXPLORER_ETL_CONFIG'),
     httpToken: secret('EXPLORER_ETL_HTTP_TOKEN'),
   };
 }
-
-const value = (text: string | undefined): string | null => {
-  const trimmed = text?.trim() ?? '';
-  return trimmed === '' ? null : trimmed;
-};
 
 const encode = 'percent-encode characters such as @ : / ? # % in the user name and password';
 
@@ -64,6 +67,8 @@ const nowhere = 'nowhere.invalid';
  * malformed URL, the password can be anywhere.
  */
 export function databaseUrlProblem(text: string): string | null {
+  const quotes = quotesProblem(text);
+  if (quotes !== null) return quotes;
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//iu.exec(text)?.[1]?.toLowerCase();
   if (scheme === undefined) {
     return 'not a URL: it should read postgres://user:password@host:5432/database';
@@ -78,6 +83,8 @@ export function databaseUrlProblem(text: string): string | null {
   if (url.hash !== '' || url.pathname.includes('@') || url.search.includes('@')) {
     return `misplaced # or @: ${encode}`;
   }
+  const tls = tlsProblem(url);
+  if (tls !== null) return tls;
   const namesHost = url.hostname !== '' && url.hostname !== nowhere;
   if (!namesHost && !url.searchParams.has('host')) return 'it names no host';
   try {

@@ -8,6 +8,7 @@ import {
   LineCounter,
   type Pair,
   parseDocument,
+  visit,
 } from 'yaml';
 import { z } from 'zod';
 import { codeOfFailure } from '../db/failure.ts';
@@ -196,20 +197,24 @@ export function parseConfig(text: string, name: string): Config | Problem[] {
   // Pretty errors quote the source, secrets included.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number): string => `${name}:${lines.linePos(offset).line}`;
+  const aliases = unknownAliases(document).map((offset) => ({ message: alias, where: at(offset) }));
+  // Each further * of an unquoted schedule is a fault.
+  if (aliases.length > 0) return aliases;
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0) {
-    return faults.map(({ code, message, pos }) => ({
-      message: `not valid YAML: ${safe.has(code) ? message : code.toLowerCase().replaceAll('_', ' ')}`,
-      where: at(skipSpace(text, pos[0])),
-    }));
+    return faults.map(({ code, message, pos }) => {
+      const own = sentences[code] ?? code.toLowerCase().replaceAll('_', ' ');
+      const where = at(skipSpace(text, pos[0]));
+      return { message: `not valid YAML: ${safe.test(code) ? message : own}`, where };
+    });
   }
   let content: unknown;
   try {
     content = document.toJS();
   } catch (error) {
-    // An alias without anchor, or beyond yaml's limit.
+    // Beyond yaml's limit.
     if (!(error instanceof ReferenceError)) throw error;
-    return [{ message: 'not valid YAML: an alias is unknown or endless', where: name }];
+    return [{ message: 'not valid YAML: an alias is endless', where: name }];
   }
   const result = configSchema.safeParse(content ?? {}, { error: knownKeys });
   if (result.success) return result.data;
@@ -220,19 +225,30 @@ export function parseConfig(text: string, name: string): Config | Problem[] {
     .map(({ message, offset }) => ({ message, where: at(offset) }));
 }
 
+const alias =
+  'not valid YAML: a value that begins with * is an alias: quote it, as in "*/5 * * * *"';
+
+/** Offsets of aliases without an anchor, which few know of. */
+function unknownAliases(document: Document.Parsed): number[] {
+  const offsets: number[] = [];
+  visit(document, {
+    Alias: (_, node) => {
+      if (node.resolve(document) === undefined) offsets.push(node.range?.[0] ?? 0);
+    },
+  });
+  return offsets;
+}
+
+/** Ours for some of the others. */
+const sentences: Readonly<Record<string, string>> = {
+  BAD_SCALAR_START: 'a value begins with a character that has a meaning in YAML: quote it',
+  MULTIPLE_DOCS: 'a second document begins here: the file has one, without --- below it',
+  TAG_RESOLVE_FAILED: 'a value that begins with ! is a tag: quote it',
+};
+
 /** YAML errors whose message does not quote the source. */
-const safe = new Set<string>([
-  'BAD_INDENT',
-  'BAD_SCALAR_START',
-  'BLOCK_AS_IMPLICIT_KEY',
-  'BLOCK_IN_FLOW',
-  'DUPLICATE_KEY',
-  'IMPOSSIBLE',
-  'MISSING_CHAR',
-  'MULTILINE_IMPLICIT_KEY',
-  'MULTIPLE_DOCS',
-  'TAB_AS_INDENT',
-]);
+const safe =
+  /^(?:BAD_INDENT|BLOCK_(?:AS_IMPLICIT_KEY|IN_FLOW)|DUPLICATE_KEY|IMPOSSIBLE|MISSING_CHAR|MULTILINE_IMPLICIT_KEY|TAB_AS_INDENT)$/u;
 
 /** Some errors are placed at the end of the previous line. */
 const skipSpace = (text: string, offset: number): number =>

@@ -3,8 +3,14 @@ import { z } from 'zod';
 import { settingsOf } from '../lists/index.ts';
 import { operationNames } from '../lists/registry.ts';
 
+/** What is wrong with a text in quotes, which env files and shells may keep; null: nothing. */
+export const quotesProblem = (text: string): string | null =>
+  /^["'`“‘].*["'`”’]$/su.test(text) ? 'its value is in quotes: remove them' : null;
+
 /** What is wrong with an explorer's URL; null: nothing. Never repeats the URL. */
 export function baseUrlProblem(text: string): string | null {
+  const quotes = quotesProblem(text);
+  if (quotes !== null) return quotes;
   const url = URL.parse(text);
   if (url === null) return 'not a URL';
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'not an http or https URL';

@@ -1,4 +1,4 @@
-import { parseUrl } from '../db/pool.ts';
+import { parseUrl } from '../db/url.ts';
 import type { Problem } from '../failure.ts';
 import { ConfigError } from './environment.ts';
 import type { loadSettings, NamedKey } from './load.ts';

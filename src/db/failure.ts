@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 import { errorOf } from '../failure.ts';
 import { printable } from '../printable.ts';
+import { tlsRemedy } from './url.ts';
 
 /**
  * Labels of SQLSTATEs (https://www.postgresql.org/docs/current/errcodes-appendix.html) and of their classes, the first
@@ -69,6 +70,10 @@ const longestText = 500;
  */
 export function describeDatabaseError(error: unknown): string {
   const root = rootOf(error);
+  return describeRoot(root) + (root instanceof Error ? tlsRemedy(`${codeOf(root)} ${root}`) : '');
+}
+
+function describeRoot(root: unknown): string {
   if (root instanceof DatabaseError) return describeState(root);
   if (!(root instanceof Error)) return 'unknown database error';
   const code = codeOf(root);

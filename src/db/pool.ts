@@ -1,5 +1,6 @@
 import { type ClientBase, Pool } from 'pg';
 import type { SessionWay } from './route.ts';
+import { asInLibpq, parseUrl } from './url.ts';
 
 /** A sleeping or distant server answers within 2 s. Also bounds the wait for a full pool. */
 const connectTimeoutMs = 10_000;
@@ -61,7 +62,7 @@ const settingsOf = ({ dbTimeouts, settings }: ConnectionOptions): ServerSettings
 export function connectionConfig(options: ConnectionOptions) {
   const { url, max, applicationName, dbTimeouts, isPooled = false } = options;
   return {
-    connectionString: isPooled ? url : withSettings(url, settingsOf(options)),
+    connectionString: asInLibpq(isPooled ? url : withSettings(url, settingsOf(options))),
     max,
     application_name: applicationName,
     keepAlive: true,
@@ -124,10 +125,6 @@ export function openWorkPools(way: SessionWay, dbTimeouts: DatabaseTimeouts) {
     }),
   };
 }
-
-/** Parses a Postgres URL. A socket's may lack a host; one is added, as in node-postgres. */
-export const parseUrl = (url: string): URL =>
-  URL.parse(url) ?? new URL(url.replace('@/', '@nowhere.invalid/'));
 
 /** The URL with an application name for `pg_stat_activity`. */
 export function withName(url: string, name: string): string {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { errorOf } from '../failure.ts';
+import { asInLibpq } from './url.ts';
 
 /** The connection does not keep what the program needs. The message says what to do. */
 export class PoolerError extends errorOf('pooler') {}
@@ -74,7 +75,7 @@ async function withClient<T>(
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const client = new Client({
-    connectionString: url,
+    connectionString: asInLibpq(url),
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
   });

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, inject, test } from 'vitest';
 import { alterPage, statusFaults } from '../../simulator/index.ts';
 import { simulated } from '../harness/explorer.ts';
 import { logLines } from './log-lines.ts';
@@ -163,4 +165,19 @@ test('the schema drift of a feed is one log line, and its new rows are another',
     expect.stringMatching(/^10\/factories \(backfill\): 30 new, 3 pages, \S+$/u),
   );
   expect(lines.filter((line) => !/^\d\d:\d\d:\d\d [A-Z]+: [\w.-]+ {2}\S/u.test(line))).toEqual([]);
+});
+
+test('a warning of Node or of a package is a line of the log', async () => {
+  const { place } = await openScene();
+  const main = join(place.cwd, 'warning.mjs');
+  const warn = `setInterval(() => process.emitWarning('of a driver'), 50).unref();`;
+  await writeFile(main, `${warn}\nawait import('file://${inject('program')}');\n`);
+  const program = startProgram(['start'], place, main);
+  await eventually('a warning to be logged', async () =>
+    logLines(program.stderr).some(({ event }) => event === 'process.warning'),
+  );
+  program.kill('SIGTERM');
+  await program.ended();
+  const warning = logLines(program.stderr).find(({ event }) => event === 'process.warning');
+  expect(warning).toMatchObject({ level: 'warn', problem: 'Warning: of a driver' });
 });

@@ -1,9 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { TLSSocket } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { withClient } from './client.ts';
 import { Child, emptyFolder, eventually } from './process.ts';
@@ -118,6 +120,38 @@ export async function openDatabaseProxy(databaseUrl: string) {
 }
 
 export type DatabaseProxy = Awaited<ReturnType<typeof openDatabaseProxy>>;
+
+const tlsFile = (name: string) => join(import.meta.dirname, 'tls', name);
+/** The certificate of `openTlsProxy`, for localhost, which only itself has signed. */
+export const tlsCertificate = tlsFile('server.pem');
+
+/** Opens a port that speaks TLS to clients that request it, in front of a Postgres, until the running test ends. @returns its URL */
+export async function openTlsProxy(databaseUrl: string, host = 'localhost'): Promise<string> {
+  const target = new URL(databaseUrl);
+  const [key, cert] = [readFileSync(tlsFile('server.key')), readFileSync(tlsCertificate)];
+  const sockets = new Set<Socket>();
+  const listener = createServer((raw) => {
+    sockets.add(raw);
+    raw.on('error', () => undefined);
+    // A client begins with a request for TLS.
+    raw.once('data', () => {
+      raw.write('S');
+      const client = new TLSSocket(raw, { isServer: true, key, cert });
+      const server = connect(Number(target.port || 5432), target.hostname);
+      for (const end of [client, server]) end.on('error', () => raw.destroy());
+      client.pipe(server).pipe(client);
+    });
+  });
+  listener.listen(0, 'localhost');
+  await once(listener, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    listener.close();
+  });
+  const url = new URL(throughPort(databaseUrl, (listener.address() as AddressInfo).port));
+  url.hostname = host;
+  return url.href;
+}
 
 /** `nobody` on Linux: like Postgres, PgBouncer refuses to run as root. */
 const nobody = 65534;

@@ -101,13 +101,31 @@ test.each([
     'chains: []\nexplorer:\nchains: []\n',
     /^explorer-etl\.yaml:3: not valid YAML: Map keys must be unique$/u,
   ],
-  ['an unknown alias', 'chains: *canary\n', /: an alias is unknown or endless$/u],
-  ['an unknown tag', 'chains: !canary []\n', /:1: not valid YAML: tag resolve failed$/u],
+  ['an unknown alias', 'chains: *canary\n', /:1: .* begins with \* is an alias: quote it/u],
+  ['an unknown tag', 'chains: !canary []\n', /:1: .* begins with ! is a tag: quote it$/u],
+  ['a second document', 'chains: []\n---\ncanary\n', /:2: .* a second document begins here/u],
+  ['a document after another', 'chains: []\n...\ncanary\n', /: a second document begins here/u],
   ['a stray token', 'chains: []\n"canary" canary\n', /:2: not valid YAML/u],
 ])('broken YAML is shown with its line and no source: %s', (_name, text, expected) => {
   const lines = complaints(() => load(text));
   expect(lines[0]).toMatch(expected);
   expect(lines.join('\n')).not.toContain('canary');
+});
+
+test.each([
+  'schedule: */5 * * * *',
+  'schedule: * * * * *',
+  '{ schedule: */5 * * * * }',
+  '{ schedule: */5 }',
+  'schedule: @daily',
+  'schedule: `0 0 * * *`',
+  'schedule: %5',
+  'schedule: !5',
+])('%s must be quoted: one problem, with its line', (schedule) => {
+  const list = chain(`user-operations:\n  ${schedule.replace('{', '{ overlap: 30s,')}`);
+  expect(complaints(() => load(list))).toEqual([
+    expect.stringMatching(/^explorer-etl\.yaml:5: not valid YAML: a value .*: quote it/u),
+  ]);
 });
 
 test('a misplaced value is not printed', () => {
@@ -130,7 +148,7 @@ test('aliases that expand without limit are refused', () => {
   );
   const text = `a0: &a0 [1]\n${rows.join('\n')}\n`;
   expect(complaints(() => load(text))).toEqual([
-    'explorer-etl.yaml: not valid YAML: an alias is unknown or endless',
+    'explorer-etl.yaml: not valid YAML: an alias is endless',
   ]);
 });
 

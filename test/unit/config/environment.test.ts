@@ -3,7 +3,12 @@ import { databaseUrlProblem } from '../../../src/config/environment.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { complaints, folder } from './folder.ts';
 
-const files = { key: 'canary-one\n', database: 'postgres://u:canary@h/db\n', empty: ' \n' };
+const files = {
+  quoted: '"canary"\n',
+  key: 'canary-one\n',
+  database: 'postgres://u:canary@h/db\n',
+  empty: ' \n',
+};
 const load = (env: NodeJS.ProcessEnv) =>
   loadSettings({ env, cwd: folder(files), need: 'database' });
 
@@ -49,6 +54,39 @@ test('a secret that is set twice, or whose file is absent or empty, is refused w
   ]);
 });
 
+test.each([
+  ['EXPLORER_API_KEY', 'canary'],
+  ['EXPLORER_SECRET_KEY', 'canary'],
+  ['EXPLORER_ETL_HTTP_TOKEN', 'canary'],
+  ['DATABASE_URL', 'postgres://u:canary@h/d'],
+  ['EXPLORER_BASE_URL', 'https://canary.example'],
+  ['EXPLORER_ETL_CONFIG', 'canary.yaml'],
+])('quotes around %s are named, and its value is not', (name, text) => {
+  for (const quotes of [`""`, `''`, '``', '“”', '‘’']) {
+    const [open, close] = quotes;
+    expect(complaints(() => load({ [name]: `${open}${text}${close}` }))).toEqual([
+      `${name}: its value is in quotes: remove them`,
+    ]);
+  }
+});
+
+test('quotes are named in a file, a flag and the configuration too', () => {
+  const cwd = folder({ ...files, 'explorer-etl.yaml': `explorer: { base_url: "'https://x'" }` });
+  const settings = { cwd, need: 'database', env: {} } as const;
+  const lines = [
+    ...complaints(() => load({ EXPLORER_API_KEY_FILE: 'quoted' })),
+    ...complaints(() =>
+      loadSettings({ ...settings, configFile: null, databaseUrl: '"postgres://h/d"' }),
+    ),
+    ...complaints(() => loadSettings(settings)),
+  ];
+  expect(lines).toEqual([
+    'EXPLORER_API_KEY_FILE: its value is in quotes: remove them',
+    '--database-url: its value is in quotes: remove them',
+    'explorer-etl.yaml:1: explorer.base_url: its value is in quotes: remove them',
+  ]);
+});
+
 describe('a database URL', () => {
   test.each([
     'postgres://localhost',
@@ -73,6 +111,9 @@ describe('a database URL', () => {
     ['postgres://u:1/canary@host/db', /percent-encode/u],
     ['postgres://u:1?canary@host/db', /percent-encode/u],
     ['postgres://u:canary%zz@host/db', /percent-encod/u],
+    ['postgres://u:canary@host/db?sslmode=allow', /^sslmode is none of disable, prefer, require/u],
+    ['postgres://u:canary@host/db?sslmode=canary', /^sslmode is none of disable, prefer, require/u],
+    ['postgres://u:canary@host/db?sslmode=verify-ca', /^sslmode=verify-ca needs sslrootcert=/u],
   ])('%s is refused, and not printed', (url, problem) => {
     expect(databaseUrlProblem(url)).toMatch(problem);
     const lines = complaints(() => load({ DATABASE_URL: url })).join('\n');
