@@ -190,11 +190,14 @@ export async function openStored(
     // Analysts have no access to schema etl.
     const { rows } = await pool.query(`select where to_regnamespace('explorer') is not null`);
     if (rows.length > 0) return;
-    throw new UsageError(
-      'there is nothing in this database yet: run sync or start first; --demo reads the database of the demo.',
-    );
+    throw nothingRead();
   });
 }
+
+export const nothingRead = () =>
+  new UsageError(
+    'there is nothing in this database yet: run sync or start first; --demo reads the database of the demo.',
+  );
 
 /** `openStored` with its settings, and the chosen feeds, also unconfigured ones. @throws UsageError for an unknown chain */
 export async function openData(

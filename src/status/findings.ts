@@ -49,6 +49,7 @@ type Sentence = string | ((raw: RawFinding) => string);
 const details: Readonly<Record<Kind, Readonly<Record<string, readonly [Remedy, Sentence]>>>> = {
   gap: {
     'not-downloaded': ['repair', 'not downloaded'],
+    'never-read': ['sync', 'never read'],
     'no-batch-found': ['sync', 'the newest batch is not found yet'],
     'listed-without-blocks': ['sync', 'listed, but without blocks'],
   },

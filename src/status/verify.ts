@@ -1,11 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
+import type { ChainSettings } from '../config/settings.ts';
 import { type Database, transact } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import type { RequestCount, Target } from '../lists/list.ts';
-import { isOperation } from '../lists/registry.ts';
+import { isOperation, operations } from '../lists/registry.ts';
+import { feedsIn } from '../sync/feeds.ts';
 import { estimateOf, type ForecastOptions, sumKnown } from './estimate.ts';
 import { displayOrder, readFeeds, unitOf } from './facts.ts';
 import { commandFor, finding, type Finding, findingOf, type RawFinding } from './findings.ts';
@@ -49,7 +51,7 @@ export const verifyDocument = z.strictObject({
   schema: z.literal('explorer-etl/verify/2'),
   at: instant,
   counts: z.strictObject({
-    feeds: count.describe('Feeds that were ever registered.'),
+    feeds: count.describe('Feeds that were ever registered, or that the configuration names.'),
     complete: count,
     open: count.describe('Feeds of which something is open.'),
     findings: count.describe('Findings that are open.'),
@@ -80,6 +82,21 @@ export async function verifyFeeds(db: Database): Promise<VerifiedFeed[]> {
     return { ...feed, state: open.length === 0 ? 'complete' : 'open', open, notes };
   });
 }
+
+/** Configured feeds that no process has registered yet, which are open. */
+export const unreadFeeds = (
+  chains: readonly ChainSettings[],
+  verified: readonly VerifiedFeed[],
+): VerifiedFeed[] =>
+  feedsIn(chains)
+    .map(({ chain: { id: chain_id, name: chain }, operation }): VerifiedFeed => {
+      const unit = kindOf(operation).covers(operations[operation].order?.unit ?? 'blocks');
+      const source = { chain_id, operation, unit: null };
+      const open = [findingOf({ detail: 'never-read' }, source, 'unverified')];
+      const known = { chain, kind: operations[operation].kind, unit, covered: [], notes: [] };
+      return { ...source, ...known, feed: feedName(source), state: 'open', open };
+    })
+    .filter(({ feed }) => verified.every((one) => one.feed !== feed));
 
 interface RawFeed extends Omit<VerifiedFeed, 'state' | 'open' | 'notes'> {
   readonly open: readonly RawFinding[];

@@ -11,6 +11,7 @@ import { configuredLanes } from '../../../src/sync/feeds.ts';
 import { inWords } from '../../harness/ledger.ts';
 import { call } from '../../harness/process.ts';
 import { openCopy, plainChain, settingsFor } from '../../harness/sync.ts';
+import { openProgram } from './program.ts';
 
 const chain: SimulatedChain = {
   ...plainChain,
@@ -184,4 +185,34 @@ test('a covered range has the time of its oldest page, and in JSON of its newest
     { as_of: '2026-01-02T00:00:00+00:00', newest_as_of: '2026-03-04T00:00:00+00:00' },
   ]);
   expect(operations?.covered).toMatchObject([{ newest_as_of: '2026-01-02T03:04:05+00:00' }]);
+});
+
+test('verify of a database in which nothing was read is wrong use', async () => {
+  const { run } = await openProgram();
+  const { code, stdout, stderr } = await run('verify');
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain('there is nothing in this database yet: run sync or start first');
+});
+
+test('each feed that the configuration names and nothing has read is open', async () => {
+  const { run, documentOf } = await openProgram({
+    operations: { 'user-operations': {}, 'optimism-batch-blocks': {}, factories: {} },
+  });
+  const openFeeds = async () => {
+    const { feeds } = await documentOf<VerifyDocument>('verify');
+    return feeds.flatMap(({ feed, open }) => open.map((one) => [feed, one.sentence, one.command]));
+  };
+  const unread = (operation: string) => [
+    `10/${operation}`,
+    'never read',
+    `explorer-etl sync --chain 10 --operation ${operation}`,
+  ];
+  expect((await run('verify')).code).toBe(1);
+  expect(await openFeeds()).toEqual([
+    unread('user-operations'),
+    unread('optimism-batch-blocks'),
+    unread('factories'),
+  ]);
+  await run('sync', '--operation', 'user-operations');
+  expect(await openFeeds()).toEqual([unread('optimism-batch-blocks'), unread('factories')]);
 });
