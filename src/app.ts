@@ -11,9 +11,16 @@ import {
   type Settings,
 } from './config/settings.ts';
 import { isPermissionDenied, MigrationError } from './db/failure.ts';
+import { problemsOf } from './db/fitness.ts';
 import { type Waiting, withAdvisoryLock } from './db/lock.ts';
 import { migrate, type Migrated } from './db/migrate.ts';
-import { type DatabaseTimeouts, openWorkPools, workTimeouts } from './db/pool.ts';
+import {
+  budgetConnections,
+  type DatabaseTimeouts,
+  openWorkPools,
+  poolConnections,
+  workTimeouts,
+} from './db/pool.ts';
 import { areRolesGranted, grantRoles } from './db/roles.ts';
 import { demandSession } from './db/route.ts';
 import type { Database } from './db/transaction.ts';
@@ -38,7 +45,7 @@ import {
   withTargets,
 } from './sync/feeds.ts';
 import type { FetchPage } from './sync/page.ts';
-import { installQueues, startBoss } from './sync/queue.ts';
+import { bossConnections, installQueues, startBoss } from './sync/queue.ts';
 import type { ServeOptions } from './sync/serve.ts';
 
 /** See docs/decisions/0002-page-transaction.md. */
@@ -51,6 +58,8 @@ const writing = {
 };
 /** Per process: several feeds wait for the network at once. */
 const slicesAtOnce = 8;
+/** Of a process that works: its pools, the queue's listener, and the session of its workers' locks. */
+export const neededConnections = poolConnections + budgetConnections + bossConnections + 2;
 /** One per database while pg-boss's schema is made: "etljobs" in ASCII. */
 const installLock = { key: 0x65_74_6c_6a_6f_62_73n, work: 'makes the queue' };
 
@@ -75,10 +84,9 @@ export async function prepareDatabase({ url, pool }: Place, waiting?: Waiting): 
     return result;
   } catch (error) {
     if (!isPermissionDenied(error)) throw error;
-    throw new MigrationError(
-      'The database is not of this version yet, and this role may not change it: migrate it as its owner, with the same version.',
-      { command: 'explorer-etl migrate' },
-    );
+    const [problem = 'its owner has to migrate it'] = await problemsOf(pool, 'rights', [false]);
+    const message = `The database is not of this version yet: ${problem}.`;
+    throw new MigrationError(message, { cause: error });
   }
 }
 

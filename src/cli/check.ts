@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { openClient } from '../app.ts';
+import { neededConnections, openClient } from '../app.ts';
 import { asTyped } from '../config/load.ts';
 import { exposureOf } from '../config/schema.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
@@ -10,7 +10,9 @@ import {
   isPermissionDenied,
   newerDatabase,
 } from '../db/failure.ts';
+import { dataProblems, problemsOf } from '../db/fitness.ts';
 import { demandServer, readSchema } from '../db/migrate.ts';
+import { applicationName, createPool } from '../db/pool.ts';
 import { parseUrl } from '../db/url.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
@@ -72,8 +74,7 @@ async function check(context: Context, options: CheckOptions) {
       'configuration',
       `${file}: ${counted(chains.length, 'chain')}, ${feeds}${exposure === null ? '' : `; warning: ${exposure}`}`,
     ),
-    await checkDatabase(database),
-    await checkSchemaState(database),
+    ...(await checkDatabase(database)),
     ...(isTested
       ? await checkFeeds(settings, context.signal)
       : [checkOf('explorer', 'not tested')]),
@@ -103,8 +104,42 @@ export const checkOf = (
   state: Check['state'] = 'ok',
 ): Check => ({ name, state, message, feeds: [], failure: null });
 
+/** The server and the database, up to the first failure that hides others. */
+async function checkDatabase(database: OpenDatabase): Promise<Check[]> {
+  const { pool } = database;
+  const server = await checkServer(database);
+  if (server.state === 'failed') return [server];
+  const state = await readSchema(pool).catch((error: unknown) => {
+    if (isPermissionDenied(error)) return null;
+    throw error;
+  });
+  const isMigrated = state === null || state.missing.length === 0;
+  const problems = await problemsOf(pool, 'rights', [isMigrated]);
+  if (problems.length === 0) {
+    problems.push(...(await connectionProblems(database)));
+    problems.push(...(await dataProblems(pool, isMigrated)));
+  }
+  const failed = problems.map((problem) => checkOf('database', problem, 'failed'));
+  return [server, checkSchemaState(state), ...failed];
+}
+
+/** Why a process that works gets fewer connections than it needs, and what to run. */
+async function connectionProblems({ pool, url }: OpenDatabase): Promise<string[]> {
+  const max = neededConnections;
+  const all = createPool({ url, max, applicationName, isPooled: true });
+  const opened = await Promise.allSettled(Array.from({ length: max }, () => all.connect()));
+  for (const one of opened) if (one.status === 'fulfilled') one.value.release();
+  await all.end();
+  const refused = opened.filter((one) => one.status === 'rejected');
+  if (refused.length === 0) return [];
+  const why = describeDatabaseError(refused[0]?.reason);
+  const remedies = await problemsOf(pool, 'connections', [max]);
+  const found = `${max - refused.length} of ${max} connections opened: ${why}`;
+  return remedies.map((remedy) => `${found}; ${remedy}`);
+}
+
 /** The server, and whether this program can work on it. */
-async function checkDatabase({ pool, url, embedded }: OpenDatabase): Promise<Check> {
+async function checkServer({ pool, url, embedded }: OpenDatabase): Promise<Check> {
   const { rows } = await pool.query<Record<'version' | 'name', string>>(
     "select current_setting('server_version') as version, current_database() as name",
   );
@@ -122,11 +157,7 @@ async function checkDatabase({ pool, url, embedded }: OpenDatabase): Promise<Che
   }
 }
 
-async function checkSchemaState({ pool }: OpenDatabase): Promise<Check> {
-  const state = await readSchema(pool).catch((error: unknown) => {
-    if (isPermissionDenied(error)) return null;
-    throw error;
-  });
+function checkSchemaState(state: Awaited<ReturnType<typeof readSchema>> | null): Check {
   if (state === null) return checkOf('schema', 'this role may not look at the migrations');
   const { applied, of_program: all, ahead } = state;
   const missing = state.missing.length;

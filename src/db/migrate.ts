@@ -8,6 +8,7 @@ import { every } from '../time.ts';
 import { packageFile, packageVersion } from '../package-file.ts';
 import { withAdvisoryLock, type Waiting } from './lock.ts';
 import { MigrationError, newerDatabase } from './failure.ts';
+import { problemsOf } from './fitness.ts';
 import { demandPrimary } from './state.ts';
 import { type ListNames, makeViews, readMadeViews, readViewSet } from './views.ts';
 
@@ -15,9 +16,6 @@ const packagedFolder = packageFile('.');
 
 /** One per database: "expletl" in ASCII. */
 const migrationLock = { key: 0x65_78_70_6c_65_74_6cn, work: 'brings the schema up to date' };
-
-/** Multiranges need 14, which ends in November 2026; 15 is the oldest release we test. */
-const oldestVersion = { number: 150_000, name: '15' };
 
 /** How often a process checks for a newer schema. */
 const pollIntervalMs = 2_000;
@@ -116,18 +114,11 @@ export async function readSchema(pool: Pool, folder = packagedFolder) {
   };
 }
 
-/** @throws StandbyError, and MigrationError for a server that is too old */
+/** @throws StandbyError, and MigrationError for a server, a database or settings with which it can't work */
 export async function demandServer(pool: Pool): Promise<void> {
   await demandPrimary(pool);
-  const { rows } = await pool.query<{ number: number; name: string }>(
-    `select current_setting('server_version_num')::int as number,
-            current_setting('server_version') as name`,
-  );
-  const [server = { number: 0, name: 'unknown' }] = rows;
-  if (server.number >= oldestVersion.number) return;
-  throw new MigrationError(
-    `Postgres ${oldestVersion.name} or newer is needed; this server is ${server.name}.`,
-  );
+  const [problem] = await problemsOf(pool, 'server');
+  if (problem !== undefined) throw new MigrationError(problem);
 }
 
 /** The `when` of every applied migration. */

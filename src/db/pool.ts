@@ -109,7 +109,7 @@ export const poolConnections = 12;
 /** As in pg_stat_activity. */
 export const applicationName = 'explorer-etl';
 /** They only reserve request slots. */
-const budgetConnections = 4;
+export const budgetConnections = 4;
 
 /** The pools for pages and for request slots. */
 export function openWorkPools(way: SessionWay, dbTimeouts: DatabaseTimeouts) {

@@ -60,14 +60,14 @@ const isIncompatible = (error: unknown) =>
   ['42P16', '42P13', '42725'].includes(codeOfFailure(error) ?? '');
 
 /**
- * All files below a folder, ordered by dependency. `tables` identifies the tables that views read, as part of the
- * set's hash.
+ * All files below a folder, ordered by dependency, but for statements of `check`. `tables` identifies the tables that
+ * views read, as part of the set's hash.
  */
 export async function readViewSet(folder: string, tables: string, lists: ListNames) {
   const names = await readdir(folder, { recursive: true });
   const files = await Promise.all(
     names
-      .filter((name) => name.endsWith('.sql'))
+      .filter((name) => name.endsWith('.sql') && !name.startsWith('checks'))
       .toSorted()
       .map(async (name) => {
         const text = forEachList(await readFile(join(folder, name), 'utf8'), lists);

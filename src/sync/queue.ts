@@ -32,7 +32,7 @@ const unlimitedRetries = 1_000_000;
 const keepFinishedSeconds = 3600;
 
 /** Connections of pg-boss's own pool: fetching, completing, the listener. */
-const bossConnections = 4;
+export const bossConnections = 4;
 
 export interface BossOptions {
   /** Where a session is kept: pg-boss listens. */

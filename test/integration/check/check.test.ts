@@ -1,17 +1,11 @@
 import { expect, test } from 'vitest';
-import { roles } from '../../../src/db/roles.ts';
 import type { z } from 'zod';
 import type { checkDocument } from '../../../src/cli/check.ts';
 import type { exitSchema } from '../../harness/documents.ts';
 import type { SimulatedChain } from '../../../simulator/index.ts';
 import { simulated, testKey } from '../../harness/explorer.ts';
 import { call, configFolder } from '../../harness/process.ts';
-import {
-  freshDatabase,
-  grantedDatabase,
-  userWith,
-  type TestDatabase,
-} from '../../harness/database.ts';
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { plainChain } from '../../harness/sync.ts';
 import { serve } from '../explorer/server.ts';
 
@@ -118,14 +112,6 @@ test('check accepts an empty database, and creates nothing in it', async () => {
     `select from pg_namespace where nspname in ('etl', 'explorer')`,
   );
   expect(rows).toEqual([]);
-});
-
-test('for a role that may not read the migrations, check says nothing of them', async () => {
-  const analyst = await userWith(await grantedDatabase(), roles.analyst);
-  const { run } = await scene(analyst);
-  const { code, stdout } = await run(['check', '--no-requests']);
-  expect(stdout).toMatch(/schema: this role may not look/);
-  expect(code).toBe(0);
 });
 
 test('check, sync and init warn if others can read the key on its way to the explorer', async () => {

@@ -1,0 +1,1 @@
+select problem from etl.data_problems() as problem;

@@ -1,0 +1,26 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Pool } from 'pg';
+import { packageFile } from '../package-file.ts';
+
+/** What the statement in sql/checks finds: what is wrong, and what to run. */
+export async function problemsOf(
+  pool: Pool,
+  check: 'server' | 'rights' | 'connections' | 'tables' | 'data',
+  values: readonly unknown[] = [],
+): Promise<string[]> {
+  const text = await readFile(packageFile(`sql/checks/${check}.sql`), 'utf8');
+  const { rows } = await pool.query<{ problem: string }>(text, [...values]);
+  return rows.map(({ problem }) => problem);
+}
+
+/** What of tables, sequences and rows is missing or contradicts the rest, and what to run. */
+export async function dataProblems(pool: Pool, isMigrated: boolean): Promise<string[]> {
+  const folder = packageFile('migrations');
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.sql'));
+  const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
+  const created = texts.join('\n').matchAll(/^CREATE TABLE "(\w+)"\."(\w+)"/gmu);
+  const tables = [...created].map(([, schema, name]) => `${schema}.${name}`);
+  const missing = await problemsOf(pool, 'tables', [tables, isMigrated]);
+  return isMigrated && missing.length === 0 ? problemsOf(pool, 'data') : missing;
+}
