@@ -51,9 +51,28 @@ interface ConnectionOptions {
  * Of every session; the URL, the role and the database do not change them. With another search path a name in a
  * statement could mean another user's function or operator, which then runs with this role's rights.
  */
-const sessionSettings: ServerSettings = { search_path: 'pg_catalog,pg_temp' };
+const sessionSettings: ServerSettings = {
+  search_path: 'pg_catalog,pg_temp',
+  // Each statement sees what others have committed, for the commits of walks lock and then look.
+  default_transaction_isolation: 'read committed',
+  // pg-boss makes its schema with backslashes in texts.
+  standard_conforming_strings: 'on',
+  // Drizzle and JavaScript read the texts of times.
+  DateStyle: 'ISO, MDY',
+};
+
+/** Instead of what the role or the database has for people and other programs; those of the URL win. */
+const ownSettings: ServerSettings = {
+  default_transaction_read_only: 'off',
+  statement_timeout: 0,
+  lock_timeout: 0,
+  idle_in_transaction_session_timeout: 0,
+  // An idle session may hold the locks that show that a worker lives.
+  idle_session_timeout: 0,
+};
 
 const settingsOf = ({ dbTimeouts, settings }: ConnectionOptions): ServerSettings => ({
+  ...ownSettings,
   ...(dbTimeouts !== undefined && { ...serverKeepAlive, ...dbTimeouts.server }),
   ...settings,
 });
@@ -144,4 +163,6 @@ export function withSettings(url: string, settings: ServerSettings): string {
 }
 
 const flagsOf = (settings: ServerSettings): string[] =>
-  Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
+  Object.entries(settings).map(
+    ([name, value]) => `-c ${name}=${String(value).replaceAll(' ', '\\ ')}`,
+  );

@@ -70,7 +70,7 @@ async function once<T>(pool: Pool, work: (session: PoolClient) => Promise<T>): P
   }
 }
 
-/** Bounds the wait for each lock; a lock_timeout of the URL or the role takes precedence. */
+/** Bounds the wait for each lock; a lock_timeout of the URL takes precedence. */
 export const limitLockWait = (session: PoolClient, ms: number) =>
   session.query(
     `select set_config('lock_timeout', $1, true) where current_setting('lock_timeout') = '0'`,
