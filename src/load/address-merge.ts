@@ -173,9 +173,10 @@ function mergeLists(known: ReportedList | null, reported: ReportedList | null) {
   if (reported === null) return known;
   const { rows, unread } = reported;
   if (unread.length === 0 || known === null) return reported;
+  const alsoUnread = new Set(known.unread);
   return {
     rows: completeMembers(rows, known.rows, unread, sameMember),
-    unread: [...new Set(unread).intersection(new Set(known.unread))],
+    unread: unread.filter((position) => alsoUnread.has(position)),
   };
 }
 
