@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { serialize } from 'node:v8';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { ClientBase, Pool, QueryResult } from 'pg';
 import { beforeAll, inject, onTestFinished } from 'vitest';
@@ -26,15 +27,20 @@ export interface TestDatabase {
 export type OpenDatabase = Omit<TestDatabase, 'drop'>;
 export type UsedDatabase = Pick<TestDatabase, 'url' | 'pool'>;
 
-/** In characters: to plan a longer statement, such as that of `verify`, takes longer than to run it. */
-const longStatement = 1_500;
+/** In characters: to plan a longer statement takes longer than to run it. */
+const longStatement = 300;
 
-/** Has a session plan each long statement once: planning was a quarter of Postgres's time in tests. */
-function planOnce(client: ClientBase): void {
+/** Has a session plan each long statement once: planning was half of Postgres's time in tests. */
+export function planOnce(client: ClientBase): void {
   const query = client.query.bind(client) as (...requested: unknown[]) => unknown;
   const named = (requested: unknown) => {
-    const { text = '' } = requested as { readonly text?: string };
-    if (text.length < longStatement || text.startsWith('explain')) return requested;
+    const { text = '', submit } = requested as {
+      readonly text?: string;
+      readonly submit?: unknown;
+    };
+    // A cursor names its statement itself.
+    if (submit !== undefined || text.length < longStatement) return requested;
+    if (text.startsWith('explain')) return requested;
     return { ...(requested as object), name: createHash('md5').update(text).digest('hex') };
   };
   Object.assign(client, {
@@ -43,9 +49,7 @@ function planOnce(client: ClientBase): void {
 }
 
 function connected(url: string, max: number, applicationName = 'explorer-etl test'): OpenDatabase {
-  // Postgres would plan a statement with parameters anew for its first five executions.
-  const settings = { plan_cache_mode: 'force_generic_plan' };
-  const pool = createPool({ url, max, applicationName, settings });
+  const pool = createPool({ url, max, applicationName });
   pool.on('connect', planOnce);
   const query: OpenDatabase['query'] = async (statement, values) =>
     (await pool.query(statement, values)).rows;
@@ -56,12 +60,14 @@ const execute = (url: string, statement: string) =>
   withClient(url, (client) => client.query(statement));
 
 /** A fresh database: a copy of the run's migrated template, or an empty one. */
-export async function createTestDatabase(
+export const createTestDatabase = (
   from: 'migrated' | 'empty' = 'migrated',
-): Promise<TestDatabase> {
+): Promise<TestDatabase> =>
+  copyDatabase(from === 'migrated' ? inject('databaseServer').template : 'template0');
+
+async function copyDatabase(source: string): Promise<TestDatabase> {
   const { url: serverUrl, template, others } = inject('databaseServer');
   const name = `${template}_${randomBytes(6).toString('hex')}`;
-  const source = from === 'migrated' ? template : 'template0';
   const servers = [serverUrl, ...others];
   for (const server of servers.toReversed()) {
     await execute(server, `create database ${name} template ${source}`);
@@ -88,6 +94,37 @@ export async function freshDatabase(
   const database = await createTestDatabase(from);
   onTestFinished(() => database.drop());
   return database;
+}
+
+/** Filled databases of this worker, by what is in them. The run's end drops them. */
+const filled = new Map<string, Promise<string>>();
+
+/**
+ * A database with what `fill` brings into one: it is filled once and copied for each test.
+ *
+ * @param content says what `fill` brings
+ */
+export async function filledDatabase(
+  content: unknown,
+  fill: (database: OpenDatabase) => Promise<unknown>,
+): Promise<TestDatabase> {
+  const key = serialize(content).toString('base64');
+  let source = filled.get(key);
+  if (source === undefined) {
+    source = fillOnce(fill);
+    filled.set(key, source);
+  }
+  const database = await copyDatabase(await source);
+  onTestFinished(() => database.drop());
+  return database;
+}
+
+/** @returns the name of a filled database, to which nobody is connected */
+async function fillOnce(fill: (database: OpenDatabase) => Promise<unknown>): Promise<string> {
+  const database = await createTestDatabase();
+  await fill(database);
+  await database.pool.end();
+  return new URL(database.url).pathname.slice(1);
 }
 
 /**

@@ -14,14 +14,17 @@ import type { ScopeBounds } from '../../src/lists/list.ts';
 import type { ResweepRule } from '../../src/lists/newest-first/run.ts';
 import { isOperation, operations } from '../../src/lists/registry.ts';
 import { createLog, type LogLevel } from '../../src/log.ts';
+import { onTestFinished } from 'vitest';
 import { verifyFeeds } from '../../src/status/verify.ts';
 import { configuredLanes } from '../../src/sync/feeds.ts';
 import { syncOnce, type SyncResult } from '../../src/sync/once.ts';
 import type { TruthScope } from '../truth/truth.ts';
 import {
+  filledDatabase,
   freshDatabase,
   type OpenDatabase,
   opened,
+  planOnce,
   sharedDatabase,
   type UsedDatabase,
 } from './database.ts';
@@ -139,39 +142,60 @@ export async function openComposed(
   const open = opened(database);
   const log = createLog('silent', () => undefined);
   const own = { settings, database: open, log, supervise: false, dbTimeouts: patient };
-  return openEngine({ ...own, ...options });
+  const engine = await openEngine({ ...own, ...options });
+  engine.pool.on('connect', planOnce);
+  return engine;
 }
 
-/** One sync of simulated chains into a test database, through the product's own composition. */
-export async function runSync(database: UsedDatabase, run: SyncRun): Promise<SyncResult[]> {
-  const settings = settingsFor(run);
-  const engine = await openComposed(database, settings, {
+/** Engines by database and settings: to open one takes longer than to sync a short list. */
+const engines = new Map<string, Promise<Engine>>();
+
+/** The engine of such runs, which ends with the running test. */
+function sharedEngine(database: UsedDatabase, settings: Settings, run: SyncRun): Promise<Engine> {
+  const key = JSON.stringify([database.url, settings, run.timeouts, run.logLevel]);
+  const known = engines.get(key);
+  if (known !== undefined) return known;
+  const opening = openSyncEngine(database, settings, run);
+  engines.set(key, opening);
+  onTestFinished(async () => {
+    engines.delete(key);
+    await (await opening).close();
+  });
+  return opening;
+}
+
+const openSyncEngine = (database: UsedDatabase, settings: Settings, run: SyncRun) =>
+  openComposed(database, settings, {
     log: createLog(run.logLevel ?? 'silent', (line) => void process.stderr.write(line)),
     // A test may have several explorers, one after the other, that serve the same chains.
     source: { sameData: true },
     timeouts: { recheckMs: 0, ...run.timeouts },
   });
+
+/** One sync of simulated chains into a test database, through the product's own composition. */
+export async function runSync(database: UsedDatabase, run: SyncRun): Promise<SyncResult[]> {
+  const engine = await openSyncEngine(database, settingsFor(run), run);
   try {
-    const targets = settings.chains.flatMap((chain) => {
-      const served = run.chains.find(({ id }) => id === chain.id);
-      const { first, count } = served?.batches ?? { first: 1, count: 0 };
-      const range = { fromBatch: first, toBatch: first + count - 1 };
-      const bounds = run.isRangeGiven === false ? run : { ...range, ...run };
-      return configuredLanes([chain], bounds).flatMap(({ lane, scope }) => {
-        if (run.again !== true) return [{ lane, scope }];
-        return lane.lane === 'backfill' ? [{ lane, scope: { ...scope, again: true } }] : [];
-      });
-    });
-    const { at } = run;
-    const clock = at === undefined ? engine.clock : () => at;
-    return await syncOnce(
-      targets,
-      { ...engine, clock },
-      run.signal ?? new AbortController().signal,
-    );
+    return await syncWith(engine, run);
   } finally {
     await engine.close();
   }
+}
+
+function syncWith(engine: Engine, run: SyncRun): Promise<SyncResult[]> {
+  const targets = settingsFor(run).chains.flatMap((chain) => {
+    const served = run.chains.find(({ id }) => id === chain.id);
+    const { first, count } = served?.batches ?? { first: 1, count: 0 };
+    const range = { fromBatch: first, toBatch: first + count - 1 };
+    const bounds = run.isRangeGiven === false ? run : { ...range, ...run };
+    return configuredLanes([chain], bounds).flatMap(({ lane, scope }) => {
+      if (run.again !== true) return [{ lane, scope }];
+      return lane.lane === 'backfill' ? [{ lane, scope: { ...scope, again: true } }] : [];
+    });
+  });
+  const { at } = run;
+  const clock = at === undefined ? engine.clock : () => at;
+  return syncOnce(targets, { ...engine, clock }, run.signal ?? new AbortController().signal);
 }
 
 /** What the chains of these tests are made from. */
@@ -206,7 +230,9 @@ function follower(database: OpenDatabase, usual: SyncRun, countRequests: () => n
     /** Copies the lists; says what became of them, and what it cost. */
     sync: async (run: Partial<SyncRun> = {}) => {
       const before = countRequests();
-      const results = await runSync(database, { ...usual, ...run });
+      const all = { ...usual, ...run };
+      const engine = await sharedEngine(database, settingsFor(all), all);
+      const results = await syncWith(engine, all);
       return { results, requests: countRequests() - before };
     },
     query,
@@ -221,12 +247,27 @@ function follower(database: OpenDatabase, usual: SyncRun, countRequests: () => n
 export async function followLists(
   lists: Parameters<typeof keepLists>[0],
   run: Partial<SyncRun> = {},
+  database?: OpenDatabase,
 ) {
   const list = await keepLists(lists);
   let requests = 0;
   const usual = { url: list.url, chains: [plainChain], operations: ['user-operations'], ...run };
   const count = () => (requests += list.takeRequests().length);
-  return { list, ...follower(await freshDatabase(), usual, count) };
+  return { list, ...follower(database ?? (await freshDatabase()), usual, count) };
+}
+
+/** Lists that a test keeps by hand, and a database that has a copy of them already, of a sync with `first`. */
+export async function followCopied(
+  lists: Parameters<typeof keepLists>[0],
+  run: Partial<SyncRun> = {},
+  first: Partial<SyncRun> = {},
+) {
+  const database = await filledDatabase([lists, run, first], async (empty) => {
+    const list = await keepLists(lists);
+    const usual = { url: list.url, chains: [plainChain], operations: ['user-operations'] };
+    await runSync(empty, { ...usual, ...run, ...first });
+  });
+  return followLists(lists, run, database);
 }
 
 /**
@@ -278,14 +319,37 @@ export async function openCopy(
   };
 }
 
+/** As `openCopy`, of a database that has a copy of the chain already, of a sync with `first`. */
+export async function openCopied(
+  chain: SimulatedChain | readonly SimulatedChain[],
+  { run = {}, seed = copySeed, ...options }: Omit<CopyOptions, 'database'> = {},
+  first: Partial<SyncRun> = {},
+) {
+  const chains = 'id' in chain ? [chain] : chain;
+  const wanted = { ...run, ...first };
+  const database = await filledDatabase([seed, chains, wanted], (empty) =>
+    copyChains(empty, seed, chains, wanted),
+  );
+  return openCopy(chain, { ...options, run, seed, database });
+}
+
 /** A database that the tests of a file share, with a copy of simulated chains in it. */
 export const sharedCopy = (
   seed: number,
   chains: readonly SimulatedChain[],
   run: Partial<SyncRun> = {},
-) =>
-  sharedDatabase(async (database) => {
-    const simulator = await startSimulator({ seed, chains });
-    await runSync(database, { url: simulator.url, chains, ...run });
-    await simulator.close();
-  });
+) => sharedDatabase((database) => copyChains(database, seed, chains, run));
+
+/** Syncs honest explorers of chains at their first moment. */
+async function copyChains(
+  database: UsedDatabase,
+  seed: number,
+  chains: readonly SimulatedChain[],
+  run: Partial<SyncRun>,
+) {
+  const { secretKey: key } = run;
+  const clock = () => 0;
+  const simulator = await startSimulator({ seed, chains, clock, ...(key && { secretKey: key }) });
+  await runSync(database, { url: simulator.url, chains, ...run });
+  await simulator.close();
+}

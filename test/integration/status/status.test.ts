@@ -5,11 +5,13 @@ import { readStatus, statusNow, statusOrOutage } from '../../../src/status/statu
 import { recountCoverage } from '../../../src/status/verify.ts';
 import { databaseAt, freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../../harness/process.ts';
-import { openCopy, shortChain } from '../../harness/sync.ts';
+import { openCopied, openCopy, shortChain } from '../../harness/sync.ts';
+
+const seed = 6;
 
 /** A database, an explorer that answers, and what `status` reports. */
 async function scene(changes: Partial<SimulatedChain> = {}, latencyMs = 0) {
-  const copy = await openCopy({ ...shortChain, ...changes }, { seed: 6, latencyMs });
+  const copy = await openCopy({ ...shortChain, ...changes }, { seed, latencyMs });
   return { ...copy, ...reports(copy.database) };
 }
 
@@ -24,13 +26,12 @@ function reports({ pool }: Pick<TestDatabase, 'pool'>) {
 }
 
 /** A chain whose newest items are of the last hours, as those of a live chain are. */
-const lately = () => ({ startsAtMs: Date.now() - 2 * 3_600_000 });
+const lately = { startsAtMs: Date.now() - 2 * 3_600_000 };
 
 /** A copy that is whole. */
-async function copied(changes: Partial<SimulatedChain> = lately()) {
-  const made = await scene(changes);
-  await made.sync();
-  return made;
+async function copied(changes: Partial<SimulatedChain> = lately) {
+  const copy = await openCopied({ ...shortChain, ...changes }, { seed });
+  return { ...copy, ...reports(copy.database) };
 }
 
 const statesOf = ({ feeds }: StatusDocument) =>
@@ -83,7 +84,7 @@ test('a copy that sync made is healthy while it is a day old, without a worker',
 });
 
 test('a list that is partly read has the time down to which nothing is missing', async () => {
-  const { query, sync, status } = await scene(lately());
+  const { query, sync, status } = await scene(lately);
   const reachedAt = async () => (await status()).feeds[0]?.progress.reached_at ?? null;
   await sync({ maxPages: 1 });
   const rows = await query(

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { honestly, noItems, oneEach, type PageLie } from '../../harness/kept.ts';
-import { forTheEnd, lyingList, pages, pageSize, reversed, tokenOf } from './lying-list.ts';
+import { copiedList, forTheEnd, lyingList, pageSize, reversed, tokenOf } from './lying-list.ts';
 
+const pages = 12;
 const rows = pages * pageSize;
-/** The first page that is answered falsely, counted from the head; 150 of 200 rows are not reached. */
+const shortList = () => lyingList(oneEach(1, rows));
+/** The first page that is answered falsely, counted from the head; 70 of 120 rows are not reached. */
 const falsePage = 6;
 const named = rows - (falsePage - 1) * pageSize;
 
@@ -31,7 +33,7 @@ const endsOn = (nths: readonly number[]) =>
 test.each([...endsOn([10]), ...endsOn([1, pages - 1]).slice(0, 2)])(
   'history whose page %i %s is read to its true end, for one request more',
   async (nth, _, end) => {
-    const { list, sync, expectComplete } = await lyingList();
+    const { list, sync, expectComplete } = await shortList();
     list.lieOnce(nth, end);
 
     const requests = await sync();
@@ -53,7 +55,7 @@ test.each(endsOn([1, 4]))(
   'a live poll whose page %i %s above stored operations covers only what it read',
   async (nth, _, end) => {
     const [newPages, overlapPages] = [4, 2];
-    const { list, sync, expectComplete, expectNothingHidden } = await lyingList();
+    const { list, sync, expectComplete, expectNothingHidden } = await shortList();
     // The others are a gap.
     await sync({ maxPages: 8 });
     list.operations.push(...oneEach(rows + 1, rows + newPages * pageSize));
@@ -69,7 +71,7 @@ test.each(endsOn([1, 4]))(
 );
 
 test('a page without the field next_page_params ends no list, however often it is repeated', async () => {
-  const { list, sync, open, expectComplete } = await lyingList();
+  const { list, sync, open, expectComplete } = await shortList();
   list.lie = ({ items }, { cursor }) => (cursor === tokenOf(named) ? { items } : null);
 
   expect(await sync()).toBe(falsePage - 1 + answers);
@@ -82,7 +84,7 @@ test('a page without the field next_page_params ends no list, however often it i
 
 describe('an empty page at a cursor that names an operation', () => {
   test('is no end of the list, however often it is repeated, and the list is completed later', async () => {
-    const { list, sync, open, expectComplete } = await lyingList();
+    const { list, sync, open, expectComplete } = await shortList();
     list.lie = (_, { cursor }) => (cursor === tokenOf(named) ? noItems : null);
 
     expect(await sync()).toBe(falsePage - 1 + answers);
@@ -90,7 +92,7 @@ describe('an empty page at a cursor that names an operation', () => {
       `truncated: HTTP 200, it lists nothing from block ${named} on`,
     );
     await sync();
-    expect(await open()).toContain('blocks 0 to 151: not downloaded');
+    expect(await open()).toContain('blocks 0 to 71: not downloaded');
 
     list.lie = honestly;
     await sync();
@@ -98,7 +100,7 @@ describe('an empty page at a cursor that names an operation', () => {
   });
 
   test('leaves nothing open after the next sync if all items from there on have really left', async () => {
-    const { list, sync, open, expectComplete } = await lyingList();
+    const { list, sync, open, expectComplete } = await shortList();
     list.onRequest = ({ cursor }) => {
       if (cursor === tokenOf(named)) {
         list.operations = list.operations.filter(({ block }) => block > named);
@@ -114,11 +116,10 @@ describe('an empty page at a cursor that names an operation', () => {
 });
 
 describe('a list that ends above stored operations for a while', () => {
-  const shorter = 0.6 * rows;
+  const shorter = 0.5 * rows;
 
   async function truncated(left: number) {
-    const world = await lyingList();
-    await world.sync();
+    const world = await copiedList({}, oneEach(1, rows));
     const all = world.list.operations;
     world.list.operations = all.filter(({ block }) => block > rows - left);
     const restore = () => (world.list.operations = all);
@@ -132,7 +133,7 @@ describe('a list that ends above stored operations for a while', () => {
 
     expect(await removed()).toEqual([]);
     expect((await open()).join()).toMatch(
-      /truncated: .*it ends at block 81, but more than 10 items are stored below/u,
+      /truncated: .*it ends at block 61, but more than 10 items are stored below/u,
     );
     expect(requests).toBe(shorter / pageSize + answers - 1);
     restore();
@@ -147,7 +148,7 @@ describe('a list that ends above stored operations for a while', () => {
     await sync({ again: true });
 
     expect(await removed()).toEqual([]);
-    expect((await open()).join()).toMatch(/truncated: .*it ends at block 78/u);
+    expect((await open()).join()).toMatch(/truncated: .*it ends at block 58/u);
   });
 
   test('is accepted once a person marks the others as removed', async () => {
@@ -155,7 +156,7 @@ describe('a list that ends above stored operations for a while', () => {
     await sync({ again: true });
     await query(`
       update explorer.user_operations set removed_at = now()
-      where chain_id = 10 and block_number < 81 and removed_at is null`);
+      where chain_id = 10 and block_number < 61 and removed_at is null`);
 
     await sync({ again: true });
 

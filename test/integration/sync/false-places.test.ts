@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hashOf, honestly, oneEach, type Page } from '../../harness/kept.ts';
-import { forTheEnd, lyingList, pages, pageSize, reversed } from './lying-list.ts';
+import { copiedList, forTheEnd, lyingList, pages, pageSize, reversed } from './lying-list.ts';
 
 /** Reports another block number for some places of a page; -1 is the last. */
 const renumber = (places: readonly number[], block: number | null) => (page: Page) => ({
@@ -19,8 +19,7 @@ const tooHigh = 999_999_999_999;
 
 /** Twenty pages are copied, and six are new. */
 async function scene() {
-  const world = await lyingList();
-  await world.sync();
+  const world = await copiedList();
   world.list.operations.push(...oneEach(pages * pageSize + 1, newest));
   return world;
 }

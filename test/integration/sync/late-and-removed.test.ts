@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { hashOf, honestly, oneEach, type Page, type PageLie } from '../../harness/kept.ts';
-import { lyingList, pageSize, reversed } from './lying-list.ts';
+import { copiedList, lyingList, pageSize, reversed } from './lying-list.ts';
 
 /** A copied list of blocks 1 to 200. */
 async function copied() {
-  const world = await lyingList();
-  await world.sync();
+  const world = await copiedList();
   const leave = (left: number) => {
     world.list.operations = world.list.operations.filter(({ id }) => id !== left);
   };

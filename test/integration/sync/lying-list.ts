@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { followLists, type SyncRun } from '../../harness/sync.ts';
+import { followCopied, followLists, type SyncRun } from '../../harness/sync.ts';
 import { hashOf, oneEach, type Page } from '../../harness/kept.ts';
 
 export const pageSize = 10;
@@ -19,9 +19,18 @@ export const reversed = ({ items, ...page }: Page) => ({
   items: items.toReversed(),
 });
 
+/** Of its own: tests add to it. */
+const usualList = () => oneEach(1, pages * pageSize);
+
 /** A list of operations, and a database that follows it. */
-export async function lyingList(operations = oneEach(1, pages * pageSize)) {
-  const copy = await followLists({ operations }, { pageSize });
+export const lyingList = async (operations = usualList()) =>
+  watched(await followLists({ operations }, { pageSize }));
+
+/** A list of operations, and a database that has a copy of it, of a sync with `first`. */
+export const copiedList = async (first: Partial<SyncRun> = {}, operations = usualList()) =>
+  watched(await followCopied({ operations }, { pageSize }, first));
+
+function watched(copy: Awaited<ReturnType<typeof followLists>>) {
   const { list, query, open, reports } = copy;
   /** Operations that are listed and not stored, or stored in another block, or as removed. */
   const lost = async (): Promise<number> => {
