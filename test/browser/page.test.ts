@@ -43,8 +43,8 @@ const views = [
 ] as const;
 // What is hidden from a keyboard, unnamed for a screen reader, too pale, cut off or moved as it loads; what the policy refuses.
 test.each([
-  ['well', 'light', 360, views],
-  ['reading', 'dark', 1_280, views],
+  ['well', 'light', 360, ['/', '/feed/10/user-operations', '/explore']],
+  ['reading', 'dark', 1_280, ['/', '/runs', '/trace?term=128400112']],
   ['key-refused', 'dark', 360, ['/']],
   ['no-worker', 'light', 1_280, ['/runs']],
   ['gap', 'light', 2_560, ['/feed/10/user-operations']],
@@ -109,6 +109,7 @@ test.each([
 test('the page claims nothing before the first status, nor once the program has stopped', async () => {
   const { page, server } = await openScene('well');
   await page.locator('.banner.good').waitFor();
+  await page.clock.install();
   await page.route('**/status.json', () => {});
   await page.reload();
   expect(await page.locator('.banner.plain').textContent()).toContain('Starting');
@@ -117,8 +118,8 @@ test('the page claims nothing before the first status, nor once the program has 
   await page.reload();
   await page.getByRole('alert').getByText('The answer is no JSON document.').waitFor();
   await page.unroute('**/status.json');
+  await page.clock.fastForward(15_000);
   await page.locator('.banner.good').waitFor();
-  await page.clock.install();
   await server.close();
   await page.clock.fastForward(15_000);
   await page.getByRole('alert').getByText('Not connected. What is shown may be old.').waitFor();

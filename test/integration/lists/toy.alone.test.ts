@@ -44,8 +44,8 @@ const bundlesOf = (from: number, to: number): Bundle[] =>
 /** A service that has the toy lists, and a database with their tables. */
 async function world() {
   const service = await serveToys();
-  service.lists.bundles = bundlesOf(1, 120);
-  service.lists.bundlers = Array.from({ length: 60 }, (_, id) => ({
+  service.lists.bundles = bundlesOf(1, 50);
+  service.lists.bundlers = Array.from({ length: 25 }, (_, id) => ({
     id: id + 1,
     total_ops: 9 * id,
   }));
@@ -169,7 +169,7 @@ test('a new list is copied completely, and appears in each view of all lists', a
   ).toEqual([
     { operation: 'optimism-batch-blocks', to_block: 3, is_timed: true },
     { operation: 'toy-bundlers', to_block: null, is_timed: false },
-    { operation: 'toy-bundles', to_block: 119, is_timed: true },
+    { operation: 'toy-bundles', to_block: 49, is_timed: true },
     { operation: 'toy-numbers', to_block: 5, is_timed: true },
   ]);
   expect(
@@ -178,7 +178,7 @@ test('a new list is copied completely, and appears in each view of all lists', a
   ).toEqual([
     { operation: 'optimism-batch-blocks', newest_block: 4 },
     { operation: 'toy-bundlers', newest_block: null },
-    { operation: 'toy-bundles', newest_block: 120 },
+    { operation: 'toy-bundles', newest_block: 50 },
     { operation: 'toy-numbers', newest_block: 6 },
   ]);
 });
@@ -187,10 +187,10 @@ test('late, removed and changed items of a new list are recorded', async () => {
   const { lists, sync, query, bundles } = await world();
   await sync();
   const [gone, late] = [
-    { block_number: 110, transaction: 221, bundle_index: 11 },
-    { block_number: 112, transaction: 999, bundle_index: 3 },
+    { block_number: 40, transaction: 81, bundle_index: 11 },
+    { block_number: 42, transaction: 999, bundle_index: 3 },
   ];
-  lists.bundles = [...lists.bundles, ...bundlesOf(121, 130), late].filter(
+  lists.bundles = [...lists.bundles, ...bundlesOf(51, 56), late].filter(
     (bundle) => byPlace(bundle, gone) !== 0,
   );
   lists.newestNumber = 8;
@@ -205,9 +205,9 @@ test('late, removed and changed items of a new list are recorded', async () => {
   expect(
     await query(`select transaction_hash, bundle_index::int from explorer.toy_bundles
                  where removed_at is not null`),
-  ).toEqual([{ transaction_hash: hashOf(221), bundle_index: 11 }]);
+  ).toEqual([{ transaction_hash: hashOf(81), bundle_index: 11 }]);
   expect(await query(`select block_number::int, key from explorer.late_arrivals`)).toEqual([
-    { block_number: 112, key: `${hashOf(999)},${'3'.padStart(15, '0')}` },
+    { block_number: 42, key: `${hashOf(999)},${'3'.padStart(15, '0')}` },
   ]);
   expect(await query(numbers('toy_numbers'))).toEqual(verifiedUpTo(8));
   const [first] = await query(ranks);
@@ -229,11 +229,11 @@ test('late, removed and changed items of a new list are recorded', async () => {
 test('gaps of a new list are repaired, and its rows exported', async () => {
   const { database, db, lists, sync, query, bundles, command } = await world();
   await sync();
-  await query(`delete from explorer.toy_bundles where block_number between 40 and 59`);
+  await query(`delete from explorer.toy_bundles where block_number between 20 and 34`);
   await query(`delete from etl.rankings`);
   await query(`delete from explorer.toy_blocks where toy_number = 3`);
   for (const table of ['walks', 'coverage']) {
-    await query(`update etl.${table} set verified = verified - '{[40,60)}'
+    await query(`update etl.${table} set verified = verified - '{[20,35)}'
                  where feed = '10/toy-bundles'`);
   }
   expect((await verifyFeeds(db)).map(({ feed, open }) => [feed, open.length > 0])).toEqual([

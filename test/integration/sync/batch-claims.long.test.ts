@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { openRun } from '../../../src/sync/runs.ts';
-import { batchBlocks, batchWorld, fullBatch } from '../../harness/batch-world.ts';
+import { batchBlocks, batchWorld, fullBatch, pageSize } from '../../harness/batch-world.ts';
 import { blockItem, honestly, type KeptBlock, noItems, type Page } from '../../harness/kept.ts';
 
 const bottomOf = (number: number) => 1000 + number * batchBlocks;
 /** The cursor of a batch's second page. */
-const secondPage = (number: number) => bottomOf(number) + batchBlocks - 50;
+const secondPage = (number: number) => bottomOf(number) + batchBlocks - pageSize;
 
 /** What becomes of a page; `from` is null at the head. */
 type Spoil = (page: Page, from: string | null) => Page;
@@ -13,7 +13,7 @@ type Spoil = (page: Page, from: string | null) => Page;
 /** Every way in which a page can end its list before the list does. */
 const earlyEnds: readonly (readonly [string, Spoil])[] = [
   ['an empty page behind a cursor', (page, from) => (from === null ? page : noItems)],
-  ['a short page without a cursor', ({ items }) => ({ ...noItems, items: items.slice(0, 20) })],
+  ['a short page without a cursor', ({ items }) => ({ ...noItems, items: items.slice(0, 4) })],
   ['a full page without a cursor', ({ items }) => ({ ...noItems, items })],
 ];
 
@@ -66,19 +66,19 @@ test.each(earlyEnds)(
 test('a list that ends above known blocks removes none of them, and the batch is open', async () => {
   const { list, poll, verify, states, membersOf } = await batchWorld(5);
   // Without its link the newest but one is read whole again.
-  list.batches.set(4, fullBatch(4).toSpliced(60, 1));
+  list.batches.set(4, fullBatch(4).toSpliced(12, 1));
   await poll(0);
   expect(await states()).toMatchObject({ 3: 'settled', 4: 'open' });
 
   list.lie = (_, { batch, cursor }) => (batch === 4 && cursor !== null ? noItems : null);
   list.batches.set(4, fullBatch(4));
   await poll(10);
-  expect(new Set(await membersOf(bottomOf(4), bottomOf(4) + 50))).toEqual(new Set([4]));
+  expect(new Set(await membersOf(bottomOf(4), bottomOf(4) + pageSize))).toEqual(new Set([4]));
   expect(await states()).toMatchObject({ 4: 'open' });
 
   list.lie = (_, { batch }) => (batch === 4 ? noItems : null);
   await poll(20);
-  expect(new Set(await membersOf(bottomOf(4), bottomOf(4) + 50))).toEqual(new Set([4]));
+  expect(new Set(await membersOf(bottomOf(4), bottomOf(4) + pageSize))).toEqual(new Set([4]));
   expect(await states()).toMatchObject({ 4: 'open' });
 
   list.lie = honestly;
@@ -108,9 +108,9 @@ test.each(omissions)(
   'a block stays in its batch if a later walk has it %s',
   async (_name, omit) => {
     const { list, poll, membersOf } = await batchWorld(5);
-    const height = bottomOf(4) + 70;
+    const height = bottomOf(4) + 14;
     // Without its link the newest but one is read whole again.
-    list.batches.set(4, fullBatch(4).toSpliced(60, 1));
+    list.batches.set(4, fullBatch(4).toSpliced(12, 1));
     await poll(0);
     expect(await membersOf(height, height)).toEqual([4]);
 
@@ -145,7 +145,7 @@ const disorders: readonly (readonly [string, Spoil])[] = [
     'the first page again instead of the second',
     (page, from) =>
       Number(from) === secondPage(3)
-        ? { ...page, items: fullBatch(3).slice(-50).toReversed().map(blockItem) }
+        ? { ...page, items: fullBatch(3).slice(-pageSize).toReversed().map(blockItem) }
         : page,
   ],
   [
@@ -159,7 +159,7 @@ const disorders: readonly (readonly [string, Spoil])[] = [
     "another batch's page instead of its last",
     (page, from) =>
       from !== null && page.next_page_params === null
-        ? { ...page, items: fullBatch(1).slice(-20).toReversed().map(blockItem) }
+        ? { ...page, items: fullBatch(1).slice(-4).toReversed().map(blockItem) }
         : page,
   ],
 ];
@@ -241,8 +241,8 @@ test('batches that never link are open with their cause, and seldom requested ag
     'batches 6 to 7: heights or hashes do not link at the border',
     'batches 6 to 14: 9 not verified above the highest verified one',
     'batches 7 to 8: heights or hashes do not link at the border',
-    'batch 7: 120 blocks without a parent hash',
-    'batch 8: 120 blocks without a parent hash',
+    'batch 7: 24 blocks without a parent hash',
+    'batch 8: 24 blocks without a parent hash',
   ]);
 
   // A day of polls every ten minutes: one request each, and a few rereads.
@@ -284,7 +284,7 @@ test('known blocks under numbers above the newest batch end a run, and the next 
   const { list, poll, states } = await batchWorld(5);
   await poll(0, 'sync');
   await poll(1);
-  const items = fullBatch(5).slice(-50).toReversed().map(blockItem);
+  const items = fullBatch(5).slice(-pageSize).toReversed().map(blockItem);
   list.lie = (_, { batch }) => (Number(batch) > 5 ? { items, next_page_params: null } : null);
 
   expect((await poll(11)).length).toBeLessThan(10);

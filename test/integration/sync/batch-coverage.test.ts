@@ -56,7 +56,7 @@ test('coverage of batches that differs from their rows is open, until it is reco
 
 test('an unverified batch below a verified one is open, and so are empty numbers without confirmation', async () => {
   const { list, poll, verify, runner, lanes } = await batchWorld(9);
-  list.batches.set(3, fullBatch(3).toSpliced(60, 1));
+  list.batches.set(3, fullBatch(3).toSpliced(12, 1));
   list.batches.delete(6);
   await poll(0);
 
@@ -80,10 +80,10 @@ test('three batches of which none is verified are open, not waiting for the next
   await poll(0);
 
   expect((await verify()).open).toEqual([
-    'batch 1: 120 blocks to be updated by the service',
+    'batch 1: 24 blocks to be updated by the service',
     'batches 1 to 3: none of them is verified',
-    'batch 2: 120 blocks to be updated by the service',
-    'batch 3: 120 blocks to be updated by the service',
+    'batch 2: 24 blocks to be updated by the service',
+    'batch 3: 24 blocks to be updated by the service',
   ]);
 });
 

@@ -79,7 +79,7 @@ test('a lowest batch is read to its end, wherever slices end', async () => {
   const { list, poll, states, database } = await batchWorld(2, { fromBatch: 1, toBatch: 2 });
   await database.query(`update etl.feeds set settings = settings || '{"parallel": 2}'`);
   // A page of batch 2 beside many of batch 1: its reader finds nothing left to begin.
-  list.batches.set(2, fullBatch(2).slice(0, 40));
+  list.batches.set(2, fullBatch(2).slice(0, 8));
   const heights = range(bottomOf(2) - 24 * pageSize, bottomOf(2) - 1);
   list.batches.set(
     1,

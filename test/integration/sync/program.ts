@@ -11,7 +11,7 @@ export const pageSize = 50;
 /** The newest operation is two hours old: a source that has stopped is not healthy. */
 export const chain: SimulatedChain = {
   ...plainChain,
-  userOperations: 1500,
+  userOperations: 750,
   batches: { first: 1, count: 12, blocks: 60 },
   factories: 40,
   startsAtMs: Date.now() - 2 * 3_600_000,

@@ -50,10 +50,10 @@ test('a new batch costs its pages, one for its end, and one for each poll until 
 test('a batch that grows costs its new pages and one more each time', async () => {
   const { list, poll, states } = await batchWorld(3);
   await poll(0);
-  list.batches.set(4, fullBatch(4).slice(0, 30));
+  list.batches.set(4, fullBatch(4).slice(0, 6));
   expect(times(await poll(10), 4)).toBe(1);
 
-  list.batches.set(4, fullBatch(4).slice(0, 75));
+  list.batches.set(4, fullBatch(4).slice(0, 15));
   expect(times(await poll(20), 4)).toBe(1);
 
   list.batches.set(4, fullBatch(4));
@@ -66,7 +66,7 @@ test('a batch that grows costs its new pages and one more each time', async () =
 
 test('a clock that was ahead for a while does not postpone the next read of a batch', async () => {
   const { list, poll } = await batchWorld(8);
-  list.batches.set(3, fullBatch(3).toSpliced(60, 1));
+  list.batches.set(3, fullBatch(3).toSpliced(12, 1));
   await poll(0);
   expect(await poll(100_000)).toContain(3);
 
@@ -77,7 +77,7 @@ test('a clock that was ahead for a while does not postpone the next read of a ba
 test('a batch that stays open is read again at growing intervals, and by sync at once', async () => {
   const { list, poll, states } = await batchWorld(8);
   // A block is missing in the middle.
-  list.batches.set(3, fullBatch(3).toSpliced(60, 1));
+  list.batches.set(3, fullBatch(3).toSpliced(12, 1));
   await poll(0);
   expect(await states()).toMatchObject({ 2: 'settled', 3: 'open', 4: 'settled' });
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fullBatch } from '../../harness/batch-world.ts';
+import { fullBatch, pageSize } from '../../harness/batch-world.ts';
 import { keepLists, range } from '../../harness/kept.ts';
 import { openProgram } from './program.ts';
 
@@ -16,13 +16,14 @@ async function world(batches?: object) {
   const operations = batches === undefined ? {} : { 'optimism-batch-blocks': batches };
   const program = await openProgram({
     url: list.url,
+    explorer: { page_size: pageSize },
     ...(batches !== undefined && { operations }),
   });
   const want = (wanted: object) =>
     writeFile(
       join(program.cwd ?? '', 'explorer-etl.yaml'),
       JSON.stringify({
-        explorer: { requests_per_second: 1000 },
+        explorer: { requests_per_second: 1000, page_size: pageSize },
         chains: [{ id: 10, operations: { 'optimism-batch-blocks': wanted } }],
       }),
     );

@@ -4,12 +4,12 @@ import { blockMs, hashOf, oneEach, type Page, timeOf } from '../../harness/kept.
 import { lyingList, pageSize } from './lying-list.ts';
 
 /** A block takes 2 s, so a minute is 30 of them. */
-const blocks = 400;
+const blocks = 200;
 
 const past = '1970-01-01T00:00:00.000000Z';
 const future = '2099-01-01T00:00:00.000000Z';
 
-/** Above it are 300 operations, in the middle of a page. */
+/** Above it are 96 operations, and it is in the middle of a page. */
 const oldest = 105;
 const since = timeOf(oldest);
 const honestRequests = Math.ceil((blocks - oldest + 1) / pageSize);
