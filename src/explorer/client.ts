@@ -1,18 +1,18 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Agent, request as httpRequest } from 'undici';
 import { failures } from '../failure.ts';
 import { createRedactor } from '../redact.ts';
 import { ExplorerError } from './error.ts';
 import {
   classify,
+  decompress,
   describe,
   excerpt,
+  type Headers,
   largestBodyBytes,
   rateHeaders,
   type RateHeaders,
   retryAfterMs,
-  usualBodyBytes,
+  valuesOf,
 } from './response.ts';
 
 /** Time limits of one attempt, in ms. */
@@ -129,7 +129,7 @@ function replyOf(
 
 interface Exchange {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: Headers;
   /** Decompressed. */
   readonly body: Buffer;
   /** On the wire, compressed. */
@@ -184,8 +184,7 @@ async function receive(url: URL, signal: AbortSignal, options: ExchangeOptions):
   });
   // A body over the limit ends here with undici's error: the dispatcher has `maxResponseSize`.
   const raw = Buffer.from(await answer.body.arrayBuffer());
-  const encoding = answer.headers['content-encoding']?.toString() ?? 'identity';
-  const body = inflate(raw, encoding.trim().toLowerCase(), options.maxBodyBytes);
+  const body = decompress(raw, answer.headers, options.maxBodyBytes);
   return { status: answer.statusCode, headers: answer.headers, body, bytes: raw.length };
 }
 
@@ -250,7 +249,7 @@ function refusalOf(
   const { status, headers, body } = answer;
   const failure = classify(status, body);
   if (failure === 'ok') return null;
-  const location = headers.location?.toString();
+  const [location] = valuesOf(headers, 'location');
   const detail =
     status >= 300 && status < 400 && location !== undefined
       ? `redirected to ${excerpt(targetHost(redact(location), url), redact)}, not followed`

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { isExactNumber, parseExactly } from '../exact-number.ts';
 import type { FailureClass } from '../failure.ts';
@@ -116,6 +116,27 @@ export const largestBodyBytes = 8 * 1024 * 1024;
 /** Most bodies are smaller: unpacked into one buffer, they need no joining. */
 export const usualBodyBytes = 64 * 1024;
 
+const decoders = new Map<string, typeof gunzipSync>([
+  ['br', brotliDecompressSync],
+  ['gzip', gunzipSync],
+  ['x-gzip', gunzipSync],
+]);
+
+/**
+ * Decodes the Content-Encodings, the last first, at once: a page takes less than its way to a thread and back. Proxies
+ * name one twice. RangeError ERR_BUFFER_TOO_LARGE as soon as more than `maxBytes` have come out: a small body must not
+ * fill memory. A damaged body is zlib's error, an encoding not requested a TypeError.
+ */
+export function decompress(raw: Buffer, headers: Headers, maxBytes: number): Buffer {
+  const codings = valuesOf(headers, 'content-encoding').map((name) => name.toLowerCase());
+  return [...new Set(codings.toReversed())].reduce((body, coding) => {
+    if (coding === 'identity') return body;
+    const decode = decoders.get(coding);
+    if (decode === undefined) throw new TypeError('unknown content encoding');
+    return decode(body, { maxOutputLength: maxBytes, chunkSize: usualBodyBytes });
+  }, raw);
+}
+
 /** Escapes that JSON allows and Postgres text refuses: NUL and lone surrogates. */
 const unstorable = /\\u(?:0000|d[89a-f])/iu;
 
@@ -204,45 +225,62 @@ export function excerpt(text: string, redact: (text: string) => string): string 
   return cut.toWellFormed();
 }
 
+/** The headers of an answer, as undici gives them. */
+export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/**
+ * All values of a header, named in lower case. Proxies repeat headers: as a list, joined by commas, or with another
+ * case of the name.
+ */
+export const valuesOf = (headers: Headers, name: string): string[] =>
+  Object.entries(headers)
+    .flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []))
+    // A comma before a day of the month is part of a date.
+    .flatMap((text) => text.split(/,(?!\s*\d{1,2}[ -][a-z])/iu))
+    .map((value) => value.trim())
+    .filter((value) => value !== '');
+
+const isNumber = (text: string): boolean => /^-?\d{1,15}(?:\.\d+)?$/u.test(text);
+
+/** Whether a text is an HTTP date. `Date.parse` alone reads years into words. */
+const isDate = (text: string): boolean =>
+  /^[a-z]{3,9}, .{1,30} GMT$/iu.test(text) && !Number.isNaN(Date.parse(text));
+
+/** The lowest of a header's numbers that `isValid`; null: none. */
+function lowest(headers: Headers, name: string, isValid: (number: number) => boolean) {
+  const numbers = valuesOf(headers, name).filter(isNumber).map(Number).filter(isValid);
+  return numbers.length === 0 ? null : Math.min(...numbers);
+}
+
 export type RateHeaders = ReturnType<typeof rateHeaders>;
 
 /** Longest wait that is believed: credits reset daily. */
 const longestWaitMs = 24 * 60 * 60 * 1000;
 
 /** The service's rate headers; null if absent, unreadable or -1 (unknown). */
-export const rateHeaders = (headers: IncomingHttpHeaders) => ({
-  limit: count(headers['x-ratelimit-limit']),
-  remaining: count(headers['x-ratelimit-remaining']),
+export const rateHeaders = (headers: Headers) => ({
+  limit: lowest(headers, 'x-ratelimit-limit', (number) => number >= 1),
+  remaining: lowest(headers, 'x-ratelimit-remaining', (number) => number >= 0),
   /** Time until the limit's window ends; null also if it is a date, as of some gateways. */
-  resetMs: count(headers['x-ratelimit-reset'], longestWaitMs),
-  creditsRemaining: count(headers['x-credits-remaining']),
+  resetMs: lowest(headers, 'x-ratelimit-reset', (ms) => ms >= 0 && ms <= longestWaitMs),
+  /** Below zero while a paid plan is served beyond its credits. */
+  creditsRemaining: lowest(headers, 'x-credits-remaining', (number) => number !== -1),
 });
 
 /**
  * The wait that an answer states, in ms, at most a day; null: none. Retry-After is seconds or an HTTP date (RFC 9110,
- * 10.2.3), relative to the answer's Date, else `wallMs` (Unix time); a 429 without it has x-ratelimit-reset (ms).
+ * 10.2.3), relative to the answer's Date, else `wallMs` (Unix time); a 429 without it has x-ratelimit-reset (ms). Of
+ * several waits the longest.
  */
-export function retryAfterMs(
-  status: number,
-  headers: IncomingHttpHeaders,
-  wallMs: number,
-): number | null {
-  const header = headers['retry-after']?.trim();
-  const seconds = count(header);
-  const date = /^[a-z]/iu.test(header ?? '') ? Date.parse(header ?? '') : Number.NaN;
-  let statedMs = status === 429 ? rateHeaders(headers).resetMs : null;
-  if (seconds !== null) statedMs = seconds * 1000;
-  else if (!Number.isNaN(date)) {
-    const sent = Date.parse(headers.date ?? '');
-    statedMs = date - (Number.isNaN(sent) ? wallMs : sent);
-  }
+export function retryAfterMs(status: number, headers: Headers, wallMs: number): number | null {
+  const sent = valuesOf(headers, 'date').find(isDate);
+  const sentMs = sent === undefined ? wallMs : Date.parse(sent);
+  const stated = valuesOf(headers, 'retry-after').flatMap((text) => {
+    if (isNumber(text)) return Math.max(0, Number(text) * 1000);
+    return isDate(text) ? Date.parse(text) - sentMs : [];
+  });
+  const reset = status === 429 ? rateHeaders(headers).resetMs : null;
+  const waitMs = stated.length > 0 ? Math.max(...stated) : (reset ?? 0);
   // A wait of nothing is none: the client's own waits grow.
-  return statedMs !== null && statedMs > 0 ? Math.min(statedMs, longestWaitMs) : null;
-}
-
-/** Digits only, with an optional fraction: -1, '', words and what is above `most` are null. */
-function count(header: string | string[] | undefined, most = Infinity): number | null {
-  const text = Array.isArray(header) ? header[0] : header;
-  const number = /^\d{1,15}(?:\.\d+)?$/u.test(text?.trim() ?? '') ? Number(text) : Number.NaN;
-  return number <= most ? number : null;
+  return waitMs > 0 ? Math.min(waitMs, longestWaitMs) : null;
 }
