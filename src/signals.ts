@@ -13,6 +13,7 @@ export interface Attempted extends Requested {
   readonly outcome: 'ok' | FailureClass;
   /** From sending to the last byte or the failure. */
   readonly ms: number;
+  /** 0 if the request never left. */
   readonly credits: number;
 }
 

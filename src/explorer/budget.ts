@@ -21,6 +21,8 @@ export interface Budget {
    * @throws KeyPausedError if that pause is longer than a worker waits
    */
   report(reply: { readonly slot: Slot } & Pick<Reply, 'error' | 'limits'>): Promise<void>;
+  /** Takes back the credits of a slot whose request never left. */
+  giveBack(slot: Slot): Promise<void>;
 }
 
 export interface Slot {
@@ -85,54 +87,52 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
   let reported: Reported = nothingReported;
 
   /** `dueMs` is on this process's clock. */
-  async function requestSlot(lane: BudgetLane, { hasTurn, unused }: SlotAttempt) {
+  async function requestSlot(lane: BudgetLane, hasTurn: boolean) {
     const { limit, creditsRemaining, at: saidAt } = reported;
     reported = nothingReported;
     const sentMs = now();
-    const values = [fingerprint, lane, hasTurn, limit, creditsRemaining, unused, saidAt];
-    const { rows } = await pool.query<SlotReply>({
-      name: 'request_slot',
-      text: reserveSlot,
-      values,
-    });
-    const [reply] = rows;
+    const values = [fingerprint, lane, hasTurn, limit, creditsRemaining, saidAt];
+    const statement = { name: 'request_slot', text: reserveSlot, values };
+    const [reply] = (await pool.query<SlotReply>(statement)).rows;
     if (reply === undefined) throw new Error('the budget of the key is gone from etl.budget');
     // The statement ran between request and reply.
     return { ...reply, dueMs: (sentMs + now()) / 2 + reply.wait_ms };
   }
 
-  async function pause(forMs: number | null, failure: FailureClass, reason: string) {
-    const { rows } = await pool.query<Pause>(pauseKey, [fingerprint, forMs, failure, reason]);
-    return rows[0] ?? null;
-  }
+  const giveBack = async ({ at }: Pick<Slot, 'at'>) =>
+    void (await pool.query(returnSlot, [fingerprint, at]));
+
+  const pause = async (forMs: number | null, failure: FailureClass, reason: string) =>
+    (await pool.query<Pause>(pauseKey, [fingerprint, forMs, failure, reason])).rows[0];
 
   return {
     async take(lane, signal) {
-      let attempt: SlotAttempt = { hasTurn: false, unused: 0 };
+      let hasTurn = false;
       let missed = 0;
       // Ends: each round waits for a turn or a pause, and the signal cuts the wait.
       for (;;) {
-        const reply = await requestSlot(lane, attempt);
+        const reply = await requestSlot(lane, hasTurn);
         const { page_id, at, outcome, wait_ms, dueMs } = reply;
         if (outcome === 'spent' || outcome === 'kept') throw creditsUsed(reply);
         if (outcome === 'paused' && wait_ms > longestWaitMs) throw new KeyPausedError(reply);
         const waitMs = Math.max(1, Math.ceil(dueMs - now()));
         if (outcome === 'paused') await sleep(Math.min(waitMs, pausedMs), signal);
         else if (wait_ms > 0) await sleep(waitMs, signal);
-        attempt = { hasTurn: outcome === 'queued', unused: 0 };
+        hasTurn = outcome === 'queued';
         if (page_id === null) continue;
         const isLate = wait_ms > 0 && now() - dueMs > latestMs;
         if (!isLate || missed === mostMissed) {
           return { page_id: Number(page_id), at, isPoll: outcome === 'poll' };
         }
         missed += 1;
-        attempt = { hasTurn: true, unused: 1 };
+        hasTurn = true;
+        await giveBack({ at });
       }
     },
     async report({ slot, error, limits }) {
       const { limit, remaining, resetMs, creditsRemaining } = limits;
       reported = {
-        limit: limit !== null && limit > 0 ? limit : reported.limit,
+        limit: limit ?? reported.limit,
         creditsRemaining: creditsRemaining ?? reported.creditsRemaining,
         at: creditsRemaining === null ? reported.at : slot.at,
       };
@@ -144,16 +144,10 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
       const { failure } = error;
       if (failures[failure].stops !== 'key') return;
       const paused = await pause(pauseMs(error), failure, said(error));
-      if (paused !== null && paused.wait_ms > longestWaitMs) throw new KeyPausedError(paused);
+      if (paused !== undefined && paused.wait_ms > longestWaitMs) throw new KeyPausedError(paused);
     },
+    giveBack,
   };
-}
-
-interface SlotAttempt {
-  /** Whether the request was queued before and now has its turn. */
-  readonly hasTurn: boolean;
-  /** Slots that are returned. */
-  readonly unused: number;
 }
 
 /** What answers stated; `at`: when the request was made whose answer stated the credits. */
@@ -211,7 +205,7 @@ const farthestSlots = 1000;
 
 /**
  * Requests a slot: $1 fingerprint, $2 lane, $3 whether the request was queued and now has its turn, $4 and $5 newly
- * stated limit and credits (null: none), $6 slots that are returned, $7 when the credits were stated.
+ * stated limit and credits (null: none), $6 when the credits were stated.
  *
  * The row is locked before the clock is read, so slots and page numbers have one order. Live takes the next slot at
  * once. Backfill takes it only within the horizon; otherwise it gets a turn, one per slot, so that waiting workers do
@@ -228,10 +222,9 @@ with locked as materialized (
   select now, utc, pause_class, pause_reason, daily_credits, requests_per_second,
          paused_until, next_at, queue_at,
          coalesce($4::float8, service_limit) as service_limit,
-         case when credits_day >= utc::date
-           then greatest(0, credits_spent - ${creditsPerRequest} * $6::int) else 0 end as spent,
+         case when credits_day >= utc::date then credits_spent else 0 end as spent,
          coalesce(
-           case when ($7::timestamptz at time zone 'utc')::date >= utc::date then $5::bigint end,
+           case when ($6::timestamptz at time zone 'utc')::date >= utc::date then floor($5::float8)::bigint end,
            case when credits_day >= utc::date then credits_remaining end
          ) as remaining
   from present
@@ -287,7 +280,7 @@ set next_at = case when outcome in ('granted', 'poll') then slot + gap else time
     credits_spent = case when outcome in ('granted', 'poll') then spent + ${creditsPerRequest}
                          else spent end,
     credits_remaining = remaining,
-    requests = requests - $6::int + case when outcome in ('granted', 'poll') then 1 else 0 end,
+    requests = requests + case when outcome in ('granted', 'poll') then 1 else 0 end,
     updated_at = now
 from timed
 where budget.key_fingerprint = $1
@@ -357,4 +350,12 @@ returning pause_class, pause_reason,
 const resumeKey = `
 update etl.budget
 set paused_until = null, pause_class = null, pause_reason = null
+where key_fingerprint = $1 and pause_class <> 'throttled'`;
+
+/** Takes back a slot and its credits: $1 fingerprint, $2 when it was taken. */
+const returnSlot = `
+update etl.budget
+set requests = requests - 1,
+    credits_spent = case when credits_day = ($2::timestamptz at time zone 'utc')::date
+      then greatest(0, credits_spent - ${creditsPerRequest}) else credits_spent end
 where key_fingerprint = $1`;

@@ -205,25 +205,12 @@ function transportError(error: unknown, { redact, maxBodyBytes }: ExchangeOption
   }
   const parts = [code, cause.message].filter((part) => typeof part === 'string' && part !== '');
   const detail = excerpt(parts.join(': '), redact);
-  return new ExplorerError({ failure: 'unreachable', status: null, detail, cause });
+  const isSent = !(error instanceof Error && unconnected.has(error));
+  return new ExplorerError({ failure: 'unreachable', status: null, detail, isSent, cause });
 }
 
-const decoders = new Map([
-  ['br', brotliDecompressSync],
-  ['gzip', gunzipSync],
-]);
-
-/**
- * Decodes the Content-Encoding, at once: a page takes less than its way to a thread and back. RangeError
- * ERR_BUFFER_TOO_LARGE as soon as more than `maxBytes` have come out: a small body must not fill memory. A damaged body
- * is zlib's error, an encoding not requested a TypeError.
- */
-function inflate(body: Buffer, encoding: string, maxBytes: number): Buffer {
-  if (encoding === 'identity') return body;
-  const decode = decoders.get(encoding);
-  if (decode === undefined) throw new TypeError('unknown content encoding');
-  return decode(body, { maxOutputLength: maxBytes, chunkSize: usualBodyBytes });
-}
+/** Errors of connections that were never made. Their codes do not say so. */
+const unconnected = new WeakSet<Error>();
 
 /** Connections that clients share. `close` waits for the requests under way. */
 export function openConnections(
@@ -238,7 +225,7 @@ export function openConnections(
     headersTimeout: timeouts.headersMs,
     bodyTimeout: timeouts.bodyMs,
     maxResponseSize: maxBodyBytes,
-  });
+  }).on('connectionError', (_origin, _targets, error) => unconnected.add(error));
 }
 
 function refusalOf(

@@ -9,6 +9,8 @@ export interface FailureReport {
   readonly detail: string;
   /** The stated wait, in ms; null: none. */
   readonly retryAfterMs?: number | null;
+  /** False: there was no connection, so the request cost nothing. */
+  readonly isSent?: boolean;
   readonly cause?: Error;
 }
 
@@ -19,13 +21,16 @@ export class ExplorerError extends Error {
   readonly status: number | null;
   readonly detail: string;
   readonly retryAfterMs: number | null;
+  readonly isSent: boolean;
 
-  constructor({ failure, status, detail, retryAfterMs = null, ...options }: FailureReport) {
+  constructor(report: FailureReport) {
+    const { failure, status, detail, retryAfterMs = null, isSent = true, ...options } = report;
     super(`${failure}${status === null ? '' : ` (HTTP ${status})`}: ${detail}`, options);
     this.failure = failure;
     this.status = status;
     this.detail = detail;
     this.retryAfterMs = retryAfterMs;
+    this.isSent = isSent;
   }
 }
 

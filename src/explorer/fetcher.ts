@@ -43,12 +43,16 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
     const { chainId: chain_id, operation, lane, isRecheck = false } = request;
     const labels = { by, chain_id, operation, lane };
     const sending = { signal, isRecheck };
-    const attempt = async (attempts: number): Promise<FetchedPage> => {
+    let attempts = 0;
+    const attempt = async (): Promise<FetchedPage> => {
       const slot = await budget.take(lane, signal);
-      const { error, limits, bytes, latencyMs, ...reply } = await client.send(request, sending);
+      const { error, bytes, latencyMs, ...reply } = await client.send(request, sending);
+      const isSent = error?.isSent ?? true;
+      if (isSent) attempts += 1;
+      else await budget.giveBack(slot);
       let outcome: 'ok' | FailureClass = error?.failure ?? 'ok';
       try {
-        await budget.report({ slot, error, limits });
+        await budget.report({ slot, error, limits: reply.limits });
         if (error !== null) throw error;
         const { page_id, at } = slot;
         return { page_id, at, ...withoutEchoes(reply.body), bytes, attempts, latencyMs };
@@ -56,7 +60,7 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
         if (failure instanceof ExplorerError) outcome = failure.failure;
         throw failure;
       } finally {
-        const credits = creditsPerRequest;
+        const credits = isSent ? creditsPerRequest : 0;
         signals.emit('request', { ...labels, outcome, ms: latencyMs, credits });
       }
     };

@@ -136,7 +136,7 @@ function countLanes(by: object) {
   const onRequest = (request: Attempted) => {
     if (request.by !== by) return;
     const { chain_id, operation, lane, credits } = request;
-    add(`${chain_id}/${operation}/${lane}`, { requests: 1, credits });
+    add(`${chain_id}/${operation}/${lane}`, { requests: credits > 0 ? 1 : 0, credits });
   };
   signals.on('commit', onCommit).on('request', onRequest);
   return {

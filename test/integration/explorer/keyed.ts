@@ -23,7 +23,8 @@ export async function openScene(options: Partial<SimulatorOptions> = {}) {
   });
   const database = await freshDatabase();
   await startAtNoon(database.pool);
-  const open = (own?: WorkerOptions) => openWorker(database, simulator.url, own);
+  const open = ({ url = simulator.url, ...own }: WorkerOptions & { readonly url?: string } = {}) =>
+    openWorker(database, url, own);
   return { simulator, seen, ...database, open };
 }
 

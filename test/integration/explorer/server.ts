@@ -63,6 +63,7 @@ export function start(baseUrl: string, options: Partial<ExplorerClientOptions> =
   const waits: number[] = [];
   const slots: number[] = [];
   const reports: unknown[] = [];
+  const givenBack: number[] = [];
   const client = createExplorerClient({
     baseUrl,
     apiKey: canary,
@@ -79,6 +80,7 @@ export function start(baseUrl: string, options: Partial<ExplorerClientOptions> =
   const budget: Budget = {
     take: async () => ({ page_id: slots.push(slots.length + 1), at: '', isPoll: false }),
     report: async (reply) => void reports.push(reply),
+    giveBack: async ({ page_id }) => void givenBack.push(page_id),
   };
   const fetchPage = createFetcher({ client, budget, secrets: [canary, secondCanary], by: client });
   const get = (signal: AbortSignal = new AbortController().signal, request: object = {}) =>
@@ -91,5 +93,5 @@ export function start(baseUrl: string, options: Partial<ExplorerClientOptions> =
     if (error instanceof ExplorerError) return error;
     throw new Error(`expected an ExplorerError, got ${String(error)}`);
   };
-  return { client, budget, get, fail, waits, slots, reports };
+  return { client, budget, get, fail, waits, slots, reports, givenBack };
 }
