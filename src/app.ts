@@ -198,9 +198,11 @@ async function openWays(
   { by, pool, ...how }: { by: object; pool: Pool } & ClientOptions,
 ): Promise<(chainId: number) => Way> {
   const ways = new Map<ApiKey | undefined, Way>();
+  const file = settings.configFile === null ? '' : ` in ${settings.configFile}`;
+  const own = { pool, sleep, now: monotonicMs, limitName: `daily_credits${file}` };
   for (const key of new Set(keys.values())) {
     const client = openClient(settings, key, how);
-    const budget = await openBudget({ ...key, pool, sleep, now: monotonicMs });
+    const budget = await openBudget({ ...key, ...own });
     const secrets = [key.apiKey, key.secretKey].filter((secret) => secret !== null);
     const fetchPage = createFetcher({ client, budget, secrets, by });
     ways.set(key, { variable: key.variable, fetchPage });

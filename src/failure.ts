@@ -131,8 +131,12 @@ const rules = {
   },
   'out-of-credits': {
     ...waiting,
+    advice: 'Nothing to do: it continues after the reset; a larger plan allows more.',
+  },
+  'daily-limit': {
+    ...waiting,
     advice:
-      'Nothing to do: it continues after the reset; a larger plan or a higher explorer.daily_credits allows more.',
+      'Nothing to do: it continues at the stated time; daily_credits in the configuration sets the limit.',
   },
   unauthorized: {
     ...refused,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { failures } from '../failure.ts';
 import { type RunsDocument, runsDocument as served } from '../status/endpoints.ts';
 import { readRuns } from '../status/ledger.ts';
 import { clock } from '../status/reasons.ts';
@@ -139,10 +140,12 @@ function workersText(workers: StatusDocument['workers']): string {
   return parts.length === 0 ? 'no worker' : parts.join(', ');
 }
 
-function creditsText({ spent, limit, forecast, keys }: StatusDocument['credits'], at: Date) {
+function creditsText({ spent, limit, left, forecast, keys }: StatusDocument['credits'], at: Date) {
   if (keys.length === 0) return [];
-  const sum =
+  const used =
     limit === null ? `${whole(spent)} credits today` : `${whole(spent)} of ${whole(limit)} credits`;
+  const isReported = left !== null && left !== (limit ?? Infinity) - spent;
+  const sum = isReported ? `${used}, ${whole(left)} left` : used;
   switch (forecast.kind) {
     case 'no-limit':
     case 'unknown':
@@ -203,7 +206,8 @@ export function feedTable(
 
 /** Red only if action is needed: a key without credits recovers by itself. */
 function stateCell({ state: name, failure }: FeedStatus, look: Look): string {
-  const isRefused = name === 'blocked' && failure !== 'throttled' && failure !== 'out-of-credits';
+  const waits = failure !== null && failures[failure].feed === 'waiting';
+  const isRefused = name === 'blocked' && !waits;
   return paint(look, isRefused ? 'bad' : styles[name], name);
 }
 

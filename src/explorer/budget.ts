@@ -39,6 +39,8 @@ export interface BudgetOptions {
   readonly requestsPerSecond: number;
   /** Daily limit (UTC); null: none of ours. */
   readonly dailyCredits: number | null;
+  /** Where that limit is set, such as `daily_credits in explorer-etl.yaml`. */
+  readonly limitName: string;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Monotonic, in ms. */
   readonly now: () => number;
@@ -113,7 +115,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
       for (;;) {
         const reply = await requestSlot(lane, hasTurn);
         const { page_id, at, outcome, wait_ms, dueMs } = reply;
-        if (outcome === 'spent' || outcome === 'kept') throw creditsUsed(reply);
+        if (outcome === 'spent' || outcome === 'kept') throw creditsUsed(reply, options);
         if (outcome === 'paused' && wait_ms > longestWaitMs) throw new KeyPausedError(reply);
         const waitMs = Math.max(1, Math.ceil(dueMs - now()));
         if (outcome === 'paused') await sleep(Math.min(waitMs, pausedMs), signal);
@@ -166,18 +168,14 @@ function pauseMs({ failure, retryAfterMs }: ExplorerError): number | null {
   return failure === 'out-of-credits' ? null : pollAgainMs;
 }
 
-function creditsUsed(reply: SlotReply): KeyPausedError {
-  const pause_class: FailureClass = 'out-of-credits';
-  return new KeyPausedError({ ...reply, pause_class, pause_reason: usedUp(reply) });
-}
-
-function usedUp({ outcome, is_own_limit }: SlotReply): string {
-  if (outcome === 'kept') {
-    return 'history has used its share of the credits (explorer.daily_credits) so far; the rest is for new data';
-  }
-  return is_own_limit === true
-    ? 'the credits of the day (explorer.daily_credits) are used'
-    : 'the explorer says that no credits remain';
+function creditsUsed(reply: SlotReply, { dailyCredits, limitName }: BudgetOptions) {
+  const pause_class: FailureClass = 'daily-limit';
+  const share = dailyCredits === null ? 'that the explorer reports' : `of a day (${limitName})`;
+  const pause_reason =
+    reply.outcome === 'spent'
+      ? `the ${dailyCredits} credits of a day are used (${limitName})`
+      : `history has used its share of the credits ${share} so far; the rest is for new data`;
+  return new KeyPausedError({ ...reply, pause_class, pause_reason });
 }
 
 /** The used part of the rate: with 50 ms of jitter, a second then holds at most one too many. */
@@ -194,6 +192,9 @@ export const creditsPerRequest = 20;
 
 /** The share of a day's remaining credits for live: a long history would use them up every day. */
 const reservedShare = 0.2;
+
+/** The free plan's rate. A faster plan is served beyond its credits, so what it reports of them limits nothing. */
+const freeRequestsPerSecond = 5;
 
 /** In seconds: until another request may poll a refused key. */
 const pollSeconds = 10;
@@ -230,14 +231,17 @@ with locked as materialized (
   from present
 ), measured as materialized (
   select *,
+         coalesce(daily_credits,
+           case when remaining > 0 and coalesce(service_limit, requests_per_second) <= ${freeRequestsPerSecond}
+             then spent + remaining end) as day_credits,
          make_interval(secs => 1 / (${pace} * least(requests_per_second, service_limit))) as gap,
          (date_trunc('day', utc) + interval '1 day') at time zone 'utc' as midnight,
-         (date_trunc('hour', utc) + interval '1 hour') at time zone 'utc' as full_hour,
-         floor(daily_credits * ${reservedShare} * (24 - extract(hour from utc)) / 24
-           / ${creditsPerRequest}) * ${creditsPerRequest} as reserved
+         (date_trunc('hour', utc) + interval '1 hour') at time zone 'utc' as full_hour
   from reported
 ), placed as materialized (
   select *,
+         floor(day_credits * ${reservedShare} * (24 - extract(hour from utc)) / 24
+           / ${creditsPerRequest}) * ${creditsPerRequest} as reserved,
          case when next_at <= now + ${farthestSlots} * gap then next_at else now end as head,
          case when queue_at > now and queue_at <= now + ${farthestSlots} * gap
            then queue_at end as tail,
@@ -250,10 +254,9 @@ with locked as materialized (
     case
       when paused_until > now then 'paused'
       when spent + ${creditsPerRequest} > daily_credits then 'spent'
-      when remaining < ${creditsPerRequest} then 'spent'
       when pause_class <> 'throttled' then 'poll'
       when $2 = 'live' then 'granted'
-      when spent + ${creditsPerRequest} > daily_credits - reserved then 'kept'
+      when reserved > 0 and spent + ${creditsPerRequest} > day_credits - reserved then 'kept'
       when head > horizon then 'queued'
       when head > now and tail is not null and not $3 then 'queued'
       else 'granted'
@@ -291,13 +294,12 @@ returning
   case when outcome in ('granted', 'poll') then nextval('etl.pages_id_seq') end as page_id,
   clock_timestamp()::text as at,
   timed.pause_class,
-  timed.pause_reason,
-  spent + ${creditsPerRequest} > budget.daily_credits as is_own_limit`;
+  timed.pause_reason`;
 
 export interface SlotReply {
   /**
    * 'poll' is a slot that tests a refused or exhausted key. 'queued': request again after the wait.
-   * 'paused', 'spent' (the day's credits) and 'kept' (backfill's share is used): nothing before then.
+   * 'paused', 'spent' (our limit of a day) and 'kept' (backfill's share is used): nothing before then.
    */
   readonly outcome: 'granted' | 'poll' | 'queued' | 'paused' | 'spent' | 'kept';
   readonly wait_ms: number;
@@ -308,8 +310,6 @@ export interface SlotReply {
   readonly at: string;
   readonly pause_class: string | null;
   readonly pause_reason: string | null;
-  /** Whether the configured daily limit is used up, not the service's. */
-  readonly is_own_limit: boolean | null;
 }
 
 /**

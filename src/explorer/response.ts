@@ -6,8 +6,10 @@ import { printable } from '../printable.ts';
 import { createRedactor } from '../redact.ts';
 import { ExplorerError } from './error.ts';
 
-/** In bytes: larger bodies are not parsed for an error, which takes a few hundred. */
+/** In bytes: a larger body with status 200 is not parsed for an error, because it is nearly always a page. */
 const largestErrorBytes = 4096;
+/** In bytes, with another status: an offer of payment (x402) takes some KB. */
+const largestRefusalBytes = 1024 * 1024;
 
 /** What a refusal says of itself, as one redacted line of at most 200 characters. */
 export function describe(body: Buffer, redact: (text: string) => string): string {
@@ -37,7 +39,7 @@ function looksLikePage(body: Buffer): boolean {
 
 /** The message in an error body of any of the service's shapes; null: none. */
 function messageOf(body: Buffer): string | null {
-  const value = body.length > largestErrorBytes ? null : object(body);
+  const value = body.length > largestRefusalBytes ? null : object(body);
   if (value === null) return null;
   if (Array.isArray(value.errors)) return value.errors.map(invalidParameter).join('; ');
   const text = value.message ?? value.error ?? value.errors ?? null;

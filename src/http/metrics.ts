@@ -129,7 +129,7 @@ function metricsOf(status: StatusDocument): Registry {
     add('lanes', 'Lanes of feeds.', own.length, { state });
   }
   const { spent, left } = credits;
-  const used = left === null ? null : spent / Math.max(1, spent + left);
+  const used = left === null ? null : Math.min(1, spent / Math.max(1, spent + left));
   add('budget_credits_spent', 'Credits that all keys spent today (UTC).', spent);
   add('budget_credits_remaining', 'Credits that are left today.', left);
   add('budget_used_ratio', "Part of the day's credits that is spent, 0 to 1.", used);

@@ -25,9 +25,7 @@ export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCr
            coalesce(json_agg(json_build_object(
              'spent', spent,
              'limit', daily_credits,
-             -- Null where neither says; greatest() would make it 0.
-             'left', case when coalesce(daily_credits, remaining) is not null
-               then greatest(0, least(daily_credits - spent, remaining)) end,
+             'left', least(daily_credits - spent, remaining),
              'paused_until', case when is_paused then paused_until end,
              'failure', case when is_paused then pause_class end,
              'reason', case when is_paused then pause_reason end
@@ -73,11 +71,15 @@ const daySeconds = 86_400;
  * pace of a first read does not predict later hours. Pure.
  */
 export function forecastCredits(spending: Spending): Forecast {
-  const { at, left, history, pollsPerDay } = spending;
+  const { at, spent, limit, left, history, pollsPerDay } = spending;
   if (left === null) return { kind: 'no-limit' };
   const midnight = new Date(at);
   midnight.setUTCHours(24, 0, 0, 0);
-  if (left < creditsPerRequest) return { kind: 'spent', until: midnight.toISOString() };
+  if (left < creditsPerRequest) {
+    // Larger plans are served below zero: only our limit, or a 402, ends the day.
+    const isSpent = limit !== null && limit - spent < creditsPerRequest;
+    return isSpent ? { kind: 'spent', until: midnight.toISOString() } : { kind: 'no-limit' };
+  }
   const restSeconds = (midnight.getTime() - at.getTime()) / 1000;
   const pages = left / creditsPerRequest;
   const forHistory = pages - (pollsPerDay * restSeconds) / daySeconds;
@@ -87,7 +89,7 @@ export function forecastCredits(spending: Spending): Forecast {
   }
   if (history === null) return { kind: 'unknown' };
   if (history.most <= forHistory) return { kind: 'enough' };
-  const pagesPerDay = (spending.limit ?? spending.spent + left) / creditsPerRequest - pollsPerDay;
+  const pagesPerDay = (limit ?? spent + left) / creditsPerRequest - pollsPerDay;
   // History of unknown length may end today.
   const days = (requests: number) =>
     Math.max(0, Math.ceil((requests - forHistory) / Math.max(1, pagesPerDay)));

@@ -87,7 +87,8 @@ const isRefused = ({ state, failure }: FeedStatus): boolean =>
 const isRejected = ({ state, failure }: FeedStatus): boolean =>
   state === 'blocked' && failure === 'rejected';
 
-const isOutOfCredits = ({ failure }: FeedStatus): boolean => failure === 'out-of-credits';
+const isOutOfCredits = ({ failure }: FeedStatus): boolean =>
+  failure === 'out-of-credits' || failure === 'daily-limit';
 
 const isWaiting = (feed: FeedStatus): boolean =>
   feed.state === 'blocked' && !isRefused(feed) && !isRejected(feed);
@@ -96,13 +97,10 @@ const isWaiting = (feed: FeedStatus): boolean =>
 function waitsUntil(feed: FeedStatus, { feeds, credits }: OverallFacts): string | null {
   const those = feeds.filter((one) => isWaiting(one) && one.failure === feed.failure);
   const paused = credits.keys.filter(({ failure }) => failure === feed.failure);
-  const until = earliest([
+  return earliest([
     ...those.flatMap(({ lanes }) => lanes.map((lane) => lane.until)),
     ...paused.map(({ paused_until }) => paused_until),
   ]);
-  // Our own daily limit pauses no key.
-  const { forecast } = credits;
-  return until ?? (isOutOfCredits(feed) && forecast.kind === 'spent' ? forecast.until : null);
 }
 
 /** A backfill is open. A new snapshot is none: the previous one stays valid. */
@@ -192,7 +190,10 @@ const rules = {
     blocks: true,
     is: (feed) => isWaiting(feed) && isOutOfCredits(feed),
     sentence: (feed, facts) =>
-      `The key is out of credits${untilText(waitsUntil(feed, facts), facts.at)}.`,
+      feed.failure === 'daily-limit'
+        ? saidOf(feed)
+        : `The key is out of credits${untilText(waitsUntil(feed, facts), facts.at)}.`,
+    advice: ({ failure }) => (failure === 'daily-limit' ? failures[failure].advice : null),
     command: 'explorer-etl plan',
   },
   throttled: {

@@ -200,7 +200,8 @@ const forecast = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('spent'), until: instant }),
 ]);
 
-const money = { spent: count, limit: count.nullable(), left: count.nullable() };
+/** `left` is below zero while the explorer serves a key beyond its credits. */
+const money = { spent: count, limit: count.nullable(), left: z.int().nullable() };
 
 /** `status --json` and `/status.json`. */
 export const statusDocument = z.strictObject({

@@ -94,7 +94,9 @@ function gapsText(feeds: readonly FeedStatus[]): string {
 
 function Numbers({ totals, credits, as_of: now, feeds }: StatusDocument) {
   const { newest_item_at: newest, verified_share: share } = totals;
-  const limit = credits.limit === null ? '' : `of ${count(credits.limit)} · `;
+  const { spent, limit, left } = credits;
+  const of = limit === null ? '' : `of ${count(limit)} · `;
+  const balance = left !== null && left < 0 ? `${count(left)} left · ` : of;
   return (
     <Facts
       class="numbers"
@@ -106,7 +108,7 @@ function Numbers({ totals, credits, as_of: now, feeds }: StatusDocument) {
           share === null ? '–' : percent(share),
           share !== null && (gapsText(feeds) || 'no gaps'),
         ],
-        ['Credits today', count(credits.spent), limit + forecastText(credits.forecast, now)],
+        ['Credits today', count(spent), balance + forecastText(credits.forecast, now)],
       ]}
     />
   );

@@ -5,6 +5,8 @@ import {
   type Limits,
   type StatusFault,
 } from '../../../simulator/index.ts';
+import { rateHeaders } from '../../../src/explorer/response.ts';
+import { readCredits } from '../../../src/status/credits.ts';
 import type { TestDatabase } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
 import { openScene, rejection } from './keyed.ts';
@@ -97,8 +99,10 @@ test('no request exceeds the daily credits, and the error says until when', asyn
   const worker = await open({ dailyCredits: 60 });
   for (let i = 0; i < 3; i += 1) await worker.fetch();
   expect(await rejection(worker.fetch())).toMatchObject({
-    failure: 'out-of-credits',
-    detail: expect.stringMatching(/daily_credits\) are used; no request before .* 00:00:00 UTC$/),
+    failure: 'daily-limit',
+    detail: expect.stringMatching(
+      /^the 60 credits of a day are used \(daily_credits in a file\); no request before .* 00:00:00 UTC$/,
+    ),
   });
   expect(simulator.requests).toBe(3);
 });
@@ -117,7 +121,7 @@ test('a clock that is set back past midnight does not renew the credits', async 
   const worker = await open({ dailyCredits: 20 });
   await worker.fetch();
   await query('update etl.budget set credits_day = credits_day + 1');
-  expect(await rejection(worker.fetch())).toMatchObject({ failure: 'out-of-credits' });
+  expect(await rejection(worker.fetch())).toMatchObject({ failure: 'daily-limit' });
   expect(simulator.requests).toBe(1);
 });
 
@@ -147,12 +151,76 @@ test('backfill leaves credits to live polls', async () => {
   expect([await untilRefused('backfill'), await untilRefused('live')]).toEqual([18, 2]);
 });
 
-test('no request is sent once the service reports no credits left', async () => {
+/** Reports what an answer's header states of the credits, as the next request's slot is taken. */
+async function openReported(options: { requestsPerSecond?: number; dailyCredits?: number } = {}) {
+  const scene = await openScene({ limits: () => ({ headers: 'absent' }) });
+  const { budget, fetch } = await scene.open({ requestsPerSecond: 5, ...options });
+  const report = async (creditsRemaining: number | null, limit: number | null = null) => {
+    const slot = await budget.take('live', new AbortController().signal);
+    const limits = { limit, remaining: null, resetMs: null, creditsRemaining };
+    await budget.report({ slot, error: null, limits });
+  };
+  return { ...scene, report, fetch };
+}
+
+test('history leaves credits to what is new by the balance that the explorer reports, without a limit of ours', async () => {
+  const { query, report, fetch } = await openReported();
+  await query(
+    'update etl.budget set credits_day = now() at time zone $$utc$$, credits_spent = 340',
+  );
+  // With the 360 that are spent a day of 400: at noon a tenth of it is kept.
+  await report(40);
+  expect(await rejection(fetch('backfill'))).toMatchObject({
+    failure: 'daily-limit',
+    detail: expect.stringMatching(/^history has used its share of the credits that the explorer/),
+  });
+  expect(await rejection(fetch('live'))).toBeNull();
+});
+
+test.each<[string, number | null, { requestsPerSecond?: number }]>([
+  ['its reported rate', 15, {}],
+  ['its configured rate', null, { requestsPerSecond: 15 }],
+])(
+  'a plan above the free one, by %s, keeps nothing of its balance',
+  async (_by, limit, options) => {
+    const { query, report, fetch } = await openReported(options);
+    await query(
+      'update etl.budget set credits_day = now() at time zone $$utc$$, credits_spent = 340',
+    );
+    await report(40, limit);
+    expect(await rejection(fetch('backfill'))).toBeNull();
+  },
+);
+
+test.each([10, 0, -20, -5_000_000])(
+  'a reported balance of %i stops no request, and is shown',
+  async (balance) => {
+    const { db, report, fetch } = await openReported();
+    await report(balance);
+    expect(await rejection(fetch('live'))).toBeNull();
+    expect(await rejection(fetch('backfill'))).toBeNull();
+    expect((await readCredits(db)).keys).toMatchObject([{ limit: null, left: balance }]);
+  },
+);
+
+test('headers of any number can be stored', async () => {
+  const { budget, fetch } = await (await openScene()).open();
+  for (const text of ['0.000001', '-0.5', '999999999999999.9', '-999999999999999', '1e999', '-0']) {
+    const slot = await budget.take('live', new AbortController().signal);
+    const limits = rateHeaders({ 'x-credits-remaining': text, 'x-ratelimit-limit': text });
+    await budget.report({ slot, error: null, limits });
+    expect(await rejection(fetch()), text).toBeNull();
+  }
+});
+
+test('the service’s 402 stops a free plan after its last page', async () => {
   const { seen, open } = await openScene({ limits: () => ({ dailyCredits: 60 }) });
   const worker = await open();
   for (let i = 0; i < 3; i += 1) await worker.fetch();
-  expect(await rejection(worker.fetch())).toMatchObject({ failure: 'out-of-credits' });
-  expect(seen.map(({ status }) => status)).toEqual([200, 200, 200]);
+  for (let i = 0; i < 2; i += 1) {
+    expect(await rejection(worker.fetch())).toMatchObject({ failure: 'out-of-credits' });
+  }
+  expect(seen.map(({ status }) => status)).toEqual([200, 200, 200, 402]);
 });
 
 test('a 402 for credits pauses the key to the end of the day', async () => {

@@ -53,6 +53,7 @@ async function openWorker(database: TestDatabase, url: string, options: WorkerOp
   const budget = await openBudget({
     requestsPerSecond: 1000,
     dailyCredits: null,
+    limitName: 'daily_credits in a file',
     ...options,
     pool,
     apiKey: testKey,

@@ -39,6 +39,11 @@ test.each<[what: string, changes: Partial<Spending>, forecast: object]>([
     { spent: 99_990, left: 10 },
     { kind: 'spent', until: '2026-11-23T00:00:00.000Z' },
   ],
+  [
+    'a balance below zero stops nothing while it is served',
+    { limit: null, left: -170 },
+    { kind: 'no-limit' },
+  ],
   ['no limit is known', { limit: null, left: null }, { kind: 'no-limit' }],
 ])('credits: %s', (_what, changes, forecast) => {
   expect(forecastCredits({ ...noon, ...changes })).toEqual(forecast);

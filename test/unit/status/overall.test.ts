@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { failures } from '../../../src/failure.ts';
 import { statusDocument, type FeedStatus, type Reason } from '../../../src/status/schema.ts';
 import { feedOf, laneOf, readingFeed, statusAt, statusOf } from '../../harness/status.ts';
 
@@ -71,12 +72,15 @@ test.each<[blocks: boolean, feed: Partial<FeedStatus>]>([
   expect(reasons.some((reason) => reason.blocks_readiness)).toBe(blocks);
 });
 
-test('credits ended by our own daily limit return at midnight', () => {
-  const forecast = { kind: 'spent', until: '2026-11-23T00:00:00.000Z' } as const;
-  const { overall } = statusOf([feedOf({ state: 'blocked', failure: 'out-of-credits' })], {
-    credits: { ...statusOf([]).credits, forecast },
-  });
-  expect(overall.sentence).toBe('The key is out of credits until 2026-11-23 00:00 UTC.');
+test('credits ended by our own daily limit name the limit, its file and the time', () => {
+  const said =
+    'daily-limit: the 40 credits of a day are used (daily_credits in /a/explorer-etl.yaml); no request before 2026-11-23 00:00:00 UTC.';
+  const sentence = `${said} ${failures['daily-limit'].advice}`;
+  const { overall, reasons } = statusOf([
+    feedOf({ state: 'blocked', failure: 'daily-limit', sentence }),
+  ]);
+  expect(overall.sentence).toBe(said);
+  expect(reasons[0]).toMatchObject({ advice: failures['daily-limit'].advice });
 });
 
 /** What a person reads of each reason. */

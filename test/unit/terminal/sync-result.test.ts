@@ -137,6 +137,7 @@ const statesOfStopped: Readonly<
   unreachable: 'failing',
   throttled: 'blocked',
   'out-of-credits': 'blocked',
+  'daily-limit': 'blocked',
   unauthorized: 'blocked',
   'key-missing': 'blocked',
   unsupported: 'unsupported',
