@@ -141,11 +141,13 @@ export function exampleConfig(
 
 explorer:
   requests_per_second: 5 # what the free plan allows
+  # All requests of a UTC day together cost no more. A fifth is kept for new data, so that history
+  # cannot use up the day. With a larger plan, raise it or remove it.
+  daily_credits: 100000 # what the free plan gives
   page_size: 50 # a page costs the same whatever its size
   # archive: all # keep every page's body (3 to 13 KB each), so that replay can decode it again
   # archive_days: 90 # for so long; without it for ever
   # ledger_days: 90 # keep polls that brought nothing for so long; without it for ever
-  # daily_credits: 100000 # spend no more than this in a day (UTC)
 
 ${chains.length === 0 ? 'chains: []\n' : `chains:\n${chains.map((id) => exampleChain(id, lists)).join('\n')}`}`;
 }

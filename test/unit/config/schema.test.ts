@@ -37,17 +37,20 @@ test('every key has a description', () => {
 });
 
 describe('the example', () => {
-  test.each([[[10]], [[10, 8453, 42161, 999]]])('for %j is valid and means the defaults', (ids) => {
-    const fromFlags = load(null, { chains: ids.map(String) });
-    const fromFile = load(exampleConfig(ids));
-    const expected = fromFlags.chains.map((chain) => {
-      if (chain.id !== 42161) return chain;
-      const { 'optimism-batch-blocks': _, ...operations } = chain.operations;
-      return { ...chain, operations };
-    });
-    expect(fromFile.chains).toEqual(expected);
-    expect(fromFile.explorer).toEqual(fromFlags.explorer);
-  });
+  test.each([[[10]], [[10, 8453, 42161, 999]]])(
+    'for %j is valid: the defaults, and no more credits than the free plan has',
+    (ids) => {
+      const fromFlags = load(null, { chains: ids.map(String) });
+      const fromFile = load(exampleConfig(ids));
+      const expected = fromFlags.chains.map((chain) => {
+        if (chain.id !== 42161) return chain;
+        const { 'optimism-batch-blocks': _, ...operations } = chain.operations;
+        return { ...chain, operations };
+      });
+      expect(fromFile.chains).toEqual(expected);
+      expect(fromFile.explorer).toEqual({ ...fromFlags.explorer, dailyCredits: 100_000 });
+    },
+  );
 
   test('has lists that are mirrored only if named as valid comments', () => {
     const chosen = exampleConfig([10], ['bundles']);
@@ -63,9 +66,8 @@ describe('the example', () => {
   });
 
   test('keeps its lines valid when the comments before keys are taken away', () => {
-    const text = exampleConfig([10]).replaceAll(/# (since|to_batch|daily_credits):/gu, '$1:');
+    const text = exampleConfig([10]).replaceAll(/# (since|to_batch):/gu, '$1:');
     const settings = load(text);
-    expect(settings.explorer.dailyCredits).toBe(100_000);
     expect(settings.chains[0]?.operations).toMatchObject({
       'user-operations': { since: '2024-01-01T00:00:00.000Z' },
       'optimism-batch-blocks': { toBatch: 100 },
