@@ -159,6 +159,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     ...writing,
     fetchPage: (request, signal) => wayOf(request.chainId).fetchPage(request, signal),
     keyVariable: (chainId) => wayOf(chainId).variable,
+    chainsOfKey: (chainId) => [...keys.keys()].filter((id) => keys.get(id) === keys.get(chainId)),
     ...world,
     origin,
     onCommit: options.onCommit ?? (() => undefined),

@@ -148,6 +148,17 @@ const rules = {
     advice:
       'The explorer received no API key: set EXPLORER_API_KEY, or the variable that the configuration names for this chain, and restart.',
   },
+  forbidden: {
+    ...degraded,
+    advice:
+      'The explorer refuses this list to this key: check the plan of the key, or remove the list from the configuration; it is retried at growing intervals.',
+  },
+  intercepted: {
+    ...degraded,
+    retry: 'as-failure',
+    advice:
+      'A firewall, proxy or login page answers instead of the explorer: let this program through, or correct EXPLORER_BASE_URL; it is retried at growing intervals.',
+  },
   unsupported: {
     ...unserved,
     exit: 0,
@@ -159,6 +170,13 @@ const rules = {
     log: 'chain.unknown',
     advice:
       'The explorer does not serve this chain: check its number, or remove it from the configuration.',
+  },
+  'not-found': {
+    ...unserved,
+    retry: 'as-failure',
+    again: 'growing',
+    advice:
+      'Nothing is served at this address: check the path of base_url (or EXPLORER_BASE_URL) and the chain; if both are right, the explorer does not serve this list.',
   },
   rejected: {
     ...failed,

@@ -1,4 +1,4 @@
-import type { FailureClass } from '../failure.ts';
+import { type FailureClass, failures } from '../failure.ts';
 import { createMask, createRedactor } from '../redact.ts';
 import { signals } from '../signals.ts';
 import { type Budget, type BudgetLane, creditsPerRequest } from './budget.ts';
@@ -32,6 +32,36 @@ interface PageRequest extends ExplorerRequest {
   readonly isRecheck?: boolean;
 }
 
+/** As many lists of a key must be refused, with no page in between, before a 403 is a fact about the key. */
+const agreeing = 2;
+
+/**
+ * Judges refusals by the answers to all lists of a key. A 403 is its list's, unless others agree; so are words about
+ * the key, if a page came for another list since they were first said to this one.
+ * @returns a function that gives the failure of a list its class
+ */
+function openJudgement() {
+  /** Refused lists, and whether a page came for another one since. */
+  const refused = new Map<string, boolean>();
+  return (list: string, error: ExplorerError | null): ExplorerError | null => {
+    if (error === null) {
+      refused.delete(list);
+      for (const other of refused.keys()) refused.set(other, true);
+      return null;
+    }
+    const { failure, status, detail, retryAfterMs } = error;
+    const isOfKey = failures[failure].again === 'poll';
+    if (!isOfKey && failure !== 'forbidden') return error;
+    const isRefuted = refused.get(list) ?? false;
+    refused.set(list, isRefuted);
+    const agree = [...refused.values()].filter((other) => !other).length;
+    const isFact = !isRefuted && (isOfKey || agree >= agreeing);
+    if (isFact === isOfKey) return error;
+    const judged = isFact ? 'unauthorized' : 'forbidden';
+    return new ExplorerError({ failure: judged, status, detail, retryAfterMs });
+  };
+}
+
 /**
  * Gets pages within the key's budget, with retries, and with echoed keys removed. Throws ExplorerError, what the budget
  * throws, or the signal's reason.
@@ -39,6 +69,7 @@ interface PageRequest extends ExplorerRequest {
 export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
   const redact = createRedactor(secrets);
   const withoutEchoes = createEchoFilter(secrets, redact);
+  const judge = openJudgement();
   return async (request: PageRequest, signal: AbortSignal): Promise<FetchedPage> => {
     const { chainId: chain_id, operation, lane, isRecheck = false } = request;
     const labels = { by, chain_id, operation, lane };
@@ -46,7 +77,8 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
     let attempts = 0;
     const attempt = async (): Promise<FetchedPage> => {
       const slot = await budget.take(lane, signal);
-      const { error, bytes, latencyMs, ...reply } = await client.send(request, sending);
+      const { bytes, latencyMs, ...reply } = await client.send(request, sending);
+      const error = judge(`${chain_id}/${operation}`, reply.error);
       const isSent = error?.isSent ?? true;
       if (isSent) attempts += 1;
       else await budget.giveBack(slot);

@@ -11,17 +11,22 @@ const largestErrorBytes = 4096;
 /** In bytes, with another status: an offer of payment (x402) takes some KB. */
 const largestRefusalBytes = 1024 * 1024;
 
-/** What a refusal says of itself, as one redacted line of at most 200 characters. */
+/** What a refusal says of itself, as one redacted line of at most 200 characters and its sender. */
 export function describe(body: Buffer, redact: (text: string) => string): string {
   if (body.length === 0) return 'an empty body';
-  const said = messageOf(body);
-  if (said !== null) return excerpt(said, redact);
+  const message = messageOf(body);
+  if (message !== null) return excerpt(message, redact);
   const text = body.toString('utf8', 0, largestExcerptBytes);
-  const title = /<title[^<>]*>([^<]*)/iu.exec(text)?.[1];
-  return title === undefined ? excerpt(text, redact) : `an HTML page: ${excerpt(title, redact)}`;
+  if (!isForeign(body)) return excerpt(text, redact);
+  const title = /<title[^<>]*>([^<]*)/iu.exec(text)?.[1] ?? text;
+  return `something in front of the explorer answers: ${excerpt(title, redact)}`;
 }
 
 const largestExcerptBytes = 64 * 1024;
+
+/** Whether a body cannot be the explorer's, which answers in JSON: a page or text of a firewall, proxy or login. */
+const isForeign = (body: Buffer): boolean =>
+  /^\s*[^\s[{"]/u.test(body.toString('utf8', 0, largestExcerptBytes));
 
 /** Bytes of each end of a large body that are checked: room for a BOM and white space. */
 const endBytes = 64;
@@ -77,6 +82,8 @@ interface Answered {
   readonly statuses: readonly [from: number, to: number];
   /** What the answer's message must match; absent: any. */
   readonly says?: RegExp;
+  /** Whether only something in front of the explorer answers so. */
+  readonly isForeign?: true;
   readonly failure: FailureClass;
 }
 
@@ -86,29 +93,34 @@ const answers: readonly Answered[] = [
   { statuses: [300, 399], failure: 'unreachable' },
   { statuses: [400, 400], says: /unknown api v2 action/iu, failure: 'unsupported' },
   { statuses: [400, 599], says: /service is disabled/iu, failure: 'unsupported' },
+  { statuses: [404, 404], says: /network not supported/iu, failure: 'unknown-chain' },
+  { statuses: [404, 404], failure: 'not-found' },
+  { statuses: [410, 410], failure: 'not-found' },
+  { statuses: [408, 408], failure: 'unreachable' },
+  { statuses: [425, 425], failure: 'unreachable' },
+  { statuses: [429, 429], failure: 'throttled' },
+  // Never a fact about the key or the list.
+  { statuses: [200, 499], isForeign: true, failure: 'intercepted' },
   { statuses: [400, 400], says: /^3: /u, failure: 'cursor-refused' },
   { statuses: [401, 401], failure: 'unauthorized' },
   { statuses: [402, 402], says: /credit/iu, failure: 'out-of-credits' },
   { statuses: [402, 402], says: /api key|payment/iu, failure: 'key-missing' },
   // An unknown 402 pauses the key until the reset: the only answer that spends nothing.
   { statuses: [402, 402], failure: 'out-of-credits' },
-  { statuses: [403, 403], failure: 'unauthorized' },
-  { statuses: [404, 404], says: /network not supported/iu, failure: 'unknown-chain' },
-  { statuses: [408, 408], failure: 'unreachable' },
-  { statuses: [425, 425], failure: 'unreachable' },
-  { statuses: [429, 429], failure: 'throttled' },
-  { statuses: [400, 499], failure: 'rejected' },
+  { statuses: [403, 403], says: /\bapi.?key\b/iu, failure: 'unauthorized' },
+  { statuses: [422, 422], failure: 'rejected' },
+  { statuses: [400, 499], failure: 'forbidden' },
   { statuses: [501, 501], failure: 'unsupported' },
   { statuses: [500, 599], failure: 'unreachable' },
 ];
 
 /** The class of an answer, 'ok' for a page. Of a large body only the two ends are checked. */
 export function classify(status: number, body: Buffer): FailureClass | 'ok' {
-  if (status === 200) return looksLikePage(body) ? 'ok' : 'envelope-invalid';
-  const said = messageOf(body) ?? '';
+  if (status === 200 && looksLikePage(body)) return 'ok';
+  const said = status === 200 ? '' : (messageOf(body) ?? '');
   const answer = answers.find(
-    ({ statuses: [from, to], says }) =>
-      status >= from && status <= to && (says?.test(said) ?? true),
+    ({ statuses: [from, to], says = /^/u, isForeign: mustBe = false }) =>
+      status >= from && status <= to && says.test(said) && (!mustBe || isForeign(body)),
   );
   return answer?.failure ?? 'envelope-invalid';
 }

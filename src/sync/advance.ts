@@ -1,11 +1,18 @@
-import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { transact, type Transaction } from '../db/transaction.ts';
 import { type FailureClass, failures, type Why } from '../failure.ts';
 import { type FeedLane, feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
 import type { HeldWalk, RunRow } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
-import { beginWork, failureOf, type FeedFailure, recover, type Recovered } from './failures.ts';
+import {
+  acceptKey,
+  beginWork,
+  failureOfWalk,
+  type FeedFailure,
+  recover,
+  type Recovered,
+} from './failures.ts';
 import { setFeedState } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
 import { closeRun, currentRun, endOfRun, endWalk, lockFeed, takeWalk } from './runs.ts';
@@ -41,6 +48,8 @@ export interface AdvanceDependencies extends Omit<
   readonly log: Log;
   /** The environment variable that holds the API key of a chain. */
   readonly keyVariable: (chainId: number) => string;
+  /** The chains that are read with a chain's key. */
+  readonly chainsOfKey: (chainId: number) => readonly number[];
   /** Where pages are requested. */
   readonly origin: string;
   /** The time of day, for what is due. */
@@ -63,7 +72,7 @@ interface Slice {
   readonly isFailing: boolean;
   /** Whether it failed because a ranking ended too early: only its end shows that it no longer does. */
   readonly isCutRanking: boolean;
-  /** The note that it is no longer; made with the first page, never rejects. */
+  /** What the first page notes; never rejects. */
   recovering: Promise<void> | null;
   /** Why no further walk begins; a mismatch outranks a fence, and both outrank a failure. */
   stop: Extract<AdvanceOutcome, { is: 'failure' | 'fenced' | 'source-mismatch' }> | null;
@@ -119,6 +128,15 @@ export async function advance(
   await workOnWalks(lane, slice, width, dependencies, signal);
   await slice.recovering;
   return conclude(lane, slice, dependencies, signal);
+}
+
+/** Notes what the first page of a slice shows: its feed recovers, and its key works. */
+async function noteSuccess(lane: FeedLane, slice: Slice, dependencies: AdvanceDependencies) {
+  const { db, chainsOfKey } = dependencies;
+  if (slice.isFailing && !slice.isCutRanking) {
+    noteRecovered(lane, await transact(db, (tx) => recover(tx, slice.run)), dependencies);
+  }
+  await acceptKey(db, chainsOfKey(lane.chain_id));
 }
 
 function noteRecovered(
@@ -205,7 +223,6 @@ async function workOn(
   dependencies: AdvanceDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db } = dependencies;
   const outcome = await runWalk(
     walk,
     {
@@ -220,18 +237,14 @@ async function workOn(
           if (slice.found === 'wait') slice.found = null;
           slice.news.resolve();
         }
-        if (!slice.isFailing || slice.isCutRanking) return;
-        slice.recovering ??= transact(db, (tx) => recover(tx, slice.run)).then(
-          (recovered) => noteRecovered(lane, recovered, dependencies),
-          // The database is gone; the next slice's first page notes it.
-          () => undefined,
-        );
+        // If the database is gone, the next slice's first page notes it.
+        slice.recovering ??= noteSuccess(lane, slice, dependencies).catch(() => undefined);
       },
     },
     signal,
   );
   if (outcome.is === 'fenced') fence(slice);
-  if (outcome.is === 'failure') await handleFailure(db, slice, outcome);
+  if (outcome.is === 'failure') await handleFailure(dependencies, slice, outcome);
   // Ended, it is never taken again; a numbered list has thousands in a slice.
   if (outcome.is === 'ended') slice.held.delete(walk.id);
   slice.changes += 1;
@@ -243,11 +256,11 @@ function fence(slice: Slice): void {
 }
 
 async function handleFailure(
-  db: Database,
+  { db, origin }: AdvanceDependencies,
   slice: Slice,
   { walk, error }: Extract<WalkOutcome, { is: 'failure' }>,
 ): Promise<void> {
-  const feedFailure = failureOf(error);
+  const feedFailure = await failureOfWalk(db, walk, error, origin);
   if (feedFailure === null) throw error;
   // If only the synthetic cursor fails, the walk above reads on; another fault stops that walk too.
   const { stops } = failures[feedFailure.failure];
@@ -301,7 +314,8 @@ async function closeIfEnded(tx: Transaction, lane: FeedLane, slice: Slice) {
   const [first] = end.failures;
   const why = first && { ...first, reason: end.failures.map(({ reason }) => reason).join('; ') };
   // A run that found nothing to request has gone well too.
-  const recovered = !why && isFailing && recovering === null ? await recover(tx, run) : null;
+  const isNoted = recovering !== null && !slice.isCutRanking;
+  const recovered = !why && isFailing && !isNoted ? await recover(tx, run) : null;
   if (why) await setFeedState(tx, lane, 'failed', why);
   else if (!end.others_failing) {
     if (!end.is_ordered) await setFeedState(tx, lane, 'unordered', unordered);

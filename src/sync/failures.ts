@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../db/transaction.ts';
 import { ExplorerError, KeyPausedError } from '../explorer/error.ts';
 import { type FailureClass, failures, type Why } from '../failure.ts';
 import { failingStates, type Feed, type FeedState, ofFeed } from '../lists/feed.ts';
-import type { RunRow } from '../lists/tables.ts';
+import type { RunRow, WalkRow } from '../lists/tables.ts';
 
 /** Why a slice stopped; `failures[failure]` says what follows. */
 export interface FeedFailure extends Why {
@@ -17,8 +17,33 @@ export interface FeedFailure extends Why {
   readonly retryAfterMs: number | null;
 }
 
-/** @returns null for an error that is not the explorer's; the caller rethrows it */
-export function failureOf(error: unknown): FeedFailure | null {
+/**
+ * The failure of a walk. What was served before decides what a 400, 404 or 410 in unknown words means: the service is
+ * being redeployed, refuses the cursor, lacks this list, or is not at this address (`origin`).
+ * @returns null for an error that is not the explorer's; the caller rethrows it
+ */
+export async function failureOfWalk(
+  db: Database,
+  walk: WalkRow,
+  error: unknown,
+  origin: string,
+): Promise<FeedFailure | null> {
+  const found = failureOf(error);
+  if (found?.failure !== 'not-found') return found;
+  const { said, retryAfterMs } = found;
+  const { rows } = await db.execute<{ feed: string }>(sql`
+    select feed from etl.coverage join etl.feeds using (feed) where pages > 0 and origin = ${origin}
+  `);
+  if (rows.some(({ feed }) => feed === walk.feed)) {
+    const is400 = error instanceof ExplorerError && error.status === 400;
+    const failure = is400 && walk.cursor !== null ? 'cursor-refused' : 'unreachable';
+    return feedFailure(failure, said, retryAfterMs);
+  }
+  if (rows.length > 0) return feedFailure('unsupported', said, retryAfterMs);
+  return feedFailure('not-found', `${said}; base_url is ${origin}`, retryAfterMs);
+}
+
+function failureOf(error: unknown): FeedFailure | null {
   if (error instanceof ExplorerError) {
     const status = error.status === null ? '' : `HTTP ${error.status}, `;
     return feedFailure(error.failure, `${status}${error.detail}`, error.retryAfterMs);
@@ -136,6 +161,18 @@ export async function recover(tx: Transaction, run: RunRow): Promise<Recovered |
     sql`update etl.runs set failures_in_a_row = 0 where id = ${run.id} and failures_in_a_row > 0`,
   );
   return rows[0] ?? null;
+}
+
+/** Facts about a key that a page refutes. */
+const ofKeys: readonly FailureClass[] = ['unauthorized', 'key-missing', 'out-of-credits'];
+
+/** Ends what is stored of a key against the feeds of its chains: a feed that is polled daily would stay blocked. */
+export async function acceptKey(db: Database, chainIds: readonly number[]): Promise<void> {
+  await db.execute(sql`
+    update etl.feeds set state = 'idle', failure = null, reason = null, updated_at = now()
+    where chain_id = any(${sql.param(chainIds)}::bigint[])
+      and failure = any(${sql.param(ofKeys)}::text[])
+  `);
 }
 
 /** Keeps schedules from polling a feed for this long. */

@@ -82,7 +82,9 @@ const noPages = {
   'reset-in-body': ended,
   'not-http': degraded(/^unreachable: Response does not match/u),
   'unknown-encoding': degraded(/^unreachable: unknown content encoding/u),
-  '200-html': degraded(/^envelope-invalid: HTTP 200, an HTML page: Just a moment/u),
+  '200-html': degraded(
+    /^intercepted: HTTP 200, something in front of the explorer answers: Just a moment/u,
+  ),
   '200-error': degraded(/^envelope-invalid: HTTP 200, Internal server error/u),
   '200-empty': degraded(/^envelope-invalid: HTTP 200, an empty body/u),
   'other-shape': noPage,

@@ -1,0 +1,228 @@
+import { describe, expect, test } from 'vitest';
+import type { Fault, Faults } from '../../../simulator/index.ts';
+import { testKey } from '../../harness/explorer.ts';
+import { smallChain } from '../../harness/sync.ts';
+import { openProgram } from './program.ts';
+import type { statusDocument } from '../../../src/status/schema.ts';
+import type { z } from 'zod';
+
+type Status = z.infer<typeof statusDocument>;
+
+const chain = smallChain({ userOperations: 120, factories: 20 });
+const lists = { 'user-operations': { parallel: 1 }, factories: {} };
+
+const html = (title: string) => `<!DOCTYPE html><html><head><title>${title}</title></head></html>`;
+
+/** The program on two lists; the user operations meet `fault`, if `when` is so, until it is null. */
+async function openScene() {
+  const scene: { fault: Fault | null; when: (request: Parameters<Faults>[0]) => boolean } = {
+    fault: null,
+    when: ({ operation }) => operation === 'user-operations',
+  };
+  const program = await openProgram({
+    chains: [chain],
+    operations: lists,
+    faults: (request) => (scene.when(request) ? scene.fault : null),
+  });
+  const feeds = async () =>
+    Object.fromEntries(
+      (await program.query('select operation, state, failure, reason from etl.feeds')).map(
+        ({ operation, ...feed }) => [String(operation), feed],
+      ),
+    );
+  const reasons = async () => (await program.documentOf<Status>('status')).reasons;
+  return Object.assign(scene, { ...program, feeds, reasons });
+}
+
+const aside: readonly [what: string, fault: Fault, words: RegExp][] = [
+  ['404 of an ingress', { status: 404, body: 'default backend - 404' }, /default backend - 404/u],
+  ['410', { status: 410, body: { message: 'Gone for now' } }, /Gone for now/u],
+  ['400', { status: 400, body: { message: 'Bad request' } }, /Bad request/u],
+];
+
+describe('a list that was served is retried after a', () => {
+  test.each(aside)('%s', async (_what, fault, words) => {
+    const scene = await openScene();
+    await scene.run('sync');
+    scene.fault = fault;
+    const failed = await scene.run('sync');
+    expect(failed.code).toBe(1);
+    expect(failed.stdout).not.toMatch(/refused a parameter|remove it from/iu);
+    expect((await scene.feeds())['user-operations']).toMatchObject({
+      state: 'degraded',
+      failure: 'unreachable',
+      reason: expect.stringMatching(words),
+    });
+    scene.fault = null;
+    expect((await scene.run('sync')).code).toBe(0);
+  });
+});
+
+describe('a list that was never served is unsupported, with the words of the service, after a', () => {
+  test.each(aside)('%s', async (_what, fault, words) => {
+    const scene = await openScene();
+    await scene.run('sync', '--operation', 'factories');
+    scene.fault = fault;
+    const { code, stdout } = await scene.run('sync');
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/The explorer does not serve this list on this chain: HTTP 4/u),
+    });
+    expect(stdout.replaceAll(/\s+/gu, ' ')).toMatch(words);
+    expect(stdout).not.toMatch(/refused a parameter/iu);
+    expect(await scene.feeds()).toMatchObject({
+      factories: { state: 'idle' },
+      'user-operations': { state: 'unsupported', failure: 'unsupported' },
+    });
+    scene.fault = null;
+    await scene.run('sync');
+    expect((await scene.feeds())['user-operations']).toMatchObject({ state: 'idle' });
+  });
+});
+
+test('where nothing was ever served, sync fails and names the address', async () => {
+  const scene = await openScene();
+  scene.when = () => true;
+  scene.fault = { status: 404, body: { message: 'no route' } };
+  const { code, stdout } = await scene.run('sync');
+  const text = stdout.replaceAll(/\s+/gu, ' ');
+  expect(code).toBe(1);
+  expect(text).toMatch(/: HTTP 404, no route; base_url is http:\/\/127\.0\.0\.1:\d+\. /u);
+  expect(text).toContain('check the path of base_url (or EXPLORER_BASE_URL) and the chain');
+  expect(await scene.reasons()).toContainEqual(
+    expect.objectContaining({ code: 'unsupported', severity: 'action' }),
+  );
+});
+
+test('a base_url with a wrong path is named by sync, and check says what to look at', async () => {
+  const { run, env } = await openScene();
+  env.EXPLORER_BASE_URL += '/api/v2';
+  const synced = await run('sync');
+  expect(synced.code).toBe(1);
+  expect(synced.stdout.replaceAll(/\s+/gu, ' ')).toMatch(/base_url is http:\S+\/api\/v2\. /u);
+  const checked = await run('check');
+  expect(checked.code).toBe(1);
+  expect(checked.stdout.replaceAll(/\s+/gu, ' ')).toMatch(
+    /not-found \(HTTP 404\): .* check the path of base_url/u,
+  );
+});
+
+test('a refused cursor ends its walk only, and the next sync completes the list', async () => {
+  const scene = await openScene();
+  scene.when = ({ operation, url }) =>
+    operation === 'user-operations' && url.searchParams.has('page_token');
+  scene.fault = { status: 400, body: { message: 'Bad request' } };
+  await scene.run('sync');
+  expect(
+    await scene.query('select state, failure from etl.walks where failure is not null'),
+  ).toEqual(expect.arrayContaining([{ state: 'abandoned', failure: 'cursor-refused' }]));
+  scene.fault = null;
+  expect((await scene.run('sync')).code).toBe(0);
+  expect(await scene.query('select count(*)::int from explorer.user_operations')).toEqual([
+    { count: 120 },
+  ]);
+});
+
+describe('a list is refused alone, and the other is downloaded:', () => {
+  test.each<[string, Fault, { failure: string; reason: RegExp }]>([
+    [
+      'a firewall answers 403 in HTML',
+      { status: 403, body: html('Attention Required! | Cloudflare') },
+      {
+        failure: 'intercepted',
+        reason: /in front of the explorer.*Attention Required! \| Cloudflare/u,
+      },
+    ],
+    [
+      'a login page answers 200',
+      { status: 200, body: html('Sign in') },
+      { failure: 'intercepted', reason: /in front of the explorer answers: Sign in/u },
+    ],
+    [
+      'the service answers 403',
+      { status: 403, body: { error: 'Forbidden' } },
+      { failure: 'forbidden', reason: /HTTP 403, Forbidden/u },
+    ],
+  ])('%s', async (_what, fault, { failure, reason }) => {
+    const scene = await openScene();
+    scene.fault = fault;
+    expect((await scene.run('sync')).code).toBe(1);
+    expect(await scene.feeds()).toMatchObject({
+      factories: { state: 'idle' },
+      'user-operations': { state: 'degraded', failure, reason: expect.stringMatching(reason) },
+    });
+    const [first] = await scene.reasons();
+    expect(first).toMatchObject({
+      code: 'failing',
+      blocks_readiness: false,
+      feeds: ['10/user-operations'],
+      sentence: expect.stringMatching(reason),
+    });
+  });
+});
+
+test.each<[string, Fault]>([
+  ['a refused key', { status: 401, body: { error: 'Unauthorized' } }],
+  ['a key that the service did not see', { status: 402, body: { error: 'Proceed with API key' } }],
+  ['a key without credits', { status: 402, body: { error: 'Out of credits' } }],
+])('one page ends the fact of %s for all feeds of the key', async (_what, fault) => {
+  const scene = await openScene();
+  scene.when = () => true;
+  scene.fault = fault;
+  await scene.run('sync');
+  const blocked = (await scene.reasons()).find((reason) => reason.blocks_readiness);
+  expect(blocked?.feeds).toEqual(['10/user-operations', '10/factories']);
+  scene.fault = null;
+  expect((await scene.run('sync', '--operation', 'factories')).code).toBe(0);
+  expect((await scene.feeds())['user-operations']).toEqual({
+    state: 'idle',
+    failure: null,
+    reason: null,
+  });
+  const codes = (await scene.reasons()).map(({ code }) => code);
+  expect(codes).not.toContain('key-refused');
+  expect(codes).not.toContain('out-of-credits');
+});
+
+test('a new key ends the fact of the old one for all its feeds', async () => {
+  const scene = await openScene();
+  scene.env.EXPLORER_API_KEY = 'a-wrong-key-0123';
+  await scene.run('sync');
+  expect((await scene.reasons())[0]?.code).toBe('key-refused');
+  scene.env.EXPLORER_API_KEY = testKey;
+  await scene.run('sync', '--operation', 'factories');
+  expect((await scene.reasons()).map(({ code }) => code)).not.toContain('key-refused');
+});
+
+test('our own limit is named with its file', async () => {
+  const { run, cwd, query } = await openProgram({
+    chains: [chain],
+    operations: lists,
+    explorer: { daily_credits: 40 },
+  });
+  expect((await run('sync')).code).toBe(1);
+  const text = (await run('status')).stdout.replaceAll(/\s+/gu, '');
+  expect(text).toContain(`daily_creditsin${cwd}/explorer-etl.yaml`.replaceAll(/\s+/gu, ''));
+  expect(await query('select failure, state from etl.feeds')).toContainEqual({
+    failure: 'daily-limit',
+    state: 'waiting',
+  });
+});
+
+test('syncs against an explorer that is down use up no daily_credits', async () => {
+  const down = { chains: [chain], operations: lists, explorer: { daily_credits: 80 } };
+  const { run, env, query } = await openProgram(down);
+  const up = env.EXPLORER_BASE_URL;
+  env.EXPLORER_BASE_URL = 'http://127.0.0.1:1';
+  for (let time = 0; time < 2; time += 1) {
+    const { stdout } = await run('sync', '--same-data');
+    expect(stdout).toContain('0 requests · 0 credits');
+    expect(stdout).not.toMatch(/credits of a day|out of credits/u);
+  }
+  expect(await query('select credits_spent::int, requests::int from etl.budget')).toEqual([
+    { credits_spent: 0, requests: 0 },
+  ]);
+  env.EXPLORER_BASE_URL = up;
+  await run('sync', '--operation', 'factories', '--same-data');
+  expect(await query('select count(*)::int from explorer.factories')).toEqual([{ count: 20 }]);
+});
