@@ -69,6 +69,9 @@ export const statusFaults = {
   '401': canned(401, { error: 'Unauthorized' }),
   '402-credits': canned(402, { error: 'Out of credits' }),
   '402-key': canned(402, { error: 'Proceed with API key or make a X402 payment to continue' }),
+  '403': canned(403, { error: 'Forbidden' }),
+  '403-html': canned(403, html('Attention Required! | Cloudflare')),
+  '404-ingress': canned(404, 'default backend - 404'),
   '404-network': canned(404, { error: 'Network not supported', source: 'internal' }),
   '422': canned(422, {
     errors: [{ title: 'Invalid value', source: { pointer: '/page_size' }, detail: 'is too large' }],

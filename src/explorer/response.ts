@@ -102,6 +102,7 @@ const answers: readonly Answered[] = [
   // Never a fact about the key or the list.
   { statuses: [200, 499], isForeign: true, failure: 'intercepted' },
   { statuses: [400, 400], says: /^3: /u, failure: 'cursor-refused' },
+  { statuses: [400, 400], failure: 'not-found' },
   { statuses: [401, 401], failure: 'unauthorized' },
   { statuses: [402, 402], says: /credit/iu, failure: 'out-of-credits' },
   { statuses: [402, 402], says: /api key|payment/iu, failure: 'key-missing' },

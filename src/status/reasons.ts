@@ -151,12 +151,12 @@ const rules = {
   unsupported: {
     severity: 'action',
     is: ({ state }) => state === 'unsupported',
-    sentence: ({ failure }) =>
-      `The explorer does not serve this ${failure === 'unknown-chain' ? 'chain' : 'list on this chain'}.`,
+    sentence: (feed) =>
+      `The explorer does not serve this ${feed.failure === 'unknown-chain' ? 'chain' : 'list on this chain'}: ${saidOf(feed).replace(`${feed.failure}: `, '')}`,
     advice: ({ failure }) =>
-      failure === 'unknown-chain'
-        ? failures['unknown-chain'].advice
-        : 'Remove it from the configuration, or leave it: it is polled again once a day.',
+      failure === null || failure === 'unsupported'
+        ? 'Remove it from the configuration, or leave it: it is polled again once a day.'
+        : failures[failure].advice,
   },
   quarantine: {
     severity: 'action',

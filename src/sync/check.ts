@@ -293,7 +293,7 @@ async function endsAt({ cursor, only }: EndQuestion, context: RecheckContext): P
     return envelope.items.length === 1 && first?.height === only.height && first.key === only.key;
   } catch (error) {
     // A synthetic cursor may be refused: then it says nothing.
-    if (error instanceof ExplorerError && error.failure === 'cursor-refused') return false;
+    if (error instanceof ExplorerError && error.status === 400) return false;
     throw error;
   }
 }

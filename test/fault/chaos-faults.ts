@@ -199,6 +199,8 @@ const lasting: ReadonlySet<FaultName> = new Set([
   '401',
   '402-credits',
   '402-key',
+  '403',
+  '404-ingress',
   '404-network',
   '501',
   '501-disabled',

@@ -30,19 +30,19 @@ test.each<[string, string[], RegExp, number]>([
   [
     'all lists of a chain are unsupported, which is no failure',
     ['--chain', '10', '--from-batch', '1', '--to-batch', '2'],
-    /^ {2}10\/user-operations, .*10\/factories.*: The explorer does not serve this list on this chain\.\n {4}Remove it/mu,
+    /^ {2}10\/user-operations, .*10\/factories.*: The explorer does not serve this list on this chain: HTTP 501, Not implemented\.\n {4}Remove it/mu,
     0,
   ],
   [
     'a list that a person names is unsupported, which fails the command',
     ['--chain', '10', '--operation', 'factories'],
-    /^ {2}10\/factories: The explorer does not serve this list on this chain\.$/mu,
+    /^ {2}10\/factories: The explorer does not serve this list on this chain: HTTP 501, Not implemented\.$/mu,
     1,
   ],
   [
     'the explorer does not know a chain, with what to do',
     ['--chain', '999'],
-    /^ {2}999\/[\w/, -]+: The explorer does not serve this chain\.\n.*remove it from the configuration/mu,
+    /^ {2}999\/[\w/, -]+: The explorer does not serve this chain: HTTP 404, Network not supported\.\n.*remove it from the configuration/mu,
     1,
   ],
 ])('sync says that %s', async (_, flags, said, exit) => {

@@ -2,6 +2,18 @@ import { describe as group, expect, test } from 'vitest';
 import { classify, describe } from '../../../src/explorer/response.ts';
 
 const html = '<!DOCTYPE html><html><head><title>502 Bad\nGateway</title></head></html>';
+const challenge = '\uFEFF\n <html><title>Just a moment...</title></html>';
+/** The offer of payment for a request without a key, which fills several KB. */
+const offer = (order: readonly string[]) =>
+  JSON.stringify(
+    {
+      error: 'Proceed with API key or make a X402 payment to continue',
+      accepts: Array.from({ length: 40 }, () => ({
+        description: 'Blockscout API call '.repeat(20),
+      })),
+    },
+    [...order, 'description'],
+  );
 const plain = (text: string): string => text;
 
 test.each([
@@ -12,8 +24,10 @@ test.each([
   [200, '{"error":"items"}', 'envelope-invalid'],
   [200, '{"errors":[{"title":"Invalid value"}]}', 'envelope-invalid'],
   [200, '{"message":"Something went wrong"}', 'envelope-invalid'],
-  [200, html, 'envelope-invalid'],
-  [200, html + 'x'.repeat(5000), 'envelope-invalid'],
+  [200, html, 'intercepted'],
+  [200, html + 'x'.repeat(5000), 'intercepted'],
+  [200, challenge, 'intercepted'],
+  [200, 'Please log in', 'intercepted'],
   [200, `{"items":["${'x'.repeat(5000)}`, 'envelope-invalid'],
   [200, '', 'envelope-invalid'],
   [200, '[]', 'envelope-invalid'],
@@ -21,15 +35,32 @@ test.each([
   [302, '', 'unreachable'],
   [400, '{"message":"Unknown API v2 action"}', 'unsupported'],
   [400, '{"code":3,"message":"invalid format of page_token"}', 'cursor-refused'],
-  [400, '{"message":"Bad request"}', 'rejected'],
+  [400, '{"message":"Bad request"}', 'not-found'],
+  [400, html, 'intercepted'],
   [401, '{"error":"Unauthorized"}', 'unauthorized'],
   [402, '{"error":"Out of credits"}', 'out-of-credits'],
   [402, '{"error":"Proceed with API key or make a X402 payment to continue"}', 'key-missing'],
+  [401, html, 'intercepted'],
+  [402, html, 'intercepted'],
   [402, '', 'out-of-credits'],
-  [403, html, 'unauthorized'],
+  [403, html, 'intercepted'],
+  [403, challenge, 'intercepted'],
+  [403, 'error code: 1020', 'intercepted'],
+  [403, '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>', 'intercepted'],
+  [403, '{"error":"Forbidden"}', 'forbidden'],
+  [403, '', 'forbidden'],
+  [403, '{"error":"Invalid API key"}', 'unauthorized'],
   [404, '{"error":"Network not supported","source":"internal"}', 'unknown-chain'],
-  [404, '{"message":"Not found"}', 'rejected'],
+  [404, '{"message":"Not found"}', 'not-found'],
+  [404, '{"code":5,"message":"Not Found","details":[]}', 'not-found'],
+  [404, 'default backend - 404', 'not-found'],
+  [404, html, 'not-found'],
+  [404, '', 'not-found'],
+  [404, '{"message":"Service is disabled"}', 'unsupported'],
+  [405, '{"message":"Method not allowed"}', 'forbidden'],
+  [405, html, 'intercepted'],
   [408, '', 'unreachable'],
+  [410, '{"message":"Gone"}', 'not-found'],
   [422, '{"errors":[{"title":"Invalid value"}]}', 'rejected'],
   [429, '{"message":"Too many requests. Slow down."}', 'throttled'],
   [429, html, 'throttled'],
@@ -43,6 +74,16 @@ test.each([
   expect(classify(status, Buffer.from(body))).toBe(expected);
 });
 
+test.each([
+  ['before', ['error', 'accepts']],
+  ['after', ['accepts', 'error']],
+])('a 402 is read for its message %s an offer of payment of many KB', (_where, order) => {
+  const body = Buffer.from(offer(order));
+  expect(body.length).toBeGreaterThan(10_000);
+  expect(classify(402, body)).toBe('key-missing');
+  expect(describe(body, plain)).toBe('Proceed with API key or make a X402 payment to continue');
+});
+
 group('a description of an answer', () => {
   test.each([
     ['{"error":"Out of credits"}', 'Out of credits'],
@@ -52,9 +93,11 @@ group('a description of an answer', () => {
       '{"errors":[{"title":"Invalid value","source":{"pointer":"/page_size"},"detail":"too large"},"odd"]}',
       'Invalid value /page_size: too large; "odd"',
     ],
-    [html, 'an HTML page: 502 Bad Gateway'],
+    [html, 'something in front of the explorer answers: 502 Bad Gateway'],
+    [challenge, 'something in front of the explorer answers: Just a moment...'],
+    ['error\tcode: 1020', 'something in front of the explorer answers: error code: 1020'],
+    ['{"items":[', '{"items":['],
     ['', 'an empty body'],
-    ['plain\ttext', 'plain text'],
   ])('%s reads %s', (body, expected) => {
     expect(describe(Buffer.from(body), plain)).toBe(expected);
   });

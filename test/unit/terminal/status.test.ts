@@ -164,6 +164,12 @@ const scenes: Readonly<Record<string, StatusDocument>> = {
   unreachable: failing('failing', 'unreachable'),
   quarantine: statusOf([feedOf({ quarantined: 3, state: 'behind' }), feedOf(celo)]),
   'unknown fields': statusOf([feedOf({ schema_drift: 5 })]),
+  'an answer in front of the explorer': failing('failing', 'intercepted'),
+  'an address without lists': failing('unsupported', 'not-found'),
+  'our own limit': failing('blocked', 'daily-limit'),
+  'served below zero': statusOf([readingFeed()], {
+    credits: { ...statusOf([]).credits, limit: null, left: -170, forecast: { kind: 'no-limit' } },
+  }),
   'credits that do not last': statusOf([readingFeed()], {
     credits: {
       ...statusOf([]).credits,
