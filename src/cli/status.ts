@@ -281,7 +281,7 @@ const largeArchive = 1_000_000_000;
 function notes(feeds: readonly FeedStatus[]) {
   const drift = feeds.reduce((sum, { schema_drift }) => sum + schema_drift, 0);
   const archive = feeds.reduce((sum, { archived_bytes }) => sum + archived_bytes, 0);
-  const unknown = `${counted(drift, 'field')} unknown to this version, stored in extra.`;
+  const unknown = `${counted(drift, 'difference')} from the specification; unknown fields are in extra.`;
   return [
     ...(drift === 0 ? [] : [{ sentence: unknown, command: 'explorer-etl verify' }]),
     ...(archive < largeArchive

@@ -158,7 +158,7 @@ function metricsOf(status: StatusDocument): Registry {
     }
     ofFeed('history_requests_left', 'Requests that the history takes.', requests);
     ofFeed('quarantine_items', 'Items in quarantine.', own.quarantined);
-    ofFeed('schema_drift', 'Fields or values that this version does not know.', own.schema_drift);
+    ofFeed('schema_drift', 'Ways in which items differ from the specification.', own.schema_drift);
     ofFeed('archive_bytes', 'Bytes of archived pages, compressed.', own.archived_bytes);
     ofFeed('last_page_timestamp_seconds', 'When the last page came.', unix(own.last_page_at));
     ofFeed('next_poll_timestamp_seconds', 'When the next poll is due.', unix(poll.next_at));

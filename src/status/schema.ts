@@ -141,7 +141,7 @@ const feed = z.strictObject({
   rows_today: count,
   pages: count,
   quarantined: count,
-  /** Fields or values unknown to this version. */
+  /** Ways in which items differ from the specification of this version. */
   schema_drift: count,
   archived_bytes: count,
   last_page_at: instantOrNull,

@@ -28,7 +28,7 @@ function factsOf(feed: FeedStatus, now: string): readonly Fact[] {
     ['Last poll', poll.last_at && `${age(poll.last_at, now)} ago`],
     ['Next poll', poll.next_at && moment(poll.next_at, now)],
     ['Quarantined', quarantined && counted(quarantined, 'item')],
-    ['Schema drift', drift && counted(drift, 'field')],
+    ['Schema drift', drift && counted(drift, 'difference')],
     ...feed.lanes.map(({ lane, state, until, reason }): Fact => {
       const end = until === null ? '' : ` until ${moment(until, now)}`;
       return [`Lane ${lane}`, state.replaceAll('-', ' ') + end, reason];

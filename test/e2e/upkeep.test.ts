@@ -98,7 +98,7 @@ test('migrate --roles prints what it granted', async () => {
 test('status and verify show unknown fields and the archive', async () => {
   const { stdout } = await call('status');
   expect(stdout).toMatch(
-    /\d+ fields? unknown to this version, stored in extra\.\n +explorer-etl verify/,
+    /\d+ differences? from the specification; unknown fields are in extra\.\n +explorer-etl verify/,
   );
   const { feeds } = JSON.parse((await call('status', '--json')).stdout) as StatusDocument;
   expect(feeds.find(({ feed }) => feed === '10/user-operations')?.archived_bytes).toBeGreaterThan(
