@@ -49,7 +49,9 @@ export function planOnce(client: ClientBase): void {
 }
 
 function connected(url: string, max: number, applicationName = 'explorer-etl test'): OpenDatabase {
-  const pool = createPool({ url, max, applicationName });
+  // Postgres would plan a statement with parameters anew for its first five executions.
+  const settings = { plan_cache_mode: 'force_generic_plan' };
+  const pool = createPool({ url, max, applicationName, settings });
   pool.on('connect', planOnce);
   const query: OpenDatabase['query'] = async (statement, values) =>
     (await pool.query(statement, values)).rows;

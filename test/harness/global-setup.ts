@@ -49,8 +49,6 @@ const settings = {
   synchronous_commit: 'off',
   full_page_writes: 'off',
   max_connections: '200',
-  // A statement with parameters would be planned anew for its first five executions in each session.
-  plan_cache_mode: 'force_generic_plan',
 };
 
 const imagesSchema = z.object({ services: z.record(z.string(), z.object({ image: z.string() })) });

@@ -7,7 +7,7 @@ import { keepLists, type KeptOperation } from '../../harness/kept.ts';
 import { openProgram, pagesAfter, timeAt } from './program.ts';
 
 const operations = { 'user-operations': { parallel: 1 } };
-const pagesRead = 9;
+const pagesRead = 4;
 const pagesLeft = pagesAfter(0) - pagesRead;
 
 function expectNear(said: number | null | undefined, truly: number): void {
