@@ -133,10 +133,10 @@ export async function advance(
 /** Notes what the first page of a slice shows: its feed recovers, and its key works. */
 async function noteSuccess(lane: FeedLane, slice: Slice, dependencies: AdvanceDependencies) {
   const { db, chainsOfKey } = dependencies;
-  if (slice.isFailing && !slice.isCutRanking) {
-    noteRecovered(lane, await transact(db, (tx) => recover(tx, slice.run)), dependencies);
-  }
-  await acceptKey(db, chainsOfKey(lane.chain_id));
+  const isOver = slice.isFailing && !slice.isCutRanking;
+  const recovered = isOver ? await transact(db, (tx) => recover(tx, slice.run)) : null;
+  const accepted = await acceptKey(db, chainsOfKey(lane.chain_id));
+  noteRecovered(lane, recovered ?? accepted, dependencies);
 }
 
 function noteRecovered(

@@ -166,13 +166,28 @@ export async function recover(tx: Transaction, run: RunRow): Promise<Recovered |
 /** Facts about a key that a page refutes. */
 const ofKeys: readonly FailureClass[] = ['unauthorized', 'key-missing', 'out-of-credits'];
 
-/** Ends what is stored of a key against the feeds of its chains: a feed that is polled daily would stay blocked. */
-export async function acceptKey(db: Database, chainIds: readonly number[]): Promise<void> {
-  await db.execute(sql`
+/**
+ * Ends what is stored of a key against the feeds of its chains: a feed that is polled daily would stay blocked.
+ * @returns how one of them was; null: none was stopped
+ */
+export async function acceptKey(
+  db: Database,
+  chainIds: readonly number[],
+): Promise<Recovered | null> {
+  const { rows } = await db.execute<{ was: FeedState; reason: string | null }>(sql`
+    with stopped as materialized (
+      select feed, state, reason from etl.feeds
+      where chain_id = any(${sql.param(chainIds)}::bigint[])
+        and failure = any(${sql.param(ofKeys)}::text[])
+      order by feed
+      for no key update
+    )
     update etl.feeds set state = 'idle', failure = null, reason = null, updated_at = now()
-    where chain_id = any(${sql.param(chainIds)}::bigint[])
-      and failure = any(${sql.param(ofKeys)}::text[])
+    from stopped
+    where feeds.feed = stopped.feed
+    returning stopped.state as was, stopped.reason
   `);
+  return rows[0] ?? null;
 }
 
 /** Keeps schedules from polling a feed for this long. */
