@@ -73,8 +73,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     globalSetup: ['test/harness/global-setup.ts'],
-    // The default is one for a machine of two cores; tests wait for retries and polls half of their time.
-    maxWorkers: 5,
+    // The default is one for a machine of two cores; with two, a core waits for a third of the time.
+    maxWorkers: 3,
     teardownTimeout: limitsMs.citus,
     sequence: { sequencer: LongestFirst },
     projects: [
