@@ -136,7 +136,7 @@ const rules = {
   'daily-limit': {
     ...waiting,
     advice:
-      'Nothing to do: it continues at the stated time; daily_credits in the configuration sets the limit.',
+      'Nothing to do: it continues at the stated time; daily_credits in the configuration, if set, is the limit.',
   },
   unauthorized: {
     ...refused,

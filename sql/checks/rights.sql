@@ -18,7 +18,7 @@ left join lateral (
 cross join lateral (
   select case
     when $1::bool and denied <> '{}' then format(
-      'role %I may not write %s tables, such as %s: run "explorer-etl migrate --roles" as %I, then '
+      'role %I lacks privileges on %s tables, such as %s: run "explorer-etl migrate --roles" as %I, then '
         '"grant explorer_etl_worker to %1$I"',
       current_user, cardinality(denied), denied[1], owner
     )

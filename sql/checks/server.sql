@@ -5,8 +5,8 @@ where current_setting('server_version_num')::int < 150000
 union all
 -- Not every role or server lets the program set them.
 select format(
-  'A setting of this role has to be the usual one: run "alter role %I in database %I set %s = %L".',
-  current_user, current_database(), name, boot_val
+  '%s must have its default value: run "alter role %I in database %I set %1$s = %4$L".',
+  name, current_user, current_database(), boot_val
 )
 from pg_settings
 where case name

@@ -1,8 +1,8 @@
 -- Tables, of the names in $1, that are there without migrations or, if $2, are not there.
 select format(
-  'tables %s, as after half a restore (%s%s): restore schemas explorer, etl and pgboss from one backup, or start over: '
+  'tables %s (%s%s), as after an incomplete restore: restore schemas explorer, etl and pgboss from one backup, or start over: '
     'drop schema if exists explorer, etl, pgboss cascade',
-  case when $2::bool then 'were made and are gone' else 'are there without etl.migrations' end,
+  case when $2::bool then 'are missing' else 'exist without etl.migrations' end,
   min(name),
   case when count(*) > 1 then format(' and %s more', count(*) - 1) end
 ) as problem

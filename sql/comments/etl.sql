@@ -100,7 +100,7 @@ comment on column etl.late_arrivals.timestamp is 'Its own time, UTC. Null: not r
 comment on column etl.late_arrivals.seen_at is 'When the walk that first met it began, by the clock of its worker.';
 comment on column etl.late_arrivals.page_id is 'etl.pages.id of the page that brought it.';
 
-comment on table etl.maintenance is 'Work beside the pages that failed the last time. Its next success deletes the row.';
+comment on table etl.maintenance is 'Maintenance tasks whose last run failed; the next success deletes the row. Its next success deletes the row.';
 comment on column etl.maintenance.task is 'sums: the sums behind daily views, senders and batch_stats. housekeeping: the hourly deletion of what is kept no longer.';
 comment on column etl.maintenance.reason is 'Why it failed.';
 comment on column etl.maintenance.since is 'When it first failed since its last success.';

@@ -14,6 +14,7 @@ import { dataProblems, problemsOf } from '../db/fitness.ts';
 import { demandServer, readSchema } from '../db/migrate.ts';
 import { applicationName, createPool } from '../db/pool.ts';
 import { parseUrl } from '../db/url.ts';
+import { presentWorkers } from '../sync/workers.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
 import { ExplorerError } from '../explorer/error.ts';
@@ -114,17 +115,22 @@ async function checkDatabase(database: OpenDatabase): Promise<Check[]> {
     throw error;
   });
   const isMigrated = state === null || state.missing.length === 0;
+  const isNew = state?.applied === 0;
   const problems = await problemsOf(pool, 'rights', [isMigrated]);
   if (problems.length === 0) {
     problems.push(...(await connectionProblems(database)));
-    problems.push(...(await dataProblems(pool, isMigrated)));
+    // A database that is behind has some tables, and lacks others.
+    if (isMigrated || isNew) problems.push(...(await dataProblems(pool, isMigrated)));
   }
   const failed = problems.map((problem) => checkOf('database', problem, 'failed'));
   return [server, checkSchemaState(state), ...failed];
 }
 
 /** Why a process that works gets fewer connections than it needs, and what to run. */
-async function connectionProblems({ pool, url }: OpenDatabase): Promise<string[]> {
+async function connectionProblems({ pool, url, db }: OpenDatabase): Promise<string[]> {
+  const { start, once } = await presentWorkers(db);
+  // They have theirs, and as many again may be too many.
+  if (start + once > 0) return [];
   const max = neededConnections;
   const all = createPool({ url, max, applicationName, isPooled: true });
   const opened = await Promise.allSettled(Array.from({ length: max }, () => all.connect()));

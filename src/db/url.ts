@@ -8,7 +8,7 @@ const modes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-v
 /** What is wrong with a URL's parameters for TLS; null: nothing. */
 export function tlsProblem({ searchParams }: Pick<URL, 'searchParams'>): string | null {
   const mode = searchParams.get('sslmode');
-  if (mode !== null && !modes.includes(mode)) return `sslmode is none of ${modes.join(', ')}`;
+  if (mode !== null && !modes.includes(mode)) return `sslmode must be one of ${modes.join(', ')}`;
   return mode === 'verify-ca' && !searchParams.has('sslrootcert')
     ? 'sslmode=verify-ca needs sslrootcert=, the file of the CA; verify-full also accepts public CAs'
     : null;

@@ -41,20 +41,23 @@ const agreeing = 2;
  * @returns a function that gives the failure of a list its class
  */
 function openJudgement() {
-  /** Refused lists, and whether a page came for another one since. */
-  const refused = new Map<string, boolean>();
-  return (list: string, error: ExplorerError | null): ExplorerError | null => {
+  /** Refused lists: the last refused request, and whether a later one for another list got a page. */
+  const refused = new Map<string, { readonly page_id: number; readonly isRefuted: boolean }>();
+  return (list: string, page_id: number, error: ExplorerError | null): ExplorerError | null => {
     if (error === null) {
       refused.delete(list);
-      for (const other of refused.keys()) refused.set(other, true);
+      for (const [other, last] of refused) {
+        // An answer says how it was when it was requested.
+        if (last.page_id < page_id) refused.set(other, { ...last, isRefuted: true });
+      }
       return null;
     }
     const { failure, status, detail, retryAfterMs } = error;
     const isOfKey = failures[failure].again === 'poll';
-    if (!isOfKey && failure !== 'forbidden') return error;
-    const isRefuted = refused.get(list) ?? false;
-    refused.set(list, isRefuted);
-    const agree = [...refused.values()].filter((other) => !other).length;
+    if (!isOfKey && (failure !== 'forbidden' || status !== 403)) return error;
+    const isRefuted = refused.get(list)?.isRefuted ?? false;
+    refused.set(list, { page_id, isRefuted });
+    const agree = [...refused.values()].filter((other) => !other.isRefuted).length;
     const isFact = !isRefuted && (isOfKey || agree >= agreeing);
     if (isFact === isOfKey) return error;
     const judged = isFact ? 'unauthorized' : 'forbidden';
@@ -78,13 +81,15 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
     const attempt = async (): Promise<FetchedPage> => {
       const slot = await budget.take(lane, signal);
       const { bytes, latencyMs, ...reply } = await client.send(request, sending);
-      const error = judge(`${chain_id}/${operation}`, reply.error);
+      const error = judge(`${chain_id}/${operation}`, slot.page_id, reply.error);
       const isSent = error?.isSent ?? true;
       if (isSent) attempts += 1;
       else await budget.giveBack(slot);
       let outcome: 'ok' | FailureClass = error?.failure ?? 'ok';
       try {
-        await budget.report({ slot, error, limits: reply.limits });
+        // A 403 stops no other list: where lists agree, each one says so, and goes on asking.
+        const said = reply.error?.failure === 'forbidden' ? reply.error : error;
+        await budget.report({ slot, error: said, limits: reply.limits });
         if (error !== null) throw error;
         const { page_id, at } = slot;
         return { page_id, at, ...withoutEchoes(reply.body), bytes, attempts, latencyMs };

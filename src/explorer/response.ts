@@ -44,9 +44,11 @@ function looksLikePage(body: Buffer): boolean {
 
 /** The message in an error body of any of the service's shapes; null: none. */
 function messageOf(body: Buffer): string | null {
-  const value = body.length > largestRefusalBytes ? null : object(body);
+  const isTooMuch = body.length > largestRefusalBytes || excessOf(body) !== null;
+  const value = isTooMuch ? null : object(body);
   if (value === null) return null;
-  if (Array.isArray(value.errors)) return value.errors.map(invalidParameter).join('; ');
+  if (Array.isArray(value.errors))
+    return value.errors.slice(0, 10).map(invalidParameter).join('; ');
   const text = value.message ?? value.error ?? value.errors ?? null;
   if (text === null) return null;
   const words = typeof text === 'string' ? text : JSON.stringify(text);
@@ -108,7 +110,11 @@ const answers: readonly Answered[] = [
   { statuses: [402, 402], says: /api key|payment/iu, failure: 'key-missing' },
   // An unknown 402 pauses the key until the reset: the only answer that spends nothing.
   { statuses: [402, 402], failure: 'out-of-credits' },
-  { statuses: [403, 403], says: /\bapi.?key\b/iu, failure: 'unauthorized' },
+  {
+    statuses: [403, 403],
+    says: /\b(?:invalid|unknown|expired|revoked|missing|no)\b.{0,20}\bapi.?key\b/iu,
+    failure: 'unauthorized',
+  },
   { statuses: [422, 422], failure: 'rejected' },
   { statuses: [400, 499], failure: 'forbidden' },
   { statuses: [501, 501], failure: 'unsupported' },

@@ -246,7 +246,7 @@ const rules = {
       maintenance
         .map(
           ({ task, reason, since }) =>
-            `${task === 'sums' ? 'Daily sums, senders and batch_stats are not updated' : 'Nothing old is deleted'} since ${clock(since, at)}: ${reason}.`,
+            `${task === 'sums' ? 'Daily sums, senders and batch_stats have not been updated' : 'Expired rows have not been deleted'} since ${clock(since, at)}: ${reason}.`,
         )
         .join(' '),
     command: 'explorer-etl check',

@@ -66,6 +66,8 @@ const unordered: Why = {
 /** What the walks of one slice share. */
 interface Slice {
   readonly run: RunRow;
+  /** On the database's clock. */
+  readonly begunAt: string;
   readonly held: Set<number>;
   readonly budget: SliceBudget & { readonly spent: boolean };
   /** Whether the feed, or this run, was failing when the slice began. */
@@ -109,9 +111,10 @@ export async function advance(
   const { db } = dependencies;
   const run = await currentRun(db, lane);
   if (run === null) return { is: 'idle' };
-  const { failing, failure } = await beginWork(db, run);
+  const { failing, failure, begun_at } = await beginWork(db, run);
   const slice: Slice = {
     run,
+    begunAt: begun_at,
     isFailing: failing || run.failures_in_a_row > 0,
     isCutRanking: failure !== null && isCutRanking(lane, failure),
     recovering: null,
@@ -135,7 +138,7 @@ async function noteSuccess(lane: FeedLane, slice: Slice, dependencies: AdvanceDe
   const { db, chainsOfKey } = dependencies;
   const isOver = slice.isFailing && !slice.isCutRanking;
   const recovered = isOver ? await transact(db, (tx) => recover(tx, slice.run)) : null;
-  const accepted = await acceptKey(db, chainsOfKey(lane.chain_id));
+  const accepted = await acceptKey(db, chainsOfKey(lane.chain_id), slice.begunAt);
   noteRecovered(lane, recovered ?? accepted, dependencies);
 }
 

@@ -115,11 +115,16 @@ export interface Recovered {
 
 const failing = sql`any(${sql.param(failingStates)}::text[])`;
 
-type BegunWork = { readonly failing: boolean; readonly failure: FailureClass | null };
+type BegunWork = {
+  readonly failing: boolean;
+  readonly failure: FailureClass | null;
+  /** On the database's clock. */
+  readonly begun_at: string;
+};
 
 /**
  * Marks a feed as running unless its run was ended; a failing feed stays so until something succeeds.
- * @returns whether it is failing, and why
+ * @returns whether it is failing, why, and since when this work goes on
  */
 export async function beginWork(db: Database, run: RunRow): Promise<BegunWork> {
   if (run.stopped_at !== null) {
@@ -131,9 +136,10 @@ export async function beginWork(db: Database, run: RunRow): Promise<BegunWork> {
       where ${ofFeed(run)} and state <> 'running' and not state = ${failing}
         and exists (select from etl.runs where id = ${run.id} and state = 'open')
     )
-    select state = ${failing} as failing, failure from etl.feeds where ${ofFeed(run)}
+    select state = ${failing} as failing, failure, clock_timestamp()::text as begun_at
+    from etl.feeds where ${ofFeed(run)}
   `);
-  return rows[0] ?? { failing: false, failure: null };
+  return rows[0] ?? { failing: false, failure: null, begun_at: '-infinity' };
 }
 
 /**
@@ -168,18 +174,21 @@ const ofKeys: readonly FailureClass[] = ['unauthorized', 'key-missing', 'out-of-
 
 /**
  * Ends what is stored of a key against the feeds of its chains: a feed that is polled daily would stay blocked.
+ * @param since when the slice began whose page shows it: what was stored later may be newer than the page
  * @returns how one of them was; null: none was stopped
  */
 export async function acceptKey(
   db: Database,
   chainIds: readonly number[],
+  since: string,
 ): Promise<Recovered | null> {
   const { rows } = await db.execute<{ was: FeedState; reason: string | null }>(sql`
     with stopped as materialized (
       select feed, state, reason from etl.feeds
       where chain_id = any(${sql.param(chainIds)}::bigint[])
         and failure = any(${sql.param(ofKeys)}::text[])
-      order by feed
+        and updated_at <= ${since}::timestamptz
+      order by chain_id, operation
       for no key update
     )
     update etl.feeds set state = 'idle', failure = null, reason = null, updated_at = now()

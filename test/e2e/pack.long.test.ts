@@ -99,7 +99,7 @@ const shipped = [
   /^dist\/[\w-]+\.js$/u,
   /^migrations\/\w+\.sql$/u,
   /^migrations\/meta\/_journal\.json$/u,
-  /^sql\/(?:comments|views\/\w+)\/\w+\.sql$/u,
+  /^sql\/(?:checks|comments|views\/\w+)\/\w+\.sql$/u,
   /^questions\/[\w-]+\.sql$/u,
   /^explorer-etl\.schema\.json$/u,
   /^dist\/web\/[\w-]+\.(?:html|js|css|svg)$/u,

@@ -28,6 +28,8 @@ begin
       join pg_class on pg_class.oid = attrelid and relkind in ('r', 'p')
       where attname ~ '^(first_|last_)?page_id$'
         and relnamespace in ('etl'::regnamespace, 'explorer'::regnamespace)
+        -- Others would be read whole.
+        and exists (select from pg_index where indrelid = attrelid and indkey[0] = attnum)
     ) as number
     group by sequence
     order by sequence
@@ -78,7 +80,7 @@ begin
       select from etl.coverage join etl.feeds using (feed)
       where operation = list.operation and inserted > 0
     ) then
-      return next list.items || ' has rows of which the ledger knows nothing: ' || restore;
+      return next list.items || ' has rows, but the ledger records none: ' || restore;
     end if;
   end loop;
 

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { neededConnections } from '../../../src/app.ts';
 import type { Check } from '../../../src/cli/check.ts';
 import { roles } from '../../../src/db/roles.ts';
+import { openPresence } from '../../../src/sync/worker.ts';
 import { tableName } from '../../../src/db/column-types.ts';
 import { operationNames, operations } from '../../../src/lists/registry.ts';
 import { prepareUrl, urlOfDatabase } from '../../harness/client.ts';
@@ -112,6 +113,25 @@ test.each(['role', 'database'])('check finds a %s with too few connections', asy
   expect(await problems(user)).toEqual([]);
 });
 
+test('beside a worker, which has its connections, check asks for none', async () => {
+  const database = await grantedDatabase();
+  const user = await userWith(database, roles.worker);
+  await database.query(`alter role ${nameOf(user)} connection limit ${neededConnections}`);
+  expect(await problems(user)).not.toEqual([]);
+  const presence = await openPresence({ url: database.url, isPooled: false }, 'start');
+  onTestFinished(() => presence.close());
+  expect(await problems(user)).toEqual([]);
+});
+
+test('a database that is behind the program is no damaged one', async () => {
+  const database = await freshDatabase();
+  await database.query(`
+    insert into etl.migrations (hash, created_at) values ('older', 1);
+    delete from etl.migrations where hash <> 'older'`);
+  const found = await problems(database);
+  expect(found.filter(({ message }) => message.includes('drop schema'))).toEqual([]);
+});
+
 /** An empty database of an encoding. */
 async function encoded(encoding: string): Promise<OpenDatabase> {
   const { url, query } = await freshDatabase('empty');
@@ -179,12 +199,12 @@ test('page numbers of rows above the sequence of pages are found', async () => {
 });
 
 test.each([
-  ['explorer', 'drop schema etl, pgboss cascade', /^tables are there without etl\.migrations/u],
-  ['etl', 'drop schema explorer cascade', /^tables were made and are gone/u],
+  ['explorer', 'drop schema etl, pgboss cascade', /^tables exist without etl\.migrations/u],
+  ['etl', 'drop schema explorer cascade', /^tables are missing/u],
   [
     'rows',
     'truncate etl.feeds, etl.walks, etl.runs cascade',
-    /user_operations has rows of which the ledger knows nothing/u,
+    /user_operations has rows, but the ledger records none/u,
   ],
 ])('a database with %s alone is one that was restored by half', async (_, statement, says) => {
   const { database } = await copied();
@@ -215,7 +235,7 @@ test('each table of items that is emptied or dropped is named, and what fills it
   expect(await problems(database)).toEqual([
     {
       name: 'database',
-      message: expect.stringMatching(/^tables were made and are gone, .* \(explorer\.blocks\)/u),
+      message: expect.stringMatching(/^tables are missing \(explorer\.blocks\)/u),
     },
   ]);
 });

@@ -13,9 +13,16 @@ const wrongKey: Answer = [401, '{"error":"Unauthorized"}'];
 /** A key's lists on one chain; `request` gives the class of the answer to a list, as the program judges it. */
 async function openLists() {
   let answer: Answer = served;
-  const { baseUrl } = await serve((_request, response: ServerResponse) => {
-    response.writeHead(answer[0]).end(answer[1]);
+  let hold: Promise<unknown> | null = null;
+  const { baseUrl } = await serve(async (_request, response: ServerResponse) => {
+    const [status, body] = answer;
+    const held = hold;
+    hold = null;
+    arrived.resolve();
+    await held;
+    response.writeHead(status).end(body);
   });
+  const arrived = Promise.withResolvers<void>();
   const { get, reports } = start(baseUrl, { maxAttempts: 1 });
   const request = async (operation: string, with_: Answer) => {
     answer = with_;
@@ -24,13 +31,19 @@ async function openLists() {
       (failure: unknown) => failure,
     );
     if (error !== null && !(error instanceof ExplorerError)) throw error;
-    // The budget pauses the key by the same class.
-    expect(reports.at(-1)).toMatchObject({
-      error: error === null ? null : { failure: error.failure },
-    });
     return error === null ? 'ok' : error.failure;
   };
-  return { request };
+  /** The classes by which the budget pauses the key. */
+  const reported = () =>
+    reports.map((report) => (report as { error: ExplorerError | null }).error?.failure ?? 'ok');
+  /** Requests a page of a list, which is answered when `answered` resolves. @returns once it has arrived */
+  const requestSlowly = async (operation: string, answered: Promise<unknown>) => {
+    hold = answered;
+    const seen = request(operation, served);
+    await arrived.promise;
+    return { seen };
+  };
+  return { request, requestSlowly, reported };
 }
 
 test('a 403 is a fact about its list, however often it comes', async () => {
@@ -40,13 +53,32 @@ test('a 403 is a fact about its list, however often it comes', async () => {
   expect(seen).toEqual(['forbidden', 'forbidden', 'forbidden']);
 });
 
-test('a 403 for two lists, and no page in between, is a fact about the key', async () => {
-  const { request } = await openLists();
+test('a 403 for two lists, and no page in between, is a fact about the key, and pauses no other list', async () => {
+  const { request, reported } = await openLists();
   expect([
     await request('factories', forbidden),
     await request('bundlers', forbidden),
     await request('factories', forbidden),
   ]).toEqual(['forbidden', 'unauthorized', 'unauthorized']);
+  expect(reported()).toEqual(['forbidden', 'forbidden', 'forbidden']);
+});
+
+test.each([405, 409, 413, 451])(
+  'an HTTP %i for two lists is no fact about the key',
+  async (status) => {
+    const { request } = await openLists();
+    const refused: Answer = [status, '{"error":"No"}'];
+    expect([await request('factories', refused), await request('bundlers', refused)]).toEqual([
+      'forbidden',
+      'forbidden',
+    ]);
+  },
+);
+
+test('a 403 that names the plan of the key is a fact about its list', async () => {
+  const { request } = await openLists();
+  const plan: Answer = [403, '{"error":"The plan of your API key lacks this endpoint"}'];
+  expect(await request('factories', plan)).toBe('forbidden');
 });
 
 test('a page for any list of the key leaves each 403 with its list', async () => {
@@ -87,6 +119,16 @@ test('words about the key that a page for another list refutes are about their l
     await request('factories', wrongKey),
     await request('user-operations', wrongKey),
   ]).toEqual(['unauthorized', 'ok', 'forbidden', 'unauthorized']);
+});
+
+test('a page that was requested before a refusal does not refute it', async () => {
+  const { request, requestSlowly } = await openLists();
+  const answered = Promise.withResolvers<void>();
+  const { seen } = await requestSlowly('user-operations', answered.promise);
+  expect(await request('factories', wrongKey)).toBe('unauthorized');
+  answered.resolve();
+  expect(await seen).toBe('ok');
+  expect(await request('factories', wrongKey)).toBe('unauthorized');
 });
 
 test('an answer of something in front of the explorer is never about the key', async () => {

@@ -3,6 +3,7 @@ import type { Fault, Faults } from '../../../simulator/index.ts';
 import { testKey } from '../../harness/explorer.ts';
 import { call } from '../../harness/process.ts';
 import { smallChain } from '../../harness/sync.ts';
+import { acceptKey } from '../../../src/sync/failures.ts';
 import { openProgram } from './program.ts';
 import type { statusDocument } from '../../../src/status/schema.ts';
 import type { z } from 'zod';
@@ -197,6 +198,16 @@ test('a page of a feed that did not fail has the log say that the key of another
 
   const accepted = stderr.split('\n').filter((line) => line.includes('"key.accepted"'));
   expect(accepted).toEqual([expect.stringContaining('"was":"unauthorized"')]);
+});
+
+test('a page of a slice that began before a refusal does not end what is stored of it', async () => {
+  const { run, query, db } = await openScene();
+  await run('sync', '--max-pages', '1');
+  await query(`
+    update etl.feeds set state = 'waiting', failure = 'out-of-credits', updated_at = now()
+    where operation = 'user-operations'`);
+  expect(await acceptKey(db, [chain.id], '2020-01-01')).toBeNull();
+  expect(await acceptKey(db, [chain.id], 'infinity')).toMatchObject({ was: 'waiting' });
 });
 
 test('a new key ends the fact of the old one for all its feeds', async () => {

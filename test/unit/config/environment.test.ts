@@ -111,8 +111,14 @@ describe('a database URL', () => {
     ['postgres://u:1/canary@host/db', /percent-encode/u],
     ['postgres://u:1?canary@host/db', /percent-encode/u],
     ['postgres://u:canary%zz@host/db', /percent-encod/u],
-    ['postgres://u:canary@host/db?sslmode=allow', /^sslmode is none of disable, prefer, require/u],
-    ['postgres://u:canary@host/db?sslmode=canary', /^sslmode is none of disable, prefer, require/u],
+    [
+      'postgres://u:canary@host/db?sslmode=allow',
+      /^sslmode must be one of disable, prefer, require/u,
+    ],
+    [
+      'postgres://u:canary@host/db?sslmode=canary',
+      /^sslmode must be one of disable, prefer, require/u,
+    ],
     ['postgres://u:canary@host/db?sslmode=verify-ca', /^sslmode=verify-ca needs sslrootcert=/u],
   ])('%s is refused, and not printed', (url, problem) => {
     expect(databaseUrlProblem(url)).toMatch(problem);

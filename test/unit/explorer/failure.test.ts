@@ -17,6 +17,14 @@ const offer = (order: readonly string[]) =>
 const plain = (text: string): string => text;
 
 test.each([
+  ['nests too deep', `{"errors":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`],
+  ['has too many values', `{"errors":[${'0,'.repeat(500_000)}0]}`],
+])('an error body that %s is described by its beginning', (_what, text) => {
+  expect(classify(503, Buffer.from(text))).toBe('unreachable');
+  expect(describe(Buffer.from(text), plain)).toMatch(/^\{"errors":/u);
+});
+
+test.each([
   [200, '{"items":[],"next_page_params":null}', 'ok'],
   [200, ' \n{"items":[{"error":"x"}],"next_page_params":null}\n', 'ok'],
   [200, '\uFEFF{"items":[]}', 'ok'],
