@@ -87,7 +87,7 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
       else await budget.giveBack(slot);
       let outcome: 'ok' | FailureClass = error?.failure ?? 'ok';
       try {
-        // A 403 stops no other list: where lists agree, each one says so, and goes on asking.
+        // A 403 stops no other list: where lists agree, each one says so, and continues.
         const said = reply.error?.failure === 'forbidden' ? reply.error : error;
         await budget.report({ slot, error: said, limits: reply.limits });
         if (error !== null) throw error;

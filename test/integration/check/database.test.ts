@@ -113,7 +113,7 @@ test.each(['role', 'database'])('check finds a %s with too few connections', asy
   expect(await problems(user)).toEqual([]);
 });
 
-test('beside a worker, which has its connections, check asks for none', async () => {
+test('beside a worker, which has its connections, check opens none', async () => {
   const database = await grantedDatabase();
   const user = await userWith(database, roles.worker);
   await database.query(`alter role ${nameOf(user)} connection limit ${neededConnections}`);

@@ -14,13 +14,13 @@ const wrongKey: Answer = [401, '{"error":"Unauthorized"}'];
 async function openLists() {
   let answer: Answer = served;
   let hold: Promise<unknown> | null = null;
-  const { baseUrl } = await serve(async (_request, response: ServerResponse) => {
+  const { baseUrl } = await serve((_request, response: ServerResponse) => {
     const [status, body] = answer;
-    const held = hold;
+    const send = () => void response.writeHead(status).end(body);
+    if (hold === null) send();
+    else void hold.then(send);
     hold = null;
     arrived.resolve();
-    await held;
-    response.writeHead(status).end(body);
   });
   const arrived = Promise.withResolvers<void>();
   const { get, reports } = start(baseUrl, { maxAttempts: 1 });
