@@ -37,7 +37,10 @@ const waiting = { state: 'waiting', ...outOfCredits };
 
 test('a failing feed keeps its state while it is retried', async () => {
   const { db, runs, state } = await openScene();
-  expect(await beginWork(db, runs.backfill)).toEqual({ failing: true, failure: 'out-of-credits' });
+  expect(await beginWork(db, runs.backfill)).toMatchObject({
+    failing: true,
+    failure: 'out-of-credits',
+  });
   expect(await state()).toEqual(waiting);
 });
 
@@ -58,7 +61,7 @@ test('a feed is not running once another worker has ended its run', async () => 
   await setFeedState(db, live, 'idle');
   await closeRun(db, runs.live, 'finished', null);
 
-  expect(await beginWork(db, runs.live)).toEqual({ failing: false, failure: null });
+  expect(await beginWork(db, runs.live)).toMatchObject({ failing: false, failure: null });
 
   expect(await state()).toEqual({ state: 'idle', failure: null, reason: null });
 });
