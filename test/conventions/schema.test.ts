@@ -33,7 +33,7 @@ test("every table, the queue's too, has a primary key of columns that a publicat
     from pg_stat_user_tables
     left join pg_index on indrelid = relid and indisprimary
     where indkey is null or exists (
-      -- Postgres 18 refuses updates if it is not told to publish what is generated.
+      -- Postgres 18 refuses updates unless the publication includes generated columns.
       select from pg_attribute
       where attrelid = relid and attnum = any(indkey) and attgenerated <> ''
     )`);

@@ -121,7 +121,7 @@ export async function filledDatabase(
   return database;
 }
 
-/** @returns the name of a filled database, to which nobody is connected */
+/** @returns the name of a filled database without connections */
 async function fillOnce(fill: (database: OpenDatabase) => Promise<unknown>): Promise<string> {
   const database = await createTestDatabase();
   await fill(database);

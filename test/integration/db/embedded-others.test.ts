@@ -120,7 +120,7 @@ describe('a file of the server', () => {
       const restore = async () => {
         if (isRestored) return;
         isRestored = true;
-        // Whoever waits for the pipe goes on.
+        // A process that waits for the pipe continues.
         if (by === 'pipe') await (await open(file, 'r+')).close();
         await rm(file);
         if (isThere) await rename(kept, file);
