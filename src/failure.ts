@@ -138,6 +138,14 @@ const rules = {
     advice:
       'Nothing to do: it continues at the stated time; daily_credits in the configuration, if set, is the limit.',
   },
+  'history-share': {
+    ...failed,
+    again: 'stated',
+    feed: null,
+    log: 'key.waiting',
+    advice:
+      'Nothing to do: new data is read meanwhile, and history continues at the stated time; daily_credits in the configuration, if set, is the limit.',
+  },
   unauthorized: {
     ...refused,
     advice:

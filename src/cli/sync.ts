@@ -279,11 +279,15 @@ export function syncText(
     .filter((reason) => reason.feeds.some((feed) => names.has(feed)));
   const shown = { ...status, feeds, reasons };
   const isInterrupted = exit === exits.interrupted;
-  const explained = new Set(isInterrupted ? [] : reasons.flatMap((reason) => reason.feeds));
+  const explaining = isInterrupted ? [] : reasons.flatMap((reason) => reason.feeds);
+  /** Whether the status says why a lane ended as it did. */
+  const isExplained = ({ feed, failure }: Lane) =>
+    explaining.includes(feed) &&
+    (failure === null || feeds.some((one) => one.feed === feed && one.failure === failure));
   return [
     ...(feeds.length === 0 ? [] : [...feedTable(shown, look), '']),
     ...prose(look, totalsText(document)),
-    ...lanes.filter(({ feed }) => !explained.has(feed)).flatMap((lane) => endLines(look, lane)),
+    ...lanes.filter((lane) => !isExplained(lane)).flatMap((lane) => endLines(look, lane)),
     ...(isInterrupted
       ? ['Interrupted. Progress is saved: the same command resumes.']
       : detailsOf(shown, look, commandLine).flat()),

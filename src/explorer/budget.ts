@@ -169,7 +169,7 @@ function pauseMs({ failure, retryAfterMs }: ExplorerError): number | null {
 }
 
 function creditsUsed(reply: SlotReply, { dailyCredits, limitName }: BudgetOptions) {
-  const pause_class: FailureClass = 'daily-limit';
+  const pause_class: FailureClass = reply.outcome === 'spent' ? 'daily-limit' : 'history-share';
   const share = dailyCredits === null ? 'that the explorer reports' : `of a day (${limitName})`;
   const pause_reason =
     reply.outcome === 'spent'

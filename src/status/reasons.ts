@@ -67,11 +67,15 @@ const positions = (count: number, { unit }: FeedStatus) =>
   unit === 'batches' ? counted(count, 'batch', 'batches') : counted(count, unit.slice(0, -1));
 
 /** A stored reason without its advice, which has its own field. */
-function saidOf({ failure, sentence }: FeedStatus): string {
+function saidOf({ failure, sentence }: Pick<FeedStatus, 'failure' | 'sentence'>): string {
   const advice = failure === null ? '' : failures[failure].advice;
   const text = (sentence ?? failure ?? 'failed').replace(advice, '').trim();
   return /[.!?]$/u.test(text) ? text : `${text}.`;
 }
+
+/** The same without its class, which says no more. */
+const withoutClass = (said: string) =>
+  said.replace(/^[a-z-]+: (.)/u, (_, first: string) => first.toUpperCase());
 
 const has = ({ lanes }: FeedStatus, state: FeedStatus['lanes'][number]['state']) =>
   lanes.some((lane) => lane.state === state);
@@ -118,8 +122,21 @@ const isLeftOpen = (feed: FeedStatus): boolean =>
   !isReading(feed) &&
   !feed.lanes.some((one) => one.lane === 'backfill' && isAbandoned(one));
 
+const share = 'history-share';
+
+/** Why its history waits for credits, in a sentence; null: it does not. */
+function historyWaits({ lanes }: FeedStatus): string | null {
+  const { reason = null } =
+    lanes.find((one) => one.lane === 'backfill' && one.state === 'backing-off') ?? {};
+  return reason?.startsWith(`${share}:`) === true
+    ? withoutClass(saidOf({ failure: share, sentence: reason }))
+    : null;
+}
+
+const isProgressing = (feed: FeedStatus): boolean => isReading(feed) && historyWaits(feed) === null;
+
 function readingText(facts: OverallFacts): string {
-  const reading = facts.feeds.filter(isReading);
+  const reading = facts.feeds.filter(isProgressing);
   const ends = reading.map(({ left }) => left.ends_at);
   // Unknown if one feed's is.
   const until = ends.includes(null) ? null : latest(ends);
@@ -191,7 +208,7 @@ const rules = {
     is: (feed) => isWaiting(feed) && isOutOfCredits(feed),
     sentence: (feed, facts) =>
       feed.failure === 'daily-limit'
-        ? saidOf(feed)
+        ? withoutClass(saidOf(feed))
         : `The key is out of credits${untilText(waitsUntil(feed, facts), facts.at)}.`,
     advice: ({ failure }) => (failure === 'daily-limit' ? failures[failure].advice : null),
     command: 'explorer-etl plan',
@@ -309,9 +326,16 @@ const rules = {
     holds: (facts) => facts.feeds.length === 0 && isAtWork(facts.workers),
     says: () => 'Waiting for the first page.',
   },
+  'history-waits': {
+    code: 'reading',
+    severity: 'info',
+    is: (feed) => isReading(feed) && !isProgressing(feed),
+    sentence: (feed) => historyWaits(feed) ?? '',
+    advice: () => failures[share].advice,
+  },
   reading: {
     severity: 'info',
-    is: isReading,
+    is: isProgressing,
     sentence: (_, facts) => readingText(facts),
   },
 } satisfies Readonly<Record<string, FeedRule | WholeRule>>;

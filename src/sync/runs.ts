@@ -132,7 +132,7 @@ export async function noteStopped(
   `);
 }
 
-/** Closes a run, if it is still open, and notes its success on the feed. */
+/** Closes a run, if it is still open, and notes its success on the feed, which is at rest without another one. */
 export async function closeRun(
   db: Pick<Database, 'execute'>,
   run: RunRow,
@@ -148,9 +148,22 @@ export async function closeRun(
       returning feed
     )
     update etl.feeds
-    set last_success_at = now()
+    set last_success_at = case when ${state} = 'finished' then now() else last_success_at end,
+        state = case
+          when state = 'running' and not exists (
+            select from etl.runs
+            where runs.feed = closed.feed and runs.state = 'open' and runs.id <> ${run.id}
+          ) then 'idle' else state end
     from closed
-    where ${state} = 'finished' and feeds.feed = closed.feed
+    where feeds.feed = closed.feed
+  `);
+}
+
+/** Notes why an open run waits although its feed does not fail. */
+export async function noteReason(db: Database, run: RunRow, { failure, reason }: Why) {
+  await db.execute(sql`
+    update etl.runs set failure = ${failure}, reason = ${reason}
+    where id = ${run.id} and state = 'open'
   `);
 }
 

@@ -13,7 +13,7 @@ import { defectOf, type FeedFailure, pollLater, refusal, restMs } from './failur
 import { setFeedState } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
 import { chainSlice } from './queue.ts';
-import { closeRun, countFailure, currentRun, noteStopped } from './runs.ts';
+import { closeRun, countFailure, currentRun, noteReason, noteStopped } from './runs.ts';
 
 /** How long a feed that the explorer does not serve is left alone, in ms. */
 const dayMs = 24 * 60 * 60 * 1000;
@@ -202,16 +202,16 @@ async function rest(
 ): Promise<void> {
   const { db, random, onFailure } = dependencies;
   const { again, feed: state } = failures[feedFailure.failure];
-  if (state !== null) {
-    await setFeedState(db, job.data, state, feedFailure);
-    logFailure(job.data, state, feedFailure, dependencies);
-  }
+  if (state === null) await noteReason(db, run, feedFailure);
+  else await setFeedState(db, job.data, state, feedFailure);
+  logFailure(job.data, state ?? 'running', feedFailure, dependencies);
   if (again === 'daily') await pollLater(db, job.data, dayMs * (1 + random() * dayJitter));
   if (onFailure === 'give-up' || !passing.has(again)) {
     await closeRun(db, run, 'interrupted', feedFailure);
     return chainSlice(dependencies, job, 0);
   }
-  const inARow = await countFailure(db, run, progressed || again !== 'growing');
+  const isFirst = progressed || again !== 'growing';
+  const inARow = state === null ? 1 : await countFailure(db, run, isFirst);
   return chainSlice(dependencies, job, restMs(feedFailure, inARow, random));
 }
 

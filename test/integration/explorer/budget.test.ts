@@ -171,7 +171,7 @@ test('history leaves credits to what is new by the balance that the explorer rep
   // With the 360 that are spent a day of 400: at noon a tenth of it is kept.
   await report(40);
   expect(await rejection(fetch('backfill'))).toMatchObject({
-    failure: 'daily-limit',
+    failure: 'history-share',
     detail: expect.stringMatching(/^history has used its share of the credits that the explorer/),
   });
   expect(await rejection(fetch('live'))).toBeNull();

@@ -66,7 +66,7 @@ test('a sync whose credits are used up says until when, keeps what it read, and 
       code: 1,
       requests: 4,
       stdout: expect.stringMatching(
-        /^ {2}10\/user-operations: daily-limit: the 80 credits of a day are used \(daily_credits in \S+\/explorer-etl\.yaml\); no request before 20\d\d-\d\d-\d\d 00:00:00 UTC\.$/mu,
+        /^ {2}10\/user-operations: The 80 credits of a day are used \(daily_credits in \S+\/explorer-etl\.yaml\); no request before 20\d\d-\d\d-\d\d 00:00:00 UTC\.$/mu,
       ),
     });
 

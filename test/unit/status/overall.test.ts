@@ -79,7 +79,7 @@ test('credits ended by our own daily limit name the limit, its file and the time
   const { overall, reasons } = statusOf([
     feedOf({ state: 'blocked', failure: 'daily-limit', sentence }),
   ]);
-  expect(overall.sentence).toBe(said);
+  expect(overall.sentence).toBe(said.replace('daily-limit: the', 'The'));
   expect(reasons[0]).toMatchObject({ advice: failures['daily-limit'].advice });
 });
 

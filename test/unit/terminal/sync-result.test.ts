@@ -138,6 +138,7 @@ const statesOfStopped: Readonly<
   throttled: 'blocked',
   'out-of-credits': 'blocked',
   'daily-limit': 'blocked',
+  'history-share': 'behind',
   unauthorized: 'blocked',
   'key-missing': 'blocked',
   forbidden: 'failing',
