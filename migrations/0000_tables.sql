@@ -71,6 +71,14 @@ CREATE TABLE "explorer"."addresses" (
 	CONSTRAINT "addresses_chain_id_hash_pk" PRIMARY KEY("chain_id","hash")
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."workers" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"kind" text NOT NULL,
+	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"backend" bigint NOT NULL,
+	"missing_since" timestamp with time zone
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."events" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"at" timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -128,6 +136,14 @@ CREATE TABLE "etl"."always_present_fields" (
 	CONSTRAINT "always_present_fields_chain_id_operation_path_pk" PRIMARY KEY("chain_id","operation","path")
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."hosts" (
+	"origin" text PRIMARY KEY NOT NULL,
+	"failing_since" timestamp with time zone NOT NULL,
+	"failure" text NOT NULL,
+	"reason" text NOT NULL,
+	"next_try_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."budget" (
 	"key_fingerprint" text PRIMARY KEY NOT NULL,
 	"requests_per_second" double precision NOT NULL,
@@ -177,6 +193,9 @@ CREATE TABLE "etl"."runs" (
 	"reason" text,
 	"latest_batch_before" bigint,
 	"failures_in_a_row" integer DEFAULT 0 NOT NULL,
+	"failed_requests" bigint DEFAULT 0 NOT NULL,
+	"first_failure" text,
+	"waited_ms" bigint DEFAULT 0 NOT NULL,
 	"stopped_at" timestamp with time zone,
 	"taken_up_at" timestamp with time zone,
 	"due_at" timestamp with time zone DEFAULT now(),

@@ -10,7 +10,7 @@ import {
   secretsOf,
   type Settings,
 } from './config/settings.ts';
-import { isPermissionDenied, MigrationError } from './db/failure.ts';
+import { isLastingFault, isPermissionDenied, MigrationError } from './db/failure.ts';
 import { problemsOf } from './db/fitness.ts';
 import { type Waiting, withAdvisoryLock } from './db/lock.ts';
 import { migrate, type Migrated } from './db/migrate.ts';
@@ -33,6 +33,7 @@ import {
   type Timeouts,
 } from './explorer/client.ts';
 import { createFetcher } from './explorer/fetcher.ts';
+import { Host } from './explorer/host.ts';
 import { listNames } from './lists/index.ts';
 import type { ScopeBounds } from './lists/list.ts';
 import type { Log } from './log.ts';
@@ -46,7 +47,9 @@ import {
 } from './sync/feeds.ts';
 import type { FetchPage } from './sync/page.ts';
 import { bossConnections, installQueues, startBoss } from './sync/queue.ts';
+import { noteTrouble } from './sync/runs.ts';
 import type { ServeOptions } from './sync/serve.ts';
+import { signals } from './signals.ts';
 
 /** See docs/decisions/0002-page-transaction.md. */
 const writing = {
@@ -140,9 +143,19 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   if (exposure !== null) log.write('explorer.unencrypted', { problem: exposure });
   const origin = await registerSettings(db, settings, options.source ?? {}, options.bounds);
   const how = { by: pool, pool: budgetPool, timeouts, connections };
+  const host = new Host({
+    pool: budgetPool,
+    origin,
+    sleep,
+    now: monotonicMs,
+    onTrouble: (request, trouble) => noteTrouble(db, request, trouble),
+    onChange: (failing) => signals.emit('host', { by: pool, origin, failing }),
+  });
   const wayOf = await openWays(settings, keys, how);
   const queue = { databaseUrl: session.url, isPooled: session.isPooled };
-  const boss = await startBoss({ ...queue, log, supervise, dbTimeouts });
+  const broken = new AbortController();
+  const report = (error: unknown) => isLastingFault(error) && broken.abort(error);
+  const boss = await startBoss({ ...queue, log, supervise, dbTimeouts, report });
   end.defer(() => boss.stop({ graceful: false }));
   const opened = end.move();
   return {
@@ -151,12 +164,15 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     boss,
     log,
     session,
+    broken: broken.signal,
+    report,
     concurrency: slicesAtOnce,
     pageSize,
     archive,
     archiveDays,
     ledgerDays,
     ...writing,
+    host,
     fetchPage: (request, signal) => wayOf(request.chainId).fetchPage(request, signal),
     keyVariable: (chainId) => wayOf(chainId).variable,
     chainsOfKey: (chainId) => [...keys.keys()].filter((id) => keys.get(id) === keys.get(chainId)),

@@ -63,8 +63,8 @@ export interface FailureRule {
   readonly again: 'growing' | 'stated' | 'poll' | 'daily' | 'next-run' | 'at-once';
   /** The feed's state until it succeeds; null: unchanged. */
   readonly feed: 'degraded' | 'waiting' | 'unauthorized' | 'unsupported' | 'failed' | null;
-  /** The exit code of `sync` if nothing else failed. */
-  readonly exit: 0 | 1;
+  /** The exit code of `sync` if nothing else failed; 2: only a person can fix it. */
+  readonly exit: 0 | 1 | 2;
   /** Null: no event. */
   readonly log:
     | 'key.waiting'
@@ -75,12 +75,15 @@ export interface FailureRule {
     | 'feed.internal-error'
     | 'feed.drift'
     | 'queue.failure'
+    | 'database.away'
     | null;
   /** What to do, in one sentence. */
   readonly advice: string;
+  /** Whether it can be a fact about the explorer as a whole (`explorer/host.ts`). */
+  readonly isOfHost?: true;
 }
 
-type Handling = Omit<FailureRule, 'advice'>;
+type Handling = Omit<FailureRule, 'advice' | 'isOfHost'>;
 
 const failed: Handling = {
   retry: 'none',
@@ -115,11 +118,21 @@ const harmless: Handling = {
   log: null,
 };
 
+/** `start` resumes after waits that grow, and says so in `database.away`. */
+const ofDatabase: Handling = {
+  ...degraded,
+  stops: 'worker',
+  exit: 2,
+  log: 'database.away',
+};
+const lost: Handling = { ...harmless, stops: 'worker', exit: 1, log: 'queue.failure' };
+
 /** The only table from class to action (docs/operating.md). */
 const rules = {
   unreachable: {
     ...degraded,
     retry: 'as-failure',
+    isOfHost: true,
     advice:
       'Nothing to do: it is retried at growing intervals; check the network and EXPLORER_BASE_URL if it lasts.',
   },
@@ -164,6 +177,7 @@ const rules = {
   intercepted: {
     ...degraded,
     retry: 'as-failure',
+    isOfHost: true,
     advice:
       'A firewall, proxy or login page answers instead of the explorer: let this program through, or correct EXPLORER_BASE_URL; it is retried at growing intervals.',
   },
@@ -236,12 +250,46 @@ const rules = {
       'This is a defect of explorer-etl: report it with the stack in the log; rows are kept, and the next run retries.',
   },
   'database-unreachable': {
-    ...harmless,
-    stops: 'worker',
-    exit: 1,
-    log: 'queue.failure',
+    ...lost,
     advice:
       'Start the database: nothing is half-written, and start continues as soon as it answers.',
+  },
+  'database-connections': {
+    ...lost,
+    advice:
+      'The database has no connection left: raise max_connections or the limit of the role (a process uses 22), or end other sessions.',
+  },
+  'database-login': {
+    ...ofDatabase,
+    advice:
+      'The database refuses the login: correct DATABASE_URL. A running start reads DATABASE_URL_FILE again before each attempt.',
+  },
+  'database-read-only': {
+    ...ofDatabase,
+    advice:
+      'The database refuses writes: name the primary in DATABASE_URL, or set default_transaction_read_only to off.',
+  },
+  'database-full': {
+    ...ofDatabase,
+    stops: 'feed',
+    exit: 1,
+    log: 'feed.failure',
+    advice:
+      'The disk of the database is full: free some space, or enlarge it. Nothing is half-written, and start continues by itself.',
+  },
+  'database-permission': {
+    ...ofDatabase,
+    stops: 'feed',
+    log: 'feed.failure',
+    advice:
+      'The role of DATABASE_URL lacks a right: run migrate --roles as the owner, and make the role a member of explorer_etl_worker.',
+  },
+  'database-object': {
+    ...ofDatabase,
+    stops: 'feed',
+    log: 'feed.failure',
+    advice:
+      'A table, column or function is missing: restore it from a backup; migrate creates views and functions again.',
   },
 } satisfies Readonly<Record<string, FailureRule>>;
 
@@ -255,3 +303,24 @@ export interface Why {
   readonly failure: FailureClass | null;
   readonly reason: string;
 }
+
+/** Of codes of Node and undici for connections that could not be made or broke; other messages are plain. */
+const systemLabels: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  EADDRNOTAVAIL: 'no local address left',
+  ENOTFOUND: 'host not found',
+  EAI_AGAIN: 'host name lookup failed',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  EPROTO: 'no TLS connection can be agreed on',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection closed',
+  ETIMEDOUT: 'connection timed out',
+  ENOENT: 'no such socket',
+  UND_ERR_SOCKET: 'connection closed before the whole answer',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
+  UND_ERR_BODY_TIMEOUT: 'the answer stopped half-way',
+};
+
+export const systemLabel = (code: string): string | null => systemLabels[code] ?? null;

@@ -48,7 +48,7 @@ type FieldsOf<Name extends string> = {
 };
 
 /** What repeats and ends as one, however many feeds it stops: the field that names it, if any does. */
-type Trouble = 'feed' | 'variable' | 'chain' | 'database';
+type Trouble = 'feed' | 'variable' | 'chain' | 'database' | 'url';
 
 interface Repetition {
   /** Counted by its event and class of failure, and logged at growing intervals. */
@@ -167,6 +167,13 @@ export const events = {
     '{feed}: is read from another explorer since; this process makes no request for it',
     { repeats: 'feed' },
   ),
+  'explorer.unreachable': define(
+    'warn',
+    ['url', 'failure', 'problem'],
+    '{url}: {failure}: {problem}. One request at a time tests it for all feeds.',
+    { repeats: 'url' },
+  ),
+  'explorer.back': define('info', ['url'], '{url}: answers again', { ends: 'url' }),
   'slice.started': define('debug', ['feed', 'lane'], '{feed} ({lane}): started'),
   'slice.done': define(
     'debug',
@@ -187,7 +194,7 @@ export const events = {
   'database.away': define(
     'warn',
     ['error', 'again_in_ms'],
-    ({ error, again_in_ms }) => `${error}; again in ${duration(again_in_ms / 1000)}`,
+    ({ error, again_in_ms }) => `again in ${duration(again_in_ms / 1000)}: ${error}`,
     { repeats: 'database' },
   ),
   'database.back': define('info', [], 'it answers again', { ends: 'database' }),

@@ -31,12 +31,21 @@ export interface Committed extends Pick<Requested, 'by' | 'lane'> {
   readonly ms: number;
 }
 
+/** The explorer begins to fail, or answers again. */
+export interface HostChanged {
+  readonly by: object;
+  readonly origin: string;
+  /** Null: it answers. */
+  readonly failing: { readonly failure: string; readonly problem: string } | null;
+}
+
 /** What low modules publish without knowing subscribers, such as metrics. A listener must not throw. */
 export const signals = new EventEmitter<{
   /** One attempt that was answered or failed; aborted attempts are not published. */
   request: [Attempted];
   /** A page whose attempts all failed. */
   miss: [Requested];
+  host: [HostChanged];
   /** A transaction that wrote pages. */
   commit: [Committed];
 }>();

@@ -65,9 +65,23 @@ comment on column etl.drift.first_seen_at is 'When it was first seen.';
 comment on table etl.events is 'What happened beside the runs, for the timeline, for 31 days.';
 comment on column etl.events.id is 'Number of the event.';
 comment on column etl.events.at is 'When.';
-comment on column etl.events.kind is 'killed: a worker was lost and another one continues. config-changed: a start or a command stated other settings of feeds. config-refused: a start or a sync refused its file. stopped: start ended on a signal.';
+comment on column etl.events.kind is 'killed: a worker was killed, or is cut off from the database. connection-lost: a worker had to connect again, as after a restart of Postgres. config-changed: a start or a command stated other settings of feeds. config-refused: a start or a sync refused its file. stopped: start ended on a signal.';
 comment on column etl.events.feed is 'Name of the feed that it concerns. Null: all of them.';
 comment on column etl.events.sentence is 'What happened, in a sentence.';
+comment on table etl.hosts is 'Explorers that fail now, as all workers share it. A row goes with the first answer.';
+comment on column etl.hosts.origin is 'Scheme, host and path of the explorer, as in etl.feeds.origin.';
+comment on column etl.hosts.failing_since is 'When a worker first noted it.';
+comment on column etl.hosts.failure is 'The failure class, as the table of failures in docs/operating.md names it.';
+comment on column etl.hosts.reason is 'What the newest failed request met, in one line without secrets.';
+comment on column etl.hosts.next_try_at is 'When one request tests it next. The worker that sends it moves this on first, so that another one takes over from one that dies.';
+
+comment on table etl.workers is 'Processes that work now; each deletes its row when it stops.';
+comment on column etl.workers.id is 'Drawn by the process.';
+comment on column etl.workers.kind is 'start: works until it is stopped. once: sync, backfill or repair.';
+comment on column etl.workers.started_at is 'When it began to work.';
+comment on column etl.workers.backend is 'Process number of the server''s session that holds its locks.';
+comment on column etl.workers.missing_since is 'Since when another worker misses that session. Null: it does not.';
+
 comment on table etl.feeds is 'Operations on chains that are or were configured: what a person schedules and watches.';
 comment on column etl.feeds.chain_id is 'Number of the chain.';
 comment on column etl.feeds.operation is 'Name of the operation, such as user-operations.';
@@ -203,6 +217,9 @@ comment on column etl.runs.failure is 'The class of why it failed or was interru
 comment on column etl.runs.reason is 'Why it failed or was interrupted. Null: neither.';
 comment on column etl.runs.latest_batch_before is 'Of a live run of batches: etl.feeds.latest_batch when it first looked; batches above are new to it. Null: it did not yet, or another run.';
 comment on column etl.runs.failures_in_a_row is 'Failures in a row without a page between them; the rest after each grows with it.';
+comment on column etl.runs.failed_requests is 'Requests that failed, those repeated at once included.';
+comment on column etl.runs.first_failure is 'What the first failure was, in one line without secrets. Null: none.';
+comment on column etl.runs.waited_ms is 'How long it waited after failures, for the explorer, the key or the database, in ms. Walks that wait side by side each count.';
 comment on column etl.runs.stopped_at is 'When a stopped process released it; none has taken it since. Null: it is worked on, waits for its turn, or its process was killed.';
 comment on column etl.runs.taken_up_at is 'When its worker, which may have been killed since, took it. Null: no worker has it.';
 comment on column etl.runs.due_at is 'When a worker should take it. Null: its process released it.';

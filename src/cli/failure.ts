@@ -1,9 +1,15 @@
 import { getSystemErrorMessage } from 'node:util';
 import type { CommanderError } from 'commander';
 import { z } from 'zod';
-import { codeOfFailure, describeDatabaseError, isOfDatabase, rootOf } from '../db/failure.ts';
+import {
+  codeOfFailure,
+  databaseClassOf,
+  describeDatabaseError,
+  isOfDatabase,
+  rootOf,
+} from '../db/failure.ts';
 import { ExplorerError } from '../explorer/error.ts';
-import { KnownError, knownKinds } from '../failure.ts';
+import { failures, KnownError, knownKinds } from '../failure.ts';
 import {
   exits,
   type CommandLine,
@@ -69,16 +75,18 @@ export function failureOf(
   { databaseUrl, commandLine }: Pick<Context, 'databaseUrl' | 'commandLine'>,
 ): Failure {
   const code = codeOfFailure(error);
+  const ofDatabase = databaseFailure(error);
   if (error instanceof KnownError) {
     const { kind, problems } = error;
     // The flag takes precedence over the environment.
     const source = databaseUrl === undefined ? 'DATABASE_URL' : '--database-url';
-    const usual = kind === 'database-unavailable' ? `Check ${source}.` : null;
+    const check = ofDatabase?.hint ?? `Check ${source}.`;
+    const usual = kind === 'database-unavailable' ? check : null;
     const messages = problems.map(({ where, message, command }) => {
       const hint = command === undefined ? usual : `Try: ${commandLine(command)}`;
       return { code, where, message, hint };
     });
-    return failureOfKind(kind, ...messages);
+    return { ...failureOfKind(kind, ...messages), ...(ofDatabase && { exit: ofDatabase.exit }) };
   }
   if (error instanceof ExplorerError) {
     return failureOfKind('explorer', { code: error.failure, message: error.message });
@@ -88,7 +96,22 @@ export function failureOf(
     return failureOfKind('usage', { code, message: `${path}: ${getSystemErrorMessage(errno)}.` });
   }
   const kind = isOfDatabase(error) ? 'database' : 'unexpected';
-  return failureOfKind(kind, { code, message: describeDatabaseError(error) });
+  const failure = failureOfKind(kind, {
+    code,
+    message: `${describeDatabaseError(error)}.`,
+    hint: ofDatabase?.hint ?? null,
+  });
+  return { ...failure, ...(ofDatabase && { exit: ofDatabase.exit }) };
+}
+
+/** Exit and advice of a fault that has a class of its own; null: none, or no connection. */
+function databaseFailure(error: unknown) {
+  const failure = databaseClassOf(error);
+  if (failure === null || failure === 'database-unreachable' || failure === 'not-stored') {
+    return null;
+  }
+  const { exit, advice: hint } = failures[failure];
+  return { exit: exit === 2 ? exits.wrongUse : exits.failed, hint };
 }
 
 /** Flags and arguments that the parser refused and has already reported on stderr. */

@@ -2,14 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { openEngine, prepareDatabase, type SourceOptions } from '../app.ts';
 import { requireApiKey, secretsOf, type Settings } from '../config/settings.ts';
-import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
+import { ConfigError } from '../config/environment.ts';
+import { explainDatabaseError, isConnectionLost, isLastingFault } from '../db/failure.ts';
 import { whileCurrent } from '../db/migrate.ts';
 import type { HttpServer } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import { configuredFeeds, configuredLanes, nextPoll, withTargets } from '../sync/feeds.ts';
 import { serve } from '../sync/serve.ts';
 import type { Context, Exit, Registry } from './context.ts';
-import { workSettings, DatabaseUnavailableError, openDatabase } from './database.ts';
+import { DatabaseUnavailableError, openDatabase, settingsOf, workSettings } from './database.ts';
 import { failureOf, linesOf, writeFailure } from './failure.ts';
 import { addHttp, type HttpFlag, servePage, urlOf, wantedAddress } from './open.ts';
 import { addSameData } from './options.ts';
@@ -72,13 +73,57 @@ interface Work {
   readonly page: HttpServer | null;
 }
 
-/** @returns when it was ready; null: a signal came first */
-async function workOn({ context, options, settings, log, page }: Work): Promise<Date | null> {
-  const opened = await awaitEngine({ context, options, settings, log, page });
-  if (opened === null) return null;
-  await using _end = opened.end;
-  const { database, engine } = opened;
-  const lanes = configuredLanes(await withTargets(database.db, settings.chains));
+/** The first wait for the database, in ms, doubled up to the longest one. */
+const firstWaitMs = 500;
+const longestWaitMs = 15_000;
+/** About ten minutes: a recovering server takes some; a wrong host name must end in an error. */
+const mostAttempts = 45;
+/** Rounds, of two seconds, after which the database counts as usable again. */
+const roundsUntilBack = 3;
+
+/**
+ * Works until the signal. Until it is ready it waits for a database that is unreachable, as machines start in any
+ * order; other faults, such as a wrong password, are thrown at once. Later it waits for the end of every fault.
+ * @returns when it was ready; null: a signal came first
+ */
+async function workOn(opening: Work): Promise<Date | null> {
+  const { context, log, page } = opening;
+  const { signal } = context;
+  let readyAt: Date | null = null;
+  for (let attempt = 1; !signal.aborted; attempt += 1) {
+    let rounds = 0;
+    const onRound = () => {
+      page?.pulse.beat();
+      rounds += 1;
+      if (rounds !== roundsUntilBack || attempt === 1) return;
+      attempt = 1;
+      page?.report(null);
+      log.write('database.back', {});
+    };
+    try {
+      await using opened = await openAll(opening);
+      readyAt ??= noteReady(opening);
+      await serveAll(opening, opened, onRound);
+      break;
+    } catch (error) {
+      if (signal.aborted) break;
+      const root = error instanceof DatabaseUnavailableError ? error.cause : error;
+      const isOver = readyAt === null && (attempt === mostAttempts || !isConnectionLost(root));
+      if (isOver || !isWaitedFor(root)) throw error;
+      page?.report(root);
+      const again_in_ms = Math.min(longestWaitMs, firstWaitMs * 2 ** (attempt - 1));
+      log.write('database.away', { error: explainDatabaseError(root), again_in_ms });
+      await delay(again_in_ms, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return readyAt;
+}
+
+/** Also the file of a secret that is absent while it is replaced. */
+const isWaitedFor = (error: unknown): boolean =>
+  isConnectionLost(error) || isLastingFault(error) || error instanceof ConfigError;
+
+function noteReady({ settings, log }: Work): Date {
   const readyAt = new Date();
   const feeds = configuredFeeds(settings.chains);
   log.write('start.ready', {
@@ -86,48 +131,25 @@ async function workOn({ context, options, settings, log, page }: Work): Promise<
     chains: new Set(feeds.map(({ chain_id }) => chain_id)).size,
     next_poll: nextPoll(configuredLanes(settings.chains), readyAt)?.toISOString() ?? null,
   });
-  await whileCurrent(engine.pool, context.signal, (signal) =>
-    serve(lanes, engine, signal, () => page?.pulse.beat()),
-  );
-  log.write('start.stopped', {});
   return readyAt;
 }
 
-/** The first wait for an unreachable database, in ms, doubled up to the longest one. */
-const firstWaitMs = 500;
-const longestWaitMs = 15_000;
-/** About ten minutes: a recovering server takes some; a wrong host name must end in an error. */
-const mostAttempts = 45;
-
-/**
- * Opens the engine; waits while the database is unreachable, as machines start in any order. Other errors, such as a
- * wrong password, are thrown at once. @returns null: the signal aborted first
- */
-async function awaitEngine(opening: Work) {
-  const { signal } = opening.context;
-  for (let attempt = 1; ; attempt += 1) {
-    if (signal.aborted) return null;
-    try {
-      const opened = await openAll(opening);
-      if (attempt > 1) opening.log.write('database.back', {});
-      return opened;
-    } catch (error) {
-      if (signal.aborted) return null;
-      const root = error instanceof DatabaseUnavailableError ? error.cause : error;
-      if (!isConnectionLost(root) || attempt === mostAttempts) throw error;
-      const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (attempt - 1));
-      opening.log.write('database.away', {
-        error: describeDatabaseError(root),
-        again_in_ms: waitMs,
-      });
-      await delay(waitMs, undefined, { signal }).catch(() => undefined);
-    }
-  }
+async function serveAll({ context, settings, log }: Work, opened: Opened, onRound: () => void) {
+  const { database, engine } = opened;
+  const lanes = configuredLanes(await withTargets(database.db, settings.chains));
+  await whileCurrent(engine.pool, context.signal, (signal) =>
+    serve(lanes, engine, signal, onRound),
+  );
+  log.write('start.stopped', {});
 }
 
+type Opened = Awaited<ReturnType<typeof openAll>>;
+
+/** Reads `DATABASE_URL_FILE` each time: a password may be replaced. */
 async function openAll({ context, options, settings, log, page }: Work) {
   await using end = new AsyncDisposableStack();
-  const database = end.use(await openDatabase(settings, context));
+  const { databaseUrl } = settingsOf({ ...context, config: null }, {}, 'database');
+  const database = end.use(await openDatabase({ databaseUrl }, context));
   const { embedded, url } = database;
   page?.use(url);
   if (embedded !== null) log.write('database.embedded', { folder: embedded.dataDirectory });
@@ -135,5 +157,6 @@ async function openAll({ context, options, settings, log, page }: Work) {
   await prepareDatabase(database, { signal: context.signal, report });
   const engine = await openEngine({ settings, database, log, supervise: true, source: options });
   end.use(engine);
-  return { database, engine, end: end.move() };
+  const opened = end.move();
+  return { database, engine, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }

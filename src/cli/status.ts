@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { failures } from '../failure.ts';
 import { type RunsDocument, runsDocument as served } from '../status/endpoints.ts';
 import { readRuns } from '../status/ledger.ts';
-import { clock } from '../status/reasons.ts';
+import { runReason } from '../status/lanes.ts';
+import { clock } from '../status/sentences.ts';
 import { statusDocument, type FeedStatus, type StatusDocument } from '../status/schema.ts';
 import { isKnown, statusNow, statusOrOutage } from '../status/status.ts';
 import type { Look, Style, Table } from '../terminal/layout.ts';
@@ -306,13 +307,13 @@ const runHead = ['began, UTC', 'feed', 'lane', 'state', 'took', 'pages', 'rows']
 /** Runs and events as one table, the newest first; below a row what it says. */
 export function runsText({ to, runs, events }: RunsDocument, look: Look): string {
   const all = [
-    ...runs.map(({ opened_at: at, reason: says, ...run }) => {
+    ...runs.map(({ opened_at: at, ...run }) => {
       const endMs = Date.parse(run.ended_at ?? to);
       const took = brief((endMs - Date.parse(at)) / 1000);
       const state = paint(look, runStyles[run.state] ?? 'quiet', run.state);
       return {
         at,
-        says,
+        says: runReason(run),
         cells: [run.feed, run.lane, state, took, compact(run.pages), compact(run.rows)],
       };
     }),

@@ -10,7 +10,7 @@ import type { ScopeBounds, Target } from '../lists/list.ts';
 import type { Log } from '../log.ts';
 import { sum } from '../status/estimate.ts';
 import { isRunning } from '../status/lanes.ts';
-import { clock } from '../status/reasons.ts';
+import { clock } from '../status/sentences.ts';
 import { count, failureOrNull, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { configuredFeeds, configuredLanes, reconcileTargets, withTargets } from '../sync/feeds.ts';

@@ -1,7 +1,7 @@
 import { creditsPerRequest } from '../explorer/budget.ts';
 import type { RequestCount } from '../lists/list.ts';
 import { type Finding, findingText, placesText } from '../status/findings.ts';
-import { clock } from '../status/reasons.ts';
+import { clock } from '../status/sentences.ts';
 import {
   mostUnrequested,
   unreadFeeds,

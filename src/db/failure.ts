@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { errorOf } from '../failure.ts';
+import { errorOf, type FailureClass, failures, systemLabel } from '../failure.ts';
 import { printable } from '../printable.ts';
 import { tlsRemedy } from './url.ts';
 
@@ -21,20 +21,6 @@ const closedLabels: Readonly<Record<string, string>> = {
   '23514': 'check constraint violated',
 };
 
-/** Labels of Node's codes for connections that could not be made or broke. */
-const systemLabels: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection reset',
-  EPIPE: 'connection closed',
-  ETIMEDOUT: 'connection timed out',
-  EHOSTUNREACH: 'host unreachable',
-  ENETUNREACH: 'network unreachable',
-  EADDRNOTAVAIL: 'no local address left',
-  ENOTFOUND: 'host not found',
-  EAI_AGAIN: 'host name lookup failed',
-  ENOENT: 'no such socket',
-};
-
 /** The pool's message if all its connections are in use. */
 const queueTimeout = 'timeout exceeded when trying to connect';
 
@@ -49,6 +35,37 @@ const driverLosses: ReadonlySet<string> = new Set([
   'Query read timeout',
   queueTimeout,
 ]);
+
+/** The class of a SQLSTATE, or of its first two characters; others are `not-stored`. */
+const classes: Readonly<Record<string, FailureClass>> = {
+  '28': 'database-login',
+  '53100': 'database-full',
+  '53300': 'database-connections',
+  '25006': 'database-read-only',
+  '42501': 'database-permission',
+  '3D000': 'database-object',
+  '3F000': 'database-object',
+  '42703': 'database-object',
+  '42704': 'database-object',
+  '42883': 'database-object',
+  '42P01': 'database-object',
+  '42P10': 'database-object',
+};
+
+/** The class of a failure of the database; null: the database reported none. */
+export function databaseClassOf(error: unknown): FailureClass | null {
+  const state = stateOf(error);
+  const known = classes[state] ?? classes[state.slice(0, 2)];
+  if (known !== undefined) return known;
+  if (isConnectionLost(error)) return 'database-unreachable';
+  return state === '' ? null : 'not-stored';
+}
+
+/** Whether reconnecting in place cannot help, so that the next attempt waits. */
+export function isLastingFault(error: unknown): boolean {
+  const failure = databaseClassOf(error) ?? 'not-stored';
+  return failure !== 'not-stored' && failures[failure].feed !== null;
+}
 
 /** Reconnecting may help: 25P03 and 57P05 are idle timeouts, 25006 a server turned standby. */
 const lostStates: ReadonlySet<string> = new Set(
@@ -75,12 +92,19 @@ export function describeDatabaseError(error: unknown): string {
 
 function describeRoot(root: unknown): string {
   if (root instanceof DatabaseError) return describeState(root);
-  if (!(root instanceof Error)) return 'unknown database error';
+  if (!(root instanceof Error)) return 'a failure without a reason';
   const code = codeOf(root);
-  const label = code === undefined ? undefined : systemLabels[code];
-  if (label !== undefined) return `${label} (${code})${placeOf(root)}`;
+  const label = code === undefined ? null : systemLabel(code);
+  if (label !== null) return `${label} (${code})${placeOf(root)}`;
   // drizzle's message holds the statement and its parameters.
   return isDrizzleQueryError(root) ? 'query failed' : textOf(root.message || root.name);
+}
+
+/** The same, with what to do. */
+export function explainDatabaseError(error: unknown): string {
+  const failure = databaseClassOf(error);
+  const advice = failure === null ? '' : ` ${failures[failure].advice}`;
+  return `${describeDatabaseError(error)}.${advice}`;
 }
 
 /** The SQLSTATE or system code at a failure's root; null: none. */
@@ -102,7 +126,7 @@ export function isConnectionLost(error: unknown): boolean {
   if (!(root instanceof Error)) return false;
   const code = codeOf(root);
   if (code === undefined) return driverLosses.has(root.message);
-  if (!(root instanceof DatabaseError)) return code in systemLabels;
+  if (!(root instanceof DatabaseError)) return systemLabel(code) !== null;
   return (lostStates.has(code) || code.startsWith('08')) && !isLostBehind(root);
 }
 
@@ -146,9 +170,20 @@ function describeState(error: DatabaseError): string {
 const textOf = (text: string): string =>
   printable(text.length > longestText ? `${text.slice(0, longestText)}…` : text);
 
+/** pg-boss reports errors as plain copies. */
+function asError(error: unknown): unknown {
+  if (error instanceof Error || typeof error !== 'object' || error === null) return error;
+  if (!('message' in error) || typeof error.message !== 'string') return error;
+  const { message } = error;
+  const isOfServer = 'severity' in error && 'code' in error;
+  return Object.assign(isOfServer ? new DatabaseError(message, 0, 'error') : new Error(message), {
+    ...error,
+  });
+}
+
 /** The first error of the cause chain with a code, or the innermost one. */
 export function rootOf(error: unknown): unknown {
-  let current = error;
+  let current = asError(error);
   // A chain has a few links; the bound guards against a cycle.
   for (let depth = 0; depth < 10 && current instanceof Error; depth += 1) {
     if (codeOf(current) !== undefined) break;

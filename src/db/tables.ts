@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { bigserial, index, jsonb, primaryKey, text } from 'drizzle-orm/pg-core';
+import { bigserial, index, jsonb, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
 import type { FailureClass } from '../failure.ts';
 import { etlSchema, instant, integer, integerRanges } from './column-types.ts';
 
@@ -52,6 +52,17 @@ export const feeds = etlSchema.table(
   (table) => [primaryKey({ columns: [table.chain_id, table.operation] })],
 );
 
+/** Processes that work; each deletes its row when it stops. */
+export const workers = etlSchema.table('workers', {
+  id: uuid('id').primaryKey(),
+  kind: text('kind').notNull(),
+  started_at: instant('started_at').notNull().defaultNow(),
+  /** The server process of its session, which holds its locks. */
+  backend: integer('backend').notNull(),
+  /** Since when that session is gone; null: it was seen. */
+  missing_since: instant('missing_since'),
+});
+
 /** Events beside the runs, for the timeline: a killed worker, another or a refused configuration. */
 export const events = etlSchema.table(
   'events',
@@ -61,7 +72,7 @@ export const events = etlSchema.table(
       .notNull()
       .default(sql`clock_timestamp()`),
     kind: text('kind', {
-      enum: ['killed', 'config-changed', 'config-refused', 'stopped'],
+      enum: ['killed', 'connection-lost', 'config-changed', 'config-refused', 'stopped'],
     }).notNull(),
     /** Null: all feeds. */
     feed: text('feed'),

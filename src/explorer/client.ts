@@ -1,5 +1,5 @@
 import { Agent, request as httpRequest } from 'undici';
-import { failures } from '../failure.ts';
+import { failures, systemLabel } from '../failure.ts';
 import { createRedactor } from '../redact.ts';
 import { ExplorerError } from './error.ts';
 import {
@@ -203,8 +203,8 @@ function transportError(error: unknown, { redact, maxBodyBytes }: ExchangeOption
     const detail = `the body exceeds ${maxBodyBytes} bytes`;
     return new ExplorerError({ failure: 'envelope-invalid', status: null, detail, cause });
   }
-  const parts = [code, cause.message].filter((part) => typeof part === 'string' && part !== '');
-  const detail = excerpt(parts.join(': '), redact);
+  const label = typeof code === 'string' ? systemLabel(code) : null;
+  const detail = excerpt(label ?? (message || name), redact);
   const isSent = !(error instanceof Error && unconnected.has(error));
   return new ExplorerError({ failure: 'unreachable', status: null, detail, isSent, cause });
 }

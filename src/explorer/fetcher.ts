@@ -30,6 +30,10 @@ interface PageRequest extends ExplorerRequest {
   readonly operation: string;
   readonly lane: BudgetLane;
   readonly isRecheck?: boolean;
+  /** Tests an explorer that fails: one attempt. */
+  readonly isProbe?: boolean;
+  /** Called for each failed attempt. */
+  readonly onFailure?: (error: ExplorerError) => void;
 }
 
 /** As many lists of a key must be refused, with no page in between, before a 403 is a fact about the key. */
@@ -74,7 +78,7 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
   const withoutEchoes = createEchoFilter(secrets, redact);
   const judge = openJudgement();
   return async (request: PageRequest, signal: AbortSignal): Promise<FetchedPage> => {
-    const { chainId: chain_id, operation, lane, isRecheck = false } = request;
+    const { chainId: chain_id, operation, lane, isRecheck = false, isProbe = false } = request;
     const labels = { by, chain_id, operation, lane };
     const sending = { signal, isRecheck };
     let attempts = 0;
@@ -94,7 +98,10 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
         const { page_id, at } = slot;
         return { page_id, at, ...withoutEchoes(reply.body), bytes, attempts, latencyMs };
       } catch (failure) {
-        if (failure instanceof ExplorerError) outcome = failure.failure;
+        if (failure instanceof ExplorerError) {
+          outcome = failure.failure;
+          request.onFailure?.(failure);
+        }
         throw failure;
       } finally {
         const credits = isSent ? creditsPerRequest : 0;
@@ -102,7 +109,7 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
       }
     };
     try {
-      return await client.repeat(attempt, sending);
+      return await (isProbe ? attempt() : client.repeat(attempt, sending));
     } catch (error) {
       if (error instanceof ExplorerError) signals.emit('miss', labels);
       throw error;

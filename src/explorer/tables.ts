@@ -1,6 +1,16 @@
 import { date, doublePrecision, text } from 'drizzle-orm/pg-core';
 import { etlSchema, instant, integer } from '../db/column-types.ts';
 
+/** Explorers that fail now: a row is a fact about all their feeds, and goes with the first answer. */
+export const hosts = etlSchema.table('hosts', {
+  origin: text('origin').primaryKey(),
+  failing_since: instant('failing_since').notNull(),
+  failure: text('failure').notNull(),
+  reason: text('reason').notNull(),
+  /** The worker that moves it sends the next request, alone. */
+  next_try_at: instant('next_try_at').notNull(),
+});
+
 export const budget = etlSchema.table('budget', {
   key_fingerprint: text('key_fingerprint').primaryKey(),
   requests_per_second: doublePrecision('requests_per_second').notNull(),

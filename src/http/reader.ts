@@ -51,8 +51,12 @@ export function createReader() {
     }
   };
   return {
-    /** Names the database. */
-    use: (url: string) => void (source = url),
+    /** Names the database; another URL, such as one with a new password, needs new connections. */
+    use(url: string) {
+      if (url !== source) void opened?.then((old) => old.end()).catch(() => undefined);
+      if (url !== source) opened = null;
+      source = url;
+    },
     known,
     pool,
     /** Reads after all earlier requests. @throws BusyError, and errors of Postgres */

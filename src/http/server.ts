@@ -9,6 +9,8 @@ import { isLoopback } from '../config/schema.ts';
 import { codeOfFailure } from '../db/failure.ts';
 import { errorOf } from '../failure.ts';
 import { isChanging } from '../status/lanes.ts';
+import { withFault } from '../status/outages.ts';
+import { isKnown } from '../status/status.ts';
 import type { StatusDocument } from '../status/schema.ts';
 import {
   type Access,
@@ -53,7 +55,12 @@ export async function startHttp(options: HttpOptions) {
   if (token === null && !isLoopback(address)) throw new ListenError(tokenProblem(address));
   const reader = createReader();
   const pulse = createPulse(now);
-  const snapshots = createSnapshots(() => options.status(() => reader.pool()), now);
+  let fault: unknown = null;
+  const read = async () => {
+    const status = await options.status(() => reader.pool());
+    return fault === null || !isKnown(status) ? status : withFault(status, fault, 'cannot be used');
+  };
+  const snapshots = createSnapshots(read, now);
   const metrics = createMetrics(() => snapshots.recent(), version);
   const servers: Server[] = [];
   const close = async () => {
@@ -83,7 +90,9 @@ export async function startHttp(options: HttpOptions) {
       address: await listenOn(page, address),
       metricsAddress: metricsAddress === null ? null : await listenOn(monitoring, metricsAddress),
       pulse,
-      use: reader.use,
+      /** Sets why the work cannot use the database, which the status may not show; null: it can. */
+      report: (error: unknown) => void (fault = error),
+      use: (url: string) => reader.use(url),
       close,
       [Symbol.asyncDispose]: close,
     };

@@ -56,6 +56,10 @@ export const runs = etlSchema.table(
     latest_batch_before: integer('latest_batch_before'),
     /** Failures in a row, for growing intervals between slices. */
     failures_in_a_row: int4('failures_in_a_row').notNull().default(0),
+    /** Requests that failed, the first reason, and how long it waited to repeat them. */
+    failed_requests: integer('failed_requests').notNull().default(0),
+    first_failure: text('first_failure'),
+    waited_ms: integer('waited_ms').notNull().default(0),
     /** When a stopped process released it; null again once another takes it. */
     stopped_at: instant('stopped_at'),
     /** When its worker took it; the worker's lock shows that it is alive. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { events } from '../db/tables.ts';
 import { questionChart } from '../query/question.ts';
-import { count, instant, laneName, positionUnit, runState } from './schema.ts';
+import { amount, count, instant, laneName, positionUnit, runState } from './schema.ts';
 
 /**
  * The page's JSON endpoints beside `/status.json`: each schema gives the type to the server and the client. Times are
@@ -85,6 +85,10 @@ export const runsDocument = z.strictObject({
       ended_at: instant.nullable(),
       pages: count,
       rows: count,
+      /** Requests that failed, the first failure, and the time that it waited after failures. */
+      failed_requests: count,
+      first_failure: z.string().nullable(),
+      waited_s: amount,
       reason: z.string().nullable(),
     }),
   ),

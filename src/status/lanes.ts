@@ -1,3 +1,5 @@
+import { counted, duration } from '../terminal/numbers.ts';
+import type { RunsDocument } from './endpoints.ts';
 import type { LaneHolder, Workers } from '../sync/workers.ts';
 import type { FeedState } from '../lists/feed.ts';
 import type { LaneRecord } from './facts.ts';
@@ -66,6 +68,18 @@ export function quietSentence(lanes: readonly LaneStatus[]): string | null {
   return quiet.length === 0
     ? null
     : `No page for ${Math.max(...quiet)} s: waits for an answer, for a retry, or for its turn at the key.`;
+}
+
+type RunTrouble = Pick<
+  RunsDocument['runs'][number],
+  'reason' | 'failed_requests' | 'first_failure' | 'waited_s'
+>;
+
+/** Why a run failed, or what it met although it did not; null: nothing. */
+export function runReason({ reason, failed_requests, first_failure, waited_s }: RunTrouble) {
+  if (first_failure === null) return reason;
+  const met = `${counted(failed_requests, 'failed request')}, waited ${duration(Math.round(waited_s))}`;
+  return reason === null ? `${met}: ${first_failure}.` : `${reason} (${met})`;
 }
 
 /** Whether a worker reads it, or is about to. */

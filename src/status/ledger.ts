@@ -132,7 +132,9 @@ export async function readRuns(db: Database, { hours, feed }: RecentWindow): Pro
       'runs', (
         select coalesce(json_agg(json_build_object(
           'id', id, 'feed', feed, 'lane', lane, 'state', state, 'opened_at', opened_at,
-          'ended_at', closed_at, 'pages', coalesce(pages, 0), 'rows', coalesce(rows, 0), 'reason', reason
+          'ended_at', closed_at, 'pages', coalesce(pages, 0), 'rows', coalesce(rows, 0), 'reason', reason,
+          'failed_requests', failed_requests, 'first_failure', first_failure,
+          'waited_s', round(waited_ms / 1000.0, 1)
         ) order by id desc), '[]')
         from recent
         cross join lateral (

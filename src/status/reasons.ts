@@ -3,7 +3,21 @@ import { failures } from '../failure.ts';
 import { kinds } from '../lists/index.ts';
 import { counted, duration } from '../terminal/numbers.ts';
 import type { Workers } from '../sync/workers.ts';
+import { type Outage, outageOf } from './outages.ts';
 import { isAtWork, isStalled } from './lanes.ts';
+import {
+  clock,
+  earliest,
+  historyWaits,
+  lastPageAt,
+  latest,
+  outageText,
+  positions,
+  saidOf,
+  unservedText,
+  untilText,
+  withoutClass,
+} from './sentences.ts';
 import { reasonCodes, type FeedStatus, type Reason, type StatusDocument } from './schema.ts';
 
 /** What reasons are judged by. */
@@ -11,6 +25,7 @@ export interface OverallFacts extends Pick<StatusDocument, 'credits' | 'feeds'> 
   readonly at: Date;
   readonly workers: Workers;
   readonly maintenance: readonly (typeof maintenance.$inferSelect)[];
+  readonly outages: readonly Outage[];
 }
 
 interface Rule {
@@ -22,9 +37,11 @@ interface Rule {
   readonly blocks?: boolean;
   /** The sentence for several feeds that differ in a number; absent: one reason for each. */
   readonly several?: string;
-  readonly advice?: (feed: FeedStatus) => string | null;
+  readonly advice?: (feed: FeedStatus, facts: OverallFacts) => string | null;
   /** `continue`: `start` or `sync`, whichever ran before. */
   readonly command?: string;
+  /** Whether a failing explorer explains it. */
+  readonly followsOutage?: boolean;
   /** Whether the command takes the flags of the only feed. */
   readonly isOfFeed?: boolean;
 }
@@ -40,42 +57,6 @@ interface WholeRule extends Rule {
   readonly holds: (facts: OverallFacts) => boolean;
   readonly says: (facts: OverallFacts) => string;
 }
-
-/** A time of day, with the date unless it is today. */
-export function clock(time: string, at: Date): string {
-  const [day = '', hour = ''] = new Date(time).toISOString().split('T');
-  const minutes = `${hour.slice(0, 5)} UTC`;
-  return at.toISOString().startsWith(day) ? minutes : `${day} ${minutes}`;
-}
-
-const untilText = (until: string | null, at: Date, about = '') =>
-  until === null ? '' : ` until ${about}${clock(until, at)}`;
-
-const inTime = (times: readonly (string | null)[]): string[] =>
-  times
-    .filter((time) => time !== null)
-    .toSorted((one, other) => Date.parse(one) - Date.parse(other));
-
-/** The earliest known time; null: none is known. */
-export const earliest = (times: readonly (string | null)[]) => inTime(times)[0] ?? null;
-export const latest = (times: readonly (string | null)[]) => inTime(times).at(-1) ?? null;
-
-export const lastPageAt = (feeds: readonly FeedStatus[]) =>
-  latest(feeds.map(({ last_page_at }) => last_page_at));
-
-const positions = (count: number, { unit }: FeedStatus) =>
-  unit === 'batches' ? counted(count, 'batch', 'batches') : counted(count, unit.slice(0, -1));
-
-/** A stored reason without its advice, which has its own field. */
-function saidOf({ failure, sentence }: Pick<FeedStatus, 'failure' | 'sentence'>): string {
-  const advice = failure === null ? '' : failures[failure].advice;
-  const text = (sentence ?? failure ?? 'failed').replace(advice, '').trim();
-  return /[.!?]$/u.test(text) ? text : `${text}.`;
-}
-
-/** The same without its class, which says no more. */
-const withoutClass = (said: string) =>
-  said.replace(/^[a-z-]+: (.)/u, (_, first: string) => first.toUpperCase());
 
 const has = ({ lanes }: FeedStatus, state: FeedStatus['lanes'][number]['state']) =>
   lanes.some((lane) => lane.state === state);
@@ -122,17 +103,6 @@ const isLeftOpen = (feed: FeedStatus): boolean =>
   !isReading(feed) &&
   !feed.lanes.some((one) => one.lane === 'backfill' && isAbandoned(one));
 
-const share = 'history-share';
-
-/** Why its history waits for credits, in a sentence; null: it does not. */
-function historyWaits({ lanes }: FeedStatus): string | null {
-  const { reason = null } =
-    lanes.find((one) => one.lane === 'backfill' && one.state === 'backing-off') ?? {};
-  return reason?.startsWith(`${share}:`) === true
-    ? withoutClass(saidOf({ failure: share, sentence: reason }))
-    : null;
-}
-
 const isProgressing = (feed: FeedStatus): boolean => isReading(feed) && historyWaits(feed) === null;
 
 function readingText(facts: OverallFacts): string {
@@ -145,8 +115,21 @@ function readingText(facts: OverallFacts): string {
 
 const isUnread = ({ state }: FeedStatus): boolean => state === 'pending';
 
+/** Whether the database, not the explorer, fails its feed. */
+const isOfDatabase = ({ failure }: FeedStatus): boolean =>
+  failure === 'not-stored' || failure?.startsWith('database-') === true;
+
 /** Every reason: severity, effect on progress, condition, sentence and advice. */
 const rules = {
+  'database-failing': {
+    severity: 'action',
+    blocks: true,
+    is: isOfDatabase,
+    sentence: saidOf,
+    several: 'The database refuses to store pages.',
+    advice: ({ failure }) => (failure === null ? null : failures[failure].advice),
+    command: 'explorer-etl check --no-requests',
+  },
   'key-refused': {
     severity: 'action',
     blocks: true,
@@ -165,11 +148,19 @@ const rules = {
     advice: () => failures.rejected.advice,
     command: 'explorer-etl check',
   },
+  'explorer-unreachable': {
+    blocks: true,
+    is: (feed, { outages }) => outageOf(feed, outages) !== null,
+    sentence: (feed, facts) => outageText(outageOf(feed, facts.outages), facts),
+    advice: (feed, { outages }) =>
+      failures[outageOf(feed, outages)?.failure ?? 'unreachable'].advice,
+    command: 'explorer-etl check',
+  },
   unsupported: {
     severity: 'action',
     is: ({ state }) => state === 'unsupported',
     sentence: (feed) =>
-      `The explorer does not serve this ${feed.failure === 'unknown-chain' ? 'chain' : 'list on this chain'}: ${saidOf(feed).replace(`${feed.failure}: `, '')}`,
+      `${unservedText(feed.failure)}: ${saidOf(feed).replace(`${feed.failure}: `, '')}`,
     advice: ({ failure }) =>
       failure === null || failure === 'unsupported'
         ? 'Remove it from the configuration, or leave it: it is polled again once a day.'
@@ -193,6 +184,7 @@ const rules = {
   },
   'no-worker-of-feed': {
     code: 'no-worker',
+    followsOutage: true,
     blocks: true,
     is: (feed, facts) => isAtWork(facts.workers) && has(feed, 'no-worker'),
     sentence: () => 'No worker reads its open run.',
@@ -221,6 +213,7 @@ const rules = {
     advice: () => failures.throttled.advice,
   },
   'source-silent': {
+    followsOutage: true,
     blocks: true,
     is: ({ newest_item }) => newest_item?.is_met === false,
     sentence: ({ unit, newest_item }) =>
@@ -230,6 +223,7 @@ const rules = {
       'If its website shows newer ones, check base_url and the chain. If not, the explorer has stopped: wait.',
   },
   stalled: {
+    followsOutage: true,
     blocks: true,
     is: ({ lanes }) => lanes.some(isStalled),
     sentence: ({ lanes }) =>
@@ -237,7 +231,8 @@ const rules = {
     several: 'No page for minutes.',
   },
   failing: {
-    is: ({ state, lanes }) => state === 'failing' && !lanes.some(isStalled),
+    followsOutage: true,
+    is: (feed) => feed.state === 'failing' && !feed.lanes.some(isStalled) && !isOfDatabase(feed),
     sentence: saidOf,
     advice: ({ failure }) =>
       failure === null
@@ -245,6 +240,7 @@ const rules = {
         : failures[failure].advice,
   },
   late: {
+    followsOutage: true,
     blocks: true,
     // The missing worker explains the late poll.
     is: ({ poll }, facts) =>
@@ -331,9 +327,10 @@ const rules = {
     severity: 'info',
     is: (feed) => isReading(feed) && !isProgressing(feed),
     sentence: (feed) => historyWaits(feed) ?? '',
-    advice: () => failures[share].advice,
+    advice: () => failures['history-share'].advice,
   },
   reading: {
+    followsOutage: true,
     severity: 'info',
     is: isProgressing,
     sentence: (_, facts) => readingText(facts),
@@ -372,11 +369,12 @@ function findingsBy(rule: FeedRule | WholeRule, facts: OverallFacts) {
     return rule.holds(facts) ? [{ feeds: [], sentence: rule.says(facts), advice: null }] : [];
   }
   return facts.feeds
+    .filter((feed) => !(rule.followsOutage === true && outageOf(feed, facts.outages)))
     .filter((feed) => rule.is(feed, facts))
     .map((feed) => ({
       feeds: [feed.feed],
       sentence: rule.sentence(feed, facts),
-      advice: rule.advice?.(feed) ?? null,
+      advice: rule.advice?.(feed, facts) ?? null,
     }));
 }
 

@@ -43,12 +43,14 @@ export const feedStates = [
 /** Every reason against `healthy`, the most severe first. */
 export const reasonCodes = [
   'database-unreachable',
+  'database-failing',
   'key-refused',
   'request-rejected',
   'unsupported',
   'quarantine',
   'no-worker',
   'paused',
+  'explorer-unreachable',
   'out-of-credits',
   'throttled',
   'source-silent',
@@ -234,7 +236,7 @@ export const statusDocument = z.strictObject({
       }),
     ),
   }),
-  /** Null: the database is unreachable. */
+  /** Null: the database did not report the status. */
   workers: z.strictObject({ start: count, once: count }).nullable(),
   next_poll_at: instantOrNull,
   feeds: z.array(feed),

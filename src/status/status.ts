@@ -1,6 +1,5 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import { describeDatabaseError, isAway } from '../db/failure.ts';
 import { demandPrimary, isPrepared } from '../db/state.ts';
 import { maintenance } from '../db/tables.ts';
 import type { Database } from '../db/transaction.ts';
@@ -13,17 +12,20 @@ import { creditsOf, readCredits, type WorkLeft } from './credits.ts';
 import { estimateOf, type ForecastOptions, sum } from './estimate.ts';
 import { type FeedRecord, type ItemPace, type LaneRecord, readFeeds, readLanes } from './facts.ts';
 import { isAtWork, laneStatus, quietSentence, stateOfWork } from './lanes.ts';
-import { earliest, lastPageAt, latest, type OverallFacts, reasonsOf } from './reasons.ts';
+import { duringOutage, howItFailed, readOutages, withFault } from './outages.ts';
+import { type OverallFacts, reasonsOf } from './reasons.ts';
+import { earliest, lastPageAt, latest } from './sentences.ts';
 import { type Cron, headSchedule, nextFiring, pollTarget } from './schedule.ts';
 import type { FeedStatus, LaneStatus, Reason, StatusDocument } from './schema.ts';
 
-/** Reads the status in seven statements, for any number of feeds. */
+/** Reads the status in as many statements for any number of feeds. */
 export async function readStatus(db: Database, pageSize: number): Promise<StatusDocument> {
   const workers = await presentWorkers(db);
   const { at, keys } = await readCredits(db);
   const records = await readFeeds(db);
   const lanes = Map.groupBy(await readLanes(db), ({ feed }) => feed);
   const schedules = await schedulesSet(db);
+  const outages = await readOutages(db);
   const described = records.map((record) => {
     const { feed } = record.shown;
     const own = { record, lanes: lanes.get(feed) ?? [], set: headSchedule(schedules, feed) };
@@ -31,8 +33,8 @@ export async function readStatus(db: Database, pageSize: number): Promise<Status
   });
   const credits = creditsOf(keys, workLeft(described, workers), at);
   const failed = await db.select().from(maintenance).orderBy(maintenance.task);
-  const feeds = described.map(({ feed }) => feed);
-  return documentOf({ at, workers, credits, maintenance: failed, feeds });
+  const feeds = described.map(({ feed }) => duringOutage(feed, outages));
+  return documentOf({ at, workers, credits, maintenance: failed, outages, feeds });
 }
 
 export function documentOf(facts: OverallFacts): StatusDocument {
@@ -82,7 +84,8 @@ function stops({ code, feeds, severity }: Reason, facts: OverallFacts): boolean 
 }
 
 /** The banner: the reason, with its feeds unless it concerns all. */
-function headline(state: Overall['state'], reason: Reason, { feeds: all }: OverallFacts): Overall {
+function headline(state: Overall['state'], reason: Reason, facts: OverallFacts): Overall {
+  const { feeds: all } = facts;
   const { code, feeds, sentence, command } = reason;
   const isOfAll =
     feeds.length === 0 ||
@@ -91,14 +94,15 @@ function headline(state: Overall['state'], reason: Reason, { feeds: all }: Overa
     (code === 'no-worker' && state === 'stopped');
   const some = feeds.length === 1 ? feeds[0] : `${feeds.length} of ${all.length} feeds`;
   const text = isOfAll ? sentence : `${some}: ${sentence}`;
-  return { state, sentence: text, since: sinceOf(reason, all), command };
+  return { state, sentence: text, since: sinceOf(reason, facts), command };
 }
 
 /** Since when; null: unknown. What blocks progress began after the last page. */
 function sinceOf(
   { code, blocks_readiness: isBlocking, feeds }: Reason,
-  all: readonly FeedStatus[],
+  { feeds: all, outages }: OverallFacts,
 ) {
+  if (code === 'explorer-unreachable') return earliest(outages.map(({ since }) => since));
   const isOfAll = feeds.length === 0 || code === 'no-worker';
   const own = isOfAll ? all : all.filter(({ feed }) => feeds.includes(feed));
   if (code === 'source-silent')
@@ -134,28 +138,17 @@ export const emptyStatus = (at: Date): StatusDocument =>
     at,
     workers: { start: 0, once: 0 },
     maintenance: [],
+    outages: [],
     credits: creditsOf([], { pollsPerDay: 0, history: null }, at),
     feeds: [],
   });
 
-/** The status after an error. A database that refuses or is slow counts as reachable. */
-export function outageStatus(at: Date, error: unknown): StatusDocument {
-  const [state, what] = isAway(error)
-    ? (['stopped', 'is unreachable'] as const)
-    : (['degraded', 'did not report the status'] as const);
-  const sentence = `The database ${what}: ${describeDatabaseError(error)}.`;
-  const reason = { code: 'database-unreachable', severity: 'warning', sentence } as const;
-  return {
-    ...emptyStatus(at),
-    workers: null,
-    reasons: [{ ...reason, blocks_readiness: true, feeds: [], advice: null, command: null }],
-    overall: { state, sentence, since: null, command: null },
-  };
-}
+/** The status after an error. */
+export const outageStatus = (at: Date, error: unknown): StatusDocument =>
+  withFault({ ...emptyStatus(at), reasons: [], workers: null }, error, howItFailed(error));
 
-/** Whether the database answered; otherwise there are no lists and credits. */
-export const isKnown = ({ reasons }: Pick<StatusDocument, 'reasons'>): boolean =>
-  !reasons.some(({ code }) => code === 'database-unreachable');
+/** Whether the database reported the status; otherwise there are no lists and credits. */
+export const isKnown = ({ workers }: Pick<StatusDocument, 'workers'>): boolean => workers !== null;
 
 /** The status of a database, also of one without tables. @throws StandbyError, errors of Postgres */
 export async function statusNow(pool: Pool, pageSize: number): Promise<StatusDocument> {

@@ -1,5 +1,11 @@
 import { sql } from 'drizzle-orm';
-import { codeOfFailure, describeDatabaseError, isOfDatabase, rootOf } from '../db/failure.ts';
+import {
+  codeOfFailure,
+  databaseClassOf,
+  describeDatabaseError,
+  isOfDatabase,
+  rootOf,
+} from '../db/failure.ts';
 import type { Database, Transaction } from '../db/transaction.ts';
 import { ExplorerError, KeyPausedError } from '../explorer/error.ts';
 import { type FailureClass, failures, type Why } from '../failure.ts';
@@ -68,8 +74,9 @@ export function defectOf(error: unknown) {
   };
 }
 
-/** A failure for what the database rejected; `said` names no value. */
-export const refusal = (said: string): FeedFailure => feedFailure('not-stored', said, null);
+/** A failure for what the database rejected; it names no value. */
+export const refusal = (error: unknown): FeedFailure =>
+  feedFailure(databaseClassOf(error) ?? 'not-stored', describeDatabaseError(error), null);
 
 function feedFailure(
   failure: FailureClass,

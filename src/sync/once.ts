@@ -28,7 +28,10 @@ const nudgeIntervalMs = 2_000;
 
 export type SyncOptions = Omit<WorkerOptions, 'works' | 'onFailure'>;
 
-/** Brings lanes up to date once, beside other workers: returns when the run of each is closed. */
+/**
+ * Brings lanes up to date once, beside other workers: returns when the run of each is closed.
+ * @throws a fault of the database
+ */
 export async function syncOnce(
   targets: readonly Target[],
   options: SyncOptions,
@@ -100,11 +103,12 @@ async function openDue(
 
 async function untilClosed(
   ids: ReadonlyMap<number, Target>,
-  { db, boss, now }: SyncOptions,
+  { db, boss, now, broken }: SyncOptions,
   signal: AbortSignal,
 ): Promise<void> {
   let nudged = now();
   while (!signal.aborted) {
+    broken.throwIfAborted();
     const { rows: open } = await db.execute<{ id: string }>(
       sql`select id from etl.runs where id = any(${sql.param([...ids.keys()])}::bigint[]) and state = 'open'`,
     );

@@ -4,6 +4,7 @@ import { fromDrizzle, type JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { connectionConfig, type DatabaseTimeouts, workTimeouts } from '../db/pool.ts';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { type FailureRule, failures } from '../failure.ts';
 import { type FeedLane, feedName, ofLane } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import type { Log } from '../log.ts';
@@ -40,6 +41,8 @@ export interface BossOptions {
   /** Whether a pooler is in between, which may refuse settings at a session's start. */
   readonly isPooled?: boolean;
   readonly log: Log;
+  /** Receives every failure of pg-boss. */
+  readonly report?: (error: unknown) => void;
   /** Whether this process sends what schedules say; any number of processes may. */
   readonly supervise: boolean;
   /** How long the database may take; `workTimeouts` if absent. */
@@ -67,7 +70,7 @@ const bossConfig = ({
 
 /** pg-boss on an installed schema: it creates and migrates nothing, so it needs no right to. */
 export async function startBoss(options: BossOptions): Promise<PgBoss> {
-  const { log, supervise } = options;
+  const { log, supervise, report } = options;
   const boss = new PgBoss({
     ...bossConfig(options),
     migrate: false,
@@ -78,7 +81,10 @@ export async function startBoss(options: BossOptions): Promise<PgBoss> {
     useListenNotify: true,
   });
   // pg-boss reports a lost connection here and reconnects by itself.
-  boss.on('error', (error) => log.write('queue.failure', { error: describeDatabaseError(error) }));
+  boss.on('error', (error) => {
+    log.write('queue.failure', { error: describeDatabaseError(error) });
+    report?.(error);
+  });
   await startOrStop(boss);
   return boss;
 }
@@ -192,6 +198,26 @@ export async function openLane(
   return run;
 }
 
+const ofHost = Object.entries<FailureRule>(failures).flatMap(([name, { isOfHost }]) =>
+  isOfHost === true ? [name] : [],
+);
+
+/** Ends the waits of lanes that an explorer made wait: it answers again. */
+export async function wakeLanes(db: Database, boss: PgBoss): Promise<void> {
+  const { rows } = await db.execute<{ key: string }>(sql`
+    update etl.runs
+    set due_at = clock_timestamp(),
+        waited_ms = greatest(0, waited_ms - 1000 * extract(epoch from due_at - clock_timestamp()))
+    from etl.feeds
+    where feeds.feed = runs.feed and feeds.failure = any(${sql.param(ofHost)}::text[])
+      and runs.state = 'open' and due_at > clock_timestamp()
+    returning runs.feed || '/' || lane as key
+  `);
+  for (const { key: singletonKey } of rows) {
+    await boss.update(sliceQueue, undefined, { singletonKey, startAfter: 0 });
+  }
+}
+
 /** Opens the runs that schedules ask for, until the boss stops. */
 export async function workOnRuns({
   db,
@@ -256,7 +282,8 @@ export async function chainSlice(
     if ((done as { affected: number }).affected === 0) return;
     const { rows } = await tx.execute(sql`
       update etl.runs
-      set taken_up_at = null, due_at = clock_timestamp() + ${afterMs} * interval '1 millisecond'
+      set taken_up_at = null, due_at = clock_timestamp() + ${afterMs} * interval '1 millisecond',
+          waited_ms = waited_ms + ${Math.round(afterMs)}
       where ${ofLane(job.data)} and state = 'open'
       returning id
     `);

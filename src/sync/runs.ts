@@ -1,11 +1,12 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { type Database, transact, type Transaction } from '../db/transaction.ts';
 import type { Why } from '../failure.ts';
+import type { Trouble } from '../explorer/host.ts';
 import { type Feed, type FeedLane, ofFeed, ofLane } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import type { PlannedWalk } from '../lists/list.ts';
 import { operations } from '../lists/registry.ts';
-import type { HeldWalk, RunRow, RunScope, WalkRow } from '../lists/tables.ts';
+import type { HeldWalk, Lane, RunRow, RunScope, WalkRow } from '../lists/tables.ts';
 import { isSourceMismatch } from './feeds.ts';
 
 /** A run that is open now; joined if it was begun before, so that part of it may be old. */
@@ -167,14 +168,31 @@ export async function noteReason(db: Database, run: RunRow, { failure, reason }:
   `);
 }
 
+/** Adds to an open run what kept a request from being answered. */
+export async function noteTrouble(
+  db: Database,
+  { chainId, operation, lane }: { chainId: number; operation: string; lane: Lane },
+  { failed, reason, waitedMs }: Trouble,
+): Promise<void> {
+  await db.execute(sql`
+    update etl.runs
+    set failed_requests = failed_requests + ${failed}, waited_ms = waited_ms + ${waitedMs},
+        first_failure = coalesce(first_failure, ${reason})
+    where feed = ${`${chainId}/${operation}`} and lane = ${lane} and state = 'open'
+  `);
+}
+
 /** Counts failures in a row; a slice that committed a page starts at one. */
 export async function countFailure(
   db: Database,
   run: RunRow,
   madeProgress: boolean,
+  reason: string,
 ): Promise<number> {
   const { rows } = await db.execute<{ failures_in_a_row: number }>(sql`
-    update etl.runs set failures_in_a_row = case when ${madeProgress} then 1 else failures_in_a_row + 1 end
+    update etl.runs
+    set failures_in_a_row = case when ${madeProgress} then 1 else failures_in_a_row + 1 end,
+        first_failure = coalesce(first_failure, ${reason})
     where id = ${run.id}
     returning failures_in_a_row
   `);

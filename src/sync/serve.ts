@@ -8,8 +8,11 @@ import { rollUp } from '../rollups/roll.ts';
 import { every } from '../time.ts';
 import { expireArchive } from './archive.ts';
 import { type ConfiguredLane, dueLanes } from './feeds.ts';
-import { openLane, sendSlice, setSchedules, workOnRuns } from './queue.ts';
+import { type HostChanged, signals } from '../signals.ts';
+import { openLane, sendSlice, setSchedules, wakeLanes, workOnRuns } from './queue.ts';
+import { refusal } from './failures.ts';
 import { noteStopped } from './runs.ts';
+import { linkAbort } from './walk.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 import { presentWorkers, runQueue } from './workers.ts';
 
@@ -19,6 +22,7 @@ export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & Maintena
  * Works until the signal aborts: sets the schedules, takes up every open run, starts what
  * has no schedule to wait for, and works on slices. Any number of processes share the work.
  * `onRound` is called every few seconds.
+ * @throws the fault of the database that `options.broken` names
  */
 export async function serve(
   schedules: readonly ConfiguredLane[],
@@ -26,21 +30,34 @@ export async function serve(
   signal: AbortSignal,
   onRound: () => void = () => undefined,
 ): Promise<void> {
-  const { db, boss } = options;
+  const { db, boss, log, broken } = options;
+  using end = linkAbort(signal, broken);
   await setSchedules(db, boss, schedules);
   // What has no schedule to wait for.
   for (const due of await dueLanes(db, schedules, 'start', options.clock())) {
     await openLane(db, boss, due, 'yield');
   }
   const worker = await startWorker({ ...options, works: () => true, onFailure: 'come-back' });
+  const onHost = ({ by, origin, failing }: HostChanged) => {
+    if (by !== options.pool) return;
+    if (failing !== null) return log.write('explorer.unreachable', { url: origin, ...failing });
+    log.write('explorer.back', { url: origin });
+    // What fails here is woken by its own time.
+    void wakeLanes(db, boss).catch(() => undefined);
+  };
+  signals.on('host', onHost);
   await workOnRuns(options);
+  await clearFault(db);
   await Promise.all([
-    checkRegularly(options, onRound, signal),
-    every(intervalMs, signal, () => tidyUp(options, signal)),
-    keepSums(options, signal),
+    checkRegularly(options, onRound, end.signal),
+    every(intervalMs, end.signal, () => tidyUp(options, end.signal)),
+    keepSums(options, end.signal),
   ]);
+  signals.off('host', onHost);
   await boss.offWork(runQueue, { wait: true });
   await worker.stop();
+  if (broken.aborted) await noteFault(db, broken.reason).catch(() => undefined);
+  broken.throwIfAborted();
   const sentence = 'A start was stopped. What was read is kept.';
   // Where the database is away, this stop looks like a kill; the log has the event too.
   const noted = db.insert(events).values({ kind: 'stopped', sentence });
@@ -51,6 +68,21 @@ export async function serve(
     await noteStopped(db, 'all').catch(() => undefined);
   }
 }
+
+/** Shows other processes a fault of the database, if it can still be written. */
+async function noteFault(db: Database, error: unknown): Promise<void> {
+  const { failure, reason } = refusal(error);
+  await db.execute(sql`
+    update etl.feeds set state = 'degraded', failure = ${failure}, reason = ${reason}
+    where state in ('idle', 'running')
+  `);
+}
+
+const clearFault = (db: Database) =>
+  db.execute(sql`
+    update etl.feeds set state = 'idle', failure = null, reason = null
+    where state = 'degraded' and failure like 'database-%'
+  `);
 
 /** How often open lanes are looked after, in ms. */
 const pollIntervalMs = 2_000;
@@ -64,7 +96,7 @@ async function checkRegularly(
   onRound: () => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, boss, log } = options;
+  const { db, boss, log, report } = options;
   let isAway = false;
   const poll = async () => {
     onRound();
@@ -75,6 +107,7 @@ async function checkRegularly(
   await every(pollIntervalMs, signal, poll, (error) => {
     isAway = true;
     log.write('nudge.failure', { error: describeDatabaseError(error) });
+    report(error);
   });
 }
 

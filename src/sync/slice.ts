@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
-import { describeDatabaseError, isConnectionLost } from '../db/failure.ts';
+import { isConnectionLost } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
@@ -128,7 +128,7 @@ async function advanceSafely(
       const { reason } = feedFailure;
       log.write('feed.internal-error', { ...nameOf(lane), reason, stack });
     }
-    const feedFailure = defect?.feedFailure ?? refusal(describeDatabaseError(error));
+    const feedFailure = defect?.feedFailure ?? refusal(error);
     return { is: 'failure', run, feedFailure, progressed: false };
   }
 }
@@ -211,7 +211,7 @@ async function rest(
     return chainSlice(dependencies, job, 0);
   }
   const isFirst = progressed || again !== 'growing';
-  const inARow = state === null ? 1 : await countFailure(db, run, isFirst);
+  const inARow = state === null ? 1 : await countFailure(db, run, isFirst, feedFailure.said);
   return chainSlice(dependencies, job, restMs(feedFailure, inARow, random));
 }
 
@@ -238,6 +238,7 @@ function logFailure(
     case 'feed.internal-error':
     case 'feed.drift':
     case 'queue.failure':
+    case 'database.away':
     case null:
       // It was logged where it happened.
       return undefined;

@@ -3,9 +3,11 @@ import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { createPool } from '../db/pool.ts';
 import type { SessionWay } from '../db/route.ts';
+import type { Host } from '../explorer/host.ts';
 import { type FeedLane, feedName } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
 import { every } from '../time.ts';
+import { randomUUID } from 'node:crypto';
 import { keyOf, sliceQueue } from './queue.ts';
 import { runSlice, type SliceDependencies } from './slice.ts';
 import { linkAbort, type WalkProgress } from './walk.ts';
@@ -21,13 +23,20 @@ export interface WorkerOptions extends SliceDependencies {
   /** Holds the session whose locks show that this process lives. */
   readonly session: SessionWay;
   readonly concurrency: number;
+  /** Makes requests wait while the explorer fails. */
+  readonly host: Host;
+  /** Aborts with a fault of the database that reconnecting in place cannot cure; all work then ends. */
+  readonly broken: AbortSignal;
+  /** Judges a failure of the database: such a fault aborts `broken`. */
+  readonly report: (error: unknown) => unknown;
 }
 
 /** Works on slices until stopped, and takes over those of lost workers. */
 export async function startWorker(options: WorkerOptions) {
   const { pool, boss, log, session, concurrency } = options;
   const isLasting = options.onFailure === 'come-back';
-  const presence = await openPresence(session, isLasting ? 'start' : 'once');
+  const presence = await openPresence(session, isLasting ? 'start' : 'once', randomUUID());
+  const fetchPage = options.host.through(options.fetchPage, isLasting ? 'outlast' : 'give-up');
   const stopping = new AbortController();
   const abort = new AbortController();
   const running = new Set<Promise<void>>();
@@ -36,6 +45,16 @@ export async function startWorker(options: WorkerOptions) {
   const onCommit: WorkerOptions['onCommit'] = (lane, progress) => {
     logReading(lane, progress);
     options.onCommit(lane, progress);
+  };
+  const workOn = async (job: JobWithMetadata<FeedLane>) => {
+    const holder = await presence.hold(job.data);
+    using either = linkAbort(job.signal, abort.signal);
+    const signals = { stopping: stopping.signal, abort: either.signal };
+    try {
+      await runSlice(job, { ...options, fetchPage, onCommit }, signals);
+    } finally {
+      await presence.release(job.data, holder).catch(() => undefined);
+    }
   };
   const watching = watchForLostLanes(pool, boss, log, stopping.signal);
   await boss.work(
@@ -48,16 +67,15 @@ export async function startWorker(options: WorkerOptions) {
     },
     async ([job]: JobWithMetadata<FeedLane>[]) => {
       if (job === undefined) return;
-      const holder = await presence.hold(job.data);
-      using either = linkAbort(job.signal, abort.signal);
-      const signals = { stopping: stopping.signal, abort: either.signal };
-      const slice = runSlice(job, { ...options, onCommit }, signals);
+      const slice = workOn(job);
       running.add(slice);
       try {
         await slice;
+      } catch (error) {
+        options.report(error);
+        throw error;
       } finally {
         running.delete(slice);
-        await presence.release(job.data, holder).catch(() => undefined);
       }
     },
   );
@@ -106,7 +124,7 @@ export function readingLog(
 const [watchMs, beatMs, silenceMs] = [500, 500, 2_000];
 
 /** A process's locks. Postgres drops them with its session: others go on within 4 s, not 30 s as with pg-boss. */
-export async function openPresence(way: SessionWay, post: keyof typeof posts) {
+export async function openPresence(way: SessionWay, post: keyof typeof posts, id: string) {
   const session = createPool({
     ...way,
     max: 1,
@@ -115,8 +133,19 @@ export async function openPresence(way: SessionWay, post: keyof typeof posts) {
     dbTimeouts: { answerMs: silenceMs, server: { idle_session_timeout: silenceMs } },
   });
   const closing = new AbortController();
-  const lock = 'select pg_try_advisory_lock_shared($1, $2)';
-  const beat = async () => void (await session.query(lock, [locks.process, posts[post]]));
+  const lock = 'select pg_backend_pid() as pid, pg_try_advisory_lock_shared($1, $2)';
+  let registered: number | null = null;
+  const beat = async () => {
+    const { rows } = await session.query<{ pid: number }>(lock, [locks.process, posts[post]]);
+    const pid = rows[0]?.pid ?? null;
+    if (pid !== registered) {
+      // One after another: what several lose together is one event. Its only session holds the lock.
+      await session.query('select pg_advisory_lock($1, 0)', [locks.process]);
+      await session.query(register, [id, post]);
+      await session.query('select pg_advisory_unlock($1, 0)', [locks.process]);
+    }
+    registered = pid;
+  };
   await beat().catch(() => undefined);
   const beats = every(beatMs, closing.signal, beat, () => undefined);
   const take = `update etl.runs set taken_up_at = clock_timestamp()
@@ -136,32 +165,73 @@ export async function openPresence(way: SessionWay, post: keyof typeof posts) {
       session.query(release, [locks.lane, keyOf(lane), holder]),
     close() {
       closing.abort();
-      return beats.then(() => session.end());
+      return beats
+        .then(() => session.query('delete from etl.workers where id = $1', [id]))
+        .catch(() => undefined)
+        .then(() => session.end());
     },
   };
 }
 
-/** Takes back lanes whose lock is free. The process that clears the mark returns the job. */
+/** Notes a process and its session: $1 id, $2 kind. One that had another session before is an event, once for all. */
+const register = `
+  with known as (
+    select from etl.workers where id = $1
+  ), registered as (
+    insert into etl.workers (id, kind, backend) values ($1, $2, pg_backend_pid())
+    on conflict (id) do update set backend = excluded.backend, missing_since = null
+  )
+  insert into etl.events (kind, sentence)
+  select 'connection-lost', case
+      when pg_postmaster_start_time() > clock_timestamp() - interval '1 minute'
+        then 'Postgres restarted. Workers have connected again.'
+      else 'A worker lost its connection to the database, and has connected again.'
+    end
+  from known
+  where not exists (
+    select from etl.events
+    where kind = 'connection-lost' and at > clock_timestamp() - interval '30 seconds'
+  )`;
+
+/** In seconds: a worker connects again within one; a frozen one counts as killed. */
+const missingSeconds = 10;
+
+/**
+ * Takes back lanes whose lock is free, and notes workers that are gone: $1 and $2 locks of lanes and processes. The
+ * process that clears the mark returns the job.
+ */
 const takeBack = `
   with taken as materialized (
-    select id, feed, taken_up_at, feed || '/' || lane as key
+    select id, taken_up_at, feed || '/' || lane as key
     from etl.runs where state = 'open' and taken_up_at is not null
   ), lost as materialized (
     select * from taken where pg_try_advisory_xact_lock($1, hashtext(key))
   ), back as (
     update etl.runs set taken_up_at = null, due_at = clock_timestamp()
     from lost where runs.id = lost.id and runs.taken_up_at = lost.taken_up_at
-    returning lost.feed, key
+    returning key
+  ), present as materialized (
+    select pid from pg_locks
+    where locktype = 'advisory' and classid = $2 and objsubid = 2 and mode = 'ShareLock'
+  ), missing as (
+    update etl.workers set missing_since = clock_timestamp()
+    where missing_since is null and backend not in (select pid from present)
+  ), gone as (
+    delete from etl.workers
+    where missing_since < clock_timestamp() - interval '${missingSeconds} seconds'
+      and backend not in (select pid from present)
+    returning missing_since
   ), noted as (
-    insert into etl.events (kind, feed, sentence)
-    select 'killed', feed, 'A worker was lost while it read ' || key || '. Another one continues.' from back
+    insert into etl.events (at, kind, sentence)
+    select missing_since, 'killed', 'A worker was killed, or cut off from the database for ${missingSeconds} s. Others continue its work.'
+    from gone
   )
   select key from back`;
 
 /** Returns the jobs of lost lanes to the queue until the signal aborts. */
 export function watchForLostLanes(pool: Pool, boss: PgBoss, log: Log, signal: AbortSignal) {
   const watch = async () => {
-    const { rows } = await pool.query<{ key: string }>(takeBack, [locks.lane]);
+    const { rows } = await pool.query<{ key: string }>(takeBack, [locks.lane, locks.process]);
     for (const { key } of rows) {
       for (const { id, retryCount, state } of await boss.findJobs(sliceQueue, { key })) {
         if (state !== 'active') continue;

@@ -71,10 +71,10 @@ export function Banner(answer: StatusAnswer) {
 
 type Forecast = StatusDocument['credits']['forecast'];
 
-function forecastText(of: Forecast, now: string): string {
+function forecastText(of: Forecast, limit: number | null, now: string): string {
   if (of.kind === 'lasts-until') return `until ${moment(of.at, now)}`;
   if (of.kind === 'spent') return `spent until ${moment(of.until, now)}`;
-  if (of.kind === 'no-limit') return 'no daily limit';
+  if (of.kind === 'no-limit') return limit === null ? 'no daily limit' : '';
   if (of.kind === 'enough') return 'enough for today';
   if (of.kind !== 'history-takes-days') return 'too early to forecast';
   const { least, most } = of.days;
@@ -95,8 +95,9 @@ function gapsText(feeds: readonly FeedStatus[]): string {
 function Numbers({ totals, credits, as_of: now, feeds }: StatusDocument) {
   const { newest_item_at: newest, verified_share: share } = totals;
   const { spent, limit, left } = credits;
-  const of = limit === null ? '' : `of ${count(limit)} · `;
-  const balance = left !== null && left < 0 ? `${count(left)} left · ` : of;
+  const of = limit === null ? '' : `of ${count(limit)}`;
+  const balance = left !== null && left < 0 ? `${count(left)} left` : of;
+  const forecast = forecastText(credits.forecast, limit, now);
   return (
     <Facts
       class="numbers"
@@ -108,7 +109,11 @@ function Numbers({ totals, credits, as_of: now, feeds }: StatusDocument) {
           share === null ? '–' : percent(share),
           share !== null && (gapsText(feeds) || 'no gaps'),
         ],
-        ['Credits today', count(spent), balance + forecastText(credits.forecast, now)],
+        [
+          'Credits today',
+          count(spent),
+          [balance, forecast].filter((part) => part !== '').join(' · '),
+        ],
       ]}
     />
   );
@@ -214,10 +219,10 @@ function columnsOf(status: StatusDocument, strips: StripsDocument | null): Colum
 /** Four totals, actions, and a row for every feed, with its coverage on one time axis. */
 export function Overview({ status }: ViewProps) {
   const { data } = useJson<StripsDocument>('strips.json', {}, paceOf(status));
-  const { feeds, reasons } = status;
+  const { feeds, reasons, workers } = status;
   if (feeds.length === 0) {
-    const isAway = reasons.some(({ code }) => code === 'database-unreachable');
-    const text = isAway ? 'Unknown until the database answers.' : 'No feed is configured yet.';
+    const text =
+      workers === null ? 'Unknown until the database answers.' : 'No feed is configured yet.';
     return <Card title="Feeds" children={text} />;
   }
   return (

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { RunsDocument } from '../status/endpoints.ts';
+import { runReason } from '../status/lanes.ts';
 import { paceOf, useJson, type Answer } from './api.ts';
 import { Axis, Legend, Strip, type Shape } from './charts.tsx';
 import { age, count, counted, moment } from './format.ts';
@@ -15,6 +16,7 @@ const firstRows = 20;
 
 const eventLooks = {
   killed: ['worker killed', 'wait'],
+  'connection-lost': ['connection lost', 'wait'],
   'config-changed': ['config changed', 'plain'],
   'config-refused': ['config refused', 'wait'],
   stopped: ['worker stopped', 'plain'],
@@ -38,8 +40,11 @@ const legend = [
   ['backfill', ['var(--plain)', 6, 3]],
   ['finished', [`var(--${tones.finished})`, 1, 8]],
   ['running', [`var(--${tones.open})`, 1, 8]],
-  ['failed or killed', [`var(--${tones.failed})`, 1, 8]],
+  ['failed, waited or killed', [`var(--${tones.failed})`, 1, 8]],
 ] as const;
+
+/** A run that met failures differs from one that went well. */
+const toneOf = ({ state, first_failure: met }: Run) => (met === null ? tones[state] : 'wait');
 
 /** Events, and a lane for each feed: live runs above backfills. */
 function Timeline(document: RunsDocument) {
@@ -47,9 +52,11 @@ function Timeline(document: RunsDocument) {
   const [start, end] = [Date.parse(document.from), Date.parse(document.to)];
   const place = (time: string | null) =>
     time === null ? 1 : Math.min(1, Math.max(0, (Date.parse(time) - start) / (end - start)));
-  const runShape = ({ lane, state, opened_at: opened, ended_at: ended }: Run): Shape => {
-    const look = [`var(--${tones[state]})`, lane === 'live' ? 1 : 6, 3] as const;
-    return { look, from: place(opened), to: place(ended) };
+  const runShape = (run: Run): Shape => {
+    const { lane, opened_at: opened, ended_at: ended } = run;
+    const look = [`var(--${toneOf(run)})`, lane === 'live' ? 1 : 6, 3] as const;
+    const title = runReason(run);
+    return { look, from: place(opened), to: place(ended), ...(title !== null && { title }) };
   };
   const eventShape = ({ at, kind, sentence }: Event): Shape => {
     const look = [`var(--${eventLooks[kind][1]})`, 0, 10] as const;
@@ -77,7 +84,7 @@ type Line = Partial<Omit<Run, 'feed'>> & {
 
 const linesOf = ({ runs, events }: RunsDocument): Line[] =>
   [
-    ...runs.map((run) => ({ ...run, at: run.opened_at })),
+    ...runs.map((run) => ({ ...run, at: run.opened_at, reason: runReason(run) })),
     ...events.map(({ at, feed, kind, sentence }) => ({ at, feed, event: kind, reason: sentence })),
   ].sort((a, b) => b.at.localeCompare(a.at));
 
@@ -127,7 +134,8 @@ export function Runs({ status }: ViewProps) {
   const answer = useJson<RunsDocument>('runs.json', { hours: '24' }, paceOf(status));
   const { runs = [] } = answer.data ?? {};
   const failed = runs.filter(({ state }) => state === 'failed').length;
-  const totals = `${counted(runs.length, 'run')}, ${count(failed)} failed`;
+  const met = runs.filter(({ failed_requests: requests }) => requests > 0).length;
+  const totals = `${counted(runs.length, 'run')}, ${count(failed)} failed, ${count(met)} with failed requests`;
   return (
     <Card title="Runs, 24 h" aside={<p class="quiet">{totals}</p>}>
       {answer.data !== null && <Timeline {...answer.data} />}

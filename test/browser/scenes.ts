@@ -287,6 +287,8 @@ function coverageOf(ranges: NonNullable<(typeof unverified)[SceneName]>): Covera
   };
 }
 
+const untroubled = { failed_requests: 0, first_failure: null, waited_s: 0 } as const;
+
 function runsOf(name: SceneName): RunsDocument {
   const runs = feeds().flatMap(({ feed }, at) =>
     Array.from({ length: 24 }, (_, index): RunsDocument['runs'][number] => {
@@ -301,6 +303,9 @@ function runsOf(name: SceneName): RunsDocument {
         ended_at: before(began - 40 - at * 20),
         pages: 3,
         rows: 117,
+        ...(index === 7
+          ? { failed_requests: 5, first_failure: 'connection refused', waited_s: 123 }
+          : untroubled),
         reason: isFailed ? 'The explorer refuses the API key (401).' : null,
       };
     }),
@@ -314,6 +319,7 @@ function runsOf(name: SceneName): RunsDocument {
     ended_at: name === 'reading' ? null : before(3 * hour),
     pages: 41_200,
     rows: 2_060_000,
+    ...untroubled,
     reason: null,
   };
   return {

@@ -17,7 +17,7 @@ import { plainLook } from '../../src/terminal/layout.ts';
  * What has not come by then never will, in ms. Time limits of tests are for hangs alone: this is
  * some hundred times what the slowest wait takes on a quiet machine, and less than any test's own.
  */
-export const hangMs = 240_000;
+export const hangMs = Number(process.env['HANG'] ?? 240_000);
 
 /** How a process ended: one of the two is null. */
 export interface Exit {

@@ -110,7 +110,7 @@ export const readingFeed = (changes: Partial<FeedStatus> = {}): FeedStatus =>
 /** The document of some feeds, judged by the code. */
 export function statusOf(
   feeds: FeedStatus[],
-  changes: Partial<Pick<OverallFacts, 'workers' | 'credits' | 'maintenance'>> = {},
+  changes: Partial<Pick<OverallFacts, 'workers' | 'credits' | 'maintenance' | 'outages'>> = {},
 ): StatusDocument {
   const at = new Date(statusAt);
   const key = { spent: 12_400, limit: 100_000, left: 87_600 };
@@ -119,6 +119,6 @@ export function statusOf(
     { pollsPerDay: 1_440, history: { least: 0, most: 100 } },
     at,
   );
-  const usual = { workers: { start: 1, once: 0 }, maintenance: [] };
+  const usual = { workers: { start: 1, once: 0 }, maintenance: [], outages: [] };
   return documentOf({ at, ...usual, credits, feeds, ...changes });
 }

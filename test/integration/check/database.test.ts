@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { randomBytes } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { neededConnections } from '../../../src/app.ts';
@@ -118,7 +119,11 @@ test('beside a worker, which has its connections, check opens none', async () =>
   const user = await userWith(database, roles.worker);
   await database.query(`alter role ${nameOf(user)} connection limit ${neededConnections}`);
   expect(await problems(user)).not.toEqual([]);
-  const presence = await openPresence({ url: database.url, isPooled: false }, 'start');
+  const presence = await openPresence(
+    { url: database.url, isPooled: false },
+    'start',
+    randomUUID(),
+  );
   onTestFinished(() => presence.close());
   expect(await problems(user)).toEqual([]);
 });

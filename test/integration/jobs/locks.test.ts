@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
@@ -13,7 +14,7 @@ import { eventually } from '../../harness/process.ts';
 const lane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' } as const;
 
 test('a lane returns to the queue when the session of its worker ends, and not before', async () => {
-  const { url, query, db } = await freshDatabase();
+  const { url, db } = await freshDatabase();
   await installQueues(url);
   const log = createLog('silent', () => undefined);
   const boss = await startBoss({ databaseUrl: url, log, supervise: false });
@@ -26,7 +27,7 @@ test('a lane returns to the queue when the session of its worker ends, and not b
     );
     return rows.map((row) => row.holder.is);
   };
-  const presence = await openPresence({ url, isPooled: false }, 'start');
+  const presence = await openPresence({ url, isPooled: false }, 'start', randomUUID());
   await openLane(db, boss, { lane, scope: {} });
   expect(await holder()).toEqual(['queued']);
 
@@ -53,14 +54,11 @@ test('a lane returns to the queue when the session of its worker ends, and not b
     return again?.id === job?.id && again !== undefined;
   });
   expect(await holder()).toEqual(['queued']);
-  // Once, however many look for lost lanes: the timeline shows it.
-  const rows = await query('select kind, feed from etl.events');
-  expect(rows).toEqual([{ kind: 'killed', feed: '10/user-operations' }]);
 });
 
 test('a slice whose session was lost releases no lock of the next one', async () => {
   const { url, query } = await freshDatabase();
-  const presence = await openPresence({ url, isPooled: false }, 'start');
+  const presence = await openPresence({ url, isPooled: false }, 'start', randomUUID());
   onTestFinished(() => presence.close());
   const lost = await presence.hold(lane);
   await query('select pg_terminate_backend($1)', [lost]);
@@ -76,4 +74,93 @@ test('a slice whose session was lost releases no lock of the next one', async ()
 
   await presence.release(lane, next);
   expect(await held()).toHaveLength(0);
+});
+
+/** Watches for lost lanes and workers, as each process does, until the running test ends. */
+async function watched(url: string) {
+  await installQueues(url);
+  const log = createLog('silent', () => undefined);
+  const boss = await startBoss({ databaseUrl: url, log, supervise: false });
+  const ending = new AbortController();
+  const pool = new Pool({ connectionString: url });
+  pool.on('error', () => undefined);
+  const watching = watchForLostLanes(pool, boss, log, ending.signal);
+  onTestFinished(async () => {
+    ending.abort();
+    await watching;
+    await pool.end();
+    await boss.stop({ graceful: false });
+  });
+  return { boss };
+}
+
+test('workers that lose their sessions together are one lost connection on the timeline, and none is killed', async () => {
+  const { url, query, db } = await freshDatabase();
+  const { boss } = await watched(url);
+  const way = { url, isPooled: false };
+  const presences = [
+    await openPresence(way, 'start', randomUUID()),
+    await openPresence(way, 'once', randomUUID()),
+  ];
+  onTestFinished(async () => void (await Promise.all(presences.map((each) => each.close()))));
+  const lanes = [10, 8453, 42220].map((chain_id) => ({ ...lane, chain_id }));
+  const feeds = lanes.map((own) => ({ ...own, chain_name: 'chain', settings: {} }));
+  await registerFeeds(db, feeds, 'file', { origin: 'http://127.0.0.1', isSameData: false });
+  for (const own of lanes) {
+    await openLane(db, boss, { lane: own, scope: {} });
+    await presences[0]?.hold(own);
+  }
+  const sessions = () => query('select backend from etl.workers order by 1');
+  const before = await sessions();
+  expect(before).toHaveLength(2);
+
+  await query('select pg_terminate_backend(backend::int) from etl.workers');
+
+  await eventually('both to connect again', async () => {
+    const now = await sessions();
+    return (
+      now.length === 2 && now.every(({ backend }) => !before.some((old) => old.backend === backend))
+    );
+  });
+  await eventually('the lanes to be given back', async () => {
+    const rows = await query('select from etl.runs where taken_up_at is not null');
+    return rows.length === 0;
+  });
+  expect(await query('select kind, feed from etl.events')).toEqual([
+    { kind: 'connection-lost', feed: null },
+  ]);
+});
+
+test('a worker that is killed between two polls is on the timeline, once', async () => {
+  const { url, query } = await freshDatabase();
+  await query(`insert into etl.workers (id, kind, backend) values (gen_random_uuid(), 'start', 0)`);
+  const presence = await openPresence({ url, isPooled: false }, 'start', randomUUID());
+  onTestFinished(() => presence.close());
+
+  await watched(url);
+  await watched(url);
+
+  await eventually('it to be missed', async () => {
+    const rows = await query(
+      `update etl.workers set missing_since = missing_since - interval '11 seconds' where missing_since is not null returning id`,
+    );
+    return rows.length === 1;
+  });
+  await eventually(
+    'it to be gone',
+    async () => (await query('select from etl.workers')).length === 1,
+  );
+  expect(await query('select kind, feed from etl.events')).toEqual([
+    { kind: 'killed', feed: null },
+  ]);
+});
+
+test('a worker that stops by itself is not missed', async () => {
+  const { url, query } = await freshDatabase();
+  const presence = await openPresence({ url, isPooled: false }, 'start', randomUUID());
+  expect(await query('select kind from etl.workers')).toEqual([{ kind: 'start' }]);
+
+  await presence.close();
+
+  expect(await query('select from etl.workers')).toEqual([]);
 });

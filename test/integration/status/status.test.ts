@@ -53,9 +53,9 @@ test('a database that refuses one statement is reported with its error, not as s
   const { database, query } = await copied();
   await query('alter table etl.budget rename to budget_away');
   const refused = statusDocument.parse(await statusOrOutage(async () => database.pool, 50));
-  expect(refused.overall.state).toBe('degraded');
+  expect(refused.overall.state).toBe('action-required');
   expect(refused.overall.sentence).toContain('does not exist (42P01)');
-  expect(refused.reasons).toMatchObject([{ code: 'database-unreachable', blocks_readiness: true }]);
+  expect(refused.reasons).toMatchObject([{ code: 'database-failing', blocks_readiness: true }]);
 });
 
 test('a copy that sync made is healthy while it is a day old, without a worker', async () => {
@@ -251,7 +251,7 @@ test('a copy with a fault is not healthy', async () => {
   }
 });
 
-test('nine statements make the document, however many feeds there are', async () => {
+test('ten statements make the document, however many feeds there are', async () => {
   const { database } = await copied();
   await database.query(`
     insert into etl.feeds (chain_id, operation, kind, unit, settings)
@@ -267,7 +267,7 @@ test('nine statements make the document, however many feeds there are', async ()
     },
   });
   expect((await statusNow(counting, 50)).feeds).toHaveLength(6);
-  expect(statements).toBe(9);
+  expect(statements).toBe(10);
 });
 
 /** A chain whose user operations take a while. */

@@ -24,7 +24,7 @@ async function openScene() {
     live: await beginRun(engine, live, {}),
     backfill: await beginRun(engine, backfill, {}),
   };
-  await countFailure(engine.db, runs.backfill, false);
+  await countFailure(engine.db, runs.backfill, false, 'no credits');
   await setFeedState(engine.db, backfill, 'waiting', outOfCredits);
   const stored = "select state, failure, reason from etl.feeds where feed = '10/user-operations'";
   const state = async () => (await database.query(stored))[0];

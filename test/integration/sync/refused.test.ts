@@ -220,6 +220,27 @@ test('a new key ends the fact of the old one for all its feeds', async () => {
   expect((await scene.reasons()).map(({ code }) => code)).not.toContain('key-refused');
 });
 
+test('an explorer that failed a sync is unreachable until the next one is answered', async () => {
+  const scene = await openScene();
+  await scene.run('sync');
+  scene.when = () => true;
+  scene.fault = { status: 503, body: { message: 'no upstream' } };
+  expect((await scene.run('sync')).code).toBe(1);
+  const [reason, ...others] = await scene.reasons();
+  expect(reason).toMatchObject({
+    code: 'explorer-unreachable',
+    feeds: ['10/user-operations', '10/factories'],
+    sentence: expect.stringMatching(
+      /^No answer from 127\.0\.0\.1:\d+ since \d\d:\d\d UTC: HTTP 503, no upstream; no worker tries again\.$/u,
+    ),
+  });
+  expect(others.filter(({ severity }) => severity !== 'info')).toEqual([]);
+  scene.fault = null;
+  expect((await scene.run('sync')).code).toBe(0);
+  expect((await scene.reasons()).map(({ code }) => code)).not.toContain('explorer-unreachable');
+  expect(await scene.query('select from etl.hosts')).toEqual([]);
+});
+
 test('our own limit is named with its file', async () => {
   const { run, cwd, query } = await openProgram({
     chains: [chain],

@@ -5,7 +5,17 @@ import { expectToFit, usual } from './looks.ts';
 
 const at = (time: string, day = 24) => `2026-11-${day}T${time}Z`;
 type Run = RunsDocument['runs'][number];
-const run = { pages: 1, rows: 0, reason: null, lane: 'live', state: 'finished' } as const;
+const run = {
+  pages: 1,
+  rows: 0,
+  reason: null,
+  lane: 'live',
+  state: 'finished',
+  failed_requests: 0,
+  first_failure: null,
+  waited_s: 0,
+} as const;
+const waited = { failed_requests: 5, first_failure: 'connection refused', waited_s: 123 };
 const ran = (feed: string, opened_at: string, ended_at: string | null, more: Partial<Run> = {}) =>
   ({ ...run, id: 1, feed, opened_at, ended_at, ...more }) satisfies Run;
 const reason =
@@ -16,7 +26,7 @@ const found: RunsDocument = {
   from: at('12:00:00', 23),
   to: at('12:00:00'),
   runs: [
-    ran('10/bundles', at('11:59:00'), null, { state: 'open' }),
+    ran('10/bundles', at('11:59:00'), null, { state: 'open', ...waited }),
     ran('10/user-operations', at('11:00:00'), at('11:58:20'), long),
     ran(batches, at('23:30:00', 23), at('23:30:01', 23), { state: 'failed', reason }),
   ],
@@ -24,9 +34,8 @@ const found: RunsDocument = {
     {
       at: at('11:30:00'),
       kind: 'killed',
-      feed: '10/user-operations',
-      sentence:
-        'A worker was lost while it read 10/user-operations/backfill. Another one continues.',
+      feed: null,
+      sentence: 'A worker was killed. Others continue its work.',
     },
   ],
 };

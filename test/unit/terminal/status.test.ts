@@ -123,6 +123,15 @@ const silent = {
   is_met: false,
 };
 
+const outage = {
+  origin: 'https://api.blockscout.com',
+  since: '2026-11-22T11:58:00.000Z',
+  failure: 'unreachable',
+  reason: 'connection refused',
+  next_try_at: '2026-11-22T12:00:08.000Z',
+  feeds: [feedOf().feed, feedOf(celo).feed],
+} as const;
+
 const scenes: Readonly<Record<string, StatusDocument>> = {
   'everything is current': statusOf([feedOf(), feedOf(celo)]),
   'nothing is there': statusOf([], nobody),
@@ -162,6 +171,11 @@ const scenes: Readonly<Record<string, StatusDocument>> = {
   'no credits': failing('blocked', 'out-of-credits'),
   throttled: failing('blocked', 'throttled'),
   unreachable: failing('failing', 'unreachable'),
+  'an explorer that is unreachable': statusOf(
+    [doing('failing', { state: 'quiet', quiet_s: 400 }), feedOf({ ...celo, poll: late })],
+    { outages: [outage] },
+  ),
+  'a disk that is full': failing('failing', 'database-full'),
   quarantine: statusOf([feedOf({ quarantined: 3, state: 'behind' }), feedOf(celo)]),
   'unknown fields': statusOf([feedOf({ schema_drift: 5 })]),
   'an answer in front of the explorer': failing('failing', 'intercepted'),

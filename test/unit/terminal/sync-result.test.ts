@@ -154,6 +154,12 @@ const statesOfStopped: Readonly<
   'not-stored': 'failing',
   'internal-error': 'failing',
   'database-unreachable': 'failing',
+  'database-connections': 'failing',
+  'database-login': 'failing',
+  'database-read-only': 'failing',
+  'database-full': 'failing',
+  'database-permission': 'failing',
+  'database-object': 'failing',
 };
 const states = Object.entries(statesOfStopped) as [FailureClass, FeedStatus['state']][];
 const failureScenes = states.map(([failure, state]): [FailureClass, Scene] => [

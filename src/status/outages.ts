@@ -1,0 +1,72 @@
+import { sql } from 'drizzle-orm';
+import { databaseClassOf, describeDatabaseError, isAway, isLastingFault } from '../db/failure.ts';
+import type { Database } from '../db/transaction.ts';
+import { failures } from '../failure.ts';
+import type { FeedStatus, Reason, StatusDocument } from './schema.ts';
+
+/** An explorer that fails, of `etl.hosts`. Times are ISO 8601. */
+export interface Outage extends Pick<FeedStatus, 'failure'> {
+  readonly origin: string;
+  readonly since: string;
+  readonly reason: string;
+  readonly next_try_at: string;
+  readonly feeds: readonly string[];
+}
+
+/** The explorers that fail, with their feeds. */
+export async function readOutages(db: Database): Promise<Outage[]> {
+  const { rows } = await db.execute<{ outage: Outage }>(sql`
+    select json_build_object(
+      'origin', origin, 'since', failing_since, 'failure', hosts.failure, 'reason', hosts.reason,
+      'next_try_at', next_try_at, 'feeds', json_agg(feed)
+    ) as outage
+    from etl.hosts join etl.feeds using (origin)
+    group by origin
+  `);
+  return rows.map(({ outage }) => outage);
+}
+
+export const outageOf = (feed: FeedStatus, outages: readonly Outage[]): Outage | null =>
+  outages.find(({ feeds }) => feeds.includes(feed.feed)) ?? null;
+
+/** A feed whose run waits for its explorer fails with it. */
+export function duringOutage(feed: FeedStatus, outages: readonly Outage[]): FeedStatus {
+  const outage = outageOf(feed, outages);
+  if (outage === null || !['running', 'behind', 'failing'].includes(feed.state)) return feed;
+  return { ...feed, state: 'failing', failure: outage.failure, sentence: outage.reason };
+}
+
+/** The reason of a database that cannot be used, `how` it fails. */
+export function databaseReason(how: string, error: unknown): Reason {
+  const failure = databaseClassOf(error);
+  const isKnown = failure !== null && failure !== 'not-stored';
+  const isLasting = isLastingFault(error);
+  return {
+    code: isLasting ? 'database-failing' : 'database-unreachable',
+    severity: isLasting ? 'action' : 'warning',
+    blocks_readiness: true,
+    feeds: [],
+    sentence: `The database ${how}: ${describeDatabaseError(error)}.`,
+    advice: isKnown ? failures[failure].advice : null,
+    command: isKnown ? 'explorer-etl check --no-requests' : null,
+  };
+}
+
+/** The status, without its database, or with a fault that this process met in its work. */
+export function withFault(
+  status: StatusDocument,
+  error: unknown,
+  how: 'is unreachable' | 'did not report the status' | 'cannot be used',
+): StatusDocument {
+  const reason = databaseReason(how, error);
+  const others = status.reasons.filter(({ code }) => code !== reason.code && code !== 'no-worker');
+  const { sentence, command, severity } = reason;
+  const waits = how === 'did not report the status' ? 'degraded' : 'stopped';
+  const state = severity === 'action' ? 'action-required' : waits;
+  const overall = { state, sentence, since: null, command } as const;
+  return { ...status, reasons: [reason, ...others], overall };
+}
+
+/** How a database failed that did not report the status. One that is slow counts as reachable. */
+export const howItFailed = (error: unknown) =>
+  isAway(error) ? 'is unreachable' : 'did not report the status';

@@ -1,0 +1,71 @@
+import { failures } from '../failure.ts';
+import type { Workers } from '../sync/workers.ts';
+import { counted } from '../terminal/numbers.ts';
+import { isAtWork } from './lanes.ts';
+import type { Outage } from './outages.ts';
+import type { FeedStatus } from './schema.ts';
+
+/** A time of day, with the date unless it is today. */
+export function clock(time: string, at: Date): string {
+  const [day = '', hour = ''] = new Date(time).toISOString().split('T');
+  const minutes = `${hour.slice(0, 5)} UTC`;
+  return at.toISOString().startsWith(day) ? minutes : `${day} ${minutes}`;
+}
+
+export const untilText = (until: string | null, at: Date, about = '') =>
+  until === null ? '' : ` until ${about}${clock(until, at)}`;
+
+const inTime = (times: readonly (string | null)[]): string[] =>
+  times
+    .filter((time) => time !== null)
+    .toSorted((one, other) => Date.parse(one) - Date.parse(other));
+
+/** The earliest known time; null: none is known. */
+export const earliest = (times: readonly (string | null)[]) => inTime(times)[0] ?? null;
+export const latest = (times: readonly (string | null)[]) => inTime(times).at(-1) ?? null;
+
+export const lastPageAt = (feeds: readonly FeedStatus[]) =>
+  latest(feeds.map(({ last_page_at }) => last_page_at));
+
+export const positions = (count: number, { unit }: FeedStatus) =>
+  unit === 'batches' ? counted(count, 'batch', 'batches') : counted(count, unit.slice(0, -1));
+
+/** A stored reason without its advice, which has its own field. */
+export function saidOf({ failure, sentence }: Pick<FeedStatus, 'failure' | 'sentence'>): string {
+  const advice = failure === null ? '' : failures[failure].advice;
+  const text = (sentence ?? failure ?? 'failed').replace(advice, '').trim();
+  return /[.!?]$/u.test(text) ? text : `${text}.`;
+}
+
+/** The same without its class, which says no more. */
+export const withoutClass = (said: string) =>
+  said.replace(/^[a-z-]+: (.)/u, (_, first: string) => first.toUpperCase());
+
+const share = 'history-share';
+
+/** What an explorer does not serve. */
+export function unservedText(failure: FeedStatus['failure']): string {
+  if (failure === 'not-found') return 'The explorer serves nothing at this address';
+  return `The explorer does not serve this ${failure === 'unknown-chain' ? 'chain' : 'list on this chain'}`;
+}
+
+/** Why its history waits for credits, in a sentence; null: it does not. */
+export function historyWaits({ lanes }: FeedStatus): string | null {
+  const { reason = null } =
+    lanes.find((one) => one.lane === 'backfill' && one.state === 'backing-off') ?? {};
+  return reason?.startsWith(`${share}:`) === true
+    ? withoutClass(saidOf({ failure: share, sentence: reason }))
+    : null;
+}
+
+/** What an outage is, since when, and when it is tested next. */
+export function outageText(
+  outage: Outage | null,
+  { at, workers }: { readonly at: Date; readonly workers: Workers },
+): string {
+  if (outage === null) return '';
+  const { origin, since, reason, next_try_at } = outage;
+  const next = new Date(Math.max(Date.parse(next_try_at), at.getTime())).toISOString();
+  const then = isAtWork(workers) ? `next try ${next.slice(11, 19)} UTC` : 'no worker tries again';
+  return `No answer from ${URL.parse(origin)?.host ?? origin} since ${clock(since, at)}: ${reason}; ${then}.`;
+}
