@@ -49,6 +49,12 @@ const settings = {
   synchronous_commit: 'off',
   full_page_writes: 'off',
   max_connections: '200',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  // It would visit hundreds of databases that live for a second.
+  autovacuum: 'off',
+  // Postgres would plan a statement with parameters anew for its first five executions, and few have more.
+  plan_cache_mode: 'force_generic_plan',
 };
 
 const imagesSchema = z.object({ services: z.record(z.string(), z.object({ image: z.string() })) });
