@@ -5,14 +5,14 @@ import { operationNames } from '../../src/lists/registry.ts';
 import { drawWhen, playFaults, type Scene } from '../harness/faults.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { type Child, Crew, eventually, startProgram } from '../harness/process.ts';
-import { freePort } from '../harness/servers.ts';
+import { freePort } from '../harness/ports.ts';
 import { differences } from '../harness/tables.ts';
 import { chainOfSeed, openWorld, type World } from '../harness/world.ts';
 
 /** The seed that the environment chooses, or else this one. */
 export const seedOr = (standard: number): number => Number(process.env['KILL_SEED'] ?? standard);
 
-/** Each seed kills `sync` and `start` this often: 50 in all. */
+/** How often `sync` and `start` are killed. */
 const killsOfSync = 13;
 const killsOfStart = 12;
 
