@@ -1,85 +1,29 @@
-import { describe, expect, test } from 'vitest';
-import type { Fault, Faults } from '../../../simulator/index.ts';
+import { expect, test } from 'vitest';
 import { testKey } from '../../harness/explorer.ts';
 import { call } from '../../harness/process.ts';
-import { smallChain } from '../../harness/sync.ts';
 import { acceptKey } from '../../../src/sync/failures.ts';
 import { openProgram } from './program.ts';
-import type { statusDocument } from '../../../src/status/schema.ts';
-import type { z } from 'zod';
+import {
+  chain,
+  expectAlone,
+  expectEndedByPage,
+  expectRetried,
+  expectUnsupported,
+  html,
+  lists,
+  openScene,
+} from './refused-scene.ts';
 
-type Status = z.infer<typeof statusDocument>;
+// More answers of each kind are in `refused.long.test.ts`.
 
-const chain = smallChain({ userOperations: 120, factories: 20 });
-const lists = { 'user-operations': { parallel: 1 }, factories: {} };
-
-const html = (title: string) => `<!DOCTYPE html><html><head><title>${title}</title></head></html>`;
-
-/** The program on two lists; the user operations meet `fault`, if `when` is so, until it is null. */
-async function openScene() {
-  const scene: { fault: Fault | null; when: (request: Parameters<Faults>[0]) => boolean } = {
-    fault: null,
-    when: ({ operation }) => operation === 'user-operations',
-  };
-  const program = await openProgram({
-    chains: [chain],
-    operations: lists,
-    faults: (request) => (scene.when(request) ? scene.fault : null),
-  });
-  const feeds = async () =>
-    Object.fromEntries(
-      (await program.query('select operation, state, failure, reason from etl.feeds')).map(
-        ({ operation, ...feed }) => [String(operation), feed],
-      ),
-    );
-  const reasons = async () => (await program.documentOf<Status>('status')).reasons;
-  return Object.assign(scene, { ...program, feeds, reasons });
-}
-
-const aside: readonly [what: string, fault: Fault, words: RegExp][] = [
-  ['404 of an ingress', { status: 404, body: 'default backend - 404' }, /default backend - 404/u],
-  ['410', { status: 410, body: { message: 'Gone for now' } }, /Gone for now/u],
-  ['400', { status: 400, body: { message: 'Bad request' } }, /Bad request/u],
-];
-
-describe('a list that was served is retried after a', () => {
-  test.each(aside.slice(0, 2))('%s', async (_what, fault, words) => {
-    const scene = await openScene();
-    await scene.run('sync');
-    scene.fault = fault;
-    const failed = await scene.run('sync');
-    expect(failed.code).toBe(1);
-    expect(failed.stdout).not.toMatch(/refused a parameter|remove it from/iu);
-    expect((await scene.feeds())['user-operations']).toMatchObject({
-      state: 'degraded',
-      failure: 'unreachable',
-      reason: expect.stringMatching(words),
-    });
-    scene.fault = null;
-    expect((await scene.run('sync')).code).toBe(0);
-  });
+test('a list that was served is retried after a 404 of an ingress', async () => {
+  const fault = { status: 404, body: 'default backend - 404' };
+  await expectRetried(fault, /default backend - 404/u);
 });
 
-describe('a list that was never served is unsupported, with the words of the service, after a', () => {
-  test.each([...aside.slice(0, 1), ...aside.slice(2)])('%s', async (_what, fault, words) => {
-    const scene = await openScene();
-    await scene.run('sync', '--operation', 'factories');
-    scene.fault = fault;
-    const { code, stdout } = await scene.run('sync');
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: expect.stringMatching(/The explorer does not serve this list on this chain: HTTP 4/u),
-    });
-    expect(stdout.replaceAll(/\s+/gu, ' ')).toMatch(words);
-    expect(stdout).not.toMatch(/refused a parameter/iu);
-    expect(await scene.feeds()).toMatchObject({
-      factories: { state: 'idle' },
-      'user-operations': { state: 'unsupported', failure: 'unsupported' },
-    });
-    scene.fault = null;
-    await scene.run('sync');
-    expect((await scene.feeds())['user-operations']).toMatchObject({ state: 'idle' });
-  });
+test('a list that was never served is unsupported, with the words of the service, after a 400', async () => {
+  const fault = { status: 400, body: { message: 'Bad request' } };
+  await expectUnsupported(fault, /Bad request/u);
 });
 
 test('where nothing was ever served, sync fails and names the address', async () => {
@@ -125,65 +69,19 @@ test('a refused cursor ends its walk only, and the next sync completes the list'
   ]);
 });
 
-describe('a list is refused alone, and the other is downloaded:', () => {
-  test.each<[string, Fault, { failure: string; reason: RegExp }]>([
-    [
-      'a firewall answers 403 in HTML',
-      { status: 403, body: html('Attention Required! | Cloudflare') },
-      {
-        failure: 'intercepted',
-        reason: /in front of the explorer.*Attention Required! \| Cloudflare/u,
-      },
-    ],
-    [
-      'a login page answers 200',
-      { status: 200, body: html('Sign in') },
-      { failure: 'intercepted', reason: /in front of the explorer answers: Sign in/u },
-    ],
-    [
-      'the service answers 403',
-      { status: 403, body: { error: 'Forbidden' } },
-      { failure: 'forbidden', reason: /HTTP 403, Forbidden/u },
-    ],
-  ])('%s', async (_what, fault, { failure, reason }) => {
-    const scene = await openScene();
-    scene.fault = fault;
-    expect((await scene.run('sync')).code).toBe(1);
-    expect(await scene.feeds()).toMatchObject({
-      factories: { state: 'idle' },
-      'user-operations': { state: 'degraded', failure, reason: expect.stringMatching(reason) },
-    });
-    const [first] = await scene.reasons();
-    expect(first).toMatchObject({
-      code: 'failing',
-      blocks_readiness: false,
-      feeds: ['10/user-operations'],
-      sentence: expect.stringMatching(reason),
-    });
-  });
+test('a list is refused alone, and the other is downloaded: a firewall answers 403 in HTML', async () => {
+  const fault = { status: 403, body: html('Attention Required! | Cloudflare') };
+  const reason = /in front of the explorer.*Attention Required! \| Cloudflare/u;
+  await expectAlone(fault, 'intercepted', reason);
 });
 
-test.each<[string, Fault]>([
-  ['a refused key', { status: 401, body: { error: 'Unauthorized' } }],
-  ['a key that the service did not see', { status: 402, body: { error: 'Proceed with API key' } }],
-  ['a key without credits', { status: 402, body: { error: 'Out of credits' } }],
-])('one page ends the fact of %s for all feeds of the key', async (_what, fault) => {
-  const scene = await openScene();
-  scene.when = () => true;
-  scene.fault = fault;
-  await scene.run('sync');
-  const blocked = (await scene.reasons()).find((reason) => reason.blocks_readiness);
-  expect(blocked?.feeds).toEqual(['10/user-operations', '10/factories']);
-  scene.fault = null;
-  expect((await scene.run('sync', '--operation', 'factories')).code).toBe(0);
-  expect((await scene.feeds())['user-operations']).toEqual({
-    state: 'idle',
-    failure: null,
-    reason: null,
-  });
-  const codes = (await scene.reasons()).map(({ code }) => code);
-  expect(codes).not.toContain('key-refused');
-  expect(codes).not.toContain('out-of-credits');
+test('a list is refused alone, and the other is downloaded: the service answers 403', async () => {
+  const fault = { status: 403, body: { error: 'Forbidden' } };
+  await expectAlone(fault, 'forbidden', /HTTP 403, Forbidden/u);
+});
+
+test('one page ends the fact of a refused key for all feeds of the key', async () => {
+  await expectEndedByPage({ status: 401, body: { error: 'Unauthorized' } });
 });
 
 test('a page of a feed that did not fail has the log say that the key of another one works again', async () => {
