@@ -233,16 +233,22 @@ test('each table of items that is emptied or dropped is named, and what fills it
     EXPLORER_BASE_URL: simulator.url,
     EXPLORER_API_KEY: testKey,
   };
-  for (const { refill = '' } of named) await call(refill.split(' '), { env });
-  expect(await problems(database)).toEqual([]);
+  // One list of each kind: the commands of others differ in the name alone.
+  const kinds = new Map(operationNames.map((name, at) => [operations[name].kind, tables[at]]));
+  const refilled = new Set(kinds.values());
+  for (const { table, refill = '' } of named) {
+    if (refilled.has(table)) await call(refill.split(' '), { env });
+  }
+  const left = (await problems(database)).map(
+    ({ message }) => emptied.exec(message)?.groups?.['table'],
+  );
+  expect(new Set(left)).toEqual(new Set(tables.filter((table) => !refilled.has(table))));
 
   await database.query('drop table explorer.blocks cascade');
-  expect(await problems(database)).toEqual([
-    {
-      name: 'database',
-      message: expect.stringMatching(/^tables are missing \(explorer\.blocks\)/u),
-    },
-  ]);
+  expect(await problems(database)).toContainEqual({
+    name: 'database',
+    message: expect.stringMatching(/^tables are missing \(explorer\.blocks\)/u),
+  });
 });
 
 test('a table of the ledger that is emptied is named', async () => {
