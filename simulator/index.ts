@@ -65,8 +65,8 @@ interface SeenRequest
 export type Simulator = Awaited<ReturnType<typeof startSimulator>>;
 
 /** Starts a simulated explorer; rejects when the port is taken. */
-export async function startSimulator(options: SimulatorOptions) {
-  const { onRequest, hold, port = 0 } = options;
+export async function startSimulator(options: SimulatorOptions, port = options.port ?? 0) {
+  const { onRequest, hold } = options;
   const limiter = new Limiter();
   const closing = new AbortController();
   const { signal } = closing;

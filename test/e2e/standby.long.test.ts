@@ -16,7 +16,7 @@ import { withClient } from '../harness/client.ts';
 import { simulated, testKey } from '../harness/explorer.ts';
 import { call, configFolder, eventually, expectOneMessage } from '../harness/process.ts';
 import { freshDirectory } from '../harness/database.ts';
-import { freePort } from '../harness/servers.ts';
+import { freePort } from '../harness/ports.ts';
 import { plainChain } from '../harness/sync.ts';
 
 const chain: SimulatedChain = {

@@ -7,7 +7,7 @@ import { openLane } from '../../src/sync/queue.ts';
 import { serve } from '../../src/sync/serve.ts';
 import type { UsedDatabase } from '../harness/database.ts';
 import { eventually } from '../harness/process.ts';
-import { openComposed } from '../harness/sync.ts';
+import { openComposed } from '../harness/engines.ts';
 
 /** A poll of many feeds costs the database more than a poll of one, in ms between two. */
 const pollMs = 250;

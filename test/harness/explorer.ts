@@ -8,6 +8,7 @@ import {
   type Simulator,
   type SimulatorOptions,
 } from '../../simulator/index.ts';
+import { freePort } from './ports.ts';
 
 /** The key that simulated explorers accept unless they are given another. */
 export const testKey = 'simulated-key';
@@ -69,9 +70,38 @@ export async function answered(...requested: Parameters<typeof answering>): Prom
   return service.url;
 }
 
-/** Starts a simulated explorer, until the running test ends. */
+/** Of this worker's simulated explorers, one after the other: an engine finds the next where the last one was. */
+let usualPort: number | null = null;
+let isPortTaken = false;
+
+/** Starts a simulated explorer, until it is closed or the running test ends. */
 export async function simulated(options: SimulatorOptions): Promise<Simulator> {
-  const simulator = await startSimulator(options);
+  if (isPortTaken || options.port !== undefined) return untilEnd(await startSimulator(options));
+  isPortTaken = true;
+  const simulator = await startAtUsualPort(options);
+  const end = simulator.close.bind(simulator);
+  let isClosed = false;
+  const close = async () => {
+    if (isClosed) return;
+    isClosed = true;
+    await end();
+    isPortTaken = false;
+  };
+  return untilEnd(Object.assign(simulator, { close }));
+}
+
+async function startAtUsualPort(options: SimulatorOptions): Promise<Simulator> {
+  usualPort ??= await freePort();
+  try {
+    return await startSimulator(options, usualPort);
+  } catch {
+    // Another program has taken it.
+    usualPort = await freePort();
+    return startSimulator(options, usualPort);
+  }
+}
+
+function untilEnd(simulator: Simulator): Simulator {
   onTestFinished(() => simulator.close());
   return simulator;
 }

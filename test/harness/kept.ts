@@ -200,7 +200,7 @@ export async function keepLists(
   };
   const stated = (list: string, batch: number | null) =>
     itemsOf(kept, list as OperationName, batch);
-  const { url } = await simulated({
+  const simulator = await simulated({
     seed: 1,
     chains: [{ ...plainChain, stated }],
     get latencyMs() {
@@ -213,7 +213,7 @@ export async function keepLists(
       return asServed(until === 0 ? once : kept.lie, request);
     },
   });
-  return Object.assign(kept, { url });
+  return Object.assign(kept, { url: simulator.url, close: () => simulator.close() });
 }
 
 /** A lie as the simulator plays it. */

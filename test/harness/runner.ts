@@ -10,7 +10,8 @@ import type { SliceBudget } from '../../src/sync/page.ts';
 import { currentRun, openRun, takeWalk } from '../../src/sync/runs.ts';
 import { runWalk, type WalkOutcome } from '../../src/sync/walk.ts';
 import type { UsedDatabase } from './database.ts';
-import { openComposed, settingsFor, type SyncRun } from './sync.ts';
+import { openComposed } from './engines.ts';
+import { settingsFor, type SyncRun } from './sync.ts';
 
 /** What a slice may still do. */
 export type SliceWork = Parameters<typeof advance>[1];

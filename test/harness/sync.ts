@@ -5,16 +5,14 @@ import {
   startInstantMs,
   startSimulator,
 } from '../../simulator/index.ts';
-import { type Engine, type EngineOptions, openEngine } from '../../src/app.ts';
+import type { Engine } from '../../src/app.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { ChainSettings, Settings } from '../../src/config/settings.ts';
-import type { DatabaseTimeouts } from '../../src/db/pool.ts';
 import type { Timeouts } from '../../src/explorer/client.ts';
 import type { ScopeBounds } from '../../src/lists/list.ts';
 import type { ResweepRule } from '../../src/lists/newest-first/run.ts';
 import { isOperation, operations } from '../../src/lists/registry.ts';
-import { createLog, type LogLevel } from '../../src/log.ts';
-import { onTestFinished } from 'vitest';
+import type { LogLevel } from '../../src/log.ts';
 import { verifyFeeds } from '../../src/status/verify.ts';
 import { configuredLanes } from '../../src/sync/feeds.ts';
 import { syncOnce, type SyncResult } from '../../src/sync/once.ts';
@@ -23,15 +21,13 @@ import {
   filledDatabase,
   freshDatabase,
   type OpenDatabase,
-  opened,
-  planOnce,
   sharedDatabase,
   type UsedDatabase,
 } from './database.ts';
+import { openSyncEngine, sharedEngine } from './engines.ts';
 import { plainChain, type ServedPage, simulated, testKey } from './explorer.ts';
 import { keepLists } from './kept.ts';
 import { inWords } from './ledger.ts';
-import { hangMs } from './process.ts';
 import { coreLists, differences } from './tables.ts';
 
 export { plainChain } from './explorer.ts';
@@ -43,15 +39,6 @@ export const shortChain = {
   batches: { first: 1, count: 3, blocks: 20 },
   factories: 20,
 } as const satisfies SimulatedChain;
-
-/**
- * As `workTimeouts`, but of a database that no test's own process breaks: what a busy machine has not
- * got round to is not lost.
- */
-export const patient: DatabaseTimeouts = {
-  answerMs: hangMs,
-  server: { statement_timeout: hangMs, idle_in_transaction_session_timeout: hangMs },
-};
 
 /** Faster than any test can ask. */
 const unlimited = 100_000;
@@ -133,45 +120,6 @@ function withDepths(
   return { ...chain, operations: Object.fromEntries(changed) };
 }
 
-/** The product's own composition on a prepared database, in this process; the caller closes it. */
-export async function openComposed(
-  database: UsedDatabase,
-  settings: Settings,
-  options: Partial<EngineOptions> = {},
-): Promise<Engine> {
-  const open = opened(database);
-  const log = createLog('silent', () => undefined);
-  const own = { settings, database: open, log, supervise: false, dbTimeouts: patient };
-  const engine = await openEngine({ ...own, ...options });
-  engine.pool.on('connect', planOnce);
-  return engine;
-}
-
-/** Engines by database and settings: to open one takes longer than to sync a short list. */
-const engines = new Map<string, Promise<Engine>>();
-
-/** The engine of such runs, which ends with the running test. */
-function sharedEngine(database: UsedDatabase, settings: Settings, run: SyncRun): Promise<Engine> {
-  const key = JSON.stringify([database.url, settings, run.timeouts, run.logLevel]);
-  const known = engines.get(key);
-  if (known !== undefined) return known;
-  const opening = openSyncEngine(database, settings, run);
-  engines.set(key, opening);
-  onTestFinished(async () => {
-    engines.delete(key);
-    await (await opening).close();
-  });
-  return opening;
-}
-
-const openSyncEngine = (database: UsedDatabase, settings: Settings, run: SyncRun) =>
-  openComposed(database, settings, {
-    log: createLog(run.logLevel ?? 'silent', (line) => void process.stderr.write(line)),
-    // A test may have several explorers, one after the other, that serve the same chains.
-    source: { sameData: true },
-    timeouts: { recheckMs: 0, ...run.timeouts },
-  });
-
 /** One sync of simulated chains into a test database, through the product's own composition. */
 export async function runSync(database: UsedDatabase, run: SyncRun): Promise<SyncResult[]> {
   const engine = await openSyncEngine(database, settingsFor(run), run);
@@ -181,6 +129,9 @@ export async function runSync(database: UsedDatabase, run: SyncRun): Promise<Syn
     await engine.close();
   }
 }
+
+const syncShared = async (database: UsedDatabase, run: SyncRun) =>
+  syncWith(await sharedEngine(database, settingsFor(run), run), run);
 
 function syncWith(engine: Engine, run: SyncRun): Promise<SyncResult[]> {
   const targets = settingsFor(run).chains.flatMap((chain) => {
@@ -230,9 +181,7 @@ function follower(database: OpenDatabase, usual: SyncRun, countRequests: () => n
     /** Copies the lists; says what became of them, and what it cost. */
     sync: async (run: Partial<SyncRun> = {}) => {
       const before = countRequests();
-      const all = { ...usual, ...run };
-      const engine = await sharedEngine(database, settingsFor(all), all);
-      const results = await syncWith(engine, all);
+      const results = await syncShared(database, { ...usual, ...run });
       return { results, requests: countRequests() - before };
     },
     query,
@@ -263,9 +212,10 @@ export async function followCopied(
   first: Partial<SyncRun> = {},
 ) {
   const database = await filledDatabase([lists, run, first], async (empty) => {
-    const list = await keepLists(lists);
-    const usual = { url: list.url, chains: [plainChain], operations: ['user-operations'] };
-    await runSync(empty, { ...usual, ...run, ...first });
+    const { url, close } = await keepLists(lists);
+    const usual = { url, chains: [plainChain], operations: ['user-operations'] };
+    await syncShared(empty, { ...usual, ...run, ...first });
+    await close();
   });
   return followLists(lists, run, database);
 }
@@ -327,9 +277,11 @@ export async function openCopied(
 ) {
   const chains = 'id' in chain ? [chain] : chain;
   const wanted = { ...run, ...first };
-  const database = await filledDatabase([seed, chains, wanted], (empty) =>
-    copyChains(empty, seed, chains, wanted),
-  );
+  const database = await filledDatabase([seed, chains, wanted], async (empty) => {
+    const simulator = await simulated(firstMoment(seed, chains, wanted));
+    await syncShared(empty, { url: simulator.url, chains, ...wanted });
+    await simulator.close();
+  });
   return openCopy(chain, { ...options, run, seed, database });
 }
 
@@ -338,18 +290,16 @@ export const sharedCopy = (
   seed: number,
   chains: readonly SimulatedChain[],
   run: Partial<SyncRun> = {},
-) => sharedDatabase((database) => copyChains(database, seed, chains, run));
+) =>
+  sharedDatabase(async (database) => {
+    const simulator = await startSimulator(firstMoment(seed, chains, run));
+    await runSync(database, { url: simulator.url, chains, ...run });
+    await simulator.close();
+  });
 
-/** Syncs honest explorers of chains at their first moment. */
-async function copyChains(
-  database: UsedDatabase,
+/** Honest chains at their first moment. */
+const firstMoment = (
   seed: number,
   chains: readonly SimulatedChain[],
-  run: Partial<SyncRun>,
-) {
-  const { secretKey: key } = run;
-  const clock = () => 0;
-  const simulator = await startSimulator({ seed, chains, clock, ...(key && { secretKey: key }) });
-  await runSync(database, { url: simulator.url, chains, ...run });
-  await simulator.close();
-}
+  { secretKey: key }: Partial<SyncRun>,
+): SimulatorOptions => ({ seed, chains, clock: () => 0, ...(key && { secretKey: key }) });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Child, emptyFolder, eventually } from '../harness/process.ts';
-import { freePort } from '../harness/servers.ts';
+import { freePort } from '../harness/ports.ts';
 import { alteredRules, deploy } from './rules.ts';
 
 /** A Prometheus that runs until the running test ends. */

@@ -7,7 +7,8 @@ import {
 } from '../../simulator/index.ts';
 import { openFault, type FaultName } from '../harness/hostile-faults.ts';
 import { simulated } from '../harness/explorer.ts';
-import { freePort, openDatabaseProxy } from '../harness/servers.ts';
+import { freePort } from '../harness/ports.ts';
+import { openDatabaseProxy } from '../harness/servers.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { configFolder, eventually, startProgram } from '../harness/process.ts';
 import { startPrometheus, type Prometheus } from './server.ts';

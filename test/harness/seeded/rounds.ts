@@ -15,7 +15,7 @@ import { traceTerm } from '../../../src/status/trace.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { configuredLanes, dueLanes } from '../../../src/sync/feeds.ts';
 import { syncOnce } from '../../../src/sync/once.ts';
-import { openComposed } from '../sync.ts';
+import { openComposed } from '../engines.ts';
 import { exploreSeeded, seededSettings, type Size } from './lists.ts';
 
 /** A statement as Postgres ran it. */
