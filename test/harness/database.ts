@@ -109,6 +109,8 @@ interface Kept {
   /** A session that no test has. */
   readonly client: Client;
   readonly schema: Schema;
+  /** Not on Citus, nor for a role that may not change rows unseen by triggers. */
+  readonly isReusable: boolean;
   /** Null once a test had it. */
   holds: Content | null;
   uses: number;
@@ -144,10 +146,14 @@ async function keepDatabase(): Promise<Kept> {
     await client.end();
     await copy.drop();
   };
+  const { rows } = await client.query<{ isSuperuser: boolean }>(
+    `select current_setting('is_superuser')::boolean as "isSuperuser"`,
+  );
+  const isReusable = inject('databaseServer').others.length === 0 && rows[0]?.isSuperuser === true;
   const schema = await schemaOf(client);
   const holds = contents.get('migrated') ?? (await contentOf(client, schema));
   contents.set('migrated', holds);
-  return { database: { ...copy, drop }, client, schema, holds, uses: 0 };
+  return { database: { ...copy, drop }, client, isReusable, schema, holds, uses: 0 };
 }
 
 async function fillWith(kept: Kept, content: Content | undefined): Promise<TestDatabase> {
@@ -158,9 +164,9 @@ async function fillWith(kept: Kept, content: Content | undefined): Promise<TestD
 }
 
 async function giveBack(kept: Kept, isPassed: boolean): Promise<void> {
-  const { database, client, schema, uses } = kept;
+  const { database, client, isReusable, schema, uses } = kept;
   const others = (dependents.get(database.url)?.length ?? 0) > 0 ? 'idle' : 'ended';
-  const canKeep = isPassed && uses < mostUses && waiting.length < mostWaiting;
+  const canKeep = isReusable && isPassed && uses < mostUses && waiting.length < mostWaiting;
   if (canKeep && (await clear(database.pool, client, schema, others))) waiting.push(kept);
   else await database.drop();
 }
@@ -187,7 +193,7 @@ export async function filledDatabase(
   const key = serialize(content).toString('base64');
   const kept = await takeDatabase();
   const known = contents.get(key);
-  if (known !== undefined) return fillWith(kept, known);
+  if (known !== undefined && kept.isReusable) return fillWith(kept, known);
   const database = await fillWith(kept, contents.get('migrated'));
   await fill(database);
   contents.set(key, await contentOf(kept.client, kept.schema));
