@@ -130,8 +130,10 @@ const contents = new Map<string, Content>();
  * A database for the running test. To change what is in one takes a fifth of the time to make one, and its sessions
  * have planned their statements.
  */
-async function takeDatabase(): Promise<Kept> {
-  const kept = waiting.pop() ?? (await keepDatabase());
+async function takeDatabase(isForEngines: boolean): Promise<Kept> {
+  const index = waiting.findIndex(({ database }) => dependents.has(database.url) === isForEngines);
+  const [kept = await keepDatabase()] = waiting.splice(Math.max(index, 0), 1);
+  if (!isForEngines) await endDependents(kept.database.url);
   kept.uses += 1;
   onTestFinished(({ task }) => giveBack(kept, task.result?.state !== 'fail'));
   return kept;
@@ -165,17 +167,22 @@ async function fillWith(kept: Kept, content: Content | undefined): Promise<TestD
 
 async function giveBack(kept: Kept, isPassed: boolean): Promise<void> {
   const { database, client, isReusable, schema, uses } = kept;
-  const others = (dependents.get(database.url)?.length ?? 0) > 0 ? 'idle' : 'ended';
+  const others = dependents.has(database.url) ? 'idle' : 'ended';
   const canKeep = isReusable && isPassed && uses < mostUses && waiting.length < mostWaiting;
   if (canKeep && (await clear(database.pool, client, schema, others))) waiting.push(kept);
   else await database.drop();
+}
+
+/** A fresh database of the running test, on which engines of earlier tests may be open (`sharedEngine`). */
+export async function syncedDatabase(): Promise<TestDatabase> {
+  return fillWith(await takeDatabase(true), contents.get('migrated'));
 }
 
 /** A fresh database of the running test. */
 export async function freshDatabase(
   from: 'migrated' | 'empty' = 'migrated',
 ): Promise<TestDatabase> {
-  if (from === 'migrated') return fillWith(await takeDatabase(), contents.get('migrated'));
+  if (from === 'migrated') return fillWith(await takeDatabase(false), contents.get('migrated'));
   const database = await createTestDatabase(from);
   onTestFinished(() => database.drop());
   return database;
@@ -191,7 +198,7 @@ export async function filledDatabase(
   fill: (database: OpenDatabase) => Promise<unknown>,
 ): Promise<TestDatabase> {
   const key = serialize(content).toString('base64');
-  const kept = await takeDatabase();
+  const kept = await takeDatabase(true);
   const known = contents.get(key);
   if (known !== undefined && kept.isReusable) return fillWith(kept, known);
   const database = await fillWith(kept, contents.get('migrated'));

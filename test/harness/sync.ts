@@ -19,9 +19,9 @@ import { syncOnce, type SyncResult } from '../../src/sync/once.ts';
 import type { TruthScope } from '../truth/truth.ts';
 import {
   filledDatabase,
-  freshDatabase,
   type OpenDatabase,
   sharedDatabase,
+  syncedDatabase,
   type UsedDatabase,
 } from './database.ts';
 import { openSyncEngine, sharedEngine } from './engines.ts';
@@ -202,7 +202,7 @@ export async function followLists(
   let requests = 0;
   const usual = { url: list.url, chains: [plainChain], operations: ['user-operations'], ...run };
   const count = () => (requests += list.takeRequests().length);
-  return { list, ...follower(database ?? (await freshDatabase()), usual, count) };
+  return { list, ...follower(database ?? (await syncedDatabase()), usual, count) };
 }
 
 /** Lists that a test keeps by hand, and a database that has a copy of them already, of a sync with `first`. */
@@ -250,7 +250,7 @@ export async function openCopy(
     ...(key !== undefined && { secretKey: key }),
     ...run,
   };
-  const copy = follower(database ?? (await freshDatabase()), usual, () => simulator.requests);
+  const copy = follower(database ?? (await syncedDatabase()), usual, () => simulator.requests);
   return {
     ...copy,
     simulator,

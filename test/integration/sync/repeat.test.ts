@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createPool } from '../../../src/db/pool.ts';
 import type { Generation } from '../../../simulator/index.ts';
-import { databaseAt } from '../../harness/database.ts';
+import { createTestDatabase, databaseAt } from '../../harness/database.ts';
 import { hangMs } from '../../harness/process.ts';
 import { runSync, openCopy, secretKey, smallChain } from '../../harness/sync.ts';
 
@@ -51,7 +51,9 @@ test.each<Generation>(['v10', 'v11', 'v12'])(
       factories: 70,
       oddities: ['duplicates-in-page', 'duplicates-across-pages', 'missing-hash'],
     });
-    const { simulator, database } = await openCopy(chain, { secretKey });
+    const database = await createTestDatabase();
+    onTestFinished(() => database.drop());
+    const { simulator } = await openCopy(chain, { secretKey, database });
     const sync = async () => {
       const pool = createPool({ url: database.url, max: 10, applicationName: 'a sync' });
       const run = { url: simulator.url, chains: [chain], secretKey };
