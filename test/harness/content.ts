@@ -160,6 +160,7 @@ const boundMs = 5_000;
  * @param pool of the test
  * @param client a session that no test has
  * @returns whether the schema is the same
+ * @throws if sessions do not end, or have been ended
  */
 export async function clear(
   pool: Pool,
@@ -169,10 +170,10 @@ export async function clear(
 ): Promise<boolean> {
   if (pool.ended || pool.idleCount < pool.totalCount) return false;
   const own = await clearSessions(pool);
-  const areGone = await eventually(
+  await eventually(
     `other sessions to be ${others}`,
     async () => (await client.query(untilThey[others], [own])).rows.length === 0,
     { boundMs },
-  ).catch(() => false);
-  return areGone && (await textOf(client, versionOfSchema)) === version;
+  );
+  return (await textOf(client, versionOfSchema)) === version;
 }

@@ -169,7 +169,9 @@ async function giveBack(kept: Kept, isPassed: boolean): Promise<void> {
   const { database, client, isReusable, schema, uses } = kept;
   const others = dependents.has(database.url) ? 'idle' : 'ended';
   const canKeep = isReusable && isPassed && uses < mostUses && waiting.length < mostWaiting;
-  if (canKeep && (await clear(database.pool, client, schema, others))) waiting.push(kept);
+  // A test may have ended the sessions.
+  const clearing = async () => clear(database.pool, client, schema, others).catch(() => false);
+  if (canKeep && (await clearing())) waiting.push(kept);
   else await database.drop();
 }
 
