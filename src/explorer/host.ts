@@ -167,8 +167,8 @@ interface Look {
 }
 
 /**
- * Looks how the explorer does, and takes the next test if it is due: $1 origin. No row: it answers. Whoever takes it
- * moves the time of the next one first, so that a process that dies delays no other.
+ * Looks how the explorer does, and takes the next test if it is due: $1 origin. No row: it answers. The process that
+ * takes it moves the time of the next one first, so that one that dies delays no other.
  *
  * That is an eighth of the outage, half a second to 8 s, so that all go on within 10 s; after an hour up to a minute,
  * which leaves credits for the day.

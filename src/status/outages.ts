@@ -37,7 +37,7 @@ export function duringOutage(feed: FeedStatus, outages: readonly Outage[]): Feed
 }
 
 /** The reason of a database that cannot be used, `how` it fails. */
-export function databaseReason(how: string, error: unknown): Reason {
+function databaseReason(how: string, error: unknown): Reason {
   const failure = databaseClassOf(error);
   const isKnown = failure !== null && failure !== 'not-stored';
   const isLasting = isLastingFault(error);
