@@ -4,7 +4,7 @@ import { demoChains, demoStart, longestList } from '../../simulator/demo.ts';
 import { type SimulatedChain, startSimulator } from '../../simulator/index.ts';
 import { loadSettings } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
-import { type Database, transact } from '../db/transaction.ts';
+import { ask, type Database, transact } from '../db/transaction.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 import { count } from '../status/schema.ts';
 import { configuredFeeds, registerFeeds } from '../sync/feeds.ts';
@@ -74,13 +74,9 @@ export async function openDemoWorld(
   return { chains, stagePages: Math.floor(items / pageItems) };
 }
 
-/** The origin of a demo's data; undefined: the database has none. */
-export async function demoOrigin(db: Database): Promise<string | undefined> {
-  const { rows } = await db.execute<{ origin: string }>(
-    sql`select origin from etl.feeds where ${isOfDemo} limit 1`,
-  );
-  return rows[0]?.origin;
-}
+/** The origin of a demo's data; null: the database has none. */
+export const demoOrigin = (db: Database) =>
+  ask(db).value<string>`select origin from etl.feeds where ${isOfDemo} limit 1`;
 
 export type DemoExplorer = Awaited<ReturnType<typeof openDemoExplorer>>;
 
@@ -132,10 +128,10 @@ export async function openDemoExplorer(
 
 /** Counts the pages read of the list in which the worker is killed. */
 export async function readStagePages(db: Database): Promise<number> {
-  const { rows } = await db.execute<{ pages: number }>(
-    sql`select coalesce(sum(pages), 0)::int as pages from etl.coverage where feed = ${stageFeed}`,
-  );
-  return rows[0]?.pages ?? 0;
+  const pages = await ask(db).value<number>`
+    select sum(pages)::int from etl.coverage where feed = ${stageFeed}
+  `;
+  return pages ?? 0;
 }
 
 const rankings = operationNames.flatMap((name) => {
@@ -149,14 +145,14 @@ const isRanking = sql`
 
 /** Whether every ranking of the demo was read whole; and whether a run is open, which the next worker would join. */
 async function readRankings(db: Database) {
-  const { rows } = await db.execute<Record<'are_read' | 'are_open', boolean>>(sql`
+  const found = await ask(db).row<Record<'are_read' | 'are_open', boolean>>`
     select coalesce(bool_and(exists (select from etl.rankings where rankings.feed = feeds.feed)), true) as are_read,
            coalesce(bool_or(exists (select from etl.runs where runs.feed = feeds.feed and state = 'open')), false)
              as are_open
     from etl.feeds
     where ${isRanking}
-  `);
-  return rows[0] ?? { are_read: true, are_open: false };
+  `;
+  return found ?? { are_read: true, are_open: false };
 }
 
 /** Dates rankings as the simulated explorer's clock did; all, or if the demo is killed none. */
@@ -174,14 +170,12 @@ const dateRankingsBack = (db: Database): Promise<void> =>
 type OpenWalk = Record<'id' | 'pages', number>;
 
 /** Every unfinished walk of the list in which the worker is killed; the one with the most pages first. */
-export async function openWalks(db: Database): Promise<OpenWalk[]> {
-  const { rows } = await db.execute<OpenWalk>(sql`
+export const openWalks = (db: Database) =>
+  ask(db).rows<OpenWalk>`
     select id::int, pages::int from etl.walks
     where state = 'running' and feed = ${stageFeed}
     order by pages desc, id
-  `);
-  return rows;
-}
+  `;
 
 /** The kill, and how the walks of the watched list continued. Pages count from 1. */
 export const killSchema = z.strictObject({
@@ -213,7 +207,7 @@ export async function readResumption(
   db: Database,
   before: readonly OpenWalk[],
 ): Promise<Omit<Kill, 'pid'>> {
-  const { rows } = await db.execute<Record<string, unknown> & Omit<Kill, 'pid'>>(sql`
+  const resumption = await ask(db).row<Omit<Kill, 'pid'>>`
     with before as (
       select id, pages from json_to_recordset(${JSON.stringify(before)}::json) as walk(id bigint, pages bigint)
     ), page as (
@@ -239,7 +233,7 @@ export async function readResumption(
     from resumed
     order by page is null, pages desc
     limit 1
-  `);
+  `;
   const none = { feed: stageFeed, killed_at_page: null, resumed_at_page: null };
-  return rows[0] ?? { ...none, pages_lost: 0, pages_stored_twice: 0 };
+  return resumption ?? { ...none, pages_lost: 0, pages_stored_twice: 0 };
 }

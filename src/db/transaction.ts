@@ -1,4 +1,4 @@
-import type { SQL } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Pool, PoolClient } from 'pg';
 import { isRetryable } from './failure.ts';
@@ -12,14 +12,24 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export type Queryable = Pick<Transaction, 'execute'>;
 
-export async function hasRows(db: Queryable, statement: SQL): Promise<boolean> {
-  return (await db.execute(statement)).rows.length > 0;
-}
-
-/** The first column of the first row; null if there is none. */
-export async function valueOf<T>(db: Queryable, statement: SQL): Promise<T | null> {
-  const [row] = (await db.execute<Record<string, T | null>>(statement)).rows;
-  return row === undefined ? null : (Object.values(row)[0] ?? null);
+/** Runs a statement, the template behind it, and reads its answer: `ask(db).row<Row>`select …``. */
+export function ask(db: Queryable) {
+  const rows = async <T>(text: TemplateStringsArray, ...values: readonly unknown[]) =>
+    (await db.execute(sql(text, ...values))).rows as T[];
+  type Statement = Parameters<typeof rows>;
+  /** The first column of each row. */
+  const values = async <T>(...statement: Statement) =>
+    (await rows<Record<string, T>>(...statement)).map((row) => Object.values(row)[0] as T);
+  return {
+    rows,
+    /** The first row; null if there is none. */
+    row: async <T>(...statement: Statement) => (await rows<T>(...statement))[0] ?? null,
+    values,
+    /** The first column of the first row; null if there is none. */
+    value: async <T>(...statement: Statement) => (await values<T | null>(...statement))[0] ?? null,
+    /** Whether there is a row. */
+    has: async (...statement: Statement) => (await rows(...statement)).length > 0,
+  };
 }
 
 /** One of two deadlocked transactions continues and the retry waits for it: a few are enough. */

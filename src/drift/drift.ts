@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { z } from 'zod';
-import type { Transaction } from '../db/transaction.ts';
+import { ask, type Transaction } from '../db/transaction.ts';
 import { join, type Outline, outlineOf, type UnreadValue } from './fields.ts';
 
 type DriftKind = 'field' | 'vanished' | 'type' | 'format' | 'value';
@@ -152,12 +152,12 @@ async function keepAlwaysPresent(
   `);
 }
 
-async function countDrift(
+const countDrift = (
   tx: Transaction,
   { chain_id, operation, feed }: CountedFeed,
   entries: readonly NewDrift[],
-): Promise<readonly NewDrift[]> {
-  const { rows } = await tx.execute<NewDrift & Record<string, unknown>>(sql`
+) =>
+  ask(tx).rows<NewDrift>`
     with reported as (
       select kind, path, detail, sum(occurrences) as occurrences, min(page_id) as page_id
       from json_to_recordset(${JSON.stringify(entries)}::json)
@@ -189,6 +189,4 @@ async function countDrift(
     select kind, path, detail, first_page_id::float8 as page_id
     from counted join placed using (kind, path, detail)
     where not is_known and first_page_id = placed.page_id
-  `);
-  return rows;
-}
+  `;

@@ -1,8 +1,7 @@
-import { sql } from 'drizzle-orm';
 import { Hono, type Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { codeOfFailure, describeDatabaseError, isCancelled } from '../db/failure.ts';
-import type { Database } from '../db/transaction.ts';
+import { ask, type Database } from '../db/transaction.ts';
 import { answerAsJson, answerQuestion, questions } from '../query/question.ts';
 import { StatementTimeoutError } from '../query/failure.ts';
 import { csvHead, csvLines } from '../query/value.ts';
@@ -75,11 +74,11 @@ export function createApi({ reader, status, commandLine }: ApiSources): Hono {
 
 /** The named queries, and the documentation of every table, view and column of schema `explorer`. */
 async function readQueries(db: Database): Promise<QueriesDocument> {
-  const { rows } = await db.execute<Record<'relation' | 'name' | 'type' | 'comment', string>>(sql`
+  const rows = await ask(db).rows<Record<'relation' | 'name' | 'type' | 'comment', string>>`
     select 'explorer.' || table_name as relation, column_name as name, type,
            coalesce(description, '') as comment
     from explorer.dictionary order by table_name, position
-  `);
+  `;
   const relations = Map.groupBy(rows, ({ relation }) => relation);
   return {
     queries: questions().map(({ name, topic, question: title, text, chart }) => {

@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { type Queryable, type Transaction, valueOf } from '../db/transaction.ts';
+import { ask, type Queryable, type Transaction } from '../db/transaction.ts';
 import type { OperationName } from './registry.ts';
 import type { Lane } from './tables.ts';
 
@@ -50,11 +50,11 @@ export async function lockEnds(
 const defaultParallel = 4;
 
 /** How many walks of a lane run at once, if more than one can. */
-export const parallelOf = async (db: Queryable, feed: Feed): Promise<number> =>
-  (await valueOf<number>(
-    db,
-    sql`select (settings ->> 'parallel')::float8 from etl.feeds where ${ofFeed(feed)}`,
-  )) ?? defaultParallel;
+export async function parallelOf(db: Queryable, feed: Feed): Promise<number> {
+  const parallel = sql`(settings ->> 'parallel')::float8`;
+  const set = await ask(db).value<number>`select ${parallel} from etl.feeds where ${ofFeed(feed)}`;
+  return set ?? defaultParallel;
+}
 
 /** More walks of one lane at once than any plan and round trip call for. */
 export const mostWalks = 32;
@@ -70,27 +70,23 @@ const recentPages = 20;
 
 /** How many walks use the feed's share of the rate, by the round trip of the newest pages. */
 export async function walksCalledFor(db: Queryable, feed: Feed): Promise<number> {
-  const { rows } = await db.execute<
-    Record<'rate' | 'trip_ms' | 'lanes' | 'parallel', number | null>
-  >(
-    sql`
-      select (
-               select least(requests_per_second, service_limit)
-               from etl.budget
-               order by updated_at desc
-               limit 1
-             ) as rate,
-             (
-               -- The fastest quarter: one stalled request is not typical, and many are slow only
-               -- because this process was busy, which more walks would make worse.
-               select percentile_cont(0.25) within group (order by latency_ms)
-               from (select latency_ms from etl.pages order by id desc limit ${recentPages}) as newest
-             ) as trip_ms,
-             (select count(*)::float8 from etl.runs where state = 'open' and lane = 'backfill') as lanes,
-             (select (settings ->> 'parallel')::float8 from etl.feeds where ${ofFeed(feed)}) as parallel
-    `,
-  );
-  const { rate, trip_ms, lanes, parallel } = rows[0] ?? {};
+  const found = await ask(db).row<Record<'rate' | 'trip_ms' | 'lanes' | 'parallel', number | null>>`
+    select (
+             select least(requests_per_second, service_limit)
+             from etl.budget
+             order by updated_at desc
+             limit 1
+           ) as rate,
+           (
+             -- The fastest quarter: one stalled request is not typical, and many are slow only
+             -- because this process was busy, which more walks would make worse.
+             select percentile_cont(0.25) within group (order by latency_ms)
+             from (select latency_ms from etl.pages order by id desc limit ${recentPages}) as newest
+           ) as trip_ms,
+           (select count(*)::float8 from etl.runs where state = 'open' and lane = 'backfill') as lanes,
+           (select (settings ->> 'parallel')::float8 from etl.feeds where ${ofFeed(feed)}) as parallel
+  `;
+  const { rate, trip_ms, lanes, parallel } = found ?? {};
   const pages = Math.min(rate ?? 0, writtenPerSecond) / Math.max(1, lanes ?? 1);
   const walks = Math.ceil((pages * (1 + ownPart) * (trip_ms ?? 0)) / 1000);
   return Math.min(Math.max(1, walks), mostWalks, parallel ?? mostWalks);

@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../db/column-types.ts';
-import type { Queryable } from '../db/transaction.ts';
+import { ask, type Queryable } from '../db/transaction.ts';
 import type { Cursor, ListOrder, Operation, OrderKey } from './operation.ts';
 
 /** @throws if the list has no order */
@@ -70,16 +70,14 @@ export const present = sql`present as materialized (select now() as at)`;
 export const presentTime = sql`present.at`;
 
 /** The lowest item in order on the last page of a walk that has one; null: none has. */
-export async function lastPlace(db: Queryable, walkId: number): Promise<OrderKey | null> {
-  const { rows } = await db.execute<{ height: number; key: string }>(sql`
+export const lastPlace = (db: Queryable, walkId: number) =>
+  ask(db).row<OrderKey>`
     select bottom::float8 as height, last_key as key
     from etl.pages
     where walk_id = ${walkId} and last_key is not null and bottom is not null
     order by sequence desc
     limit 1
-  `);
-  return rows[0] ?? null;
-}
+  `;
 
 /** The nearest stored items above a position that the list still has, or that report their time; lowest first. */
 export async function itemsAbove(
@@ -91,7 +89,7 @@ export async function itemsAbove(
 ): Promise<(OrderKey & { readonly timeMs: number })[]> {
   const columns = placeColumns(list);
   const { table, height, key, time } = columns;
-  const { rows } = await db.execute<{ height: number; key: string; timeMs: number }>(sql`
+  return ask(db).rows<{ height: number; key: string; timeMs: number }>`
     select ${height}::float8 as height, ${key} as key,
            (1000 * extract(epoch from ${time}))::float8 as "timeMs"
     from ${table}
@@ -99,8 +97,7 @@ export async function itemsAbove(
       and ${which === 'timed' ? sql`${time} is not null` : sql`removed_at is null`}
     order by ${table}.${height}, ${key}
     limit ${most}
-  `);
-  return rows;
+  `;
 }
 
 /** Those of some stored items that a page in order wrote: the others are no evidence. */
@@ -108,12 +105,11 @@ export async function confirmed<Item extends { readonly page_id: string }>(
   db: Queryable,
   items: readonly Item[],
 ): Promise<Item[]> {
-  const { rows } = await db.execute<{ id: string }>(sql`
+  const disordered = await ask(db).values<string>`
     select id from etl.pages
     where id = any(${sql.param(items.map(({ page_id }) => page_id))}::bigint[]) and not is_ordered
-  `);
-  const disordered = new Set(rows.map(({ id }) => id));
-  return items.filter(({ page_id }) => !disordered.has(page_id));
+  `;
+  return items.filter(({ page_id }) => !disordered.includes(page_id));
 }
 
 /** Whether one of some items is stored, and a page in order wrote it. */
@@ -123,11 +119,11 @@ export async function sharesStored(
   chainId: number,
   keys: readonly string[],
 ): Promise<boolean> {
-  const { rows } = await db.execute<{ page_id: string }>(sql`
+  const stored = await ask(db).rows<{ page_id: string }>`
     select page_id from ${placeColumns(list).table}
     where chain_id = ${chainId} and ${hasKey(list, keys)}
-  `);
-  return (await confirmed(db, rows)).length > 0;
+  `;
+  return (await confirmed(db, stored)).length > 0;
 }
 
 /** The cursor of a list. */

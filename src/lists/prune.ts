@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { tableName } from '../db/column-types.ts';
-import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { addressTables } from '../load/tables.ts';
 import { type OperationName, operations } from './registry.ts';
 
@@ -25,9 +25,9 @@ export async function pruneLedger(
 ): Promise<Readonly<Pruned>> {
   const total: Pruned = { walks: 0, pages: 0, runs: 0 };
   if (days === null) return total;
-  const { rows: feeds } = await db.execute<{ feed: string; operation: OperationName }>(
-    sql`select feed, operation from etl.feeds order by feed`,
-  );
+  const feeds = await ask(db).rows<{ feed: string; operation: OperationName }>`
+    select feed, operation from etl.feeds order by feed
+  `;
   for (const feed of feeds) {
     for (let after: number | null = 0; after !== null && !signal.aborted;) {
       const batch: Batch = { ...feed, days, at, after };
@@ -56,16 +56,16 @@ const oldest = ({ days, at }: Batch) =>
 async function pruneBatch(
   tx: Transaction,
   batch: Batch,
-): Promise<{ pruned: Pruned | undefined; last: number | null }> {
+): Promise<{ pruned: Pruned | null; last: number | null }> {
   const ids = await lockIdle(tx, batch);
   const prunable = ids.length === 0 ? [] : await prunableWalks(tx, batch, ids);
-  const pruned = prunable.length === 0 ? undefined : await deleteWalks(tx, prunable);
+  const pruned = prunable.length === 0 ? null : await deleteWalks(tx, prunable);
   return { pruned, last: ids.length < judgedAtOnce ? null : Math.max(...ids) };
 }
 
 /** Locks the old walks that brought nothing, so that no retry from quarantine writes their rows. */
-async function lockIdle(tx: Transaction, batch: Batch): Promise<number[]> {
-  const { rows } = await tx.execute<{ id: number }>(sql`
+const lockIdle = (tx: Transaction, batch: Batch) =>
+  ask(tx).values<number>`
     select id::float8 as id
     from etl.walks
     where feed = ${batch.feed}
@@ -78,9 +78,7 @@ async function lockIdle(tx: Transaction, batch: Batch): Promise<number[]> {
     order by id
     limit ${judgedAtOnce}
     for update skip locked
-  `);
-  return rows.map(({ id }) => id);
-}
+  `;
 
 /** The walks that no conclusion rests on, and whose pages nothing refers to. */
 async function prunableWalks(
@@ -89,12 +87,12 @@ async function prunableWalks(
   ids: readonly number[],
 ): Promise<readonly number[]> {
   const { feed, at } = batch;
-  const { rows } = await tx.execute<{ id: number; pages: readonly number[] }>(sql`
+  const rows = await ask(tx).rows<{ id: number; pages: readonly number[] }>`
     select id::float8 as id, pages
     from etl.prunable_walks(
       ${feed}, ${sql.param(ids)}::bigint[], ${at.toISOString()}::timestamptz, ${oldest(batch)}
     )
-  `);
+  `;
   const written = await pagesOfRows(
     tx,
     batch,
@@ -112,20 +110,20 @@ async function pagesOfRows(
   const found = new Set<number>();
   if (pages.length === 0) return found;
   for (const table of [...addressTables, ...operations[operation].tables]) {
-    const { rows } = await tx.execute<{ page_id: number }>(sql`
+    const kept = await ask(tx).values<number>`
       select distinct page_id::float8 as page_id
       from ${sql.raw(tableName(table))}
       where page_id between ${Math.min(...pages)} and ${Math.max(...pages)}
         and page_id = any(${sql.param(pages)}::bigint[])
-    `);
-    for (const { page_id } of rows) found.add(page_id);
+    `;
+    for (const page of kept) found.add(page);
   }
   return found;
 }
 
 /** Deletes walks with their pages, and runs that are left without any; the newest ones of a lane stay. */
-async function deleteWalks(tx: Transaction, ids: readonly number[]) {
-  const { rows } = await tx.execute<Pruned & Record<string, unknown>>(sql`
+const deleteWalks = (tx: Transaction, ids: readonly number[]) =>
+  ask(tx).row<Pruned>`
     with gone_pages as (
       delete from etl.pages where walk_id = any(${sql.param(ids)}::bigint[]) returning id
     ), gone as (
@@ -176,6 +174,4 @@ async function deleteWalks(tx: Transaction, ids: readonly number[]) {
     )
     select sum(walks)::float8 as walks, sum(pages)::float8 as pages, sum(runs)::float8 as runs
     from part
-  `);
-  return rows[0];
-}
+  `;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
-import type { Row, Transaction } from '../db/transaction.ts';
+import { ask, type Row, type Transaction } from '../db/transaction.ts';
 import {
   type AddressList,
   addressListNames,
@@ -285,7 +285,7 @@ export async function findNewValues(
     at,
     page_id: observation.page_id,
   }));
-  const { rows } = await tx.execute<{ at: number; change: Change }>(sql`
+  const rows = await ask(tx).rows<{ at: number; change: Change }>`
     with excluded as materialized (
       select * from ${recordset('reported', observedShape, observedColumns, shown)}
     ), looked as materialized (
@@ -296,7 +296,7 @@ export async function findNewValues(
     select at, case when hash in (select hash from added) then 'added' else change end as change
     from looked
     where change is distinct from 'nothing'
-  `);
+  `;
   const those = (...what: readonly Change[]) =>
     rows.flatMap(({ at, change }) => (what.includes(change) ? (whole[at] ?? []) : []));
   return {

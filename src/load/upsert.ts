@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
-import type { Row, Transaction } from '../db/transaction.ts';
+import { ask, type Row, type Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
 
 interface PageCounts {
@@ -147,19 +147,17 @@ export async function storedByKey(
   lock: 'for update of stored' | '' = '',
 ): Promise<Map<string, Row[]>> {
   const shape = shapeOf(table);
-  const { rows: stored } = await tx.execute<{ row: string }>(sql`
+  const stored = await ask(tx).values<string>`
     select (to_jsonb(stored) - array['first_seen_at', 'updated_at', 'page_id'])::text as row
     from ${sql.raw(shape.name)} as stored
     join ${recordset('given', shape, columns, rows)}
       on ${sql.raw(keyMatch(columns, 'stored', 'given'))}
     order by ${sql.raw(columnList(shape.key, 'stored.'))}
     ${sql.raw(lock)}
-  `);
+  `;
   // Amounts have more digits than a double.
-  return Map.groupBy(
-    stored.map(({ row }) => parseExactly(row) as Row),
-    (row) => keyText(row, columns),
-  );
+  const exact = stored.map((row) => parseExactly(row) as Row);
+  return Map.groupBy(exact, (row) => keyText(row, columns));
 }
 
 /** The whole set of rows that one parent has in a child table, as a page showed it. */

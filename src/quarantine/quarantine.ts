@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
 import { lockEnds } from '../lists/feed.ts';
 import { kindOf, kinds } from '../lists/index.ts';
@@ -52,7 +52,7 @@ export async function listQuarantined(
   db: Database,
   filter: QuarantineFilter,
 ): Promise<QuarantinedEntry[]> {
-  const { rows } = await db.execute<{ entry: Omit<QuarantinedEntry, 'raw'>; raw: string }>(sql`
+  const rows = await ask(db).rows<{ entry: Omit<QuarantinedEntry, 'raw'>; raw: string }>`
     select json_build_object(
       'id', id,
       'feed', feed,
@@ -64,18 +64,18 @@ export async function listQuarantined(
     from etl.quarantine
     where ${matches(filter)}
     order by id
-  `);
+  `;
   return rows.map(({ entry, raw }) => ({ ...entry, raw: parseExactly(raw) }));
 }
 
 /** Drops open items and counts them. Each counts as missing until its place is read without it. */
 export async function dropQuarantined(db: Database, filter: QuarantineFilter): Promise<number> {
-  const { rows } = await db.execute(sql`
+  const dropped = await ask(db).rows`
     update etl.quarantine set dropped_at = now()
     where ${matches(filter)} and dropped_at is null
     returning id
-  `);
-  return rows.length;
+  `;
+  return dropped.length;
 }
 
 export interface Retried {
@@ -101,13 +101,13 @@ interface KeptItem extends RetriedItem {
  * reason.
  */
 export async function retryQuarantined(db: Database, filter: QuarantineFilter): Promise<Retried> {
-  const { rows: groups } = await db.execute<{ page_id: string; ids: string[] }>(sql`
+  const groups = await ask(db).rows<{ page_id: string; ids: string[] }>`
     select ${newestPage} as page_id, array_agg(id order by id) as ids
     from etl.quarantine
     where ${matches(filter)}
     group by 1
     order by 1
-  `);
+  `;
   const pages: Retried[] = [];
   for (const { page_id, ids } of groups) {
     pages.push(await transact(db, (tx) => retryPage(tx, Number(page_id), ids)));
@@ -141,13 +141,13 @@ async function retryPage(
   ids: readonly string[],
 ): Promise<Retried> {
   const origin = await lockOrigin(tx, pageId);
-  const { rows: entries } = await tx.execute<Record<'id' | 'feed' | 'reason' | 'raw', string>>(sql`
+  const entries = await ask(tx).rows<Record<'id' | 'feed' | 'reason' | 'raw', string>>`
     select id, feed, reason, raw::text as raw
     from etl.quarantine
     where id = any(${sql.param(ids)}::bigint[])
     order by id
     for update
-  `);
+  `;
   const items: ItemRows[] = [];
   const rows: RetriedItem[] = [];
   const kept: KeptItem[] = [];
@@ -177,13 +177,12 @@ async function retryPage(
 
 /** Locks as page commits do: the feed's ends, then the walk. Null: the ledger lacks the page. */
 async function lockOrigin(tx: Transaction, pageId: number): Promise<Origin | null> {
-  const { rows } = await tx.execute<{ walk: WalkRow; page: PageFacts }>(sql`
+  const origin = await ask(tx).row<Origin>`
     select to_jsonb(walks) as walk, to_jsonb(pages.*) as page
     from etl.pages join etl.walks on walks.id = pages.walk_id
     where pages.id = ${pageId}
-  `);
-  const [origin] = rows;
-  if (origin === undefined) return null;
+  `;
+  if (origin === null) return null;
   if (kindOf(origin.walk.operation).decidesMembership) await lockEnds(tx, origin.walk);
   await tx.execute(sql`select from etl.walks where id = ${origin.walk.id} for update`);
   return { walk: origin.walk, page: { ...origin.page, page_id: pageId } };
@@ -243,7 +242,7 @@ async function concludeAgain(
   operation: Operation,
   { walk: { feed, batch } }: Origin,
 ): Promise<void> {
-  const { rows } = await tx.execute<{ walk: WalkRow; page: EndPage }>(sql`
+  const ended = await ask(tx).row<{ walk: WalkRow; page: EndPage }>`
     select to_jsonb(walks) as walk, to_jsonb(pages.*) as page
     from etl.walks
     join etl.pages on pages.walk_id = walks.id and sequence = walks.pages - 1
@@ -253,9 +252,8 @@ async function concludeAgain(
       and (walks.reason is null or walks.reason = 'known')
     order by walks.id desc
     limit 1
-  `);
-  const [ended] = rows;
-  if (ended === undefined) return;
+  `;
+  if (ended === null) return;
   const { walk, page } = ended;
   await concludeWalk(tx, operation, walk, {
     last: { page_id: page.id, cursor_in: page.cursor_in, isConclusive: page.is_ordered },

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Database, transact } from '../db/transaction.ts';
+import { ask, type Database, transact } from '../db/transaction.ts';
 import { parseBody } from '../explorer/response.ts';
 import { kindOf } from '../lists/index.ts';
 import { operationNames, operations } from '../lists/registry.ts';
@@ -48,10 +48,10 @@ const bytesAtOnce = 8 * 1024 * 1024;
 
 /** How many pages a replay has to decode. */
 export async function countArchived(db: Database, filter: ReplayFilter): Promise<number> {
-  const { rows } = await db.execute<{ pages: number }>(
-    sql`select count(*)::float8 as pages from ${archived} where ${matches(filter)}`,
+  const where = matches(filter);
+  return (
+    (await ask(db).value<number>`select count(*)::float8 from ${archived} where ${where}`) ?? 0
   );
-  return rows[0]?.pages ?? 0;
 }
 
 /**
@@ -99,12 +99,8 @@ function matches({ chains, operations: chosen }: ReplayFilter): SQL {
   `;
 }
 
-async function pagesAfter(
-  db: Database,
-  filter: ReplayFilter,
-  last: number,
-): Promise<readonly ArchivedPage[]> {
-  const { rows } = await db.execute<ArchivedPage & Record<string, unknown>>(sql`
+const pagesAfter = (db: Database, filter: ReplayFilter, last: number) =>
+  ask(db).rows<ArchivedPage>`
     select raw.body, raw.encoding, to_jsonb(pages.*) as page, to_jsonb(walks) as walk
     from (
       select id, sum(bytes) over (order by id) - bytes as bytes_before
@@ -121,19 +117,16 @@ async function pagesAfter(
     join etl.walks on walks.id = pages.walk_id
     where bytes_before < ${bytesAtOnce}
     order by pages.id
-  `);
-  return rows;
-}
+  `;
 
 /** @returns how many of the items in quarantine that these pages served last became rows */
 async function releaseItems(db: Database, batch: readonly ArchivedPage[]): Promise<number> {
   const pages = batch.filter(({ page }) => page.quarantined > 0).map(({ page }) => page.id);
   if (pages.length === 0) return 0;
-  const { rows } = await db.execute<{ id: number }>(sql`
+  const ids = await ask(db).values<number>`
     select id::float8 as id from etl.quarantine
     where coalesce(last_page_id, page_id) = any(${sql.param(pages)}::bigint[])
-  `);
-  const ids = rows.map(({ id }) => id);
+  `;
   if (ids.length === 0) return 0;
   const retried = await retryQuarantined(db, { chains: [], operations: [], ids, reason: null });
   return retried.rows.length;

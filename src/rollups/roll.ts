@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
 
 /** Full recomputation, which corrects changes that leave no trace. */
 const recomputeEvery = '1 day';
@@ -24,12 +24,10 @@ export interface RollUpOptions {
  * @throws what Postgres threw of the first sum that failed; the others were summed up
  */
 export async function rollUp(options: RollUpOptions, signal: AbortSignal): Promise<number> {
-  const { rows } = await options.db.execute<{ name: string }>(
-    sql`select name from etl.rollups order by name`,
-  );
+  const names = await ask(options.db).values<string>`select name from etl.rollups order by name`;
   const failures: unknown[] = [];
   let keys = 0;
-  for (const { name } of rows) {
+  for (const name of names) {
     try {
       keys += await sumAll(name, options, signal);
     } catch (error) {
@@ -70,7 +68,7 @@ export async function recomputeSums(tx: Pick<Transaction, 'execute'>): Promise<v
 const named = (prefix: string, name: string) => sql.raw(`etl.${prefix}_${name}`);
 
 async function noteStale(tx: Transaction, name: string): Promise<void> {
-  const { rows } = await tx.execute<{ since: string | null; horizon: string }>(sql`
+  const turn = await ask(tx).row<{ since: string | null; horizon: string }>`
     select case when begun_at > now() - ${recomputeEvery}::interval then read_to end::text as since,
            -- A row has the time at which its transaction began, and is seen when that has ended.
            least(
@@ -85,10 +83,9 @@ async function noteStale(tx: Transaction, name: string): Promise<void> {
            )::text as horizon
     from etl.rollups where name = ${name}
     for no key update skip locked
-  `);
-  const [turn] = rows;
+  `;
   // Another process is at it.
-  if (turn === undefined) return;
+  if (turn === null) return;
   const { since, horizon } = turn;
   const keys =
     since === null
@@ -108,7 +105,7 @@ async function noteStale(tx: Transaction, name: string): Promise<void> {
 }
 
 async function sumUp(tx: Transaction, name: string, most: number): Promise<number> {
-  const { rows } = await tx.execute<{ keys: number }>(sql`
+  const keys = await ask(tx).value<number>`
     with turn as materialized (
       select name from etl.rollups where name = ${name} for no key update skip locked
     ), taken as (
@@ -122,6 +119,6 @@ async function sumUp(tx: Transaction, name: string, most: number): Promise<numbe
     )
     select coalesce(sum(cardinality(keys)), 0)::int as keys
     from of_chain, ${named('sum', name)}(chain_id, keys)
-  `);
-  return rows[0]?.keys ?? 0;
+  `;
+  return keys ?? 0;
 }

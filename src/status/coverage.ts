@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import type { Database } from '../db/transaction.ts';
+import { ask, type Database } from '../db/transaction.ts';
 import { isBoundedBy } from '../lists/index.ts';
 import { isOperation } from '../lists/registry.ts';
 import type { CoverageDocument, StripsDocument } from './endpoints.ts';
@@ -40,8 +40,8 @@ const isReading = sql`exists (
 const ms = (time: SQL) => sql`(1000 * extract(epoch from ${time}))::float8`;
 
 /** Each feed, with its range from the lowest known or requested position to the newest. */
-async function readExtents(db: Database): Promise<Extent[]> {
-  const { rows } = await db.execute<{ extent: Extent }>(sql`
+const readExtents = (db: Database) =>
+  ask(db).values<Extent>`
     with parts as materialized (select * from etl.coverage_parts)
     select json_build_object(
       'feed', feed, 'chain_id', chain_id, 'operation', operation, 'unit', ${unitOf},
@@ -69,9 +69,7 @@ async function readExtents(db: Database): Promise<Extent[]> {
     from etl.feeds
     left join parts using (feed)
     order by chain_id, operation
-  `);
-  return rows.map(({ extent }) => extent);
-}
+  `;
 
 interface Drawn {
   readonly feed: string;
@@ -88,7 +86,7 @@ async function readCells(
   db: Database,
   requested: readonly { readonly feed: string; readonly bounds: readonly number[] }[],
 ): Promise<ReadonlyMap<string, Drawn>> {
-  const { rows } = await db.execute<{ drawn: Drawn }>(sql`
+  const drawn = await ask(db).values<Drawn>`
     with parts as materialized (select * from etl.coverage_parts), requested as (
       select * from jsonb_to_recordset(${JSON.stringify(requested)}::jsonb) as requested(feed text, bounds int8[])
     )
@@ -120,8 +118,8 @@ async function readCells(
     join parts using (feed)
     join etl.feeds using (feed)
     cross join lateral (select ${isReading} as is_reading) as run
-  `);
-  return new Map(rows.map(({ drawn }) => [drawn.feed, drawn]));
+  `;
+  return new Map(drawn.map((one) => [one.feed, one]));
 }
 
 /** The window of a feed's coverage; null: from the lowest, to the newest. */
@@ -191,7 +189,7 @@ async function withTimes<Part extends Range>(
   const isInside = where === 'inside';
   const above = (height: SQL) => sql`etl.item_above(${chain_id}, ${operation}, ${height})`;
   const below = (height: SQL) => sql`etl.item_below(${chain_id}, ${operation}, ${height}, ${soon})`;
-  const { rows } = await db.execute<{ times: readonly (string | null)[] }>(sql`
+  const times = await ask(db).values<readonly (string | null)[]>`
     select json_build_array(low.timestamp, high.timestamp) as times
     from rows from (jsonb_to_recordset(${JSON.stringify(ranges)}::jsonb) as ("from" bigint, "to" bigint))
       with ordinality as part("from", "to", place)
@@ -200,9 +198,9 @@ async function withTimes<Part extends Range>(
     left join ${isInside ? below(sql`"to"`) : above(sql`"to" + 1`)} as high
       on (high.height >= "from" and high.timestamp <= ${soon})
     order by place
-  `);
+  `;
   return ranges.map((range, at) => {
-    const [from_at = null, to_at = null] = (rows[at]?.times ?? []).map(
+    const [from_at = null, to_at = null] = (times[at] ?? []).map(
       (time) => time && new Date(time).toISOString(),
     );
     return { ...range, from_at, to_at };
@@ -318,7 +316,7 @@ export async function sampleTimes(
   extents: readonly (Range & { readonly feed: string })[],
 ): Promise<ReadonlyMap<string, readonly Point[]>> {
   const last = sql`${samples - 1}::int`;
-  const { rows } = await db.execute<{ point: Point & { feed: string } }>(sql`
+  const points = await ask(db).values<Point & { readonly feed: string }>`
     select json_build_object(
       'feed', feed, 'height', height, 'at', (1000 * extract(epoch from timestamp))::float8
     ) as point
@@ -337,9 +335,9 @@ export async function sampleTimes(
       where item.height between "from" and "to" and item.timestamp <= ${soon}
     ) as sample
     order by feed, height, timestamp
-  `);
-  const byFeed = Map.groupBy(rows, ({ point }) => point.feed);
-  return new Map([...byFeed].map(([feed, own]) => [feed, inOrder(own.map(({ point }) => point))]));
+  `;
+  const byFeed = Map.groupBy(points, ({ feed }) => feed);
+  return new Map([...byFeed].map(([feed, own]) => [feed, inOrder(own)]));
 }
 
 /** The largest set of points whose times rise with their heights. */

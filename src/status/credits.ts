@@ -1,5 +1,4 @@
-import { sql } from 'drizzle-orm';
-import type { Database } from '../db/transaction.ts';
+import { ask, type Database } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { sumKnown } from './estimate.ts';
 import type { StatusDocument } from './schema.ts';
@@ -11,7 +10,7 @@ type Forecast = Credits['forecast'];
 
 /** Credits spent by every key today (UTC), without the keys' identity, and the database's time. */
 export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCredits[] }> {
-  const { rows } = await db.execute<{ ms: number; keys: KeyCredits[] }>(sql`/* credits */
+  const row = await ask(db).row<{ ms: number; keys: KeyCredits[] }>`/* credits */
     with key as (
       select *, credits_day is not distinct from (clock_timestamp() at time zone 'utc')::date as is_today,
              coalesce(paused_until > clock_timestamp(), false) as is_paused
@@ -31,8 +30,7 @@ export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCr
              'reason', case when is_paused then pause_reason end
            ) order by key_fingerprint), '[]') as keys
     from today
-  `);
-  const [row] = rows;
+  `;
   return { at: new Date(row?.ms ?? Date.now()), keys: row?.keys ?? [] };
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Database } from '../db/transaction.ts';
+import { ask, type Database } from '../db/transaction.ts';
 import type { FeedState } from '../lists/feed.ts';
 import { byKind } from '../lists/index.ts';
 import { operationNames } from '../lists/registry.ts';
@@ -80,8 +80,8 @@ const shown = sql`
 `;
 
 /** Every feed in display order, with the totals of its lanes and the progress of its newest run. */
-export async function readFeeds(db: Database): Promise<FeedRecord[]> {
-  const { rows } = await db.execute<{ record: FeedRecord }>(sql`/* feeds */
+export const readFeeds = (db: Database) =>
+  ask(db).values<FeedRecord>`/* feeds */
     with total as (
       select feed, sum(inserted) as rows, sum(pages) as pages,
              sum(archived_bytes) as archived_bytes, max(last_page_at) as last_page_at
@@ -129,9 +129,7 @@ export async function readFeeds(db: Database): Promise<FeedRecord[]> {
     left join latest using (feed)
     left join etl.run_progress on run_id = latest.id
     order by ${displayOrder}
-  `);
-  return rows.map(({ record }) => record);
-}
+  `;
 
 /** A lane with at least one run. Times are ISO 8601. */
 export interface LaneRecord {
@@ -148,8 +146,8 @@ export interface LaneRecord {
 }
 
 /** Every lane, the live one of a feed first. */
-export async function readLanes(db: Database): Promise<LaneRecord[]> {
-  const { rows } = await db.execute<{ record: LaneRecord }>(sql`/* lanes */
+export const readLanes = (db: Database) =>
+  ask(db).values<LaneRecord>`/* lanes */
     select json_build_object(
       'feed', feed,
       'shown', json_build_object(
@@ -171,6 +169,4 @@ export async function readLanes(db: Database): Promise<LaneRecord[]> {
     left join etl.coverage using (feed, lane)
     left join etl.lane_paces using (feed, lane)
     order by feed, lane desc
-  `);
-  return rows.map(({ record }) => record);
-}
+  `;

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Database } from '../db/transaction.ts';
+import { ask, type Database } from '../db/transaction.ts';
 import { soon } from './coverage.ts';
 import type { RunsDocument, ThroughputDocument } from './endpoints.ts';
 
@@ -22,7 +22,7 @@ export async function readThroughput(
 ): Promise<ThroughputDocument> {
   const binS = widths.find((width) => (hours * 3_600) / width <= mostBins) ?? 86_400;
   const { first, from, to } = await findWindow(db, hours, binS);
-  const { rows } = await db.execute<{ bin: ThroughputDocument['bins'][number] }>(sql`
+  const bins = await ask(db).values<ThroughputDocument['bins'][number]>`
     with page as materialized (
       -- Few columns: there may be many pages, and cursors are long.
       select walk_id, top, cursor_in is null as is_first, inserted + changed as written, credits,
@@ -53,8 +53,8 @@ export async function readThroughput(
     left join etl.feeds on feeds.feed = ${feed}
     left join etl.item_below(chain_id, operation, polls.height, ${soon}) as newest on true
     order by at
-  `);
-  return { from, to, bin_s: binS, bins: rows.map(({ bin }) => bin) };
+  `;
+  return { from, to, bin_s: binS, bins };
 }
 
 const seconds = (count: number) => sql`make_interval(secs => ${count})`;
@@ -63,9 +63,7 @@ const binOf = (width: number, time: ReturnType<typeof sql>) =>
 
 /** The window's bins and first page: a binary search over ids, in order of time by minutes. */
 async function findWindow(db: Database, hours: number, binS: number) {
-  const { rows } = await db.execute<{
-    window: { readonly first: number; readonly from: string; readonly to: string };
-  }>(sql`
+  const found = await ask(db).value<{ first: number; from: string; to: string }>`
     with recursive search(since, low, high) as (
       select now() - make_interval(hours => ${hours}), coalesce(min(id), 0), coalesce(max(id), 0) + 1
       from etl.pages
@@ -94,10 +92,9 @@ async function findWindow(db: Database, hours: number, binS: number) {
       'to', ${binOf(binS, sql`now()`)} + ${seconds(binS)}
     ) as window
     from bounds
-  `);
-  const [found] = rows;
-  if (found === undefined) throw new Error('the ledger has no bounds');
-  return found.window;
+  `;
+  if (found === null) throw new Error('the ledger has no bounds');
+  return found;
 }
 
 /** Maximum of newest runs and events. */
@@ -107,7 +104,7 @@ const mostEvents = 500;
 /** Runs and events of the last hours, newest first. */
 export async function readRuns(db: Database, { hours, feed }: RecentWindow): Promise<RunsDocument> {
   const since = sql`now() - make_interval(hours => ${hours})`;
-  const { rows } = await db.execute<{ runs: RunsDocument }>(sql`
+  const found = await ask(db).value<RunsDocument>`
     with begun as (
       select run_id from etl.walks where finished_at >= ${since}
       union
@@ -154,8 +151,7 @@ export async function readRuns(db: Database, { hours, feed }: RecentWindow): Pro
         ) as event
       )
     ) as runs
-  `);
-  const [found] = rows;
-  if (found === undefined) throw new Error('a statement without a table answers one row');
-  return found.runs;
+  `;
+  if (found === null) throw new Error('a statement without a table answers one row');
+  return found;
 }

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import { tableName } from '../db/column-types.ts';
-import type { Database } from '../db/transaction.ts';
+import { ask, type Database } from '../db/transaction.ts';
 import { parseBody } from '../explorer/response.ts';
 import { dataTables } from '../lists/registry.ts';
 import { createRedactor } from '../redact.ts';
@@ -33,10 +33,10 @@ export function readTerm(text: string): { readonly is: Kind; readonly value: str
 export async function traceTerm(db: Database, term: string): Promise<TraceDocument> {
   const read = readTerm(term);
   if (read === null) return { term: term.slice(0, longestTerm), is: null, hint, rows: [] };
-  const { rows: chains } = await db.execute<{ chain_id: string }>(
-    sql`select distinct chain_id from etl.feeds order by chain_id`,
-  );
-  const sought = { ...read, chains: chains.map(({ chain_id }) => chain_id) };
+  const chains = await ask(db).values<string>`
+    select distinct chain_id from etl.feeds order by chain_id
+  `;
+  const sought = { ...read, chains };
   const rows: Row[] = [];
   // One after the other: planning a statement over all tables takes longer than these.
   for (const place of placesOf(read.is)) rows.push(...(await rowsAt(db, place, sought)));
@@ -89,7 +89,7 @@ const mostRows = 3;
 const longestValue = 300;
 
 /** A row with its page and later changes; its archived item is read apart. */
-interface Found extends Record<string, unknown> {
+interface Found {
   readonly row: Row;
   /** The key after the chain, as text. */
   readonly item: string;
@@ -119,7 +119,7 @@ async function rowsAt(
   );
   const keys = primaryKeys.flatMap((key) => namesOf(key.columns));
   const removed = columns.find((one) => ['removed_at', 'missing_since'].includes(one.name));
-  const { rows: found } = await db.execute<Found>(sql`
+  const found = await ask(db).rows<Found>`
     select json_build_object(
       'relation', ${name}::text,
       'key', concat_ws(', ', ${sql.raw(keys.map((key) => `'${key}=' || t."${key}"`).join(', '))}),
@@ -150,7 +150,7 @@ async function rowsAt(
     cross join lateral (select ${own(keys.find((key) => key !== 'chain_id') ?? 'chain_id')}::text as item) as named
     left join etl.pages on pages.id = t.page_id
     left join etl.raw_pages on raw_pages.page_id = t.page_id
-  `);
+  `;
   return found.map(({ row, item, body, encoding }) => {
     const archived = body === null ? null : archivedItem(body, encoding, item);
     return { ...row, page: row.page && { ...row.page, body: archived } };

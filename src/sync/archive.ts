@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompressSync } from 'node:zlib';
 import { sql } from 'drizzle-orm';
-import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { largestBodyBytes, usualBodyBytes } from '../explorer/response.ts';
 import type { Lane } from '../lists/tables.ts';
 import { addToCoverage } from './checkpoint.ts';
@@ -61,12 +61,7 @@ export async function expireArchive(
 
 async function deleteOldest(db: Database, days: number, at: Date): Promise<number> {
   return transact(db, async (tx) => {
-    const { rows } = await tx.execute<{
-      feed: string;
-      lane: Lane;
-      bytes: number;
-      bodies: number;
-    }>(sql`
+    const rows = await ask(tx).rows<{ feed: string; lane: Lane; bytes: number; bodies: number }>`
       with old as (
         select page_id from etl.raw_pages
         where stored_at < least(${at.toISOString()}::timestamptz, now()) - make_interval(days => ${days})
@@ -91,7 +86,7 @@ async function deleteOldest(db: Database, days: number, at: Date): Promise<numbe
       from noted
       group by feed, lane
       order by feed, lane
-    `);
+    `;
     for (const { bytes, ...lane } of rows) {
       await addToCoverage(tx, lane, { archived_bytes: -bytes });
     }

@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import type { Transaction } from '../db/transaction.ts';
+import { ask, type Transaction } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import type { Cursor } from '../lists/operation.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
@@ -42,11 +42,11 @@ export async function lockWalk(
   cursors: readonly (Cursor | null)[],
   concludes: boolean,
 ): Promise<LockedWalk> {
-  const { rows } = await tx.execute<{
+  const row = await ask(tx).row<{
     used: string[];
     always_present: string[];
     floor: string | null;
-  }>(sql`/* lock walk */
+  }>`/* lock walk */
     select array(
       select next.position - 1
       from json_array_elements(${JSON.stringify(cursors)}::json) with ordinality as next(cursor, position)
@@ -65,9 +65,8 @@ export async function lockWalk(
       -- A crash may have taken back revisions and numbers of pages, which others have been given since.
       and exists (select from etl.incarnations where id = ${walk.incarnation}::uuid)
     for update
-  `);
-  const [row] = rows;
-  if (row === undefined) throw new FencedError(`walk ${walk.id} was taken over`);
+  `;
+  if (row === null) throw new FencedError(`walk ${walk.id} was taken over`);
   return {
     used: new Set(row.used.map(Number)),
     alwaysPresent: new Set(row.always_present),

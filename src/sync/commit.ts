@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type NewDrift, recordDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { lockEnds } from '../lists/feed.ts';
@@ -311,15 +311,12 @@ async function endBefore(
   walk: WalkRow,
 ): Promise<PageEnd | null> {
   if (order?.givesCoverage !== true || walk.pages === 0) return null;
-  const { rows } = await tx.execute<{ page_id: string; height: string; key: string }>(sql`
-    select id as page_id, bottom as height, last_key as key
+  return ask(tx).row<PageEnd>`
+    select id::float8 as page_id, bottom::float8 as height, last_key as key
     from etl.pages
     where walk_id = ${walk.id} and sequence = ${walk.pages - 1}
       and is_ordered and is_end_reported and quarantined = 0 and last_key is not null
-  `);
-  const [row] = rows;
-  if (row === undefined) return null;
-  return { page_id: Number(row.page_id), height: Number(row.height), key: row.key };
+  `;
 }
 
 /** Stores items that are no rows. The same item met again is the same entry. */

@@ -6,7 +6,7 @@ import {
   isOfDatabase,
   rootOf,
 } from '../db/failure.ts';
-import type { Database, Transaction } from '../db/transaction.ts';
+import { ask, type Database, type Transaction } from '../db/transaction.ts';
 import { ExplorerError, KeyPausedError } from '../explorer/error.ts';
 import { type FailureClass, failures, type Why } from '../failure.ts';
 import { failingStates, type Feed, type FeedState, ofFeed } from '../lists/feed.ts';
@@ -37,15 +37,15 @@ export async function failureOfWalk(
   const found = failureOf(error);
   if (found?.failure !== 'not-found') return found;
   const { said, retryAfterMs } = found;
-  const { rows } = await db.execute<{ feed: string }>(sql`
+  const served = await ask(db).values<string>`
     select feed from etl.coverage join etl.feeds using (feed) where pages > 0 and origin = ${origin}
-  `);
-  if (rows.some(({ feed }) => feed === walk.feed)) {
+  `;
+  if (served.includes(walk.feed)) {
     const is400 = error instanceof ExplorerError && error.status === 400;
     const failure = is400 && walk.cursor !== null ? 'cursor-refused' : 'unreachable';
     return feedFailure(failure, said, retryAfterMs);
   }
-  if (rows.length > 0) return feedFailure('unsupported', said, retryAfterMs);
+  if (served.length > 0) return feedFailure('unsupported', said, retryAfterMs);
   return feedFailure('not-found', `${said}; base_url is ${origin}`, retryAfterMs);
 }
 
@@ -137,7 +137,7 @@ export async function beginWork(db: Database, run: RunRow): Promise<BegunWork> {
   if (run.stopped_at !== null) {
     await db.execute(sql`update etl.runs set stopped_at = null where id = ${run.id}`);
   }
-  const { rows } = await db.execute<BegunWork>(sql`
+  const begun = await ask(db).row<BegunWork>`
     with work as (
       update etl.feeds set state = 'running', failure = null, reason = null, updated_at = now()
       where ${ofFeed(run)} and state <> 'running' and not state = ${failing}
@@ -145,8 +145,8 @@ export async function beginWork(db: Database, run: RunRow): Promise<BegunWork> {
     )
     select state = ${failing} as failing, failure, clock_timestamp()::text as begun_at
     from etl.feeds where ${ofFeed(run)}
-  `);
-  return rows[0] ?? { failing: false, failure: null, begun_at: '-infinity' };
+  `;
+  return begun ?? { failing: false, failure: null, begun_at: '-infinity' };
 }
 
 /**
@@ -155,7 +155,7 @@ export async function beginWork(db: Database, run: RunRow): Promise<BegunWork> {
  */
 export async function recover(tx: Transaction, run: RunRow): Promise<Recovered | null> {
   // The feed before its run, the order in which opening a run locks them.
-  const { rows } = await tx.execute<{ was: FeedState; reason: string | null }>(sql`
+  const recovered = await ask(tx).row<Recovered>`
     with before as (
       select state, reason from etl.feeds where ${ofFeed(run)} for no key update
     )
@@ -169,11 +169,11 @@ export async function recover(tx: Transaction, run: RunRow): Promise<Recovered |
         where ${ofFeed(run)} and state = 'open' and id <> ${run.id} and failures_in_a_row > 0
       )
     returning before.state as was, before.reason
-  `);
+  `;
   await tx.execute(
     sql`update etl.runs set failures_in_a_row = 0 where id = ${run.id} and failures_in_a_row > 0`,
   );
-  return rows[0] ?? null;
+  return recovered;
 }
 
 /** Facts about a key that a page refutes. */
@@ -184,12 +184,8 @@ const ofKeys: readonly FailureClass[] = ['unauthorized', 'key-missing', 'out-of-
  * @param since when the slice began whose page shows it: what was stored later may be newer than the page
  * @returns how one of them was; null: none was stopped
  */
-export async function acceptKey(
-  db: Database,
-  chainIds: readonly number[],
-  since: string,
-): Promise<Recovered | null> {
-  const { rows } = await db.execute<{ was: FeedState; reason: string | null }>(sql`
+export const acceptKey = (db: Database, chainIds: readonly number[], since: string) =>
+  ask(db).row<Recovered>`
     with stopped as materialized (
       select feed, state, reason from etl.feeds
       where chain_id = any(${sql.param(chainIds)}::bigint[])
@@ -202,9 +198,7 @@ export async function acceptKey(
     from stopped
     where feeds.feed = stopped.feed
     returning stopped.state as was, stopped.reason
-  `);
-  return rows[0] ?? null;
-}
+  `;
 
 /** Keeps schedules from polling a feed for this long. */
 export async function pollLater(db: Database, feed: Feed, afterMs: number): Promise<void> {
@@ -215,10 +209,8 @@ export async function pollLater(db: Database, feed: Feed, afterMs: number): Prom
   `);
 }
 
-export async function isPolledLater(db: Database, feed: Feed): Promise<boolean> {
-  const { rows } = await db.execute(sql`
+export const isPolledLater = (db: Database, feed: Feed) =>
+  ask(db).has`
     select from etl.feeds
     where ${ofFeed(feed)} and poll_again_at > now()
-  `);
-  return rows.length > 0;
-}
+  `;

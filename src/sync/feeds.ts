@@ -2,7 +2,7 @@ import { CronExpressionParser } from 'cron-parser';
 import { sql } from 'drizzle-orm';
 import { type ChainFacts, chainFacts } from '../chains.ts';
 import type { ChainSettings } from '../config/settings.ts';
-import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { errorOf, type Why } from '../failure.ts';
 import { type Feed, feedName, type FeedState, ofFeed } from '../lists/feed.ts';
 import { boundsOn, kindOf } from '../lists/index.ts';
@@ -63,7 +63,7 @@ async function storeFeeds(
   registered: readonly RegisteredFeed[],
   from: 'file' | 'flags',
 ): Promise<void> {
-  const { rows: added } = await tx.execute<{ feed: string }>(sql`
+  const added = await ask(tx).values<string>`
     insert into etl.feeds (chain_id, operation, kind, unit, settings)
     select chain_id, operation, kind, coalesce(unit, 'blocks'), settings
     from json_to_recordset(${JSON.stringify(
@@ -76,7 +76,7 @@ async function storeFeeds(
     order by chain_id, operation
     on conflict (feed) do nothing
     returning feed
-  `);
+  `;
   await tx.execute(sql`
     with wanted as (
       select feed, settings.own || coalesce(aim.target, '{}') as settings, aim.target
@@ -105,7 +105,7 @@ async function storeFeeds(
     insert into etl.events (kind, sentence)
     select 'config-changed', 'Other settings for ' || string_agg(feed, ', ' order by feed) || '.'
     from changed
-    where feed <> all(${sql.param(added.map(({ feed }) => feed))}::text[])
+    where feed <> all(${sql.param(added)}::text[])
     having count(*) > 0
   `);
 }
@@ -144,10 +144,9 @@ export async function onlyRegistered(
   db: Pick<Database, 'execute'>,
   chains: readonly ChainSettings[],
 ): Promise<ChainSettings[]> {
-  const { rows } = await db.execute<{ feed: string }>(sql`select feed from etl.feeds`);
-  const registered = new Set(rows.map(({ feed }) => feed));
+  const registered = await ask(db).values<string>`select feed from etl.feeds`;
   return withSettings(chains, (feed, settings) =>
-    registered.has(feedName(feed)) ? settings : null,
+    registered.includes(feedName(feed)) ? settings : null,
   );
 }
 
@@ -204,7 +203,7 @@ export function originOf(baseUrl: string): string {
  */
 export class OriginError extends errorOf('other-explorer') {}
 
-interface ClaimedFeed extends Record<string, unknown> {
+interface ClaimedFeed {
   readonly feed: string;
   readonly origin: string;
 }
@@ -219,7 +218,7 @@ async function claimFeeds(
   feeds: readonly Feed[],
   { origin, isSameData }: Source,
 ): Promise<void> {
-  const { rows } = await tx.execute<ClaimedFeed & { has_pages: boolean }>(sql`
+  const rows = await ask(tx).rows<ClaimedFeed & { readonly has_pages: boolean }>`
     select feed, origin, exists (
       select from etl.walks where walks.feed = feeds.feed and pages > 0
     ) as has_pages
@@ -227,7 +226,7 @@ async function claimFeeds(
     where feed = any(${sql.param(feeds.map(feedName))}::text[]) and origin is distinct from ${origin}
     order by chain_id, operation
     for no key update
-  `);
+  `;
   const others = rows.filter((feed) => feed.has_pages && feed.origin !== null);
   if (others.length > 0 && !isSameData) throw new OriginError(refusal(others, origin));
   if (rows.length === 0) return;
@@ -272,9 +271,9 @@ export async function withTargets(
   chains: readonly ChainSettings[],
   bounds: ScopeBounds = {},
 ): Promise<ChainSettings[]> {
-  const { rows } = await db.execute<{ feed: string; target: FeedTarget }>(
-    sql`select feed, target from etl.feeds where target is not null`,
-  );
+  const rows = await ask(db).rows<{ feed: string; target: FeedTarget }>`
+    select feed, target from etl.feeds where target is not null
+  `;
   const stored = new Map(rows.map(({ feed, target }) => [feed, target]));
   return withSettings(chains, (feed, settings) => {
     const { operation } = feed;

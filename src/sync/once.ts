@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import type { Database } from '../db/transaction.ts';
+import { ask, type Database } from '../db/transaction.ts';
 import { feedName } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import type { RunRow } from '../lists/tables.ts';
@@ -109,13 +109,13 @@ async function untilClosed(
   let nudged = now();
   while (!signal.aborted) {
     broken.throwIfAborted();
-    const { rows: open } = await db.execute<{ id: string }>(
-      sql`select id from etl.runs where id = any(${sql.param([...ids.keys()])}::bigint[]) and state = 'open'`,
-    );
+    const open = await ask(db).values<string>`
+      select id from etl.runs where id = any(${sql.param([...ids.keys()])}::bigint[]) and state = 'open'
+    `;
     if (open.length === 0) return;
     if (now() - nudged >= nudgeIntervalMs) {
       nudged = now();
-      for (const { id } of open) {
+      for (const id of open) {
         const target = ids.get(Number(id));
         if (target !== undefined) await sendSlice(boss, target.lane);
       }
@@ -169,7 +169,7 @@ async function runResults(
   db: Database,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, RunResult>> {
-  const { rows } = await db.execute<{ id: string; result: RunResult }>(sql`
+  const rows = await ask(db).rows<{ id: string; result: RunResult }>`
     with noted as (
       select coalesce(last_page_id, page_id) as page_id, 1 as quarantined, 0 as drift
       from etl.quarantine
@@ -190,6 +190,6 @@ async function runResults(
     from etl.runs left join sums using (id)
     where id = any(${sql.param(ids)}::bigint[])
     order by id
-  `);
+  `;
   return new Map(rows.map(({ id, result }) => [Number(id), result]));
 }

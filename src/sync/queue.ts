@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { fromDrizzle, type JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { connectionConfig, type DatabaseTimeouts, workTimeouts } from '../db/pool.ts';
-import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type FailureRule, failures } from '../failure.ts';
 import { type FeedLane, feedName, ofLane } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
@@ -204,7 +204,7 @@ const ofHost = Object.entries<FailureRule>(failures).flatMap(([name, { isOfHost 
 
 /** Ends the waits of lanes that an explorer made wait: it answers again. */
 export async function wakeLanes(db: Database, boss: PgBoss): Promise<void> {
-  const { rows } = await db.execute<{ key: string }>(sql`
+  const keys = await ask(db).values<string>`
     update etl.runs
     set due_at = clock_timestamp(),
         waited_ms = greatest(0, waited_ms - 1000 * extract(epoch from due_at - clock_timestamp()))
@@ -212,8 +212,8 @@ export async function wakeLanes(db: Database, boss: PgBoss): Promise<void> {
     where feeds.feed = runs.feed and feeds.failure = any(${sql.param(ofHost)}::text[])
       and runs.state = 'open' and due_at > clock_timestamp()
     returning runs.feed || '/' || lane as key
-  `);
-  for (const { key: singletonKey } of rows) {
+  `;
+  for (const singletonKey of keys) {
     await boss.update(sliceQueue, undefined, { singletonKey, startAfter: 0 });
   }
 }
@@ -280,13 +280,13 @@ export async function chainSlice(
     });
     // pg-boss 12.35 answers with the count, but declares an empty type.
     if ((done as { affected: number }).affected === 0) return;
-    const { rows } = await tx.execute(sql`
+    const isOpen = await ask(tx).has`
       update etl.runs
       set taken_up_at = null, due_at = clock_timestamp() + ${afterMs} * interval '1 millisecond',
           waited_ms = waited_ms + ${Math.round(afterMs)}
       where ${ofLane(job.data)} and state = 'open'
       returning id
-    `);
-    if (rows.length > 0) await sendSlice(boss, job.data, { tx, afterMs });
+    `;
+    if (isOpen) await sendSlice(boss, job.data, { tx, afterMs });
   });
 }

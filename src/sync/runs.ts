@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { type Database, transact, type Transaction } from '../db/transaction.ts';
+import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
 import type { Why } from '../failure.ts';
 import type { Trouble } from '../explorer/host.ts';
 import { type Feed, type FeedLane, ofFeed, ofLane } from '../lists/feed.ts';
@@ -33,10 +33,10 @@ export async function openRun(
     await lockFeed(tx, lane);
     const others = sql`${ofLane(lane)} and not ${sameScope(wanted)}`;
     const open = sql`select from etl.runs where ${others} and state = 'open'`;
-    if (onOther === 'yield' && (await tx.execute(open)).rows.length > 0) return null;
+    if (onOther === 'yield' && (await ask(tx).has`${open}`)) return null;
     await kindOf(lane.operation).noteTarget?.(tx, lane, scope);
     await supersede(tx, others);
-    const { rows: joined } = await tx.execute<{ id: string }>(sql`
+    const joined = await ask(tx).value<string>`
       update etl.runs
       set state = 'open', failure = null, reason = null, closed_at = null, stopped_at = null,
           taken_up_at = case when state = 'open' then taken_up_at end,
@@ -50,14 +50,14 @@ export async function openRun(
         limit 1
       )
       returning id
-    `);
-    if (joined[0] !== undefined) return { id: Number(joined[0].id), isJoined: true };
-    const { rows } = await tx.execute<{ id: string }>(sql`
+    `;
+    if (joined !== null) return { id: Number(joined), isJoined: true };
+    const opened = await ask(tx).value<string>`
       insert into etl.runs (chain_id, operation, lane, scope)
       values (${lane.chain_id}, ${lane.operation}, ${lane.lane}, ${wanted}::jsonb)
       returning id
-    `);
-    return { id: Number(rows[0]?.id), isJoined: false };
+    `;
+    return { id: Number(opened), isJoined: false };
   });
 }
 
@@ -103,15 +103,10 @@ export async function dropRun(db: Database, lane: FeedLane, scope: RunScope): Pr
 }
 
 /** The run that a lane's job is to work on; null when there is none. */
-export async function currentRun(
-  db: Pick<Database, 'execute'>,
-  lane: FeedLane,
-): Promise<RunRow | null> {
-  const { rows } = await db.execute<{ run: RunRow }>(sql`
+export const currentRun = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
+  ask(db).value<RunRow>`
     select to_jsonb(runs) as run from etl.runs where ${ofLane(lane)} and state = 'open'
-  `);
-  return rows[0]?.run ?? null;
-}
+  `;
 
 /**
  * Notes that a process let go of open runs because it was stopped: this separates them from those
@@ -189,14 +184,14 @@ export async function countFailure(
   madeProgress: boolean,
   reason: string,
 ): Promise<number> {
-  const { rows } = await db.execute<{ failures_in_a_row: number }>(sql`
+  const failures = await ask(db).value<number>`
     update etl.runs
     set failures_in_a_row = case when ${madeProgress} then 1 else failures_in_a_row + 1 end,
         first_failure = coalesce(first_failure, ${reason})
     where id = ${run.id}
     returning failures_in_a_row
-  `);
-  return rows[0]?.failures_in_a_row ?? 1;
+  `;
+  return failures ?? 1;
 }
 
 /** Who takes a walk, and when. */
@@ -224,16 +219,14 @@ export async function takeWalk(
   return transact(db, async (tx) => {
     // Waits for a worker that takes one now: a walk that it begins is to be resumed, not begun twice.
     // The feed before its run, in the order in which opening a run locks them.
-    const { rows: feeds } = await tx.execute<{ is_mismatch: boolean }>(sql`
-      select ${isSourceMismatch(origin)} as is_mismatch from etl.feeds
+    const isMismatch = await ask(tx).value<boolean>`
+      select ${isSourceMismatch(origin)} from etl.feeds
       where ${ofFeed(run)}
       for no key update
-    `);
-    if (feeds[0]?.is_mismatch === true) return 'source-mismatch';
-    const { rows } = await tx.execute(
-      sql`select from etl.runs where id = ${run.id} and state = 'open' for update`,
-    );
-    if (rows.length === 0) return null;
+    `;
+    if (isMismatch === true) return 'source-mismatch';
+    const isOpen = sql`id = ${run.id} and state = 'open'`;
+    if (!(await ask(tx).has`select from etl.runs where ${isOpen} for update`)) return null;
     const resumed = await resumeWalk(tx, run, held);
     if (resumed !== null) return resumed;
     const planned = await kindOf(run.operation).nextWalk(tx, run, at);
@@ -245,12 +238,8 @@ export async function takeWalk(
   });
 }
 
-async function resumeWalk(
-  tx: Transaction,
-  run: RunRow,
-  held: readonly number[],
-): Promise<HeldWalk | null> {
-  const { rows } = await tx.execute<{ walk: HeldWalk }>(sql`
+const resumeWalk = (tx: Transaction, run: RunRow, held: readonly number[]) =>
+  ask(tx).value<HeldWalk>`
     update etl.walks
     set revision = revision + 1
     where id = (
@@ -261,26 +250,22 @@ async function resumeWalk(
       for update
     )
     returning to_jsonb(walks) || jsonb_build_object('incarnation', etl.incarnation()) as walk
-  `);
-  return rows[0]?.walk ?? null;
-}
+  `;
 
-async function beginWalk(
+const beginWalk = (
   tx: Transaction,
   run: RunRow,
   { scope, floor, depthMs, cursor }: PlannedWalk,
   at: Date,
-): Promise<HeldWalk | null> {
-  const { rows } = await tx.execute<{ walk: HeldWalk }>(sql`
+) =>
+  ask(tx).value<HeldWalk>`
     insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, floor, depth_ms, cursor, from_head, started_at)
     values (${run.chain_id}, ${run.operation}, ${run.lane}, ${run.id},
             ${operations[run.operation].kind},
             ${JSON.stringify(scope)}::jsonb, ${floor}::bigint, ${depthMs ?? null}::bigint,
             ${cursor === null ? null : JSON.stringify(cursor)}::jsonb, ${cursor === null}, ${at.toISOString()}::timestamptz)
     returning to_jsonb(walks) || jsonb_build_object('incarnation', etl.incarnation()) as walk
-  `);
-  return rows[0]?.walk ?? null;
-}
+  `;
 
 /**
  * Ends a walk that can't continue, if this worker still holds it; its rows stay.
@@ -289,23 +274,21 @@ async function beginWalk(
  *   without it
  * @returns whether it was such a walk, and still this worker's
  */
-export async function endWalk(
+export const endWalk = (
   db: Database,
   { id, revision }: WalkRow,
   state: 'failed' | 'abandoned',
   why: Why,
   only: 'entering' | 'any' = 'any',
-): Promise<boolean> {
-  const { rows } = await db.execute(sql`
+) =>
+  ask(db).has`
     update etl.walks
     set state = ${state}, failure = ${why.failure}, reason = ${why.reason}, revision = revision + 1,
         updated_at = now(), finished_at = now()
     where id = ${id} and revision = ${revision} and state = 'running'
       and (${only} = 'any' or (scope ? 'entry' and pages = 0))
     returning id
-  `);
-  return rows.length > 0;
-}
+  `;
 
 /** What is known of a run when its walks have ended. */
 interface RunEnd {
@@ -324,7 +307,7 @@ interface RunEnd {
  */
 export async function endOfRun(tx: Transaction, run: RunRow): Promise<RunEnd | null> {
   const walks = sql`select from etl.walks where run_id = ${run.id}`;
-  const { rows } = await tx.execute<RunEnd & Record<string, unknown>>(sql`
+  return ask(tx).row<RunEnd>`
     select (
       select coalesce(json_agg(failed), '[]') from (
         select distinct failure, reason from etl.walks
@@ -342,6 +325,5 @@ export async function endOfRun(tx: Transaction, run: RunRow): Promise<RunEnd | n
     where ${ofFeed(run)} and state = 'open' and id <> ${run.id}
     having not exists (${walks} and state = 'running')
       and exists (select from etl.runs where id = ${run.id} and state = 'open')
-  `);
-  return rows[0] ?? null;
+  `;
 }

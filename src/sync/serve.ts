@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { describeDatabaseError } from '../db/failure.ts';
 import { events, maintenance } from '../db/tables.ts';
-import type { Database } from '../db/transaction.ts';
+import { ask, type Database } from '../db/transaction.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { pruneLedger } from '../lists/prune.ts';
 import { rollUp } from '../rollups/roll.ts';
@@ -112,8 +112,8 @@ async function checkRegularly(
 }
 
 /** Lanes whose run is open. A released run becomes due. */
-async function openLanes(db: Database): Promise<FeedLane[]> {
-  const { rows } = await db.execute<{ lane: FeedLane }>(sql`
+const openLanes = (db: Database) =>
+  ask(db).values<FeedLane>`
     with taken_on as (
       update etl.runs set due_at = clock_timestamp()
       where state = 'open' and due_at is null and taken_up_at is null
@@ -121,9 +121,7 @@ async function openLanes(db: Database): Promise<FeedLane[]> {
     select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane) as lane
     from etl.runs
     where state = 'open'
-  `);
-  return rows.map(({ lane }) => lane);
-}
+  `;
 
 /** What is tidied up, and by which clock. */
 export interface MaintenanceOptions extends Pick<WorkerOptions, 'db' | 'now' | 'log' | 'clock'> {

@@ -1,7 +1,6 @@
-import { sql } from 'drizzle-orm';
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { isConnectionLost } from '../db/failure.ts';
-import type { Database } from '../db/transaction.ts';
+import { ask, type Database } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { type FailureRule, failures } from '../failure.ts';
@@ -83,15 +82,13 @@ export async function runSlice(
 const takenUpWithin = '1 second';
 
 /** Whether another lane has been due for a while and no worker was free. */
-async function isOtherAwaited(db: Pick<Database, 'execute'>, lane: FeedLane): Promise<boolean> {
-  const { rows } = await db.execute(sql`
+const isOtherAwaited = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
+  ask(db).has`
     select from etl.runs
     where state = 'open' and taken_up_at is null and not (${ofLane(lane)})
       and due_at < clock_timestamp() - ${takenUpWithin}::interval
     limit 1
-  `);
-  return rows.length > 0;
-}
+  `;
 
 /** Whose event it is. */
 const nameOf = (lane: FeedLane) => ({ feed: feedName(lane), lane: lane.lane });
@@ -292,9 +289,9 @@ export function openSliceBudget(
 
 /** What a run brought and cost, whichever workers and slices it was made of. Its walks are few. */
 async function runTotals(db: Pick<Database, 'execute'>, { id }: RunRow) {
-  const { rows } = await db.execute<
+  const row = await ask(db).row<
     Record<'added' | 'changed' | 'quarantined' | 'pages' | 'credits' | 'seconds', number>
-  >(sql`
+  >`
     select coalesce(sum(inserted), 0)::float8 as added, coalesce(sum(changed), 0)::float8 as changed,
            coalesce(sum(walks.quarantined), 0)::float8 as quarantined,
            coalesce(sum(pages), 0)::float8 as pages, coalesce(sum(credits), 0)::float8 as credits,
@@ -303,8 +300,7 @@ async function runTotals(db: Pick<Database, 'execute'>, { id }: RunRow) {
     from etl.runs left join etl.walks on run_id = runs.id
     where runs.id = ${id}
     group by runs.id
-  `);
-  const [row] = rows;
-  if (row === undefined) throw new Error(`run ${id} is gone`);
+  `;
+  if (row === null) throw new Error(`run ${id} is gone`);
   return { ...row, requests: row.credits / creditsPerRequest };
 }

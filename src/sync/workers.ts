@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { fromDrizzle, PgBoss } from 'pg-boss';
-import type { Database } from '../db/transaction.ts';
+import { ask, type Database } from '../db/transaction.ts';
 import type { FeedLane } from '../lists/feed.ts';
 
 // What readers see of the work: the processes, the lanes they hold, and the schedules.
@@ -21,12 +21,12 @@ export type Workers = Readonly<Record<keyof typeof posts, number>>;
 
 /** Who works now. Only the primary shows it. */
 export async function presentWorkers(db: Pick<Database, 'execute'>): Promise<Workers> {
-  const { rows } = await db.execute<Workers & Record<string, unknown>>(sql`
+  const present = await ask(db).row<Workers>`
     select count(*) filter (where objid = ${posts.start})::int as start,
            count(*) filter (where objid = ${posts.once})::int as once
     from (${shared}) as shared where classid = ${locks.process}
-  `);
-  return { start: rows[0]?.start ?? 0, once: rows[0]?.once ?? 0 };
+  `;
+  return present ?? { start: 0, once: 0 };
 }
 
 /** A lane's open run: a worker has it, it waits for one, it is not due yet, or its worker is gone. */
@@ -68,10 +68,7 @@ export interface LaneTimes {
 
 /** The schedules that the last `start` set; none where there was never one. */
 export async function schedulesSet(db: Pick<Database, 'execute'>): Promise<LaneTimes[]> {
-  const { rows } = await db.execute<{ is_there: boolean }>(
-    sql`select to_regnamespace('pgboss') is not null as is_there`,
-  );
-  if (rows[0]?.is_there !== true) return [];
+  if (!(await ask(db).has`select where to_regnamespace('pgboss') is not null`)) return [];
   // Never started: it only reads, over a connection of ours.
   const boss = new PgBoss({
     db: fromDrizzle(db, sql),

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { type Queryable, type Transaction, valueOf } from '../../db/transaction.ts';
+import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, latestStart, ofFeed, parallelOf } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { Cursor, NewestFirstWalk } from '../operation.ts';
@@ -37,7 +37,7 @@ export async function liveFloor(
  * list without order, polls would go deeper and deeper. Else Infinity. A cut above the covered top is a gap.
  */
 async function cutFloor(tx: Queryable, feed: Feed, at: Date): Promise<number> {
-  const { rows } = await tx.execute<{ floor: number; is_read: boolean; is_whole: boolean }>(sql`
+  const [last, before] = await ask(tx).rows<{ floor: number; is_read: boolean; is_whole: boolean }>`
     select floor::float8 as floor, is_read,
            is_read and (cuts = 0 or verified @> int8range(floor, greatest(floor, (
              select max(top) from etl.walks as earlier
@@ -49,8 +49,7 @@ async function cutFloor(tx: Queryable, feed: Feed, at: Date): Promise<number> {
       and started_at <= ${latestStart(at)}
     order by started_at desc, id desc
     limit 2
-  `);
-  const [last, before] = rows;
+  `;
   if (last === undefined || last.is_whole) return Infinity;
   const isRepeat = last.is_read && before?.is_whole === false && last.floor <= before.floor;
   return isRepeat ? Infinity : last.floor;
@@ -115,7 +114,7 @@ export async function planFallback(
 /** The shortest walk of its own, in pages: each range boundary may cost a page or two twice. */
 const shortestSegment = 25;
 
-interface Entry extends Record<string, unknown> {
+interface Entry {
   readonly cursor: Cursor;
   /** The highest block on the page. */
   readonly top: number;
@@ -135,13 +134,13 @@ async function planSegments(
   run: NewestFirstRun,
   { floor, start, ...rest }: Reading,
 ): Promise<PlannedWalk<NewestFirstWalk>> {
-  const { rows: entries } = await tx.execute<Entry>(sql`
+  const entries = await ask(tx).rows<Entry>`
     select cursor, top::float8 as top
     from etl.entries_within(
       ${feedName(run)}, ${floor ?? 0}, ${start?.bottom ?? null}::bigint,
       ${await parallelOf(tx, run)}::int, ${shortestSegment}::int
     )
-  `);
+  `;
   const segment = (
     cursor: Cursor | null,
     next: Entry | undefined,
@@ -159,20 +158,19 @@ async function planSegments(
 
 /** The lowest block that is covered; 0 where the list's end was reached. */
 const lowestCovered = async (tx: Queryable, feed: Feed): Promise<number> =>
-  (await valueOf<number>(
-    tx,
-    sql`select lower(covered)::float8 from etl.feed_coverage where ${ofFeed(feed)}`,
-  )) ?? 0;
+  (await ask(tx).value<number>`
+    select lower(covered)::float8 from etl.feed_coverage where ${ofFeed(feed)}
+  `) ?? 0;
 
 /** Where the last live walk ended at its floor: it read what lies above. */
-interface LiveEnd extends Record<string, unknown> {
+interface LiveEnd {
   readonly cursor: Cursor;
   readonly bottom: number;
 }
 
 /** Null if it did not end there, or met disorder. */
-async function liveEnd(tx: Queryable, feed: Feed): Promise<LiveEnd | null> {
-  const { rows } = await tx.execute<LiveEnd>(sql`
+const liveEnd = (tx: Queryable, feed: Feed) =>
+  ask(tx).row<LiveEnd>`
     select cursor, bottom::float8 as bottom
     from (
       select * from etl.walks
@@ -181,11 +179,9 @@ async function liveEnd(tx: Queryable, feed: Feed): Promise<LiveEnd | null> {
       limit 1
     ) as last
     where state = 'finished' and reason = 'floor' and cuts = 0 and cursor is not null
-  `);
-  return rows[0] ?? null;
-}
+  `;
 
-interface Floor extends Record<string, unknown> {
+interface Floor {
   readonly depthMs: number;
   /** The block that the walk has to go past. */
   readonly floor: number;
@@ -194,18 +190,16 @@ interface Floor extends Record<string, unknown> {
 }
 
 /** Stop heights for depths in ms, the shallowest first, below `below` or the covered top; none: nothing is covered. */
-export async function floorsOf(
+export const floorsOf = (
   tx: Queryable,
   feed: Feed,
   depthsMs: readonly number[],
   below: number | null = null,
-): Promise<Floor[]> {
-  const { rows } = await tx.execute<Floor>(sql`
+) =>
+  ask(tx).rows<Floor>`
     select depth_ms as "depthMs", "from"::float8 as "from", floor::float8 as floor
     from etl.stop_heights(${feedName(feed)}, ${sql.param(depthsMs)}::float8[], ${below}::bigint)
-  `);
-  return rows;
-}
+  `;
 
 /** The deepest rule that is due at `at` and too long for the live lane; null: there is none. */
 export async function deepResweep(
@@ -257,7 +251,7 @@ async function dueDepths(
   const longestMs = Math.max(...judged.map(({ wait_ms }) => wait_ms));
   const since = (ms: unknown) =>
     sql`${at.toISOString()}::timestamptz - make_interval(secs => ${ms}::float8 / 1000)`;
-  const { rows } = await tx.execute<{ depth_ms: number }>(sql`
+  return ask(tx).values<number>`
     with turn as materialized (
       select depth_ms, started_at,
              bool_and(state in ('running', 'finished')) and (
@@ -279,6 +273,5 @@ async function dueDepths(
           and started_at > case when is_well then ${since(sql`wait_ms`)} else ${since(sql`again_ms`)} end
       )
     group by rule.depth_ms
-  `);
-  return rows.map(({ depth_ms }) => depth_ms);
+  `;
 }

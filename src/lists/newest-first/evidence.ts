@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { type Queryable, type Transaction, hasRows } from '../../db/transaction.ts';
+import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
 import type {
   EndClaim,
   EndVerdict,
@@ -51,20 +51,21 @@ export async function pagesWithChanges(
   const columns = placeColumns(list);
   const above = ranges.reduce<OrderKey>((a, b) => (inOrder(a, b.above) ? a : b.above), first.above);
   const last = ranges.reduce<OrderKey>((a, b) => (inOrder(a, b.last) ? b.last : a), first.last);
-  const stored = sql`/* stored within a range */
+  const isStored = await ask(tx).has`/* stored within a range */
     select page_id from ${columns.table}
     where ${listedBelow(list, first.walk.chain_id, above)}
       and ${isAbove(columns, last)}
       and page_id < ${Math.max(...numbers)}
     limit 1
   `;
-  if (await hasRows(tx, stored)) return numbers;
+  if (isStored) return numbers;
+  if (!meetsKnown(first.walk)) return new Set();
   const heights = ranges.flatMap((range) => range.heights);
   // A new item in a verified range came late.
-  const verified = sql`/* verified within a range */
+  const isVerified = await ask(tx).has`/* verified within a range */
     select from etl.coverage where feed = ${first.walk.feed} and verified && ${spanOf(heights)} limit 1
   `;
-  return meetsKnown(first.walk) && (await hasRows(tx, verified)) ? numbers : new Set();
+  return isVerified ? numbers : new Set();
 }
 
 /** As SQL: the stored items below a position that have not left the list. */
@@ -270,19 +271,16 @@ type StoredItem = { readonly height: number; readonly key: string; readonly page
 
 const wasEnd = async (db: Queryable, { walk_id, feed }: EndClaim, last: OrderKey | null) =>
   last !== null &&
-  hasRows(
-    db,
-    sql`
-      select from etl.walks
-      where feed = ${feed}
-        and state = 'finished'
-        and reason is null
-        and cuts = 0
-        and bottom = ${last.height}
-        and id <> ${walk_id}
-      limit 1
-    `,
-  );
+  ask(db).has`
+    select from etl.walks
+    where feed = ${feed}
+      and state = 'finished'
+      and reason is null
+      and cuts = 0
+      and bottom = ${last.height}
+      and id <> ${walk_id}
+    limit 1
+  `;
 
 /** The item at the position counts as below it, if the cursor names its page's first item. */
 const from = (entry: OrderKey, { names }: ListOrder): OrderKey =>

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { type Queryable, type Transaction, hasRows, valueOf } from '../../db/transaction.ts';
+import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, hasRested, ofFeed } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { Cursor, NewestFirstWalk, OrderKey } from '../operation.ts';
@@ -33,21 +33,19 @@ export async function planGap(
 }
 
 /** A range of blocks that no finished page verifies complete; both ends belong to it. */
-interface Gap extends Record<string, unknown> {
+interface Gap {
   readonly from: number;
   readonly to: number;
 }
 
 /** The gaps in a feed's coverage, the newest first. */
-export async function gapsOf(tx: Queryable, feed: Feed): Promise<Gap[]> {
-  const { rows } = await tx.execute<Gap>(sql`
+export const gapsOf = (tx: Queryable, feed: Feed) =>
+  ask(tx).rows<Gap>`
     select lower(gap)::float8 as "from", (upper(gap) - 1)::float8 as "to"
     from etl.feed_gaps
     where ${ofFeed(feed)} and is_open
     order by gap desc
-  `);
-  return rows;
-}
+  `;
 
 interface WantedGap extends Gap {
   /** Where the gap itself ends, above what is wanted of it. */
@@ -78,7 +76,7 @@ export async function gapsDue(
       (select max(id) from etl.walks where ${backfill} and cuts = 0 and top is not null), 0
     )
   `;
-  const isRested = await valueOf<boolean>(tx, sql`select ${hasRested(disordered, at)}`);
+  const isRested = await ask(tx).value<boolean>`select ${hasRested(disordered, at)}`;
   return isRested === false ? [] : gaps;
 }
 
@@ -131,27 +129,24 @@ const mostEntries = 5;
 
 /** Whether the service serves synthetic cursors: it may refuse one, or take it for something else. */
 export const believesEntries = (tx: Queryable, feed: Feed, at: Date): Promise<boolean> =>
-  hasRows(
-    tx,
-    sql`
-      with entered as (
-        select id, state, failure, reason, pages
-        from etl.walks
-        where ${ofFeed(feed)}
-          and started_at > ${at.toISOString()}::timestamptz - ${memory}::interval
-          and scope ? 'entry'
-      )
-      select where not exists (
-        select from entered
-        where reason = 'misplaced-entry' or (failure = 'cursor-refused' and pages = 0)
-      ) and (
-        select count(*) < ${mostFailures}
-        from entered
-        where state = 'abandoned' and pages = 0 and reason <> 'superseded'
-          and id > coalesce((select max(id) from entered where pages > 0), 0)
-      )
-    `,
-  );
+  ask(tx).has`
+    with entered as (
+      select id, state, failure, reason, pages
+      from etl.walks
+      where ${ofFeed(feed)}
+        and started_at > ${at.toISOString()}::timestamptz - ${memory}::interval
+        and scope ? 'entry'
+    )
+    select where not exists (
+      select from entered
+      where reason = 'misplaced-entry' or (failure = 'cursor-refused' and pages = 0)
+    ) and (
+      select count(*) < ${mostFailures}
+      from entered
+      where state = 'abandoned' and pages = 0 and reason <> 'superseded'
+        and id > coalesce((select max(id) from entered where pages > 0), 0)
+    )
+  `;
 
 /** Items between a synthetic cursor and the range that it leads to: one at least verifies the range. */
 const itemsAtEntry = 25;
@@ -168,14 +163,11 @@ async function entryInto(
   vain: number,
 ): Promise<OrderKey | null> {
   const items = itemsAtEntry * 2 ** vain;
-  const blocks = await valueOf<number>(
-    tx,
-    sql`
-      select (${items} * sum(spanned_blocks) / nullif(sum(spanned_items), 0))::float8 as blocks
-      from etl.coverage
-      where ${ofFeed(feed)}
-    `,
-  );
+  const blocks = await ask(tx).value<number>`
+    select (${items} * sum(spanned_blocks) / nullif(sum(spanned_items), 0))::float8 as blocks
+    from etl.coverage
+    where ${ofFeed(feed)}
+  `;
   const height = gap.to + Math.ceil(blocks ?? items);
   return gap.to < gap.top && height < gap.top
     ? orderOfFeed(feed).topOf(height)
@@ -183,8 +175,8 @@ async function entryInto(
 }
 
 /** The lowest stored item above a block that no walk entered at for nothing; null: there is none. */
-async function itemAbove(tx: Queryable, feed: Feed, block: number): Promise<OrderKey | null> {
-  const { rows } = await tx.execute<{ height: number; key: string }>(sql`
+const itemAbove = (tx: Queryable, feed: Feed, block: number) =>
+  ask(tx).row<OrderKey>`
     -- Materialized: Citus cannot join spread rows with walks.
     with item as materialized (
       select height, key from ${itemsOf(feed)} and height > ${block}
@@ -204,10 +196,8 @@ async function itemAbove(tx: Queryable, feed: Feed, block: number): Promise<Orde
     )
     order by item.height, key
     limit 1
-  `);
-  return rows[0] ?? null;
-}
+  `;
 
 /** The stored cursor nearest above a gap that still leads in; null: only the head does. */
 const entryAbove = (tx: Queryable, feed: Feed, gap: Gap): Promise<Cursor | null> =>
-  valueOf<Cursor>(tx, sql`select etl.entry_above(${feedName(feed)}, ${gap.to})`);
+  ask(tx).value<Cursor>`select etl.entry_above(${feedName(feed)}, ${gap.to})`;

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../../db/column-types.ts';
-import { type Database, type Queryable, type Transaction, hasRows } from '../../db/transaction.ts';
+import { ask, type Database, type Queryable, type Transaction } from '../../db/transaction.ts';
 import { parseDuration } from '../../time.ts';
 import { type Feed, type FeedLane, feedName, mostWalks, ofFeed } from '../feed.ts';
 import {
@@ -254,21 +254,15 @@ async function isDue(
 
 /** Whether anything of the feed is covered yet. */
 const hasCoverage = (tx: Queryable, feed: Feed): Promise<boolean> =>
-  hasRows(
-    tx,
-    sql`select from etl.walks where ${ofFeed(feed)} and top is not null order by top limit 1`,
-  );
+  ask(tx).has`select from etl.walks where ${ofFeed(feed)} and top is not null order by top limit 1`;
 
 const hasUnfinished = (db: Database, lane: FeedLane): Promise<boolean> =>
-  hasRows(
-    db,
-    sql`
-      select from etl.walks as walk
-      join etl.runs as run on run.id = walk.run_id and run.state in ('open', 'interrupted')
-      where walk.feed = ${feedName(lane)} and walk.lane = ${lane.lane} and walk.state = 'running'
-      limit 1
-    `,
-  );
+  ask(db).has`
+    select from etl.walks as walk
+    join etl.runs as run on run.id = walk.run_id and run.state in ('open', 'interrupted')
+    where walk.feed = ${feedName(lane)} and walk.lane = ${lane.lane} and walk.state = 'running'
+    limit 1
+  `;
 
 /** A list that is newest block first: a head that grows, and history that is read once. */
 export const newestFirst: ListKind<
@@ -303,12 +297,12 @@ export const newestFirst: ListKind<
   sqlNames,
   // A repair closes gaps; what is only to be read again has its own time.
   async repairs(db, { lane, scope }) {
-    const open = sql`
+    const isOpen = await ask(db).has`
       select from etl.feed_gaps where ${ofFeed(lane)}
       union all
       select from etl.verification where ${ofFeed(lane)} and is_verified is not true
     `;
-    return (await hasRows(db, open)) ? [{ ...scope, resweep: [] }] : [];
+    return isOpen ? [{ ...scope, resweep: [] }] : [];
   },
   decidesMembership: false,
   judgeEnd: judgeListEnd,

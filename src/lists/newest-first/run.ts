@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Queryable } from '../../db/transaction.ts';
+import { ask, type Queryable } from '../../db/transaction.ts';
 import type { Feed } from '../feed.ts';
 import type { RunOf } from '../list.ts';
 import type { ListOrder, NewestFirstWalk } from '../operation.ts';
@@ -48,7 +48,7 @@ export function itemsOf(feed: Feed) {
     where chain_id = ${feed.chain_id} and height is not null`;
 }
 
-export interface BegunWalk extends Record<string, unknown> {
+export interface BegunWalk {
   readonly id: number;
   readonly state: string;
   readonly reason: string | null;
@@ -66,8 +66,8 @@ export interface BegunWalk extends Record<string, unknown> {
 }
 
 /** The walks of a run, the oldest first. */
-export async function walksOf(tx: Queryable, run: NewestFirstRun): Promise<BegunWalk[]> {
-  const { rows } = await tx.execute<BegunWalk>(sql`
+export const walksOf = (tx: Queryable, run: NewestFirstRun) =>
+  ask(tx).rows<BegunWalk>`
     select id::float8 as id, state, reason, coalesce(floor, 0)::float8 as floor, top::float8 as top,
            bottom::float8 as bottom, pages::float8 as pages, from_head,
            scope ? 'again' as is_again, depth_ms::float8 as depth_ms,
@@ -75,8 +75,6 @@ export async function walksOf(tx: Queryable, run: NewestFirstRun): Promise<Begun
     from etl.walks
     where run_id = ${run.id}
     order by id
-  `);
-  return rows;
-}
+  `;
 
 export const isRunning = ({ state }: BegunWalk) => state === 'running';

@@ -1,5 +1,4 @@
-import { sql } from 'drizzle-orm';
-import { type Queryable, valueOf } from '../../db/transaction.ts';
+import { ask, type Queryable } from '../../db/transaction.ts';
 import { type Feed, walksCalledFor } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { ListUnit, NewestFirstWalk } from '../operation.ts';
@@ -180,17 +179,14 @@ async function beginningOf(
   // Batches are numbered from the first one on.
   if (since === undefined && unit === 'batches') return { height: 0, isReached: true };
   const first = since === undefined ? firstOperationAt : Date.parse(since);
-  const beginning = await valueOf<number>(
-    tx,
-    sql`
+  const beginning = await ask(tx).value<number>`
     select (
       low.height - (1000 * extract(epoch from low.timestamp) - ${first}) * (high.height - low.height)
         / nullif(1000 * extract(epoch from high.timestamp - low.timestamp), 0)
     )::float8 as beginning
     from etl.confirmed_below(${feed.chain_id}, ${feed.operation}, ${Number.MAX_SAFE_INTEGER}, 'infinity') as high,
          etl.item_above(${feed.chain_id}, ${feed.operation}, 0) as low
-  `,
-  );
+  `;
   const height = Math.max(0, Math.floor(beginning ?? 0));
   return { height, isReached: since !== undefined && height > 0 };
 }

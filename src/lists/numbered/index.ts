@@ -1,13 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../../db/column-types.ts';
-import {
-  type Database,
-  type Transaction,
-  hasRows,
-  transact,
-  valueOf,
-} from '../../db/transaction.ts';
+import { ask, type Database, type Transaction, transact } from '../../db/transaction.ts';
 import { type Feed, type FeedLane, feedName, lockEnds, ofFeed, parallelOf } from '../feed.ts';
 import {
   about,
@@ -250,7 +244,7 @@ async function repairRequests(
   feed: Feed,
   { pageSize }: { readonly pageSize: number },
 ): Promise<RequestCount> {
-  const statement = sql`
+  const likely = await ask(db).value<number>`
     select ceil(etl.width(range_agg(numbers)) * coalesce(
       (
         select avg(ceil(blocks_count::numeric / ${pageSize}::bigint)) from etl.batch_states
@@ -261,8 +255,7 @@ async function repairRequests(
     from etl.batch_findings
     where ${ofFeed(feed)}
   `;
-  const requests = (await valueOf<number>(db, statement)) ?? 0;
-  return { likely: requests, most: requests };
+  return { likely: likely ?? 0, most: likely ?? 0 };
 }
 
 /**
@@ -274,14 +267,14 @@ const batchesToRead = (db: Database, feed: Feed): Promise<readonly NumberedScope
     const { states } = tablesOf(operations[feed.operation]);
     await lockEnds(tx, { feed: feedName(feed) });
     const broken = sql`select numbers from etl.block_findings where ${ofFeed(feed)}`;
-    if (await hasRows(tx, broken)) {
+    if (await ask(tx).has`${broken}`) {
       await tx.execute(sql`lock table etl.walks in exclusive mode`);
       await tx.execute(sql`
         delete from ${states} using (${broken}) as finding
         where chain_id = ${feed.chain_id} and batch_number <@ numbers
       `);
     }
-    const { rows } = await tx.execute<{ from_batch: number; to_batch: number }>(sql`
+    const ranges = await ask(tx).rows<{ from_batch: number; to_batch: number }>`
       with wanted as materialized (
         select unnest(range_agg(numbers)) as range from etl.batch_findings where ${ofFeed(feed)}
       ), withdrawn as (
@@ -293,7 +286,7 @@ const batchesToRead = (db: Database, feed: Feed): Promise<readonly NumberedScope
       select lower(range)::float8 as from_batch, (upper(range) - 1)::float8 as to_batch
       from wanted
       order by range desc
-    `);
+    `;
     await tx.execute(sql`select etl.recount_batches(${feedName(feed)})`);
-    return rows;
+    return ranges;
   });

@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { type Database, type Transaction, hasRows, valueOf } from '../../db/transaction.ts';
+import { ask, type Database, type Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, hasRested, ofLane } from '../feed.ts';
 import type { Occasion, PlannedWalk, Target, WalkPlan } from '../list.ts';
 import type { Cursor, KnownBlock, NumberedWalk } from '../operation.ts';
@@ -94,9 +94,7 @@ const nextUnread = (
   [from, top]: readonly [number, number],
   which: SQL,
 ) =>
-  valueOf<number>(
-    tx,
-    sql`
+  ask(tx).value<number>`
     select number::float8
     from (
       -- A series in the select list is lazy.
@@ -109,8 +107,7 @@ const nextUnread = (
       and not ${isBegun(run, sql`number`, run.lane === 'live')}
       and ${which}
     limit 1
-  `,
-  );
+  `;
 
 /**
  * A live lane is due if the latest batch is known; on start it waits for its schedule. A backfill
@@ -129,15 +126,14 @@ export async function isDue(
   if (top === null) {
     // A chain without batches is searched in growing intervals: a search is eight pages.
     const searched = hasRested(sql`${ofLane(lane)} and scope ? 'probe'`, at);
-    return occasion === 'sync' || (await valueOf<boolean>(db, sql`select ${searched}`)) !== false;
+    return occasion === 'sync' || (await ask(db).value<boolean>`select ${searched}`) !== false;
   }
   if (await hasUnread(db, lane, scope.from_batch ?? 1, top)) return true;
   const range = historyOf(lane, scope, top);
   const isDueNow = occasion === 'sync' ? atOnce : isRested(range, at);
-  const unverified = sql`
+  return ask(db).has`
     select from etl.batch_states where ${isUnverified(range, isDueNow)} limit 1
   `;
-  return hasRows(db, unverified);
 }
 
 /** Which batches that were read and are not verified are to be read again. */
@@ -213,7 +209,7 @@ async function planReread(
   range: RereadRange,
   isDueNow: SQL,
 ): Promise<PlannedWalk<NumberedWalk> | null> {
-  const next = sql`
+  const next = await ask(tx).value<number>`
     select batch_number::float8
     from etl.batch_states
     where ${isUnverified(range, isDueNow)}
@@ -222,7 +218,7 @@ async function planReread(
     order by batch_number desc
     limit 1
   `;
-  return walkAgain(tx, range, await valueOf<number>(tx, next));
+  return walkAgain(tx, range, next);
 }
 
 /** How many walks of one number a run makes at most: the first, one down to known blocks, its end. */
@@ -239,7 +235,7 @@ async function planLastRead(
   range: RereadRange,
 ): Promise<PlannedWalk<NumberedWalk> | null> {
   const { from, to } = range;
-  const next = sql`
+  const next = await ask(tx).value<number>`
     select batch_number::float8
     from etl.batch_standing
     where lacks_end
@@ -262,11 +258,11 @@ async function planLastRead(
     order by batch_number desc
     limit 1
   `;
-  return walkAgain(tx, range, await valueOf<number>(tx, next));
+  return walkAgain(tx, range, next);
 }
 
 /** What `etl.batch_read` says of a batch that is read again. */
-interface Again extends Record<string, unknown> {
+interface Again {
   readonly wants: 'whole' | 'top' | 'bottom';
   /** Where its last page begins; null: the first page. */
   readonly entry: Cursor | null;
@@ -281,10 +277,10 @@ async function walkAgain(
   batch: number | null,
 ): Promise<PlannedWalk<NumberedWalk> | null> {
   if (batch === null) return null;
-  const { rows } = await tx.execute<Again>(
-    sql`select wants, entry, known from etl.batch_read(${chain_id}, ${operation}, ${batch})`,
-  );
-  const { wants = 'whole', entry = null, known = null } = rows[0] ?? {};
+  const again = await ask(tx).row<Again>`
+    select wants, entry, known from etl.batch_read(${chain_id}, ${operation}, ${batch})
+  `;
+  const { wants = 'whole', entry = null, known = null } = again ?? {};
   if (wants === 'bottom') return { ...walkOf(batch), cursor: entry };
   return walkOf(batch, wants === 'top' && known !== null ? { known } : {});
 }

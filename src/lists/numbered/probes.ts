@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { type Queryable, type Transaction, valueOf } from '../../db/transaction.ts';
+import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
 import { type Feed, ofFeed } from '../feed.ts';
 import type { WalkPlan } from '../list.ts';
 import type { NumberedWalk } from '../operation.ts';
@@ -86,7 +86,7 @@ async function nextAbove(
 
 /** How many live runs have polled above the latest batch for nothing since it last grew. */
 async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Promise<number> {
-  const polls = sql`
+  const polls = await ask(tx).value<number>`
     select count(*)::float8 as polls
     from etl.runs as earlier
     where ${ofFeed(run)}
@@ -105,16 +105,16 @@ async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Pro
         where run_id = earlier.id and state = 'finished' and batch > ${base}
       )
   `;
-  return (await valueOf<number>(tx, polls)) ?? 0;
+  return polls ?? 0;
 }
 
 async function baseOf(tx: Transaction, run: NumberedRun, latest: number): Promise<number> {
-  const noted = sql`
+  const noted = await ask(tx).value<number>`
     update etl.runs set latest_batch_before = coalesce(latest_batch_before, ${latest}::bigint)
     where id = ${run.id}
     returning latest_batch_before::float8
   `;
-  return (await valueOf<number>(tx, noted)) ?? latest;
+  return noted ?? latest;
 }
 
 /** Empty numbers in a row that end a search: at 3 % of gaps, three happen once in 37,000 places. */
@@ -174,27 +174,22 @@ function offsetOf(poll: number): number {
 /** Most listed numbers that a run requests. The list shows where to read; it verifies nothing. */
 const mostAbove = 1_000;
 
-async function listedFrom(tx: Queryable, feed: Feed, from: number) {
-  const { rows } = await tx.execute<{ number: number }>(sql`
+const listedFrom = (tx: Queryable, feed: Feed, from: number) =>
+  ask(tx).values<number>`
     select batch_number::float8 as number
     from etl.batch_listings
     where ${isOf(feed)} and batch_number >= ${from}
     order by batch_number
     limit ${mostAbove}
-  `);
-  return rows.map(({ number }) => number);
-}
+  `;
 
 /** The newest listed number that is not below another; null: none is. */
 const newestListed = (tx: Queryable, feed: Feed, from: number) =>
-  valueOf<number>(
-    tx,
-    sql`
-      select max(batch_number)::float8
-      from etl.batch_listings
-      where ${isOf(feed)} and batch_number >= ${from}
-    `,
-  );
+  ask(tx).value<number>`
+    select max(batch_number)::float8
+    from etl.batch_listings
+    where ${isOf(feed)} and batch_number >= ${from}
+  `;
 
 const moveLatestBatch = (tx: Transaction, run: NumberedRun, latest: number) =>
   tx.execute(sql`update etl.feeds set latest_batch = ${latest} where ${ofFeed(run)}`);

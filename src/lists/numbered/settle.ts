@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import type { Queryable, Transaction } from '../../db/transaction.ts';
+import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
 import type {
   EndClaim,
   EndVerdict,
@@ -16,7 +16,7 @@ const widestGap = 1_000;
 const highestNumber = Number.MAX_SAFE_INTEGER;
 
 /** What is stored around the end of a batch's list: `etl.batch_end`. */
-interface BatchEnd extends Record<string, unknown> {
+interface BatchEnd {
   /** The lowest block that the walk was served; null: none. */
   readonly lowest: number | null;
   /** Stored blocks of the batch below `lowest`. */
@@ -41,16 +41,15 @@ export async function judgeBatchEnd(
   const page = claim.rows
     .flatMap(({ height, row }) => (height === null ? [] : [{ height, parent: row['parent_hash'] }]))
     .toSorted((a, b) => a.height - b.height)[0];
-  const { rows } = await db.execute<BatchEnd>(sql`
+  const found = await ask(db).row<BatchEnd>`
     select lowest::float8 as lowest, stored_below::float8 as stored_below, is_verified,
            stands_on::float8 as stands_on, is_below_read
     from etl.batch_end(
       ${claim.chain_id}, ${list.name}, ${batch}, ${claim.walk_id},
       ${page?.height ?? null}::bigint, ${page?.parent ?? null}::text
     )
-  `);
-  const [found] = rows;
-  if (found === undefined) throw new Error('an aggregate has one row');
+  `;
+  if (found === null) throw new Error('an aggregate has one row');
   const { lowest, stored_below, is_verified, stands_on, is_below_read } = found;
   if (is_verified && stored_below > 0) {
     const from = lowest === null ? 'no block' : `no block below ${lowest}`;
@@ -323,12 +322,8 @@ async function releaseBlocks(
 }
 
 /** The batch, and those that had blocks among the served heights: it may have taken some of them. */
-async function touchedBatches(
-  list: Operation,
-  tx: Transaction,
-  walk: WalkEndContext<NumberedWalk>,
-): Promise<number[]> {
-  const { rows } = await tx.execute<{ number: number }>(sql`
+const touchedBatches = (list: Operation, tx: Transaction, walk: WalkEndContext<NumberedWalk>) =>
+  ask(tx).values<number>`
     select ${walk.scope.batch}::float8 as number
     union
     select batch_number::float8
@@ -337,9 +332,7 @@ async function touchedBatches(
       and chain_id = ${walk.chain_id}
       and blocks_count > 0
       and int8range(first_height, last_height, '[]') && served
-  `);
-  return rows.map(({ number }) => number);
-}
+  `;
 
 /**
  * Notes where a walk saw its batch's list begin and end, and the lowest block's parent: stored

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { tableName } from '../../db/column-types.ts';
-import { type Queryable, type Transaction, hasRows, valueOf } from '../../db/transaction.ts';
+import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
 import type { PlannedWalk, RunOf } from '../list.ts';
 import type { NumberedColumns, NumberedWalk, Operation } from '../operation.ts';
@@ -36,11 +36,11 @@ type ShownWalk = Record<'batch' | 'items' | 'inserted', number> & { readonly sta
 
 /** What the run's walks of batches above `above` showed; a failed walk shows nothing. */
 export async function shownBy(tx: Transaction, run: NumberedRun, above = -1) {
-  const { rows } = await tx.execute<ShownWalk>(sql`
+  const rows = await ask(tx).rows<ShownWalk>`
     select batch::float8 as batch, state, items::float8 as items, inserted::float8 as inserted
     from etl.walks
     where run_id = ${run.id} and batch > ${above}
-  `);
+  `;
   const misses = rows.filter(({ state, items }) => state === 'finished' && items === 0);
   return {
     begun: rows.map(({ batch }) => batch),
@@ -76,18 +76,15 @@ export const isUnderWay = (run: NumberedRun, number: SQL) => sql`exists (
 
 /** The newest number with blocks; null while none was met. What a false answer gave to others, later ones take back. */
 export const latestBatchOf = (db: Queryable, feed: Feed) =>
-  valueOf<number>(
-    db,
-    sql`
-      select case when exists (
-        select from etl.batch_blocks where ${isOf(feed)} and batch_number = latest_batch
-      ) then latest_batch else coalesce((
-        select max(batch_number) from etl.batch_states
-        where ${isOf(feed)} and batch_number < latest_batch and blocks_count > 0
-      ), latest_batch) end::float8
-      from etl.feeds where ${ofFeed(feed)}
-    `,
-  );
+  ask(db).value<number>`
+    select case when exists (
+      select from etl.batch_blocks where ${isOf(feed)} and batch_number = latest_batch
+    ) then latest_batch else coalesce((
+      select max(batch_number) from etl.batch_states
+      where ${isOf(feed)} and batch_number < latest_batch and blocks_count > 0
+    ), latest_batch) end::float8
+    from etl.feeds where ${ofFeed(feed)}
+  `;
 
 /** As SQL: the numbers from one to another that were never read to their end. */
 export const unreadRanges = (feed: Feed, from: number, to: number) => sql`(
@@ -97,7 +94,7 @@ export const unreadRanges = (feed: Feed, from: number, to: number) => sql`(
 
 /** Whether a number of the range was never read to its end. */
 export const hasUnread = (db: Queryable, feed: Feed, from: number, to: number) =>
-  hasRows(db, sql`select where not isempty(${unreadRanges(feed, from, to)})`);
+  ask(db).has`select where not isempty(${unreadRanges(feed, from, to)})`;
 
 /** What a run of numbered lists covers; each number is walked as a walk of its own. */
 export type NumberedScope = {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../../db/column-types.ts';
-import { type Transaction, hasRows, valueOf } from '../../db/transaction.ts';
+import { ask, type Transaction } from '../../db/transaction.ts';
 import { ofFeed } from '../feed.ts';
 import {
   about,
@@ -23,17 +23,14 @@ async function planRankedWalk(
   tx: Transaction,
   run: RunOf<RankedScope>,
 ): Promise<PlannedWalk<RankedWalk> | null> {
-  const isAgain = await valueOf<boolean>(
-    tx,
-    sql`
-      select (state = 'finished' and reason is not distinct from ${rowsMoved})
-               or (state = 'failed' and failure is not distinct from 'truncated') as again
-      from etl.walks
-      where run_id = ${run.id}
-      order by id desc
-      limit 1
-    `,
-  );
+  const isAgain = await ask(tx).value<boolean>`
+    select (state = 'finished' and reason is not distinct from ${rowsMoved})
+             or (state = 'failed' and failure is not distinct from 'truncated') as again
+    from etl.walks
+    where run_id = ${run.id}
+    order by id desc
+    limit 1
+  `;
   if (isAgain === false) return null;
   // Other runs failed or were superseded: what their walks met is never published.
   await tx.execute(sql`
@@ -86,7 +83,7 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   async isDue(db, { lane }, occasion) {
     if (occasion !== 'start') return true;
     const succeeded = sql`${ofFeed(lane)} and last_success_at is not null`;
-    return !(await hasRows(db, sql`select from etl.feeds where ${succeeded}`));
+    return !(await ask(db).has`select from etl.feeds where ${succeeded}`);
   },
   walksAtOnce: async () => 1,
   nextWalk: planRankedWalk,
@@ -95,8 +92,8 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
     return { name, table: tableName(table), history, total: ranking?.total ?? null };
   },
   async repairs(db, { lane, scope }) {
-    const unverified = sql`select from etl.verification where ${ofFeed(lane)} and not is_verified`;
-    return (await hasRows(db, unverified)) ? [scope] : [];
+    const unverified = sql`${ofFeed(lane)} and not is_verified`;
+    return (await ask(db).has`select from etl.verification where ${unverified}`) ? [scope] : [];
   },
   decidesMembership: false,
   judgeEnd: judgeRankingEnd,

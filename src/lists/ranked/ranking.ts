@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { tableName } from '../../db/column-types.ts';
-import type { Queryable, Transaction } from '../../db/transaction.ts';
+import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
 import type {
   EndClaim,
   EndVerdict,
@@ -107,7 +107,7 @@ export async function concludeRanking(
   tx: Transaction,
   walk: WalkContext,
 ): Promise<string | null> {
-  const { rows } = await tx.execute<Conclusion>(sql`
+  const found = await ask(tx).row<Conclusion>`
     select (
              select count(*)::int from etl.walks
              where run_id = ${walk.run_id} and failure is distinct from 'truncated'
@@ -122,9 +122,8 @@ export async function concludeRanking(
              select from etl.pages join etl.walks on walks.id = walk_id
              where run_id = ${walk.run_id} and pages.quarantined > 0
            ) as has_quarantined
-  `);
-  const [found] = rows;
-  if (found === undefined) throw new Error('a select without a table has one row');
+  `;
+  if (found === null) throw new Error('a select without a table has one row');
   if (found.skipped) return partSkipped;
   if (found.moved && found.walks < walksAtMost) return rowsMoved;
   if (found.moved && !found.has_items && !found.has_quarantined) return listEmpty;
@@ -133,7 +132,7 @@ export async function concludeRanking(
 }
 
 /** What the walks of a run have shown, at the end of one of them. */
-interface Conclusion extends Record<string, unknown> {
+interface Conclusion {
   readonly walks: number;
   readonly moved: boolean;
   /** Whether an empty page of the walk led on, and neither an equal token nor the last ranking explains it. */
@@ -267,7 +266,7 @@ async function publish(
  */
 const cutAtLeast = 10;
 
-interface Held extends Record<string, unknown> {
+interface Held {
   /** The newest ranking, or the walk before this one in the same run. */
   readonly list: 'ranking' | 'walk';
   /** When the ranking's oldest walk began; null: a walk. */
@@ -292,7 +291,7 @@ export async function judgeRankingEnd(
   db: Queryable,
   claim: EndClaim,
 ): Promise<EndVerdict> {
-  const { rows: held } = await db.execute<Held>(holdAgainstKnown(list, claim));
+  const held = await ask(db).rows<Held>`${holdAgainstKnown(list, claim)}`;
   const contradiction = held.find(
     ({ met, unmet, cut, quarantined }) =>
       cut - quarantined >= cutAtLeast || (met === 0 && unmet > quarantined),
