@@ -2,6 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { ask, type Database } from '../db/transaction.ts';
 import { isBoundedBy } from '../lists/index.ts';
 import { isOperation } from '../lists/registry.ts';
+import { longestChain } from '../sync/order.ts';
 import type { CoverageDocument, StripsDocument } from './endpoints.ts';
 import { unitOf } from './facts.ts';
 import { commandFor } from './findings.ts';
@@ -310,7 +311,7 @@ interface Point {
 /** Positions with a looked-up time; others are interpolated. */
 const samples = 24;
 
-/** Sample positions of each list with their times, in order. */
+/** Sample positions of each list with their times, in order: the most whose times rise with their heights. */
 export async function sampleTimes(
   db: Database,
   extents: readonly (Range & { readonly feed: string })[],
@@ -337,24 +338,11 @@ export async function sampleTimes(
     order by feed, height, timestamp
   `;
   const byFeed = Map.groupBy(points, ({ feed }) => feed);
-  return new Map([...byFeed].map(([feed, own]) => [feed, inOrder(own)]));
+  return new Map([...byFeed].map(([feed, own]) => [feed, longestChain(own, mayFollow)]));
 }
 
-/** The largest set of points whose times rise with their heights. */
-function inOrder(points: readonly Point[]): readonly Point[] {
-  const chains: (readonly Point[])[] = [];
-  for (const { height, at } of points) {
-    const below = chains.filter((chain) => isBelow(chain.at(-1), { height, at }));
-    chains.push([...longest(below), { height, at }]);
-  }
-  return longest(chains);
-}
-
-const isBelow = (one: Point | undefined, other: Point) =>
-  one !== undefined && one.height < other.height && one.at <= other.at;
-
-const longest = (chains: readonly (readonly Point[])[]): readonly Point[] =>
-  chains.reduce((best, chain) => (chain.length > best.length ? chain : best), []);
+const mayFollow = (below: Point, above: Point) =>
+  below.height < above.height && below.at <= above.at;
 
 const clamp = (value: number, least: number, most: number): number =>
   Math.min(Math.max(value, least), most);

@@ -177,7 +177,7 @@ function isPossible(a: TrustedPlace, b: TrustedPlace): boolean {
 }
 
 /** The longest chain of items that each may follow the one before; usually all. */
-function longestChain<Item>(
+export function longestChain<Item>(
   items: readonly Item[],
   mayFollow: (before: Item, item: Item) => boolean,
 ): readonly Item[] {
