@@ -6,6 +6,7 @@ import {
   listQuarantined,
   quarantinedEntry,
   type QuarantineFilter,
+  retried,
   retryQuarantined,
 } from '../quarantine/quarantine.ts';
 import { fit, tableLines } from '../terminal/layout.ts';
@@ -14,25 +15,17 @@ import { addFeedOptions, collect, wholeNumber, type ChosenFeeds } from './option
 import { openData } from './database.ts';
 import { exits, UsageError, type Context, type Registry } from './context.ts';
 
-/** The parts of an item's feed. */
-const parts = { chain_id: z.int(), operation: z.string() };
-const named = quarantinedEntry.pick({ id: true, feed: true }).extend(parts);
-
 /** `quarantine list --json`: all items, oldest first. */
 export const quarantineListDocument = z.strictObject({
   schema: z.literal('explorer-etl/quarantine-list/1'),
   count,
-  items: z.array(quarantinedEntry.extend(parts)),
+  items: z.array(quarantinedEntry),
 });
 
+/** If it kept any, the exit reason is open. */
 export const quarantineRetryDocument = z.strictObject({
   schema: z.literal('explorer-etl/quarantine-retry/1'),
-  /** Rows added or changed; other rows were current or newer. */
-  written: count,
-  /** Items released as rows. */
-  rows: z.array(named),
-  /** Items still in quarantine; if there are any, the exit reason is open. */
-  kept: z.array(named.extend({ reason: z.string() })),
+  ...retried.shape,
 });
 
 export const quarantineDropDocument = z.strictObject({
@@ -78,15 +71,9 @@ const mostListed = 100;
 /** Width of an item in a line, in columns. */
 const rawWidth = 60;
 
-/** A feed's name with its parts, so that programs need not split it. */
-function withParts<Item extends { readonly feed: string }>(one: Item) {
-  const [chain = '', operation = ''] = one.feed.split('/');
-  return { ...one, chain_id: Number(chain), operation };
-}
-
 async function list(context: Context, options: QuarantineOptions) {
   await using data = await openData(context, 'reads', options);
-  const items = (await listQuarantined(data.db, filterOf(data, options))).map(withParts);
+  const items = await listQuarantined(data.db, filterOf(data, options));
   const rows = items.slice(0, mostListed).map((one) => {
     const [seen, raw] = [one.first_seen_at.slice(0, 19), JSON.stringify(one.raw)];
     const cut = fit(raw, rawWidth);
@@ -108,7 +95,8 @@ function textOf(lines: readonly string[], found: number): string {
 
 async function retry(context: Context, options: QuarantineOptions) {
   await using data = await openData(context, 'writes', options);
-  const { written, rows, kept } = await retryQuarantined(data.db, filterOf(data, options));
+  const result = await retryQuarantined(data.db, filterOf(data, options));
+  const { written, rows, kept } = result;
   const known = rows.length === written ? '' : ` (${rows.length - written} of them were known)`;
   const summary = `${rows.length} became rows${known}, ${kept.length} stay in quarantine.`;
   const reasons = kept.map(({ id, feed, reason }) => `  ${id} of ${feed}: ${printable(reason)}`);
@@ -116,9 +104,8 @@ async function retry(context: Context, options: QuarantineOptions) {
     rows.length + kept.length === 0
       ? 'Nothing to retry.\n'
       : textOf([summary, ...reasons.slice(0, mostListed)], kept.length);
-  const fields = { written, rows: rows.map(withParts), kept: kept.map(withParts) };
   const exit = kept.length === 0 ? exits.done : exits.open;
-  return context.print(quarantineRetryDocument, fields, text, exit);
+  return context.print(quarantineRetryDocument, result, text, exit);
 }
 
 async function drop(context: Context, options: QuarantineOptions) {

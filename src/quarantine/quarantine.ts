@@ -22,9 +22,16 @@ export interface QuarantineFilter {
   readonly reason: string | null;
 }
 
-export const quarantinedEntry = z.strictObject({
+/** An item, and its feed with the parts of its name. */
+const quarantinedItem = z.strictObject({
   id: z.int(),
   feed: z.string(),
+  chain_id: z.int(),
+  operation: z.string(),
+});
+type QuarantinedItem = z.infer<typeof quarantinedItem>;
+
+export const quarantinedEntry = quarantinedItem.extend({
   /** The batch that contains it; null: the list has no batches. */
   batch: z.int().nullable(),
   reason: z.string(),
@@ -56,6 +63,8 @@ export async function listQuarantined(
     select json_build_object(
       'id', id,
       'feed', feed,
+      'chain_id', chain_id,
+      'operation', operation,
       'batch', (scope ->> 'batch')::bigint,
       'reason', reason,
       'page_id', ${newestPage},
@@ -78,22 +87,18 @@ export async function dropQuarantined(db: Database, filter: QuarantineFilter): P
   return dropped.length;
 }
 
-export interface Retried {
-  readonly rows: readonly RetriedItem[];
-  /** How many of the rows added or changed something; the others were known, or older. */
-  readonly written: number;
-  /** Those that are still no rows, and why by the present rules. */
-  readonly kept: readonly KeptItem[];
-}
+const keptItem = quarantinedItem.extend({ reason: z.string() });
 
-interface RetriedItem {
-  readonly id: number;
-  readonly feed: string;
-}
-
-interface KeptItem extends RetriedItem {
-  readonly reason: string;
-}
+/** What a retry did. */
+export const retried = z.strictObject({
+  /** Rows added or changed; other rows were current or newer. */
+  written: z.int().min(0),
+  /** Items released as rows. */
+  rows: z.array(quarantinedItem),
+  /** Items still in quarantine, and why by the present rules. */
+  kept: z.array(keptItem),
+});
+type Retried = z.infer<typeof retried>;
 
 /**
  * Retries items by the present rules, in one transaction for each page. A row is as of the page
@@ -141,18 +146,17 @@ async function retryPage(
   ids: readonly string[],
 ): Promise<Retried> {
   const origin = await lockOrigin(tx, pageId);
-  const entries = await ask(tx).rows<Record<'id' | 'feed' | 'reason' | 'raw', string>>`
-    select id, feed, reason, raw::text as raw
+  const entries = await ask(tx).rows<z.infer<typeof keptItem> & { readonly raw: string }>`
+    select id::float8 as id, feed, chain_id::float8 as chain_id, operation, reason, raw::text as raw
     from etl.quarantine
     where id = any(${sql.param(ids)}::bigint[])
     order by id
     for update
   `;
   const items: ItemRows[] = [];
-  const rows: RetriedItem[] = [];
-  const kept: KeptItem[] = [];
-  for (const { id, feed, reason, raw } of entries) {
-    const entry = { id: Number(id), feed };
+  const rows: QuarantinedItem[] = [];
+  const kept: Retried['kept'] = [];
+  for (const { reason, raw, ...entry } of entries) {
     const read = origin === null ? null : readAgain(origin, [parseExactly(raw)]);
     const [item] = read?.rows ?? [];
     if (Object.values<string>(reasonsOfPage).includes(reason)) kept.push({ ...entry, reason });
