@@ -63,8 +63,8 @@ const unordered: Why = {
     'unordered: the service broke the order of the list; rows are kept, but neither coverage nor removal is concluded from this walk',
 };
 
-/** What the walks of one slice share. */
-interface Slice {
+/** What the walks of one slice share; its run says of which lane it is. */
+interface Slice extends AdvanceDependencies {
   readonly run: RunRow;
   /** On the database's clock. */
   readonly begunAt: string;
@@ -113,6 +113,7 @@ export async function advance(
   if (run === null) return { is: 'idle' };
   const { failing, failure, begun_at } = await beginWork(db, run);
   const slice: Slice = {
+    ...dependencies,
     run,
     begunAt: begun_at,
     isFailing: failing || run.failures_in_a_row > 0,
@@ -128,44 +129,34 @@ export async function advance(
     searchedAt: 0,
   };
   const width = await kindOf(lane.operation).walksAtOnce(db, lane);
-  await workOnWalks(lane, slice, width, dependencies, signal);
+  await workOnWalks(slice, width, signal);
   await slice.recovering;
-  return conclude(lane, slice, dependencies, signal);
+  return conclude(slice, signal);
 }
 
 /** Notes what the first page of a slice shows: its feed recovers, and its key works. */
-async function noteSuccess(lane: FeedLane, slice: Slice, dependencies: AdvanceDependencies) {
-  const { db, chainsOfKey } = dependencies;
+async function noteSuccess(slice: Slice): Promise<void> {
+  const { db, run, begunAt, chainsOfKey } = slice;
   const isOver = slice.isFailing && !slice.isCutRanking;
-  const recovered = isOver ? await transact(db, (tx) => recover(tx, slice.run)) : null;
-  const accepted = await acceptKey(db, chainsOfKey(lane.chain_id), slice.begunAt);
-  noteRecovered(lane, recovered ?? accepted, dependencies);
+  const recovered = isOver ? await transact(db, (tx) => recover(tx, run)) : null;
+  const accepted = await acceptKey(db, chainsOfKey(run.chain_id), begunAt);
+  noteRecovered(slice, recovered ?? accepted);
 }
 
-function noteRecovered(
-  lane: FeedLane,
-  recovered: Recovered | null,
-  { log, keyVariable }: AdvanceDependencies,
-): void {
+function noteRecovered({ run, log, keyVariable }: Slice, recovered: Recovered | null): void {
   if (recovered === null) return;
   const { was, reason } = recovered;
   if (was === 'unauthorized' || was === 'waiting') {
-    log.write('key.accepted', { variable: keyVariable(lane.chain_id), was });
-  } else log.write('feed.recovered', { feed: feedName(lane), was, reason });
+    log.write('key.accepted', { variable: keyVariable(run.chain_id), was });
+  } else log.write('feed.recovered', { feed: feedName(run), was, reason });
 }
 
 /** Keeps up to `width` walks at work until none is left to take, or the slice must end. */
-async function workOnWalks(
-  lane: FeedLane,
-  slice: Slice,
-  width: number,
-  dependencies: AdvanceDependencies,
-  signal: AbortSignal,
-): Promise<void> {
+async function workOnWalks(slice: Slice, width: number, signal: AbortSignal): Promise<void> {
   using walks = linkAbort(signal);
   const working = new Set<Promise<void>>();
   const begin = (walk: HeldWalk) => {
-    const work = workOn(walk, lane, slice, dependencies, walks.signal).then(
+    const work = workOn(walk, slice, walks.signal).then(
       () => void working.delete(work),
       (error: unknown) => {
         walks.abort(error);
@@ -179,7 +170,7 @@ async function workOnWalks(
   try {
     for (;;) {
       while (working.size < width && maySearch(slice, walks.signal)) {
-        const walk = await findWalk(slice, dependencies);
+        const walk = await findWalk(slice);
         if (walk !== null) begin(walk);
       }
       if (working.size === 0) return;
@@ -198,56 +189,37 @@ const maySearch = (slice: Slice, signal: AbortSignal) =>
   slice.found === null && !signal.aborted && slice.stop === null && !slice.budget.spent;
 
 /** The next walk; null: there is none, at least for now. */
-async function findWalk(
-  slice: Slice,
-  { db, clock, origin }: AdvanceDependencies,
-): Promise<HeldWalk | null> {
-  const { changes } = slice;
+async function findWalk(slice: Slice): Promise<HeldWalk | null> {
+  const { db, run, held, clock, origin, changes } = slice;
   slice.searchedAt = slice.pages;
-  const walk = await takeWalk(db, slice.run, {
-    held: [...slice.held],
-    at: clock(),
-    origin,
-  });
+  const walk = await takeWalk(db, run, { held: [...held], at: clock(), origin });
   if (typeof walk === 'object' && walk !== null) {
-    slice.held.add(walk.id);
+    held.add(walk.id);
     return walk;
   }
-  if (walk === 'source-mismatch') slice.stop = { is: walk, run: slice.run };
+  if (walk === 'source-mismatch') slice.stop = { is: walk, run };
   // What has come meanwhile may leave something to begin, which this search could not see.
   else slice.found = changes === slice.changes ? (walk ?? 'nothing') : null;
   return null;
 }
 
-async function workOn(
-  walk: HeldWalk,
-  lane: FeedLane,
-  slice: Slice,
-  dependencies: AdvanceDependencies,
-  signal: AbortSignal,
-): Promise<void> {
-  const outcome = await runWalk(
-    walk,
-    {
-      ...dependencies,
-      operation: operations[lane.operation],
-      budget: slice.budget,
-      onCommit: (progress) => {
-        dependencies.onCommit(lane, progress);
-        slice.pages += progress.pages;
-        if (isWorthSearching(slice, progress)) {
-          slice.changes += 1;
-          if (slice.found === 'wait') slice.found = null;
-          slice.news.resolve();
-        }
-        // If the database is gone, the next slice's first page notes it.
-        slice.recovering ??= noteSuccess(lane, slice, dependencies).catch(() => undefined);
-      },
-    },
-    signal,
-  );
+async function workOn(walk: HeldWalk, slice: Slice, signal: AbortSignal): Promise<void> {
+  const { run } = slice;
+  const onCommit = (progress: WalkProgress) => {
+    slice.onCommit(run, progress);
+    slice.pages += progress.pages;
+    if (isWorthSearching(slice, progress)) {
+      slice.changes += 1;
+      if (slice.found === 'wait') slice.found = null;
+      slice.news.resolve();
+    }
+    // If the database is gone, the next slice's first page notes it.
+    slice.recovering ??= noteSuccess(slice).catch(() => undefined);
+  };
+  const operation = operations[run.operation];
+  const outcome = await runWalk(walk, { ...slice, operation, onCommit }, signal);
   if (outcome.is === 'fenced') fence(slice);
-  if (outcome.is === 'failure') await handleFailure(dependencies, slice, outcome);
+  if (outcome.is === 'failure') await handleFailure(slice, outcome);
   // Ended, it is never taken again; a numbered list has thousands in a slice.
   if (outcome.is === 'ended') slice.held.delete(walk.id);
   slice.changes += 1;
@@ -259,10 +231,10 @@ function fence(slice: Slice): void {
 }
 
 async function handleFailure(
-  { db, origin }: AdvanceDependencies,
   slice: Slice,
   { walk, error }: Extract<WalkOutcome, { is: 'failure' }>,
 ): Promise<void> {
+  const { db, origin, run } = slice;
   const feedFailure = await failureOfWalk(db, walk, error, origin);
   if (feedFailure === null) throw error;
   // If only the synthetic cursor fails, the walk above reads on; another fault stops that walk too.
@@ -271,7 +243,7 @@ async function handleFailure(
   if (stops === 'walk') {
     if (!(await endWalk(db, walk, 'abandoned', feedFailure))) fence(slice);
   } else if (slice.stop === null || slice.stop.is === 'failure') {
-    slice.stop = { is: 'failure', run: slice.run, feedFailure, progressed: false };
+    slice.stop = { is: 'failure', run, feedFailure, progressed: false };
   }
   // The list may lack something above: the next walk reads it from its head.
   if (isCutRanking(walk, feedFailure.failure)) await endWalk(db, walk, 'failed', feedFailure);
@@ -280,24 +252,18 @@ async function handleFailure(
 const isCutRanking = ({ operation }: FeedLane, failure: FailureClass) =>
   failure === 'truncated' && !kindOf(operation).hasHistory;
 
-async function conclude(
-  lane: FeedLane,
-  slice: Slice,
-  dependencies: AdvanceDependencies,
-  signal: AbortSignal,
-): Promise<AdvanceOutcome> {
-  const { db } = dependencies;
-  const { run, stop } = slice;
+async function conclude(slice: Slice, signal: AbortSignal): Promise<AdvanceOutcome> {
+  const { db, run, stop } = slice;
   if (stop?.is === 'failure') {
-    const isCut = isCutRanking(lane, stop.feedFailure.failure);
+    const isCut = isCutRanking(run, stop.feedFailure.failure);
     return { ...stop, progressed: slice.pages > 0 && !isCut };
   }
   if (stop !== null) return stop;
   if (signal.aborted) return { is: 'stopped' };
   if (slice.found !== 'nothing') return { is: 'more' };
-  const closed = await transact(db, (tx) => closeIfEnded(tx, lane, slice));
+  const closed = await transact(db, (tx) => closeIfEnded(tx, slice));
   if (closed === null) return { is: 'more' };
-  noteRecovered(lane, closed.recovered, dependencies);
+  noteRecovered(slice, closed.recovered);
   return { is: 'closed', run, failures: closed.failures };
 }
 
@@ -307,11 +273,11 @@ async function conclude(
  *
  * @returns null while a walk is running, or if the run was closed meanwhile
  */
-async function closeIfEnded(tx: Transaction, lane: FeedLane, slice: Slice) {
+async function closeIfEnded(tx: Transaction, slice: Slice) {
   const { run, isFailing, recovering } = slice;
   // The feed before its run, in the order in which opening a run locks them. Of two runs that end at the same
   // moment, the second one sees that the first has.
-  await lockFeed(tx, lane);
+  await lockFeed(tx, run);
   const end = await endOfRun(tx, run);
   if (end === null) return null;
   const [first] = end.failures;
@@ -319,10 +285,10 @@ async function closeIfEnded(tx: Transaction, lane: FeedLane, slice: Slice) {
   // A run that found nothing to request has gone well too.
   const isNoted = recovering !== null && !slice.isCutRanking;
   const recovered = !why && isFailing && !isNoted ? await recover(tx, run) : null;
-  if (why) await setFeedState(tx, lane, 'failed', why);
+  if (why) await setFeedState(tx, run, 'failed', why);
   else if (!end.others_failing) {
-    if (!end.is_ordered) await setFeedState(tx, lane, 'unordered', unordered);
-    else await setFeedState(tx, lane, end.others_open ? 'running' : 'idle');
+    if (!end.is_ordered) await setFeedState(tx, run, 'unordered', unordered);
+    else await setFeedState(tx, run, end.others_open ? 'running' : 'idle');
   }
   await closeRun(tx, run, why ? 'failed' : 'finished', why ?? null);
   return { failures: end.failures, recovered };

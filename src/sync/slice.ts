@@ -71,11 +71,8 @@ export async function runSlice(
       outcome: outcome?.is ?? 'connection-lost',
     });
   }
-  await conclude(
-    job,
-    stopping.aborted && outcome.is === 'more' ? { is: 'stopped' } : outcome,
-    dependencies,
-  );
+  const isStopped = stopping.aborted && outcome.is === 'more';
+  await conclude({ ...dependencies, job, lane }, isStopped ? { is: 'stopped' } : outcome);
 }
 
 /** Longest wait of a lane while a worker is free. */
@@ -130,43 +127,41 @@ async function advanceSafely(
   }
 }
 
-async function conclude(
-  job: JobWithMetadata<FeedLane>,
-  outcome: AdvanceOutcome,
-  dependencies: SliceDependencies,
-): Promise<void> {
+/** A slice that has ended, and whose job is still there. */
+interface Ended extends SliceDependencies {
+  readonly job: JobWithMetadata<FeedLane>;
+  readonly lane: FeedLane;
+}
+
+async function conclude(ended: Ended, outcome: AdvanceOutcome): Promise<void> {
+  const { db, log, job, lane, onFailure } = ended;
   switch (outcome.is) {
     case 'more':
     case 'fenced':
     case 'idle':
-      return chainSlice(dependencies, job, 0);
+      return chainSlice(ended, job, 0);
     case 'stopped':
       // The lane's run stays open: with `start`, another worker goes on with it at once.
-      await noteStopped(dependencies.db, job.data);
-      if (dependencies.onFailure === 'come-back') await chainSlice(dependencies, job, 0);
-      else await setFeedState(dependencies.db, job.data, 'idle');
+      await noteStopped(db, lane);
+      if (onFailure === 'come-back') await chainSlice(ended, job, 0);
+      else await setFeedState(db, lane, 'idle');
       return undefined;
     case 'failure':
-      return rest(job, outcome, dependencies);
+      return rest(ended, outcome);
     case 'source-mismatch':
-      return leaveToOthers(job, outcome.run, dependencies);
+      return leaveToOthers(ended, outcome.run);
     case 'closed':
       for (const { failure, reason } of outcome.failures) {
-        const failed = { ...nameOf(job.data), state: 'failed', failure, reason };
-        dependencies.log.write('feed.failed', failed);
+        log.write('feed.failed', { ...nameOf(lane), state: 'failed', failure, reason });
       }
       // Before the log line, which may fail.
-      await chainSlice(dependencies, job, 0);
-      return logTotals(job.data, outcome.run, dependencies);
+      await chainSlice(ended, job, 0);
+      return logTotals(ended, outcome.run);
   }
 }
 
 /** Logs in one line what an ended run brought. `sync` shows what came by itself. */
-async function logTotals(
-  lane: FeedLane,
-  run: RunRow,
-  { db, log, onFailure }: SliceDependencies,
-): Promise<void> {
+async function logTotals({ db, log, lane, onFailure }: Ended, run: RunRow): Promise<void> {
   if (onFailure === 'give-up') return;
   const totals = await runTotals(db, run);
   const { added, changed, quarantined, ...cost } = totals;
@@ -175,15 +170,11 @@ async function logTotals(
 }
 
 /** Leaves a lane to the processes that use the explorer of its feed. */
-async function leaveToOthers(
-  job: JobWithMetadata<FeedLane>,
-  run: RunRow,
-  dependencies: SliceDependencies,
-): Promise<void> {
-  const { db, log, onFailure } = dependencies;
-  log.write('feed.source-mismatch', nameOf(job.data));
+async function leaveToOthers(ended: Ended, run: RunRow): Promise<void> {
+  const { db, log, job, lane, onFailure } = ended;
+  log.write('feed.source-mismatch', nameOf(lane));
   if (onFailure === 'give-up') await closeRun(db, run, 'interrupted', sourceMismatch);
-  return chainSlice(dependencies, job, notMineMs);
+  return chainSlice(ended, job, notMineMs);
 }
 
 const sourceMismatch = {
@@ -193,23 +184,22 @@ const sourceMismatch = {
 };
 
 async function rest(
-  job: JobWithMetadata<FeedLane>,
+  ended: Ended,
   { run, feedFailure, progressed }: Extract<AdvanceOutcome, { is: 'failure' }>,
-  dependencies: SliceDependencies,
 ): Promise<void> {
-  const { db, random, onFailure } = dependencies;
+  const { db, job, lane, random, onFailure } = ended;
   const { again, feed: state } = failures[feedFailure.failure];
   if (state === null) await noteReason(db, run, feedFailure);
-  else await setFeedState(db, job.data, state, feedFailure);
-  logFailure(job.data, state ?? 'running', feedFailure, dependencies);
-  if (again === 'daily') await pollLater(db, job.data, dayMs * (1 + random() * dayJitter));
+  else await setFeedState(db, lane, state, feedFailure);
+  logFailure(ended, state ?? 'running', feedFailure);
+  if (again === 'daily') await pollLater(db, lane, dayMs * (1 + random() * dayJitter));
   if (onFailure === 'give-up' || !passing.has(again)) {
     await closeRun(db, run, 'interrupted', feedFailure);
-    return chainSlice(dependencies, job, 0);
+    return chainSlice(ended, job, 0);
   }
   const isFirst = progressed || again !== 'growing';
   const inARow = state === null ? 1 : await countFailure(db, run, isFirst, feedFailure.said);
-  return chainSlice(dependencies, job, restMs(feedFailure, inARow, random));
+  return chainSlice(ended, job, restMs(feedFailure, inARow, random));
 }
 
 /** When the same slice may succeed with nothing changed. */
@@ -217,10 +207,9 @@ const passing: ReadonlySet<FailureRule['again']> = new Set(['growing', 'stated',
 
 /** What stops a key or a chain is logged once, not for each of its feeds. */
 function logFailure(
-  lane: FeedLane,
+  { lane, log, keyVariable }: Ended,
   state: FeedState,
   { failure, said: problem, reason }: FeedFailure,
-  { log, keyVariable }: SliceDependencies,
 ): void {
   const { log: event } = failures[failure];
   switch (event) {

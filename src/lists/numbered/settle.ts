@@ -76,20 +76,25 @@ export async function concludeBatch(
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,
 ): Promise<null> {
-  await releaseBlocks(list, tx, walk);
-  const touched = await touchedBatches(list, tx, walk);
-  await describeBatches(list, tx, walk, touched);
-  await noteObservation(list, tx, walk);
-  await settleBatches(list, tx, walk, touched);
+  const ending = { list, tx, walk };
+  await releaseBlocks(ending);
+  const touched = await touchedBatches(ending);
+  await describeBatches(ending, touched);
+  await noteObservation(ending);
+  await settleBatches(ending, touched);
   return null;
 }
 
+/** A walk that ends, in the transaction of its last page. */
+interface Ending {
+  readonly list: Operation;
+  readonly tx: Transaction;
+  readonly walk: WalkEndContext<NumberedWalk>;
+}
+
 /** As SQL: batches and the nearest with blocks on both sides. One is verified by the run that saw its end. */
-function judgedBy(
-  list: Operation,
-  { chain_id, run_id }: WalkEndContext<NumberedWalk>,
-  batches: readonly number[],
-): SQL {
+function judgedBy({ list, walk }: Ending, batches: readonly number[]): SQL {
+  const { chain_id, run_id } = walk;
   const nearest = (aggregate: SQL, side: SQL) => sql`(
     select ${aggregate}(batch_number) from ${tablesOf(list).states}
     where chain_id = ${chain_id} and blocks_count > 0 and batch_number ${side} number
@@ -113,17 +118,13 @@ function judgedBy(
 }
 
 /** Judges batches and those around; verifies gaps between two that meet, or below the lowest. */
-async function settleBatches(
-  list: Operation,
-  tx: Transaction,
-  walk: WalkEndContext<NumberedWalk>,
-  batches: readonly number[],
-): Promise<void> {
+async function settleBatches(ending: Ending, batches: readonly number[]): Promise<void> {
+  const { list, tx, walk } = ending;
   const { chain_id, page_id } = walk;
   const { states } = tablesOf(list);
   await tx.execute(sql`
     with judged as (
-      ${judgedBy(list, walk, batches)}
+      ${judgedBy(ending, batches)}
     ), full_ones as (
       update ${states} as t
       set state = case when is_settled then 'settled' else 'open' end,
@@ -196,12 +197,7 @@ const coverChanged = ({ feed }: WalkEndContext<NumberedWalk>) => sql`
 `;
 
 /** Describes batches by their blocks. A probe that finds none leaves no row: the batch may come. */
-async function describeBatches(
-  list: Operation,
-  tx: Transaction,
-  walk: WalkEndContext<NumberedWalk>,
-  batches: readonly number[],
-): Promise<void> {
+async function describeBatches({ list, tx, walk }: Ending, batches: readonly number[]) {
   const { blocks, states, number } = tablesOf(list);
   await tx.execute(sql`
     with members as (
@@ -269,11 +265,7 @@ async function describeBatches(
  * Below the lowest served block, that block's parent must be in a lower batch. Blocks that another
  * page is writing are skipped: waiting could deadlock.
  */
-async function releaseBlocks(
-  list: Operation,
-  tx: Transaction,
-  walk: WalkEndContext<NumberedWalk>,
-): Promise<void> {
+async function releaseBlocks({ list, tx, walk }: Ending): Promise<void> {
   const { blocks, number } = tablesOf(list);
   await tx.execute(sql`
     with walked as materialized (
@@ -322,7 +314,7 @@ async function releaseBlocks(
 }
 
 /** The batch, and those that had blocks among the served heights: it may have taken some of them. */
-const touchedBatches = (list: Operation, tx: Transaction, walk: WalkEndContext<NumberedWalk>) =>
+const touchedBatches = ({ list, tx, walk }: Ending) =>
   ask(tx).values<number>`
     select ${walk.scope.batch}::float8 as number
     union
@@ -339,11 +331,7 @@ const touchedBatches = (list: Operation, tx: Transaction, walk: WalkEndContext<N
  * blocks must agree. A walk out of order or with a quarantined item has seen nothing, nor has one
  * that entered at the last page and was served no block.
  */
-async function noteObservation(
-  list: Operation,
-  tx: Transaction,
-  walk: WalkEndContext<NumberedWalk>,
-): Promise<void> {
+async function noteObservation({ list, tx, walk }: Ending): Promise<void> {
   const readsEnd = sql`${walk.readDownTo === 0}`;
   await tx.execute(sql`
     with seen as (
