@@ -1,15 +1,16 @@
 import { sql } from 'drizzle-orm';
-import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
+import { ask, type Queryable } from '../../db/transaction.ts';
 import { type Feed, feedName, latestStart, ofFeed, parallelOf } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { Cursor, NewestFirstWalk } from '../operation.ts';
 import {
-  type BegunWalk,
   boundsOf,
   isRange,
   isRunning,
   itemsOf,
   type NewestFirstRun,
+  type Planned,
+  type Planning,
   type ResweepRule,
 } from './run.ts';
 
@@ -17,11 +18,7 @@ import {
  * Where a live walk ends: below the covered top by the overlap or the deepest short rule that is due, and no higher
  * than the walk before it if that one was cut and short; null: nothing is covered.
  */
-export async function liveFloor(
-  tx: Transaction,
-  run: NewestFirstRun,
-  at: Date,
-): Promise<Floor | null> {
+export async function liveFloor({ tx, run, at }: Planning): Promise<Floor | null> {
   const { overlap_ms = 0, resweep = [] } = run.scope;
   const due = (await dueDepths(tx, run, resweep, at)).filter((depthMs) => depthMs > overlap_ms);
   const [overlap, ...deeper] = await floorsOf(tx, run, [overlap_ms, ...due]);
@@ -56,12 +53,7 @@ async function cutFloor(tx: Queryable, feed: Feed, at: Date): Promise<number> {
 }
 
 /** The deepest due rule that is too long for the live lane; once a run, so that a run ends. */
-export async function planResweep(
-  tx: Transaction,
-  run: NewestFirstRun,
-  begun: readonly BegunWalk[],
-  at: Date,
-): Promise<PlannedWalk<NewestFirstWalk> | null> {
+export async function planResweep({ tx, run, begun, at }: Planning): Planned {
   if (run.scope.again === true || isRange(run.scope)) return null;
   const isBegun = begun.some(({ depth_ms }) => depth_ms !== null);
   if (isBegun && !begun.some((walk) => isRunning(walk) && walk.depth_ms === null)) return null;
@@ -79,21 +71,14 @@ export async function planResweep(
 }
 
 /** Reads all known history once more. */
-export const planAgain = async (
-  tx: Transaction,
-  run: NewestFirstRun,
-): Promise<PlannedWalk<NewestFirstWalk>> =>
+export const planAgain = async ({ tx, run }: Planning): Planned =>
   planSegments(tx, run, {
     scope: { ...boundsOf(run), again: true },
     floor: (await lowestCovered(tx, run)) || null,
   });
 
 /** If stored cursors are refused, one walk from the head replaces those walks after the others. */
-export async function planFallback(
-  tx: Transaction,
-  run: NewestFirstRun,
-  begun: readonly BegunWalk[],
-): Promise<PlannedWalk<NewestFirstWalk> | null> {
+export async function planFallback({ tx, run, begun }: Planning): Planned {
   const again = begun.filter(({ is_again }) => is_again);
   const refused = again.filter((walk) => walk.state === 'abandoned' && !walk.from_head);
   const lowest = refused.toSorted((a, b) => a.floor - b.floor)[0];

@@ -1,25 +1,20 @@
 import { sql } from 'drizzle-orm';
-import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
+import { ask, type Queryable } from '../../db/transaction.ts';
 import { type Feed, feedName, hasRested, ofFeed } from '../feed.ts';
-import type { PlannedWalk } from '../list.ts';
-import type { Cursor, NewestFirstWalk, OrderKey } from '../operation.ts';
+import type { Cursor, OrderKey } from '../operation.ts';
 import {
   type BegunWalk,
   boundsOf,
   isRunning,
   itemsOf,
-  type NewestFirstRun,
   type NewestFirstScope,
   orderOfFeed,
+  type Planned,
+  type Planning,
 } from './run.ts';
 
 /** Enters the newest untried gap at the lowest item above it or the nearest stored cursor. */
-export async function planGap(
-  tx: Transaction,
-  run: NewestFirstRun,
-  begun: readonly BegunWalk[],
-  at: Date,
-): Promise<PlannedWalk<NewestFirstWalk> | null> {
+export async function planGap({ tx, run, begun, at }: Planning): Planned {
   const gaps = await gapsDue(tx, run, run.scope.at_once === true ? 'at-once' : at);
   const gap = gaps.find((one) => mayTry(one, begun));
   if (gap === undefined) return null;

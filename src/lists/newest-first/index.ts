@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../../db/column-types.ts';
-import { ask, type Database, type Queryable, type Transaction } from '../../db/transaction.ts';
+import { ask, type Database, type Queryable } from '../../db/transaction.ts';
 import { parseDuration } from '../../time.ts';
 import { type Feed, type FeedLane, feedName, mostWalks, ofFeed } from '../feed.ts';
 import {
@@ -16,7 +16,6 @@ import {
   type ListKind,
   none,
   type Occasion,
-  type PlannedWalk,
   polling,
   type ScopeBounds,
   type Target,
@@ -34,8 +33,9 @@ import {
   firstOperationAt,
   isRange,
   isRunning,
-  type NewestFirstRun,
   type NewestFirstScope,
+  type Planned,
+  type Planning,
   walksOf,
 } from './run.ts';
 import { planSplit } from './split.ts';
@@ -202,24 +202,16 @@ function dailyUpkeep(
 }
 
 /** Reads from the head to the stop height, once a run, past known rows: others may be between. */
-async function planLiveWalk(
-  tx: Transaction,
-  run: NewestFirstRun,
-  at: Date,
-): Promise<PlannedWalk<NewestFirstWalk> | null> {
-  if ((await walksOf(tx, run)).length > 0) return null;
-  const end = await liveFloor(tx, run, at);
+async function planLiveWalk(planning: Planning): Planned {
+  if (planning.begun.length > 0) return null;
+  const end = await liveFloor(planning);
   if (end === null) return null;
-  return { scope: boundsOf(run), depthMs: end.depthMs, floor: end.floor, cursor: null };
+  return { scope: boundsOf(planning.run), depthMs: end.depthMs, floor: end.floor, cursor: null };
 }
 
 /** Plans the whole list while nothing is covered; then deeper polls, gaps, parts of other walks. */
-async function planBackfillWalk(
-  tx: Transaction,
-  run: NewestFirstRun,
-  at: Date,
-): Promise<WalkPlan<NewestFirstWalk>> {
-  const begun = await walksOf(tx, run);
+async function planBackfillWalk(planning: Planning): Promise<WalkPlan<NewestFirstWalk>> {
+  const { tx, run, begun } = planning;
   if (!(await hasCoverage(tx, run))) {
     if (begun.some(isRunning)) return 'wait';
     if (begun.length > 0) return null;
@@ -227,12 +219,12 @@ async function planBackfillWalk(
     const scope = isRange(run.scope) ? { ...boundsOf(run), max_pages: 1 } : boundsOf(run);
     return { scope, floor: null, cursor: null };
   }
-  if (run.scope.again === true && begun.length === 0) return planAgain(tx, run);
+  if (run.scope.again === true && begun.length === 0) return planAgain(planning);
   const planned =
-    (await planFallback(tx, run, begun)) ??
-    (await planResweep(tx, run, begun, at)) ??
-    (await planGap(tx, run, begun, at)) ??
-    (await planSplit(tx, run, begun, at));
+    (await planFallback(planning)) ??
+    (await planResweep(planning)) ??
+    (await planGap(planning)) ??
+    (await planSplit(planning));
   // What the walks under way leave behind is not known yet.
   return planned ?? (begun.some(isRunning) ? 'wait' : null);
 }
@@ -292,8 +284,10 @@ export const newestFirst: ListKind<
   target: (_settings, { since }) => (since === undefined ? null : { since }),
   isDue,
   walksAtOnce: async (_db, { lane }) => (lane === 'live' ? 1 : mostWalks),
-  nextWalk: (tx, run, at) =>
-    run.lane === 'live' ? planLiveWalk(tx, run, at) : planBackfillWalk(tx, run, at),
+  async nextWalk(tx, run, at) {
+    const planning = { tx, run, begun: await walksOf(tx, run), at };
+    return run.lane === 'live' ? planLiveWalk(planning) : planBackfillWalk(planning);
+  },
   sqlNames,
   // A repair closes gaps; what is only to be read again has its own time.
   async repairs(db, { lane, scope }) {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { ask, type Queryable } from '../../db/transaction.ts';
+import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
 import type { Feed } from '../feed.ts';
-import type { RunOf } from '../list.ts';
+import type { PlannedWalk, RunOf } from '../list.ts';
 import type { ListOrder, NewestFirstWalk } from '../operation.ts';
 import { orderOf, placeColumns } from '../positions.ts';
 import { operations } from '../registry.ts';
@@ -76,5 +76,17 @@ export const walksOf = (tx: Queryable, run: NewestFirstRun) =>
     where run_id = ${run.id}
     order by id
   `;
+
+/** What the next walk of a run is planned by. */
+export interface Planning {
+  readonly tx: Transaction;
+  readonly run: NewestFirstRun;
+  /** Its walks so far, the oldest first. */
+  readonly begun: readonly BegunWalk[];
+  readonly at: Date;
+}
+
+/** Null: there is none of this sort. */
+export type Planned = Promise<PlannedWalk<NewestFirstWalk> | null>;
 
 export const isRunning = ({ state }: BegunWalk) => state === 'running';

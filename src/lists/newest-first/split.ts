@@ -1,15 +1,15 @@
 import { ask, type Queryable } from '../../db/transaction.ts';
 import { type Feed, walksCalledFor } from '../feed.ts';
-import type { PlannedWalk } from '../list.ts';
-import type { ListUnit, NewestFirstWalk } from '../operation.ts';
+import type { ListUnit } from '../operation.ts';
 import { believesEntries } from './gaps.ts';
 import {
   type BegunWalk,
   boundsOf,
   firstOperationAt,
   isRunning,
-  type NewestFirstRun,
   orderOfFeed,
+  type Planned,
+  type Planning,
 } from './run.ts';
 
 /** The least that each part of a walk's rest has, in pages. */
@@ -62,12 +62,7 @@ interface Boundary {
  * Parts are about equal; while the list's depth is unknown, positions go ever farther down. Null:
  * one more walk would not pay, or the service serves no synthetic cursors.
  */
-export async function planSplit(
-  tx: Queryable,
-  run: NewestFirstRun,
-  begun: readonly BegunWalk[],
-  at: Date,
-): Promise<PlannedWalk<NewestFirstWalk> | null> {
+export async function planSplit({ tx, run, begun, at }: Planning): Planned {
   const density = densityOf(begun);
   if (density === null || run.scope.max_pages !== undefined) return null;
   const missing = (await walksCalledFor(tx, run)) - begun.filter(isRunning).length;

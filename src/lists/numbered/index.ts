@@ -168,7 +168,7 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
   noteTarget,
   reconcileTarget,
   nextWalk: (tx, run, at) =>
-    run.lane === 'live' ? planLiveBatch(tx, run, at) : planBackfillBatch(tx, run, at),
+    run.lane === 'live' ? planLiveBatch({ tx, run, at }) : planBackfillBatch({ tx, run, at }),
   sqlNames,
   repairs: (db, { lane }) => batchesToRead(db, lane),
   repairRequests,

@@ -1,8 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { ask, type Database, type Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, hasRested, ofLane } from '../feed.ts';
-import type { Occasion, PlannedWalk, Target, WalkPlan } from '../list.ts';
-import type { Cursor, KnownBlock, NumberedWalk } from '../operation.ts';
+import type { Occasion, Target } from '../list.ts';
+import type { Cursor, KnownBlock } from '../operation.ts';
 import { follow, planSearch } from './probes.ts';
 import {
   hasUnread,
@@ -13,17 +13,16 @@ import {
   latestBatchOf,
   type NumberedRun,
   type NumberedScope,
+  type Planned,
+  type Planning,
   shownBy,
   unreadRanges,
   walkOf,
 } from './walks.ts';
 
 /** Searches the latest batch first if none is named; then plans unverified and unread numbers. */
-export async function planBackfillBatch(
-  tx: Transaction,
-  run: NumberedRun,
-  at: Date,
-): Promise<WalkPlan<NumberedWalk>> {
+export async function planBackfillBatch(planning: Planning): Planned {
+  const { tx, run, at } = planning;
   const from = run.scope.from_batch ?? 1;
   if (run.scope.to_batch === undefined && (await latestBatchOf(tx, run)) === null) {
     const probe = await planSearch(tx, run, from);
@@ -33,9 +32,9 @@ export async function planBackfillBatch(
   if (top === null) return null;
   const range = historyOf(run, run.scope, top);
   const isDueNow = run.scope.at_once === true ? atOnce : isRested(range, at);
-  const again = await planReread(tx, run, range, isDueNow);
+  const again = await planReread(planning, range, isDueNow);
   if (again !== null) return again;
-  return (await planUnread(tx, run, [from, top])) ?? planLastRead(tx, run, range);
+  return (await planUnread(planning, [from, top])) ?? planLastRead(planning, range);
 }
 
 /** The numbers that the backfill lane reads again: each live run reads the newest ones. */
@@ -52,16 +51,13 @@ function historyOf(
  * the newest `reread`, since a batch can be seen while it fills. If many are unverified, no poll
  * fixes what keeps them so: intervals grow.
  */
-export async function planLiveBatch(
-  tx: Transaction,
-  run: NumberedRun,
-  at: Date,
-): Promise<WalkPlan<NumberedWalk>> {
+export async function planLiveBatch(planning: Planning): Planned {
+  const { tx, run, at } = planning;
   const latest = await latestBatchOf(tx, run);
   if (latest === null) return null;
   const { base, newest, poll } = await follow(tx, run, latest);
   if (poll !== null) return poll;
-  const passed = await planUnread(tx, run, [base + 1, newest]);
+  const passed = await planUnread(planning, [base + 1, newest]);
   if (passed !== null) return passed;
   const { from_batch: lowest = 1, reread = 0 } = run.scope;
   const all = { chain_id: run.chain_id, operation: run.operation, from: lowest, to: newest };
@@ -69,18 +65,14 @@ export async function planLiveBatch(
   const range = { ...all, from: Math.max(lowest, Math.min(newest - reread + 1, base)) };
   const isHeadLong = (await tx.execute(head(all))).rows.length > headLimit;
   const isDueNow = isHeadLong ? sql`(${isFilling(range)} or ${isRested(range, at)})` : atOnce;
-  return (await planReread(tx, run, range, isDueNow)) ?? planLastRead(tx, run, range);
+  return (await planReread(planning, range, isDueNow)) ?? planLastRead(planning, range);
 }
 
 /**
  * The highest unread number that no walk has. One that is likely a gap comes last, after the walks under way: they may
  * verify it empty.
  */
-async function planUnread(
-  tx: Transaction,
-  run: NumberedRun,
-  range: readonly [number, number],
-): Promise<WalkPlan<NumberedWalk>> {
+async function planUnread({ tx, run }: Planning, range: readonly [number, number]): Planned {
   const next = await nextUnread(tx, run, range, sql`not ${isSupposedGap(run, sql`number`)}`);
   if (next !== null) return walkOf(next);
   const gap = await nextUnread(tx, run, range, sql`true`);
@@ -203,12 +195,7 @@ const isUnverified = (range: RereadRange, isDueNow: SQL) => sql`
 `;
 
 /** The newest batch of the range that is to be read again and that this run has not begun. */
-async function planReread(
-  tx: Transaction,
-  run: NumberedRun,
-  range: RereadRange,
-  isDueNow: SQL,
-): Promise<PlannedWalk<NumberedWalk> | null> {
+async function planReread({ tx, run }: Planning, range: RereadRange, isDueNow: SQL): Planned {
   const next = await ask(tx).value<number>`
     select batch_number::float8
     from etl.batch_states
@@ -229,11 +216,7 @@ const walksOfNumber = 3;
  * lowest, empty below that, or below the range. Null while lower numbers are unread: they may be
  * evidence.
  */
-async function planLastRead(
-  tx: Transaction,
-  run: NumberedRun,
-  range: RereadRange,
-): Promise<PlannedWalk<NumberedWalk> | null> {
+async function planLastRead({ tx, run }: Planning, range: RereadRange): Planned {
   const { from, to } = range;
   const next = await ask(tx).value<number>`
     select batch_number::float8
@@ -271,14 +254,10 @@ interface Again {
 }
 
 /** Reads what can have changed: down to a known block, the last page, or the whole batch. */
-async function walkAgain(
-  tx: Transaction,
-  { chain_id, operation }: Feed,
-  batch: number | null,
-): Promise<PlannedWalk<NumberedWalk> | null> {
+async function walkAgain(tx: Transaction, of: Feed, batch: number | null): Planned {
   if (batch === null) return null;
   const again = await ask(tx).row<Again>`
-    select wants, entry, known from etl.batch_read(${chain_id}, ${operation}, ${batch})
+    select wants, entry, known from etl.batch_read(${of.chain_id}, ${of.operation}, ${batch})
   `;
   const { wants = 'whole', entry = null, known = null } = again ?? {};
   if (wants === 'bottom') return { ...walkOf(batch), cursor: entry };

@@ -1,19 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
 import { type Feed, ofFeed } from '../feed.ts';
-import type { WalkPlan } from '../list.ts';
-import type { NumberedWalk } from '../operation.ts';
-import { isOf, type NumberedRun, type Shown, shownBy, walkOf } from './walks.ts';
+import { isOf, type NumberedRun, type Planned, type Shown, shownBy, walkOf } from './walks.ts';
 
 /** How many empty numbers in a row end the way upward, if a run has met new batches. */
 const gapsPassed = 3;
 
 /** The search's next probe, one page of one batch; null: the latest batch is found, or there is none. */
-export async function planSearch(
-  tx: Transaction,
-  run: NumberedRun,
-  from: number,
-): Promise<WalkPlan<NumberedWalk>> {
+export async function planSearch(tx: Transaction, run: NumberedRun, from: number): Planned {
   const { hits, misses, isRunning, hasFailed } = await shownBy(tx, run);
   if (isRunning) return 'wait';
   const hit = hits.length === 0 ? null : Math.max(...hits);
@@ -33,7 +27,7 @@ interface Following {
   /** The latest known batch when the run began; what is above it is new. */
   readonly base: number;
   readonly newest: number;
-  readonly poll: WalkPlan<NumberedWalk>;
+  readonly poll: Awaited<Planned>;
 }
 
 /** The live run's next probe above the latest batch, after the one under way; a failed probe ends it. */

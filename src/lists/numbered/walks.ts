@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { tableName } from '../../db/column-types.ts';
 import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
-import type { PlannedWalk, RunOf } from '../list.ts';
+import type { PlannedWalk, RunOf, WalkPlan } from '../list.ts';
 import type { NumberedColumns, NumberedWalk, Operation } from '../operation.ts';
 import { operations } from '../registry.ts';
 
@@ -25,6 +25,15 @@ export function tablesOf(list: Operation) {
 /** As SQL: the feed's rows of `etl.batch_states` and of what else all numbered lists have in common. */
 export const isOf = ({ chain_id, operation }: Feed) =>
   sql`chain_id = ${chain_id} and operation = ${operation}`;
+
+/** A run to plan a walk of. */
+export interface Planning {
+  readonly tx: Transaction;
+  readonly run: NumberedRun;
+  readonly at: Date;
+}
+
+export type Planned = Promise<WalkPlan<NumberedWalk>>;
 
 /** A walk of one batch, whole unless its scope says otherwise. */
 export const walkOf = (
