@@ -294,13 +294,8 @@ const longestMs = 8_000;
 /** Longest stated wait that a request sits out, in ms: the budget handles longer ones. */
 const longestImposedMs = 60_000;
 
-interface RetryPolicy {
-  readonly maxAttempts: number;
-  /** Uniform in [0, 1). */
-  readonly random: () => number;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly signal: AbortSignal;
-}
+type RetryPolicy = Pick<Sending, 'signal'> &
+  Required<Pick<ExplorerClientOptions, 'maxAttempts' | 'random' | 'sleep'>>;
 
 /**
  * Repeats an attempt until it succeeds, its class rules out repeating, or the attempts are used up (`maxAttempts`

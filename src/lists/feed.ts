@@ -16,23 +16,15 @@ export interface FeedLane extends Feed {
 /** `10/user-operations`. */
 export const feedName = ({ chain_id, operation }: Feed) => `${chain_id}/${operation}`;
 
-export type FeedState =
-  | 'idle'
-  | 'running'
-  | 'degraded'
-  | 'waiting'
-  | 'unauthorized'
-  | 'unsupported'
-  | 'unordered'
-  | 'failed';
-
-export const failingStates: readonly FeedState[] = [
+export const failingStates = [
   'degraded',
   'waiting',
   'unauthorized',
   'unsupported',
   'failed',
-];
+] as const;
+
+export type FeedState = 'idle' | 'running' | 'unordered' | (typeof failingStates)[number];
 
 /** As SQL: the feed's rows, of a table or view of schema `etl`. */
 export const ofFeed = (feed: Feed) => sql`feed = ${feedName(feed)}`;

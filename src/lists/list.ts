@@ -59,13 +59,15 @@ export type WalkPlan<Walk extends Scope = Scope> = PlannedWalk<Walk> | 'wait' | 
 
 export type RequestCount = Pick<Estimate, 'likely' | 'most'>;
 
-export interface Estimate {
-  readonly least: number;
-  /** At the density that was read so far; null: too little is known. */
-  readonly likely: number | null;
-  /** The upper bound; null: unknown. */
-  readonly most: number | null;
-}
+const amount = z.number().min(0);
+
+/** How many requests something takes. */
+export const estimate = z.strictObject({
+  least: amount,
+  likely: amount.nullable().describe('At the density read so far. Null: unknown.'),
+  most: amount.nullable().describe('The upper bound. Null: unknown.'),
+});
+export type Estimate = Readonly<z.infer<typeof estimate>>;
 
 /** What a feed's history and a day of it cost. */
 export interface Estimates {

@@ -3,7 +3,7 @@ import type { ChainSettings, Settings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { kindOf } from '../lists/index.ts';
-import type { Estimate } from '../lists/list.ts';
+import { type Estimate, estimate } from '../lists/list.ts';
 import { withTargets } from '../sync/feeds.ts';
 import {
   estimateFeeds,
@@ -12,9 +12,9 @@ import {
   sum,
   sumKnown,
 } from './estimate.ts';
-import { amount, amountOrNull, instant, range } from './schema.ts';
+import { amount, amountOrNull, instant } from './schema.ts';
 
-const cost = { requests: range, credits: range };
+const cost = { requests: estimate, credits: estimate };
 
 const seconds = z
   .strictObject({ likely: amountOrNull, most: amountOrNull })
@@ -81,13 +81,13 @@ export async function planFeeds(
 ): Promise<FeedPlan[]> {
   const wanted = db === null ? chains : await withTargets(db, chains);
   const estimates = await estimateFeeds(db, wanted, options);
-  return estimates.map(({ settings, ...estimate }) => {
-    const { chain_id, operation } = estimate;
+  return estimates.map(({ settings, ...feed }) => {
+    const { chain_id, operation } = feed;
     const kind = kindOf(operation);
     const inFile = chains.find(({ id }) => id === chain_id)?.operations[operation];
     const isInFile = inFile !== undefined && kind.isBounded(inFile);
     const named_by = !kind.isBounded(settings) ? null : isInFile ? 'file' : 'command';
-    return { ...estimate, target: { ...boundsOf({ ...settings }), named_by } };
+    return { ...feed, target: { ...boundsOf({ ...settings }), named_by } };
   });
 }
 

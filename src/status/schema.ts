@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type FailureClass, failures } from '../failure.ts';
+import { estimate } from '../lists/list.ts';
 import type { ListKindName } from '../lists/operation.ts';
 import { lanes, runStates } from '../lists/tables.ts';
 
@@ -81,12 +82,6 @@ const reason = z.strictObject({
 
 export const amount = z.number().min(0);
 export const amountOrNull = amount.nullable();
-
-export const range = z.strictObject({
-  least: amount,
-  likely: amountOrNull.describe('At the density read so far. Null: unknown.'),
-  most: amountOrNull.describe('The upper bound. Null: unknown.'),
-});
 
 export const positionUnit = z.enum(['blocks', 'batches', 'ranks']);
 export const laneName = z.enum(lanes);
@@ -182,7 +177,11 @@ const feed = z.strictObject({
     missing: count,
     batches: batches.nullable(),
   }),
-  left: z.strictObject({ requests: range, ends_in_s: seconds.nullable(), ends_at: instantOrNull }),
+  left: z.strictObject({
+    requests: estimate,
+    ends_in_s: seconds.nullable(),
+    ends_at: instantOrNull,
+  }),
   progress: z.strictObject({
     /** The start of the current walk, and its position. */
     reached: z.strictObject({ top: count.nullable(), bottom: count.nullable() }).nullable(),

@@ -40,17 +40,12 @@ export async function registerFeeds(
         chain_id, name, native_symbol, native_decimals, explorer_url
       )
       select chain_id, name, native_symbol, native_decimals, explorer_url
-      from json_to_recordset(${JSON.stringify([...chains.values()])}::json) as chain(
-        chain_id bigint, name text, native_symbol text, native_decimals bigint, explorer_url text
-      )
+      from json_populate_recordset(null::explorer.chains, ${JSON.stringify([...chains.values()])}::json)
       order by chain_id
       on conflict (chain_id) do update
       set name = excluded.name, native_symbol = excluded.native_symbol,
           native_decimals = excluded.native_decimals, explorer_url = excluded.explorer_url
-      where ${from === 'file'}
-        and (t.name, t.native_symbol, t.native_decimals, t.explorer_url)
-            is distinct from (excluded.name, excluded.native_symbol, excluded.native_decimals,
-                              excluded.explorer_url)
+      where ${from === 'file'} and t is distinct from excluded
     `);
     await storeFeeds(tx, registered, from);
     await claimFeeds(tx, registered, source);

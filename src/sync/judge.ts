@@ -2,7 +2,7 @@ import type { Why } from '../failure.ts';
 import type { Cursor, KnownBlock, ListOrder, OrderKey, Scope } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { firstReported, type PageOrder, type TrustedPlace } from './order.ts';
-import type { NormalisedPage } from './page.ts';
+import type { NormalisedPage, PageFacts } from './page.ts';
 
 /** What ends a walk before the list does; also the reason that such a walk keeps. */
 const bounds = [
@@ -103,17 +103,14 @@ export function cursorText(cursor: Cursor | null): string {
 
 const sameCursor = (a: Cursor | null, b: Cursor | null) => cursorText(a) === cursorText(b);
 
-/** A page as the ledger knows it. */
-interface LedgerPage {
-  readonly sequence: number;
-  readonly cursor_out: Cursor | null;
-}
-
 /**
  * How a stored walk ended with one of its pages; null where it went on, or has not ended. A walk that
  * reached the list's end keeps what its operation said of it as its reason: that is no bound.
  */
-export function endAfter(walk: WalkRow, page: LedgerPage): WalkEnd | null {
+export function endAfter(
+  walk: WalkRow,
+  page: Pick<PageFacts, 'sequence' | 'cursor_out'>,
+): WalkEnd | null {
   if (page.sequence !== walk.pages - 1 || walk.state === 'running') return null;
   if (walk.state !== 'finished') {
     return { is: 'failed', failure: walk.failure, reason: walk.reason ?? '' };
