@@ -143,7 +143,6 @@ const handedOn =
 
 /**
  * Runs psql on the database of the settings. The environment passes the password: other users can read arguments.
- *
  * @throws UsageError if psql is not installed
  */
 async function psql(context: Context, _options: object, args: readonly string[]) {

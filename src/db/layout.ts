@@ -30,18 +30,14 @@ const layoutLock = { key: 0x65_74_6c_6c_61_79_74n, work: 'distributes a table' }
 const lockWaitMs = 10_000;
 
 /** @throws MigrationError if Citus distributes the table by another column */
-async function layoutOf(
-  pool: Pool,
-  { name, spreadBy }: LargeTable,
-): Promise<'plain' | 'distributed'> {
+async function isDistributed(pool: Pool, { name, spreadBy }: LargeTable): Promise<boolean> {
   const { rows } = await pool.query<{ by: string | null }>(
     `select column_to_column_name(logicalrelid, partkey) as by
      from pg_dist_partition where logicalrelid = $1::regclass`,
     [name],
   );
   const by = rows[0]?.by;
-  if (by === spreadBy) return 'distributed';
-  if (by === undefined) return 'plain';
+  if (by === undefined || by === spreadBy) return by !== undefined;
   throw new MigrationError(
     `Citus keeps ${name} ${by === null ? 'without a distribution column' : `distributed by ${by}`}, which is not by ${spreadBy}: run "select undistribute_table('${name}')" first.`,
   );
@@ -64,7 +60,7 @@ async function distributeAlone(pool: Pool, table: LargeTable): Promise<Distribut
       `Citus is not installed in this database, so ${name} stays on this server. On the coordinator and each worker: "create extension citus"; then citus_add_node for each worker.`,
     );
   }
-  const isPlain = (await layoutOf(pool, table)) === 'plain';
+  const isPlain = !(await isDistributed(pool, table));
   if (isPlain) await demandNodes(pool);
   const rows = isPlain ? await moveRows(pool, table) : null;
   await dropLocalRows(pool, name);

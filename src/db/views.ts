@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { drizzle } from 'drizzle-orm/node-postgres';
 import type { DatabaseError, Pool, PoolClient } from 'pg';
 import { codeOfFailure, isRetryable, MigrationError } from './failure.ts';
 import type { Waiting } from './lock.ts';
 import { isPrepared } from './state.ts';
-import { inTransaction, limitLockWait } from './transaction.ts';
+import { ask, inTransaction, limitLockWait } from './transaction.ts';
 
 /** A repeatable file of sql/. */
 interface SqlFile {
@@ -127,17 +128,13 @@ async function makeOnce(
 ): Promise<void> {
   await limitLockWait(session, lockWaitMs);
   await session.query(record);
-  const { rows } = await session.query<{ objects: readonly string[] }>(
-    'select objects from etl.view_migrations',
-  );
-  const had = rows[0]?.objects ?? [];
+  const made = await ask(drizzle(session)).value<string[]>`select objects from etl.view_migrations`;
+  const had = made ?? [];
   const objects = files.flatMap((file) => file.objects);
   await session.query('savepoint unchanged');
   if (await replace(session, files)) {
-    await drop(
-      session,
-      had.filter((object) => !objects.includes(object)),
-    );
+    const gone = had.filter((object) => !objects.includes(object));
+    await drop(session, gone);
   } else {
     await session.query('rollback to savepoint unchanged');
     const { rows: rights } = await session.query<{ object: string; statement: string }>(rightsOn, [

@@ -46,7 +46,6 @@ const batchCharacters = 1_000_000;
  *
  * It protects against mistakes only. It drops a superuser's rights, which refuses functions that end sessions or use
  * files, but a statement can get them back. Untrusted people need their own role (docs/operating.md).
- *
  * @throws StatementError for a statement that does not read, StatementTimeoutError, the reason of an aborted
  *   `signal`, and errors of Postgres
  */

@@ -57,7 +57,6 @@ export async function countArchived(db: Database, filter: ReplayFilter): Promise
 /**
  * Decodes archived pages again and upserts their rows, oldest page first; rows of newer pages stay,
  * and nothing else is concluded. Each transaction may be repeated: a killed replay begins again.
- *
  * @throws `signal.reason` between two transactions, once it aborts
  */
 export async function replayArchive(

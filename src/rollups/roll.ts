@@ -20,7 +20,6 @@ export interface RollUpOptions {
  * Finds what was written since the last time, and sums up again its days, senders and batches;
  * returns the number of keys. Processes take turns with each other. After a kill, the rest is done
  * the next time.
- *
  * @throws what Postgres threw of the first sum that failed; the others were summed up
  */
 export async function rollUp(options: RollUpOptions, signal: AbortSignal): Promise<number> {

@@ -99,7 +99,6 @@ const isWorthSearching = (slice: Slice, { walk, pages }: WalkProgress) =>
 /**
  * Works on a lane's open run until the slice's budget is spent, the run is done, or something
  * stops it. A walk that fails does not keep the run's other walks from running.
- *
  * @throws what Postgres throws, after the other walks of the slice have come to rest
  */
 export async function advance(
@@ -270,7 +269,6 @@ async function conclude(slice: Slice, signal: AbortSignal): Promise<AdvanceOutco
 /**
  * Closes a run whose walks have ended, and sets the state of its feed. Together: a kill in between would leave the
  * feed `running` until its next run.
- *
  * @returns null while a walk is running, or if the run was closed meanwhile
  */
 async function closeIfEnded(tx: Transaction, slice: Slice) {

@@ -142,7 +142,6 @@ const mostAnswers = 4;
  * Judges a page, and re-checks one that may be the service's mistake. A page that lacks the item that its cursor
  * names may be of another list, or the item has left the list: the page is requested once more. If it lacks the
  * item again, and none of its items is stored, it covers nothing.
- *
  * @returns the page to go on with: the one given, or what came instead
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */
@@ -168,7 +167,6 @@ async function isKnown(page: JudgedPage, context: RecheckContext): Promise<boole
  * An end is a claim, and so is an empty page in the middle of a list. Stored rows may support an end;
  * otherwise the same request, made later on another connection, must have the same answer. An end that
  * stored rows contradict is believed only if these have left the list.
- *
  * @returns the page to go on with: the one given, or what came instead
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */

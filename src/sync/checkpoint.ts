@@ -32,7 +32,6 @@ export interface LockedWalk {
  * Locks the walk for this transaction if this worker still holds it, and finds which of `cursors`
  * were used in the walk before. A commit that concludes nothing does not wait for the disk: a crash may
  * lose its pages, together with their checkpoint.
- *
  * @throws FencedError when the walk's revision is no longer the worker's (promise 2), or the server has
  *   crashed since the walk was taken
  */
@@ -80,7 +79,6 @@ export type WalkAdvance = ReturnType<typeof advanceOf> & { readonly coverage: Co
 /**
  * Moves the checkpoint by compare-and-set on the walk's revision (promise 2), and the coverage of its lane with
  * it. The last statement of a page's transaction: all walks of a lane share the row of its coverage.
- *
  * @throws FencedError when the worker no longer holds the walk
  */
 export async function moveCheckpoint(

@@ -54,7 +54,6 @@ export interface ToCommit {
  * Commits pages whole: their rows, their ledger entries, coverage and the walk's checkpoint, in one
  * transaction (promise 1). A page whose next cursor was used before is kept, and the walk ends
  * there: the list goes round in circles.
- *
  * @throws FencedError when the walk was taken over; nothing is written then
  */
 export async function commitPages(
@@ -184,7 +183,6 @@ interface PageStand extends Pick<NormalisedPage, 'page_id' | 'cursor_in'> {
 
 /**
  * Lets the operation conclude from a walk, if it has read its list whole.
- *
  * @returns why the walk says less than a whole list; null if it does not, or nothing is concluded
  */
 export async function concludeWalk(

@@ -178,7 +178,6 @@ export async function setSchedules(
 /**
  * Opens a lane's run and queues its slice now, even if its job backs off after a failure. A kill in
  * between is harmless: runs are joined.
- *
  * @returns null if a run with other bounds is open and `onOther` says that it goes first
  */
 export async function openLane(

@@ -111,7 +111,6 @@ export const currentRun = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
 /**
  * Notes that a process let go of open runs because it was stopped: this separates them from those
  * of a process that was killed. Taking a run up clears the note.
- *
  * @param which those of a lane, those with these numbers, or all
  */
 export async function noteStopped(
@@ -207,7 +206,6 @@ interface Taker {
 /**
  * Takes the run's next walk for this worker: one that was begun and not ended, or a new one.
  * Taking raises the revision, which fences the worker that held the walk before.
- *
  * @returns null when the run has nothing left to begin, 'wait' when that depends on a walk under way,
  *   'source-mismatch' when the feed is read from another explorer than this process requests
  */
@@ -269,7 +267,6 @@ const beginWalk = (
 
 /**
  * Ends a walk that can't continue, if this worker still holds it; its rows stay.
- *
  * @param only `entering`: only if it enters at a synthetic cursor and has not arrived; the list is read
  *   without it
  * @returns whether it was such a walk, and still this worker's

@@ -241,7 +241,6 @@ const longestMs = 60_000;
  * What a slice may read: at least one page, however late it starts, unless the worker stops. After its time
  * it gives way if another slice waits. Otherwise it continues: ending costs one round trip while its walks
  * stop, 2.5 % of the time at 250 ms.
- *
  * @param now monotonic, in ms
  * @param givesWay whether another slice is to take its place
  */

@@ -41,7 +41,6 @@ export interface WalkDependencies extends Omit<PageReader, 'floor'> {
  * Walks on from a walk's checkpoint. Reading runs ahead of writing: while pages are on their way,
  * the writer takes all that wait and commits them as one transaction, so a fast API makes big
  * transactions and a slow one small ones. `SPEC.md` beside this file has the states and bounds.
- *
  * @param walk as this worker claimed it; its revision fences every write
  * @throws what Postgres throws; what was committed stays, and the checkpoint says where to resume
  */
@@ -110,7 +109,6 @@ async function writePages(
  * Reads a walk's pages into the queue, from its checkpoint on. The next request leaves as soon as
  * the cursor of this page is decoded; this page becomes rows while that one is on its way. A page that
  * may be the service's mistake is requested once more before anything is concluded.
- *
  * @returns 'read' when the walk's end was met, 'paused' when the slice's budget was spent
  * @throws ExplorerError and what Postgres throws; the pages before it stay in the queue
  */
@@ -222,7 +220,6 @@ export class PageQueue<Page> {
 
   /**
    * All that waits, at least one page; empty only when the queue was closed and is drained.
-   *
    * @param gathering settles when the wait for more pages ends, or its signal aborts. Without it, or if
    *   the queue is full or closed or `drained` waits, one page is enough.
    */
