@@ -4,13 +4,7 @@ import { type NewDrift, recordDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { lockEnds } from '../lists/feed.ts';
 import { kinds } from '../lists/index.ts';
-import type {
-  Operation,
-  PageEnd,
-  PageInWalk,
-  WalkContext,
-  WalkEndContext,
-} from '../lists/operation.ts';
+import type { Operation, PageEnd, PageInWalk, WalkEndContext } from '../lists/operation.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
 import { type CountsByPage, shapeOf } from '../load/upsert.ts';
@@ -194,17 +188,13 @@ export async function concludeWalk(
   const down = readDownTo(walk, end);
   if (down === null || last === undefined) return null;
   const isUnbroken = coverage.cuts === 0 && last.isConclusive;
-  const context = { ...contextOf(walk, last, counts, null), readDownTo: down, isUnbroken };
+  const inserted = counts.get(last.page_id)?.inserted ?? 0;
+  const context = { ...contextOf(walk, last), inserted, above: null, readDownTo: down, isUnbroken };
   return kinds[operation.kind].afterWalk(operation, tx, context satisfies WalkEndContext);
 }
 
 /** What an operation gets to know of a page that is written as part of a walk. */
-const contextOf = (
-  walk: WalkRow,
-  page: PageStand,
-  counts: CountsByPage,
-  above: PageEnd | null,
-): WalkContext => ({
+const contextOf = (walk: WalkRow, page: PageStand) => ({
   walk_id: walk.id,
   run_id: walk.run_id,
   chain_id: walk.chain_id,
@@ -214,8 +204,6 @@ const contextOf = (
   floor: walk.floor,
   page_id: page.page_id,
   cursor: page.cursor_in,
-  inserted: counts.get(page.page_id)?.inserted ?? 0,
-  above,
   isConclusive: page.isConclusive,
 });
 
@@ -226,15 +214,10 @@ function contextsOf(
   above: PageEnd | null,
 ): PageInWalk[] {
   const ends = [above, ...pages.map(endOf)];
-  return pages.map((page, at) => ({
-    walk: contextOf(
-      walk,
-      standOf(page),
-      new Map(),
-      page.order?.joins === false ? null : (ends[at] ?? null),
-    ),
-    rows: page.rows,
-  }));
+  return pages.map((page, at) => {
+    const before = page.order?.joins === false ? null : (ends[at] ?? null);
+    return { walk: { ...contextOf(walk, standOf(page)), above: before }, rows: page.rows };
+  });
 }
 
 async function recordPages(
