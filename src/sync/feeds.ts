@@ -58,16 +58,18 @@ async function storeFeeds(
   registered: readonly RegisteredFeed[],
   from: 'file' | 'flags',
 ): Promise<void> {
+  const stated = registered.map((feed) => ({
+    ...feed,
+    feed: feedName(feed),
+    kind: operations[feed.operation].kind,
+    unit: operations[feed.operation].order?.unit,
+    is_bounded: from === 'file' && isBounded(feed),
+  }));
+  const feeds = sql`json_to_recordset(${JSON.stringify(stated)}::json)`;
   const added = await ask(tx).values<string>`
     insert into etl.feeds (chain_id, operation, kind, unit, settings)
     select chain_id, operation, kind, coalesce(unit, 'blocks'), settings
-    from json_to_recordset(${JSON.stringify(
-      registered.map((feed) => ({
-        ...feed,
-        kind: operations[feed.operation].kind,
-        unit: operations[feed.operation].order?.unit,
-      })),
-    )}::json) as feed(chain_id bigint, operation text, kind text, unit text, settings jsonb)
+    from ${feeds} as feed(chain_id bigint, operation text, kind text, unit text, settings jsonb)
     order by chain_id, operation
     on conflict (feed) do nothing
     returning feed
@@ -75,13 +77,7 @@ async function storeFeeds(
   await tx.execute(sql`
     with wanted as (
       select feed, settings.own || coalesce(aim.target, '{}') as settings, aim.target
-      from json_to_recordset(${JSON.stringify(
-        registered.map((feed) => ({
-          ...feed,
-          feed: feedName(feed),
-          is_bounded: from === 'file' && isBounded(feed),
-        })),
-      )}::json) as named(feed text, settings jsonb, target jsonb, is_bounded boolean)
+      from ${feeds} as named(feed text, settings jsonb, target jsonb, is_bounded boolean)
       join etl.feeds as known using (feed),
       lateral (
         select case when ${from === 'file'} then named.settings else known.settings end as own
