@@ -10,7 +10,7 @@ import { withAdvisoryLock, type Waiting } from './lock.ts';
 import { MigrationError, newerDatabase } from './failure.ts';
 import { problemsOf } from './fitness.ts';
 import { demandPrimary } from './state.ts';
-import { ask } from './transaction.ts';
+import { execute } from './transaction.ts';
 import { type ListNames, makeViews, readMadeViews, readViewSet } from './views.ts';
 
 const packagedFolder = packageFile('.');
@@ -125,9 +125,9 @@ export async function demandServer(pool: Pool): Promise<void> {
 /** The `when` of every applied migration. */
 async function readApplied(pool: Pool): Promise<ReadonlySet<number>> {
   const db = drizzle(pool);
-  if (!(await ask(db).has`select where to_regclass('etl.migrations') is not null`))
+  if (!(await execute(db).has`select where to_regclass('etl.migrations') is not null`))
     return new Set();
-  return new Set(await ask(db).values<number>`select created_at::float8 from etl.migrations`);
+  return new Set(await execute(db).values<number>`select created_at::float8 from etl.migrations`);
 }
 
 /** @throws MigrationError if the database is newer: this program must not write to it */

@@ -12,8 +12,8 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export type Queryable = Pick<Transaction, 'execute'>;
 
-/** Runs a statement, the template behind it, and reads its answer: `ask(db).row<Row>`select …``. */
-export function ask(db: Queryable) {
+/** Runs a statement, the template behind it, and reads its answer: `execute(db).row<Row>`select …``. */
+export function execute(db: Queryable) {
   const rows = async <T>(text: TemplateStringsArray, ...values: readonly unknown[]) =>
     (await db.execute(sql(text, ...values))).rows as T[];
   type Statement = Parameters<typeof rows>;

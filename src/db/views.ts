@@ -7,7 +7,7 @@ import type { DatabaseError, Pool, PoolClient } from 'pg';
 import { codeOfFailure, isRetryable, MigrationError } from './failure.ts';
 import type { Waiting } from './lock.ts';
 import { isPrepared } from './state.ts';
-import { ask, inTransaction, limitLockWait } from './transaction.ts';
+import { execute, inTransaction, limitLockWait } from './transaction.ts';
 
 /** A repeatable file of sql/. */
 interface SqlFile {
@@ -128,7 +128,9 @@ async function makeOnce(
 ): Promise<void> {
   await limitLockWait(session, lockWaitMs);
   await session.query(record);
-  const made = await ask(drizzle(session)).value<string[]>`select objects from etl.view_migrations`;
+  const made = await execute(drizzle(session)).value<
+    string[]
+  >`select objects from etl.view_migrations`;
   const had = made ?? [];
   const objects = files.flatMap((file) => file.objects);
   await session.query('savepoint unchanged');

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { z } from 'zod';
-import { ask, type Transaction } from '../db/transaction.ts';
+import { execute, type Transaction } from '../db/transaction.ts';
 import { join, type Outline, outlineOf, type UnreadValue } from './fields.ts';
 
 type DriftKind = 'field' | 'vanished' | 'type' | 'format' | 'value';
@@ -157,7 +157,7 @@ const countDrift = (
   { chain_id, operation, feed }: CountedFeed,
   entries: readonly NewDrift[],
 ) =>
-  ask(tx).rows<NewDrift>`
+  execute(tx).rows<NewDrift>`
     with reported as (
       select kind, path, detail, sum(occurrences) as occurrences, min(page_id) as page_id
       from json_to_recordset(${JSON.stringify(entries)}::json)

@@ -1,7 +1,7 @@
 import { Hono, type Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { codeOfFailure, describeDatabaseError, isCancelled } from '../db/failure.ts';
-import { ask, type Database } from '../db/transaction.ts';
+import { execute, type Database } from '../db/transaction.ts';
 import { answerAsJson, answerQuestion, questions } from '../query/question.ts';
 import { StatementTimeoutError } from '../query/failure.ts';
 import { csvHead, csvLines } from '../query/value.ts';
@@ -74,7 +74,7 @@ export function createApi({ reader, status, commandLine }: ApiSources): Hono {
 
 /** The named queries, and the documentation of every table, view and column of schema `explorer`. */
 async function readQueries(db: Database): Promise<QueriesDocument> {
-  const rows = await ask(db).rows<Record<'relation' | 'name' | 'type' | 'comment', string>>`
+  const rows = await execute(db).rows<Record<'relation' | 'name' | 'type' | 'comment', string>>`
     select 'explorer.' || table_name as relation, column_name as name, type,
            coalesce(description, '') as comment
     from explorer.dictionary order by table_name, position

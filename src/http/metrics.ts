@@ -33,7 +33,7 @@ export function createMetrics(status: () => Promise<StatusDocument | null>, vers
   };
   let rendering: Promise<string> | null = null;
   return {
-    /** Renders once for all who ask at once: it takes some ms. */
+    /** Renders once for all requests at once: it takes some ms. */
     handler: async (context: Context) => {
       rendering ??= render().finally(() => (rendering = null));
       return context.body(await rendering, 200, { 'content-type': own.contentType });

@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { ask, type Queryable, type Transaction } from '../db/transaction.ts';
+import { execute, type Queryable, type Transaction } from '../db/transaction.ts';
 import type { OperationName } from './registry.ts';
 import type { Lane } from './tables.ts';
 
@@ -44,7 +44,8 @@ const defaultParallel = 4;
 /** How many walks of a lane run at once, if more than one can. */
 export async function parallelOf(db: Queryable, feed: Feed): Promise<number> {
   const parallel = sql`(settings ->> 'parallel')::float8`;
-  const set = await ask(db).value<number>`select ${parallel} from etl.feeds where ${ofFeed(feed)}`;
+  const set = await execute(db)
+    .value<number>`select ${parallel} from etl.feeds where ${ofFeed(feed)}`;
   return set ?? defaultParallel;
 }
 
@@ -62,7 +63,9 @@ const recentPages = 20;
 
 /** How many walks use the feed's share of the rate, by the round trip of the newest pages. */
 export async function walksCalledFor(db: Queryable, feed: Feed): Promise<number> {
-  const found = await ask(db).row<Record<'rate' | 'trip_ms' | 'lanes' | 'parallel', number | null>>`
+  const found = await execute(db).row<
+    Record<'rate' | 'trip_ms' | 'lanes' | 'parallel', number | null>
+  >`
     select (
              select least(requests_per_second, service_limit)
              from etl.budget

@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../db/column-types.ts';
-import { ask, type Queryable } from '../db/transaction.ts';
+import { execute, type Queryable } from '../db/transaction.ts';
 import type { Cursor, ListOrder, Operation, OrderKey } from './operation.ts';
 
 /** @throws if the list has no order */
@@ -71,7 +71,7 @@ export const presentTime = sql`present.at`;
 
 /** The lowest item in order on the last page of a walk that has one; null: none has. */
 export const lastPlace = (db: Queryable, walkId: number) =>
-  ask(db).row<OrderKey>`
+  execute(db).row<OrderKey>`
     select bottom::float8 as height, last_key as key
     from etl.pages
     where walk_id = ${walkId} and last_key is not null and bottom is not null
@@ -89,7 +89,7 @@ export async function itemsAbove(
 ): Promise<(OrderKey & { readonly timeMs: number })[]> {
   const columns = placeColumns(list);
   const { table, height, key, time } = columns;
-  return ask(db).rows<{ height: number; key: string; timeMs: number }>`
+  return execute(db).rows<{ height: number; key: string; timeMs: number }>`
     select ${height}::float8 as height, ${key} as key,
            (1000 * extract(epoch from ${time}))::float8 as "timeMs"
     from ${table}
@@ -105,7 +105,7 @@ export async function confirmed<Item extends { readonly page_id: string }>(
   db: Queryable,
   items: readonly Item[],
 ): Promise<Item[]> {
-  const disordered = await ask(db).values<string>`
+  const disordered = await execute(db).values<string>`
     select id from etl.pages
     where id = any(${sql.param(items.map(({ page_id }) => page_id))}::bigint[]) and not is_ordered
   `;
@@ -119,7 +119,7 @@ export async function sharesStored(
   chainId: number,
   keys: readonly string[],
 ): Promise<boolean> {
-  const stored = await ask(db).rows<{ page_id: string }>`
+  const stored = await execute(db).rows<{ page_id: string }>`
     select page_id from ${placeColumns(list).table}
     where chain_id = ${chainId} and ${hasKey(list, keys)}
   `;

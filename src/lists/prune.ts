@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { tableName } from '../db/column-types.ts';
-import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
+import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { addressTables } from '../load/tables.ts';
 import { type OperationName, operations } from './registry.ts';
 
@@ -25,7 +25,7 @@ export async function pruneLedger(
 ): Promise<Readonly<Pruned>> {
   const total: Pruned = { walks: 0, pages: 0, runs: 0 };
   if (days === null) return total;
-  const feeds = await ask(db).rows<{ feed: string; operation: OperationName }>`
+  const feeds = await execute(db).rows<{ feed: string; operation: OperationName }>`
     select feed, operation from etl.feeds order by feed
   `;
   for (const feed of feeds) {
@@ -65,7 +65,7 @@ async function pruneBatch(
 
 /** Locks the old walks that brought nothing, so that no retry from quarantine writes their rows. */
 const lockIdle = (tx: Transaction, batch: Batch) =>
-  ask(tx).values<number>`
+  execute(tx).values<number>`
     select id::float8 as id
     from etl.walks
     where feed = ${batch.feed}
@@ -87,7 +87,7 @@ async function prunableWalks(
   ids: readonly number[],
 ): Promise<readonly number[]> {
   const { feed, at } = batch;
-  const rows = await ask(tx).rows<{ id: number; pages: readonly number[] }>`
+  const rows = await execute(tx).rows<{ id: number; pages: readonly number[] }>`
     select id::float8 as id, pages
     from etl.prunable_walks(
       ${feed}, ${sql.param(ids)}::bigint[], ${at.toISOString()}::timestamptz, ${oldest(batch)}
@@ -110,7 +110,7 @@ async function pagesOfRows(
   const found = new Set<number>();
   if (pages.length === 0) return found;
   for (const table of [...addressTables, ...operations[operation].tables]) {
-    const kept = await ask(tx).values<number>`
+    const kept = await execute(tx).values<number>`
       select distinct page_id::float8 as page_id
       from ${sql.raw(tableName(table))}
       where page_id between ${Math.min(...pages)} and ${Math.max(...pages)}
@@ -123,7 +123,7 @@ async function pagesOfRows(
 
 /** Deletes walks with their pages, and runs that are left without any; the newest ones of a lane stay. */
 const deleteWalks = (tx: Transaction, ids: readonly number[]) =>
-  ask(tx).row<Pruned>`
+  execute(tx).row<Pruned>`
     with gone_pages as (
       delete from etl.pages where walk_id = any(${sql.param(ids)}::bigint[]) returning id
     ), gone as (

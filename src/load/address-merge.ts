@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
-import { ask, type Row, type Transaction } from '../db/transaction.ts';
+import { execute, type Row, type Transaction } from '../db/transaction.ts';
 import {
   type AddressList,
   addressListNames,
@@ -285,7 +285,7 @@ export async function findNewValues(
     at,
     page_id: observation.page_id,
   }));
-  const rows = await ask(tx).rows<{ at: number; change: Change }>`
+  const rows = await execute(tx).rows<{ at: number; change: Change }>`
     with excluded as materialized (
       select * from ${recordset('reported', observedShape, observedColumns, shown)}
     ), looked as materialized (

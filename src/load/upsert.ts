@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
-import { ask, type Row, type Transaction } from '../db/transaction.ts';
+import { execute, type Row, type Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
 
 interface PageCounts {
@@ -147,7 +147,7 @@ export async function storedByKey(
   lock: 'for update of stored' | '' = '',
 ): Promise<Map<string, Row[]>> {
   const shape = shapeOf(table);
-  const stored = await ask(tx).values<string>`
+  const stored = await execute(tx).values<string>`
     select (to_jsonb(stored) - array['first_seen_at', 'updated_at', 'page_id'])::text as row
     from ${sql.raw(shape.name)} as stored
     join ${recordset('given', shape, columns, rows)}

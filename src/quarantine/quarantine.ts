@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
-import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
+import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
 import { lockEnds } from '../lists/feed.ts';
 import { kindOf, kinds } from '../lists/index.ts';
@@ -59,7 +59,7 @@ export async function listQuarantined(
   db: Database,
   filter: QuarantineFilter,
 ): Promise<QuarantinedEntry[]> {
-  const rows = await ask(db).rows<{ entry: Omit<QuarantinedEntry, 'raw'>; raw: string }>`
+  const rows = await execute(db).rows<{ entry: Omit<QuarantinedEntry, 'raw'>; raw: string }>`
     select json_build_object(
       'id', id,
       'feed', feed,
@@ -79,7 +79,7 @@ export async function listQuarantined(
 
 /** Drops open items and counts them. Each counts as missing until its place is read without it. */
 export async function dropQuarantined(db: Database, filter: QuarantineFilter): Promise<number> {
-  const dropped = await ask(db).rows`
+  const dropped = await execute(db).rows`
     update etl.quarantine set dropped_at = now()
     where ${matches(filter)} and dropped_at is null
     returning id
@@ -106,7 +106,7 @@ type Retried = z.infer<typeof retried>;
  * reason.
  */
 export async function retryQuarantined(db: Database, filter: QuarantineFilter): Promise<Retried> {
-  const groups = await ask(db).rows<{ page_id: string; ids: string[] }>`
+  const groups = await execute(db).rows<{ page_id: string; ids: string[] }>`
     select ${newestPage} as page_id, array_agg(id order by id) as ids
     from etl.quarantine
     where ${matches(filter)}
@@ -146,7 +146,7 @@ async function retryPage(
   ids: readonly string[],
 ): Promise<Retried> {
   const origin = await lockOrigin(tx, pageId);
-  const entries = await ask(tx).rows<z.infer<typeof keptItem> & { readonly raw: string }>`
+  const entries = await execute(tx).rows<z.infer<typeof keptItem> & { readonly raw: string }>`
     select id::float8 as id, feed, chain_id::float8 as chain_id, operation, reason, raw::text as raw
     from etl.quarantine
     where id = any(${sql.param(ids)}::bigint[])
@@ -181,7 +181,7 @@ async function retryPage(
 
 /** Locks as page commits do: the feed's ends, then the walk. Null: the ledger lacks the page. */
 async function lockOrigin(tx: Transaction, pageId: number): Promise<Origin | null> {
-  const origin = await ask(tx).row<Origin>`
+  const origin = await execute(tx).row<Origin>`
     select to_jsonb(walks) as walk, to_jsonb(pages.*) as page
     from etl.pages join etl.walks on walks.id = pages.walk_id
     where pages.id = ${pageId}
@@ -246,7 +246,7 @@ async function concludeAgain(
   operation: Operation,
   { walk: { feed, batch } }: Origin,
 ): Promise<void> {
-  const ended = await ask(tx).row<{ walk: WalkRow; page: EndPage }>`
+  const ended = await execute(tx).row<{ walk: WalkRow; page: EndPage }>`
     select to_jsonb(walks) as walk, to_jsonb(pages.*) as page
     from etl.walks
     join etl.pages on pages.walk_id = walks.id and sequence = walks.pages - 1

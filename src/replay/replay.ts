@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
-import { ask, type Database, transact } from '../db/transaction.ts';
+import { execute, type Database, transact } from '../db/transaction.ts';
 import { parseBody } from '../explorer/response.ts';
 import { kindOf } from '../lists/index.ts';
 import { operationNames, operations } from '../lists/registry.ts';
@@ -50,7 +50,7 @@ const bytesAtOnce = 8 * 1024 * 1024;
 export async function countArchived(db: Database, filter: ReplayFilter): Promise<number> {
   const where = matches(filter);
   return (
-    (await ask(db).value<number>`select count(*)::float8 from ${archived} where ${where}`) ?? 0
+    (await execute(db).value<number>`select count(*)::float8 from ${archived} where ${where}`) ?? 0
   );
 }
 
@@ -99,7 +99,7 @@ function matches({ chains, operations: chosen }: ReplayFilter): SQL {
 }
 
 const pagesAfter = (db: Database, filter: ReplayFilter, last: number) =>
-  ask(db).rows<ArchivedPage>`
+  execute(db).rows<ArchivedPage>`
     select raw.body, raw.encoding, to_jsonb(pages.*) as page, to_jsonb(walks) as walk
     from (
       select id, sum(bytes) over (order by id) - bytes as bytes_before
@@ -122,7 +122,7 @@ const pagesAfter = (db: Database, filter: ReplayFilter, last: number) =>
 async function releaseItems(db: Database, batch: readonly ArchivedPage[]): Promise<number> {
   const pages = batch.filter(({ page }) => page.quarantined > 0).map(({ page }) => page.id);
   if (pages.length === 0) return 0;
-  const ids = await ask(db).values<number>`
+  const ids = await execute(db).values<number>`
     select id::float8 as id from etl.quarantine
     where coalesce(last_page_id, page_id) = any(${sql.param(pages)}::bigint[])
   `;

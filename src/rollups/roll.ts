@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
+import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 
 /** Full recomputation, which corrects changes that leave no trace. */
 const recomputeEvery = '1 day';
@@ -23,7 +23,8 @@ export interface RollUpOptions {
  * @throws what Postgres threw of the first sum that failed; the others were summed up
  */
 export async function rollUp(options: RollUpOptions, signal: AbortSignal): Promise<number> {
-  const names = await ask(options.db).values<string>`select name from etl.rollups order by name`;
+  const names = await execute(options.db)
+    .values<string>`select name from etl.rollups order by name`;
   const failures: unknown[] = [];
   let keys = 0;
   for (const name of names) {
@@ -67,7 +68,7 @@ export async function recomputeSums(tx: Pick<Transaction, 'execute'>): Promise<v
 const named = (prefix: string, name: string) => sql.raw(`etl.${prefix}_${name}`);
 
 async function noteStale(tx: Transaction, name: string): Promise<void> {
-  const turn = await ask(tx).row<{ since: string | null; horizon: string }>`
+  const turn = await execute(tx).row<{ since: string | null; horizon: string }>`
     select case when begun_at > now() - ${recomputeEvery}::interval then read_to end::text as since,
            -- A row has the time at which its transaction began, and is seen when that has ended.
            least(
@@ -104,7 +105,7 @@ async function noteStale(tx: Transaction, name: string): Promise<void> {
 }
 
 async function sumUp(tx: Transaction, name: string, most: number): Promise<number> {
-  const keys = await ask(tx).value<number>`
+  const keys = await execute(tx).value<number>`
     with turn as materialized (
       select name from etl.rollups where name = ${name} for no key update skip locked
     ), taken as (

@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { ask, type Database } from '../db/transaction.ts';
+import { execute, type Database } from '../db/transaction.ts';
 import { isBoundedBy } from '../lists/index.ts';
 import { isOperation } from '../lists/registry.ts';
 import { longestChain } from '../sync/order.ts';
@@ -42,7 +42,7 @@ const ms = (time: SQL) => sql`(1000 * extract(epoch from ${time}))::float8`;
 
 /** Each feed, with its range from the lowest known or requested position to the newest. */
 const readExtents = (db: Database) =>
-  ask(db).values<Extent>`
+  execute(db).values<Extent>`
     with parts as materialized (select * from etl.coverage_parts)
     select json_build_object(
       'feed', feed, 'chain_id', chain_id, 'operation', operation, 'unit', ${unitOf},
@@ -87,7 +87,7 @@ async function readCells(
   db: Database,
   requested: readonly { readonly feed: string; readonly bounds: readonly number[] }[],
 ): Promise<ReadonlyMap<string, Drawn>> {
-  const drawn = await ask(db).values<Drawn>`
+  const drawn = await execute(db).values<Drawn>`
     with parts as materialized (select * from etl.coverage_parts), requested as (
       select * from jsonb_to_recordset(${JSON.stringify(requested)}::jsonb) as requested(feed text, bounds int8[])
     )
@@ -190,7 +190,7 @@ async function withTimes<Part extends Range>(
   const isInside = where === 'inside';
   const above = (height: SQL) => sql`etl.item_above(${chain_id}, ${operation}, ${height})`;
   const below = (height: SQL) => sql`etl.item_below(${chain_id}, ${operation}, ${height}, ${soon})`;
-  const times = await ask(db).values<readonly (string | null)[]>`
+  const times = await execute(db).values<readonly (string | null)[]>`
     select json_build_array(low.timestamp, high.timestamp) as times
     from rows from (jsonb_to_recordset(${JSON.stringify(ranges)}::jsonb) as ("from" bigint, "to" bigint))
       with ordinality as part("from", "to", place)
@@ -317,7 +317,7 @@ export async function sampleTimes(
   extents: readonly (Range & { readonly feed: string })[],
 ): Promise<ReadonlyMap<string, readonly Point[]>> {
   const last = sql`${samples - 1}::int`;
-  const points = await ask(db).values<Point & { readonly feed: string }>`
+  const points = await execute(db).values<Point & { readonly feed: string }>`
     select json_build_object(
       'feed', feed, 'height', height, 'at', (1000 * extract(epoch from timestamp))::float8
     ) as point

@@ -1,4 +1,4 @@
-import { ask, type Database } from '../db/transaction.ts';
+import { execute, type Database } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { sumKnown } from './estimate.ts';
 import type { StatusDocument } from './schema.ts';
@@ -10,7 +10,7 @@ type Forecast = Credits['forecast'];
 
 /** Credits spent by every key today (UTC), without the keys' identity, and the database's time. */
 export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCredits[] }> {
-  const row = await ask(db).row<{ ms: number; keys: KeyCredits[] }>`/* credits */
+  const row = await execute(db).row<{ ms: number; keys: KeyCredits[] }>`/* credits */
     with key as (
       select *, credits_day is not distinct from (clock_timestamp() at time zone 'utc')::date as is_today,
              coalesce(paused_until > clock_timestamp(), false) as is_paused

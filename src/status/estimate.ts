@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { ChainSettings } from '../config/settings.ts';
-import { ask, type Database } from '../db/transaction.ts';
+import { execute, type Database } from '../db/transaction.ts';
 import { type Feed, feedName } from '../lists/feed.ts';
 import { byKind, kindOf } from '../lists/index.ts';
 import type { Estimates, FeedSettings } from '../lists/list.ts';
@@ -57,7 +57,7 @@ export async function estimateFeeds(
 }
 
 async function readFacts(db: Database, wanted: readonly Pick<FeedEstimate, 'feed' | 'settings'>[]) {
-  const rows = await ask(db).rows<{ feed: string; facts: unknown }>`/* estimates */
+  const rows = await execute(db).rows<{ feed: string; facts: unknown }>`/* estimates */
     select feed, ${byKind(({ facts }) => sql`${facts}::json`)} as facts
     from (
       select known.chain_id, known.operation, feed, known.kind, known.latest_batch, wanted.settings

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { ask, type Database } from '../db/transaction.ts';
+import { execute, type Database } from '../db/transaction.ts';
 import type { FeedState } from '../lists/feed.ts';
 import { byKind } from '../lists/index.ts';
 import { operationNames } from '../lists/registry.ts';
@@ -81,7 +81,7 @@ const shown = sql`
 
 /** Every feed in display order, with the totals of its lanes and the progress of its newest run. */
 export const readFeeds = (db: Database) =>
-  ask(db).values<FeedRecord>`/* feeds */
+  execute(db).values<FeedRecord>`/* feeds */
     with total as (
       select feed, sum(inserted) as rows, sum(pages) as pages,
              sum(archived_bytes) as archived_bytes, max(last_page_at) as last_page_at
@@ -147,7 +147,7 @@ export interface LaneRecord {
 
 /** Every lane, the live one of a feed first. */
 export const readLanes = (db: Database) =>
-  ask(db).values<LaneRecord>`/* lanes */
+  execute(db).values<LaneRecord>`/* lanes */
     select json_build_object(
       'feed', feed,
       'shown', json_build_object(

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import { tableName } from '../db/column-types.ts';
-import { ask, type Database } from '../db/transaction.ts';
+import { execute, type Database } from '../db/transaction.ts';
 import { parseBody } from '../explorer/response.ts';
 import { dataTables } from '../lists/registry.ts';
 import { createRedactor } from '../redact.ts';
@@ -33,7 +33,7 @@ export function readTerm(text: string): { readonly is: Kind; readonly value: str
 export async function traceTerm(db: Database, term: string): Promise<TraceDocument> {
   const read = readTerm(term);
   if (read === null) return { term: term.slice(0, longestTerm), is: null, hint, rows: [] };
-  const chains = await ask(db).values<string>`
+  const chains = await execute(db).values<string>`
     select distinct chain_id from etl.feeds order by chain_id
   `;
   const sought = { ...read, chains };
@@ -119,7 +119,7 @@ async function rowsAt(
   );
   const keys = primaryKeys.flatMap((key) => namesOf(key.columns));
   const removed = columns.find((one) => ['removed_at', 'missing_since'].includes(one.name));
-  const found = await ask(db).rows<Found>`
+  const found = await execute(db).rows<Found>`
     select json_build_object(
       'relation', ${name}::text,
       'key', concat_ws(', ', ${sql.raw(keys.map((key) => `'${key}=' || t."${key}"`).join(', '))}),

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompressSync } from 'node:zlib';
 import { sql } from 'drizzle-orm';
-import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
+import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { largestBodyBytes, usualBodyBytes } from '../explorer/response.ts';
 import type { Lane } from '../lists/tables.ts';
 import { addToCoverage } from './checkpoint.ts';
@@ -61,7 +61,12 @@ export async function expireArchive(
 
 async function deleteOldest(db: Database, days: number, at: Date): Promise<number> {
   return transact(db, async (tx) => {
-    const rows = await ask(tx).rows<{ feed: string; lane: Lane; bytes: number; bodies: number }>`
+    const rows = await execute(tx).rows<{
+      feed: string;
+      lane: Lane;
+      bytes: number;
+      bodies: number;
+    }>`
       with old as (
         select page_id from etl.raw_pages
         where stored_at < least(${at.toISOString()}::timestamptz, now()) - make_interval(days => ${days})

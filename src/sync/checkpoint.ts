@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { ask, type Transaction } from '../db/transaction.ts';
+import { execute, type Transaction } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import type { Cursor } from '../lists/operation.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
@@ -41,7 +41,7 @@ export async function lockWalk(
   cursors: readonly (Cursor | null)[],
   concludes: boolean,
 ): Promise<LockedWalk> {
-  const row = await ask(tx).row<{
+  const row = await execute(tx).row<{
     used: string[];
     always_present: string[];
     floor: string | null;

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
+import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type NewDrift, recordDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { lockEnds } from '../lists/feed.ts';
@@ -292,7 +292,7 @@ async function endBefore(
   walk: WalkRow,
 ): Promise<PageEnd | null> {
   if (order?.givesCoverage !== true || walk.pages === 0) return null;
-  return ask(tx).row<PageEnd>`
+  return execute(tx).row<PageEnd>`
     select id::float8 as page_id, bottom::float8 as height, last_key as key
     from etl.pages
     where walk_id = ${walk.id} and sequence = ${walk.pages - 1}

@@ -6,7 +6,7 @@ import {
   isOfDatabase,
   rootOf,
 } from '../db/failure.ts';
-import { ask, type Database, type Transaction } from '../db/transaction.ts';
+import { execute, type Database, type Transaction } from '../db/transaction.ts';
 import { ExplorerError, KeyPausedError } from '../explorer/error.ts';
 import { type FailureClass, failures, type Why } from '../failure.ts';
 import { failingStates, type Feed, type FeedState, ofFeed } from '../lists/feed.ts';
@@ -37,7 +37,7 @@ export async function failureOfWalk(
   const found = failureOf(error);
   if (found?.failure !== 'not-found') return found;
   const { said, retryAfterMs } = found;
-  const served = await ask(db).values<string>`
+  const served = await execute(db).values<string>`
     select feed from etl.coverage join etl.feeds using (feed) where pages > 0 and origin = ${origin}
   `;
   if (served.includes(walk.feed)) {
@@ -137,7 +137,7 @@ export async function beginWork(db: Database, run: RunRow): Promise<BegunWork> {
   if (run.stopped_at !== null) {
     await db.execute(sql`update etl.runs set stopped_at = null where id = ${run.id}`);
   }
-  const begun = await ask(db).row<BegunWork>`
+  const begun = await execute(db).row<BegunWork>`
     with work as (
       update etl.feeds set state = 'running', failure = null, reason = null, updated_at = now()
       where ${ofFeed(run)} and state <> 'running' and not state = ${failing}
@@ -155,7 +155,7 @@ export async function beginWork(db: Database, run: RunRow): Promise<BegunWork> {
  */
 export async function recover(tx: Transaction, run: RunRow): Promise<Recovered | null> {
   // The feed before its run, the order in which opening a run locks them.
-  const recovered = await ask(tx).row<Recovered>`
+  const recovered = await execute(tx).row<Recovered>`
     with before as (
       select state, reason from etl.feeds where ${ofFeed(run)} for no key update
     )
@@ -185,7 +185,7 @@ const ofKeys: readonly FailureClass[] = ['unauthorized', 'key-missing', 'out-of-
  * @returns how one of them was; null: none was stopped
  */
 export const acceptKey = (db: Database, chainIds: readonly number[], since: string) =>
-  ask(db).row<Recovered>`
+  execute(db).row<Recovered>`
     with stopped as materialized (
       select feed, state, reason from etl.feeds
       where chain_id = any(${sql.param(chainIds)}::bigint[])
@@ -210,7 +210,7 @@ export async function pollLater(db: Database, feed: Feed, afterMs: number): Prom
 }
 
 export const isPolledLater = (db: Database, feed: Feed) =>
-  ask(db).has`
+  execute(db).has`
     select from etl.feeds
     where ${ofFeed(feed)} and poll_again_at > now()
   `;

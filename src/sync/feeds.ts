@@ -2,7 +2,7 @@ import { CronExpressionParser } from 'cron-parser';
 import { sql } from 'drizzle-orm';
 import { type ChainFacts, chainFacts } from '../chains.ts';
 import type { ChainSettings } from '../config/settings.ts';
-import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
+import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { errorOf, type Why } from '../failure.ts';
 import { type Feed, feedName, type FeedState, ofFeed } from '../lists/feed.ts';
 import { boundsOn, kindOf } from '../lists/index.ts';
@@ -66,7 +66,7 @@ async function storeFeeds(
     is_bounded: from === 'file' && isBounded(feed),
   }));
   const feeds = sql`json_to_recordset(${JSON.stringify(stated)}::json)`;
-  const added = await ask(tx).values<string>`
+  const added = await execute(tx).values<string>`
     insert into etl.feeds (chain_id, operation, kind, unit, settings)
     select chain_id, operation, kind, coalesce(unit, 'blocks'), settings
     from ${feeds} as feed(chain_id bigint, operation text, kind text, unit text, settings jsonb)
@@ -135,7 +135,7 @@ export async function onlyRegistered(
   db: Pick<Database, 'execute'>,
   chains: readonly ChainSettings[],
 ): Promise<ChainSettings[]> {
-  const registered = await ask(db).values<string>`select feed from etl.feeds`;
+  const registered = await execute(db).values<string>`select feed from etl.feeds`;
   return withSettings(chains, (feed, settings) =>
     registered.includes(feedName(feed)) ? settings : null,
   );
@@ -209,7 +209,7 @@ async function claimFeeds(
   feeds: readonly Feed[],
   { origin, isSameData }: Source,
 ): Promise<void> {
-  const rows = await ask(tx).rows<ClaimedFeed & { readonly has_pages: boolean }>`
+  const rows = await execute(tx).rows<ClaimedFeed & { readonly has_pages: boolean }>`
     select feed, origin, exists (
       select from etl.walks where walks.feed = feeds.feed and pages > 0
     ) as has_pages
@@ -262,7 +262,7 @@ export async function withTargets(
   chains: readonly ChainSettings[],
   bounds: ScopeBounds = {},
 ): Promise<ChainSettings[]> {
-  const rows = await ask(db).rows<{ feed: string; target: FeedTarget }>`
+  const rows = await execute(db).rows<{ feed: string; target: FeedTarget }>`
     select feed, target from etl.feeds where target is not null
   `;
   const stored = new Map(rows.map(({ feed, target }) => [feed, target]));

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import { ask, type Database } from '../db/transaction.ts';
+import { execute, type Database } from '../db/transaction.ts';
 import { feedName } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import type { RunRow } from '../lists/tables.ts';
@@ -109,7 +109,7 @@ async function untilClosed(
   let nudged = now();
   while (!signal.aborted) {
     broken.throwIfAborted();
-    const open = await ask(db).values<string>`
+    const open = await execute(db).values<string>`
       select id from etl.runs where id = any(${sql.param([...ids.keys()])}::bigint[]) and state = 'open'
     `;
     if (open.length === 0) return;
@@ -169,7 +169,7 @@ async function runResults(
   db: Database,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, RunResult>> {
-  const rows = await ask(db).rows<{ id: string; result: RunResult }>`
+  const rows = await execute(db).rows<{ id: string; result: RunResult }>`
     with noted as (
       select coalesce(last_page_id, page_id) as page_id, 1 as quarantined, 0 as drift
       from etl.quarantine

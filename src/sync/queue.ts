@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { fromDrizzle, type JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { connectionConfig, type DatabaseTimeouts, workTimeouts } from '../db/pool.ts';
-import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
+import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type FailureRule, failures } from '../failure.ts';
 import { type FeedLane, feedName, ofLane } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
@@ -203,7 +203,7 @@ const ofHost = Object.entries<FailureRule>(failures).flatMap(([name, { isOfHost 
 
 /** Ends the waits of lanes that an explorer made wait: it answers again. */
 export async function wakeLanes(db: Database, boss: PgBoss): Promise<void> {
-  const keys = await ask(db).values<string>`
+  const keys = await execute(db).values<string>`
     update etl.runs
     set due_at = clock_timestamp(),
         waited_ms = greatest(0, waited_ms - 1000 * extract(epoch from due_at - clock_timestamp()))
@@ -217,7 +217,7 @@ export async function wakeLanes(db: Database, boss: PgBoss): Promise<void> {
   }
 }
 
-/** Opens the runs that schedules ask for, until the boss stops. */
+/** Opens the runs that schedules request, until the boss stops. */
 export async function workOnRuns({
   db,
   boss,
@@ -279,7 +279,7 @@ export async function chainSlice(
     });
     // pg-boss 12.35 answers with the count, but declares an empty type.
     if ((done as { affected: number }).affected === 0) return;
-    const isOpen = await ask(tx).has`
+    const isOpen = await execute(tx).has`
       update etl.runs
       set taken_up_at = null, due_at = clock_timestamp() + ${afterMs} * interval '1 millisecond',
           waited_ms = waited_ms + ${Math.round(afterMs)}

@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { ask, type Database, transact, type Transaction } from '../db/transaction.ts';
+import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import type { Why } from '../failure.ts';
 import type { Trouble } from '../explorer/host.ts';
 import { type Feed, type FeedLane, ofFeed, ofLane } from '../lists/feed.ts';
@@ -33,10 +33,10 @@ export async function openRun(
     await lockFeed(tx, lane);
     const others = sql`${ofLane(lane)} and not ${sameScope(wanted)}`;
     const open = sql`select from etl.runs where ${others} and state = 'open'`;
-    if (onOther === 'yield' && (await ask(tx).has`${open}`)) return null;
+    if (onOther === 'yield' && (await execute(tx).has`${open}`)) return null;
     await kindOf(lane.operation).noteTarget?.(tx, lane, scope);
     await supersede(tx, others);
-    const joined = await ask(tx).value<string>`
+    const joined = await execute(tx).value<string>`
       update etl.runs
       set state = 'open', failure = null, reason = null, closed_at = null, stopped_at = null,
           taken_up_at = case when state = 'open' then taken_up_at end,
@@ -52,7 +52,7 @@ export async function openRun(
       returning id
     `;
     if (joined !== null) return { id: Number(joined), isJoined: true };
-    const opened = await ask(tx).value<string>`
+    const opened = await execute(tx).value<string>`
       insert into etl.runs (chain_id, operation, lane, scope)
       values (${lane.chain_id}, ${lane.operation}, ${lane.lane}, ${wanted}::jsonb)
       returning id
@@ -104,7 +104,7 @@ export async function dropRun(db: Database, lane: FeedLane, scope: RunScope): Pr
 
 /** The run that a lane's job is to work on; null when there is none. */
 export const currentRun = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
-  ask(db).value<RunRow>`
+  execute(db).value<RunRow>`
     select to_jsonb(runs) as run from etl.runs where ${ofLane(lane)} and state = 'open'
   `;
 
@@ -183,7 +183,7 @@ export async function countFailure(
   madeProgress: boolean,
   reason: string,
 ): Promise<number> {
-  const failures = await ask(db).value<number>`
+  const failures = await execute(db).value<number>`
     update etl.runs
     set failures_in_a_row = case when ${madeProgress} then 1 else failures_in_a_row + 1 end,
         first_failure = coalesce(first_failure, ${reason})
@@ -217,14 +217,14 @@ export async function takeWalk(
   return transact(db, async (tx) => {
     // Waits for a worker that takes one now: a walk that it begins is to be resumed, not begun twice.
     // The feed before its run, in the order in which opening a run locks them.
-    const isMismatch = await ask(tx).value<boolean>`
+    const isMismatch = await execute(tx).value<boolean>`
       select ${isSourceMismatch(origin)} from etl.feeds
       where ${ofFeed(run)}
       for no key update
     `;
     if (isMismatch === true) return 'source-mismatch';
     const isOpen = sql`id = ${run.id} and state = 'open'`;
-    if (!(await ask(tx).has`select from etl.runs where ${isOpen} for update`)) return null;
+    if (!(await execute(tx).has`select from etl.runs where ${isOpen} for update`)) return null;
     const resumed = await resumeWalk(tx, run, held);
     if (resumed !== null) return resumed;
     const planned = await kindOf(run.operation).nextWalk(tx, run, at);
@@ -237,7 +237,7 @@ export async function takeWalk(
 }
 
 const resumeWalk = (tx: Transaction, run: RunRow, held: readonly number[]) =>
-  ask(tx).value<HeldWalk>`
+  execute(tx).value<HeldWalk>`
     update etl.walks
     set revision = revision + 1
     where id = (
@@ -256,7 +256,7 @@ const beginWalk = (
   { scope, floor, depthMs, cursor }: PlannedWalk,
   at: Date,
 ) =>
-  ask(tx).value<HeldWalk>`
+  execute(tx).value<HeldWalk>`
     insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, floor, depth_ms, cursor, from_head, started_at)
     values (${run.chain_id}, ${run.operation}, ${run.lane}, ${run.id},
             ${operations[run.operation].kind},
@@ -278,7 +278,7 @@ export const endWalk = (
   why: Why,
   only: 'entering' | 'any' = 'any',
 ) =>
-  ask(db).has`
+  execute(db).has`
     update etl.walks
     set state = ${state}, failure = ${why.failure}, reason = ${why.reason}, revision = revision + 1,
         updated_at = now(), finished_at = now()
@@ -304,7 +304,7 @@ interface RunEnd {
  */
 export async function endOfRun(tx: Transaction, run: RunRow): Promise<RunEnd | null> {
   const walks = sql`select from etl.walks where run_id = ${run.id}`;
-  return ask(tx).row<RunEnd>`
+  return execute(tx).row<RunEnd>`
     select (
       select coalesce(json_agg(failed), '[]') from (
         select distinct failure, reason from etl.walks

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { describeDatabaseError } from '../db/failure.ts';
 import { events, maintenance } from '../db/tables.ts';
-import { ask, type Database } from '../db/transaction.ts';
+import { execute, type Database } from '../db/transaction.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { pruneLedger } from '../lists/prune.ts';
 import { rollUp } from '../rollups/roll.ts';
@@ -113,7 +113,7 @@ async function checkRegularly(
 
 /** Lanes whose run is open. A released run becomes due. */
 const openLanes = (db: Database) =>
-  ask(db).values<FeedLane>`
+  execute(db).values<FeedLane>`
     with taken_on as (
       update etl.runs set due_at = clock_timestamp()
       where state = 'open' and due_at is null and taken_up_at is null

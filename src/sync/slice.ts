@@ -1,6 +1,6 @@
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { isConnectionLost } from '../db/failure.ts';
-import { ask, type Database } from '../db/transaction.ts';
+import { execute, type Database } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { type FailureRule, failures } from '../failure.ts';
@@ -80,7 +80,7 @@ const takenUpWithin = '1 second';
 
 /** Whether another lane has been due for a while and no worker was free. */
 const isOtherAwaited = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
-  ask(db).has`
+  execute(db).has`
     select from etl.runs
     where state = 'open' and taken_up_at is null and not (${ofLane(lane)})
       and due_at < clock_timestamp() - ${takenUpWithin}::interval
@@ -277,7 +277,7 @@ export function openSliceBudget(
 
 /** What a run brought and cost, whichever workers and slices it was made of. Its walks are few. */
 async function runTotals(db: Pick<Database, 'execute'>, { id }: RunRow) {
-  const row = await ask(db).row<
+  const row = await execute(db).row<
     Record<'added' | 'changed' | 'quarantined' | 'pages' | 'credits' | 'seconds', number>
   >`
     select coalesce(sum(inserted), 0)::float8 as added, coalesce(sum(changed), 0)::float8 as changed,

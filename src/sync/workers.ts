@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { fromDrizzle, PgBoss } from 'pg-boss';
-import { ask, type Database } from '../db/transaction.ts';
+import { execute, type Database } from '../db/transaction.ts';
 import type { FeedLane } from '../lists/feed.ts';
 
 // What readers see of the work: the processes, the lanes they hold, and the schedules.
@@ -21,7 +21,7 @@ export type Workers = Readonly<Record<keyof typeof posts, number>>;
 
 /** Who works now. Only the primary shows it. */
 export async function presentWorkers(db: Pick<Database, 'execute'>): Promise<Workers> {
-  const present = await ask(db).row<Workers>`
+  const present = await execute(db).row<Workers>`
     select count(*) filter (where objid = ${posts.start})::int as start,
            count(*) filter (where objid = ${posts.once})::int as once
     from (${shared}) as shared where classid = ${locks.process}
@@ -68,7 +68,7 @@ export interface LaneTimes {
 
 /** The schedules that the last `start` set; none where there was never one. */
 export async function schedulesSet(db: Pick<Database, 'execute'>): Promise<LaneTimes[]> {
-  if (!(await ask(db).has`select where to_regnamespace('pgboss') is not null`)) return [];
+  if (!(await execute(db).has`select where to_regnamespace('pgboss') is not null`)) return [];
   // Never started: it only reads, over a connection of ours.
   const boss = new PgBoss({
     db: fromDrizzle(db, sql),

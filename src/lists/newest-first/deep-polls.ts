@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { ask, type Queryable } from '../../db/transaction.ts';
+import { execute, type Queryable } from '../../db/transaction.ts';
 import { type Feed, feedName, latestStart, ofFeed, parallelOf } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
 import type { Cursor, NewestFirstWalk } from '../operation.ts';
@@ -34,7 +34,11 @@ export async function liveFloor({ tx, run, at }: Planning): Promise<Floor | null
  * list without order, polls would go deeper and deeper. Else Infinity. A cut above the covered top is a gap.
  */
 async function cutFloor(tx: Queryable, feed: Feed, at: Date): Promise<number> {
-  const [last, before] = await ask(tx).rows<{ floor: number; is_read: boolean; is_whole: boolean }>`
+  const [last, before] = await execute(tx).rows<{
+    floor: number;
+    is_read: boolean;
+    is_whole: boolean;
+  }>`
     select floor::float8 as floor, is_read,
            is_read and (cuts = 0 or verified @> int8range(floor, greatest(floor, (
              select max(top) from etl.walks as earlier
@@ -119,7 +123,7 @@ async function planSegments(
   run: NewestFirstRun,
   { floor, start, ...rest }: Reading,
 ): Promise<PlannedWalk<NewestFirstWalk>> {
-  const entries = await ask(tx).rows<Entry>`
+  const entries = await execute(tx).rows<Entry>`
     select cursor, top::float8 as top
     from etl.entries_within(
       ${feedName(run)}, ${floor ?? 0}, ${start?.bottom ?? null}::bigint,
@@ -143,7 +147,7 @@ async function planSegments(
 
 /** The lowest block that is covered; 0 where the list's end was reached. */
 const lowestCovered = async (tx: Queryable, feed: Feed): Promise<number> =>
-  (await ask(tx).value<number>`
+  (await execute(tx).value<number>`
     select lower(covered)::float8 from etl.feed_coverage where ${ofFeed(feed)}
   `) ?? 0;
 
@@ -155,7 +159,7 @@ interface LiveEnd {
 
 /** Null if it did not end there, or met disorder. */
 const liveEnd = (tx: Queryable, feed: Feed) =>
-  ask(tx).row<LiveEnd>`
+  execute(tx).row<LiveEnd>`
     select cursor, bottom::float8 as bottom
     from (
       select * from etl.walks
@@ -181,7 +185,7 @@ export const floorsOf = (
   depthsMs: readonly number[],
   below: number | null = null,
 ) =>
-  ask(tx).rows<Floor>`
+  execute(tx).rows<Floor>`
     select depth_ms as "depthMs", "from"::float8 as "from", floor::float8 as floor
     from etl.stop_heights(${feedName(feed)}, ${sql.param(depthsMs)}::float8[], ${below}::bigint)
   `;
@@ -236,7 +240,7 @@ async function dueDepths(
   const longestMs = Math.max(...judged.map(({ wait_ms }) => wait_ms));
   const since = (ms: unknown) =>
     sql`${at.toISOString()}::timestamptz - make_interval(secs => ${ms}::float8 / 1000)`;
-  return ask(tx).values<number>`
+  return execute(tx).values<number>`
     with turn as materialized (
       select depth_ms, started_at,
              bool_and(state in ('running', 'finished')) and (

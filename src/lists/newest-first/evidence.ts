@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
+import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
 import type {
   EndClaim,
   EndVerdict,
@@ -51,7 +51,7 @@ export async function pagesWithChanges(
   const columns = placeColumns(list);
   const above = ranges.reduce<OrderKey>((a, b) => (inOrder(a, b.above) ? a : b.above), first.above);
   const last = ranges.reduce<OrderKey>((a, b) => (inOrder(a, b.last) ? b.last : a), first.last);
-  const isStored = await ask(tx).has`/* stored within a range */
+  const isStored = await execute(tx).has`/* stored within a range */
     select page_id from ${columns.table}
     where ${listedBelow(list, first.walk.chain_id, above)}
       and ${isAbove(columns, last)}
@@ -62,7 +62,7 @@ export async function pagesWithChanges(
   if (!meetsKnown(first.walk)) return new Set();
   const heights = ranges.flatMap((range) => range.heights);
   // A new item in a verified range came late.
-  const isVerified = await ask(tx).has`/* verified within a range */
+  const isVerified = await execute(tx).has`/* verified within a range */
     select from etl.coverage where feed = ${first.walk.feed} and verified && ${spanOf(heights)} limit 1
   `;
   return isVerified ? numbers : new Set();
@@ -271,7 +271,7 @@ type StoredItem = { readonly height: number; readonly key: string; readonly page
 
 const wasEnd = async (db: Queryable, { walk_id, feed }: EndClaim, last: OrderKey | null) =>
   last !== null &&
-  ask(db).has`
+  execute(db).has`
     select from etl.walks
     where feed = ${feed}
       and state = 'finished'

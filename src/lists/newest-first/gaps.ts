@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { ask, type Queryable } from '../../db/transaction.ts';
+import { execute, type Queryable } from '../../db/transaction.ts';
 import { type Feed, feedName, hasRested, ofFeed } from '../feed.ts';
 import type { Cursor, OrderKey } from '../operation.ts';
 import {
@@ -35,7 +35,7 @@ interface Gap {
 
 /** The gaps in a feed's coverage, the newest first. */
 export const gapsOf = (tx: Queryable, feed: Feed) =>
-  ask(tx).rows<Gap>`
+  execute(tx).rows<Gap>`
     select lower(gap)::float8 as "from", (upper(gap) - 1)::float8 as "to"
     from etl.feed_gaps
     where ${ofFeed(feed)} and is_open
@@ -71,7 +71,7 @@ export async function gapsDue(
       (select max(id) from etl.walks where ${backfill} and cuts = 0 and top is not null), 0
     )
   `;
-  const isRested = await ask(tx).value<boolean>`select ${hasRested(disordered, at)}`;
+  const isRested = await execute(tx).value<boolean>`select ${hasRested(disordered, at)}`;
   return isRested === false ? [] : gaps;
 }
 
@@ -124,7 +124,7 @@ const mostEntries = 5;
 
 /** Whether the service serves synthetic cursors: it may refuse one, or take it for something else. */
 export const believesEntries = (tx: Queryable, feed: Feed, at: Date): Promise<boolean> =>
-  ask(tx).has`
+  execute(tx).has`
     with entered as (
       select id, state, failure, reason, pages
       from etl.walks
@@ -158,7 +158,7 @@ async function entryInto(
   vain: number,
 ): Promise<OrderKey | null> {
   const items = itemsAtEntry * 2 ** vain;
-  const blocks = await ask(tx).value<number>`
+  const blocks = await execute(tx).value<number>`
     select (${items} * sum(spanned_blocks) / nullif(sum(spanned_items), 0))::float8 as blocks
     from etl.coverage
     where ${ofFeed(feed)}
@@ -171,7 +171,7 @@ async function entryInto(
 
 /** The lowest stored item above a block that no walk entered at for nothing; null: there is none. */
 const itemAbove = (tx: Queryable, feed: Feed, block: number) =>
-  ask(tx).row<OrderKey>`
+  execute(tx).row<OrderKey>`
     -- Materialized: Citus cannot join spread rows with walks.
     with item as materialized (
       select height, key from ${itemsOf(feed)} and height > ${block}
@@ -195,4 +195,4 @@ const itemAbove = (tx: Queryable, feed: Feed, block: number) =>
 
 /** The stored cursor nearest above a gap that still leads in; null: only the head does. */
 const entryAbove = (tx: Queryable, feed: Feed, gap: Gap): Promise<Cursor | null> =>
-  ask(tx).value<Cursor>`select etl.entry_above(${feedName(feed)}, ${gap.to})`;
+  execute(tx).value<Cursor>`select etl.entry_above(${feedName(feed)}, ${gap.to})`;

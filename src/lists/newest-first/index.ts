@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../../db/column-types.ts';
-import { ask, type Database, type Queryable } from '../../db/transaction.ts';
+import { execute, type Database, type Queryable } from '../../db/transaction.ts';
 import { parseDuration } from '../../time.ts';
 import { type Feed, type FeedLane, feedName, mostWalks, ofFeed } from '../feed.ts';
 import {
@@ -246,10 +246,11 @@ async function isDue(
 
 /** Whether anything of the feed is covered yet. */
 const hasCoverage = (tx: Queryable, feed: Feed): Promise<boolean> =>
-  ask(tx).has`select from etl.walks where ${ofFeed(feed)} and top is not null order by top limit 1`;
+  execute(tx)
+    .has`select from etl.walks where ${ofFeed(feed)} and top is not null order by top limit 1`;
 
 const hasUnfinished = (db: Database, lane: FeedLane): Promise<boolean> =>
-  ask(db).has`
+  execute(db).has`
     select from etl.walks as walk
     join etl.runs as run on run.id = walk.run_id and run.state in ('open', 'interrupted')
     where walk.feed = ${feedName(lane)} and walk.lane = ${lane.lane} and walk.state = 'running'
@@ -291,7 +292,7 @@ export const newestFirst: ListKind<
   sqlNames,
   // A repair closes gaps; what is only to be read again has its own time.
   async repairs(db, { lane, scope }) {
-    const isOpen = await ask(db).has`
+    const isOpen = await execute(db).has`
       select from etl.feed_gaps where ${ofFeed(lane)}
       union all
       select from etl.verification where ${ofFeed(lane)} and is_verified is not true

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
+import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
 import type { Feed } from '../feed.ts';
 import type { PlannedWalk, RunOf } from '../list.ts';
 import type { ListOrder, NewestFirstWalk } from '../operation.ts';
@@ -67,7 +67,7 @@ export interface BegunWalk {
 
 /** The walks of a run, the oldest first. */
 export const walksOf = (tx: Queryable, run: NewestFirstRun) =>
-  ask(tx).rows<BegunWalk>`
+  execute(tx).rows<BegunWalk>`
     select id::float8 as id, state, reason, coalesce(floor, 0)::float8 as floor, top::float8 as top,
            bottom::float8 as bottom, pages::float8 as pages, from_head,
            scope ? 'again' as is_again, depth_ms::float8 as depth_ms,

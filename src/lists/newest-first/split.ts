@@ -1,4 +1,4 @@
-import { ask, type Queryable } from '../../db/transaction.ts';
+import { execute, type Queryable } from '../../db/transaction.ts';
 import { type Feed, walksCalledFor } from '../feed.ts';
 import type { ListUnit } from '../operation.ts';
 import { believesEntries } from './gaps.ts';
@@ -174,7 +174,7 @@ async function beginningOf(
   // Batches are numbered from the first one on.
   if (since === undefined && unit === 'batches') return { height: 0, isReached: true };
   const first = since === undefined ? firstOperationAt : Date.parse(since);
-  const beginning = await ask(tx).value<number>`
+  const beginning = await execute(tx).value<number>`
     select (
       low.height - (1000 * extract(epoch from low.timestamp) - ${first}) * (high.height - low.height)
         / nullif(1000 * extract(epoch from high.timestamp - low.timestamp), 0)

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../../db/column-types.ts';
-import { ask, type Database, type Transaction, transact } from '../../db/transaction.ts';
+import { execute, type Database, type Transaction, transact } from '../../db/transaction.ts';
 import { type Feed, type FeedLane, feedName, lockEnds, ofFeed, parallelOf } from '../feed.ts';
 import {
   about,
@@ -244,7 +244,7 @@ async function repairRequests(
   feed: Feed,
   { pageSize }: { readonly pageSize: number },
 ): Promise<RequestCount> {
-  const likely = await ask(db).value<number>`
+  const likely = await execute(db).value<number>`
     select ceil(etl.width(range_agg(numbers)) * coalesce(
       (
         select avg(ceil(blocks_count::numeric / ${pageSize}::bigint)) from etl.batch_states
@@ -267,14 +267,14 @@ const batchesToRead = (db: Database, feed: Feed): Promise<readonly NumberedScope
     const { states } = tablesOf(operations[feed.operation]);
     await lockEnds(tx, { feed: feedName(feed) });
     const broken = sql`select numbers from etl.block_findings where ${ofFeed(feed)}`;
-    if (await ask(tx).has`${broken}`) {
+    if (await execute(tx).has`${broken}`) {
       await tx.execute(sql`lock table etl.walks in exclusive mode`);
       await tx.execute(sql`
         delete from ${states} using (${broken}) as finding
         where chain_id = ${feed.chain_id} and batch_number <@ numbers
       `);
     }
-    const ranges = await ask(tx).rows<{ from_batch: number; to_batch: number }>`
+    const ranges = await execute(tx).rows<{ from_batch: number; to_batch: number }>`
       with wanted as materialized (
         select unnest(range_agg(numbers)) as range from etl.batch_findings where ${ofFeed(feed)}
       ), withdrawn as (

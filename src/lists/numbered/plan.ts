@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { ask, type Database, type Transaction } from '../../db/transaction.ts';
+import { execute, type Database, type Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, hasRested, ofLane } from '../feed.ts';
 import type { Occasion, Target } from '../list.ts';
 import type { Cursor, KnownBlock } from '../operation.ts';
@@ -86,7 +86,7 @@ const nextUnread = (
   [from, top]: readonly [number, number],
   which: SQL,
 ) =>
-  ask(tx).value<number>`
+  execute(tx).value<number>`
     select number::float8
     from (
       -- A series in the select list is lazy.
@@ -118,12 +118,12 @@ export async function isDue(
   if (top === null) {
     // A chain without batches is searched in growing intervals: a search is eight pages.
     const searched = hasRested(sql`${ofLane(lane)} and scope ? 'probe'`, at);
-    return occasion === 'sync' || (await ask(db).value<boolean>`select ${searched}`) !== false;
+    return occasion === 'sync' || (await execute(db).value<boolean>`select ${searched}`) !== false;
   }
   if (await hasUnread(db, lane, scope.from_batch ?? 1, top)) return true;
   const range = historyOf(lane, scope, top);
   const isDueNow = occasion === 'sync' ? atOnce : isRested(range, at);
-  return ask(db).has`
+  return execute(db).has`
     select from etl.batch_states where ${isUnverified(range, isDueNow)} limit 1
   `;
 }
@@ -196,7 +196,7 @@ const isUnverified = (range: RereadRange, isDueNow: SQL) => sql`
 
 /** The newest batch of the range that is to be read again and that this run has not begun. */
 async function planReread({ tx, run }: Planning, range: RereadRange, isDueNow: SQL): Planned {
-  const next = await ask(tx).value<number>`
+  const next = await execute(tx).value<number>`
     select batch_number::float8
     from etl.batch_states
     where ${isUnverified(range, isDueNow)}
@@ -218,7 +218,7 @@ const walksOfNumber = 3;
  */
 async function planLastRead({ tx, run }: Planning, range: RereadRange): Planned {
   const { from, to } = range;
-  const next = await ask(tx).value<number>`
+  const next = await execute(tx).value<number>`
     select batch_number::float8
     from etl.batch_standing
     where lacks_end
@@ -256,7 +256,7 @@ interface Again {
 /** Reads what can have changed: down to a known block, the last page, or the whole batch. */
 async function walkAgain(tx: Transaction, of: Feed, batch: number | null): Planned {
   if (batch === null) return null;
-  const again = await ask(tx).row<Again>`
+  const again = await execute(tx).row<Again>`
     select wants, entry, known from etl.batch_read(${of.chain_id}, ${of.operation}, ${batch})
   `;
   const { wants = 'whole', entry = null, known = null } = again ?? {};

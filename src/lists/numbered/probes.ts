@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
+import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
 import { type Feed, ofFeed } from '../feed.ts';
 import { isOf, type NumberedRun, type Planned, type Shown, shownBy, walkOf } from './walks.ts';
 
@@ -80,7 +80,7 @@ async function nextAbove(
 
 /** How many live runs have polled above the latest batch for nothing since it last grew. */
 async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Promise<number> {
-  const polls = await ask(tx).value<number>`
+  const polls = await execute(tx).value<number>`
     select count(*)::float8 as polls
     from etl.runs as earlier
     where ${ofFeed(run)}
@@ -103,7 +103,7 @@ async function pollsBefore(tx: Transaction, run: NumberedRun, base: number): Pro
 }
 
 async function baseOf(tx: Transaction, run: NumberedRun, latest: number): Promise<number> {
-  const noted = await ask(tx).value<number>`
+  const noted = await execute(tx).value<number>`
     update etl.runs set latest_batch_before = coalesce(latest_batch_before, ${latest}::bigint)
     where id = ${run.id}
     returning latest_batch_before::float8
@@ -169,7 +169,7 @@ function offsetOf(poll: number): number {
 const mostAbove = 1_000;
 
 const listedFrom = (tx: Queryable, feed: Feed, from: number) =>
-  ask(tx).values<number>`
+  execute(tx).values<number>`
     select batch_number::float8 as number
     from etl.batch_listings
     where ${isOf(feed)} and batch_number >= ${from}
@@ -179,7 +179,7 @@ const listedFrom = (tx: Queryable, feed: Feed, from: number) =>
 
 /** The newest listed number that is not below another; null: none is. */
 const newestListed = (tx: Queryable, feed: Feed, from: number) =>
-  ask(tx).value<number>`
+  execute(tx).value<number>`
     select max(batch_number)::float8
     from etl.batch_listings
     where ${isOf(feed)} and batch_number >= ${from}

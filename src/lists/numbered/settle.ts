@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
+import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
 import type {
   EndClaim,
   EndVerdict,
@@ -41,7 +41,7 @@ export async function judgeBatchEnd(
   const page = claim.rows
     .flatMap(({ height, row }) => (height === null ? [] : [{ height, parent: row['parent_hash'] }]))
     .toSorted((a, b) => a.height - b.height)[0];
-  const found = await ask(db).row<BatchEnd>`
+  const found = await execute(db).row<BatchEnd>`
     select lowest::float8 as lowest, stored_below::float8 as stored_below, is_verified,
            stands_on::float8 as stands_on, is_below_read
     from etl.batch_end(
@@ -315,7 +315,7 @@ async function releaseBlocks({ list, tx, walk }: Ending): Promise<void> {
 
 /** The batch, and those that had blocks among the served heights: it may have taken some of them. */
 const touchedBatches = ({ list, tx, walk }: Ending) =>
-  ask(tx).values<number>`
+  execute(tx).values<number>`
     select ${walk.scope.batch}::float8 as number
     union
     select batch_number::float8

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { tableName } from '../../db/column-types.ts';
-import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
+import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
 import type { PlannedWalk, RunOf, WalkPlan } from '../list.ts';
 import type { NumberedColumns, NumberedWalk, Operation } from '../operation.ts';
@@ -45,7 +45,7 @@ type ShownWalk = Record<'batch' | 'items' | 'inserted', number> & { readonly sta
 
 /** What the run's walks of batches above `above` showed; a failed walk shows nothing. */
 export async function shownBy(tx: Transaction, run: NumberedRun, above = -1) {
-  const rows = await ask(tx).rows<ShownWalk>`
+  const rows = await execute(tx).rows<ShownWalk>`
     select batch::float8 as batch, state, items::float8 as items, inserted::float8 as inserted
     from etl.walks
     where run_id = ${run.id} and batch > ${above}
@@ -85,7 +85,7 @@ export const isUnderWay = (run: NumberedRun, number: SQL) => sql`exists (
 
 /** The newest number with blocks; null while none was met. What a false answer gave to others, later ones take back. */
 export const latestBatchOf = (db: Queryable, feed: Feed) =>
-  ask(db).value<number>`
+  execute(db).value<number>`
     select case when exists (
       select from etl.batch_blocks where ${isOf(feed)} and batch_number = latest_batch
     ) then latest_batch else coalesce((
@@ -103,7 +103,7 @@ export const unreadRanges = (feed: Feed, from: number, to: number) => sql`(
 
 /** Whether a number of the range was never read to its end. */
 export const hasUnread = (db: Queryable, feed: Feed, from: number, to: number) =>
-  ask(db).has`select where not isempty(${unreadRanges(feed, from, to)})`;
+  execute(db).has`select where not isempty(${unreadRanges(feed, from, to)})`;
 
 /** What a run of numbered lists covers; each number is walked as a walk of its own. */
 export type NumberedScope = {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../../db/column-types.ts';
-import { ask, type Transaction } from '../../db/transaction.ts';
+import { execute, type Transaction } from '../../db/transaction.ts';
 import { ofFeed } from '../feed.ts';
 import {
   about,
@@ -23,7 +23,7 @@ async function planRankedWalk(
   tx: Transaction,
   run: RunOf<RankedScope>,
 ): Promise<PlannedWalk<RankedWalk> | null> {
-  const isAgain = await ask(tx).value<boolean>`
+  const isAgain = await execute(tx).value<boolean>`
     select (state = 'finished' and reason is not distinct from ${rowsMoved})
              or (state = 'failed' and failure is not distinct from 'truncated') as again
     from etl.walks
@@ -83,7 +83,7 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   async isDue(db, { lane }, occasion) {
     if (occasion !== 'start') return true;
     const succeeded = sql`${ofFeed(lane)} and last_success_at is not null`;
-    return !(await ask(db).has`select from etl.feeds where ${succeeded}`);
+    return !(await execute(db).has`select from etl.feeds where ${succeeded}`);
   },
   walksAtOnce: async () => 1,
   nextWalk: planRankedWalk,
@@ -93,7 +93,7 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   },
   async repairs(db, { lane, scope }) {
     const unverified = sql`${ofFeed(lane)} and not is_verified`;
-    return (await ask(db).has`select from etl.verification where ${unverified}`) ? [scope] : [];
+    return (await execute(db).has`select from etl.verification where ${unverified}`) ? [scope] : [];
   },
   decidesMembership: false,
   judgeEnd: judgeRankingEnd,

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { tableName } from '../../db/column-types.ts';
-import { ask, type Queryable, type Transaction } from '../../db/transaction.ts';
+import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
 import type {
   EndClaim,
   EndVerdict,
@@ -107,7 +107,7 @@ export async function concludeRanking(
   tx: Transaction,
   walk: WalkContext,
 ): Promise<string | null> {
-  const found = await ask(tx).row<Conclusion>`
+  const found = await execute(tx).row<Conclusion>`
     select (
              select count(*)::int from etl.walks
              where run_id = ${walk.run_id} and failure is distinct from 'truncated'
@@ -291,7 +291,7 @@ export async function judgeRankingEnd(
   db: Queryable,
   claim: EndClaim,
 ): Promise<EndVerdict> {
-  const held = await ask(db).rows<Held>`${holdAgainstKnown(list, claim)}`;
+  const held = await execute(db).rows<Held>`${holdAgainstKnown(list, claim)}`;
   const contradiction = held.find(
     ({ met, unmet, cut, quarantined }) =>
       cut - quarantined >= cutAtLeast || (met === 0 && unmet > quarantined),
