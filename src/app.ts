@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/node-postgres';
@@ -103,6 +104,8 @@ export interface EngineOptions {
   readonly log: Log;
   /** Whether this process sends scheduled jobs. */
   readonly supervise: boolean;
+  /** Of a process that may open an engine again; drawn if absent. */
+  readonly workerId?: string;
   readonly onCommit?: ServeOptions['onCommit'];
   /** A command's bounds: from now on the target of the feeds that they concern. */
   readonly bounds?: ScopeBounds;
@@ -164,6 +167,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     boss,
     log,
     session,
+    workerId: options.workerId ?? randomUUID(),
     broken: broken.signal,
     report,
     concurrency: slicesAtOnce,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { openEngine, prepareDatabase, type SourceOptions } from '../app.ts';
@@ -8,7 +9,7 @@ import { whileCurrent } from '../db/migrate.ts';
 import type { HttpServer } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import { configuredFeeds, configuredLanes, nextPoll, withTargets } from '../sync/feeds.ts';
-import { serve } from '../sync/serve.ts';
+import { type OnRound, serve } from '../sync/serve.ts';
 import type { Context, Exit, Registry } from './context.ts';
 import { DatabaseUnavailableError, openDatabase, settingsOf, workSettings } from './database.ts';
 import { failureOf, linesOf, writeFailure } from './failure.ts';
@@ -59,7 +60,8 @@ async function work(context: Context, options: StartOptions, log: Log): Promise<
   await using page = address && (await servePage(context, settings, { address, works: true }));
   if (page !== null) log.write('http.listening', { url: urlOf(page) });
   if (settings.databaseUrl !== null) page?.use(settings.databaseUrl);
-  const readyAt = await workOn({ context, options, settings, log, page });
+  const workerId = randomUUID();
+  const readyAt = await workOn({ context, options, settings, log, page, workerId });
   // A signal is the normal end of `start`.
   const times = { ready_at: readyAt?.toISOString() ?? null, stopped_at: new Date().toISOString() };
   return context.print(startDocument, times, '');
@@ -71,6 +73,8 @@ interface Work {
   readonly settings: Settings;
   readonly log: Log;
   readonly page: HttpServer | null;
+  /** The process stays the same when it opens its engine again. */
+  readonly workerId: string;
 }
 
 /** The first wait for the database, in ms, doubled up to the longest one. */
@@ -92,10 +96,10 @@ async function workOn(opening: Work): Promise<Date | null> {
   let readyAt: Date | null = null;
   for (let attempt = 1; !signal.aborted; attempt += 1) {
     let rounds = 0;
-    const onRound = () => {
+    const onRound = (isDone: boolean) => {
       page?.pulse.beat();
-      rounds += 1;
-      if (rounds !== roundsUntilBack || attempt === 1) return;
+      if (isDone) rounds += 1;
+      if (!isDone || rounds !== roundsUntilBack || attempt === 1) return;
       attempt = 1;
       page?.report(null);
       log.write('database.back', {});
@@ -134,7 +138,7 @@ function noteReady({ settings, log }: Work): Date {
   return readyAt;
 }
 
-async function serveAll({ context, settings, log }: Work, opened: Opened, onRound: () => void) {
+async function serveAll({ context, settings, log }: Work, opened: Opened, onRound: OnRound) {
   const { database, engine } = opened;
   const lanes = configuredLanes(await withTargets(database.db, settings.chains));
   await whileCurrent(engine.pool, context.signal, (signal) =>
@@ -146,7 +150,7 @@ async function serveAll({ context, settings, log }: Work, opened: Opened, onRoun
 type Opened = Awaited<ReturnType<typeof openAll>>;
 
 /** Reads `DATABASE_URL_FILE` each time: a password may be replaced. */
-async function openAll({ context, options, settings, log, page }: Work) {
+async function openAll({ context, options, settings, log, page, workerId }: Work) {
   await using end = new AsyncDisposableStack();
   const { databaseUrl } = settingsOf({ ...context, config: null }, {}, 'database');
   const database = end.use(await openDatabase({ databaseUrl }, context));
@@ -155,7 +159,8 @@ async function openAll({ context, options, settings, log, page }: Work) {
   if (embedded !== null) log.write('database.embedded', { folder: embedded.dataDirectory });
   const report = (reason: string) => log.write('database.locked', { reason });
   await prepareDatabase(database, { signal: context.signal, report });
-  const engine = await openEngine({ settings, database, log, supervise: true, source: options });
+  const own = { settings, database, log, workerId };
+  const engine = await openEngine({ ...own, supervise: true, source: options });
   end.use(engine);
   const opened = end.move();
   return { database, engine, [Symbol.asyncDispose]: () => opened.disposeAsync() };

@@ -126,7 +126,8 @@ export function isConnectionLost(error: unknown): boolean {
   if (!(root instanceof Error)) return false;
   const code = codeOf(root);
   if (code === undefined) return driverLosses.has(root.message);
-  if (!(root instanceof DatabaseError)) return systemLabel(code) !== null;
+  // No TLS can be agreed on: a wrong setting, which waiting does not cure.
+  if (!(root instanceof DatabaseError)) return systemLabel(code) !== null && code !== 'EPROTO';
   return (lostStates.has(code) || code.startsWith('08')) && !isLostBehind(root);
 }
 

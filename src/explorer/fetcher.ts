@@ -90,6 +90,7 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
       if (isSent) attempts += 1;
       else await budget.giveBack(slot);
       let outcome: 'ok' | FailureClass = error?.failure ?? 'ok';
+      if (error !== null) request.onFailure?.(error);
       try {
         // A 403 stops no other list: where lists agree, each one says so, and continues.
         const said = reply.error?.failure === 'forbidden' ? reply.error : error;
@@ -98,10 +99,7 @@ export function createFetcher({ client, budget, secrets, by }: KeyedClient) {
         const { page_id, at } = slot;
         return { page_id, at, ...withoutEchoes(reply.body), bytes, attempts, latencyMs };
       } catch (failure) {
-        if (failure instanceof ExplorerError) {
-          outcome = failure.failure;
-          request.onFailure?.(failure);
-        }
+        if (failure instanceof ExplorerError) outcome = failure.failure;
         throw failure;
       } finally {
         const credits = isSent ? creditsPerRequest : 0;

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { failures } from '../failure.ts';
-import { ExplorerError } from './error.ts';
+import { ExplorerError, KeyPausedError } from './error.ts';
 import type { createFetcher } from './fetcher.ts';
 
 type Fetch = ReturnType<typeof createFetcher>;
@@ -42,7 +42,6 @@ const longestSleepMs = 1_000;
  */
 export class Host {
   readonly #options: HostOptions;
-  readonly #known = new Set<string>();
   readonly #failing = new Set<string>();
   readonly #alone = new Set<string>();
   #isFailing = false;
@@ -59,23 +58,26 @@ export class Host {
     const { now, onTrouble } = this.#options;
     return async (request, signal) => {
       const feed = `${request.chainId}/${request.operation}`;
-      this.#known.add(feed);
       for (;;) {
         const beganMs = now();
         const { isProbe, reason } = mode === 'outlast' ? await this.#pass(signal) : noWait;
         const sentMs = now();
-        const errors: string[] = [];
-        const onFailure = (error: ExplorerError) => void errors.push(textOf(error));
+        const errors: ExplorerError[] = [];
+        const onFailure = (error: ExplorerError) => void errors.push(error);
         try {
           const page = await fetch({ ...request, isProbe, onFailure }, signal);
           await this.#noteAnswer(feed);
           return page;
         } catch (error) {
-          if (!(error instanceof ExplorerError)) throw error;
-          const isOfHost = await this.#noteFailure(feed, error, sentMs);
+          // What pauses the key was an answer.
+          const last = error instanceof KeyPausedError ? errors.at(-1) : error;
+          if (!(last instanceof ExplorerError)) throw error;
+          const isOfHost = await this.#noteFailure(feed, last, sentMs);
+          if (last !== error) throw error;
           if (!isOfHost || mode === 'give-up') throw error;
         } finally {
-          const first = reason ?? errors[0];
+          const [met] = errors;
+          const first = reason ?? (met && textOf(met));
           const waitedMs = Math.round(now() - beganMs);
           if (first !== undefined) {
             await onTrouble(request, { failed: errors.length, reason: first, waitedMs });
@@ -106,6 +108,8 @@ export class Host {
     const { rows } = await this.#options.pool.query<Look>(lookAtHost, [this.#options.origin]);
     const [found = null] = rows;
     this.#lookedMs = this.#options.now();
+    // Another process was answered: what fails here fails alone.
+    if (found === null && this.#isFailing) this.#leaveAlone();
     this.#change(found && { failure: found.failure, problem: found.reason });
     return found;
   }
@@ -116,12 +120,16 @@ export class Host {
     this.#options.onChange(failing);
   }
 
+  #leaveAlone(): void {
+    for (const other of this.#failing) this.#alone.add(other);
+    this.#failing.clear();
+  }
+
   async #noteAnswer(feed: string): Promise<void> {
     this.#answeredMs = this.#options.now();
     this.#alone.delete(feed);
     this.#failing.delete(feed);
-    for (const other of this.#failing) this.#alone.add(other);
-    this.#failing.clear();
+    this.#leaveAlone();
     // A process that has ended since may have noted a failure.
     if (!this.#isFailing && this.#answeredMs - this.#lookedMs < trustedMs) return;
     const { pool, origin } = this.#options;
@@ -141,10 +149,13 @@ export class Host {
     if (isSent) {
       if (this.#answeredMs > sentMs || this.#alone.has(feed)) return false;
       this.#failing.add(feed);
-      if (this.#failing.size < Math.min(2, this.#known.size - this.#alone.size)) return false;
     }
     const problem = textOf(error);
-    await this.#options.pool.query(failHost, [this.#options.origin, failure, problem]);
+    const { pool, origin } = this.#options;
+    const agreeing = isSent ? this.#failing.size : null;
+    const values = [origin, failure, problem, agreeing, this.#alone.size];
+    const { rows } = await pool.query(failHost, values);
+    if (rows.length === 0) return false;
     this.#change({ failure, problem });
     return true;
   }
@@ -189,8 +200,14 @@ select failure, reason, exists (select from probe) as is_probe,
        1000 * extract(epoch from next_try_at - clock_timestamp())::float8 as wait_ms
 from etl.hosts where origin = $1`;
 
-/** Notes that the explorer fails: $1 origin, $2 class, $3 reason. */
+/**
+ * Notes that the explorer fails: $1 origin, $2 class, $3 reason, $4 how many feeds fail (null: no connection can be
+ * made), $5 how many others fail alone. No row: a feed that was not requested yet may be served.
+ */
 const failHost = `
 insert into etl.hosts (origin, failing_since, failure, reason, next_try_at)
-values ($1, clock_timestamp(), $2, $3, clock_timestamp() + interval '0.5 seconds')
-on conflict (origin) do update set failure = excluded.failure, reason = excluded.reason`;
+select $1, clock_timestamp(), $2, $3, clock_timestamp() + interval '0.5 seconds'
+from (select count(*) from etl.feeds where origin = $1) as feeds (known)
+where $4::int is null or $4 >= least(2, known - $5::int)
+on conflict (origin) do update set failure = excluded.failure, reason = excluded.reason
+returning origin`;

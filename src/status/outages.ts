@@ -29,10 +29,15 @@ export async function readOutages(db: Database): Promise<Outage[]> {
 export const outageOf = (feed: FeedStatus, outages: readonly Outage[]): Outage | null =>
   outages.find(({ feeds }) => feeds.includes(feed.feed)) ?? null;
 
-/** A feed whose run waits for its explorer fails with it. */
+/** Whether its failure can be one of its explorer as a whole. */
+export const isOfHost = ({ failure }: FeedStatus): boolean =>
+  failure !== null && failures[failure].isOfHost === true;
+
+/** A feed that waits for its explorer fails with it, unless it has a failure of its own. */
 export function duringOutage(feed: FeedStatus, outages: readonly Outage[]): FeedStatus {
   const outage = outageOf(feed, outages);
   if (outage === null || !['running', 'behind', 'failing'].includes(feed.state)) return feed;
+  if (feed.failure !== null && !isOfHost(feed)) return feed;
   return { ...feed, state: 'failing', failure: outage.failure, sentence: outage.reason };
 }
 

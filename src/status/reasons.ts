@@ -3,7 +3,7 @@ import { failures } from '../failure.ts';
 import { kinds } from '../lists/index.ts';
 import { counted, duration } from '../terminal/numbers.ts';
 import type { Workers } from '../sync/workers.ts';
-import { type Outage, outageOf } from './outages.ts';
+import { isOfHost, type Outage, outageOf } from './outages.ts';
 import { isAtWork, isStalled } from './lanes.ts';
 import {
   clock,
@@ -231,8 +231,11 @@ const rules = {
     several: 'No page for minutes.',
   },
   failing: {
-    followsOutage: true,
-    is: (feed) => feed.state === 'failing' && !feed.lanes.some(isStalled) && !isOfDatabase(feed),
+    is: (feed, facts) =>
+      feed.state === 'failing' &&
+      !feed.lanes.some(isStalled) &&
+      !isOfDatabase(feed) &&
+      !(isOfHost(feed) && outageOf(feed, facts.outages)),
     sentence: saidOf,
     advice: ({ failure }) =>
       failure === null

@@ -202,13 +202,14 @@ const ofHost = Object.entries<FailureRule>(failures).flatMap(([name, { isOfHost 
 );
 
 /** Ends the waits of lanes that an explorer made wait: it answers again. */
-export async function wakeLanes(db: Database, boss: PgBoss): Promise<void> {
+export async function wakeLanes(db: Database, boss: PgBoss, origin: string): Promise<void> {
   const keys = await execute(db).values<string>`
     update etl.runs
     set due_at = clock_timestamp(),
         waited_ms = greatest(0, waited_ms - 1000 * extract(epoch from due_at - clock_timestamp()))
     from etl.feeds
-    where feeds.feed = runs.feed and feeds.failure = any(${sql.param(ofHost)}::text[])
+    where feeds.feed = runs.feed and origin = ${origin}
+      and feeds.failure = any(${sql.param(ofHost)}::text[])
       and runs.state = 'open' and due_at > clock_timestamp()
     returning runs.feed || '/' || lane as key
   `;

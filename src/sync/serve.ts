@@ -18,45 +18,50 @@ import { presentWorkers, runQueue } from './workers.ts';
 
 export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & MaintenanceOptions;
 
+/** Called every few seconds when a round begins, and if it succeeds once more with true. */
+export type OnRound = (isDone: boolean) => void;
+
 /**
  * Works until the signal aborts: sets the schedules, takes up every open run, starts what
  * has no schedule to wait for, and works on slices. Any number of processes share the work.
- * `onRound` is called every few seconds.
  * @throws the fault of the database that `options.broken` names
  */
 export async function serve(
   schedules: readonly ConfiguredLane[],
   options: ServeOptions,
   signal: AbortSignal,
-  onRound: () => void = () => undefined,
+  onRound: OnRound = () => undefined,
 ): Promise<void> {
-  const { db, boss, log, broken } = options;
+  const { db, boss, log, broken, origin } = options;
   using end = linkAbort(signal, broken);
   await setSchedules(db, boss, schedules);
   // What has no schedule to wait for.
   for (const due of await dueLanes(db, schedules, 'start', options.clock())) {
     await openLane(db, boss, due, 'yield');
   }
+  await clearFault(db, origin);
   const worker = await startWorker({ ...options, works: () => true, onFailure: 'come-back' });
-  const onHost = ({ by, origin, failing }: HostChanged) => {
+  const onHost = ({ by, failing }: HostChanged) => {
     if (by !== options.pool) return;
     if (failing !== null) return log.write('explorer.unreachable', { url: origin, ...failing });
     log.write('explorer.back', { url: origin });
     // What fails here is woken by its own time.
-    void wakeLanes(db, boss).catch(() => undefined);
+    void wakeLanes(db, boss, origin).catch(() => undefined);
   };
   signals.on('host', onHost);
-  await workOnRuns(options);
-  await clearFault(db);
-  await Promise.all([
-    checkRegularly(options, onRound, end.signal),
-    every(intervalMs, end.signal, () => tidyUp(options, end.signal)),
-    keepSums(options, end.signal),
-  ]);
-  signals.off('host', onHost);
-  await boss.offWork(runQueue, { wait: true });
-  await worker.stop();
-  if (broken.aborted) await noteFault(db, broken.reason).catch(() => undefined);
+  try {
+    await workOnRuns(options);
+    await Promise.all([
+      checkRegularly(options, onRound, end.signal),
+      every(intervalMs, end.signal, () => tidyUp(options, end.signal)),
+      keepSums(options, end.signal),
+    ]);
+    await boss.offWork(runQueue, { wait: true });
+  } finally {
+    signals.off('host', onHost);
+    await worker.stop();
+  }
+  if (broken.aborted) await noteFault(db, origin, broken.reason).catch(() => undefined);
   broken.throwIfAborted();
   const sentence = 'A start was stopped. What was read is kept.';
   // Where the database is away, this stop looks like a kill; the log has the event too.
@@ -70,18 +75,18 @@ export async function serve(
 }
 
 /** Shows other processes a fault of the database, if it can still be written. */
-async function noteFault(db: Database, error: unknown): Promise<void> {
+async function noteFault(db: Database, origin: string, error: unknown): Promise<void> {
   const { failure, reason } = refusal(error);
   await db.execute(sql`
     update etl.feeds set state = 'degraded', failure = ${failure}, reason = ${reason}
-    where state in ('idle', 'running')
+    where state in ('idle', 'running') and origin = ${origin}
   `);
 }
 
-const clearFault = (db: Database) =>
+const clearFault = (db: Database, origin: string) =>
   db.execute(sql`
     update etl.feeds set state = 'idle', failure = null, reason = null
-    where state = 'degraded' and failure like 'database-%'
+    where state = 'degraded' and failure like 'database-%' and origin = ${origin}
   `);
 
 /** How often open lanes are looked after, in ms. */
@@ -93,16 +98,17 @@ const pollIntervalMs = 2_000;
  */
 async function checkRegularly(
   options: ServeOptions,
-  onRound: () => void,
+  onRound: OnRound,
   signal: AbortSignal,
 ): Promise<void> {
   const { db, boss, log, report } = options;
   let isAway = false;
   const poll = async () => {
-    onRound();
+    onRound(false);
     for (const lane of await openLanes(db)) await sendSlice(boss, lane);
     if (isAway) log.write('database.back', {});
     isAway = false;
+    onRound(true);
   };
   await every(pollIntervalMs, signal, poll, (error) => {
     isAway = true;

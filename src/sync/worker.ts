@@ -7,7 +7,6 @@ import type { Host } from '../explorer/host.ts';
 import { type FeedLane, feedName } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
 import { every } from '../time.ts';
-import { randomUUID } from 'node:crypto';
 import { keyOf, sliceQueue } from './queue.ts';
 import { runSlice, type SliceDependencies } from './slice.ts';
 import { linkAbort, type WalkProgress } from './walk.ts';
@@ -23,6 +22,8 @@ export interface WorkerOptions extends SliceDependencies {
   /** Holds the session whose locks show that this process lives. */
   readonly session: SessionWay;
   readonly concurrency: number;
+  /** Of the process, so that it is not missed if it begins again. */
+  readonly workerId: string;
   /** Makes requests wait while the explorer fails. */
   readonly host: Host;
   /** Aborts with a fault of the database that reconnecting in place cannot cure; all work then ends. */
@@ -35,7 +36,7 @@ export interface WorkerOptions extends SliceDependencies {
 export async function startWorker(options: WorkerOptions) {
   const { pool, boss, log, session, concurrency } = options;
   const isLasting = options.onFailure === 'come-back';
-  const presence = await openPresence(session, isLasting ? 'start' : 'once', randomUUID());
+  const presence = await openPresence(session, isLasting ? 'start' : 'once', options.workerId);
   const fetchPage = options.host.through(options.fetchPage, isLasting ? 'outlast' : 'give-up');
   const stopping = new AbortController();
   const abort = new AbortController();
@@ -141,14 +142,17 @@ export async function openPresence(way: SessionWay, post: keyof typeof posts, id
     if (pid !== registered) {
       // One after another: what several lose together is one event. Its only session holds the lock.
       await session.query('select pg_advisory_lock($1, 0)', [locks.process]);
-      await session.query(register, [id, post]);
-      await session.query('select pg_advisory_unlock($1, 0)', [locks.process]);
+      try {
+        await session.query(register, [id, post]);
+      } finally {
+        await session.query('select pg_advisory_unlock($1, 0)', [locks.process]);
+      }
     }
     registered = pid;
   };
   await beat().catch(() => undefined);
   const beats = every(beatMs, closing.signal, beat, () => undefined);
-  const take = `update etl.runs set taken_up_at = clock_timestamp()
+  const take = `update etl.runs set taken_up_at = clock_timestamp(), failure = null, reason = null
     where feed || '/' || lane = $1 and state = 'open'`;
   const hold = `select pg_backend_pid() as pid, pg_advisory_lock_shared($1, hashtext($2))`;
   // A lost session holds nothing; a later slice of the lane may hold its lock in the new one.

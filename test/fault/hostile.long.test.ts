@@ -46,12 +46,14 @@ const unordered = (whole: FeedFacts): FeedFacts => ({
 
 /** Which of the two depends on how the cut body was announced. */
 const cut = degraded(/^(?:unreachable|envelope-invalid): /u);
-const late = degraded(new RegExp(`^unreachable: .*(?:TIMEOUT|within ${timeouts.totalMs} ms)`, 'u'));
+const late = degraded(
+  new RegExp(`^unreachable: .*(?:in time|half-way|within ${timeouts.totalMs} ms)`, 'u'),
+);
 /** On a busy machine the time of the scene runs out before the size does. */
 const tooLarge = degraded(
   /^(?:envelope-invalid: the body exceeds 8388608 bytes|unreachable: no complete answer within)/u,
 );
-const ended = degraded(/^unreachable: (?:UND_ERR_SOCKET|ECONNRESET)/u);
+const ended = degraded(/^unreachable: connection (?:closed before the whole answer|reset)/u);
 const noPage = degraded(/^envelope-invalid: /u);
 const tooMuch = degraded(
   /^envelope-invalid: HTTP 200, (?:the body (?:has more than|nests deeper than)|items: Too big)/u,
@@ -73,7 +75,7 @@ const noPages = {
   'gzip-bomb': tooLarge,
   'body-of-100-mb': tooLarge,
   'byte-a-second': late,
-  'endless-headers': degraded(/^unreachable: UND_ERR_HEADERS_OVERFLOW/u),
+  'endless-headers': degraded(/^unreachable: headers overflow/iu),
   'slow-headers': late,
   'no-answer': late,
   redirect: degraded(/^unreachable: HTTP 302, redirected to 127\.0\.0\.1:\d+, not followed/u),
