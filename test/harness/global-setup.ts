@@ -53,7 +53,7 @@ const settings = {
   max_wal_senders: '0',
   // It would visit hundreds of databases that live for a second.
   autovacuum: 'off',
-  // Postgres would plan a statement with parameters anew for its first five executions, and few have more.
+  // Postgres would plan a statement with parameters again for its first five executions, and few have more.
   plan_cache_mode: 'force_generic_plan',
 };
 
