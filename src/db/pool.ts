@@ -59,6 +59,8 @@ const sessionSettings: ServerSettings = {
   standard_conforming_strings: 'on',
   // Drizzle and JavaScript read the texts of times.
   DateStyle: 'ISO, MDY',
+  // Numbers are read as float8, and must keep their digits.
+  extra_float_digits: 1,
 };
 
 /** Instead of what the role or the database has for people and other programs; those of the URL win. */

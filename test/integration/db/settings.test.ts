@@ -16,6 +16,7 @@ const hostile = {
   lock_timeout: '7777',
   idle_in_transaction_session_timeout: '7777',
   idle_session_timeout: '7777',
+  extra_float_digits: '-15',
 };
 const settings = Object.entries(hostile).map(([name, value]) => ({ name, value }));
 
@@ -28,6 +29,7 @@ const base = {
   lock_timeout: '0',
   idle_in_transaction_session_timeout: '0',
   idle_session_timeout: '0',
+  extra_float_digits: '1',
 };
 const working = {
   ...base,
