@@ -22,7 +22,7 @@ const engine = await openEngine({
   settings,
   database,
   log: createLog('warn', (line) => void process.stderr.write(line)),
-  supervise: false,
+
   onCommit(_lane, progress) {
     lastCommitMs = performance.now();
     pages += progress.pages;

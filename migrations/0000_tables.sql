@@ -74,6 +74,9 @@ CREATE TABLE "explorer"."addresses" (
 CREATE TABLE "etl"."workers" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"kind" text NOT NULL,
+	"deployment" text,
+	"host" text NOT NULL,
+	"version" text NOT NULL,
 	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"backend" bigint NOT NULL,
 	"missing_since" timestamp with time zone
@@ -511,6 +514,17 @@ CREATE TABLE "etl"."batch_coverage" (
 	"verified" "int8multirange" DEFAULT '{}' NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."lanes" (
+	"feed" text NOT NULL,
+	"lane" text NOT NULL,
+	"wanted_by" text[] DEFAULT '{}' NOT NULL,
+	"scope" jsonb,
+	"next_due_at" timestamp with time zone,
+	"requested_at" timestamp with time zone,
+	"paused_at" timestamp with time zone,
+	CONSTRAINT "lanes_feed_lane_pk" PRIMARY KEY("feed","lane")
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."coverage" (
 	"feed" text NOT NULL,
 	"lane" text NOT NULL,
@@ -692,6 +706,7 @@ ALTER TABLE "etl"."quarantine" ADD CONSTRAINT "quarantine_feed_feeds_feed_fk" FO
 ALTER TABLE "etl"."raw_pages" ADD CONSTRAINT "raw_pages_page_id_pages_id_fk" FOREIGN KEY ("page_id") REFERENCES "etl"."pages"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."stale_sums" ADD CONSTRAINT "stale_sums_name_rollups_name_fk" FOREIGN KEY ("name") REFERENCES "etl"."rollups"("name") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."batch_coverage" ADD CONSTRAINT "batch_coverage_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "etl"."lanes" ADD CONSTRAINT "lanes_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."coverage" ADD CONSTRAINT "coverage_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."pages" ADD CONSTRAINT "pages_walk_id_walks_id_fk" FOREIGN KEY ("walk_id") REFERENCES "etl"."walks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "etl"."pruned" ADD CONSTRAINT "pruned_feed_feeds_feed_fk" FOREIGN KEY ("feed") REFERENCES "etl"."feeds"("feed") ON DELETE no action ON UPDATE no action;--> statement-breakpoint

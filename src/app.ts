@@ -46,6 +46,7 @@ import {
   registerFeeds,
   withTargets,
 } from './sync/feeds.ts';
+import { demandAgreement, wantLanes } from './sync/lanes.ts';
 import type { FetchPage } from './sync/page.ts';
 import { bossConnections, installQueues, startBoss } from './sync/queue.ts';
 import { noteTrouble } from './sync/runs.ts';
@@ -102,8 +103,6 @@ export interface EngineOptions {
   readonly settings: Settings;
   readonly database: Place;
   readonly log: Log;
-  /** Whether this process sends scheduled jobs. */
-  readonly supervise: boolean;
   /** Of a process that may open an engine again; drawn if absent. */
   readonly workerId?: string;
   readonly onCommit?: ServeOptions['onCommit'];
@@ -116,20 +115,25 @@ export interface EngineOptions {
   readonly timeouts?: Partial<Timeouts>;
 }
 
-/** What a command states of the explorer besides its URL. */
+/** What a command states besides its settings. */
 export interface SourceOptions {
   /** Whether it serves the same chains as the explorer that the data came from. */
   readonly sameData?: boolean;
   /** Identifies it if its URL changes from run to run. */
   readonly origin?: string;
+  /** Whether feeds that other deployments want become this one's. */
+  readonly takeOver?: boolean;
+  /** Whether the settings have all that the file wants, so that it wants nothing else any more. */
+  readonly isWhole?: boolean;
 }
 
 /**
  * Registers the feeds of the settings, and composes client, budget and queue on a prepared database.
- * @throws ConfigError without an API key, OriginError if feeds are of another explorer, PoolerError without a session
+ * @throws ConfigError without an API key, OriginError if feeds are of another explorer, DeploymentError if another
+ * deployment wants them otherwise, PoolerError without a session
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const { settings, database, log, supervise, dbTimeouts = workTimeouts, timeouts = {} } = options;
+  const { settings, database, log, dbTimeouts = workTimeouts, timeouts = {} } = options;
   const { url } = database;
   const { pageSize, archive, archiveDays, ledgerDays } = settings.explorer;
   const session = await demandSession(url);
@@ -158,7 +162,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const queue = { databaseUrl: session.url, isPooled: session.isPooled };
   const broken = new AbortController();
   const report = (error: unknown) => isLastingFault(error) && broken.abort(error);
-  const boss = await startBoss({ ...queue, log, supervise, dbTimeouts, report });
+  const boss = await startBoss({ ...queue, log, dbTimeouts, report });
   end.defer(() => boss.stop({ graceful: false }));
   const opened = end.move();
   return {
@@ -168,6 +172,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     log,
     session,
     workerId: options.workerId ?? randomUUID(),
+    deployment: settings.deployment,
     broken: broken.signal,
     report,
     concurrency: slicesAtOnce,
@@ -188,18 +193,32 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   };
 }
 
-/** Registers the feeds of the settings. @returns the name of their explorer. @throws OriginError */
+/**
+ * Registers the feeds of the settings, and that their deployment wants them. @returns the name of their explorer.
+ * @throws OriginError, DeploymentError
+ */
 export async function registerSettings(
   db: Database,
-  { configFile, chains, explorer }: Settings,
-  { sameData = false, origin = originOf(explorer.baseUrl) }: SourceOptions,
+  { configFile, deployment, chains, explorer }: Settings,
+  stated: SourceOptions,
   bounds?: ScopeBounds,
 ): Promise<string> {
+  const { sameData = false, origin = originOf(explorer.baseUrl) } = stated;
+  const { takeOver = false, isWhole = false } = stated;
   const from = configFile === null ? 'flags' : 'file';
   const source = { origin, isSameData: sameData };
-  await registerFeeds(db, configuredFeeds(chains, bounds), from, source);
+  const wish = { deployment, isWhole, takesOver: takeOver };
+  const feeds = configuredFeeds(chains, bounds);
+  await demandAgreement(db, feeds, wish);
+  await registerFeeds(db, feeds, from, source);
+  const lanes = configuredLanes(await withTargets(db, chains));
+  await wantLanes(
+    db,
+    lanes.map(({ lane }) => lane),
+    wish,
+  );
   // Flags state the target with their own command; else the file does, or a command.
-  if (from === 'file') await reconcileTargets(db, configuredLanes(await withTargets(db, chains)));
+  if (from === 'file') await reconcileTargets(db, lanes);
   return origin;
 }
 

@@ -22,6 +22,7 @@ export const knownKinds = [
   'statement-timeout',
   'export',
   'other-explorer',
+  'other-deployment',
 ] as const;
 type KnownKind = (typeof knownKinds)[number];
 

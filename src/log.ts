@@ -105,6 +105,11 @@ export const events = {
     ({ feeds, chains, next_poll }, atMs) =>
       `${counted(feeds, 'feed')} of ${counted(chains, 'chain')}; ${next_poll === null ? 'no schedule is ever due' : `next poll in ${duration(Math.max(0, Math.round((Date.parse(next_poll) - atMs) / 1000)))}`}; Ctrl-C stops`,
   ),
+  'start.beside': define(
+    'info',
+    ['detail'],
+    'other deployments want feeds of this database: {detail}',
+  ),
   'http.listening': define('info', ['url'], '{url}'),
   'start.stopped': define('info', [], 'progress is saved; the next start resumes'),
   'start.failed': define('error', ['problems'], '{problems}'),

@@ -37,6 +37,14 @@ comment on column etl.budget.pause_reason is 'What the service said when the key
 comment on column etl.budget.requests is 'Requests that left so far, failed ones and repeats included.';
 comment on column etl.budget.updated_at is 'When the key last gave a slot, by the database''s clock.';
 
+comment on table etl.lanes is 'Who wants each lane, and when it is due. A row for each lane of a registered feed.';
+comment on column etl.lanes.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column etl.lanes.lane is 'live or backfill.';
+comment on column etl.lanes.wanted_by is 'Names of the deployments whose file names it. A feed that none wants, where another is wanted, is at rest.';
+comment on column etl.lanes.scope is 'What a run by schedule covers. Null: no start polls it.';
+comment on column etl.lanes.next_due_at is 'When its next run by schedule opens. The process that moves it opens the run. Null: no start polls it.';
+comment on column etl.lanes.requested_at is 'When a person requested a run (feeds run). Null: no one waits for one.';
+comment on column etl.lanes.paused_at is 'Since when a person has paused it (feeds pause). Null: it is not paused.';
 comment on table etl.coverage is 'What each lane has verified and counted. The commit of a page moves it; verify computes it again from the ledger and compares.';
 comment on column etl.coverage.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.coverage.lane is 'live or backfill.';
@@ -65,7 +73,7 @@ comment on column etl.drift.first_seen_at is 'When it was first seen.';
 comment on table etl.events is 'What happened beside the runs, for the timeline, for 31 days.';
 comment on column etl.events.id is 'Number of the event.';
 comment on column etl.events.at is 'When.';
-comment on column etl.events.kind is 'killed: a worker was killed, or is cut off from the database. connection-lost: a worker had to connect again, as after a restart of Postgres. config-changed: a start or a command stated other settings of feeds. config-refused: a start or a sync refused its file. stopped: start ended on a signal.';
+comment on column etl.events.kind is 'killed: a worker was killed, or is cut off from the database. connection-lost: a worker had to connect again, as after a restart of Postgres. config-changed: a start or a command stated other settings of feeds. config-refused: a start or a sync refused its file. stopped: start ended on a signal. command: a person paused, resumed or requested a feed.';
 comment on column etl.events.feed is 'Name of the feed that it concerns. Null: all of them.';
 comment on column etl.events.sentence is 'What happened, in a sentence.';
 comment on table etl.hosts is 'Explorers that fail now, as all workers share it. A row goes with the first answer.';
@@ -78,6 +86,9 @@ comment on column etl.hosts.next_try_at is 'When one request tests it next. The 
 comment on table etl.workers is 'Processes that work now; each deletes its row when it stops.';
 comment on column etl.workers.id is 'Drawn by the process.';
 comment on column etl.workers.kind is 'start: works until it is stopped. once: sync, backfill or repair.';
+comment on column etl.workers.deployment is 'Whose file it follows. Null: it has none.';
+comment on column etl.workers.host is 'Name of its machine.';
+comment on column etl.workers.version is 'Version of the program.';
 comment on column etl.workers.started_at is 'When it began to work.';
 comment on column etl.workers.backend is 'Process number of the server''s session that holds its locks.';
 comment on column etl.workers.missing_since is 'Since when another worker misses that session. Null: it does not.';

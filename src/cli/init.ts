@@ -139,6 +139,8 @@ export function exampleConfig(
 # EXPLORER_API_KEY in the environment. Each page costs 20 credits; the free plan has 100,000
 # credits a day, which is 5,000 pages of 50 items.
 
+# deployment: production # a container needs a name; else that of the machine and this file's path
+
 explorer:
   requests_per_second: 5 # what the free plan allows
   # All requests of a UTC day together cost no more. A fifth is kept for new data, so that history

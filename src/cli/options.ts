@@ -28,6 +28,12 @@ export const addSameData = (command: Command): Command =>
     'continue although base_url has changed: the explorer serves the same chains as before',
   );
 
+export const addTakeOver = (command: Command): Command =>
+  command.option(
+    '--take-over',
+    'want feeds that other deployments want with other settings, in their place',
+  );
+
 /** Parses each value of a repeatable option. */
 export const collect =
   <Value>(parse: (value: string) => Value) =>

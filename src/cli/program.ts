@@ -41,6 +41,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, readonly [string, 
     verify: ['what is verified complete, and what is missing', () => import('./verify.ts')],
     repair: ['download what verify reports missing', () => import('./repair.ts')],
     quarantine: ['lists, retries or drops refused items', () => import('./quarantine.ts')],
+    feeds: ['lists, pauses, polls, resets or forgets feeds', () => import('./feeds.ts')],
   },
   'Use the data:': {
     query: ['query the database: SQL, or a named query', () => import('./query.ts')],

@@ -10,11 +10,13 @@ import type { HttpServer } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import { configuredFeeds, configuredLanes, nextPoll, withTargets } from '../sync/feeds.ts';
 import { type OnRound, serve } from '../sync/serve.ts';
+import { readDeployments } from '../sync/workers.ts';
+import { counted } from '../terminal/numbers.ts';
 import type { Context, Exit, Registry } from './context.ts';
 import { DatabaseUnavailableError, openDatabase, settingsOf, workSettings } from './database.ts';
 import { failureOf, linesOf, writeFailure } from './failure.ts';
 import { addHttp, type HttpFlag, servePage, urlOf, wantedAddress } from './open.ts';
-import { addSameData } from './options.ts';
+import { addSameData, addTakeOver } from './options.ts';
 import { formatOf, logOf } from './screen.ts';
 
 /** `start --json`, without `exit`: written at the end. */
@@ -29,7 +31,10 @@ type StartOptions = SourceOptions & HttpFlag;
 
 /** `start`: polls and backfills every feed by its schedule until SIGTERM. */
 export function register({ command, run, explain }: Registry): void {
-  addHttp(addSameData(command), 'serve the page, health and metrics too; default: 127.0.0.1:4400');
+  addHttp(
+    addTakeOver(addSameData(command)),
+    'serve the page, health and metrics too; default: 127.0.0.1:4400',
+  );
   command.action(run<StartOptions>(start));
   explain(
     ['explorer-etl start', 'explorer-etl start --http'],
@@ -140,6 +145,13 @@ function noteReady({ settings, log }: Work): Date {
 
 async function serveAll({ context, settings, log }: Work, opened: Opened, onRound: OnRound) {
   const { database, engine } = opened;
+  const others = (await readDeployments(database.db))
+    .filter(({ name }) => name !== settings.deployment)
+    .map(
+      ({ name, feeds, workers }) =>
+        `${name} ${counted(feeds, 'feed')}, ${counted(workers, 'worker')}`,
+    );
+  if (others.length > 0) log.write('start.beside', { detail: others.join('; ') });
   const lanes = configuredLanes(await withTargets(database.db, settings.chains));
   await whileCurrent(engine.pool, context.signal, (signal) =>
     serve(lanes, engine, signal, onRound),
@@ -160,7 +172,7 @@ async function openAll({ context, options, settings, log, page, workerId }: Work
   const report = (reason: string) => log.write('database.locked', { reason });
   await prepareDatabase(database, { signal: context.signal, report });
   const own = { settings, database, log, workerId };
-  const engine = await openEngine({ ...own, supervise: true, source: options });
+  const engine = await openEngine({ ...own, source: { ...options, isWhole: true } });
   end.use(engine);
   const opened = end.move();
   return { database, engine, [Symbol.asyncDispose]: () => opened.disposeAsync() };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { failures } from '../failure.ts';
 import { type RunsDocument, runsDocument as served } from '../status/endpoints.ts';
 import { readRuns } from '../status/ledger.ts';
+import { printable } from '../printable.ts';
 import { runReason } from '../status/lanes.ts';
 import { clock } from '../status/sentences.ts';
 import { statusDocument, type FeedStatus, type StatusDocument } from '../status/schema.ts';
@@ -17,6 +18,7 @@ import { openScreen, watchStatus } from './screen.ts';
 interface StatusOptions {
   readonly watch?: true;
   readonly runs?: true;
+  readonly all?: true;
 }
 
 /** `status`: the overall state, and each feed's state, freshness, completeness and work left. */
@@ -24,6 +26,7 @@ export function register({ command, run, explain }: Registry): void {
   addDemo(command)
     .option('--watch', 'redraw it until Ctrl-C')
     .option('--runs', 'runs, stops and failures of the last 24 hours')
+    .option('--all', 'feeds that no deployment wants, too')
     .action(run(status));
   explain(['explorer-etl status', 'explorer-etl status --watch']);
 }
@@ -55,7 +58,7 @@ async function status(context: Context, options: StatusOptions) {
     await end();
     return exits.done;
   }
-  const document = await statusNow(pool, pageSize);
+  const document = await statusNow(pool, pageSize, options.all && 'all');
   return context.print(statusDocument, document, textOf(document, context.out));
 }
 
@@ -91,6 +94,7 @@ export function statusText(
   const lines = headline(document, look);
   if (isKnown(document)) lines.push(...summary(document, look));
   if (feeds.length > 0) lines.push('', ...feedTable(document, look));
+  lines.push(...wishLines(document, look));
   const named = reasons.filter(({ severity }, at) => at === 0 || severity !== 'info');
   const headlined = /^\d+ of \d+ feeds: /u.test(overall.sentence) ? '' : overall.sentence;
   const details = detailsOf({ feeds, reasons: named }, look, commandLine, headlined);
@@ -101,6 +105,20 @@ export function statusText(
   const more = details.length - shown.length;
   if (more > 0) lines.push(`  and ${more} more: --json lists all`);
   return `${lines.join('\n')}\n`;
+}
+
+/** Who wants the feeds, where several do, and what no one wants. */
+function wishLines({ deployments, at_rest }: StatusDocument, look: Look): string[] {
+  const named = deployments.map(
+    ({ name, feeds, workers }) =>
+      `${printable(name)} ${counted(feeds, 'feed')}, ${workers === 0 ? 'no worker' : counted(workers, 'worker')}`,
+  );
+  return [
+    ...(named.length < 2 ? [] : [`Deployments: ${named.join('; ')}.`]),
+    ...(at_rest.length === 0
+      ? []
+      : [`At rest, wanted by no deployment: ${at_rest.join(', ')}; --all shows them.`]),
+  ].flatMap((line) => prose(look, line, 2));
 }
 
 function headline({ overall, as_of }: StatusDocument, look: Look): string[] {

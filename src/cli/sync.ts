@@ -24,6 +24,7 @@ import {
   addBounds,
   addFeedOptions,
   addSameData,
+  addTakeOver,
   boundExamples,
   boundsOf,
   type ChosenFeeds,
@@ -56,7 +57,7 @@ export const syncDocument = z.strictObject({
       chain_id: z.int(),
       operation: z.string(),
       lane: z.enum(['live', 'backfill']),
-      /** `paused`: a signal stopped it. `superseded`: another command set other bounds. */
+      /** `paused`: a signal stopped it, or a person paused it. `superseded`: another command set other bounds. */
       state: z.enum(['finished', 'paused', 'failed', 'unsupported', 'superseded']),
       failure: failureOrNull,
       /** The failure's message and advice. */
@@ -67,6 +68,8 @@ export const syncDocument = z.strictObject({
   totals: z.strictObject({ ...sums, seconds: z.number().min(0) }),
   /** Chosen feeds with history left, and its maximum of requests; null: unknown. */
   history: z.array(z.strictObject({ feed: z.string(), requests: count.nullable() })),
+  /** Chosen feeds that a person has paused, which are not read. */
+  paused: z.array(z.string()),
 });
 
 export type SyncDocument = z.infer<typeof syncDocument>;
@@ -74,7 +77,12 @@ type Lane = SyncDocument['lanes'][number];
 
 /** `sync`: brings feeds up to date once, with progress. */
 export function register({ command, run, explain }: Registry): void {
-  addBounds(addSameData(addFeedOptions(command)), ['maxPages', 'since', 'fromBatch', 'toBatch']);
+  addBounds(addTakeOver(addSameData(addFeedOptions(command))), [
+    'maxPages',
+    'since',
+    'fromBatch',
+    'toBatch',
+  ]);
   command.action(run(sync));
   explain(
     ['explorer-etl sync', ...boundExamples('sync')],
@@ -91,7 +99,8 @@ async function sync(context: Context, options: ChosenFeeds & ScopeBounds & Sourc
   const isLimited = ({ lane: { operation } }: Target) =>
     bounds.maxPages === undefined || isBoundedBy(operation, 'maxPages');
   const targets = ({ chains }: Settings) => configuredLanes(chains, bounds).filter(isLimited);
-  return syncOnDatabase('sync', context, options, { settings, bounds, targets });
+  const isWhole = options.chain === undefined && options.operation === undefined;
+  return syncOnDatabase('sync', context, { ...options, isWhole }, { settings, bounds, targets });
 }
 
 interface Work {
@@ -139,7 +148,6 @@ export async function syncTargets(
     settings,
     database,
     log: context.err.isTerminal ? withoutDrift(log) : log,
-    supervise: false,
     bounds,
     source: options,
   });
@@ -171,7 +179,7 @@ export async function statusOfFeeds(
   { explorer: { pageSize } }: Settings,
   names: ReadonlySet<string>,
 ): Promise<StatusDocument> {
-  const status = await readStatus(db, pageSize);
+  const status = await readStatus(db, pageSize, names);
   return { ...status, feeds: status.feeds.filter(({ feed }) => names.has(feed)) };
 }
 
@@ -207,19 +215,23 @@ export async function concludeSync(
   const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
   const isInterrupted = signal.aborted;
   const exit = isInterrupted ? exits.interrupted : exitOf(results, isNamed);
-  const status = await readStatus(db, settings.explorer.pageSize);
+  const names = new Set(configuredFeeds(settings.chains).map(feedName));
+  const status = await readStatus(db, settings.explorer.pageSize, names);
   const byLane = Map.groupBy(results, ({ feed, lane }) => `${feed} ${lane.lane}`);
   const lanes = status.feeds.flatMap(({ feed }) =>
     [...byLane.values()]
       .filter(([first]) => first?.feed === feed)
       .map((ofLane) => describeLane(ofLane, isInterrupted)),
   );
-  const chosen = new Set(configuredFeeds(settings.chains).map(feedName));
   const history = status.feeds
     .map(({ feed, left }) => ({ feed, requests: left.requests.most }))
-    .filter(({ feed, requests }) => chosen.has(feed) && requests !== 0);
+    .filter(({ feed, requests }) => names.has(feed) && requests !== 0);
+  const paused = status.feeds
+    .filter(({ feed, paused_since }) => names.has(feed) && paused_since !== null)
+    .map(({ feed }) => feed);
   const totals = { ...total(lanes), seconds };
-  const document: SyncDocument = { schema: 'explorer-etl/sync/1', command, lanes, totals, history };
+  const ended = { command, lanes, totals, history, paused };
+  const document: SyncDocument = { schema: 'explorer-etl/sync/1', ...ended };
   const lines = syncText(out, document, status, exit, commandLine);
   const query = `Query it:  ${commandLine('explorer-etl query --list')}`;
   const next = quiet || exit !== exits.done ? [] : ['', query];
@@ -248,8 +260,8 @@ function describeLane(results: readonly SyncResult[], isInterrupted: boolean): L
 function stateOf({ state, failure, reason }: SyncResult, isInterrupted: boolean): Lane['state'] {
   if (state === 'finished' || state === 'superseded') return state;
   if (failure === 'unsupported') return failure;
-  const isPaused = state === 'open' || (failure === null && reason === null);
-  return isInterrupted && isPaused ? 'paused' : 'failed';
+  if (state === 'open') return 'paused';
+  return isInterrupted && failure === null && reason === null ? 'paused' : 'failed';
 }
 
 type Sums = Omit<SyncDocument['totals'], 'seconds'>;
@@ -267,8 +279,16 @@ export function syncText(
   exit: Exit,
   commandLine: CommandLine,
 ): string[] {
-  const { lanes } = document;
+  const { lanes, paused } = document;
+  const held =
+    paused.length === 0
+      ? []
+      : prose(
+          look,
+          `Paused, not read: ${paused.join(', ')}. ${commandLine('explorer-etl feeds resume')} goes on.`,
+        );
   if (lanes.length === 0 && exit === exits.done) {
+    if (held.length > 0) return held;
     return [`${paint(look, 'good', '✓')} Nothing to do: everything in range is downloaded.`];
   }
   const names = new Set(lanes.map(({ feed }) => feed));
@@ -288,6 +308,7 @@ export function syncText(
     ...(feeds.length === 0 ? [] : [...feedTable(shown, look), '']),
     ...prose(look, totalsText(document)),
     ...lanes.filter((lane) => !isExplained(lane)).flatMap((lane) => endLines(look, lane)),
+    ...held,
     ...(isInterrupted
       ? ['Interrupted. Progress is saved: the same command resumes.']
       : detailsOf(shown, look, commandLine).flat()),

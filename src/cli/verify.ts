@@ -17,18 +17,19 @@ import { nothingRead, openData } from './database.ts';
 import { addDemo } from './options.ts';
 
 export function register({ command, run, explain }: Registry): void {
-  addDemo(command).action(run(verify));
+  addDemo(command).option('--all', 'feeds that no deployment wants, too').action(run(verify));
   explain(
     ['explorer-etl verify', 'explorer-etl verify --json'],
     'Makes no request. Exit code 0 only if nothing is open.',
   );
 }
 
-async function verify(context: Context) {
+async function verify(context: Context, { all = false }: { readonly all?: boolean }) {
   await using data = await openData(context, 'reads');
   const { db, settings } = data;
   const how = { pageSize: settings.explorer.pageSize, at: new Date() };
-  const stored = await verifyFeeds(db);
+  const every = await verifyFeeds(db);
+  const stored = all ? every : every.filter(({ is_wanted }) => is_wanted);
   // The demo has feeds of its own.
   const feeds = [...stored, ...(context.demo ? [] : unreadFeeds(settings.chains, stored))];
   if (feeds.length === 0) throw nothingRead();

@@ -1,4 +1,5 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { relative, resolve } from 'node:path';
 import {
   type Document,
@@ -94,6 +95,8 @@ export function loadSettings(input: SettingsInput) {
     http: httpSettings(config.http, environment.httpToken),
     /** Absolute path; null: no file. */
     configFile,
+    /** The name under which the file wants its feeds; null: no file. */
+    deployment: configFile === null ? null : (config.deployment ?? `${hostname()}:${configFile}`),
   };
 }
 

@@ -221,6 +221,14 @@ function refuseRepeats(chains: readonly { id: number }[], context: z.RefinementC
 /** The shape of explorer-etl.yaml. */
 export const configSchema = z
   .strictObject({
+    deployment: z
+      .string()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe(
+        'Name of what this file deploys. Processes of one name want the same feeds, on any machine; a container needs one. Default: the name of the machine and the path of the file.',
+      ),
     explorer: orDefaults(explorer),
     chains: z
       .array(chain)

@@ -56,6 +56,10 @@ export const feeds = etlSchema.table(
 export const workers = etlSchema.table('workers', {
   id: uuid('id').primaryKey(),
   kind: text('kind').notNull(),
+  /** Whose file it follows; null: it has none. */
+  deployment: text('deployment'),
+  host: text('host').notNull(),
+  version: text('version').notNull(),
   started_at: instant('started_at').notNull().defaultNow(),
   /** The server process of its session, which holds its locks. */
   backend: integer('backend').notNull(),
@@ -72,7 +76,7 @@ export const events = etlSchema.table(
       .notNull()
       .default(sql`clock_timestamp()`),
     kind: text('kind', {
-      enum: ['killed', 'connection-lost', 'config-changed', 'config-refused', 'stopped'],
+      enum: ['killed', 'connection-lost', 'config-changed', 'config-refused', 'stopped', 'command'],
     }).notNull(),
     /** Null: all feeds. */
     feed: text('feed'),

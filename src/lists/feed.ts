@@ -26,10 +26,17 @@ export const failingStates = [
 
 export type FeedState = 'idle' | 'running' | 'unordered' | (typeof failingStates)[number];
 
+/** `10/user-operations/live`: also the key of its job. */
+export const laneName = (lane: FeedLane) => `${feedName(lane)}/${lane.lane}`;
+
 /** As SQL: the feed's rows, of a table or view of schema `etl`. */
 export const ofFeed = (feed: Feed) => sql`feed = ${feedName(feed)}`;
 
 export const ofLane = (lane: FeedLane) => sql`${ofFeed(lane)} and lane = ${lane.lane}`;
+
+/** As SQL: whether a person has paused a lane. */
+export const isPaused = (lane: FeedLane) =>
+  sql`exists (select from etl.lanes where ${ofLane(lane)} and paused_at is not null)`;
 
 /** Lets walks of a feed end one at a time: an end reads others' rows. Taken before any row lock. */
 export async function lockEnds(

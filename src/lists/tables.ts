@@ -162,6 +162,25 @@ const laneKey = () => ({
   lane: text('lane', { enum: lanes }).notNull(),
 });
 
+/** Who wants a lane, and when it is due; `runs` is its history. A row for each lane of a registered feed. */
+export const wantedLanes = etlSchema.table(
+  'lanes',
+  {
+    ...laneKey(),
+    /** Deployments whose file names it. */
+    wanted_by: text('wanted_by').array().notNull().default([]),
+    /** What a run by schedule covers; null: no `start` has set it. */
+    scope: jsonb('scope').$type<RunScope>(),
+    /** When a run by schedule opens next; null: no `start` polls it. */
+    next_due_at: instant('next_due_at'),
+    /** Since when a person wants a run now; null: no one does. */
+    requested_at: instant('requested_at'),
+    /** Since when a person has paused it; null: it is not. */
+    paused_at: instant('paused_at'),
+  },
+  (table) => [primaryKey({ columns: [table.feed, table.lane] })],
+);
+
 /** What a lane's walks verified and counted. A commit locks it last, so other walks wait least. */
 export const coverage = etlSchema.table(
   'coverage',

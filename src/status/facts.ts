@@ -75,7 +75,10 @@ const shown = sql`
     'last_page_at', total.last_page_at,
     'last_success_at', feeds.last_success_at,
     'lag_s', round(extract(epoch from lag)),
-    'progress', coalesce(progress, '{"reached": null, "reached_at": null}')
+    'progress', coalesce(progress, '{"reached": null, "reached_at": null}'),
+    'wanted_by', wanted_by,
+    'is_wanted', is_wanted,
+    'paused_since', paused_at
   )
 `;
 
@@ -120,6 +123,7 @@ export const readFeeds = (db: Database) =>
     from etl.feeds
     join explorer.freshness using (feed)
     join known using (feed)
+    join etl.wanted_feeds using (feed)
     -- A row that was deleted hides no feed.
     left join explorer.chains on chains.chain_id = feeds.chain_id
     left join total using (feed)

@@ -82,6 +82,12 @@ export function runReason({ reason, failed_requests, first_failure, waited_s }: 
   return reason === null ? `${met}: ${first_failure}.` : `${reason} (${met})`;
 }
 
+/** Whether it is meant to be still: a person has paused it, or no deployment wants it. */
+export const isHeld = ({
+  is_wanted,
+  paused_since,
+}: Pick<FeedStatus, 'is_wanted' | 'paused_since'>) => !is_wanted || paused_since !== null;
+
 /** Whether a worker reads it, or is about to. */
 export const isRunning = ({ lanes }: Pick<FeedStatus, 'lanes'>, of?: LaneStatus['lane']): boolean =>
   lanes.some(({ lane, state }) => lane === (of ?? lane) && runningStates.has(state));

@@ -1,19 +1,23 @@
 import type { maintenance } from '../db/tables.ts';
 import { failures } from '../failure.ts';
 import { kinds } from '../lists/index.ts';
-import { counted, duration } from '../terminal/numbers.ts';
+import { counted } from '../terminal/numbers.ts';
 import type { Workers } from '../sync/workers.ts';
-import { isOfHost, type Outage, outageOf } from './outages.ts';
-import { isAtWork, isStalled } from './lanes.ts';
+import { isOfDatabase, isOfHost, type Outage, outageOf } from './outages.ts';
+import { isAtWork, isHeld, isStalled } from './lanes.ts';
 import {
   clock,
   earliest,
   historyWaits,
   lastPageAt,
-  latest,
+  lateText,
+  maintenanceText,
   outageText,
   positions,
+  readingText,
   saidOf,
+  silentText,
+  stalledText,
   unservedText,
   untilText,
   withoutClass,
@@ -21,7 +25,10 @@ import {
 import { reasonCodes, type FeedStatus, type Reason, type StatusDocument } from './schema.ts';
 
 /** What reasons are judged by. */
-export interface OverallFacts extends Pick<StatusDocument, 'credits' | 'feeds'> {
+export interface OverallFacts extends Pick<
+  StatusDocument,
+  'credits' | 'feeds' | 'deployments' | 'at_rest'
+> {
   readonly at: Date;
   readonly workers: Workers;
   readonly maintenance: readonly (typeof maintenance.$inferSelect)[];
@@ -40,6 +47,8 @@ interface Rule {
   readonly advice?: (feed: FeedStatus, facts: OverallFacts) => string | null;
   /** `continue`: `start` or `sync`, whichever ran before. */
   readonly command?: string;
+  /** Whether it is of feeds that are meant to be still, which have no other reason. */
+  readonly isOfHeld?: boolean;
   /** Whether a failing explorer explains it. */
   readonly followsOutage?: boolean;
   /** Whether the command takes the flags of the only feed. */
@@ -105,19 +114,7 @@ const isLeftOpen = (feed: FeedStatus): boolean =>
 
 const isProgressing = (feed: FeedStatus): boolean => isReading(feed) && historyWaits(feed) === null;
 
-function readingText(facts: OverallFacts): string {
-  const reading = facts.feeds.filter(isProgressing);
-  const ends = reading.map(({ left }) => left.ends_at);
-  // Unknown if one feed's is.
-  const until = ends.includes(null) ? null : latest(ends);
-  return `Reading history of ${counted(reading.length, 'feed')}${untilText(until, facts.at, 'about ')}.`;
-}
-
 const isUnread = ({ state }: FeedStatus): boolean => state === 'pending';
-
-/** Whether the database, not the explorer, fails its feed. */
-const isOfDatabase = ({ failure }: FeedStatus): boolean =>
-  failure === 'not-stored' || failure?.startsWith('database-') === true;
 
 /** Every reason: severity, effect on progress, condition, sentence and advice. */
 const rules = {
@@ -163,7 +160,7 @@ const rules = {
       `${unservedText(feed.failure)}: ${saidOf(feed).replace(`${feed.failure}: `, '')}`,
     advice: ({ failure }) =>
       failure === null || failure === 'unsupported'
-        ? 'Remove it from the configuration, or leave it: it is polled again once a day.'
+        ? 'Remove it from the file: its rows stay. Or leave it: it is polled again once a day.'
         : failures[failure].advice,
   },
   quarantine: {
@@ -195,6 +192,15 @@ const rules = {
     sentence: () => 'Paused (Ctrl-C). Progress is saved.',
     command: 'continue',
   },
+  held: {
+    code: 'paused',
+    severity: 'info',
+    isOfHeld: true,
+    is: ({ paused_since }) => paused_since !== null,
+    sentence: ({ paused_since }, { at }) => `Paused since ${clock(paused_since ?? '', at)}.`,
+    command: 'explorer-etl feeds resume',
+    isOfFeed: true,
+  },
   'out-of-credits': {
     blocks: true,
     is: (feed) => isWaiting(feed) && isOutOfCredits(feed),
@@ -216,8 +222,7 @@ const rules = {
     followsOutage: true,
     blocks: true,
     is: ({ newest_item }) => newest_item?.is_met === false,
-    sentence: ({ unit, newest_item }) =>
-      `No new ${unit === 'batches' ? 'batches' : 'items'} for ${duration(newest_item?.age_s ?? null)}; usually one every ${duration(newest_item?.usual_s ?? 0)}.`,
+    sentence: silentText,
     several: 'No new items for far longer than usual.',
     advice: () =>
       'If its website shows newer ones, check base_url and the chain. If not, the explorer has stopped: wait.',
@@ -226,8 +231,7 @@ const rules = {
     followsOutage: true,
     blocks: true,
     is: ({ lanes }) => lanes.some(isStalled),
-    sentence: ({ lanes }) =>
-      `No page for ${duration(Math.max(...lanes.filter(isStalled).map(({ quiet_s }) => quiet_s ?? 0)))}.`,
+    sentence: stalledText,
     several: 'No page for minutes.',
   },
   failing: {
@@ -248,23 +252,12 @@ const rules = {
     // The missing worker explains the late poll.
     is: ({ poll }, facts) =>
       poll.is_met === false && !facts.feeds.some((feed) => isDeserted(feed, facts)),
-    sentence: ({ poll: { age_s, target } }) => {
-      const limit = `target ${duration(target?.seconds ?? 0)}.`;
-      return age_s === null
-        ? `Never polled; ${limit}`
-        : `Last polled ${duration(age_s)} ago; ${limit}`;
-    },
+    sentence: lateText,
     several: 'Not polled on schedule.',
   },
   maintenance: {
     holds: ({ maintenance }) => maintenance.length > 0,
-    says: ({ maintenance, at }) =>
-      maintenance
-        .map(
-          ({ task, reason, since }) =>
-            `${task === 'sums' ? 'Daily sums, senders and batch_stats have not been updated' : 'Expired rows have not been deleted'} since ${clock(since, at)}: ${reason}.`,
-        )
-        .join(' '),
+    says: maintenanceText,
     command: 'explorer-etl check',
   },
   gap: {
@@ -336,7 +329,7 @@ const rules = {
     followsOutage: true,
     severity: 'info',
     is: isProgressing,
-    sentence: (_, facts) => readingText(facts),
+    sentence: (_, { feeds, at }) => readingText(feeds.filter(isProgressing), at),
   },
 } satisfies Readonly<Record<string, FeedRule | WholeRule>>;
 
@@ -372,6 +365,7 @@ function findingsBy(rule: FeedRule | WholeRule, facts: OverallFacts) {
     return rule.holds(facts) ? [{ feeds: [], sentence: rule.says(facts), advice: null }] : [];
   }
   return facts.feeds
+    .filter((feed) => isHeld(feed) === (rule.isOfHeld ?? false))
     .filter((feed) => !(rule.followsOutage === true && outageOf(feed, facts.outages)))
     .filter((feed) => rule.is(feed, facts))
     .map((feed) => ({

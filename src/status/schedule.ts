@@ -1,6 +1,7 @@
 import { CronExpressionParser } from 'cron-parser';
 import type { LaneTimes } from '../sync/workers.ts';
 import { feedName } from '../lists/feed.ts';
+import { nextFiring } from '../sync/feeds.ts';
 import type { FeedRecord } from './facts.ts';
 import type { FeedStatus } from './schema.ts';
 
@@ -10,13 +11,10 @@ export type Cron = Pick<LaneTimes, 'cron' | 'timezone'>;
 type PollTarget = NonNullable<FeedStatus['poll']['target']>;
 
 /** The schedule of the head lane: the live one, if there is one. */
-export function headSchedule(schedules: readonly LaneTimes[], feed: string): Cron | null {
+export function headSchedule(schedules: readonly LaneTimes[], feed: string): LaneTimes | null {
   const own = schedules.filter(({ lane }) => feedName(lane) === feed);
   return own.find(({ lane }) => lane.lane === 'live') ?? own[0] ?? null;
 }
-
-export const nextFiring = ({ cron, timezone }: Cron, at: Date): Date =>
-  CronExpressionParser.parse(cron, { tz: timezone, currentDate: at }).next().toDate();
 
 /** Firings to compare: they include one around a pause such as a night. */
 const firingsSeen = 3;

@@ -127,6 +127,12 @@ const feed = z.strictObject({
   operation: z.string(),
   /** The display name, such as `batch blocks`. */
   label: z.string(),
+  /** The deployments whose file names it. */
+  wanted_by: z.array(z.string()),
+  /** False: no deployment wants it, so it is at rest. */
+  is_wanted: z.boolean(),
+  /** Since when a person has paused it; null: it is not. */
+  paused_since: instantOrNull,
   /** The order of the list. */
   kind: z.custom<ListKindName>((name) => typeof name === 'string'),
   unit: positionUnit,
@@ -238,6 +244,10 @@ export const statusDocument = z.strictObject({
   /** Null: the database did not report the status. */
   workers: z.strictObject({ start: count, once: count }).nullable(),
   next_poll_at: instantOrNull,
+  /** Whose files want feeds, with how many feeds and processes at work. */
+  deployments: z.array(z.strictObject({ name: z.string(), feeds: count, workers: count })),
+  /** Feeds that no deployment wants, which are left out of `feeds`. */
+  at_rest: z.array(feedName),
   feeds: z.array(feed),
 });
 

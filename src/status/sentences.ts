@@ -1,7 +1,8 @@
+import type { maintenance } from '../db/tables.ts';
 import { failures } from '../failure.ts';
 import type { Workers } from '../sync/workers.ts';
-import { counted } from '../terminal/numbers.ts';
-import { isAtWork } from './lanes.ts';
+import { counted, duration } from '../terminal/numbers.ts';
+import { isAtWork, isStalled } from './lanes.ts';
 import type { Outage } from './outages.ts';
 import type { FeedStatus } from './schema.ts';
 
@@ -68,4 +69,41 @@ export function outageText(
   const next = new Date(Math.max(Date.parse(next_try_at), at.getTime())).toISOString();
   const then = isAtWork(workers) ? `next try ${next.slice(11, 19)} UTC` : 'no worker tries again';
   return `No answer from ${URL.parse(origin)?.host ?? origin} since ${clock(since, at)}: ${reason}; ${then}.`;
+}
+
+/** What of the work beside the pages fails. */
+export const maintenanceText = ({
+  maintenance: failed,
+  at,
+}: {
+  readonly maintenance: readonly (typeof maintenance.$inferSelect)[];
+  readonly at: Date;
+}): string =>
+  failed
+    .map(
+      ({ task, reason, since }) =>
+        `${task === 'sums' ? 'Daily sums, senders and batch_stats have not been updated' : 'Expired rows have not been deleted'} since ${clock(since, at)}: ${reason}.`,
+    )
+    .join(' ');
+
+/** Which feeds' history is read, and until when. */
+export function readingText(reading: readonly FeedStatus[], at: Date): string {
+  const ends = reading.map(({ left }) => left.ends_at);
+  // Unknown if one feed's is.
+  const until = ends.includes(null) ? null : latest(ends);
+  return `Reading history of ${counted(reading.length, 'feed')}${untilText(until, at, 'about ')}.`;
+}
+
+/** How long no new item has come. */
+export const silentText = ({ unit, newest_item: item }: FeedStatus): string =>
+  `No new ${unit === 'batches' ? 'batches' : 'items'} for ${duration(item?.age_s ?? null)}; usually one every ${duration(item?.usual_s ?? 0)}.`;
+
+/** How long a lane with a worker has had no page. */
+export const stalledText = ({ lanes }: FeedStatus): string =>
+  `No page for ${duration(Math.max(...lanes.filter(isStalled).map(({ quiet_s }) => quiet_s ?? 0)))}.`;
+
+/** How late a poll is. */
+export function lateText({ poll: { age_s, target } }: FeedStatus): string {
+  const limit = `target ${duration(target?.seconds ?? 0)}.`;
+  return age_s === null ? `Never polled; ${limit}` : `Last polled ${duration(age_s)} ago; ${limit}`;
 }

@@ -7,22 +7,43 @@ import { kinds } from '../lists/index.ts';
 import { type Estimate, type Estimates, none } from '../lists/list.ts';
 import { isOperation, operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
-import { presentWorkers, schedulesSet, type Workers } from '../sync/workers.ts';
+import { counted } from '../terminal/numbers.ts';
+import {
+  type LaneTimes,
+  presentWorkers,
+  readDeployments,
+  schedulesSet,
+  type Workers,
+} from '../sync/workers.ts';
 import { creditsOf, readCredits, type WorkLeft } from './credits.ts';
 import { estimateOf, type ForecastOptions, sum } from './estimate.ts';
 import { type FeedRecord, type ItemPace, type LaneRecord, readFeeds, readLanes } from './facts.ts';
-import { isAtWork, laneStatus, quietSentence, stateOfWork } from './lanes.ts';
+import { isAtWork, isHeld, isRunning, laneStatus, quietSentence, stateOfWork } from './lanes.ts';
 import { duringOutage, howItFailed, readOutages, withFault } from './outages.ts';
 import { type OverallFacts, reasonsOf } from './reasons.ts';
 import { earliest, lastPageAt, latest } from './sentences.ts';
-import { type Cron, headSchedule, nextFiring, pollTarget } from './schedule.ts';
+import { headSchedule, pollTarget } from './schedule.ts';
 import type { FeedStatus, LaneStatus, Reason, StatusDocument } from './schema.ts';
 
-/** Reads the status in as many statements for any number of feeds. */
-export async function readStatus(db: Database, pageSize: number): Promise<StatusDocument> {
+/** Feeds that the status has although no deployment wants them: these, or all. */
+export type Unwanted = ReadonlySet<string> | 'all';
+
+/** Reads the status in as many statements for any number of feeds. Feeds of `unwanted` are judged like wanted ones. */
+export async function readStatus(
+  db: Database,
+  pageSize: number,
+  unwanted: Unwanted = new Set(),
+): Promise<StatusDocument> {
   const workers = await presentWorkers(db);
   const { at, keys } = await readCredits(db);
-  const records = await readFeeds(db);
+  const stored = await readFeeds(db);
+  const isShown = ({ shown }: FeedRecord) =>
+    shown.is_wanted || unwanted === 'all' || unwanted.has(shown.feed);
+  const records = stored.filter(isShown).map((record) => ({
+    ...record,
+    shown: { ...record.shown, is_wanted: record.shown.is_wanted || unwanted !== 'all' },
+  }));
+  const at_rest = stored.filter((record) => !isShown(record)).map(({ shown }) => shown.feed);
   const lanes = Map.groupBy(await readLanes(db), ({ feed }) => feed);
   const schedules = await schedulesSet(db);
   const outages = await readOutages(db);
@@ -34,7 +55,9 @@ export async function readStatus(db: Database, pageSize: number): Promise<Status
   const credits = creditsOf(keys, workLeft(described, workers), at);
   const failed = await db.select().from(maintenance).orderBy(maintenance.task);
   const feeds = described.map(({ feed }) => duringOutage(feed, outages));
-  return documentOf({ at, workers, credits, maintenance: failed, outages, feeds });
+  const deployments = await readDeployments(db);
+  const known = { at, workers, credits, maintenance: failed, outages };
+  return documentOf({ ...known, deployments, at_rest, feeds });
 }
 
 export function documentOf(facts: OverallFacts): StatusDocument {
@@ -50,6 +73,8 @@ export function documentOf(facts: OverallFacts): StatusDocument {
     credits,
     workers,
     next_poll_at: earliest(feeds.map(({ poll }) => poll.next_at)),
+    deployments: [...facts.deployments],
+    at_rest: [...facts.at_rest],
     feeds,
   };
 }
@@ -65,16 +90,22 @@ function overallOf(reasons: readonly Reason[], facts: OverallFacts): Overall {
   if (stopped !== undefined) return headline('stopped', stopped, facts);
   const warning = of('warning');
   if (warning !== undefined) return headline('degraded', warning, facts);
-  const info = reasons.find(({ code }) => code === 'reading') ?? of('info');
+  const info =
+    reasons.find(({ code }) => code === 'reading') ??
+    reasons.find(({ code, severity }) => severity === 'info' && code !== 'paused');
   if (info !== undefined) return headline('syncing', info, facts);
-  const sentence = 'All feeds are current and complete.';
+  const held = facts.feeds.filter(isHeld).length;
+  const sentence =
+    held === 0
+      ? 'All feeds are current and complete.'
+      : `${held} of ${counted(facts.feeds.length, 'feed')} paused; what is not is current and complete.`;
   return { state: 'healthy', sentence, since: null, command: null };
 }
 
 /** Whether no page comes until a worker starts. */
 function stops({ code, feeds, severity }: Reason, facts: OverallFacts): boolean {
   if (isAtWork(facts.workers)) return false;
-  if (code === 'paused') return true;
+  if (code === 'paused') return severity !== 'info';
   return (
     code === 'no-worker' ||
     (code === 'pending' &&
@@ -140,6 +171,8 @@ export const emptyStatus = (at: Date): StatusDocument =>
     maintenance: [],
     outages: [],
     credits: creditsOf([], { pollsPerDay: 0, history: null }, at),
+    deployments: [],
+    at_rest: [],
     feeds: [],
   });
 
@@ -151,11 +184,15 @@ export const outageStatus = (at: Date, error: unknown): StatusDocument =>
 export const isKnown = ({ workers }: Pick<StatusDocument, 'workers'>): boolean => workers !== null;
 
 /** The status of a database, also of one without tables. @throws StandbyError, errors of Postgres */
-export async function statusNow(pool: Pool, pageSize: number): Promise<StatusDocument> {
+export async function statusNow(
+  pool: Pool,
+  pageSize: number,
+  unwanted?: Unwanted,
+): Promise<StatusDocument> {
   await demandPrimary(pool);
   // Reading the status changes nothing, so it creates no tables.
   if (!(await isPrepared(pool))) return emptyStatus(new Date());
-  return readStatus(drizzle(pool), pageSize);
+  return readStatus(drizzle(pool), pageSize, unwanted);
 }
 
 /** The status; an outage is a status too. */
@@ -175,7 +212,7 @@ interface FeedFacts {
   readonly record: FeedRecord;
   readonly lanes: readonly LaneRecord[];
   /** The schedule that `start` set for the head lane; null: none. */
-  readonly set: Cron | null;
+  readonly set: LaneTimes | null;
 }
 
 /** A feed, and what a day of its polls takes. */
@@ -205,9 +242,13 @@ function describeFeed({ record, set, ...facts }: FeedFacts, reading: Reading): D
     ...shown,
     label: isListed ? operations[operation].guide.list : printable(operation),
     state:
-      stateOfWork({ ...shown, ...record }, lanes) ??
-      stateOfData(record, { lanes, poll, newest_item }),
-    sentence: shown.sentence ?? quietSentence(lanes),
+      isHeld(shown) && !isRunning({ lanes })
+        ? 'paused'
+        : (stateOfWork({ ...shown, ...record }, lanes) ??
+          stateOfData(record, { lanes, poll, newest_item })),
+    sentence: shown.is_wanted
+      ? (shown.sentence ?? quietSentence(lanes))
+      : 'At rest: no deployment wants it.',
     // Read a moment after the rows.
     rows_today: Math.min(shown.rows, sum(facts.lanes.map(({ rows_today }) => rows_today))),
     newest_item,
@@ -246,11 +287,13 @@ function stateOfData(
 function pollOf(
   record: FeedRecord,
   lanes: readonly LaneStatus[],
-  set: Cron | null,
+  set: LaneTimes | null,
   { at, workers }: Reading,
 ): FeedStatus['poll'] {
   const { last_at, age_s } = record.poll;
-  const polled = set !== null && workers.start > 0 ? nextFiring(set, at).toISOString() : null;
+  if (isHeld(record.shown)) return { last_at, age_s, target: null, is_met: null, next_at: null };
+  const next = workers.start > 0 ? (set?.next ?? null) : null;
+  const polled = next === null ? null : new Date(next).toISOString();
   const next_at = later(polled, record.poll_again_at);
   if (isDone(record.verified)) return { last_at, age_s, target: null, is_met: null, next_at };
   const target = pollTarget(record, set, at);
@@ -346,7 +389,7 @@ function workLeft(described: readonly Described[], workers: Workers): WorkLeft {
   const arePolled = workers.start > 0;
   let [pollsPerDay, least, most, isKnownWhole] = [0, 0, 0, true];
   for (const { feed, upkeep } of described) {
-    if (feed.state === 'unsupported') continue;
+    if (feed.state === 'unsupported' || isHeld(feed)) continue;
     const { requests } = feed.left;
     if (arePolled) pollsPerDay += upkeep.most ?? upkeep.least;
     least += requests.least;

@@ -23,6 +23,7 @@ const verifiedFeed = z.strictObject({
     .nullable()
     .describe('What positions of the list count. Null: this version does not know the list.'),
   state: z.enum(['complete', 'open']),
+  is_wanted: z.boolean().describe('False: no deployment wants it, so it is at rest.'),
   covered: z
     .array(
       z.strictObject({
@@ -93,7 +94,8 @@ export const unreadFeeds = (
       const unit = kindOf(operation).covers(operations[operation].order?.unit ?? 'blocks');
       const source = { chain_id, operation, unit: null };
       const open = [findingOf({ detail: 'never-read' }, source, 'unverified')];
-      const known = { chain, kind: operations[operation].kind, unit, covered: [], notes: [] };
+      const { kind } = operations[operation];
+      const known = { chain, kind, unit, is_wanted: true, covered: [], notes: [] };
       return { ...source, ...known, feed: feedName(source), state: 'open', open };
     })
     .filter(({ feed }) => verified.every((one) => one.feed !== feed));
@@ -121,6 +123,7 @@ const everyFeed = () => sql`
     'chain', (select name from explorer.chains where chains.chain_id = feeds.chain_id),
     'operation', feeds.operation,
     'kind', feeds.kind,
+    'is_wanted', is_wanted,
     'unit', ${unitOf},
     'covered', coalesce(
       (
@@ -159,6 +162,7 @@ const everyFeed = () => sql`
       )
   ) as feed
   from etl.feeds
+  join etl.wanted_feeds using (feed)
   left join etl.verification using (feed)
   order by ${displayOrder}
 `;

@@ -15,7 +15,7 @@ import {
 } from './failures.ts';
 import { setFeedState } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
-import { closeRun, currentRun, endOfRun, endWalk, lockFeed, takeWalk } from './runs.ts';
+import { closeRun, endOfRun, endWalk, lockFeed, runToWorkOn, takeWalk } from './runs.ts';
 import {
   linkAbort,
   runWalk,
@@ -108,7 +108,7 @@ export async function advance(
   signal: AbortSignal,
 ): Promise<AdvanceOutcome> {
   const { db } = dependencies;
-  const run = await currentRun(db, lane);
+  const run = await runToWorkOn(db, lane);
   if (run === null) return { is: 'idle' };
   const { failing, failure, begun_at } = await beginWork(db, run);
   const slice: Slice = {

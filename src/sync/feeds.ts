@@ -4,7 +4,7 @@ import { type ChainFacts, chainFacts } from '../chains.ts';
 import type { ChainSettings } from '../config/settings.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { errorOf, type Why } from '../failure.ts';
-import { type Feed, feedName, type FeedState, ofFeed } from '../lists/feed.ts';
+import { type Feed, feedName, type FeedState, laneName, ofFeed } from '../lists/feed.ts';
 import { boundsOn, kindOf } from '../lists/index.ts';
 import type { FeedSettings, Occasion, ScopeBounds, Target } from '../lists/list.ts';
 import { type OperationName, operationNames, operations } from '../lists/registry.ts';
@@ -273,7 +273,7 @@ export async function withTargets(
   });
 }
 
-export interface ConfiguredLane extends LaneTimes {
+export interface ConfiguredLane extends Omit<LaneTimes, 'next'> {
   readonly scope: RunScope;
 }
 
@@ -327,7 +327,7 @@ export async function reconcileTargets(db: Database, targets: readonly Target[])
   }
 }
 
-/** The lanes with work at `at`. A list that the explorer does not serve is polled rarely. */
+/** The lanes with work at `at`: no paused ones. A list that the explorer does not serve is polled rarely. */
 export async function dueLanes<Lane extends Target>(
   db: Database,
   targets: readonly Lane[],
@@ -335,7 +335,11 @@ export async function dueLanes<Lane extends Target>(
   at: Date,
 ): Promise<Lane[]> {
   const due: Lane[] = [];
+  const paused = await execute(db).values<string>`
+    select feed || '/' || lane from etl.lanes where paused_at is not null
+  `;
   for (const target of targets) {
+    if (paused.includes(laneName(target.lane))) continue;
     if (occasion !== 'sync' && (await isPolledLater(db, target.lane))) continue;
     if (await kindOf(target.lane.operation).isDue(db, target, occasion, at)) due.push(target);
   }
@@ -348,15 +352,12 @@ export const atOnce = ({ lane, scope }: Target): RunScope =>
     ? { ...scope, at_once: true }
     : scope;
 
-/** When the first schedule is due after a time; null if none ever is. */
-export function nextPoll(
-  lanes: readonly Pick<ConfiguredLane, 'cron' | 'timezone'>[],
-  after: Date,
-): Date | null {
-  const due = lanes.flatMap(({ cron, timezone }) => {
-    const schedule = CronExpressionParser.parse(cron, { currentDate: after, tz: timezone });
-    // Such as 30 February: never.
-    return schedule.hasNext() ? [schedule.next().getTime()] : [];
-  });
+/** When a schedule fires next after a time; what never comes, such as 30 February, is no schedule. */
+export const nextFiring = ({ cron, timezone }: Pick<LaneTimes, 'cron' | 'timezone'>, at: Date) =>
+  CronExpressionParser.parse(cron, { tz: timezone, currentDate: at }).next().toDate();
+
+/** When the first schedule fires after a time; null without one. */
+export function nextPoll(lanes: readonly ConfiguredLane[], after: Date): Date | null {
+  const due = lanes.map((lane) => nextFiring(lane, after).getTime());
   return due.length === 0 ? null : new Date(Math.min(...due));
 }

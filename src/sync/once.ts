@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { execute, type Database } from '../db/transaction.ts';
-import { feedName } from '../lists/feed.ts';
+import { feedName, laneName } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import type { RunRow } from '../lists/tables.ts';
 import { type Attempted, type Committed, signals } from '../signals.ts';
 import { atOnce, dueLanes } from './feeds.ts';
-import { keyOf, openLane, sendSlice } from './queue.ts';
+import { openLane, sendSlice } from './queue.ts';
 import { noteStopped } from './runs.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 
@@ -29,7 +29,7 @@ const nudgeIntervalMs = 2_000;
 export type SyncOptions = Omit<WorkerOptions, 'works' | 'onFailure'>;
 
 /**
- * Brings lanes up to date once, beside other workers: returns when the run of each is closed.
+ * Brings lanes up to date once, beside other workers: returns when the run of each is closed, or paused.
  * @throws a fault of the database
  */
 export async function syncOnce(
@@ -38,7 +38,7 @@ export async function syncOnce(
   signal: AbortSignal,
 ): Promise<SyncResult[]> {
   const { db } = options;
-  const mine = new Set(targets.map(({ lane }) => keyOf(lane)));
+  const mine = new Set(targets.map(({ lane }) => laneName(lane)));
   const opened = await openDue(targets, options);
   // A joined run counts only from here.
   const joined = [...opened].filter(([, { isJoined }]) => isJoined).map(([id]) => id);
@@ -48,7 +48,7 @@ export async function syncOnce(
     ...options,
     // Each one asks the queue twice a second.
     concurrency: Math.min(options.concurrency, mine.size),
-    works: (lane) => mine.has(keyOf(lane)),
+    works: (lane) => mine.has(laneName(lane)),
     onFailure: 'give-up',
   });
   try {
@@ -77,7 +77,7 @@ export async function syncOnce(
     const since = (what: 'quarantined' | 'drift') =>
       Math.max(0, result[what] - (before.get(id)?.[what] ?? 0));
     const noted = { quarantined: since('quarantined'), drift: since('drift') };
-    const own = counter.take(keyOf(lane));
+    const own = counter.take(laneName(lane));
     return [{ ...result, ...noted, ...own, lane, scope, feed: feedName(lane) }];
   });
 }
@@ -110,7 +110,8 @@ async function untilClosed(
   while (!signal.aborted) {
     broken.throwIfAborted();
     const open = await execute(db).values<string>`
-      select id from etl.runs where id = any(${sql.param([...ids.keys()])}::bigint[]) and state = 'open'
+      select id from etl.runs left join etl.lanes using (feed, lane)
+      where id = any(${sql.param([...ids.keys()])}::bigint[]) and state = 'open' and paused_at is null
     `;
     if (open.length === 0) return;
     if (now() - nudged >= nudgeIntervalMs) {

@@ -1,16 +1,13 @@
-import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
 import { fromDrizzle, type JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { connectionConfig, type DatabaseTimeouts, workTimeouts } from '../db/pool.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type FailureRule, failures } from '../failure.ts';
-import { type FeedLane, feedName, ofLane } from '../lists/feed.ts';
+import { type FeedLane, isPaused, laneName, ofLane } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import type { Log } from '../log.ts';
-import { type ConfiguredLane, dueLanes } from './feeds.ts';
-import { dropRun, type OpenedRun, openRun } from './runs.ts';
-import { runQueue } from './workers.ts';
+import { type OpenedRun, openRun } from './runs.ts';
 
 /** A slice of a lane's work. At most one job for each lane, queued or active. */
 export const sliceQueue = 'slices';
@@ -22,7 +19,7 @@ export const sliceQueue = 'slices';
 const expireSeconds = 3600;
 
 /** In seconds; a job's worker counts as lost after this silence. A slice may keep its process busy. */
-const silenceSeconds = { slice: 30, run: 10 } as const;
+const silenceSeconds = 30;
 /** How often such workers are looked for, in seconds. */
 const superviseSeconds = 5;
 
@@ -43,8 +40,6 @@ export interface BossOptions {
   readonly log: Log;
   /** Receives every failure of pg-boss. */
   readonly report?: (error: unknown) => void;
-  /** Whether this process sends what schedules say; any number of processes may. */
-  readonly supervise: boolean;
   /** How long the database may take; `workTimeouts` if absent. */
   readonly dbTimeouts?: DatabaseTimeouts;
 }
@@ -70,14 +65,14 @@ const bossConfig = ({
 
 /** pg-boss on an installed schema: it creates and migrates nothing, so it needs no right to. */
 export async function startBoss(options: BossOptions): Promise<PgBoss> {
-  const { log, supervise, report } = options;
+  const { log, report } = options;
   const boss = new PgBoss({
     ...bossConfig(options),
     migrate: false,
     createSchema: false,
     superviseIntervalSeconds: superviseSeconds,
     monitorIntervalSeconds: superviseSeconds,
-    schedule: supervise,
+    schedule: false,
     useListenNotify: true,
   });
   // pg-boss reports a lost connection here and reconnects by itself.
@@ -100,7 +95,7 @@ async function startOrStop(boss: PgBoss): Promise<void> {
 }
 
 /**
- * Installs or migrates pg-boss's schema and our queues. Several processes at once are safe. Its
+ * Installs or migrates pg-boss's schema and our queue. Several processes at once are safe. Its
  * transactions are each one message, so any pooler will do.
  */
 export async function installQueues(databaseUrl: string): Promise<void> {
@@ -118,61 +113,15 @@ export async function installQueues(databaseUrl: string): Promise<void> {
     await boss.createQueue(sliceQueue, {
       policy: 'exclusive',
       notify: true,
-      heartbeatSeconds: silenceSeconds.slice,
+      heartbeatSeconds: silenceSeconds,
       retryLimit: unlimitedRetries,
       expireInSeconds: expireSeconds,
-      deleteAfterSeconds: keepFinishedSeconds,
-    });
-    await boss.createQueue(runQueue, {
-      policy: 'exclusive',
-      notify: true,
-      heartbeatSeconds: silenceSeconds.run,
       deleteAfterSeconds: keepFinishedSeconds,
     });
   } finally {
     await boss.stop({ graceful: false });
   }
   if (failure !== null) throw failure;
-}
-
-/** How often runs are looked for, in seconds. Notified, a worker would leave it at 30 s by itself. */
-const pollSeconds = 1;
-
-/** Runs taken up at once: those of a minute come together, and one notification stands for many. */
-const runsAtOnce = 50;
-
-const scheduleKey = ({ chain_id, operation, lane }: FeedLane) => `${chain_id}.${operation}.${lane}`;
-
-/**
- * Makes the database's schedules those of the configuration: new ones are added, changed ones
- * replaced, those no longer named are removed. Runs missed while no process ran come once. Open runs of
- * removed or changed lanes are superseded before their schedule changes: after a kill in between, the
- * next start repeats both.
- */
-export async function setSchedules(
-  db: Database,
-  boss: PgBoss,
-  schedules: readonly ConfiguredLane[],
-): Promise<void> {
-  const wanted = new Map(schedules.map((schedule) => [scheduleKey(schedule.lane), schedule]));
-  for (const { key, data } of await boss.getSchedules(runQueue)) {
-    const { lane, scope } = data as Target;
-    if (isDeepStrictEqual(wanted.get(key)?.scope, scope)) continue;
-    // What it has sent and no worker has taken yet.
-    const waiting = await boss.findJobs(runQueue, { key, queued: true });
-    for (const { id } of waiting) await boss.deleteJob(runQueue, id);
-    await dropRun(db, lane, scope);
-    if (!wanted.has(key)) await boss.unschedule(runQueue, key);
-  }
-  for (const { lane, cron, timezone, scope } of schedules) {
-    const data: Target = { lane, scope };
-    await boss.schedule(runQueue, cron, data, {
-      key: scheduleKey(lane),
-      tz: timezone,
-      missed: 'once',
-      singletonKey: scheduleKey(lane),
-    });
-  }
 }
 
 /**
@@ -192,7 +141,7 @@ export async function openLane(
   await db.execute(sql`
     update etl.runs set due_at = clock_timestamp() where ${ofLane(lane)} and state = 'open'
   `);
-  await boss.update(sliceQueue, undefined, { singletonKey: keyOf(lane), startAfter: 0 });
+  await boss.update(sliceQueue, undefined, { singletonKey: laneName(lane), startAfter: 0 });
   await sendSlice(boss, lane);
   return run;
 }
@@ -218,35 +167,7 @@ export async function wakeLanes(db: Database, boss: PgBoss, origin: string): Pro
   }
 }
 
-/** Opens the runs that schedules request, until the boss stops. */
-export async function workOnRuns({
-  db,
-  boss,
-  clock,
-}: {
-  readonly db: Database;
-  readonly boss: PgBoss;
-  readonly clock: () => Date;
-}): Promise<void> {
-  const options = {
-    pollingIntervalSeconds: pollSeconds,
-    notifyPollingIntervalSeconds: pollSeconds,
-    batchSize: runsAtOnce,
-    burstWhenBatchFull: true,
-  };
-  await boss.work<Target>(runQueue, options, async (jobs) => {
-    for (const { data } of jobs) {
-      for (const { lane, scope } of await dueLanes(db, [data], 'schedule', clock())) {
-        if ((await openRun(db, lane, scope, 'yield')) !== null) await sendSlice(boss, lane);
-      }
-    }
-  });
-}
-
-/** A lane's job: its key makes sure that there is one at most. */
-export const keyOf = (lane: FeedLane) => `${feedName(lane)}/${lane.lane}`;
-
-/** Queues a slice of a lane, unless one is queued or active already. */
+/** Queues a slice of a lane, unless one is queued or active already: its key makes sure. */
 export async function sendSlice(
   boss: PgBoss,
   { chain_id, operation, lane }: FeedLane,
@@ -254,7 +175,7 @@ export async function sendSlice(
 ): Promise<void> {
   const data: FeedLane = { chain_id, operation, lane };
   await boss.send(sliceQueue, data, {
-    singletonKey: keyOf(data),
+    singletonKey: laneName(data),
     // What is new is taken up before what is old, where both wait for a worker.
     priority: lane === 'live' ? 1 : 0,
     ...(afterMs > 0 && { startAfter: Math.ceil(afterMs / 1000) }),
@@ -263,7 +184,7 @@ export async function sendSlice(
 }
 
 /**
- * Ends a slice's job and, while the lane has an open run, queues the next one in the same
+ * Ends a slice's job and, while the lane has an open run and is not paused, queues the next one in the same
  * transaction. Every slice ends here, even the last of a run: a run opened meanwhile could queue no
  * job beside this one, and would wait for the next schedule. If another worker took over the job,
  * nothing is queued.
@@ -280,13 +201,15 @@ export async function chainSlice(
     });
     // pg-boss 12.35 answers with the count, but declares an empty type.
     if ((done as { affected: number }).affected === 0) return;
-    const isOpen = await execute(tx).has`
+    const goesOn = await execute(tx).value<boolean>`
       update etl.runs
-      set taken_up_at = null, due_at = clock_timestamp() + ${afterMs} * interval '1 millisecond',
+      set taken_up_at = null, stopped_at = case when lane_is.paused then now() else stopped_at end,
+          due_at = case when not lane_is.paused then clock_timestamp() + ${afterMs} * interval '1 millisecond' end,
           waited_ms = waited_ms + ${Math.round(afterMs)}
+      from (select ${isPaused(job.data)} as paused) as lane_is
       where ${ofLane(job.data)} and state = 'open'
-      returning id
+      returning not lane_is.paused
     `;
-    if (isOpen) await sendSlice(boss, job.data, { tx, afterMs });
+    if (goesOn === true) await sendSlice(boss, job.data, { tx, afterMs });
   });
 }

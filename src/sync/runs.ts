@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import type { Why } from '../failure.ts';
 import type { Trouble } from '../explorer/host.ts';
-import { type Feed, type FeedLane, ofFeed, ofLane } from '../lists/feed.ts';
+import { type Feed, type FeedLane, isPaused, ofFeed, ofLane } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import type { PlannedWalk } from '../lists/list.ts';
 import { operations } from '../lists/registry.ts';
@@ -22,21 +22,28 @@ export interface OpenedRun {
  * scope is superseded with its unfinished walks or, if `onOther` is `yield`, nothing is opened and
  * null returned: a person's request goes before a schedule's.
  */
-export async function openRun(
+export const openRun = (
   db: Database,
   lane: FeedLane,
   scope: RunScope,
   onOther: 'supersede' | 'yield' = 'supersede',
+): Promise<OpenedRun | null> => transact(db, (tx) => openRunIn(tx, lane, scope, onOther));
+
+/** `openRun` as part of a transaction. */
+export async function openRunIn(
+  tx: Transaction,
+  lane: FeedLane,
+  scope: RunScope,
+  onOther: 'supersede' | 'yield',
 ): Promise<OpenedRun | null> {
   const wanted = JSON.stringify(scope);
-  return transact(db, async (tx) => {
-    await lockFeed(tx, lane);
-    const others = sql`${ofLane(lane)} and not ${sameScope(wanted)}`;
-    const open = sql`select from etl.runs where ${others} and state = 'open'`;
-    if (onOther === 'yield' && (await execute(tx).has`${open}`)) return null;
-    await kindOf(lane.operation).noteTarget?.(tx, lane, scope);
-    await supersede(tx, others);
-    const joined = await execute(tx).value<string>`
+  await lockFeed(tx, lane);
+  const others = sql`${ofLane(lane)} and not ${sameScope(wanted)}`;
+  const open = sql`select from etl.runs where ${others} and state = 'open'`;
+  if (onOther === 'yield' && (await execute(tx).has`${open}`)) return null;
+  await kindOf(lane.operation).noteTarget?.(tx, lane, scope);
+  await supersede(tx, others);
+  const joined = await execute(tx).value<string>`
       update etl.runs
       set state = 'open', failure = null, reason = null, closed_at = null, stopped_at = null,
           taken_up_at = case when state = 'open' then taken_up_at end,
@@ -51,14 +58,13 @@ export async function openRun(
       )
       returning id
     `;
-    if (joined !== null) return { id: Number(joined), isJoined: true };
-    const opened = await execute(tx).value<string>`
+  if (joined !== null) return { id: Number(joined), isJoined: true };
+  const opened = await execute(tx).value<string>`
       insert into etl.runs (chain_id, operation, lane, scope)
       values (${lane.chain_id}, ${lane.operation}, ${lane.lane}, ${wanted}::jsonb)
       returning id
     `;
-    return { id: Number(opened), isJoined: false };
-  });
+  return { id: Number(opened), isJoined: false };
 }
 
 /** Keeps other runs of the feed from being opened or taken meanwhile. References to it go on. */
@@ -86,26 +92,36 @@ async function supersede(tx: Transaction, which: SQL): Promise<void> {
 }
 
 /**
- * Supersedes a lane's run of this scope: its schedule is gone or covers something else now. What
+ * Supersedes a lane's runs of this scope, or all: its schedule is gone or covers something else now. What
  * was read stays. A feed that has no other run open is at rest.
  */
-export async function dropRun(db: Database, lane: FeedLane, scope: RunScope): Promise<void> {
-  await transact(db, async (tx) => {
-    await lockFeed(tx, lane);
-    await supersede(tx, sql`${ofLane(lane)} and ${sameScope(JSON.stringify(scope))}`);
-    await tx.execute(sql`
-      update etl.feeds
-      set state = 'idle', failure = null, reason = null, updated_at = now()
-      where ${ofFeed(lane)} and state <> 'idle'
-        and not exists (select from etl.runs where ${ofFeed(lane)} and state = 'open')
-    `);
-  });
+export async function dropRuns(
+  tx: Transaction,
+  lane: FeedLane,
+  scope: RunScope | null,
+): Promise<void> {
+  await lockFeed(tx, lane);
+  const those = scope === null ? sql`true` : sameScope(JSON.stringify(scope));
+  await supersede(tx, sql`${ofLane(lane)} and ${those}`);
+  await tx.execute(sql`
+    update etl.feeds
+    set state = 'idle', failure = null, reason = null, updated_at = now()
+    where ${ofFeed(lane)} and state <> 'idle'
+      and not exists (select from etl.runs where ${ofFeed(lane)} and state = 'open')
+  `);
 }
 
-/** The run that a lane's job is to work on; null when there is none. */
+/** A lane's open run; null when there is none. */
 export const currentRun = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
   execute(db).value<RunRow>`
     select to_jsonb(runs) as run from etl.runs where ${ofLane(lane)} and state = 'open'
+  `;
+
+/** The run that a lane's job is to work on; null when there is none, or it is paused. */
+export const runToWorkOn = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
+  execute(db).value<RunRow>`
+    select to_jsonb(runs) as run from etl.runs
+    where ${ofLane(lane)} and state = 'open' and not ${isPaused(lane)}
   `;
 
 /**

@@ -9,12 +9,13 @@ import { every } from '../time.ts';
 import { expireArchive } from './archive.ts';
 import { type ConfiguredLane, dueLanes } from './feeds.ts';
 import { type HostChanged, signals } from '../signals.ts';
-import { openLane, sendSlice, setSchedules, wakeLanes, workOnRuns } from './queue.ts';
+import { openDue, scheduleLanes } from './lanes.ts';
+import { openLane, sendSlice, wakeLanes } from './queue.ts';
 import { refusal } from './failures.ts';
 import { noteStopped } from './runs.ts';
 import { linkAbort } from './walk.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
-import { presentWorkers, runQueue } from './workers.ts';
+import { presentWorkers } from './workers.ts';
 
 export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & MaintenanceOptions;
 
@@ -22,7 +23,7 @@ export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & Maintena
 export type OnRound = (isDone: boolean) => void;
 
 /**
- * Works until the signal aborts: sets the schedules, takes up every open run, starts what
+ * Works until the signal aborts: polls lanes by their schedules, takes up every open run, starts what
  * has no schedule to wait for, and works on slices. Any number of processes share the work.
  * @throws the fault of the database that `options.broken` names
  */
@@ -34,7 +35,7 @@ export async function serve(
 ): Promise<void> {
   const { db, boss, log, broken, origin } = options;
   using end = linkAbort(signal, broken);
-  await setSchedules(db, boss, schedules);
+  await scheduleLanes(db, schedules);
   // What has no schedule to wait for.
   for (const due of await dueLanes(db, schedules, 'start', options.clock())) {
     await openLane(db, boss, due, 'yield');
@@ -50,13 +51,11 @@ export async function serve(
   };
   signals.on('host', onHost);
   try {
-    await workOnRuns(options);
     await Promise.all([
       checkRegularly(options, onRound, end.signal),
       every(intervalMs, end.signal, () => tidyUp(options, end.signal)),
       keepSums(options, end.signal),
     ]);
-    await boss.offWork(runQueue, { wait: true });
   } finally {
     signals.off('host', onHost);
     await worker.stop();
@@ -89,11 +88,11 @@ const clearFault = (db: Database, origin: string) =>
     where state = 'degraded' and failure like 'database-%' and origin = ${origin}
   `);
 
-/** How often open lanes are looked after, in ms. */
+/** How often schedules and open lanes are looked after, in ms. */
 const pollIntervalMs = 2_000;
 
 /**
- * Queues a slice for each lane whose run is open, until the signal aborts. Its job may be lost: with the process that
+ * Opens runs that are due, and queues a slice for each lane whose run is open, until the signal aborts. Its job may be lost: with the process that
  * held it, or because the run was opened at the moment the lane's last slice ended.
  */
 async function checkRegularly(
@@ -105,6 +104,7 @@ async function checkRegularly(
   let isAway = false;
   const poll = async () => {
     onRound(false);
+    await openDue(options);
     for (const lane of await openLanes(db)) await sendSlice(boss, lane);
     if (isAway) log.write('database.back', {});
     isAway = false;
@@ -117,16 +117,19 @@ async function checkRegularly(
   });
 }
 
-/** Lanes whose run is open. A released run becomes due. */
+/** Lanes whose run is open, without paused ones. A released run becomes due. */
 const openLanes = (db: Database) =>
   execute(db).values<FeedLane>`
-    with taken_on as (
+    with wanted as (
+      select * from etl.runs left join etl.lanes using (feed, lane)
+      where state = 'open' and paused_at is null
+    ), taken_on as (
       update etl.runs set due_at = clock_timestamp()
-      where state = 'open' and due_at is null and taken_up_at is null
+      from wanted
+      where runs.id = wanted.id and wanted.due_at is null and wanted.taken_up_at is null
     )
     select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane) as lane
-    from etl.runs
-    where state = 'open'
+    from wanted
   `;
 
 /** What is tidied up, and by which clock. */

@@ -4,7 +4,7 @@ import { execute, type Database } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { type FailureRule, failures } from '../failure.ts';
-import { type FeedLane, feedName, type FeedState, ofLane } from '../lists/feed.ts';
+import { type FeedLane, feedName, type FeedState, isPaused, ofLane } from '../lists/feed.ts';
 import type { RunRow } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from './advance.ts';
@@ -52,7 +52,7 @@ export async function runSlice(
   const lane = job.data;
   if (!works(lane)) return chainSlice(dependencies, job, notMineMs);
   const started = now();
-  const budget = openSliceBudget(now, stopping, () => isOtherAwaited(db, lane));
+  const budget = openSliceBudget(now, stopping, () => isToGiveWay(db, lane));
   const drift: NewDrift[] = [];
   const onCommit: SliceDependencies['onCommit'] = (of, progress) => {
     drift.push(...progress.drift);
@@ -78,12 +78,14 @@ export async function runSlice(
 /** Longest wait of a lane while a worker is free. */
 const takenUpWithin = '1 second';
 
-/** Whether another lane has been due for a while and no worker was free. */
-const isOtherAwaited = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
+/** Whether another lane has been due for a while and no worker was free, or this one was paused. */
+const isToGiveWay = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
   execute(db).has`
     select from etl.runs
     where state = 'open' and taken_up_at is null and not (${ofLane(lane)})
       and due_at < clock_timestamp() - ${takenUpWithin}::interval
+    union all
+    select where ${isPaused(lane)}
     limit 1
   `;
 

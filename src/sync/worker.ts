@@ -1,13 +1,15 @@
+import { hostname } from 'node:os';
 import type { Pool } from 'pg';
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { createPool } from '../db/pool.ts';
 import type { SessionWay } from '../db/route.ts';
 import type { Host } from '../explorer/host.ts';
-import { type FeedLane, feedName } from '../lists/feed.ts';
+import { type FeedLane, feedName, laneName } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
+import { packageVersion } from '../package-file.ts';
 import { every } from '../time.ts';
-import { keyOf, sliceQueue } from './queue.ts';
+import { sliceQueue } from './queue.ts';
 import { runSlice, type SliceDependencies } from './slice.ts';
 import { linkAbort, type WalkProgress } from './walk.ts';
 import { locks, posts } from './workers.ts';
@@ -24,6 +26,8 @@ export interface WorkerOptions extends SliceDependencies {
   readonly concurrency: number;
   /** Of the process, so that it is not missed if it begins again. */
   readonly workerId: string;
+  /** Whose file it follows; null: it has none. */
+  readonly deployment: string | null;
   /** Makes requests wait while the explorer fails. */
   readonly host: Host;
   /** Aborts with a fault of the database that reconnecting in place cannot cure; all work then ends. */
@@ -36,7 +40,7 @@ export interface WorkerOptions extends SliceDependencies {
 export async function startWorker(options: WorkerOptions) {
   const { pool, boss, log, session, concurrency } = options;
   const isLasting = options.onFailure === 'come-back';
-  const presence = await openPresence(session, isLasting ? 'start' : 'once', options.workerId);
+  const presence = await openPresence(session, isLasting ? 'start' : 'once', options);
   const fetchPage = options.host.through(options.fetchPage, isLasting ? 'outlast' : 'give-up');
   const stopping = new AbortController();
   const abort = new AbortController();
@@ -106,13 +110,13 @@ export function readingLog(
   const lanes = new Map<string, Record<'pages' | 'items' | 'sinceMs' | 'lastMs', number>>();
   return (lane, { pages, items }) => {
     const at = now();
-    const known = lanes.get(keyOf(lane));
+    const known = lanes.get(laneName(lane));
     const isNew = known === undefined || at - known.lastMs > pauseMs;
     const read = isNew ? { pages: 0, items: 0, sinceMs: at, lastMs: at } : known;
     read.pages += pages;
     read.items += items;
     read.lastMs = at;
-    lanes.set(keyOf(lane), read);
+    lanes.set(laneName(lane), read);
     if (at - read.sinceMs < everyMs) return;
     const seconds = Math.round((at - read.sinceMs) / 1000);
     const total = { items: read.items, pages: read.pages, seconds };
@@ -125,7 +129,11 @@ export function readingLog(
 const [watchMs, beatMs, silenceMs] = [500, 500, 2_000];
 
 /** A process's locks. Postgres drops them with its session: others go on within 4 s, not 30 s as with pg-boss. */
-export async function openPresence(way: SessionWay, post: keyof typeof posts, id: string) {
+export async function openPresence(
+  way: SessionWay,
+  post: keyof typeof posts,
+  { workerId: id, deployment }: Pick<WorkerOptions, 'workerId' | 'deployment'>,
+) {
   const session = createPool({
     ...way,
     max: 1,
@@ -143,7 +151,7 @@ export async function openPresence(way: SessionWay, post: keyof typeof posts, id
       // One after another: what several lose together is one event. Its only session holds the lock.
       await session.query('select pg_advisory_lock($1, 0)', [locks.process]);
       try {
-        await session.query(register, [id, post]);
+        await session.query(register, [id, post, deployment, hostname(), packageVersion()]);
       } finally {
         await session.query('select pg_advisory_unlock($1, 0)', [locks.process]);
       }
@@ -160,13 +168,13 @@ export async function openPresence(way: SessionWay, post: keyof typeof posts, id
   return {
     /** @returns who holds it */
     async hold(lane: FeedLane) {
-      const { rows } = await session.query<{ pid: number }>(hold, [locks.lane, keyOf(lane)]);
+      const { rows } = await session.query<{ pid: number }>(hold, [locks.lane, laneName(lane)]);
       // Only after the lock: otherwise the lane would look lost.
-      await session.query(take, [keyOf(lane)]);
+      await session.query(take, [laneName(lane)]);
       return rows[0]?.pid;
     },
     release: (lane: FeedLane, holder: number | undefined) =>
-      session.query(release, [locks.lane, keyOf(lane), holder]),
+      session.query(release, [locks.lane, laneName(lane), holder]),
     close() {
       closing.abort();
       return beats
@@ -177,12 +185,13 @@ export async function openPresence(way: SessionWay, post: keyof typeof posts, id
   };
 }
 
-/** Notes a process and its session: $1 id, $2 kind. One that had another session before is an event, once for all. */
+/** Notes a process and its session: $1 id, $2 kind, $3 deployment, $4 host, $5 version. One that had another session before is an event, once for all. */
 const register = `
   with known as (
     select from etl.workers where id = $1
   ), registered as (
-    insert into etl.workers (id, kind, backend) values ($1, $2, pg_backend_pid())
+    insert into etl.workers (id, kind, deployment, host, version, backend)
+    values ($1, $2, $3, $4, $5, pg_backend_pid())
     on conflict (id) do update set backend = excluded.backend, missing_since = null
   )
   insert into etl.events (kind, sentence)

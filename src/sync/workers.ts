@@ -1,5 +1,4 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { fromDrizzle, PgBoss } from 'pg-boss';
 import { execute, type Database } from '../db/transaction.ts';
 import type { FeedLane } from '../lists/feed.ts';
 
@@ -12,9 +11,14 @@ export const posts = { start: 1, once: 2 } as const;
 
 /** This database's locks that workers hold; who tests whether one is free takes it exclusively. */
 const shared = sql`
-  select classid, objid from pg_locks
+  select classid, objid, pid from pg_locks
   where locktype = 'advisory' and granted and objsubid = 2 and mode = 'ShareLock'
     and database = (select oid from pg_database where datname = current_database())`;
+
+/** As SQL: the rows of `etl.workers` whose process lives. Only the primary shows it. */
+export const workersPresent = sql`
+  select * from etl.workers
+  where backend in (select pid from (${shared}) as shared where classid = ${locks.process})`;
 
 /** The processes that work on a database. */
 export type Workers = Readonly<Record<keyof typeof posts, number>>;
@@ -56,30 +60,32 @@ export const laneHolder = (run: SQL): SQL => sql`
     )
   end`;
 
-/** What a schedule sends: open a run for a lane. */
-export const runQueue = 'runs';
+/** The deployments that want feeds, with the `start` processes that follow each. */
+export const readDeployments = (db: Pick<Database, 'execute'>) =>
+  execute(db).rows<{ name: string; feeds: number; workers: number }>`
+    select deployment as name, count(distinct feed)::int as feeds, (
+      select count(*)::int from (${workersPresent}) as present
+      where present.deployment = wished.deployment and kind = 'start'
+    ) as workers
+    from etl.lanes, unnest(wanted_by) as wished(deployment)
+    group by deployment
+    order by deployment
+  `;
 
-/** When a lane is polled by `start`. */
+/** When a lane is polled by `start`, and next. */
 export interface LaneTimes {
   readonly lane: FeedLane;
   readonly cron: string;
   readonly timezone: string;
+  readonly next: Date;
 }
 
-/** The schedules that the last `start` set; none where there was never one. */
-export async function schedulesSet(db: Pick<Database, 'execute'>): Promise<LaneTimes[]> {
-  if (!(await execute(db).has`select where to_regnamespace('pgboss') is not null`)) return [];
-  // Never started: it only reads, over a connection of ours.
-  const boss = new PgBoss({
-    db: fromDrizzle(db, sql),
-    schema: 'pgboss',
-    supervise: false,
-    schedule: false,
-  });
-  const schedules = await boss.getSchedules(runQueue);
-  return schedules.map(({ data, cron, timezone }) => ({
-    lane: (data as { readonly lane: FeedLane }).lane,
-    cron,
-    timezone,
-  }));
-}
+/** The schedules of lanes that `start` polls. */
+export const schedulesSet = (db: Pick<Database, 'execute'>) =>
+  execute(db).rows<LaneTimes>`
+    select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane) as lane,
+           settings ->> 'schedule' as cron, settings ->> 'timezone' as timezone,
+           next_due_at as next
+    from etl.lanes join etl.feeds using (feed)
+    where next_due_at is not null
+  `;

@@ -128,6 +128,10 @@ function adviceOf({ sentence, advice, feeds, command }: Reason): Advice {
   return { title: sentence, text, command };
 }
 
+/** Feeds that are left out, in one line. */
+const AtRest = ({ at_rest: feeds }: Pick<StatusDocument, 'at_rest'>) =>
+  feeds.length > 0 && <p class="notes">At rest, wanted by no deployment: {feeds.join(', ')}</p>;
+
 /** What only a person can fix; other reasons are folded. */
 export function Reasons({ reasons }: { readonly reasons: readonly Reason[] }) {
   const actions = reasons.filter(({ severity }) => severity === 'action');
@@ -232,6 +236,7 @@ export function Overview({ status }: ViewProps) {
       <Card title="Feeds" aside={<CoverageLegend />}>
         <Table class="stacked feeds" columns={columnsOf(status, data)} rows={feeds} />
       </Card>
+      <AtRest at_rest={status.at_rest} />
     </>
   );
 }

@@ -20,6 +20,7 @@ const eventLooks = {
   'config-changed': ['config changed', 'plain'],
   'config-refused': ['config refused', 'wait'],
   stopped: ['worker stopped', 'plain'],
+  command: ['by a person', 'plain'],
 } as const satisfies Record<Event['kind'], readonly [string, string]>;
 
 type Lane = readonly [name: ComponentChildren, label: string, shapes: readonly Shape[]];

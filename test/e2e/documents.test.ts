@@ -76,9 +76,15 @@ const shared: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   export: [['export', '--to', 'lake']],
   replay: [['replay']],
+  'feeds list': [['feeds'], ['feeds', 'list']],
+  'feeds pause': [['feeds', 'pause', '--operation', 'factories']],
+  'feeds resume': [['feeds', 'resume', '--all']],
+  'feeds run': [['feeds', 'run', '--all']],
   'quarantine list': [['quarantine', 'list']],
   'quarantine retry': [['quarantine', 'retry']],
   'quarantine drop': [['quarantine', 'drop', '--all']],
+  'feeds reset': [['feeds', 'reset', '--all', '--yes']],
+  'feeds forget': [['feeds', 'forget', '--all', '--yes']],
 };
 const ofOwnPlace = [
   'init',
@@ -90,7 +96,13 @@ const ofOwnPlace = [
   'db status',
   'db url',
 ];
-const shares: Readonly<Record<string, string>> = { backfill: 'sync', repair: 'sync' };
+const shares: Readonly<Record<string, string>> = {
+  backfill: 'sync',
+  repair: 'sync',
+  ...Object.fromEntries(
+    ['pause', 'resume', 'run', 'reset', 'forget'].map((name) => [`feeds-${name}`, 'feeds-changed']),
+  ),
+};
 /** test/integration/sync/demo.test.ts; psql has stdout for itself. */
 const elsewhere = ['demo', 'db shell'];
 

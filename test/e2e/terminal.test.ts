@@ -127,6 +127,7 @@ describe('control characters in a database colour nothing and move no cursor in 
     ['repair', '--chain', '10'],
     ['quarantine', 'list'],
     ['quarantine', 'retry'],
+    ['feeds'],
     ['query', 'select * from explorer.quarantine'],
     ['query', 'top-senders', '--sql'],
     ['query', `select '${hostile}'`, '--sql'],

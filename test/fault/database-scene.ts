@@ -38,7 +38,7 @@ export async function openDatabaseScene(
   const lanes = configuredLanes(settings.chains, range).map((lane) => ({ ...lane, cron: yearly }));
   const { lines, failure } = await serveLanes(
     { pool, url: proxy.url },
-    { settings, lanes, supervise: true, dbTimeouts },
+    { settings, lanes, dbTimeouts },
   );
   onTestFinished(() => {
     proxy.set('open');

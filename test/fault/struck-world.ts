@@ -72,7 +72,7 @@ export async function openStruckWorld(options: StruckOptions) {
   const serving = await serveLanes(world.database, {
     settings,
     lanes,
-    supervise: false,
+
     ...(timeouts !== undefined && { timeouts }),
   });
   const facts = (operation: OperationName) => readFacts(pool, names, operation);

@@ -26,7 +26,7 @@ export async function openComposed(
 ): Promise<Engine> {
   const open = opened(database);
   const log = createLog('silent', () => undefined);
-  const own = { settings, database: open, log, supervise: false, dbTimeouts: patient };
+  const own = { settings, database: open, log, dbTimeouts: patient };
   const engine = await openEngine({ ...own, ...options });
   engine.pool.on('connect', planOnce);
   return engine;

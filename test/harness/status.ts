@@ -30,6 +30,9 @@ export const feedOf = (changes: Partial<FeedStatus> = {}): FeedStatus => ({
   chain_name: 'optimism',
   operation: 'user-operations',
   label: 'user operations',
+  wanted_by: [],
+  is_wanted: true,
+  paused_since: null,
   kind: 'newest-first',
   unit: 'blocks',
   state: 'current',
@@ -120,5 +123,6 @@ export function statusOf(
     at,
   );
   const usual = { workers: { start: 1, once: 0 }, maintenance: [], outages: [] };
-  return documentOf({ at, ...usual, credits, feeds, ...changes });
+  const wanted = { deployments: [], at_rest: [] };
+  return documentOf({ at, ...usual, ...wanted, credits, feeds, ...changes });
 }

@@ -56,7 +56,7 @@ async function start(): Promise<void> {
   try {
     await prepareDatabase(database);
     const timeouts = dbTimeouts === undefined ? {} : { dbTimeouts };
-    const engine = await openEngine({ settings, database, log, supervise: true, ...timeouts });
+    const engine = await openEngine({ settings, database, log, ...timeouts });
     try {
       log.write('start.ready', { feeds: 0, chains: 0, next_poll: null });
       await whileCurrent(engine.pool, stop.signal, (signal) =>

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { onTestFailed, onTestFinished } from 'vitest';
+import { onTestFailed } from 'vitest';
 import {
   type Family,
   type Generation,
@@ -9,10 +9,8 @@ import {
 } from '../../simulator/index.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { DatabaseTimeouts } from '../../src/db/pool.ts';
-import { createLog } from '../../src/log.ts';
+import { laneName } from '../../src/lists/feed.ts';
 import { type ConfiguredLane, configuredLanes } from '../../src/sync/feeds.ts';
-import { installQueues, startBoss } from '../../src/sync/queue.ts';
-import { runQueue } from '../../src/sync/workers.ts';
 import { freshDatabase, type OpenDatabase } from './database.ts';
 import { simulated, testKey } from './explorer.ts';
 import { configFolder, Crew, eventually, hangMs, Worker } from './process.ts';
@@ -117,7 +115,7 @@ export async function openDrivenWorld(options: DrivenOptions) {
     },
   });
   const { place, proxy } = world;
-  const { pool, url } = world.database;
+  const { pool } = world.database;
   const env = { EXPLORER_API_KEY: testKey };
   const settings = loadSettings({ env, cwd: place.cwd });
   const limits = dbTimeouts === undefined ? {} : { dbTimeouts };
@@ -133,7 +131,7 @@ export async function openDrivenWorld(options: DrivenOptions) {
   onTestFailed(() => {
     for (const { stderr } of crew.members) process.stderr.write(`${stderr.slice(-3000)}\n---\n`);
   });
-  const sendRuns = await openCron(url);
+  const sendRuns = (lanes: readonly ConfiguredLane[]) => makeDue(pool, lanes);
   await crew.fill();
   const isAtRest = async () => (await runsUnderWay(pool)).length === 0;
   const feeds = Object.keys(options.operations).length;
@@ -178,23 +176,17 @@ export async function openDrivenWorld(options: DrivenOptions) {
   };
 }
 
-/** Opens a cron that sends what a schedule sends for lanes, when it is requested, until the running test ends. */
-async function openCron(databaseUrl: string) {
-  await installQueues(databaseUrl);
-  const log = createLog('silent', () => undefined);
-  const boss = await startBoss({ databaseUrl, log, supervise: false });
-  onTestFinished(() => boss.stop({ graceful: false }));
-  return async (lanes: readonly ConfiguredLane[]) => {
-    for (const { lane, scope } of lanes) {
-      const singletonKey = `${lane.chain_id}.${lane.operation}.${lane.lane}`;
-      await boss.send(runQueue, { lane, scope }, { singletonKey });
-    }
-  };
+/** Makes lanes due, as the passing of time does. */
+export async function makeDue(pool: Pool, lanes: readonly Pick<ConfiguredLane, 'lane'>[]) {
+  await pool.query(
+    `update etl.lanes set next_due_at = clock_timestamp() where feed || '/' || lane = any($1)`,
+    [lanes.map(({ lane }) => laneName(lane))],
+  );
 }
 
 export type DrivenWorld = Awaited<ReturnType<typeof openDrivenWorld>>;
 
-/** Runs that are open, and jobs for runs that were sent; empty when all is at rest. */
+/** Runs that are open, and lanes that are due; empty when all is at rest. */
 async function runsUnderWay(pool: Pool): Promise<object[]> {
   const { rows } = await pool.query<object>(
     `select to_jsonb(runs) as row, (
@@ -202,9 +194,7 @@ async function runsUnderWay(pool: Pool): Promise<object[]> {
      ) as walks
      from etl.runs where state = 'open'
      union all
-     select to_jsonb(job), null from pgboss.job
-     where name = $1 and state in ('created', 'active', 'retry')`,
-    [runQueue],
+     select to_jsonb(lanes), null from etl.lanes where next_due_at <= clock_timestamp()`,
   );
   return rows;
 }

@@ -119,11 +119,10 @@ test('beside a worker, which has its connections, check opens none', async () =>
   const user = await userWith(database, roles.worker);
   await database.query(`alter role ${nameOf(user)} connection limit ${neededConnections}`);
   expect(await problems(user)).not.toEqual([]);
-  const presence = await openPresence(
-    { url: database.url, isPooled: false },
-    'start',
-    randomUUID(),
-  );
+  const presence = await openPresence({ url: database.url, isPooled: false }, 'start', {
+    workerId: randomUUID(),
+    deployment: null,
+  });
   onTestFinished(() => presence.close());
   expect(await problems(user)).toEqual([]);
 });

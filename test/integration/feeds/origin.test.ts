@@ -41,7 +41,7 @@ async function world(seeds: readonly [number, number] = [1, 2]) {
     const env = { EXPLORER_BASE_URL: baseUrl, EXPLORER_API_KEY: testKey };
     const settings = loadSettings({ cwd: '/', env, chains: ['10'], operations: ['factories'] });
     const log = createLog('silent', () => undefined);
-    const engine = await openEngine({ settings, database: open, log, supervise: false, source });
+    const engine = await openEngine({ settings, database: open, log, source });
     onTestFinished(() => engine.close());
     return { engine, settings };
   };

@@ -43,8 +43,7 @@ export async function openScene() {
   const settings = settingsFor({ url: simulator.url, chains, operations, pageSize });
   const lanes = configuredLanes(settings.chains).map((lane) => ({ ...lane, cron: yearly }));
   const starts = [];
-  for (const _ of [1, 2])
-    starts.push(await serveLanes(database, { settings, lanes, supervise: false }));
+  for (const _ of [1, 2]) starts.push(await serveLanes(database, { settings, lanes }));
   await query(`
     create table public.tests (wait interval);
     create function public.note_test() returns trigger language plpgsql as $$

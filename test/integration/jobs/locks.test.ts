@@ -13,11 +13,13 @@ import { eventually } from '../../harness/process.ts';
 
 const lane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' } as const;
 
+const aProcess = () => ({ workerId: randomUUID(), deployment: null });
+
 test('a lane returns to the queue when the session of its worker ends, and not before', async () => {
   const { url, db } = await freshDatabase();
   await installQueues(url);
   const log = createLog('silent', () => undefined);
-  const boss = await startBoss({ databaseUrl: url, log, supervise: false });
+  const boss = await startBoss({ databaseUrl: url, log });
   onTestFinished(() => boss.stop({ graceful: false }));
   const named = { ...lane, chain_name: 'optimism', settings: {} };
   await registerFeeds(db, [named], 'file', { origin: 'http://127.0.0.1', isSameData: false });
@@ -27,7 +29,7 @@ test('a lane returns to the queue when the session of its worker ends, and not b
     );
     return rows.map((row) => row.holder.is);
   };
-  const presence = await openPresence({ url, isPooled: false }, 'start', randomUUID());
+  const presence = await openPresence({ url, isPooled: false }, 'start', aProcess());
   await openLane(db, boss, { lane, scope: {} });
   expect(await holder()).toEqual(['queued']);
 
@@ -58,7 +60,7 @@ test('a lane returns to the queue when the session of its worker ends, and not b
 
 test('a slice whose session was lost releases no lock of the next one', async () => {
   const { url, query } = await freshDatabase();
-  const presence = await openPresence({ url, isPooled: false }, 'start', randomUUID());
+  const presence = await openPresence({ url, isPooled: false }, 'start', aProcess());
   onTestFinished(() => presence.close());
   const lost = await presence.hold(lane);
   await query('select pg_terminate_backend($1)', [lost]);
@@ -80,7 +82,7 @@ test('a slice whose session was lost releases no lock of the next one', async ()
 async function watched(url: string) {
   await installQueues(url);
   const log = createLog('silent', () => undefined);
-  const boss = await startBoss({ databaseUrl: url, log, supervise: false });
+  const boss = await startBoss({ databaseUrl: url, log });
   const ending = new AbortController();
   const pool = new Pool({ connectionString: url });
   pool.on('error', () => undefined);
@@ -99,8 +101,8 @@ test('workers that lose their sessions together are one lost connection on the t
   const { boss } = await watched(url);
   const way = { url, isPooled: false };
   const presences = [
-    await openPresence(way, 'start', randomUUID()),
-    await openPresence(way, 'once', randomUUID()),
+    await openPresence(way, 'start', aProcess()),
+    await openPresence(way, 'once', aProcess()),
   ];
   onTestFinished(async () => void (await Promise.all(presences.map((each) => each.close()))));
   const lanes = [10, 8453, 42220].map((chain_id) => ({ ...lane, chain_id }));
@@ -133,8 +135,10 @@ test('workers that lose their sessions together are one lost connection on the t
 
 test('a worker that is killed between two polls is on the timeline, once', async () => {
   const { url, query } = await freshDatabase();
-  await query(`insert into etl.workers (id, kind, backend) values (gen_random_uuid(), 'start', 0)`);
-  const presence = await openPresence({ url, isPooled: false }, 'start', randomUUID());
+  await query(
+    `insert into etl.workers (id, kind, host, version, backend) values (gen_random_uuid(), 'start', 'h', '0', 0)`,
+  );
+  const presence = await openPresence({ url, isPooled: false }, 'start', aProcess());
   onTestFinished(() => presence.close());
 
   await watched(url);
@@ -157,7 +161,7 @@ test('a worker that is killed between two polls is on the timeline, once', async
 
 test('a worker that stops by itself is not missed', async () => {
   const { url, query } = await freshDatabase();
-  const presence = await openPresence({ url, isPooled: false }, 'start', randomUUID());
+  const presence = await openPresence({ url, isPooled: false }, 'start', aProcess());
   expect(await query('select kind from etl.workers')).toEqual([{ kind: 'start' }]);
 
   await presence.close();

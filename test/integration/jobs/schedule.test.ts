@@ -1,143 +1,116 @@
-import { PgBoss, TestClock } from 'pg-boss';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Database } from '../../../src/db/transaction.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
+import { createLog } from '../../../src/log.ts';
 import { type ConfiguredLane, registerFeeds } from '../../../src/sync/feeds.ts';
-import { installQueues, setSchedules, workOnRuns } from '../../../src/sync/queue.ts';
+import { openDue, scheduleLanes, wantLanes } from '../../../src/sync/lanes.ts';
+import { installQueues, startBoss } from '../../../src/sync/queue.ts';
 import { closeRun, currentRun } from '../../../src/sync/runs.ts';
-import { runQueue } from '../../../src/sync/workers.ts';
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
-import { eventually } from '../../harness/process.ts';
+import { freshDatabase } from '../../harness/database.ts';
 
-const secondMs = 1_000;
-const minuteMs = 60 * secondMs;
-const hourMs = 60 * minuteMs;
 const lane: FeedLane = { chain_id: 10, operation: 'factories', lane: 'backfill' };
 
-const scheduleOf = (cron: string, timezone = 'UTC'): ConfiguredLane => ({
+const scheduleOf = (cron: string, scope = {}): ConfiguredLane => ({
   lane,
   cron,
-  timezone,
-  scope: {},
+  timezone: 'UTC',
+  scope,
 });
 
-/** pg-boss with its real scheduler, on a clock that the test drives. */
-async function openBoss(database: TestDatabase, clock: TestClock): Promise<PgBoss> {
-  const boss = new PgBoss({
-    connectionString: database.url,
-    schema: 'pgboss',
-    migrate: false,
-    createSchema: false,
-    supervise: false,
-    schedule: true,
-    clock,
-  });
-  boss.on('error', () => undefined);
-  await boss.start();
-  return boss;
-}
-
-async function scene(start: string) {
-  const database = await freshDatabase();
-  await installQueues(database.url);
-  const db: Database = database.db;
-  await registerFeeds(db, [{ ...lane, chain_name: 'optimism', settings: {} }], 'file', {
+/** A lane that `start` polls by a schedule, on the database's clock. */
+async function scene(cron: string) {
+  const { db, url, query } = await freshDatabase();
+  await installQueues(url);
+  const settings = { schedule: cron, timezone: 'UTC' };
+  await registerFeeds(db, [{ ...lane, chain_name: 'optimism', settings }], 'file', {
     origin: 'http://127.0.0.1',
     isSameData: false,
   });
-  const clock = new TestClock(start);
-  let boss = await openBoss(database, clock);
-  onTestFinished(async () => {
-    await boss.stop({ graceful: false });
-  });
-  const work = () => workOnRuns({ db, boss, clock: () => new Date(clock.now()) });
-  /** How many runs the scheduler has sent, and none of them waits to be answered. */
-  const sent = async () => {
-    const rows = await database.query(
-      `select count(*)::int as sent,
-              (count(*) filter (where state <> 'completed'))::int as waiting
-       from pgboss.job where name = $1`,
-      [runQueue],
-    );
-    return rows[0] ?? { sent: 0, waiting: 0 };
-  };
-  /** Lets so much time pass, minute by minute, each with what it started answered. */
-  const pass = async (ms: number) => {
-    for (let passed = 0; passed < ms; passed += minuteMs) {
-      await clock.tick(Math.min(minuteMs, ms - passed));
-      await eventually('the runs to be answered', async () => {
-        if ((await sent()).waiting === 0) return true;
-        await clock.tick(secondMs);
-        return false;
-      });
-    }
-  };
-  const runs = async () => {
-    const rows = await database.query('select state from etl.runs order by id');
-    return rows.map(({ state }) => state);
-  };
-  /** Ends the run that is open, as its last slice does. */
-  const finish = async () => {
-    const run = await currentRun(db, lane);
-    if (run !== null) await closeRun(db, run, 'finished', null);
-  };
+  await wantLanes(db, [lane], { deployment: 'a', isWhole: true, takesOver: false });
+  const boss = await startBoss({ databaseUrl: url, log: createLog('silent', () => undefined) });
+  onTestFinished(() => boss.stop({ graceful: false }));
+  await scheduleLanes(db, [scheduleOf(cron)]);
   return {
-    clock,
-    pass,
-    runs,
-    finish,
-    sent: async () => (await sent()).sent,
-    set: (schedule: ConfiguredLane) => setSchedules(db, boss, [schedule]),
-    work,
-    /** All processes stop, and one starts `ms` later. */
-    sleep: async (ms: number) => {
-      await boss.stop({ graceful: false });
-      await clock.setTime(clock.now() + ms);
-      boss = await openBoss(database, clock);
-      await work();
+    db,
+    /** What each process does every two seconds. */
+    poll: () => openDue({ db, boss, clock: () => new Date() }),
+    start: (schedule: ConfiguredLane) => scheduleLanes(db, [schedule]),
+    makeDue: (ago: string) =>
+      query(`update etl.lanes set next_due_at = clock_timestamp() - interval '${ago}'`),
+    runs: async () => {
+      const rows = await query('select state from etl.runs order by id');
+      return rows.map(({ state }) => state);
+    },
+    isDueAgain: async () => {
+      const [row] = await query('select next_due_at > clock_timestamp() as later from etl.lanes');
+      return row?.later;
+    },
+    /** Ends the run that is open, as its last slice does. */
+    finish: async () => {
+      const run = await currentRun(db, lane);
+      if (run !== null) await closeRun(db, run, 'finished', null);
     },
   };
 }
 
-test('a lane runs at the times of its cron schedule, in its time zone', async () => {
-  const { set, work, pass, runs, finish } = await scene('2026-11-21T04:57:30Z');
-  // Berlin is one hour ahead of UTC in November.
-  await set(scheduleOf('0,5 6 * * *', 'Europe/Berlin'));
-  await work();
-
-  await pass(2 * minuteMs);
+test('a lane that is due is read once, and is due again at its next time', async () => {
+  const { poll, makeDue, runs, isDueAgain, finish } = await scene('0 0 1 1 *');
+  await poll();
   expect(await runs()).toEqual([]);
-  await pass(2 * minuteMs);
+
+  await makeDue('1 second');
+  await poll();
   expect(await runs()).toEqual(['open']);
+  expect(await isDueAgain()).toBe(true);
+
   await finish();
-  await pass(5 * minuteMs);
-  expect(await runs()).toEqual(['finished', 'open']);
+  await poll();
+  expect(await runs()).toEqual(['finished']);
+});
+
+test('several processes that find a lane due open one run', async () => {
+  const { poll, makeDue, runs, finish } = await scene('0 0 1 1 *');
+  await makeDue('1 second');
+
+  await Promise.all(Array.from({ length: 6 }, poll));
+  await finish();
+  await Promise.all(Array.from({ length: 6 }, poll));
+
+  expect(await runs()).toEqual(['finished']);
 });
 
 test('a run that outlasts its interval replaces the later ones, so that none pile up', async () => {
-  const { set, work, pass, runs, sent, finish } = await scene('2026-11-21T05:00:30Z');
-  await set(scheduleOf('* * * * *'));
-  await work();
-
-  await pass(5 * minuteMs);
-  expect(await sent()).toBeGreaterThanOrEqual(4);
+  const { poll, makeDue, runs, finish } = await scene('0 0 1 1 *');
+  for (let round = 0; round < 3; round += 1) {
+    await makeDue('1 second');
+    await poll();
+  }
   expect(await runs()).toEqual(['open']);
 
   await finish();
-  await pass(minuteMs);
+  await makeDue('1 second');
+  await poll();
   expect(await runs()).toEqual(['finished', 'open']);
 });
 
 test('schedules missed while no process ran are made up by one run', async () => {
-  const { set, work, pass, runs, sent, sleep } = await scene('2026-11-21T05:01:30Z');
-  await set(scheduleOf('*/5 * * * *'));
-  await work();
-  await pass(minuteMs);
-  expect(await sent()).toBe(0);
+  const { start, poll, makeDue, runs, isDueAgain, finish } = await scene('0 0 1 1 *');
+  await makeDue('3 hours');
 
-  await sleep(3 * hourMs);
-  await pass(minuteMs);
+  await start(scheduleOf('0 0 1 1 *'));
+  await poll();
+  await finish();
+  await poll();
 
-  expect(await sent()).toBe(1);
-  expect(await runs()).toEqual(['open']);
+  expect(await runs()).toEqual(['finished']);
+  expect(await isDueAgain()).toBe(true);
+});
+
+test('a start whose file bounds a list otherwise ends its open run', async () => {
+  const { start, poll, makeDue, runs } = await scene('0 0 1 1 *');
+  await makeDue('1 second');
+  await poll();
+
+  await start(scheduleOf('0 0 1 1 *', { since: '2026-01-01' }));
+
+  expect(await runs()).toEqual(['superseded']);
 });

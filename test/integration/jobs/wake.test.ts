@@ -2,6 +2,7 @@ import type { JobWithMetadata } from 'pg-boss';
 import { expect, test } from 'vitest';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { createLog } from '../../../src/log.ts';
+import { handleFeeds } from '../../../src/sync/lanes.ts';
 import { openLane, sliceQueue } from '../../../src/sync/queue.ts';
 import { runSlice, type SliceDependencies } from '../../../src/sync/slice.ts';
 import { simulated } from '../../harness/explorer.ts';
@@ -65,6 +66,34 @@ test('the running slice queues one for the run that replaces its own', async () 
   await working;
 
   expect(await queued()).toBe(1);
+});
+
+test('a slice whose feed is paused ends and queues none, and the run goes on when it is resumed', async () => {
+  const { simulator, engine, job, queued, work, query } = await openScene();
+  // The slice looks around more often than every ten seconds.
+  const working = work(job, { now: () => 1_000 * engine.now() });
+  await eventually('pages to be read', async () => simulator.requests > 5);
+
+  await handleFeeds(engine.db, ['10/user-operations'], 'pause');
+  await working;
+
+  expect(await queued()).toBe(0);
+  const open = "select stopped_at is not null as is_stopped from etl.runs where state = 'open'";
+  expect(await query(open)).toEqual([{ is_stopped: true }]);
+  expect(simulator.requests).toBeLessThan(60);
+  await openLane(engine.db, engine.boss, { lane, scope: {} });
+  const [early] = await engine.boss.fetch<FeedLane>(sliceQueue, { includeMetadata: true });
+  if (early !== undefined) await work(early);
+  expect(await queued()).toBe(0);
+
+  await handleFeeds(engine.db, ['10/user-operations'], 'resume');
+  await openLane(engine.db, engine.boss, { lane, scope: {} });
+  const [next] = await engine.boss.fetch<FeedLane>(sliceQueue, { includeMetadata: true });
+  if (next === undefined) throw new Error('no slice was queued');
+  await work(next);
+
+  expect(await query(open)).toEqual([]);
+  expect(await query('select from explorer.user_operations')).toHaveLength(600);
 });
 
 test.each([

@@ -19,6 +19,7 @@ import { EmbeddedPostgresError } from '../../../src/postgres/programs.ts';
 import { ExplorerError } from '../../../src/explorer/error.ts';
 import { ExportError } from '../../../src/export/export.ts';
 import { OriginError } from '../../../src/sync/feeds.ts';
+import { DeploymentError } from '../../../src/sync/lanes.ts';
 import { DatabaseUnavailableError } from '../../../src/cli/database.ts';
 import { StatementError, StatementTimeoutError } from '../../../src/query/failure.ts';
 import { CommanderError } from 'commander';
@@ -55,6 +56,7 @@ const thrown: readonly Thrown[] = [
   [new StatementTimeoutError('so'), 'statement-timeout', null, 1],
   [new ExportError('so'), 'export', null, 2],
   [new OriginError('so'), 'other-explorer', null, 2],
+  [new DeploymentError('so'), 'other-deployment', null, 2],
   [noKey, 'explorer', 'unauthorized', 1],
   [new TypeError('x is not a function'), 'unexpected', null, 1],
 ];

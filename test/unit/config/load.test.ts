@@ -66,6 +66,7 @@ describe('without a file', () => {
       ],
       http: { listen: null, metrics: null, hosts: [], token: null },
       configFile: null,
+      deployment: null,
     });
   });
 

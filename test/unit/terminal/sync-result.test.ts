@@ -36,6 +36,7 @@ const done: SyncDocument = {
   lanes: [read],
   totals: { ...sums, seconds: 5.1 },
   history: [],
+  paused: [],
 };
 
 /** What a feed and its run store of a failure. */

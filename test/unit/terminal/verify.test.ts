@@ -27,6 +27,7 @@ const feedOf = (
     chain,
     operation,
     kind: 'any',
+    is_wanted: true,
     unit,
     state,
     covered: [],

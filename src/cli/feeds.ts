@@ -1,0 +1,198 @@
+import { z } from 'zod';
+import { type Feed, feedName } from '../lists/feed.ts';
+import { isOperation } from '../lists/registry.ts';
+import { printable } from '../printable.ts';
+import { feedStates, instant, type StatusDocument } from '../status/schema.ts';
+import { headSchedule } from '../status/schedule.ts';
+import { clock } from '../status/sentences.ts';
+import { isAtWork } from '../status/lanes.ts';
+import { readStatus } from '../status/status.ts';
+import { forgetFeed, resetFeed, storedOf } from '../sync/forget.ts';
+import { type Handle, handleFeeds } from '../sync/lanes.ts';
+import { schedulesSet } from '../sync/workers.ts';
+import { tableLines } from '../terminal/layout.ts';
+import { counted } from '../terminal/numbers.ts';
+import { type Context, type Exit, type Registry, UsageError } from './context.ts';
+import { openData } from './database.ts';
+import { addDemo, addFeedOptions, type ChosenFeeds } from './options.ts';
+
+/** `feeds list --json`: every feed that was ever registered. */
+export const feedsListDocument = z.strictObject({
+  schema: z.literal('explorer-etl/feeds-list/1'),
+  feeds: z.array(
+    z.strictObject({
+      feed: z.string(),
+      state: z.enum(feedStates),
+      /** Five cron fields and their time zone, as `start` polls it; null: none does. */
+      schedule: z.string().nullable(),
+      timezone: z.string().nullable(),
+      next_poll_at: instant.nullable(),
+      paused_since: instant.nullable(),
+      /** Deployments whose file names it. */
+      wanted_by: z.array(z.string()),
+      /** False: it is at rest. */
+      is_wanted: z.boolean(),
+    }),
+  ),
+});
+
+/** `feeds pause --json` and its like: what was changed. */
+export const feedsChangedDocument = z.strictObject({
+  schema: z.literal('explorer-etl/feeds-changed/1'),
+  command: z.enum(['pause', 'resume', 'run', 'reset', 'forget']),
+  feeds: z.array(z.string()),
+});
+
+interface Choice extends ChosenFeeds {
+  readonly all?: true;
+}
+interface Deletion extends Choice {
+  readonly yes?: true;
+  readonly rows?: true;
+}
+
+const described = {
+  pause: 'stop reading them until they are resumed; requests under way are finished',
+  resume: 'go on where they were paused',
+  run: 'have start poll them now',
+} as const satisfies Record<Handle, string>;
+
+/** `feeds`: its commands list, pause, resume, poll, reset and forget them. */
+export function register({ command, run, explain }: Registry): void {
+  addDemo(command.command('list', { isDefault: true }))
+    .description('their state, schedule, next poll, and who wants them; the default')
+    .action(run(list));
+  const choose = (name: string, what: string) =>
+    addFeedOptions(command.command(name))
+      .description(what)
+      .option('--all', 'all of them, if no other option chooses any');
+  for (const [name, what] of Object.entries(described) as [Handle, string][]) {
+    choose(name, what).action(run<Choice>((context, options) => handle(context, options, name)));
+  }
+  choose('reset', 'read them again from nothing; their rows stay')
+    .option('--yes', 'do it: without it, only what it deletes is said')
+    .action(run<Deletion>((context, options) => remove(context, options, 'reset')));
+  choose('forget', 'delete what is known of their reading; no deployment may want them')
+    .option('--rows', 'delete their rows too')
+    .option('--yes', 'do it: without it, only what it deletes is said')
+    .action(run<Deletion>((context, options) => remove(context, options, 'forget')));
+  explain([
+    'explorer-etl feeds',
+    'explorer-etl feeds pause --chain 10 --operation user-operations',
+    'explorer-etl feeds forget --chain 999 --rows --yes',
+  ]);
+}
+
+type Listed = z.infer<typeof feedsListDocument>['feeds'][number];
+
+async function list(context: Context): Promise<Exit> {
+  await using data = await openData(context, 'reads');
+  const status = await readStatus(data.db, data.settings.explorer.pageSize, 'all');
+  const schedules = await schedulesSet(data.db);
+  const feeds = status.feeds.map(
+    ({ feed, state, paused_since, wanted_by, is_wanted, poll }): Listed => {
+      const set = headSchedule(schedules, feed);
+      const own = { schedule: set?.cron ?? null, timezone: set?.timezone ?? null };
+      return {
+        feed,
+        state,
+        ...own,
+        next_poll_at: poll.next_at,
+        paused_since,
+        wanted_by,
+        is_wanted,
+      };
+    },
+  );
+  const lines = feeds.length === 0 ? ['No feed was ever read.'] : feedLines(context, status, feeds);
+  return context.print(feedsListDocument, { feeds }, `${lines.join('\n')}\n`);
+}
+
+function feedLines({ out }: Context, { as_of }: StatusDocument, feeds: readonly Listed[]) {
+  const at = new Date(as_of);
+  const rows = feeds.map(({ is_wanted, schedule, timezone, ...feed }) => [
+    feed.feed,
+    is_wanted ? feed.state : 'at rest',
+    schedule === null ? '' : `${schedule}${timezone === 'UTC' ? '' : ` ${timezone}`}`,
+    feed.next_poll_at === null ? '' : clock(feed.next_poll_at, at),
+    feed.wanted_by.map((name) => printable(name)).join(', '),
+  ]);
+  const head = ['feed', 'state', 'schedule', 'next poll', 'wanted by'];
+  return tableLines(out, { head, rows, flexible: [head.length - 1] });
+}
+
+/** The chosen feeds that are registered. @throws UsageError if none is chosen, or registered */
+async function chosenFeeds(
+  { db, chains, operations }: Awaited<ReturnType<typeof openData>>,
+  { all }: Choice,
+): Promise<(Feed & { readonly wanted_by: readonly string[] })[]> {
+  if (chains.length + operations.length === 0 && all === undefined) {
+    throw new UsageError('say which feeds: --chain, --operation, or --all.');
+  }
+  const { feeds } = await readStatus(db, 1, 'all');
+  const chosen = feeds.flatMap(({ chain_id, operation, wanted_by }) =>
+    isOperation(operation) &&
+    (chains.length === 0 || chains.includes(chain_id)) &&
+    (operations.length === 0 || operations.includes(operation))
+      ? [{ chain_id, operation, wanted_by }]
+      : [],
+  );
+  if (chosen.length > 0) return chosen;
+  throw new UsageError('no such feed was ever read: explorer-etl feeds lists them.');
+}
+
+const past = { pause: 'Paused', resume: 'Resumed', run: 'To be polled now:' } as const;
+
+async function handle(context: Context, options: Choice, command: Handle): Promise<Exit> {
+  await using data = await openData(context, 'writes', options);
+  const chosen = (await chosenFeeds(data, options)).map(feedName);
+  const status = await readStatus(data.db, 1, 'all');
+  const paused = status.feeds.filter(
+    ({ feed, paused_since }) => chosen.includes(feed) && paused_since !== null,
+  );
+  if (command === 'run' && paused.length > 0) {
+    const names = paused.map(({ feed }) => feed).join(', ');
+    throw new UsageError(`${names} is paused: explorer-etl feeds resume first.`);
+  }
+  const feeds = await handleFeeds(data.db, chosen, command);
+  const done = feeds.length === 0 ? 'Nothing to change.' : `${past[command]} ${feeds.join(', ')}.`;
+  const isWaiting = command !== 'pause' && !isAtWork(status.workers ?? { start: 0, once: 0 });
+  const sync = context.commandLine('explorer-etl sync');
+  const next = isWaiting
+    ? [`No start is at work: it begins with the next one, or with ${sync}.`]
+    : [];
+  return context.print(feedsChangedDocument, { command, feeds }, `${[done, ...next].join('\n')}\n`);
+}
+
+async function remove(
+  context: Context,
+  options: Deletion,
+  command: 'reset' | 'forget',
+): Promise<Exit> {
+  await using data = await openData(context, 'writes', options);
+  const { db } = data;
+  const chosen = await chosenFeeds(data, options);
+  const { deployments } = await readStatus(db, 1, 'all');
+  const atWork = new Set(deployments.filter(({ workers }) => workers > 0).map(({ name }) => name));
+  const lines: string[] = [];
+  for (const feed of chosen) {
+    const by = feed.wanted_by.find((name) => atWork.has(name));
+    if (command === 'forget' && by !== undefined) {
+      throw new UsageError(
+        `${feedName(feed)} is wanted by ${printable(by)}, which is at work: remove it from its file and start that again first.`,
+      );
+    }
+    const { pages, rows } = await storedOf(db, feed);
+    const ofRows =
+      options.rows === true ? counted(rows, 'row') : `no row of ${counted(rows, 'row')}`;
+    lines.push(`${feedName(feed)}: ${counted(pages, 'page')} of the ledger, ${ofRows}`);
+  }
+  if (options.yes !== true) {
+    throw new UsageError(`this deletes ${lines.join('; ')}. Nothing was done: add --yes.`);
+  }
+  for (const feed of chosen) {
+    await (command === 'reset' ? resetFeed(db, feed) : forgetFeed(db, feed, options.rows === true));
+  }
+  const feeds = chosen.map(feedName);
+  return context.print(feedsChangedDocument, { command, feeds }, `Deleted ${lines.join('; ')}.\n`);
+}

@@ -1,0 +1,96 @@
+import { sql } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import { tableName } from '../db/column-types.ts';
+import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
+import { type Feed, ofFeed } from '../lists/feed.ts';
+import { operations } from '../lists/registry.ts';
+import { recomputeSums } from '../rollups/roll.ts';
+import { lockFeed } from './runs.ts';
+
+/** Tables of schema `etl` with rows of a feed; those that refer to others first. */
+const bookkeeping = [
+  'quarantine',
+  'drift',
+  'always_present_fields',
+  'late_arrivals',
+  'rankings',
+  'pages',
+  'walks',
+  'runs',
+  'coverage',
+  'batch_coverage',
+  'pruned',
+] as const;
+
+/** What is stored of a feed. */
+export interface Stored {
+  readonly pages: number;
+  readonly rows: number;
+}
+
+const named = (table: PgTable) => sql.raw(tableName(table));
+
+const rowTables = ({ operation }: Feed) => operations[operation].tables.map(named);
+
+/** How much is stored of a feed: pages of its ledger, and rows of the tables that it alone writes. */
+export async function storedOf(db: Database, feed: Feed): Promise<Stored> {
+  const counts = rowTables(feed).map(
+    (table) => sql`(select count(*) from ${table} where chain_id = ${feed.chain_id})`,
+  );
+  const stored = await execute(db).row<Stored>`
+    select (select count(*) from etl.pages where ${ofFeed(feed)})::float8 as pages,
+           (${sql.join(counts, sql` + `)})::float8 as rows
+  `;
+  return stored ?? { pages: 0, rows: 0 };
+}
+
+/**
+ * Deletes what is known of the reading of a feed: it is then as if it had never been read. A worker that reads it
+ * writes nothing any more, because its walk is gone.
+ */
+async function deleteBookkeeping(tx: Transaction, feed: Feed): Promise<void> {
+  await lockFeed(tx, feed);
+  await tx.execute(sql`
+    delete from etl.ranking_entries
+    where walk_id in (select id from etl.walks where ${ofFeed(feed)})
+  `);
+  await tx.execute(sql`
+    delete from etl.batch_observations
+    where chain_id = ${feed.chain_id} and operation = ${feed.operation}
+  `);
+  for (const table of bookkeeping) {
+    await tx.execute(sql`delete from ${sql.raw(`etl.${table}`)} where ${ofFeed(feed)}`);
+  }
+  // What the blocks of each number verify is evidence too.
+  const { batches } = operations[feed.operation];
+  if (batches === null) return;
+  await tx.execute(sql`delete from ${named(batches.states)} where chain_id = ${feed.chain_id}`);
+}
+
+/** Has a feed read again from nothing: its rows stay, and its lanes are due at once. */
+export const resetFeed = (db: Database, feed: Feed): Promise<void> =>
+  transact(db, async (tx) => {
+    await deleteBookkeeping(tx, feed);
+    await tx.execute(sql`
+      update etl.feeds
+      set state = 'idle', failure = null, reason = null, latest_batch = null, last_success_at = null,
+          poll_again_at = null, updated_at = now()
+      where ${ofFeed(feed)}
+    `);
+    await tx.execute(sql`
+      update etl.lanes set requested_at = clock_timestamp() where ${ofFeed(feed)}
+    `);
+  });
+
+/** Forgets a feed as if it had never been registered; its rows stay unless `withRows`. */
+export const forgetFeed = (db: Database, feed: Feed, withRows: boolean): Promise<void> =>
+  transact(db, async (tx) => {
+    await deleteBookkeeping(tx, feed);
+    await tx.execute(sql`delete from etl.lanes where ${ofFeed(feed)}`);
+    await tx.execute(sql`delete from etl.feeds where ${ofFeed(feed)}`);
+    if (!withRows) return;
+    for (const table of rowTables(feed)) {
+      await tx.execute(sql`delete from ${table} where chain_id = ${feed.chain_id}`);
+    }
+    await recomputeSums(tx);
+  });

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { expect, onTestFinished, test } from 'vitest';
+import type { VerifyDocument } from '../../../src/status/verify.ts';
+import type { StatusDocument } from '../../../src/status/schema.ts';
+import { openPresence } from '../../../src/sync/worker.ts';
+import { eventually } from '../../harness/process.ts';
+import { listed, openDeployments } from './scene.ts';
+
+const factories = listed(['factories']);
+const both = listed(['factories', 'user-operations']);
+
+test('two deployments on one database keep their feeds and schedules, whichever starts last', async () => {
+  const { database, deploy } = await openDeployments();
+  const first = await deploy('first', { 10: factories });
+  const second = await deploy('second', { 8453: factories });
+  for (const { start } of [first, second, first]) {
+    const process = start();
+    await eventually('it to work', async () => process.output.includes('"start.ready"'));
+    await eventually(
+      'its list to be read',
+      async () =>
+        process.output.includes('"feed.updated"') ||
+        process.output.includes('"feed.polled"') ||
+        (await database.query("select from etl.runs where state = 'finished'")).length > 1,
+    );
+    process.kill('SIGTERM');
+    await process.exit;
+  }
+
+  expect(
+    await database.query(
+      'select feed, wanted_by, next_due_at > now() as scheduled from etl.lanes order by feed',
+    ),
+  ).toEqual([
+    { feed: '10/factories', wanted_by: ['first'], scheduled: true },
+    { feed: '8453/factories', wanted_by: ['second'], scheduled: true },
+  ]);
+  expect(first.start).toBeDefined();
+});
+
+test('a feed that its file no longer names is at rest: its rows stay, and no screen counts it unless asked', async () => {
+  const { database, deploy } = await openDeployments();
+  const { run, write, documentOf } = await deploy('production', { 10: factories, 8453: both });
+  expect((await run('sync')).code).toBe(0);
+  await database.query(
+    "update etl.feeds set state = 'unsupported', failure = 'unknown-chain', reason = 'no such chain' where feed = '8453/factories'",
+  );
+  expect((await documentOf<StatusDocument>('status')).overall.state).toBe('action-required');
+
+  await write({ 10: factories });
+  expect((await run('sync')).code).toBe(0);
+
+  const status = await documentOf<StatusDocument>('status');
+  expect(status.feeds.map(({ feed }) => feed)).toEqual(['10/factories']);
+  expect(status.at_rest).toEqual(['8453/user-operations', '8453/factories']);
+  expect(status.reasons).toEqual([]);
+  const text = (await run('status')).stdout;
+  expect(text.replaceAll(/\s+/gu, ' ')).toContain(
+    'At rest, wanted by no deployment: 8453/user-operations, 8453/factories; --all shows them.',
+  );
+  const verified = await documentOf<VerifyDocument>('verify');
+  expect(verified.feeds.map(({ feed }) => feed)).toEqual(['10/factories']);
+  const all = await documentOf<StatusDocument>('status', '--all');
+  expect(all.reasons).toEqual([]);
+  expect(all.feeds.map(({ feed, state, sentence }) => [feed, state, sentence])).toEqual([
+    ['10/factories', 'current', null],
+    ['8453/user-operations', 'paused', 'At rest: no deployment wants it.'],
+    ['8453/factories', 'paused', 'At rest: no deployment wants it.'],
+  ]);
+  expect((await documentOf<VerifyDocument>('verify', '--all')).feeds).toHaveLength(3);
+  expect(await database.query('select from explorer.factories where chain_id = 8453')).toHaveLength(
+    30,
+  );
+
+  await write({ 10: factories, 8453: factories });
+  expect((await run('sync')).code).toBe(0);
+  const again = await documentOf<StatusDocument>('status');
+  expect(again.feeds.map(({ feed, state }) => [feed, state])).toEqual([
+    ['10/factories', 'current'],
+    ['8453/factories', 'current'],
+  ]);
+  expect(again.at_rest).toEqual(['8453/user-operations']);
+});
+
+test('a command for some feeds takes none of the others away from its deployment', async () => {
+  const { database, deploy } = await openDeployments();
+  const { run } = await deploy('production', { 10: factories, 8453: factories });
+  await run('sync');
+  await run('sync', '--chain', '10');
+  await run('backfill', '--chain', '10', '--operation', 'factories');
+
+  const wished = await database.query('select feed, wanted_by from etl.lanes order by feed');
+  expect(wished).toEqual([
+    { feed: '10/factories', wanted_by: ['production'] },
+    { feed: '8453/factories', wanted_by: ['production'] },
+  ]);
+});
+
+test('settings that differ from those of a deployment at work are refused by name, and --take-over moves the feed', async () => {
+  const { database, deploy } = await openDeployments();
+  const first = await deploy('first', { 10: factories });
+  const second = await deploy('second', {
+    10: listed(['factories'], { freshness: '1h', timezone: 'Europe/Berlin' }),
+  });
+  await first.run('sync');
+  const way = { url: database.url, isPooled: false };
+  const presence = await openPresence(way, 'start', {
+    workerId: randomUUID(),
+    deployment: 'first',
+  });
+  onTestFinished(() => presence.close());
+  const settings = () =>
+    database.query(
+      `select settings ->> 'timezone' as zone, wanted_by from etl.feeds join etl.lanes using (feed)`,
+    );
+
+  const refused = await second.run('sync');
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr:
+      'explorer-etl: 10/factories is wanted by first with another freshness, timezone. A start of that deployment is at work: use its settings, remove the feed from one of the files, or add --take-over to move it here.\n',
+  });
+  expect(await settings()).toEqual([{ zone: 'UTC', wanted_by: ['first'] }]);
+
+  expect((await second.run('sync', '--take-over')).code).toBe(0);
+  expect(await settings()).toEqual([{ zone: 'Europe/Berlin', wanted_by: ['second'] }]);
+});
+
+test('a deployment that is not at work refuses nothing, and the feed is wanted by both', async () => {
+  const { database, deploy } = await openDeployments();
+  const first = await deploy('first', { 10: factories });
+  const second = await deploy('second', { 10: listed(['factories'], { freshness: '1h' }) });
+  await first.run('sync');
+
+  expect((await second.run('sync')).code).toBe(0);
+
+  expect(await database.query('select wanted_by from etl.lanes')).toEqual([
+    { wanted_by: ['first', 'second'] },
+  ]);
+  expect((await second.documentOf<StatusDocument>('status')).deployments).toEqual([
+    { name: 'first', feeds: 1, workers: 0 },
+    { name: 'second', feeds: 1, workers: 0 },
+  ]);
+});
