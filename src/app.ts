@@ -63,8 +63,8 @@ const writing = {
 };
 /** Per process: several feeds wait for the network at once. */
 const slicesAtOnce = 8;
-/** Of a process that works: its pools, the queue's listener, and the session of its workers' locks. */
-export const neededConnections = poolConnections + budgetConnections + bossConnections + 2;
+/** Of a process that works: its pools, and the session of its workers' locks. */
+export const neededConnections = poolConnections + budgetConnections + bossConnections + 1;
 /** One per database while pg-boss's schema is made: "etljobs" in ASCII. */
 const installLock = { key: 0x65_74_6c_6a_6f_62_73n, work: 'makes the queue' };
 

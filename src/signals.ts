@@ -48,6 +48,8 @@ export const signals = new EventEmitter<{
   host: [HostChanged];
   /** A transaction that wrote pages. */
   commit: [Committed];
+  /** A slice that is due now. */
+  queued: [];
 }>();
 // Each sync and each page of a process listens.
 signals.setMaxListeners(0);

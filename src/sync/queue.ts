@@ -7,6 +7,7 @@ import { type FailureRule, failures } from '../failure.ts';
 import { type FeedLane, isPaused, laneName, ofLane } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import type { Log } from '../log.ts';
+import { signals } from '../signals.ts';
 import { type OpenedRun, openRun } from './runs.ts';
 
 /** A slice of a lane's work. At most one job for each lane, queued or active. */
@@ -29,11 +30,10 @@ const unlimitedRetries = 1_000_000;
 /** Finished jobs say nothing that the ledger does not; kept to be inspected, in seconds. */
 const keepFinishedSeconds = 3600;
 
-/** Connections of pg-boss's own pool: fetching, completing, the listener. */
-export const bossConnections = 4;
+/** Connections of pg-boss's own pool: one statement fetches for all slices. */
+export const bossConnections = 2;
 
 export interface BossOptions {
-  /** Where a session is kept: pg-boss listens. */
   readonly databaseUrl: string;
   /** Whether a pooler is in between, which may refuse settings at a session's start. */
   readonly isPooled?: boolean;
@@ -73,7 +73,6 @@ export async function startBoss(options: BossOptions): Promise<PgBoss> {
     superviseIntervalSeconds: superviseSeconds,
     monitorIntervalSeconds: superviseSeconds,
     schedule: false,
-    useListenNotify: true,
   });
   // pg-boss reports a lost connection here and reconnects by itself.
   boss.on('error', (error) => {
@@ -112,7 +111,6 @@ export async function installQueues(databaseUrl: string): Promise<void> {
   try {
     await boss.createQueue(sliceQueue, {
       policy: 'exclusive',
-      notify: true,
       heartbeatSeconds: silenceSeconds,
       retryLimit: unlimitedRetries,
       expireInSeconds: expireSeconds,
@@ -143,6 +141,7 @@ export async function openLane(
   `);
   await boss.update(sliceQueue, undefined, { singletonKey: laneName(lane), startAfter: 0 });
   await sendSlice(boss, lane);
+  signals.emit('queued');
   return run;
 }
 
@@ -165,6 +164,7 @@ export async function wakeLanes(db: Database, boss: PgBoss, origin: string): Pro
   for (const singletonKey of keys) {
     await boss.update(sliceQueue, undefined, { singletonKey, startAfter: 0 });
   }
+  signals.emit('queued');
 }
 
 /** Queues a slice of a lane, unless one is queued or active already: its key makes sure. */
@@ -174,13 +174,14 @@ export async function sendSlice(
   { tx, afterMs = 0 }: { readonly tx?: Transaction; readonly afterMs?: number } = {},
 ): Promise<void> {
   const data: FeedLane = { chain_id, operation, lane };
-  await boss.send(sliceQueue, data, {
+  const sent = await boss.send(sliceQueue, data, {
     singletonKey: laneName(data),
     // What is new is taken up before what is old, where both wait for a worker.
     priority: lane === 'live' ? 1 : 0,
     ...(afterMs > 0 && { startAfter: Math.ceil(afterMs / 1000) }),
     ...(tx && { db: fromDrizzle(tx, sql) }),
   });
+  if (sent !== null && tx === undefined) signals.emit('queued');
 }
 
 /**
@@ -194,13 +195,13 @@ export async function chainSlice(
   job: JobWithMetadata<FeedLane>,
   afterMs: number,
 ): Promise<void> {
-  await transact(db, async (tx) => {
+  const isQueued = await transact(db, async (tx) => {
     const { id, retryCount } = job;
     const done = await boss.complete(sliceQueue, { id, retryCount }, null, {
       db: fromDrizzle(tx, sql),
     });
     // pg-boss 12.35 answers with the count, but declares an empty type.
-    if ((done as { affected: number }).affected === 0) return;
+    if ((done as { affected: number }).affected === 0) return false;
     const goesOn = await execute(tx).value<boolean>`
       update etl.runs
       set taken_up_at = null, stopped_at = case when lane_is.paused then now() else stopped_at end,
@@ -211,5 +212,7 @@ export async function chainSlice(
       returning not lane_is.paused
     `;
     if (goesOn === true) await sendSlice(boss, job.data, { tx, afterMs });
+    return goesOn === true && afterMs === 0;
   });
+  if (isQueued) signals.emit('queued');
 }

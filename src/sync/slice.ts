@@ -11,7 +11,7 @@ import { advance, type AdvanceDependencies, type AdvanceOutcome } from './advanc
 import { defectOf, type FeedFailure, pollLater, refusal, restMs } from './failures.ts';
 import { setFeedState } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
-import { chainSlice } from './queue.ts';
+import { chainSlice, sliceQueue } from './queue.ts';
 import { closeRun, countFailure, currentRun, noteReason, noteStopped } from './runs.ts';
 
 /** How long a feed that the explorer does not serve is left alone, in ms. */
@@ -146,7 +146,10 @@ async function conclude(ended: Ended, outcome: AdvanceOutcome): Promise<void> {
       // The lane's run stays open: with `start`, another worker goes on with it at once.
       await noteStopped(db, lane);
       if (onFailure === 'come-back') await chainSlice(ended, job, 0);
-      else await setFeedState(db, lane, 'idle');
+      else {
+        await setFeedState(db, lane, 'idle');
+        await ended.boss.complete(sliceQueue, { id: job.id, retryCount: job.retryCount });
+      }
       return undefined;
     case 'failure':
       return rest(ended, outcome);

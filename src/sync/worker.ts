@@ -8,14 +8,17 @@ import type { Host } from '../explorer/host.ts';
 import { type FeedLane, feedName, laneName } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
 import { packageVersion } from '../package-file.ts';
+import { signals } from '../signals.ts';
 import { every } from '../time.ts';
 import { sliceQueue } from './queue.ts';
 import { runSlice, type SliceDependencies } from './slice.ts';
-import { linkAbort, type WalkProgress } from './walk.ts';
+import type { WalkProgress } from './walk.ts';
 import { locks, posts } from './workers.ts';
 
-/** In seconds; pg-boss's minimum. */
-const pollSeconds = 0.5;
+/** How often the queue is looked at, in ms; at once when this process queues a slice, or ends one. */
+const pollMs = 500;
+/** In ms: well below the silence after which a worker counts as lost. */
+const heartbeatMs = 10_000;
 /** In ms: requests under way at a stop are paid for, so their answers are awaited. */
 const stopGraceMs = 2_000;
 
@@ -44,7 +47,6 @@ export async function startWorker(options: WorkerOptions) {
   const fetchPage = options.host.through(options.fetchPage, isLasting ? 'outlast' : 'give-up');
   const stopping = new AbortController();
   const abort = new AbortController();
-  const running = new Set<Promise<void>>();
   // A long-running worker logs its progress; a command draws its own.
   const logReading = isLasting ? readingLog(log, options.now) : () => undefined;
   const onCommit: WorkerOptions['onCommit'] = (lane, progress) => {
@@ -53,49 +55,86 @@ export async function startWorker(options: WorkerOptions) {
   };
   const workOn = async (job: JobWithMetadata<FeedLane>) => {
     const holder = await presence.hold(job.data);
-    using either = linkAbort(job.signal, abort.signal);
-    const signals = { stopping: stopping.signal, abort: either.signal };
+    const ends = { stopping: stopping.signal, abort: abort.signal };
     try {
-      await runSlice(job, { ...options, fetchPage, onCommit }, signals);
+      await runSlice(job, { ...options, fetchPage, onCommit }, ends);
     } finally {
       await presence.release(job.data, holder).catch(() => undefined);
     }
   };
   const watching = watchForLostLanes(pool, boss, log, stopping.signal);
-  await boss.work(
-    sliceQueue,
-    {
-      includeMetadata: true,
-      localConcurrency: concurrency,
-      pollingIntervalSeconds: pollSeconds,
-      notifyPollingIntervalSeconds: pollSeconds,
-    },
-    async ([job]: JobWithMetadata<FeedLane>[]) => {
-      if (job === undefined) return;
-      const slice = workOn(job);
-      running.add(slice);
-      try {
-        await slice;
-      } catch (error) {
-        options.report(error);
-        throw error;
-      } finally {
-        running.delete(slice);
-      }
-    },
+  const slices = takeSlices(
+    { boss, log, concurrency, workOn, report: options.report },
+    stopping.signal,
   );
   return {
     /** Stops the slices, returns their jobs, and ends. */
     async stop(): Promise<void> {
       stopping.abort(new Error('stopping'));
       const grace = setTimeout(() => abort.abort(new Error('stopped')), stopGraceMs);
-      await Promise.allSettled(running);
+      await slices;
       clearTimeout(grace);
-      await boss.offWork(sliceQueue, { wait: true });
       await watching;
       await presence.close();
     },
   };
+}
+
+interface Taking extends Pick<WorkerOptions, 'boss' | 'log' | 'concurrency' | 'report'> {
+  readonly workOn: (job: JobWithMetadata<FeedLane>) => Promise<void>;
+}
+
+/**
+ * Takes slices from the queue while there are free places, in one statement for all of them, until the signal aborts.
+ * @returns when every slice has ended
+ */
+async function takeSlices(
+  { boss, log, concurrency, report, workOn }: Taking,
+  signal: AbortSignal,
+): Promise<void> {
+  const running = new Map<JobWithMetadata<FeedLane>, Promise<void>>();
+  let woken = Promise.withResolvers<void>();
+  const wake = () => woken.resolve();
+  const failed = (error: unknown) => {
+    if (!signal.aborted) log.write('queue.failure', { error: describeDatabaseError(error) });
+    report(error);
+  };
+  const start = async (job: JobWithMetadata<FeedLane>) => {
+    try {
+      await workOn(job);
+    } catch (error) {
+      failed(error);
+      const { id, retryCount } = job;
+      // Where the database is away, the queue misses the heartbeat.
+      await boss.fail(sliceQueue, { id, retryCount }, { reason: 'it failed' }).catch(failed);
+    } finally {
+      running.delete(job);
+      wake();
+    }
+  };
+  const take = async () => {
+    const batchSize = concurrency - running.size;
+    if (batchSize === 0) return;
+    const how = { batchSize, includeMetadata: true } as const;
+    for (const job of await boss.fetch<FeedLane>(sliceQueue, how)) running.set(job, start(job));
+  };
+  const beat = async () => {
+    const held = [...running.keys()].map(({ id, retryCount }) => ({ id, retryCount }));
+    if (held.length > 0) await boss.touch(sliceQueue, held);
+  };
+  const beating = every(heartbeatMs, signal, beat, failed);
+  signals.on('queued', wake);
+  signal.addEventListener('abort', wake, { once: true });
+  while (!signal.aborted) {
+    woken = Promise.withResolvers();
+    const timer = setTimeout(wake, pollMs);
+    await take().catch(failed);
+    await woken.promise;
+    clearTimeout(timer);
+  }
+  signals.off('queued', wake);
+  await Promise.all(running.values());
+  await beating;
 }
 
 const everyMs = 60_000;
