@@ -38,7 +38,7 @@ test('two deployments on one database keep their feeds and schedules, whichever 
   expect(first.start).toBeDefined();
 });
 
-test('a feed that its file no longer names is at rest: its rows stay, and no screen counts it unless asked', async () => {
+test('a feed that its file no longer names keeps its rows, and no screen counts it without --all', async () => {
   const { database, deploy } = await openDeployments();
   const { run, write, documentOf } = await deploy('production', { 10: factories, 8453: both });
   expect((await run('sync')).code).toBe(0);
