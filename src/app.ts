@@ -35,6 +35,7 @@ import {
 } from './explorer/client.ts';
 import { createFetcher } from './explorer/fetcher.ts';
 import { Host } from './explorer/host.ts';
+import { type Feed, feedName } from './lists/feed.ts';
 import { listNames } from './lists/index.ts';
 import type { ScopeBounds } from './lists/list.ts';
 import type { Log } from './log.ts';
@@ -46,7 +47,7 @@ import {
   registerFeeds,
   withTargets,
 } from './sync/feeds.ts';
-import { demandAgreement, wantLanes } from './sync/lanes.ts';
+import { disagreementError, disagreements, wantLanes } from './sync/lanes.ts';
 import type { FetchPage } from './sync/page.ts';
 import { bossConnections, installQueues, startBoss } from './sync/queue.ts';
 import { noteTrouble } from './sync/runs.ts';
@@ -121,8 +122,10 @@ export interface SourceOptions {
   readonly sameData?: boolean;
   /** Identifies it if its URL changes from run to run. */
   readonly origin?: string;
-  /** Whether feeds that other deployments want become this one's. */
+  /** Whether feeds that other deployments at work want otherwise become this one's. */
   readonly takeOver?: boolean;
+  /** Whether the process goes on after a fault: what others have taken over since is theirs. */
+  readonly isReopened?: boolean;
   /** Whether the settings have all that the file wants, so that it wants nothing else any more. */
   readonly isWhole?: boolean;
 }
@@ -204,14 +207,18 @@ export async function registerSettings(
   bounds?: ScopeBounds,
 ): Promise<string> {
   const { sameData = false, origin = originOf(explorer.baseUrl) } = stated;
-  const { takeOver = false, isWhole = false } = stated;
+  const { takeOver = false, isWhole = false, isReopened = false } = stated;
   const from = configFile === null ? 'flags' : 'file';
   const source = { origin, isSameData: sameData };
-  const wish = { deployment, isWhole, takesOver: takeOver };
-  const feeds = configuredFeeds(chains, bounds);
-  await demandAgreement(db, feeds, wish);
-  await registerFeeds(db, feeds, from, source);
-  const lanes = configuredLanes(await withTargets(db, chains));
+  const all = configuredFeeds(chains, bounds);
+  const found = await disagreements(db, all, deployment, bounds ?? {});
+  if (found.length > 0 && !takeOver && !isReopened) throw disagreementError(found);
+  const others = new Set(found.map(({ feed }) => feed));
+  const isOurs = (feed: Feed) => !isReopened || !others.has(feedName(feed));
+  await registerFeeds(db, all.filter(isOurs), from, source);
+  const every = configuredLanes(await withTargets(db, chains));
+  const lanes = every.filter(({ lane }) => isOurs(lane));
+  const wish = { deployment, isWhole, takes: isReopened ? [] : [...others] };
   await wantLanes(
     db,
     lanes.map(({ lane }) => lane),

@@ -1,15 +1,15 @@
 import { z } from 'zod';
+import type { Database } from '../db/transaction.ts';
 import { type Feed, feedName } from '../lists/feed.ts';
 import { isOperation } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
 import { feedStates, instant, type StatusDocument } from '../status/schema.ts';
 import { headSchedule } from '../status/schedule.ts';
 import { clock } from '../status/sentences.ts';
-import { isAtWork } from '../status/lanes.ts';
 import { readStatus } from '../status/status.ts';
 import { forgetFeed, resetFeed, storedOf } from '../sync/forget.ts';
-import { type Handle, handleFeeds } from '../sync/lanes.ts';
-import { schedulesSet } from '../sync/workers.ts';
+import { type Handle, handleFeeds, wantLanes } from '../sync/lanes.ts';
+import { readDeployments, schedulesSet } from '../sync/workers.ts';
 import { tableLines } from '../terminal/layout.ts';
 import { counted } from '../terminal/numbers.ts';
 import { type Context, type Exit, type Registry, UsageError } from './context.ts';
@@ -49,6 +49,7 @@ interface Choice extends ChosenFeeds {
 interface Deletion extends Choice {
   readonly yes?: true;
   readonly rows?: true;
+  readonly deployment?: string;
 }
 
 const described = {
@@ -74,6 +75,7 @@ export function register({ command, run, explain }: Registry): void {
     .action(run<Deletion>((context, options) => remove(context, options, 'reset')));
   choose('forget', 'delete what is known of their reading; no deployment may want them')
     .option('--rows', 'delete their rows too')
+    .option('--deployment <name>', 'only what this deployment wants, because it is gone')
     .option('--yes', 'do it: without it, only what it deletes is said')
     .action(run<Deletion>((context, options) => remove(context, options, 'forget')));
   explain([
@@ -145,22 +147,26 @@ const past = { pause: 'Paused', resume: 'Resumed', run: 'To be polled now:' } as
 
 async function handle(context: Context, options: Choice, command: Handle): Promise<Exit> {
   await using data = await openData(context, 'writes', options);
-  const chosen = (await chosenFeeds(data, options)).map(feedName);
+  const all = (await chosenFeeds(data, options)).map(feedName);
   const status = await readStatus(data.db, 1, 'all');
-  const paused = status.feeds.filter(
-    ({ feed, paused_since }) => chosen.includes(feed) && paused_since !== null,
+  const paused = new Set(
+    status.feeds.flatMap(({ feed, paused_since }) => (paused_since === null ? [] : [feed])),
   );
-  if (command === 'run' && paused.length > 0) {
-    const names = paused.map(({ feed }) => feed).join(', ');
-    throw new UsageError(`${names} is paused: explorer-etl feeds resume first.`);
+  const chosen = command === 'run' ? all.filter((feed) => !paused.has(feed)) : all;
+  if (chosen.length === 0) {
+    throw new UsageError(`paused: ${all.join(', ')}. Use feeds resume first.`);
   }
   const feeds = await handleFeeds(data.db, chosen, command);
   const done = feeds.length === 0 ? 'Nothing to change.' : `${past[command]} ${feeds.join(', ')}.`;
-  const isWaiting = command !== 'pause' && !isAtWork(status.workers ?? { start: 0, once: 0 });
+  const isDeserted = (status.workers?.start ?? 0) === 0;
+  const scheduled = new Set((await schedulesSet(data.db)).map(({ lane }) => feedName(lane)));
+  const waiting =
+    command === 'pause' ? [] : feeds.filter((feed) => isDeserted || !scheduled.has(feed));
   const sync = context.commandLine('explorer-etl sync');
-  const next = isWaiting
-    ? [`No start is at work: it begins with the next one, or with ${sync}.`]
-    : [];
+  const next =
+    waiting.length === 0
+      ? []
+      : [`No start polls ${waiting.join(', ')} now: one whose file names it will, or ${sync}.`];
   return context.print(feedsChangedDocument, { command, feeds }, `${[done, ...next].join('\n')}\n`);
 }
 
@@ -171,28 +177,41 @@ async function remove(
 ): Promise<Exit> {
   await using data = await openData(context, 'writes', options);
   const { db } = data;
+  if (options.deployment !== undefined) return retire(context, db, options.deployment);
   const chosen = await chosenFeeds(data, options);
-  const { deployments } = await readStatus(db, 1, 'all');
-  const atWork = new Set(deployments.filter(({ workers }) => workers > 0).map(({ name }) => name));
   const lines: string[] = [];
   for (const feed of chosen) {
-    const by = feed.wanted_by.find((name) => atWork.has(name));
-    if (command === 'forget' && by !== undefined) {
-      throw new UsageError(
-        `${feedName(feed)} is wanted by ${printable(by)}, which is at work: remove it from its file and start that again first.`,
-      );
-    }
     const { pages, rows } = await storedOf(db, feed);
     const ofRows =
       options.rows === true ? counted(rows, 'row') : `no row of ${counted(rows, 'row')}`;
-    lines.push(`${feedName(feed)}: ${counted(pages, 'page')} of the ledger, ${ofRows}`);
+    lines.push(
+      `${feedName(feed)}: ${counted(pages, 'page')} of the ledger, with archived bodies, ${ofRows}`,
+    );
   }
   if (options.yes !== true) {
     throw new UsageError(`this deletes ${lines.join('; ')}. Nothing was done: add --yes.`);
   }
   for (const feed of chosen) {
-    await (command === 'reset' ? resetFeed(db, feed) : forgetFeed(db, feed, options.rows === true));
+    if (command === 'reset') {
+      await resetFeed(db, feed);
+      continue;
+    }
+    const by = await forgetFeed(db, feed, options.rows === true);
+    if (by === null) continue;
+    throw new UsageError(
+      `${feedName(feed)} is wanted by ${printable(by)}, which is at work: remove it from its file and start that again, or stop it first.`,
+    );
   }
   const feeds = chosen.map(feedName);
   return context.print(feedsChangedDocument, { command, feeds }, `Deleted ${lines.join('; ')}.\n`);
+}
+
+/** Takes back what a deployment wants. @throws UsageError if it is unknown, or at work */
+async function retire(context: Context, db: Database, deployment: string): Promise<Exit> {
+  const known = (await readDeployments(db)).find(({ name }) => name === deployment);
+  if (known === undefined) throw new UsageError('no such deployment: status and feeds name them.');
+  if (known.workers > 0) throw new UsageError('it is at work: stop its start first.');
+  await wantLanes(db, [], { deployment, isWhole: true, takes: [] });
+  const text = `${printable(deployment)} wants no feed any more.\n`;
+  return context.print(feedsChangedDocument, { command: 'forget', feeds: [] }, text);
 }

@@ -110,7 +110,7 @@ async function workOn(opening: Work): Promise<Date | null> {
       log.write('database.back', {});
     };
     try {
-      await using opened = await openAll(opening);
+      await using opened = await openAll(opening, readyAt !== null);
       readyAt ??= noteReady(opening);
       await serveAll(opening, opened, onRound);
       break;
@@ -162,7 +162,10 @@ async function serveAll({ context, settings, log }: Work, opened: Opened, onRoun
 type Opened = Awaited<ReturnType<typeof openAll>>;
 
 /** Reads `DATABASE_URL_FILE` each time: a password may be replaced. */
-async function openAll({ context, options, settings, log, page, workerId }: Work) {
+async function openAll(
+  { context, options, settings, log, page, workerId }: Work,
+  isReopened: boolean,
+) {
   await using end = new AsyncDisposableStack();
   const { databaseUrl } = settingsOf({ ...context, config: null }, {}, 'database');
   const database = end.use(await openDatabase({ databaseUrl }, context));
@@ -172,7 +175,7 @@ async function openAll({ context, options, settings, log, page, workerId }: Work
   const report = (reason: string) => log.write('database.locked', { reason });
   await prepareDatabase(database, { signal: context.signal, report });
   const own = { settings, database, log, workerId };
-  const engine = await openEngine({ ...own, source: { ...options, isWhole: true } });
+  const engine = await openEngine({ ...own, source: { ...options, isWhole: true, isReopened } });
   end.use(engine);
   const opened = end.move();
   return { database, engine, [Symbol.asyncDispose]: () => opened.disposeAsync() };

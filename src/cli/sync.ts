@@ -241,7 +241,10 @@ export async function concludeSync(
 function exitOf(results: readonly SyncResult[], isNamed: boolean): Exit {
   const isFailed = results.some(
     ({ state, failure }) =>
-      state !== 'finished' && (isNamed || failure === null || failures[failure].exit !== 0),
+      // A person has paused what is open.
+      state !== 'finished' &&
+      state !== 'open' &&
+      (isNamed || failure === null || failures[failure].exit !== 0),
   );
   return isFailed ? exits.failed : exits.done;
 }
@@ -285,7 +288,7 @@ export function syncText(
       ? []
       : prose(
           look,
-          `Paused, not read: ${paused.join(', ')}. ${commandLine('explorer-etl feeds resume')} goes on.`,
+          `Paused, not read: ${paused.join(', ')}. ${commandLine('explorer-etl feeds')} shows since when; feeds resume goes on.`,
         );
   if (lanes.length === 0 && exit === exits.done) {
     if (held.length > 0) return held;

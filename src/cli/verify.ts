@@ -1,4 +1,5 @@
 import { creditsPerRequest } from '../explorer/budget.ts';
+import { feedName } from '../lists/feed.ts';
 import type { RequestCount } from '../lists/list.ts';
 import { type Finding, findingText, placesText } from '../status/findings.ts';
 import { clock } from '../status/sentences.ts';
@@ -10,6 +11,7 @@ import {
   verifyFeeds,
   verifyReport,
 } from '../status/verify.ts';
+import { configuredFeeds } from '../sync/feeds.ts';
 import { type Look, mark, paint, prose, tableLines, widthOf } from '../terminal/layout.ts';
 import { counted, whole } from '../terminal/numbers.ts';
 import { type CommandLine, type Context, exits, type Registry } from './context.ts';
@@ -29,7 +31,8 @@ async function verify(context: Context, { all = false }: { readonly all?: boolea
   const { db, settings } = data;
   const how = { pageSize: settings.explorer.pageSize, at: new Date() };
   const every = await verifyFeeds(db);
-  const stored = all ? every : every.filter(({ is_wanted }) => is_wanted);
+  const named = new Set(configuredFeeds(settings.chains).map(feedName));
+  const stored = every.filter(({ feed, is_wanted }) => all || is_wanted || named.has(feed));
   // The demo has feeds of its own.
   const feeds = [...stored, ...(context.demo ? [] : unreadFeeds(settings.chains, stored))];
   if (feeds.length === 0) throw nothingRead();

@@ -53,6 +53,8 @@ interface Rule {
   readonly followsOutage?: boolean;
   /** Whether the command takes the flags of the only feed. */
   readonly isOfFeed?: boolean;
+  /** The command for several feeds; absent: the same. */
+  readonly commandOfSeveral?: string;
 }
 
 /** A reason that feeds give. */
@@ -200,6 +202,7 @@ const rules = {
     sentence: ({ paused_since }, { at }) => `Paused since ${clock(paused_since ?? '', at)}.`,
     command: 'explorer-etl feeds resume',
     isOfFeed: true,
+    commandOfSeveral: 'explorer-etl feeds',
   },
   'out-of-credits': {
     blocks: true,
@@ -376,7 +379,7 @@ function findingsBy(rule: FeedRule | WholeRule, facts: OverallFacts) {
 }
 
 function commandOf(
-  { command, isOfFeed = false }: Rule,
+  { command, isOfFeed = false, commandOfSeveral = command }: Rule,
   feeds: readonly string[],
   { feeds: all }: OverallFacts,
 ): string | null {
@@ -387,7 +390,8 @@ function commandOf(
   }
   const [only = '', ...others] = feeds;
   // The flags of several feeds would choose further ones.
-  if (!isOfFeed || only === '' || others.length > 0) return command;
+  if (others.length > 0) return commandOfSeveral ?? null;
+  if (!isOfFeed || only === '') return command;
   const [chain, operation] = only.split('/');
   return `${command} --chain ${chain} --operation ${operation}`;
 }

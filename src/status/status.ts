@@ -94,7 +94,7 @@ function overallOf(reasons: readonly Reason[], facts: OverallFacts): Overall {
     reasons.find(({ code }) => code === 'reading') ??
     reasons.find(({ code, severity }) => severity === 'info' && code !== 'paused');
   if (info !== undefined) return headline('syncing', info, facts);
-  const held = facts.feeds.filter(isHeld).length;
+  const held = facts.feeds.filter(({ paused_since }) => paused_since !== null).length;
   const sentence =
     held === 0
       ? 'All feeds are current and complete.'
@@ -110,7 +110,7 @@ function stops({ code, feeds, severity }: Reason, facts: OverallFacts): boolean 
     code === 'no-worker' ||
     (code === 'pending' &&
       severity !== 'info' &&
-      (feeds.length === 0 || feeds.length === facts.feeds.length))
+      (feeds.length === 0 || feeds.length === facts.feeds.filter((one) => !isHeld(one)).length))
   );
 }
 

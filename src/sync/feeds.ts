@@ -127,7 +127,8 @@ function chainRow({
   };
 }
 
-const isBounded = ({ operation, settings }: RegisteredFeed): boolean =>
+/** Whether a file bounds the list itself. */
+export const isBounded = ({ operation, settings }: RegisteredFeed): boolean =>
   kindOf(operation).isBounded(settings as unknown as FeedSettings);
 
 /** The configuration, reduced to feeds that are registered already. */
@@ -255,6 +256,13 @@ function targetOf(
   const target = kindOf(operation).target(settings, boundsOn(operation, bounds));
   return target === null ? null : { ...target };
 }
+
+/** The settings of a feed that a command's bounds replace. */
+export const boundedBy = ({ operation, settings }: RegisteredFeed, bounds: ScopeBounds): string[] =>
+  Object.keys(
+    kindOf(operation).target(settings as unknown as FeedSettings, boundsOn(operation, bounds)) ??
+      {},
+  );
 
 /** The chains with each feed's target: the file's bounds, else a command's, this one first. */
 export async function withTargets(

@@ -2,10 +2,12 @@ import { sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { tableName } from '../db/column-types.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
-import { type Feed, ofFeed } from '../lists/feed.ts';
+import { events } from '../db/tables.ts';
+import { type Feed, feedName, ofFeed } from '../lists/feed.ts';
 import { operations } from '../lists/registry.ts';
 import { recomputeSums } from '../rollups/roll.ts';
 import { lockFeed } from './runs.ts';
+import { workersPresent } from './workers.ts';
 
 /** Tables of schema `etl` with rows of a feed; those that refer to others first. */
 const bookkeeping = [
@@ -45,11 +47,15 @@ export async function storedOf(db: Database, feed: Feed): Promise<Stored> {
 }
 
 /**
- * Deletes what is known of the reading of a feed: it is then as if it had never been read. A worker that reads it
- * writes nothing any more, because its walk is gone.
+ * Deletes what is known of the reading of a feed: it is then as if it had never been read. Commits under way are waited
+ * for; a worker that goes on finds its walk gone, and writes nothing.
  */
 async function deleteBookkeeping(tx: Transaction, feed: Feed): Promise<void> {
-  await lockFeed(tx, feed);
+  await lockWanted(tx, feed);
+  await tx.execute(sql`
+    update etl.walks set state = 'abandoned', revision = revision + 1
+    where ${ofFeed(feed)} and state = 'running'
+  `);
   await tx.execute(sql`
     delete from etl.ranking_entries
     where walk_id in (select id from etl.walks where ${ofFeed(feed)})
@@ -67,6 +73,15 @@ async function deleteBookkeeping(tx: Transaction, feed: Feed): Promise<void> {
   await tx.execute(sql`delete from ${named(batches.states)} where chain_id = ${feed.chain_id}`);
 }
 
+/** Keeps a feed's lanes and runs as they are meanwhile: its lanes first, as those who open a run that is due do. */
+async function lockWanted(tx: Transaction, feed: Feed): Promise<void> {
+  await tx.execute(sql`select from etl.lanes where ${ofFeed(feed)} order by lane for update`);
+  await lockFeed(tx, feed);
+}
+
+const note = (tx: Transaction, feed: Feed, sentence: string) =>
+  tx.insert(events).values({ kind: 'command', feed: feedName(feed), sentence });
+
 /** Has a feed read again from nothing: its rows stay, and its lanes are due at once. */
 export const resetFeed = (db: Database, feed: Feed): Promise<void> =>
   transact(db, async (tx) => {
@@ -80,17 +95,38 @@ export const resetFeed = (db: Database, feed: Feed): Promise<void> =>
     await tx.execute(sql`
       update etl.lanes set requested_at = clock_timestamp() where ${ofFeed(feed)}
     `);
+    await note(tx, feed, 'Reset by a person: it is read again from nothing.');
   });
 
-/** Forgets a feed as if it had never been registered; its rows stay unless `withRows`. */
-export const forgetFeed = (db: Database, feed: Feed, withRows: boolean): Promise<void> =>
+/** A deployment at work, a command's too, that wants a feed; null: there is none. */
+const wantedBy = (tx: Transaction, feed: Feed) =>
+  execute(tx).value<string>`
+    select deployment from (${workersPresent}) as present
+    where deployment in (select unnest(wanted_by) from etl.lanes where ${ofFeed(feed)})
+    order by deployment limit 1
+  `;
+
+/**
+ * Forgets a feed as if it had never been registered; its rows stay unless `withRows`.
+ * @returns the deployment at work that wants it, so that nothing was deleted; null: it is forgotten
+ */
+export const forgetFeed = (db: Database, feed: Feed, withRows: boolean): Promise<string | null> =>
   transact(db, async (tx) => {
+    await lockWanted(tx, feed);
+    const deployment = await wantedBy(tx, feed);
+    if (deployment !== null) return deployment;
     await deleteBookkeeping(tx, feed);
     await tx.execute(sql`delete from etl.lanes where ${ofFeed(feed)}`);
     await tx.execute(sql`delete from etl.feeds where ${ofFeed(feed)}`);
-    if (!withRows) return;
+    await note(
+      tx,
+      feed,
+      `Forgotten by a person, ${withRows ? 'with its rows' : 'without its rows'}.`,
+    );
+    if (!withRows) return null;
     for (const table of rowTables(feed)) {
       await tx.execute(sql`delete from ${table} where chain_id = ${feed.chain_id}`);
     }
     await recomputeSums(tx);
+    return null;
   });

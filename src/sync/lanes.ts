@@ -1,18 +1,88 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
 import type { PgBoss } from 'pg-boss';
-import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
+import {
+  execute,
+  type Database,
+  limitLockWait,
+  transact,
+  type Transaction,
+} from '../db/transaction.ts';
 import { errorOf } from '../failure.ts';
-import { type FeedLane, feedName, laneName, ofLane } from '../lists/feed.ts';
-import type { Target } from '../lists/list.ts';
+import { type FeedLane, feedName, laneName, ofFeed, ofLane } from '../lists/feed.ts';
+import type { ScopeBounds, Target } from '../lists/list.ts';
 import type { RunScope } from '../lists/tables.ts';
 import { printable } from '../printable.ts';
-import { atOnce, type ConfiguredLane, dueLanes, nextFiring, type RegisteredFeed } from './feeds.ts';
+import {
+  atOnce,
+  boundedBy,
+  type ConfiguredLane,
+  dueLanes,
+  isBounded,
+  nextFiring,
+  type RegisteredFeed,
+} from './feeds.ts';
 import { openLane, sendSlice } from './queue.ts';
 import { dropRuns, openRunIn } from './runs.ts';
 import { workersPresent } from './workers.ts';
 
 // Who wants a lane, when it is due, and whether a person has paused it.
+
+/** A deployment that works now wants a feed with other settings. */
+export class DeploymentError extends errorOf('other-deployment') {}
+
+/** Settings of a feed that another deployment, with a `start` at work, wants otherwise. */
+export interface Disagreement {
+  readonly feed: string;
+  readonly deployment: string;
+  readonly settings: readonly string[];
+}
+
+/**
+ * Where a deployment would change settings that a `start` at work of another one goes by. Those of a command's bounds do
+ * not count.
+ * @param deployment null: no file, which changes none
+ */
+export async function disagreements(
+  db: Database,
+  feeds: readonly RegisteredFeed[],
+  deployment: string | null,
+  bounds: ScopeBounds,
+): Promise<Disagreement[]> {
+  if (deployment === null) return [];
+  const named = feeds.map((feed) => ({
+    feed: feedName(feed),
+    settings: feed.settings,
+    is_bounded: isBounded(feed),
+    bounded: boundedBy(feed, bounds),
+  }));
+  return execute(db).rows<Disagreement>`
+    select feed, other as deployment, array_agg(distinct setting order by setting) as settings
+    from json_to_recordset(${JSON.stringify(named)}::json)
+      as named(feed text, settings jsonb, is_bounded boolean, bounded text[])
+    join etl.feeds as known using (feed)
+    join etl.lanes using (feed), unnest(wanted_by) as other, lateral (
+      select key as setting from jsonb_each(named.settings) as own(key, value)
+      where value is distinct from known.settings -> key and key <> all(bounded)
+        and (is_bounded or not coalesce(known.target, '{}') ? key)
+    ) as differing
+    where other <> ${deployment}
+      and other in (select present.deployment from (${workersPresent}) as present where kind = 'start')
+    group by feed, other
+    order by feed, other
+  `;
+}
+
+/** The error of disagreements, with what to do. */
+export function disagreementError(found: readonly Disagreement[]): DeploymentError {
+  const lines = found.map(
+    ({ feed, deployment, settings }) =>
+      `${feed} is wanted by ${printable(deployment)} with another ${settings.join(', ')}`,
+  );
+  return new DeploymentError(
+    `${lines.join('; ')}. A start of that deployment is at work: use its settings, remove the feed from one of the files, or move it here with --take-over of start or sync.`,
+  );
+}
 
 /** What a process wants of a database. */
 export interface Wish {
@@ -20,54 +90,8 @@ export interface Wish {
   readonly deployment: string | null;
   /** Whether its file names all that the deployment wants; else what it wanted before stays wanted. */
   readonly isWhole: boolean;
-  /** Whether feeds that others want become its own. */
-  readonly takesOver: boolean;
-}
-
-/** A deployment that works now wants a feed with other settings. */
-export class DeploymentError extends errorOf('other-deployment') {}
-
-/** Settings that differ, of a feed that another deployment wants. */
-interface Disagreement {
-  readonly feed: string;
-  readonly deployment: string;
-  readonly settings: readonly string[];
-}
-
-/**
- * Refuses settings that differ from those of a deployment with a `start` at work: each would follow the other's. Those
- * of a command's bounds do not count.
- * @throws DeploymentError
- */
-export async function demandAgreement(
-  db: Database,
-  feeds: readonly RegisteredFeed[],
-  { deployment, takesOver }: Wish,
-): Promise<void> {
-  if (deployment === null || takesOver) return;
-  const named = feeds.map((feed) => ({ feed: feedName(feed), settings: feed.settings }));
-  const found = await execute(db).rows<Disagreement>`
-    select feed, other as deployment, array_agg(distinct setting order by setting) as settings
-    from json_to_recordset(${JSON.stringify(named)}::json) as named(feed text, settings jsonb)
-    join etl.feeds as known using (feed)
-    join etl.lanes using (feed), unnest(wanted_by) as other, lateral (
-      select key as setting from jsonb_each(named.settings) as own(key, value)
-      where value is distinct from known.settings -> key
-        and not coalesce(known.target, '{}') ? key
-    ) as differing
-    where other <> ${deployment}
-      and other in (select present.deployment from (${workersPresent}) as present where kind = 'start')
-    group by feed, other
-    order by feed, other
-  `;
-  if (found.length === 0) return;
-  const lines = found.map(
-    ({ feed, deployment: other, settings }) =>
-      `${feed} is wanted by ${printable(other)} with another ${settings.join(', ')}`,
-  );
-  throw new DeploymentError(
-    `${lines.join('; ')}. A start of that deployment is at work: use its settings, remove the feed from one of the files, or add --take-over to move it here.`,
-  );
+  /** Feeds that other deployments want, and that become its own. */
+  readonly takes: readonly string[];
 }
 
 /**
@@ -77,21 +101,23 @@ export async function demandAgreement(
 export async function wantLanes(
   db: Database,
   lanes: readonly FeedLane[],
-  { deployment, isWhole, takesOver }: Wish,
+  { deployment, isWhole, takes }: Wish,
 ): Promise<void> {
   const named = lanes.map((lane) => ({ feed: feedName(lane), lane: lane.lane }));
   const wanted = sql`json_to_recordset(${JSON.stringify(named)}::json) as named(feed text, lane text)`;
   await transact(db, async (tx) => {
     await tx.execute(sql`
-      insert into etl.lanes as t (feed, lane, wanted_by)
-      select feed, lane, array_remove(array[${deployment}::text], null)
+      insert into etl.lanes as t (feed, lane, wanted_by, paused_at)
+      select feed, lane, array_remove(array[${deployment}::text], null), (
+        select min(paused_at) from etl.lanes as other where other.feed = named.feed
+      )
       from ${wanted}
       order by feed, lane
       on conflict (feed, lane) do update
-      set wanted_by = case when ${takesOver} then excluded.wanted_by
+      set wanted_by = case when t.feed = any(${sql.param(takes)}::text[]) then excluded.wanted_by
                            else t.wanted_by || excluded.wanted_by end
       where not t.wanted_by @> excluded.wanted_by
-        or (${takesOver} and excluded.wanted_by <> '{}' and t.wanted_by <> excluded.wanted_by)
+        or (t.feed = any(${sql.param(takes)}::text[]) and t.wanted_by <> excluded.wanted_by)
     `);
     if (!isWhole || deployment === null) return;
     const left = await execute(tx).values<FeedLane>`
@@ -121,26 +147,35 @@ async function retireLane(tx: Transaction, lane: FeedLane): Promise<void> {
     update etl.lanes set next_due_at = null, requested_at = null, scope = null where ${ofLane(lane)}
   `);
   await dropRuns(tx, lane, null);
+  // It may be back before its day is over.
+  await tx.execute(sql`update etl.feeds set poll_again_at = null where ${ofFeed(lane)}`);
 }
 
 /**
- * Has `start` poll lanes by their schedules from now on. What was missed while no process worked is due at once, once.
+ * Has `start` poll lanes that its deployment wants by their schedules from now on. What was missed while no process worked is due at once, once.
  * Open runs that cover something else end.
  */
-export async function scheduleLanes(db: Database, lanes: readonly ConfiguredLane[]): Promise<void> {
+export async function scheduleLanes(
+  db: Database,
+  lanes: readonly ConfiguredLane[],
+  deployment: string | null,
+): Promise<void> {
+  const isOurs = sql`(${deployment}::text is null or wanted_by @> array[${deployment}::text])`;
   const named = sql.param(lanes.map(({ lane }) => laneName(lane)));
   const feeds = sql.param(lanes.map(({ lane }) => feedName(lane)));
   // Such as the live lane of a list that is bounded now.
   const others = await execute(db).values<FeedLane>`
     select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
     from etl.lanes join etl.feeds using (feed)
-    where feed = any(${feeds}::text[]) and scope is not null and feed || '/' || lane <> all(${named}::text[])
+    where ${isOurs} and feed = any(${feeds}::text[]) and scope is not null and feed || '/' || lane <> all(${named}::text[])
   `;
   for (const lane of others) await transact(db, (tx) => retireLane(tx, lane));
   for (const { lane, scope, cron, timezone } of lanes) {
     await transact(db, async (tx) => {
-      const known = await execute(tx).row<{ at: Date; scope: RunScope | null }>`
-        select clock_timestamp() as at, scope from etl.lanes where ${ofLane(lane)} for update
+      const known = await execute(tx).row<{ at: string; scope: RunScope | null }>`
+        select clock_timestamp()::text as at, scope from etl.lanes
+        where ${ofLane(lane)} and ${isOurs}
+        for update
       `;
       if (known === null) return;
       const next = nextFiring({ cron, timezone }, new Date(known.at)).toISOString();
@@ -157,53 +192,80 @@ export async function scheduleLanes(db: Database, lanes: readonly ConfiguredLane
 }
 
 interface Due extends Omit<ConfiguredLane, 'next'> {
-  readonly now: Date;
+  readonly now: string;
   /** As stored: who moves it opens the run. */
   readonly due: string;
   readonly requested: string | null;
 }
 
-/** Opens the runs of lanes that are due, or that a person requested. Any number of processes may. */
-export async function openDue({
-  db,
-  boss,
-  clock,
-}: {
+/** How long another transaction may hold a lane or its feed, in ms: the others are due too. */
+const lockWaitMs = 2_000;
+
+/**
+ * Opens the runs of lanes that are due, or that a person requested. Any number of processes may.
+ * @returns how many it opened
+ * @throws the first failure, after all others were tried
+ */
+export async function openDue(work: {
   readonly db: Database;
   readonly boss: PgBoss;
   readonly clock: () => Date;
-}): Promise<void> {
-  const found = await execute(db).rows<Due>`
+}): Promise<number> {
+  const found = await execute(work.db).rows<Due>`
     select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane) as lane,
            scope, settings ->> 'schedule' as cron, settings ->> 'timezone' as timezone,
-           clock_timestamp() as now, next_due_at::text as due, requested_at::text as requested
+           clock_timestamp()::text as now, next_due_at::text as due, requested_at::text as requested
     from etl.lanes join etl.feeds using (feed)
     where paused_at is null and next_due_at is not null
       and (next_due_at <= clock_timestamp() or requested_at is not null)
     order by lanes.lane desc, next_due_at, feed
   `;
-  for (const due of found) await openIfMine(due);
-
-  async function openIfMine({ lane, scope, cron, timezone, now, due, requested }: Due) {
-    const target: Target = { lane, scope };
-    const isRequested = requested !== null;
-    const [wanted] = await dueLanes(db, [target], isRequested ? 'sync' : 'schedule', clock());
-    const next = nextFiring({ cron, timezone }, new Date(now)).toISOString();
-    const isMine = await transact(db, async (tx) => {
-      const claimed = await execute(tx).has`
-        update etl.lanes
-        set next_due_at = ${next}::timestamptz, requested_at = null
-        where ${ofLane(lane)} and next_due_at = ${due}::timestamptz
-          and requested_at is not distinct from ${requested}::timestamptz
-        returning feed
-      `;
-      if (!claimed || wanted === undefined) return false;
-      return (await openRunIn(tx, lane, scope, 'yield')) !== null;
+  const failures: unknown[] = [];
+  let opened = 0;
+  for (const due of found) {
+    const isOpened = await openIfMine(work, due).catch((error: unknown) => {
+      failures.push(error);
+      return false;
     });
-    if (!isMine) return;
-    if (isRequested) await openLane(db, boss, { lane, scope: atOnce(target) }, 'yield');
-    else await sendSlice(boss, lane);
+    if (isOpened) opened += 1;
   }
+  if (failures.length > 0) throw failures[0];
+  return opened;
+}
+
+/** Opens a lane's run if no other process has meanwhile. A request waits for the end of a run with other bounds. */
+async function openIfMine(
+  { db, boss, clock }: Parameters<typeof openDue>[0],
+  { lane, scope, cron, timezone, now, due, requested }: Due,
+): Promise<boolean> {
+  const isRequested = requested !== null;
+  const target: Target = { lane, scope };
+  const wanted = { lane, scope: isRequested ? atOnce(target) : scope };
+  const isDue =
+    (await dueLanes(db, [target], isRequested ? 'sync' : 'schedule', clock())).length > 0;
+  const next = nextFiring({ cron, timezone }, new Date(now)).toISOString();
+  const isOpened = await transact(db, async (tx) => {
+    await limitLockWait(tx.$client, lockWaitMs);
+    const isMine = await execute(tx).has`
+      select from etl.lanes
+      where ${ofLane(lane)} and paused_at is null and next_due_at = ${due}::timestamptz
+        and requested_at is not distinct from ${requested}::timestamptz
+      for update
+    `;
+    if (!isMine) return false;
+    const run = isDue ? await openRunIn(tx, lane, wanted.scope, 'yield') : null;
+    await tx.execute(sql`
+      update etl.lanes
+      set next_due_at = ${next}::timestamptz,
+          requested_at = case when ${isDue && run === null} then requested_at end
+      where ${ofLane(lane)}
+    `);
+    return run !== null;
+  });
+  if (!isOpened) return false;
+  if (isRequested) await openLane(db, boss, wanted, 'yield');
+  else await sendSlice(boss, lane);
+  return true;
 }
 
 /** What a person does with feeds: each is an event of the feed. */
@@ -222,7 +284,7 @@ export async function handleFeeds(
   handle: Handle,
 ): Promise<string[]> {
   const [change, where, sentence] = handles[handle];
-  return execute(db).values<string>`
+  const statement = sql`
     with handled as (
       update etl.lanes set ${sql.raw(change)}
       where feed = any(${sql.param(feeds)}::text[]) and ${sql.raw(where)}
@@ -231,8 +293,10 @@ export async function handleFeeds(
       insert into etl.events (kind, feed, sentence)
       select distinct 'command', feed, ${sentence} from handled
     ), polled as (
-      update etl.feeds set poll_again_at = null where ${handle === 'run'} and feed in (select feed from handled)
+      update etl.feeds set poll_again_at = null
+      where ${handle === 'run'} and feed in (select feed from handled)
     )
     select distinct feed from handled order by feed
   `;
+  return transact(db, (tx) => execute(tx).values<string>`${statement}`);
 }

@@ -35,7 +35,7 @@ export async function serve(
 ): Promise<void> {
   const { db, boss, log, broken, origin } = options;
   using end = linkAbort(signal, broken);
-  await scheduleLanes(db, schedules);
+  await scheduleLanes(db, schedules, options.deployment);
   // What has no schedule to wait for.
   for (const due of await dueLanes(db, schedules, 'start', options.clock())) {
     await openLane(db, boss, due, 'yield');
@@ -104,8 +104,11 @@ async function checkRegularly(
   let isAway = false;
   const poll = async () => {
     onRound(false);
-    await openDue(options);
+    const opening = openDue(options);
+    // One lane that cannot be opened keeps no other from being read.
+    await opening.catch(() => undefined);
     for (const lane of await openLanes(db)) await sendSlice(boss, lane);
+    await opening;
     if (isAway) log.write('database.back', {});
     isAway = false;
     onRound(true);

@@ -77,7 +77,7 @@ export interface LaneTimes {
   readonly lane: FeedLane;
   readonly cron: string;
   readonly timezone: string;
-  readonly next: Date;
+  readonly next: string;
 }
 
 /** The schedules of lanes that `start` polls. */
@@ -85,7 +85,7 @@ export const schedulesSet = (db: Pick<Database, 'execute'>) =>
   execute(db).rows<LaneTimes>`
     select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane) as lane,
            settings ->> 'schedule' as cron, settings ->> 'timezone' as timezone,
-           next_due_at as next
+           next_due_at::text as next
     from etl.lanes join etl.feeds using (feed)
     where next_due_at is not null
   `;

@@ -26,7 +26,7 @@ test('a paused feed is read by nothing until it is resumed, and is no fault', as
   expect(ended).toMatchObject({ lanes: [], paused: ['8453/factories'] });
   const text = (await run('sync', '--chain', '8453')).stdout;
   expect(text.replaceAll(/\s+/gu, ' ')).toBe(
-    'Paused, not read: 8453/factories. explorer-etl feeds resume goes on. ',
+    'Paused, not read: 8453/factories. explorer-etl feeds shows since when; feeds resume goes on. ',
   );
   const status = await documentOf<StatusDocument>('status');
   expect(status.overall).toMatchObject({
@@ -56,19 +56,28 @@ test('a paused feed is read by nothing until it is resumed, and is no fault', as
 
 test('a start polls a feed at once when a person requests it, and reads a paused one only when it is resumed', async () => {
   const { database, deploy } = await openDeployments();
-  const { run, start } = await deploy('production', { 10: factories });
-  const polls = async () =>
-    (await database.query("select from etl.runs where state = 'finished'")).length;
+  const { run, start } = await deploy('production', { 10: factories, 8453: factories });
+  const polls = async (feed = '10/factories') =>
+    (await database.query("select from etl.runs where state = 'finished' and feed = $1", [feed]))
+      .length;
   const process = start();
   await eventually('the first read', async () => (await polls()) === 1);
 
-  expect((await run('feeds', 'run', '--all')).stdout).toBe('To be polled now: 10/factories.\n');
+  expect((await run('feeds', 'run', '--chain', '10')).stdout).toBe(
+    'To be polled now: 10/factories.\n',
+  );
   await eventually('the requested poll', async () => (await polls()) === 2);
 
-  await run('feeds', 'pause', '--all');
-  expect((await run('feeds', 'run', '--all')).stderr).toContain('10/factories is paused');
+  await run('feeds', 'pause', '--chain', '10');
+  expect((await run('feeds', 'run', '--chain', '10')).stderr).toContain('paused: 10/factories');
+  const before = await polls('8453/factories');
   await database.query('update etl.lanes set next_due_at = now()');
-  await run('feeds', 'resume', '--all');
+  await eventually(
+    'the other feed to be polled',
+    async () => (await polls('8453/factories')) > before,
+  );
+  expect(await polls()).toBe(2);
+  await run('feeds', 'resume', '--chain', '10');
   await eventually('the poll that was missed', async () => (await polls()) === 3);
   process.kill('SIGTERM');
   await process.exit;
@@ -180,3 +189,29 @@ test('a command for no feed says how to choose, and one for an unknown feed wher
     stderr: 'explorer-etl: no such feed was ever read: explorer-etl feeds lists them.\n',
   });
 });
+
+test.each(['reset', 'forget'])(
+  'a feed that is read meanwhile can be %s, and its worker writes nothing more',
+  async (how) => {
+    const { database, deploy, simulator } = await openDeployments({
+      latencyMs: 20,
+      userOperations: 1_500,
+    });
+    const { run } = await deploy('production', { 10: listed(['user-operations']) });
+    const syncing = run('sync', '--since', 'all');
+    await eventually(
+      'pages to be stored',
+      async () => (await database.query('select from etl.pages')).length > 0,
+    );
+
+    // A sync at work wants it: it is not forgotten.
+    const ended = await run('feeds', how, '--all', '--yes');
+
+    expect(ended.code).toBe(how === 'reset' ? 0 : 2);
+    await syncing;
+    expect(simulator.requests).toBeGreaterThan(0);
+    expect((await run('sync')).code).toBe(0);
+    expect((await run('verify')).code).toBe(0);
+    expect(await database.query('select from explorer.user_operations')).toHaveLength(1_500);
+  },
+);

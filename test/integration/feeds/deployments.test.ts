@@ -118,7 +118,7 @@ test('settings that differ from those of a deployment at work are refused by nam
   expect(refused).toMatchObject({
     code: 2,
     stderr:
-      'explorer-etl: 10/factories is wanted by first with another freshness, timezone. A start of that deployment is at work: use its settings, remove the feed from one of the files, or add --take-over to move it here.\n',
+      'explorer-etl: 10/factories is wanted by first with another freshness, timezone. A start of that deployment is at work: use its settings, remove the feed from one of the files, or move it here with --take-over of start or sync.\n',
   });
   expect(await settings()).toEqual([{ zone: 'UTC', wanted_by: ['first'] }]);
 
@@ -141,4 +141,10 @@ test('a deployment that is not at work refuses nothing, and the feed is wanted b
     { name: 'first', feeds: 1, workers: 0 },
     { name: 'second', feeds: 1, workers: 0 },
   ]);
+
+  expect((await second.run('feeds', 'forget', '--deployment', 'first')).code).toBe(0);
+  expect(await database.query('select wanted_by from etl.lanes')).toEqual([
+    { wanted_by: ['second'] },
+  ]);
+  expect((await second.run('feeds', 'forget', '--deployment', 'first')).code).toBe(2);
 });

@@ -29,8 +29,9 @@ export const listed = (names: readonly string[], settings: object = {}): Lists =
   Object.fromEntries(names.map((name) => [name, { schedule: yearly, ...settings }]));
 
 /** A simulated explorer, a database, and deployments on it: each has a folder with a file of its own. */
-export async function openDeployments() {
-  const simulator = await simulated({ seed, chains });
+export async function openDeployments({ latencyMs = 0, userOperations = 130 } = {}) {
+  const own = chains.map((chain) => ({ ...chain, userOperations }));
+  const simulator = await simulated({ seed, chains: own, latencyMs });
   const database = await freshDatabase();
   const env = {
     DATABASE_URL: database.url,

@@ -34,7 +34,7 @@ async function openScene(chains: readonly SimulatedChain[]) {
       await serving;
     });
   };
-  await scheduleLanes(engine.db, lanes);
+  await scheduleLanes(engine.db, lanes, null);
   const send = () => makeDue(database.pool, lanes);
   const untilFinished = (count: number) =>
     eventually(`${count} runs to be finished`, async () => {

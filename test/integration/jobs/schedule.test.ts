@@ -1,10 +1,12 @@
+import { sql } from 'drizzle-orm';
 import { expect, onTestFinished, test } from 'vitest';
+import { transact } from '../../../src/db/transaction.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { createLog } from '../../../src/log.ts';
 import { type ConfiguredLane, registerFeeds } from '../../../src/sync/feeds.ts';
-import { openDue, scheduleLanes, wantLanes } from '../../../src/sync/lanes.ts';
+import { handleFeeds, openDue, scheduleLanes, wantLanes } from '../../../src/sync/lanes.ts';
 import { installQueues, startBoss } from '../../../src/sync/queue.ts';
-import { closeRun, currentRun } from '../../../src/sync/runs.ts';
+import { closeRun, currentRun, openRun } from '../../../src/sync/runs.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const lane: FeedLane = { chain_id: 10, operation: 'factories', lane: 'backfill' };
@@ -25,15 +27,16 @@ async function scene(cron: string) {
     origin: 'http://127.0.0.1',
     isSameData: false,
   });
-  await wantLanes(db, [lane], { deployment: 'a', isWhole: true, takesOver: false });
+  await wantLanes(db, [lane], { deployment: 'a', isWhole: true, takes: [] });
   const boss = await startBoss({ databaseUrl: url, log: createLog('silent', () => undefined) });
   onTestFinished(() => boss.stop({ graceful: false }));
-  await scheduleLanes(db, [scheduleOf(cron)]);
+  await scheduleLanes(db, [scheduleOf(cron)], 'a');
   return {
     db,
+    query,
     /** What each process does every two seconds. */
     poll: () => openDue({ db, boss, clock: () => new Date() }),
-    start: (schedule: ConfiguredLane) => scheduleLanes(db, [schedule]),
+    start: (schedule: ConfiguredLane) => scheduleLanes(db, [schedule], 'a'),
     makeDue: (ago: string) =>
       query(`update etl.lanes set next_due_at = clock_timestamp() - interval '${ago}'`),
     runs: async () => {
@@ -68,14 +71,13 @@ test('a lane that is due is read once, and is due again at its next time', async
 });
 
 test('several processes that find a lane due open one run', async () => {
-  const { poll, makeDue, runs, finish } = await scene('0 0 1 1 *');
+  const { poll, makeDue, runs } = await scene('0 0 1 1 *');
   await makeDue('1 second');
 
-  await Promise.all(Array.from({ length: 6 }, poll));
-  await finish();
-  await Promise.all(Array.from({ length: 6 }, poll));
+  const opened = await Promise.all(Array.from({ length: 6 }, poll));
 
-  expect(await runs()).toEqual(['finished']);
+  expect(opened.reduce((sum, count) => sum + count, 0)).toBe(1);
+  expect(await runs()).toEqual(['open']);
 });
 
 test('a run that outlasts its interval replaces the later ones, so that none pile up', async () => {
@@ -113,4 +115,36 @@ test('a start whose file bounds a list otherwise ends its open run', async () =>
   await start(scheduleOf('0 0 1 1 *', { since: '2026-01-01' }));
 
   expect(await runs()).toEqual(['superseded']);
+});
+
+test('a lane whose feed another transaction holds keeps no other lane waiting', async () => {
+  const { db, query, poll, makeDue } = await scene('0 0 1 1 *');
+  const other: FeedLane = { ...lane, chain_id: 8453 };
+  const settings = { schedule: '0 0 1 1 *', timezone: 'UTC' };
+  const feed = { ...other, chain_name: 'base', settings };
+  const source = { origin: 'http://127.0.0.1', isSameData: false };
+  await registerFeeds(db, [feed], 'file', source);
+  await wantLanes(db, [other], { deployment: 'a', isWhole: false, takes: [] });
+  await scheduleLanes(db, [{ ...scheduleOf('0 0 1 1 *'), lane: other }], 'a');
+  await makeDue('1 second');
+  await transact(db, async (tx) => {
+    await tx.execute(sql`select from etl.lanes where feed = '10/factories' for update`);
+    await expect(poll()).rejects.toThrow('etl.lanes');
+  });
+
+  expect(await query('select feed from etl.runs')).toEqual([{ feed: '8453/factories' }]);
+});
+
+test('a requested poll waits for a run with other bounds to end', async () => {
+  const { db, query, poll, runs, finish } = await scene('0 0 1 1 *');
+  await openRun(db, lane, { since: '2026-01-01' });
+  await handleFeeds(db, ['10/factories'], 'run');
+  await poll();
+  expect(await runs()).toEqual(['open']);
+
+  await finish();
+  await poll();
+
+  expect(await runs()).toEqual(['finished', 'open']);
+  expect(await query('select requested_at from etl.lanes')).toEqual([{ requested_at: null }]);
 });
