@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { runChaos } from './chaos.ts';
-import { freshDatabase, ownServer } from '../harness/database.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { ownServer } from '../harness/initialized.ts';
 
 /** Seeds that have found a fault once, and what they found. */
 const seeds = {

@@ -2,7 +2,8 @@ import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import type { DatabaseTimeouts } from '../../src/db/pool.ts';
 import { prepareUrl } from '../harness/client.ts';
-import { databaseAt, freshDatabase, ownServer } from '../harness/database.ts';
+import { databaseAt, freshDatabase } from '../harness/database.ts';
+import { ownServer } from '../harness/initialized.ts';
 import { eventually } from '../harness/process.ts';
 import { openDatabaseScene, shortTimeouts, type DatabaseScene } from './database-scene.ts';
 

@@ -8,7 +8,7 @@ import { prepareDatabase } from '../../src/app.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { grantRoles } from '../../src/db/roles.ts';
 import type { Database } from '../../src/db/transaction.ts';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
+import { stopEmbeddedPostgres } from '../../src/postgres/postgres.ts';
 import { urlOfDatabase, withClient } from './client.ts';
 import { clear, type Content, contentOf, type Schema, schemaOf, setContent } from './content.ts';
 import { eventually } from './process.ts';
@@ -295,29 +295,3 @@ export async function userWith(database: TestDatabase, role: string): Promise<Op
   onTestFinished(() => execute(database.url, `drop role ${name}`).then(undefined, () => undefined));
   return databaseAt(url.href, 4, 'explorer-etl test user');
 }
-
-/** A Postgres of its own, for what would disturb other tests. It is stopped with the test. */
-export async function ownServer(settings: Readonly<Record<string, string>>) {
-  const directory = await freshDirectory();
-  const options = { directory, settings: { fsync: 'off', ...settings } };
-  let server = await startEmbeddedPostgres(options);
-  return {
-    url: server.url,
-    /** Kills it in whatever it does, starts it again, and returns its URL. */
-    async crash(): Promise<string> {
-      process.kill(server.pid, 'SIGKILL');
-      await untilRefused(server.url);
-      server = await startEmbeddedPostgres(options);
-      return server.url;
-    },
-  };
-}
-
-/** Waits for the end of a server that was killed. */
-export const untilRefused = (url: string): Promise<boolean> =>
-  eventually('the killed server to be gone', () =>
-    withClient(url, async () => false).catch(
-      (error: unknown) =>
-        error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED',
-    ),
-  );

@@ -35,6 +35,8 @@ declare module 'vitest' {
     program: string;
     /** For mkdtemp: where this run's directories go; leftovers of killed runs are found by it. */
     directoryPrefix: string;
+    /** Where the data is, once a test has made it, that others copy to have no `initdb` of their own. */
+    initialized: string;
   }
 }
 
@@ -72,6 +74,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await removeStaleDirectories(parent);
   const prefix = join(parent, `${directoryPrefix}${process.pid}-`);
   project.provide('directoryPrefix', prefix);
+  const initialized = `${prefix}initialized`;
+  project.provide('initialized', initialized);
   const program = await bundleProgram(prefix);
   project.provide('program', program.main);
   project.onTestsRerun(program.bundle);
@@ -88,6 +92,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await dropDatabases(server.url, template);
     await server.close();
     await program.remove();
+    await rm(initialized, { recursive: true, force: true });
   };
 }
 

@@ -25,6 +25,7 @@ import {
 } from '../../../src/postgres/postgres.ts';
 import { sharedDirectory } from '../../../src/postgres/programs.ts';
 import { freshDirectory } from '../../harness/database.ts';
+import { initializedDirectory } from '../../harness/initialized.ts';
 import { call, emptyFolder, eventually, expectOneMessage } from '../../harness/process.ts';
 
 /** What these tests store need not survive the machine. */
@@ -101,8 +102,7 @@ describe('a file of the server', () => {
 
   /** Data of a stopped server, a file beside it, and what replaces a file of the server. */
   async function scene() {
-    const directory = await freshDirectory();
-    await (await start(directory)).stop();
+    const directory = await initializedDirectory();
     const secret = join(directory, 'secret');
     await writeFile(secret, '4242\nof root\n', { mode: 0o600 });
     const replacements = {

@@ -11,7 +11,8 @@ import {
   stopEmbeddedPostgres,
 } from '../../../src/postgres/postgres.ts';
 import { queryOnce as query } from '../../harness/client.ts';
-import { freshDirectory, untilRefused } from '../../harness/database.ts';
+import { freshDirectory } from '../../harness/database.ts';
+import { initializedDirectory, untilRefused } from '../../harness/initialized.ts';
 import { hangMs } from '../../harness/process.ts';
 
 /** What these tests store need not survive the machine. */
@@ -99,7 +100,7 @@ describe('processes that start at the same moment', () => {
 
 describe('after a kill', () => {
   test('of the program, the server runs on for the next one', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     const child = await stayingProgram(directory);
     child.kill('SIGKILL');
     await once(child, 'exit');
@@ -109,7 +110,7 @@ describe('after a kill', () => {
   });
 
   test('of the server, the next start recovers what was committed', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     const first = await startEmbeddedPostgres({ directory, settings });
     await query(first.url, 'create table kept as select 1 as n');
     process.kill(first.pid, 'SIGKILL');
@@ -120,7 +121,7 @@ describe('after a kill', () => {
   });
 
   test('of the server, four starts at once still make one server', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     const first = await startEmbeddedPostgres({ directory, settings });
     process.kill(first.pid, 'SIGKILL');
     await untilRefused(first.url);
@@ -131,7 +132,7 @@ describe('after a kill', () => {
   });
 
   test('of the server, its busy processes end before another server starts', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     const first = await startEmbeddedPostgres({ directory, settings });
     const busy = query(
       first.url,
@@ -156,7 +157,7 @@ describe('after a kill', () => {
   });
 
   test('a process id that another program has now does not prevent a start', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     const first = await startEmbeddedPostgres({ directory, settings });
     const file = join(first.dataDirectory, 'postmaster.pid');
     const { pid } = first;
@@ -169,7 +170,7 @@ describe('after a kill', () => {
   });
 
   test('an empty postmaster.pid does not prevent a start', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     const first = await startEmbeddedPostgres({ directory, settings });
     await first.stop();
     await writeFile(join(first.dataDirectory, 'postmaster.pid'), '');
@@ -180,7 +181,7 @@ describe('after a kill', () => {
 
 describe('the server', () => {
   test('does not receive an interrupt from our terminal', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     const child = await stayingProgram(directory);
     process.kill(-Number(child.pid), 'SIGINT');
     await once(child, 'exit');
@@ -189,7 +190,7 @@ describe('the server', () => {
   });
 
   test('holds none of our descriptors, so a pipe ends when we do', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     const child = spawn(process.execPath, program(directory, 'process.exit();'), {
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     });
@@ -199,7 +200,7 @@ describe('the server', () => {
   });
 
   test.runIf(process.platform === 'linux')('does not inherit our secrets', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     process.env['EXPLORER_API_KEY'] = 'canary';
     onTestFinished(() => void delete process.env['EXPLORER_API_KEY']);
     const { pid } = await startEmbeddedPostgres({ directory, settings });
@@ -236,8 +237,7 @@ describe.runIf(isRoot && isProjectOpen())('an ordinary user', () => {
   });
 
   test('learns that a directory is not theirs', async () => {
-    const directory = await freshDirectory();
-    await (await startEmbeddedPostgres({ directory, settings })).stop();
+    const directory = await initializedDirectory();
     const child = spawn(process.execPath, program(directory, ''), {
       ...ordinary,
       cwd: '/',

@@ -10,6 +10,7 @@ import { EmbeddedPostgresError } from '../../../src/postgres/programs.ts';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/postgres/postgres.ts';
 import { queryOnce as query } from '../../harness/client.ts';
 import { freshDirectory } from '../../harness/database.ts';
+import { initializedDirectory } from '../../harness/initialized.ts';
 
 /** What these tests store need not survive the machine. */
 const settings = { fsync: 'off' };
@@ -59,7 +60,7 @@ describe('a first start', () => {
   });
 
   test.runIf(isRoot)('keeps the password from another user of the machine', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     await startEmbeddedPostgres({ directory, settings });
     const file = join(directory, 'data/explorer-etl.password');
     const other = { uid: 1, gid: 1, cwd: '/', stdio: 'pipe' } as const;
@@ -67,7 +68,7 @@ describe('a first start', () => {
   });
 
   test('reports the message of a server that does not start', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     const start = startEmbeddedPostgres({ directory, settings: { ...settings, no_such: '1' } });
     const error = await start.catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(EmbeddedPostgresError);
@@ -77,10 +78,8 @@ describe('a first start', () => {
   });
 
   test('refuses data of another major version', async () => {
-    const directory = await freshDirectory();
-    const first = await startEmbeddedPostgres({ directory, settings });
-    await first.stop();
-    await writeFile(join(first.dataDirectory, 'PG_VERSION'), '17\n');
+    const directory = await initializedDirectory();
+    await writeFile(join(directory, 'data/PG_VERSION'), '17\n');
     await expect(startEmbeddedPostgres({ directory })).rejects.toThrow(
       /initialized by PostgreSQL version 17/,
     );
@@ -89,7 +88,7 @@ describe('a first start', () => {
 
 describe('the lock of a start', () => {
   test('can be taken by its user alone, whatever the umask', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     const mask = process.umask(0);
     try {
       await startEmbeddedPostgres({ directory, settings });
@@ -114,7 +113,7 @@ describe('the lock of a start', () => {
 
 describe('a second start', () => {
   test('attaches to the server that runs', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     const first = await startEmbeddedPostgres({ directory, settings });
     const second = await startEmbeddedPostgres({ directory });
     expect(second).toMatchObject({ url: first.url, attached: true });
@@ -122,7 +121,7 @@ describe('a second start', () => {
   });
 
   test('finds data and port as they were before a stop', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     const first = await startEmbeddedPostgres({ directory, settings });
     await query(first.url, 'create table kept as select 1 as n');
     await first.stop();
@@ -132,7 +131,7 @@ describe('a second start', () => {
   });
 
   test('takes another port when the last one is taken', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     const first = await startEmbeddedPostgres({ directory, settings });
     await first.stop();
     const squatter = createServer().listen(Number(new URL(first.url).port), '127.0.0.1');
@@ -149,7 +148,7 @@ describe('a second start', () => {
 
 describe('stop', () => {
   test('stops the server while others are connected', async () => {
-    const directory = await freshDirectory();
+    const directory = await initializedDirectory();
     const postgres = await startEmbeddedPostgres({ directory, settings });
     const person = new Client({ connectionString: postgres.url });
     person.on('error', () => undefined);
