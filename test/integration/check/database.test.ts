@@ -17,7 +17,7 @@ import {
 } from '../../harness/database.ts';
 import { testKey } from '../../harness/explorer.ts';
 import { call, configFolder } from '../../harness/process.ts';
-import { openCopy, shortChain } from '../../harness/sync.ts';
+import { openCopied, openCopy, shortChain } from '../../harness/sync.ts';
 
 /** A few rows of each list. */
 const chain = { ...shortChain, otherRankings: 5 };
@@ -170,11 +170,7 @@ test('a database of encoding SQL_ASCII keeps every character', async () => {
 });
 
 /** A copy in which every list has rows. */
-async function copied() {
-  const copy = await openCopy(chain);
-  await copy.sync({ operations: operationNames });
-  return copy;
-}
+const copied = () => openCopied(chain, { run: { operations: operationNames } });
 
 test('sequences that are behind their tables are named, each with what moves it', async () => {
   const { database } = await copied();

@@ -1,38 +1,8 @@
 import { expect, test } from 'vitest';
-import { freshDatabase, type OpenDatabase } from '../../harness/database.ts';
-import { openDuckDb, type DuckRow } from './duckdb.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { openDuckDb } from './duckdb.ts';
 import { copiedChains, openLake } from './lake.ts';
-
-/** Times and doubles in one format. */
-const plainText = (text: string) =>
-  text
-    .replace(/^(\d{4}-\d\d-\d\d)[T ](\d\d:[\d:.]+)(?:\+00(?::00)?|Z)$/u, '$1 $2')
-    .replace(/^(-?\d+)\.0$/u, '$1');
-
-/** Of the ledger; formatted again by Postgres; or in a unit that only files have. */
-const notCompared = /page_id$|^(?:day|extra|native_symbol)$|_native(?:_text)?$/u;
-
-/** Rows in one order, of what both sides have; a double gives way to the exact text beside it. */
-const plain = (rows: readonly DuckRow[]) =>
-  rows
-    .map((row) =>
-      Object.entries(row)
-        .filter(([name, value]) => value !== null && !notCompared.test(name))
-        .filter(
-          ([name]) => !Object.hasOwn(row, name.replace(/_text$/u, '')) || !name.endsWith('_text'),
-        )
-        .map(([name, value]) => `${name}: ${plainText(String(row[`${name}_text`] ?? value))}`)
-        .toSorted()
-        .join(', '),
-    )
-    .toSorted();
-
-async function storedRows({ pool }: OpenDatabase, name: string) {
-  const { rows } = await pool.query<{ row: DuckRow }>(`
-    select (select jsonb_object_agg(key, value) from jsonb_each_text(to_jsonb(r))) as row
-    from explorer.${name} as r`);
-  return plain(rows.map(({ row }) => row));
-}
+import { plain, storedRows } from './rows.ts';
 
 test('DuckDB reads in Parquet files what Postgres holds, by chain and day', async () => {
   const database = await copiedChains();
@@ -97,25 +67,6 @@ test('without names, all tables and views of data are exported, but not the view
   expect(names).toEqual(expect.arrayContaining(['blocks', 'operations_enriched', 'fees_daily']));
   for (const own of ['dictionary', 'freshness', 'gaps', 'provenance', 'credits', 'quarantine']) {
     expect(names).not.toContain(own);
-  }
-});
-
-test('DuckDB reads the same in CSV files, which have the chain too', async () => {
-  const database = await copiedChains();
-  const lake = await openLake(database);
-  const ask = await openDuckDb();
-
-  const outcomes = await lake.exported(['--format', 'csv']);
-
-  for (const { name, rows } of [...outcomes.values()].filter((one) => one.rows > 0)) {
-    const read = await ask(
-      `select * from read_csv('${lake.folder}/${name}/**/*.csv', header = true, all_varchar = true,
-                              allow_quoted_nulls = false, hive_partitioning = false)`,
-    );
-    const stored = (await storedRows(database, name)).map((row) =>
-      row.replaceAll(/: (?:true|false)(?=,|$)/gu, (word) => word.slice(0, 3)),
-    );
-    expect({ name, rows, read: plain(read) }).toEqual({ name, rows: read.length, read: stored });
   }
 });
 

@@ -259,10 +259,10 @@ async function fillWithGaps(gaps: number): Promise<Range> {
   return { from: 0, to: gaps * 10 - 1 };
 }
 
-test('a list with 100,000 gaps is drawn in few segments, and no gap is hidden', async () => {
-  const window = await fillWithGaps(100_000);
+test('a list with 20,000 gaps is drawn in few segments, and no gap is hidden', async () => {
+  const window = await fillWithGaps(20_000);
   const { segments, gaps } = await coverageOf(list, window, 240);
-  expect(segments.map(({ state, from, to }) => [state, from, to])).toEqual([['gap', 0, 999_999]]);
+  expect(segments.map(({ state, from, to }) => [state, from, to])).toEqual([['gap', 0, 199_999]]);
   expect(gaps.length).toBe(50);
 });
 

@@ -16,9 +16,9 @@ const chainOf = (count: number, changes: Partial<SimulatedChain> = {}): Simulate
 
 /** Two explorers of a chain, before and after new batches, and syncs that have no range. */
 async function growing() {
-  const gaps = { gaps: [7, 13] };
-  const before = await openCopy(chainOf(30, gaps));
-  const after = await openCopy(chainOf(36, gaps));
+  const gaps = { gaps: [4, 8] };
+  const before = await openCopy(chainOf(12, gaps));
+  const after = await openCopy(chainOf(18, gaps));
   const search = { operations, isRangeGiven: false };
   const grow = () => before.sync({ url: after.simulator.url, ...search });
   return { ...before, sync: () => before.sync(search), grow, after: after.simulator };
@@ -31,7 +31,7 @@ test('without a range, the newest batch is searched, and all below it are read o
 
   await sync();
 
-  expect(await query(latest)).toEqual([{ latest_batch: 30 }]);
+  expect(await query(latest)).toEqual([{ latest_batch: 12 }]);
   expect(await differing({ operations })).toEqual({});
   // One poll above, and the newest batch, which is the only one that nothing verifies yet.
   expect((await sync()).requests).toBe(1 + 1);
@@ -43,11 +43,11 @@ test('new batches are found and read, and none below them again', async () => {
   // A poll right above the latest batch comes every other time.
   for (let run = 0; run < 2; run += 1) await grow();
 
-  expect(await query(latest)).toEqual([{ latest_batch: 36 }]);
+  expect(await query(latest)).toEqual([{ latest_batch: 18 }]);
   expect(after.requests).toBeLessThanOrEqual(2 * 3 + 6 + 1);
   const [report] = await reports();
-  expect(report?.covered).toMatchObject([{ from: 1, to: 35 }]);
-  expect(report?.head).toEqual(['batch 36: waiting for an update by the service']);
+  expect(report?.covered).toMatchObject([{ from: 1, to: 17 }]);
+  expect(report?.head).toEqual(['batch 18: waiting for an update by the service']);
 });
 
 /** Lanes of batches of a copy, and a runner that works on them. */
@@ -61,7 +61,7 @@ async function laned(chain: SimulatedChain, parallel: number) {
 
 test('eight parallel walks verify all but the newest batch, and read only the lowest twice', async () => {
   const { runner, lanes, simulator, pool, query, differing } = await laned(
-    chainOf(60, { gapsPercent: 10 }),
+    chainOf(24, { gapsPercent: 10 }),
     8,
   );
 
@@ -70,10 +70,10 @@ test('eight parallel walks verify all but the newest batch, and read only the lo
   expect(await differing({ operations })).toEqual({});
   expect(await ledgerFaults(pool, 'ended')).toEqual({});
   // Nothing is below the lowest: its end is requested twice.
-  expect(simulator.requests).toBe(60 + 1);
+  expect(simulator.requests).toBe(24 + 1);
   expect(
     await query('select batch_number::int from explorer.read_batches where not is_verified'),
-  ).toEqual([{ batch_number: 60 }]);
+  ).toEqual([{ batch_number: 24 }]);
 });
 
 const middle = `height = (select max(height) - 20 from explorer.blocks where optimism_batch_number = 2)`;

@@ -1,46 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { honestly, noItems, oneEach, type PageLie } from '../../harness/kept.ts';
+import { honestly, noItems, oneEach } from '../../harness/kept.ts';
+import { endsOn, expectOnlyRead, expectWholeHistory, rows, shortList } from './false-ends.ts';
 import { copiedList, forTheEnd, lyingList, pageSize, reversed, tokenOf } from './lying-list.ts';
 
-const pages = 12;
-const rows = pages * pageSize;
-const shortList = () => lyingList(oneEach(1, rows));
 /** The first page that is answered falsely, counted from the head; 70 of 120 rows are not reached. */
 const falsePage = 6;
 const named = rows - (falsePage - 1) * pageSize;
 
 /** One request is answered four times before it counts as failed. */
 const answers = 4;
-/** A false answer that comes once is requested once more. */
-const forTheLie = 1;
+// More pages of either are in `false-ends.long.test.ts`.
 
-/** Each way to end a list that goes on, and an empty page in its middle. */
-const ends: readonly (readonly [string, PageLie])[] = [
-  ['ends the list with an empty page', () => noItems],
-  [
-    'ends the list with half a page',
-    ({ items }) => ({ items: items.slice(0, pageSize / 2), next_page_params: null }),
-  ],
-  ['ends the list with a full page', ({ items }) => ({ items, next_page_params: null })],
-  ['has no field next_page_params', ({ items }) => ({ items })],
-  ['is empty, but goes on', (page) => ({ ...page, items: [] })],
-];
-
-/** Each end on one of these pages, and the ends of a first and of a last page. */
-const endsOn = (nths: readonly number[]) =>
-  ends.map(([what, end], at) => [nths[at % nths.length] ?? 1, what, end] as const);
-
-test.each([...endsOn([10]), ...endsOn([1, pages - 1]).slice(0, 2)])(
+test.each(endsOn([10]))(
   'history whose page %i %s is read to its true end, for one request more',
-  async (nth, _, end) => {
-    const { list, sync, expectComplete } = await shortList();
-    list.lieOnce(nth, end);
-
-    const requests = await sync();
-
-    await expectComplete();
-    expect(requests).toBeLessThanOrEqual(pages + forTheLie + forTheEnd);
-  },
+  (nth, _, end) => expectWholeHistory(nth, end),
 );
 
 test('a list that is empty twice is complete with two requests', async () => {
@@ -51,23 +24,9 @@ test('a list that is empty twice is complete with two requests', async () => {
   await expectComplete();
 });
 
-test.each(endsOn([1, 4]))(
+test.each(endsOn([1, 4]).slice(0, 2))(
   'a live poll whose page %i %s above stored operations covers only what it read',
-  async (nth, _, end) => {
-    const [newPages, overlapPages] = [4, 2];
-    const { list, sync, expectComplete, expectNothingHidden } = await shortList();
-    // The others are a gap.
-    await sync({ maxPages: 8 });
-    list.operations.push(...oneEach(rows + 1, rows + newPages * pageSize));
-    list.lieOnce(nth, end);
-
-    const most = newPages + overlapPages + 1;
-    expect(await sync({ maxPages: most })).toBeLessThanOrEqual(2 * most + forTheLie);
-
-    await expectNothingHidden();
-    await sync();
-    await expectComplete();
-  },
+  (nth, _, end) => expectOnlyRead(nth, end),
 );
 
 test('a page without the field next_page_params ends no list, however often it is repeated', async () => {

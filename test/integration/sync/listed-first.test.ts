@@ -1,58 +1,10 @@
 import { expect, test } from 'vitest';
 import type { VerifyDocument } from '../../../src/status/verify.ts';
 import { whole } from '../../../src/terminal/numbers.ts';
-import { batchBlocks, batchWorld, fullBatch, times } from '../../harness/batch-world.ts';
+import { times } from '../../harness/batch-world.ts';
 import { range } from '../../harness/kept.ts';
 import { call } from '../../harness/process.ts';
-import { pageBudget } from '../../harness/runner.ts';
-
-/** Slices that a run of these tests has at most: one that needs more never ends. */
-const mostSlices = 50;
-/** Three pages a batch. */
-const pages = 3;
-
-/** Where a full batch begins and ends, as it is posted to L1. */
-const postedAs = (place: number) =>
-  [1000 + place * batchBlocks, 999 + (place + 1) * batchBlocks] as const;
-
-/** Batches and their list, which is copied before each poll; batches follow each other in blocks, whatever their numbers. */
-async function world(numbers: readonly number[]) {
-  const copy = await batchWorld(0, {}, ['optimism-batches']);
-  const { list, database } = copy;
-  /** Lists batches whose blocks may not be there yet. */
-  const state = (used: readonly number[]) => {
-    list.listed = used.map((number, place) => ({ number, blocks: postedAs(place) }));
-  };
-  const index = (...used: readonly number[]) => {
-    const listed = list.listed.map(({ number }) => number);
-    for (const number of used) list.batches.set(number, fullBatch(listed.indexOf(number)));
-  };
-  const serve = (used: readonly number[]) => {
-    state(used);
-    index(...used);
-  };
-  serve(numbers);
-  /** @returns the numbers that were requested */
-  const poll = (minute: number) => {
-    let slices = 0;
-    return copy.poll(minute, 'schedule', () => {
-      slices += 1;
-      if (slices > mostSlices) throw new Error('the run does not end');
-      return pageBudget(10);
-    });
-  };
-  const alsoState = (number: number, blocks: readonly [number, number]) => {
-    list.listed = [...list.listed.filter((one) => one.number !== number), { number, blocks }];
-  };
-  const latestBatch = async () => {
-    const rows = await database.query(
-      `select latest_batch::int as latest from etl.feeds where kind = 'numbered'`,
-    );
-    return rows[0]?.latest;
-  };
-  const open = async () => (await copy.verify()).open;
-  return { ...copy, poll, index, state, alsoState, serve, latestBatch, open };
-}
+import { pages, postedAs, world } from './listed-world.ts';
 
 test('the list of batches shows the newest one and the gaps, so neither costs requests', async () => {
   const used = [...range(1, 6), ...range(9, 10), ...range(40, 44)];
@@ -159,53 +111,6 @@ test('a batch that is listed before its blocks is requested once a run, and repo
   index(6);
   expect(times(await poll(50), 6)).toBeGreaterThan(0);
   expect(await open()).toEqual([]);
-});
-
-test('of many batches that are listed before their blocks, a run requests a few, and finds all that appear', async () => {
-  const { poll, open, state, index } = await world(range(1, 5));
-  await poll(0);
-  state(range(1, 20));
-
-  for (const minute of [10, 20]) {
-    const requested = (await poll(minute)).filter((number) => number > 5);
-    expect(new Set(requested).size).toBe(requested.length);
-    expect(requested.length).toBeLessThanOrEqual(5);
-  }
-  expect(await open()).toEqual(['batches 6 to 20: listed, but without blocks']);
-
-  index(...range(6, 18));
-  await poll(40);
-  expect(await open()).toEqual(['batches 19 to 20: listed, but without blocks']);
-  index(19, 20);
-  await poll(50);
-  expect(await open()).toEqual([]);
-});
-
-test('a batch without blocks below others with blocks is open until its blocks appear', async () => {
-  const { poll, open, state, index } = await world(range(1, 5));
-  await poll(0);
-  state(range(1, 9));
-  index(6, 8, 9);
-
-  // Once by each lane's run.
-  expect(times(await poll(10), 7)).toBeLessThanOrEqual(2);
-  expect(await open()).toEqual(['batch 7: listed, but without blocks']);
-
-  index(7);
-  for (const minute of [200, 400]) await poll(minute);
-  expect(await open()).toEqual([]);
-});
-
-test('a new batch that the list lacks, below one without blocks, does not prolong a run', async () => {
-  const { list, poll, open, alsoState } = await world(range(1, 5));
-  await poll(0);
-  alsoState(7, postedAs(6));
-  list.batches.set(6, fullBatch(5));
-
-  const requested = (await poll(10)).filter((number) => number > 6);
-
-  expect(requested.toSorted((a, b) => a - b)).toEqual([7, 8, 9, 10]);
-  expect(await open()).toEqual(['batch 7: listed, but without blocks']);
 });
 
 test('the newest batch is searched if the list ends with batches without blocks', async () => {

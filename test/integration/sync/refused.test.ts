@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { testKey } from '../../harness/explorer.ts';
 import { call } from '../../harness/process.ts';
 import { acceptKey } from '../../../src/sync/failures.ts';
 import { openProgram } from './program.ts';
@@ -40,19 +39,6 @@ test('where nothing was ever served, sync fails and names the address', async ()
   );
 });
 
-test('a base_url with a wrong path is named by sync, and check says what to look at', async () => {
-  const { run, env } = await openScene();
-  env.EXPLORER_BASE_URL += '/api/v2';
-  const synced = await run('sync');
-  expect(synced.code).toBe(1);
-  expect(synced.stdout.replaceAll(/\s+/gu, ' ')).toMatch(/base_url is http:\S+\/api\/v2\. /u);
-  const checked = await run('check');
-  expect(checked.code).toBe(1);
-  expect(checked.stdout.replaceAll(/\s+/gu, ' ')).toMatch(
-    /not-found \(HTTP 404\): .* check the path of base_url/u,
-  );
-});
-
 test('a refused cursor ends its walk only, and the next sync completes the list', async () => {
   const scene = await openScene();
   scene.when = ({ operation, url }) =>
@@ -73,11 +59,6 @@ test('a list is refused alone, and the other is downloaded: a firewall answers 4
   const fault = { status: 403, body: html('Attention Required! | Cloudflare') };
   const reason = /in front of the explorer.*Attention Required! \| Cloudflare/u;
   await expectAlone(fault, 'intercepted', reason);
-});
-
-test('a list is refused alone, and the other is downloaded: the service answers 403', async () => {
-  const fault = { status: 403, body: { error: 'Forbidden' } };
-  await expectAlone(fault, 'forbidden', /HTTP 403, Forbidden/u);
 });
 
 test('one page ends the fact of a refused key for all feeds of the key', async () => {
@@ -106,16 +87,6 @@ test('a page of a slice that began before a refusal does not end what is stored 
     where operation = 'user-operations'`);
   expect(await acceptKey(db, [chain.id], '2020-01-01')).toBeNull();
   expect(await acceptKey(db, [chain.id], 'infinity')).toMatchObject({ was: 'waiting' });
-});
-
-test('a new key ends the fact of the old one for all its feeds', async () => {
-  const scene = await openScene();
-  scene.env.EXPLORER_API_KEY = 'a-wrong-key-0123';
-  await scene.run('sync');
-  expect((await scene.reasons())[0]?.code).toBe('key-refused');
-  scene.env.EXPLORER_API_KEY = testKey;
-  await scene.run('sync', '--operation', 'factories');
-  expect((await scene.reasons()).map(({ code }) => code)).not.toContain('key-refused');
 });
 
 test('an explorer that failed a sync is unreachable until the next one is answered', async () => {
@@ -167,22 +138,4 @@ test('our own limit is named with its file', async () => {
     failure: 'daily-limit',
     state: 'waiting',
   });
-});
-
-test('syncs against an explorer that is down use up no daily_credits', async () => {
-  const down = { chains: [chain], operations: lists, explorer: { daily_credits: 80 } };
-  const { run, env, query } = await openProgram(down);
-  const up = env.EXPLORER_BASE_URL;
-  env.EXPLORER_BASE_URL = 'http://127.0.0.1:1';
-  for (let time = 0; time < 2; time += 1) {
-    const { stdout } = await run('sync', '--same-data');
-    expect(stdout).toContain('0 requests · 0 credits');
-    expect(stdout).not.toMatch(/credits of a day|out of credits/u);
-  }
-  expect(await query('select credits_spent::int, requests::int from etl.budget')).toEqual([
-    { credits_spent: 0, requests: 0 },
-  ]);
-  env.EXPLORER_BASE_URL = up;
-  await run('sync', '--operation', 'factories', '--same-data');
-  expect(await query('select count(*)::int from explorer.factories')).toEqual([{ count: 20 }]);
 });

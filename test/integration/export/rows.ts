@@ -1,0 +1,34 @@
+import type { OpenDatabase } from '../../harness/database.ts';
+import type { DuckRow } from './duckdb.ts';
+
+/** Times and doubles in one format. */
+const plainText = (text: string) =>
+  text
+    .replace(/^(\d{4}-\d\d-\d\d)[T ](\d\d:[\d:.]+)(?:\+00(?::00)?|Z)$/u, '$1 $2')
+    .replace(/^(-?\d+)\.0$/u, '$1');
+
+/** Of the ledger; formatted again by Postgres; or in a unit that only files have. */
+const notCompared = /page_id$|^(?:day|extra|native_symbol)$|_native(?:_text)?$/u;
+
+/** Rows in one order, of what both sides have; a double gives way to the exact text beside it. */
+export const plain = (rows: readonly DuckRow[]) =>
+  rows
+    .map((row) =>
+      Object.entries(row)
+        .filter(([name, value]) => value !== null && !notCompared.test(name))
+        .filter(
+          ([name]) => !Object.hasOwn(row, name.replace(/_text$/u, '')) || !name.endsWith('_text'),
+        )
+        .map(([name, value]) => `${name}: ${plainText(String(row[`${name}_text`] ?? value))}`)
+        .toSorted()
+        .join(', '),
+    )
+    .toSorted();
+
+/** The rows of a table or view of schema `explorer`. */
+export async function storedRows({ pool }: OpenDatabase, name: string) {
+  const { rows } = await pool.query<{ row: DuckRow }>(`
+    select (select jsonb_object_agg(key, value) from jsonb_each_text(to_jsonb(r))) as row
+    from explorer.${name} as r`);
+  return plain(rows.map(({ row }) => row));
+}

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { world } from './target-scene.ts';
+
+/** Batches have 60 blocks on average, 90 at most. */
+const pagesOfBatch = 2;
+
+test('a lower --from-batch costs the batches below, and those at the ends of the known range', async () => {
+  const { run, query } = await world({ 'optimism-batch-blocks': { from_batch: 9, to_batch: 12 } });
+  await run('sync');
+
+  const { code, requests } = await run('backfill', '--from-batch', '5');
+
+  expect(code).toBe(0);
+  const [read] = await query(`
+    select sum(pages)::int as pages, count(distinct batch)::int as batches
+    from etl.walks where batch < 9`);
+  expect(read.batches).toBe(4);
+  // Nothing above verifies the newest, and the lowest waits for the one that is read now.
+  expect(requests).toBeLessThanOrEqual(read.pages + 1 + pagesOfBatch);
+});
