@@ -6,8 +6,8 @@ import { freshDatabase } from '../harness/database.ts';
 import { openDuckDb } from '../integration/export/duckdb.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
-const rows = 200_000;
-/** A quarter of what the rows are as text. */
+const rows = 120_000;
+/** Less than half of what the rows are as text. */
 const heapMb = 96;
 
 test.each(['parquet', 'csv'])('one day larger than memory becomes one file: %s', async (format) => {
@@ -40,7 +40,7 @@ test.each(['parquet', 'csv'])('one day larger than memory becomes one file: %s',
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   const { code } = await new Child(child).exit;
-  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('200,000 rows') });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('120,000 rows') });
 
   const ask = await openDuckDb();
   const path = `${folder}/user_operations/chain_id=10/day=2026-01-01/data.${format}`;

@@ -9,8 +9,8 @@ import { freshDatabase, type TestDatabase } from '../harness/database.ts';
 import { eventually } from '../harness/process.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
-const rows = 300_000;
-/** Some 300 MB as JSON, several times what the process may have. */
+const rows = 200_000;
+/** Some 200 MB as JSON, twice what the process may have. */
 const statement = `select n, repeat(md5(n::text), 32) as filler from generate_series(1, ${rows}) as n`;
 const heapMb = 96;
 

@@ -3,7 +3,7 @@ import { boundMs, expectWellFrom } from './adversarial.ts';
 
 /** `npm test` plays those before them. */
 const first = 7;
-const stories = 48;
+const stories = 30;
 
 test(
   'in dozens more stories, verify calls nothing complete that is not, and every feed recovers with the service',

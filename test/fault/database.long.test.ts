@@ -41,7 +41,7 @@ async function logSays(scene: DatabaseScene, text: string) {
 
 test('a sync survives connections that are cut repeatedly', async () => {
   const scene = await openScene();
-  for (let cut = 0; cut < 15; cut += 1) {
+  for (let cut = 0; cut < 8; cut += 1) {
     await eventually('connections', async () => scene.proxy.connections > 3);
     scene.proxy.cutAll();
   }

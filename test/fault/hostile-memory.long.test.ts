@@ -7,21 +7,19 @@ import { mostGrowth, openMeasured, seed } from './measured.ts';
 /** Short, so that what is slow is given up while one looks. */
 const shortTimeouts = { connectMs: 8000, headersMs: 3000, bodyMs: 8000, totalMs: 6000 };
 
-test.each(['user-operations', 'optimism-batch-blocks', 'factories'])(
-  'one process survives every hostile response to %s',
-  async (operation) => {
-    const names = faultNames.filter((name) => !(name in statusFaults));
-    const { sync } = await openMeasured(names, {
-      operations: [operation],
-      timeouts: shortTimeouts,
-    });
-    const { states, grownBytes } = await sync();
-    expect(states.length).toBe(names.length);
-    // Other tests show what each does; this one shows that they ran.
-    expect(new Set(states)).toEqual(new Set(['finished', 'failed', 'interrupted']));
-    expect(grownBytes).toBeLessThan(mostGrowth);
-  },
-);
+// `hostile.long.test.ts` has one process survive them in each kind of list.
+test('the memory of one process stays bounded through every hostile response', async () => {
+  const names = faultNames.filter((name) => !(name in statusFaults));
+  const { sync } = await openMeasured(names, {
+    operations: ['user-operations'],
+    timeouts: shortTimeouts,
+  });
+  const { states, grownBytes } = await sync();
+  expect(states.length).toBe(names.length);
+  // Other tests show what each does; this one shows that they ran.
+  expect(new Set(states)).toEqual(new Set(['finished', 'failed', 'interrupted']));
+  expect(grownBytes).toBeLessThan(mostGrowth);
+});
 
 test.each<[FaultName, RegExp]>([
   ['gzip-bomb', /the body exceeds/u],

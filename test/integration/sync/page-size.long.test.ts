@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Generation } from '../../../simulator/index.ts';
 import { openCopy, smallChain } from '../../harness/sync.ts';
 
-describe.each<Generation>(['v10', 'v11', 'v12'])('generation %s', (generation) => {
+// Of older generations, v11 takes sizes as v10 does; `truth` copies it row for row.
+describe.each<Generation>(['v10', 'v12'])('generation %s', (generation) => {
   test.each([
     ['user-operations', { userOperations: 50 }],
     ['factories', { factories: 50 }],
