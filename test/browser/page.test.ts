@@ -41,14 +41,14 @@ const views = [
   '/explore',
   '/trace?term=128400112',
 ] as const;
+// Each view once or twice, in either scheme and with each colour of the banner.
 // What is hidden from a keyboard, unnamed for a screen reader, too pale, cut off or moved as it loads; what the policy refuses.
 test.each([
   ['well', 'light', 360, ['/', '/feed/10/user-operations', '/explore']],
-  ['reading', 'dark', 1_280, ['/', '/runs', '/trace?term=128400112']],
+  ['reading', 'dark', 1_280, ['/runs', '/trace?term=128400112']],
   ['key-refused', 'dark', 360, ['/']],
-  ['no-worker', 'light', 1_280, ['/runs']],
   ['gap', 'light', 2_560, ['/feed/10/user-operations']],
-  ['quarantine', 'dark', 768, ['/']],
+  ['quarantine', 'light', 768, ['/']],
 ] as const)(
   'the page has no accessibility violation, overflow or layout shift: %s, %s, %d px',
   async (name, colorScheme, width, seen) => {

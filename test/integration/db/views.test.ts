@@ -1,45 +1,15 @@
 import { once } from 'node:events';
 import type { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { migrate, type Migrated } from '../../../src/db/migrate.ts';
+import { migrate } from '../../../src/db/migrate.ts';
 import { isPrepared } from '../../../src/db/state.ts';
 import { MigrationError } from '../../../src/db/failure.ts';
 import { listNames } from '../../../src/lists/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { migrateUrl } from '../../harness/client.ts';
 import { eventually, hangMs } from '../../harness/process.ts';
-import { migrateInProcess, packageFolder, release } from './release.ts';
-
-/** A small package: one table, and views upon views, in an order that is not the one of their names. */
-const items = `create or replace view etl.items as select id, name from etl.stock;
-comment on view etl.items is 'Read by etl.best, and not the other way round.';
-`;
-const best =
-  'create or replace view etl.best as select name from etl.items where etl.is_good(id);\n';
-const isGood = `create or replace function etl.is_good(id int) returns boolean
-language sql immutable return id > 1;
-`;
-const first = { 'etl/items': items, 'etl/best': best, 'etl/is_good': isGood };
-
-const stock = `create table etl.stock (id int, name text); insert into etl.stock values (1, 'a'), (2, 'b');`;
-
-/** A database that has the first release, and what brings it to another one. */
-async function firstRelease() {
-  const { pool, url } = await freshDatabase('empty');
-  const folder = await packageFolder();
-  await release(folder, { 1: stock }, first);
-  expect(await migrate(pool, {}, folder)).toEqual({ applied: 1, views: 3 });
-  const upgrade = async (views: Readonly<Record<string, string>>): Promise<Migrated> => {
-    await release(folder, { 1: stock }, views);
-    return migrate(pool, {}, folder);
-  };
-  return { pool, url, folder, upgrade };
-}
-
-async function namesOf(pool: Pool, view: string): Promise<string[]> {
-  const { rows } = await pool.query<{ name: string }>(`select name from ${view} order by name`);
-  return rows.map(({ name }) => name);
-}
+import { migrateInProcess, release } from './release.ts';
+import { best, first, firstRelease, isGood, items, namesOf, stock } from './view-release.ts';
 
 const exists = async (pool: Pool, view: string): Promise<boolean> =>
   (await pool.query('select from pg_class where oid = to_regclass($1)', [view])).rows.length > 0;
@@ -181,20 +151,6 @@ test('a migrate that is killed leaves the previous views, and the next one creat
   await release(folder, { 1: stock }, { 'etl/items': items });
   await migrate(pool, {}, folder);
   expect(await exists(pool, 'etl.best')).toBe(false);
-});
-
-test('of two concurrent migrates, one creates the views', async () => {
-  const { pool, url, folder } = await firstRelease();
-  await release(
-    folder,
-    { 1: stock },
-    { ...first, 'etl/best': best.replace('name from', '2 as n, name from') },
-  );
-  const both = [migrateInProcess(url, folder), migrateInProcess(url, folder)];
-  const results = await Promise.all(both.map(({ migrated }) => migrated));
-  expect(results).toContainEqual({ applied: 0, views: 3 });
-  expect(results).toContainEqual({ applied: 0, views: 0 });
-  expect(await namesOf(pool, 'etl.best')).toEqual(['b']);
 });
 
 test('migrate waits for a long query on a view, and others still read it meanwhile', async () => {

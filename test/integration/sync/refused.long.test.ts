@@ -78,3 +78,18 @@ test('syncs against an explorer that is down use up no daily_credits', async () 
   await run('sync', '--operation', 'factories', '--same-data');
   expect(await query('select count(*)::int from explorer.factories')).toEqual([{ count: 20 }]);
 });
+
+test('a list that fails in a sync of its own is no outage, and a refused key ends one', async () => {
+  const scene = await openScene();
+  const outages = () => scene.query('select failure from etl.hosts');
+  await scene.run('sync', '--max-pages', '1');
+  scene.fault = { status: 503, body: { message: 'no upstream' } };
+  expect((await scene.run('sync', '--operation', 'user-operations')).code).toBe(1);
+  expect(await outages()).toEqual([]);
+  scene.when = () => true;
+  await scene.run('sync');
+  expect(await outages()).toEqual([{ failure: 'unreachable' }]);
+  scene.fault = { status: 401, body: { message: 'invalid key' } };
+  await scene.run('sync');
+  expect(await outages()).toEqual([]);
+});

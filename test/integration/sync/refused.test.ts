@@ -110,21 +110,6 @@ test('an explorer that failed a sync is unreachable until the next one is answer
   expect(await scene.query('select from etl.hosts')).toEqual([]);
 });
 
-test('a list that fails in a sync of its own is no outage, and a refused key ends one', async () => {
-  const scene = await openScene();
-  const outages = () => scene.query('select failure from etl.hosts');
-  await scene.run('sync', '--max-pages', '1');
-  scene.fault = { status: 503, body: { message: 'no upstream' } };
-  expect((await scene.run('sync', '--operation', 'user-operations')).code).toBe(1);
-  expect(await outages()).toEqual([]);
-  scene.when = () => true;
-  await scene.run('sync');
-  expect(await outages()).toEqual([{ failure: 'unreachable' }]);
-  scene.fault = { status: 401, body: { message: 'invalid key' } };
-  await scene.run('sync');
-  expect(await outages()).toEqual([]);
-});
-
 test('our own limit is named with its file', async () => {
   const { run, cwd, query } = await openProgram({
     chains: [chain],
