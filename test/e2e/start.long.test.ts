@@ -15,9 +15,9 @@ const chainOf = (id: number): SimulatedChain => ({
   ...plainChain,
   id,
   name: `chain-${id}`,
-  userOperations: 1_000_000,
-  batches: { first: 1, count: 10_000, blocks: 60 },
-  factories: 1_000_000,
+  userOperations: 30_000,
+  batches: { first: 1, count: 3_000, blocks: 60 },
+  factories: 30_000,
 });
 
 const configOf = (chains: readonly SimulatedChain[]) => ({
@@ -27,7 +27,7 @@ const configOf = (chains: readonly SimulatedChain[]) => ({
     name,
     operations: {
       'user-operations': { schedule: yearly, parallel: 1 },
-      'optimism-batch-blocks': { schedule: yearly, to_batch: 10_000, parallel: 2 },
+      'optimism-batch-blocks': { schedule: yearly, to_batch: 3_000, parallel: 2 },
       factories: { schedule: yearly },
     },
   })),

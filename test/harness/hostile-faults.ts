@@ -58,7 +58,7 @@ function circle(length: number): PageFault {
   });
 }
 
-/** Pages of one item: a circle of a thousand pages need not be a list of fifty thousand items. */
+/** Pages of one item: a circle of hundreds of pages need not be a list of thousands of items. */
 const withSmallPages = ({ page }: PageFault): PageFault => ({
   page: (url, serve) => page(url, (at) => serve(withSize(at, 1))),
 });
@@ -143,7 +143,7 @@ const pageFaults = {
     return { ...page, next_page_params: { ...page.next_page_params, ...own } };
   }),
   'cursor-circle-of-3': () => circle(3),
-  'cursor-circle-of-1000': () => withSmallPages(circle(1000)),
+  'cursor-circle-of-300': () => withSmallPages(circle(300)),
   'cursor-growing': { page: serveGrowing },
   // One item of each page with a value that no item should have.
   'number-1e400': withNumber(placeholder, '1e400'),
