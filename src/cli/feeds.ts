@@ -177,7 +177,7 @@ async function remove(
 ): Promise<Exit> {
   await using data = await openData(context, 'writes', options);
   const { db } = data;
-  if (options.deployment !== undefined) return retire(context, db, options.deployment);
+  if (options.deployment !== undefined) return await retire(context, db, options.deployment);
   const chosen = await chosenFeeds(data, options);
   const lines: string[] = [];
   for (const feed of chosen) {
