@@ -103,6 +103,7 @@ comment on column etl.feeds.state is 'idle, running, degraded, waiting, unauthor
 comment on column etl.feeds.failure is 'The failure class of the feed, as the table of failures in docs/operating.md names it. Null: no failure, or one without a class.';
 comment on column etl.feeds.reason is 'Why the feed is not as it should be, and what to do. Null: nothing to say.';
 comment on column etl.feeds.settings is 'The operation''s settings on this chain, from the configuration of the process that registered it last, with the bounds of its target.';
+comment on column etl.feeds.rows_before is 'Rows that were stored when a person reset it last (feeds reset). Its lanes count those that came since.';
 comment on column etl.feeds.target is 'The bounds that a command named last (--since, --from-batch, --to-batch), as settings, where the configuration names none: how much of the list is wanted. Null: no command named any.';
 comment on column etl.feeds.origin is 'Where its pages come from: scheme, host and path of its explorer, never a key. Another one is refused unless a person says that both serve the same chain. Null: nothing was requested yet.';
 comment on column etl.feeds.latest_batch is 'Newest batch number that is known to have blocks. Null: not found yet, or no batches.';
@@ -125,7 +126,7 @@ comment on column etl.late_arrivals.timestamp is 'Its own time, UTC. Null: not r
 comment on column etl.late_arrivals.seen_at is 'When the walk that first met it began, by the clock of its worker.';
 comment on column etl.late_arrivals.page_id is 'etl.pages.id of the page that brought it.';
 
-comment on table etl.maintenance is 'Maintenance tasks whose last run failed; the next success deletes the row. Its next success deletes the row.';
+comment on table etl.maintenance is 'Maintenance tasks whose last run failed; the next success deletes the row.';
 comment on column etl.maintenance.task is 'sums: the sums behind daily views, senders and batch_stats. housekeeping: the hourly deletion of what is kept no longer.';
 comment on column etl.maintenance.reason is 'Why it failed.';
 comment on column etl.maintenance.since is 'When it first failed since its last success.';

@@ -45,6 +45,8 @@ export const feeds = etlSchema.table(
     /** Target ranges of batch numbers; open-ended if future batches are included. */
     target_numbers: integerRanges('target_numbers').notNull().default('{}'),
     last_success_at: instant('last_success_at'),
+    /** Rows that were stored when a person reset it last. */
+    rows_before: integer('rows_before').notNull().default(0),
     /** Until then schedules skip a feed that the service does not serve; null: they do not. */
     poll_again_at: instant('poll_again_at'),
     updated_at: instant('updated_at').notNull().defaultNow(),

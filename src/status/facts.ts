@@ -67,7 +67,7 @@ const shown = sql`
     'unit', ${unitOf},
     'sentence', feeds.reason,
     'failure', feeds.failure,
-    'rows', coalesce(total.rows, 0),
+    'rows', rows_before + coalesce(total.rows, 0),
     'pages', coalesce(total.pages, 0),
     'quarantined', coalesce(quarantined.items, 0),
     'schema_drift', (select count(*) from etl.drift where drift.feed = feeds.feed),

@@ -196,7 +196,6 @@ const rules = {
   },
   held: {
     code: 'paused',
-    severity: 'info',
     isOfHeld: true,
     is: ({ paused_since }) => paused_since !== null,
     sentence: ({ paused_since }, { at }) => `Paused since ${clock(paused_since ?? '', at)}.`,

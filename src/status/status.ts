@@ -7,7 +7,6 @@ import { kinds } from '../lists/index.ts';
 import { type Estimate, type Estimates, none } from '../lists/list.ts';
 import { isOperation, operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
-import { counted } from '../terminal/numbers.ts';
 import {
   type LaneTimes,
   presentWorkers,
@@ -90,22 +89,17 @@ function overallOf(reasons: readonly Reason[], facts: OverallFacts): Overall {
   if (stopped !== undefined) return headline('stopped', stopped, facts);
   const warning = of('warning');
   if (warning !== undefined) return headline('degraded', warning, facts);
-  const info =
-    reasons.find(({ code }) => code === 'reading') ??
-    reasons.find(({ code, severity }) => severity === 'info' && code !== 'paused');
+  const info = reasons.find(({ code }) => code === 'reading') ?? of('info');
   if (info !== undefined) return headline('syncing', info, facts);
-  const held = facts.feeds.filter(({ paused_since }) => paused_since !== null).length;
-  const sentence =
-    held === 0
-      ? 'All feeds are current and complete.'
-      : `${held} of ${counted(facts.feeds.length, 'feed')} paused; what is not is current and complete.`;
+  const sentence = 'All feeds are current and complete.';
   return { state: 'healthy', sentence, since: null, command: null };
 }
 
 /** Whether no page comes until a worker starts. */
-function stops({ code, feeds, severity }: Reason, facts: OverallFacts): boolean {
+function stops({ code, feeds, severity, blocks_readiness }: Reason, facts: OverallFacts): boolean {
   if (isAtWork(facts.workers)) return false;
-  if (code === 'paused') return severity !== 'info';
+  // A person pauses feeds without stopping workers.
+  if (code === 'paused') return blocks_readiness;
   return (
     code === 'no-worker' ||
     (code === 'pending' &&

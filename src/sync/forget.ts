@@ -85,6 +85,13 @@ const note = (tx: Transaction, feed: Feed, sentence: string) =>
 /** Has a feed read again from nothing: its rows stay, and its lanes are due at once. */
 export const resetFeed = (db: Database, feed: Feed): Promise<void> =>
   transact(db, async (tx) => {
+    await lockWanted(tx, feed);
+    await tx.execute(sql`
+      update etl.feeds set rows_before = rows_before + coalesce(
+        (select sum(inserted) from etl.coverage where ${ofFeed(feed)}), 0
+      )
+      where ${ofFeed(feed)}
+    `);
     await deleteBookkeeping(tx, feed);
     await tx.execute(sql`
       update etl.feeds

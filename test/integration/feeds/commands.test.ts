@@ -30,13 +30,13 @@ test('a paused feed is read by nothing until it is resumed, and is no fault', as
   );
   const status = await documentOf<StatusDocument>('status');
   expect(status.overall).toMatchObject({
-    state: 'healthy',
-    sentence: '1 of 2 feeds paused; what is not is current and complete.',
+    state: 'degraded',
+    sentence: expect.stringMatching(/^8453\/factories: Paused since \d\d:\d\d UTC\.$/u),
   });
   expect(status.reasons).toMatchObject([
     {
       code: 'paused',
-      severity: 'info',
+      severity: 'warning',
       blocks_readiness: false,
       feeds: ['8453/factories'],
       command: 'explorer-etl feeds resume --chain 8453 --operation factories',
@@ -107,10 +107,13 @@ test('feeds lists each feed with its schedule and who wants it', async () => {
 
 test('a feed of each kind that is reset is read again from nothing to the same rows', async () => {
   const { database, deploy, simulator } = await openDeployments();
-  const { run } = await deploy('production', { 10: listed(everyKind) });
+  const { run, documentOf } = await deploy('production', { 10: listed(everyKind) });
   const first = simulator.requests;
   expect((await run('sync')).code).toBe(0);
   const cost = simulator.requests - first;
+  const rowsOf = async () =>
+    (await documentOf<StatusDocument>('status')).feeds.map(({ feed, rows }) => [feed, rows]);
+  const rows = await rowsOf();
   const unconfirmed = await run('feeds', 'reset', '--all');
   expect(unconfirmed).toMatchObject({ code: 2, stderr: expect.stringContaining('add --yes') });
   expect((await run('verify')).code).toBe(0);
@@ -123,6 +126,7 @@ test('a feed of each kind that is reset is read again from nothing to the same r
   // A few requests depend on how fast the newest batch is found.
   expect(simulator.requests - before).toBeGreaterThan(cost / 2);
   expect(await run('verify')).toMatchObject({ code: 0 });
+  expect(await rowsOf()).toEqual(rows);
   expect(await differences(database.pool, seed, optimism, { operations: everyKind })).toEqual({});
 });
 
