@@ -195,13 +195,13 @@ export async function chainSlice(
   job: JobWithMetadata<FeedLane>,
   afterMs: number,
 ): Promise<void> {
-  const isQueued = await transact(db, async (tx) => {
+  await transact(db, async (tx) => {
     const { id, retryCount } = job;
     const done = await boss.complete(sliceQueue, { id, retryCount }, null, {
       db: fromDrizzle(tx, sql),
     });
     // pg-boss 12.35 answers with the count, but declares an empty type.
-    if ((done as { affected: number }).affected === 0) return false;
+    if ((done as { affected: number }).affected === 0) return;
     const goesOn = await execute(tx).value<boolean>`
       update etl.runs
       set taken_up_at = null, stopped_at = case when lane_is.paused then now() else stopped_at end,
@@ -212,7 +212,5 @@ export async function chainSlice(
       returning not lane_is.paused
     `;
     if (goesOn === true) await sendSlice(boss, job.data, { tx, afterMs });
-    return goesOn === true && afterMs === 0;
   });
-  if (isQueued) signals.emit('queued');
 }

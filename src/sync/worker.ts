@@ -15,7 +15,7 @@ import { runSlice, type SliceDependencies } from './slice.ts';
 import type { WalkProgress } from './walk.ts';
 import { locks, posts } from './workers.ts';
 
-/** How often the queue is looked at, in ms; at once when this process queues a slice, or ends one. */
+/** How often the queue is looked at, in ms; at once when this process opens a run, or had no free place. */
 const pollMs = 500;
 /** In ms: well below the silence after which a worker counts as lost. */
 const heartbeatMs = 10_000;
@@ -108,8 +108,9 @@ async function takeSlices(
       // Where the database is away, the queue misses the heartbeat.
       await boss.fail(sliceQueue, { id, retryCount }, { reason: 'it failed' }).catch(failed);
     } finally {
+      // Else the next slice is for the process that looks first: work spreads.
+      if (running.size === concurrency) wake();
       running.delete(job);
-      wake();
     }
   };
   const take = async () => {
