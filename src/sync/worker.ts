@@ -102,14 +102,14 @@ async function takeSlices(
   const start = async (job: JobWithMetadata<FeedLane>) => {
     try {
       await workOn(job);
+      // Else the next slice is for the process that looks first: work spreads. A failed one waits.
+      if (running.size === concurrency) wake();
     } catch (error) {
       failed(error);
       const { id, retryCount } = job;
       // Where the database is away, the queue misses the heartbeat.
       await boss.fail(sliceQueue, { id, retryCount }, { reason: 'it failed' }).catch(failed);
     } finally {
-      // Else the next slice is for the process that looks first: work spreads.
-      if (running.size === concurrency) wake();
       running.delete(job);
     }
   };
