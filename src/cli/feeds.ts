@@ -80,7 +80,7 @@ export function register({ command, run, explain }: Registry): void {
     .action(run<Deletion>((context, options) => remove(context, options, 'forget')));
   explain([
     'explorer-etl feeds',
-    'explorer-etl feeds pause --chain 10 --operation user-operations',
+    'explorer-etl feeds pause --chain 10',
     'explorer-etl feeds forget --chain 999 --rows --yes',
   ]);
 }
