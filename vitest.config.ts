@@ -73,6 +73,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     globalSetup: ['test/harness/global-setup.ts'],
+    setupFiles: ['test/harness/plan-once.ts'],
     // The default is one for a machine of two cores; with two, a core waits for a third of the time.
     maxWorkers: 3,
     teardownTimeout: limitsMs.citus,

@@ -1,8 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { serialize } from 'node:v8';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { Client, type ClientBase, type Pool, type QueryResult } from 'pg';
+import { Client, type Pool, type QueryResult } from 'pg';
 import { beforeAll, inject, onTestFinished } from 'vitest';
 import { prepareDatabase } from '../../src/app.ts';
 import { createPool } from '../../src/db/pool.ts';
@@ -28,30 +28,8 @@ export interface TestDatabase {
 export type OpenDatabase = Omit<TestDatabase, 'drop'>;
 export type UsedDatabase = Pick<TestDatabase, 'url' | 'pool'>;
 
-/** In characters: to plan a longer statement takes longer than to run it. */
-const longStatement = 300;
-
-/** Has a session plan each long statement once: planning was half of Postgres's time in tests. */
-export function planOnce(client: ClientBase): void {
-  const query = client.query.bind(client) as (...requested: unknown[]) => unknown;
-  const named = (requested: unknown) => {
-    const { text = '', submit } = requested as {
-      readonly text?: string;
-      readonly submit?: unknown;
-    };
-    // A cursor names its statement itself.
-    if (submit !== undefined || text.length < longStatement) return requested;
-    if (text.startsWith('explain')) return requested;
-    return { ...(requested as object), name: createHash('md5').update(text).digest('hex') };
-  };
-  Object.assign(client, {
-    query: (first: unknown, ...others: unknown[]) => query(named(first), ...others),
-  });
-}
-
 function connected(url: string, max: number, applicationName = 'explorer-etl test'): OpenDatabase {
   const pool = createPool({ url, max, applicationName });
-  pool.on('connect', planOnce);
   const query: OpenDatabase['query'] = async (statement, values) =>
     (await pool.query(statement, values)).rows;
   return { url, pool, db: drizzle(pool), query };

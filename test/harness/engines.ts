@@ -6,7 +6,7 @@ import { openBudget } from '../../src/explorer/budget.ts';
 import type { Timeouts } from '../../src/explorer/client.ts';
 import { createLog, type LogLevel } from '../../src/log.ts';
 import { type Attempted, signals } from '../../src/signals.ts';
-import { endWith, opened, planOnce, type UsedDatabase } from './database.ts';
+import { endWith, opened, type UsedDatabase } from './database.ts';
 import { hangMs } from './process.ts';
 
 /**
@@ -19,7 +19,7 @@ export const patient: DatabaseTimeouts = {
 };
 
 /** The product's own composition on a prepared database, in this process; the caller closes it. */
-export async function openComposed(
+export function openComposed(
   database: UsedDatabase,
   settings: Settings,
   options: Partial<EngineOptions> = {},
@@ -27,9 +27,7 @@ export async function openComposed(
   const open = opened(database);
   const log = createLog('silent', () => undefined);
   const own = { settings, database: open, log, dbTimeouts: patient };
-  const engine = await openEngine({ ...own, ...options });
-  engine.pool.on('connect', planOnce);
-  return engine;
+  return openEngine({ ...own, ...options });
 }
 
 interface SyncEngineOptions {
