@@ -136,7 +136,7 @@ test('a folder that cannot be made is named with the reason', async () => {
 async function writing() {
   const lake = await openLake(large);
   await lake.exported(['chains']);
-  const program = startProgram(['export', '--to', lake.folder, '--overwrite'], {
+  const program = startProgram(['export', 'user_operations', '--to', lake.folder, '--overwrite'], {
     databaseUrl: large.url,
     explorerUrl: 'http://localhost:1',
     cwd: '/',
