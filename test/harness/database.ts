@@ -44,6 +44,13 @@ export const createTestDatabase = (
 ): Promise<TestDatabase> =>
   copyDatabase(from === 'migrated' ? inject('databaseServer').template : 'template0');
 
+/** A copy of a database on which no session is open. It ends with the running test. */
+export async function copyOf({ url }: Pick<OpenDatabase, 'url'>): Promise<TestDatabase> {
+  const database = await copyDatabase(new URL(url).pathname.slice(1));
+  onTestFinished(() => database.drop());
+  return database;
+}
+
 async function copyDatabase(source: string): Promise<TestDatabase> {
   const { url: serverUrl, template, others } = inject('databaseServer');
   const name = `${template}_${randomBytes(6).toString('hex')}`;

@@ -1,15 +1,12 @@
 import { expect, test } from 'vitest';
-import { openCopy, shortChain } from '../../harness/sync.ts';
+import { openCopied, shortChain } from '../../harness/sync.ts';
 
 const chain = { ...shortChain, batches: { first: 1, count: 8, blocks: 60 }, factories: 12 };
 const operations = ['factories', 'optimism-batch-blocks', 'optimism-batches', 'user-operations'];
 const feeds = operations.map((operation) => `10/${operation}`);
 
-async function copied(lists: readonly string[] = operations) {
-  const copy = await openCopy(chain);
-  await copy.sync({ operations: lists });
-  return copy;
-}
+const copied = (lists: readonly string[] = operations) =>
+  openCopied(chain, { run: { operations: lists } });
 
 test('explorer.coverage has the complete ranges of each list, with times, and no gap', async () => {
   const { query } = await copied();

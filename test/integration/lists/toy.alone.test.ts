@@ -6,7 +6,7 @@ import { planFeeds } from '../../../src/status/plan.ts';
 import { readStatus } from '../../../src/status/status.ts';
 import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { configuredFeeds, configuredLanes, registerFeeds } from '../../../src/sync/feeds.ts';
-import { freshDatabase, opened } from '../../harness/database.ts';
+import { copyOf, opened, sharedDatabase } from '../../harness/database.ts';
 import { testKey } from '../../harness/explorer.ts';
 import { addressOf, hashOf } from '../../harness/kept.ts';
 import { call } from '../../harness/process.ts';
@@ -41,6 +41,13 @@ const bundlesOf = (from: number, to: number): Bundle[] =>
     })),
   ]);
 
+/** With the tables of the toy lists, and the views made again, for these lists too. */
+const prepared = sharedDatabase(async (database) => {
+  await createToyTables(database.pool);
+  await prepareDatabase(opened(database));
+  await database.pool.end();
+});
+
 /** A service that has the toy lists, and a database with their tables. */
 async function world() {
   const service = await serveToys();
@@ -51,10 +58,7 @@ async function world() {
   }));
   service.lists.newestNumber = 6;
   service.lists.newestBatch = 4;
-  const database = await freshDatabase();
-  await createToyTables(database.pool);
-  // Makes the views again, for these lists too.
-  await prepareDatabase(opened(database));
+  const database = await copyOf(prepared);
   const run = {
     url: service.url,
     chains: [plainChain],

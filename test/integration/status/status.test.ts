@@ -163,7 +163,7 @@ test('a bounded range of old batches is not silent, even if one of them is missi
 });
 
 test('lists of batches that are followed are silent if no batch is added', async () => {
-  const { sync, status } = await scene(oldBatches(60));
+  const { sync, status } = await scene(oldBatches(51));
   const operations = ['optimism-batches', 'optimism-batch-blocks'];
   await sync({ operations, isRangeGiven: false });
   const { overall, reasons } = await status();

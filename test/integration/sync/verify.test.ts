@@ -10,7 +10,7 @@ import {
 import { configuredLanes } from '../../../src/sync/feeds.ts';
 import { inWords } from '../../harness/ledger.ts';
 import { call } from '../../harness/process.ts';
-import { openCopy, plainChain, settingsFor } from '../../harness/sync.ts';
+import { openCopied, plainChain, settingsFor } from '../../harness/sync.ts';
 import { openProgram } from './program.ts';
 
 const chain: SimulatedChain = {
@@ -23,8 +23,7 @@ const chain: SimulatedChain = {
 
 /** A whole copy, what is open of it, and what the command says. */
 async function copied(simulated = chain) {
-  const { simulator, database, db, query, sync } = await openCopy(simulated);
-  await sync();
+  const { simulator, database, db, query } = await openCopied(simulated);
   const { chains } = settingsFor({ url: simulator.url, chains: [simulated] });
   const lanes = configuredLanes(chains).map(({ lane, scope }) => ({ lane, scope }));
   const verify = (...flags: string[]) =>

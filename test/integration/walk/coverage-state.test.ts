@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest';
 import { recountCoverage } from '../../../src/status/verify.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
-import { openCopy, type SyncRun, plainChain } from '../../harness/sync.ts';
+import { openCopied, plainChain } from '../../harness/sync.ts';
 
 const chain = { ...plainChain, userOperations: 300 };
 
 async function world(read: 'two pages' | 'all' = 'all') {
-  const { database, query, open, ...copy } = await openCopy(chain);
-  const sync = (run: Partial<SyncRun> = {}) =>
-    copy.sync({ operations: ['user-operations'], ...run });
-  await sync({ maxPages: 2 });
+  const run = { operations: ['user-operations'] };
+  const { database, query, open, sync } = await openCopied(chain, { run }, { maxPages: 2 });
   if (read === 'all') await sync();
   const kept = () =>
     query(`
