@@ -78,8 +78,7 @@ CREATE TABLE "etl"."workers" (
 	"host" text NOT NULL,
 	"version" text NOT NULL,
 	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
-	"backend" bigint NOT NULL,
-	"missing_since" timestamp with time zone
+	"seen_at" timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."events" (
@@ -200,9 +199,6 @@ CREATE TABLE "etl"."runs" (
 	"failed_requests" bigint DEFAULT 0 NOT NULL,
 	"first_failure" text,
 	"waited_ms" bigint DEFAULT 0 NOT NULL,
-	"stopped_at" timestamp with time zone,
-	"taken_up_at" timestamp with time zone,
-	"due_at" timestamp with time zone DEFAULT now(),
 	"opened_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"closed_at" timestamp with time zone
 );
@@ -523,6 +519,10 @@ CREATE TABLE "etl"."lanes" (
 	"next_due_at" timestamp with time zone,
 	"requested_at" timestamp with time zone,
 	"paused_at" timestamp with time zone,
+	"worker" uuid,
+	"taken_at" timestamp with time zone,
+	"due_at" timestamp with time zone,
+	"stopped_at" timestamp with time zone,
 	CONSTRAINT "lanes_feed_lane_pk" PRIMARY KEY("feed","lane")
 );
 --> statement-breakpoint

@@ -64,8 +64,8 @@ const writing = {
 };
 /** Per process: several feeds wait for the network at once. */
 const slicesAtOnce = 8;
-/** Of a process that works: its pools, and the session of its workers' locks. */
-export const neededConnections = poolConnections + budgetConnections + bossConnections + 1;
+/** Of a process that works: its pools. */
+export const neededConnections = poolConnections + budgetConnections + bossConnections;
 /** One per database while pg-boss's schema is made: "etljobs" in ASCII. */
 const installLock = { key: 0x65_74_6c_6a_6f_62_73n, work: 'makes the queue' };
 
@@ -173,7 +173,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     pool,
     boss,
     log,
-    session,
     workerId: options.workerId ?? randomUUID(),
     deployment: settings.deployment,
     broken: broken.signal,
@@ -211,7 +210,7 @@ export async function registerSettings(
   const from = configFile === null ? 'flags' : 'file';
   const source = { origin, isSameData: sameData };
   const all = configuredFeeds(chains, bounds);
-  const found = await disagreements(db, all, deployment, bounds ?? {});
+  const found = await disagreements(db, all, deployment);
   if (found.length > 0 && !takeOver && !isReopened) throw disagreementError(found);
   const others = new Set(found.map(({ feed }) => feed));
   const isOurs = (feed: Feed) => !isReopened || !others.has(feedName(feed));

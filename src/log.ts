@@ -205,8 +205,7 @@ export const events = {
   'database.back': define('info', [], 'it answers again', { ends: 'database' }),
   'process.warning': define('warn', ['problem'], '{problem}'),
   'queue.failure': databaseFailure('warn'),
-  'nudge.failure': databaseFailure('warn'),
-  'watch.failure': databaseFailure('debug'),
+  'schedule.failure': databaseFailure('warn'),
   'housekeeping.failure': databaseFailure('warn'),
   'sums.failure': databaseFailure('warn'),
   'sums.long': define(

@@ -37,7 +37,7 @@ comment on column etl.budget.pause_reason is 'What the service said when the key
 comment on column etl.budget.requests is 'Requests that left so far, failed ones and repeats included.';
 comment on column etl.budget.updated_at is 'When the key last gave a slot, by the database''s clock.';
 
-comment on table etl.lanes is 'Who wants each lane, and when it is due. A row for each lane of a registered feed.';
+comment on table etl.lanes is 'Who wants each lane, when it is due, and who works on it. A row for each lane of a registered feed.';
 comment on column etl.lanes.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.lanes.lane is 'live or backfill.';
 comment on column etl.lanes.wanted_by is 'Names of the deployments whose file names it. A feed that none wants, where another is wanted, is at rest.';
@@ -45,6 +45,10 @@ comment on column etl.lanes.scope is 'What a run by schedule covers. Null: no st
 comment on column etl.lanes.next_due_at is 'When its next run by schedule opens. The process that moves it opens the run. Null: no start polls it.';
 comment on column etl.lanes.requested_at is 'When a person requested a run (feeds run). Null: no one waits for one.';
 comment on column etl.lanes.paused_at is 'Since when a person has paused it (feeds pause). Null: it is not paused.';
+comment on column etl.lanes.worker is 'The process, of etl.workers, that works on its open run; one that is gone may have been killed. Null: none does.';
+comment on column etl.lanes.taken_at is 'When that process took it.';
+comment on column etl.lanes.due_at is 'When a worker should take its open run, while none has it. Null: it has none, or its process released it.';
+comment on column etl.lanes.stopped_at is 'When a stopped process released it; none has taken it since. Null: it is worked on, waits for its turn, or its process was killed.';
 comment on table etl.coverage is 'What each lane has verified and counted. The commit of a page moves it; verify computes it again from the ledger and compares.';
 comment on column etl.coverage.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.coverage.lane is 'live or backfill.';
@@ -90,8 +94,7 @@ comment on column etl.workers.deployment is 'Whose file it follows. Null: it has
 comment on column etl.workers.host is 'Name of its machine.';
 comment on column etl.workers.version is 'Version of the program.';
 comment on column etl.workers.started_at is 'When it began to work.';
-comment on column etl.workers.backend is 'Process number of the server''s session that holds its locks.';
-comment on column etl.workers.missing_since is 'Since when another worker misses that session. Null: it does not.';
+comment on column etl.workers.seen_at is 'When it was last seen, every 3 seconds. After 12 seconds of silence it counts as lost, and others continue its work.';
 
 comment on table etl.feeds is 'Operations on chains that are or were configured: what a person schedules and watches.';
 comment on column etl.feeds.chain_id is 'Number of the chain.';
@@ -232,9 +235,6 @@ comment on column etl.runs.failures_in_a_row is 'Failures in a row without a pag
 comment on column etl.runs.failed_requests is 'Requests that failed, those repeated at once included.';
 comment on column etl.runs.first_failure is 'What the first failure was, in one line without secrets. Null: none.';
 comment on column etl.runs.waited_ms is 'How long it waited after failures, for the explorer, the key or the database, in ms. Walks that wait side by side each count.';
-comment on column etl.runs.stopped_at is 'When a stopped process released it; none has taken it since. Null: it is worked on, waits for its turn, or its process was killed.';
-comment on column etl.runs.taken_up_at is 'When its worker, which may have been killed since, took it. Null: no worker has it.';
-comment on column etl.runs.due_at is 'When a worker should take it. Null: its process released it.';
 comment on column etl.runs.opened_at is 'When it was first opened.';
 comment on column etl.runs.closed_at is 'When it left the state open. Null: it is open.';
 

@@ -14,6 +14,7 @@ import { dataProblems, problemsOf } from '../db/fitness.ts';
 import { demandServer, readSchema } from '../db/migrate.ts';
 import { applicationName, createPool } from '../db/pool.ts';
 import { parseUrl } from '../db/url.ts';
+import { isAtWork } from '../status/lanes.ts';
 import { presentWorkers } from '../sync/workers.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
@@ -128,9 +129,10 @@ async function checkDatabase(database: OpenDatabase): Promise<Check[]> {
 
 /** Why a process that works gets fewer connections than it needs, and what to run. */
 async function connectionProblems({ pool, url, db }: OpenDatabase): Promise<string[]> {
-  const { start, once } = await presentWorkers(db);
+  // A database that is not migrated has none.
+  const workers = await presentWorkers(db).catch(() => ({ start: 0, once: 0 }));
   // They have theirs, and as many again may be too many.
-  if (start + once > 0) return [];
+  if (isAtWork(workers)) return [];
   const max = neededConnections;
   const all = createPool({ url, max, applicationName, isPooled: true });
   const opened = await Promise.allSettled(Array.from({ length: max }, () => all.connect()));

@@ -63,10 +63,10 @@ export const workers = etlSchema.table('workers', {
   host: text('host').notNull(),
   version: text('version').notNull(),
   started_at: instant('started_at').notNull().defaultNow(),
-  /** The server process of its session, which holds its locks. */
-  backend: integer('backend').notNull(),
-  /** Since when that session is gone; null: it was seen. */
-  missing_since: instant('missing_since'),
+  /** By Postgres' clock; it counts as lost when it is silent. */
+  seen_at: instant('seen_at')
+    .notNull()
+    .default(sql`clock_timestamp()`),
 });
 
 /** Events beside the runs, for the timeline: a killed worker, another or a refused configuration. */

@@ -24,7 +24,7 @@ export const failingStates = [
   'failed',
 ] as const;
 
-export type FeedState = 'idle' | 'running' | 'unordered' | (typeof failingStates)[number];
+export type FeedState = 'idle' | 'unordered' | (typeof failingStates)[number];
 
 /** `10/user-operations/live`: also the key of its job. */
 export const laneName = (lane: FeedLane) => `${feedName(lane)}/${lane.lane}`;

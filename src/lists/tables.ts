@@ -60,12 +60,6 @@ export const runs = etlSchema.table(
     failed_requests: integer('failed_requests').notNull().default(0),
     first_failure: text('first_failure'),
     waited_ms: integer('waited_ms').notNull().default(0),
-    /** When a stopped process released it; null again once another takes it. */
-    stopped_at: instant('stopped_at'),
-    /** When its worker took it; the worker's lock shows that it is alive. */
-    taken_up_at: instant('taken_up_at'),
-    /** When a worker should take it, if none has it; null once a process released it. */
-    due_at: instant('due_at').defaultNow(),
     opened_at: instant('opened_at').notNull().defaultNow(),
     closed_at: instant('closed_at'),
   },
@@ -162,7 +156,7 @@ const laneKey = () => ({
   lane: text('lane', { enum: lanes }).notNull(),
 });
 
-/** Who wants a lane, and when it is due; `runs` is its history. A row for each lane of a registered feed. */
+/** Who wants a lane, when it is due, and who works on it; `runs` is its history. A row for each lane of a registered feed. */
 export const wantedLanes = etlSchema.table(
   'lanes',
   {
@@ -177,6 +171,13 @@ export const wantedLanes = etlSchema.table(
     requested_at: instant('requested_at'),
     /** Since when a person has paused it; null: it is not. */
     paused_at: instant('paused_at'),
+    /** The process that works on its open run, and since when; null: none does. */
+    worker: uuid('worker'),
+    taken_at: instant('taken_at'),
+    /** When a worker should take it, while none has it; null: it has no open run, or a process released it. */
+    due_at: instant('due_at'),
+    /** When a stopped process released its run; null again once another takes it. */
+    stopped_at: instant('stopped_at'),
   },
   (table) => [primaryKey({ columns: [table.feed, table.lane] })],
 );

@@ -32,7 +32,7 @@ export interface Extent {
 
 /** As SQL: whether a first read or a backfill is active. Failed and stopped runs are not. */
 const isReading = sql`exists (
-  select from etl.runs
+  select from etl.runs left join etl.lanes using (feed, lane)
   where runs.feed = feeds.feed and state = 'open' and stopped_at is null and failures_in_a_row = 0
     and (lane = 'backfill' or feeds.last_success_at is null)
 )`;

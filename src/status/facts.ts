@@ -164,12 +164,13 @@ export const readLanes = (db: Database) =>
         'last_page_at', last_page_at,
         'pages_per_second', pages_per_second
       ),
-      'holder', ${laneHolder(sql`newest`)},
-      'stopped_at', newest.stopped_at,
+      'holder', ${laneHolder(sql`lanes`)},
+      'stopped_at', stopped_at,
       'last_page_age_s', round(extract(epoch from clock_timestamp() - last_page_at)),
       'rows_today', coalesce(rows_today, 0)
     ) as record
     from etl.newest_runs as newest
+    left join etl.lanes using (feed, lane)
     left join etl.coverage using (feed, lane)
     left join etl.lane_paces using (feed, lane)
     order by feed, lane desc

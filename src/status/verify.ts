@@ -115,7 +115,7 @@ const everyFeed = () => sql`
     union all
     select feed, jsonb_build_object('detail', 'feed-state', 'state', concat_ws(': ', state, reason))
     from etl.feeds
-    where state not in ('idle', 'running')
+    where state <> 'idle'
   )
   select json_build_object(
     'feed', feed,

@@ -267,8 +267,7 @@ async function conclude(slice: Slice, signal: AbortSignal): Promise<AdvanceOutco
 }
 
 /**
- * Closes a run whose walks have ended, and sets the state of its feed. Together: a kill in between would leave the
- * feed `running` until its next run.
+ * Closes a run whose walks have ended, and notes what is wrong with its feed.
  * @returns null while a walk is running, or if the run was closed meanwhile
  */
 async function closeIfEnded(tx: Transaction, slice: Slice) {
@@ -284,10 +283,8 @@ async function closeIfEnded(tx: Transaction, slice: Slice) {
   const isNoted = recovering !== null && !slice.isCutRanking;
   const recovered = !why && isFailing && !isNoted ? await recover(tx, run) : null;
   if (why) await setFeedState(tx, run, 'failed', why);
-  else if (!end.others_failing) {
-    if (!end.is_ordered) await setFeedState(tx, run, 'unordered', unordered);
-    else await setFeedState(tx, run, end.others_open ? 'running' : 'idle');
-  }
+  else if (!end.is_ordered && !end.others_failing)
+    await setFeedState(tx, run, 'unordered', unordered);
   await closeRun(tx, run, why ? 'failed' : 'finished', why ?? null);
   return { failures: end.failures, recovered };
 }

@@ -130,17 +130,14 @@ type BegunWork = {
 };
 
 /**
- * Marks a feed as running unless its run was ended; a failing feed stays so until something succeeds.
+ * Ends what the last run found of a feed, unless its run was ended; a failing feed stays so until something succeeds.
  * @returns whether it is failing, why, and since when this work goes on
  */
 export async function beginWork(db: Database, run: RunRow): Promise<BegunWork> {
-  if (run.stopped_at !== null) {
-    await db.execute(sql`update etl.runs set stopped_at = null where id = ${run.id}`);
-  }
   const begun = await execute(db).row<BegunWork>`
     with work as (
-      update etl.feeds set state = 'running', failure = null, reason = null, updated_at = now()
-      where ${ofFeed(run)} and state <> 'running' and not state = ${failing}
+      update etl.feeds set state = 'idle', failure = null, reason = null, updated_at = now()
+      where ${ofFeed(run)} and state <> 'idle' and not state = ${failing}
         and exists (select from etl.runs where id = ${run.id} and state = 'open')
     )
     select state = ${failing} as failing, failure, clock_timestamp()::text as begun_at
@@ -160,7 +157,7 @@ export async function recover(tx: Transaction, run: RunRow): Promise<Recovered |
       select state, reason from etl.feeds where ${ofFeed(run)} for no key update
     )
     update etl.feeds
-    set state = 'running', failure = null, reason = null, poll_again_at = null, updated_at = now()
+    set state = 'idle', failure = null, reason = null, poll_again_at = null, updated_at = now()
     from before
     where ${ofFeed(run)}
       and before.state = ${failing}

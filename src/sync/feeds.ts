@@ -63,7 +63,6 @@ async function storeFeeds(
     feed: feedName(feed),
     kind: operations[feed.operation].kind,
     unit: operations[feed.operation].order?.unit,
-    is_bounded: from === 'file' && isBounded(feed),
   }));
   const feeds = sql`json_to_recordset(${JSON.stringify(stated)}::json)`;
   const added = await execute(tx).values<string>`
@@ -77,13 +76,16 @@ async function storeFeeds(
   await tx.execute(sql`
     with wanted as (
       select feed, settings.own || coalesce(aim.target, '{}') as settings, aim.target
-      from ${feeds} as named(feed text, settings jsonb, target jsonb, is_bounded boolean)
+      from ${feeds} as named(feed text, settings jsonb, target jsonb)
       join etl.feeds as known using (feed),
       lateral (
         select case when ${from === 'file'} then named.settings else known.settings end as own
       ) as settings,
       lateral (
-        select case when not is_bounded then coalesce(named.target, known.target) end as target
+        -- What a file names, its file bounds: a command's bounds are that command's.
+        select case when ${from === 'flags'} and not exists (
+          select from etl.lanes where lanes.feed = known.feed and wanted_by <> '{}'
+        ) then coalesce(named.target, known.target) end as target
       ) as aim
     ), changed as (
       update etl.feeds as t
@@ -126,10 +128,6 @@ function chainRow({
     explorer_url: explorerUrl,
   };
 }
-
-/** Whether a file bounds the list itself. */
-export const isBounded = ({ operation, settings }: RegisteredFeed): boolean =>
-  kindOf(operation).isBounded(settings as unknown as FeedSettings);
 
 /** The configuration, reduced to feeds that are registered already. */
 export async function onlyRegistered(
@@ -257,14 +255,7 @@ function targetOf(
   return target === null ? null : { ...target };
 }
 
-/** The settings of a feed that a command's bounds replace. */
-export const boundedBy = ({ operation, settings }: RegisteredFeed, bounds: ScopeBounds): string[] =>
-  Object.keys(
-    kindOf(operation).target(settings as unknown as FeedSettings, boundsOn(operation, bounds)) ??
-      {},
-  );
-
-/** The chains with each feed's target: the file's bounds, else a command's, this one first. */
+/** The chains with each feed's bounds: those of this command, else the file's, else those of the last command without a file. */
 export async function withTargets(
   db: Database,
   chains: readonly ChainSettings[],

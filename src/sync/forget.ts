@@ -100,7 +100,7 @@ export const resetFeed = (db: Database, feed: Feed): Promise<void> =>
       where ${ofFeed(feed)}
     `);
     await tx.execute(sql`
-      update etl.lanes set requested_at = clock_timestamp() where ${ofFeed(feed)}
+      update etl.lanes set requested_at = clock_timestamp(), due_at = null, stopped_at = null where ${ofFeed(feed)}
     `);
     await note(tx, feed, 'Reset by a person: it is read again from nothing.');
   });

@@ -10,20 +10,13 @@ import {
 } from '../db/transaction.ts';
 import { errorOf } from '../failure.ts';
 import { type FeedLane, feedName, laneName, ofFeed, ofLane } from '../lists/feed.ts';
-import type { ScopeBounds, Target } from '../lists/list.ts';
+import type { Target } from '../lists/list.ts';
 import type { RunScope } from '../lists/tables.ts';
 import { printable } from '../printable.ts';
-import {
-  atOnce,
-  boundedBy,
-  type ConfiguredLane,
-  dueLanes,
-  isBounded,
-  nextFiring,
-  type RegisteredFeed,
-} from './feeds.ts';
-import { openLane, sendSlice } from './queue.ts';
-import { dropRuns, openRunIn } from './runs.ts';
+import { signals } from '../signals.ts';
+import { atOnce, type ConfiguredLane, dueLanes, nextFiring, type RegisteredFeed } from './feeds.ts';
+import { queueSlice } from './queue.ts';
+import { dropRuns, openRun } from './runs.ts';
 import { workersPresent } from './workers.ts';
 
 // Who wants a lane, when it is due, and whether a person has paused it.
@@ -39,32 +32,27 @@ export interface Disagreement {
 }
 
 /**
- * Where a deployment would change settings that a `start` at work of another one goes by. Those of a command's bounds do
- * not count.
+ * Where a deployment would change settings that a `start` at work of another one goes by.
  * @param deployment null: no file, which changes none
  */
 export async function disagreements(
   db: Database,
   feeds: readonly RegisteredFeed[],
   deployment: string | null,
-  bounds: ScopeBounds,
 ): Promise<Disagreement[]> {
   if (deployment === null) return [];
   const named = feeds.map((feed) => ({
     feed: feedName(feed),
     settings: feed.settings,
-    is_bounded: isBounded(feed),
-    bounded: boundedBy(feed, bounds),
   }));
   return execute(db).rows<Disagreement>`
     select feed, other as deployment, array_agg(distinct setting order by setting) as settings
     from json_to_recordset(${JSON.stringify(named)}::json)
-      as named(feed text, settings jsonb, is_bounded boolean, bounded text[])
+      as named(feed text, settings jsonb)
     join etl.feeds as known using (feed)
     join etl.lanes using (feed), unnest(wanted_by) as other, lateral (
       select key as setting from jsonb_each(named.settings) as own(key, value)
-      where value is distinct from known.settings -> key and key <> all(bounded)
-        and (is_bounded or not coalesce(known.target, '{}') ? key)
+      where value is distinct from known.settings -> key
     ) as differing
     where other <> ${deployment}
       and other in (select present.deployment from (${workersPresent}) as present where kind = 'start')
@@ -240,7 +228,7 @@ async function openIfMine(
 ): Promise<boolean> {
   const isRequested = requested !== null;
   const target: Target = { lane, scope };
-  const wanted = { lane, scope: isRequested ? atOnce(target) : scope };
+  const scopeNow = isRequested ? atOnce(target) : scope;
   const isDue =
     (await dueLanes(db, [target], isRequested ? 'sync' : 'schedule', clock())).length > 0;
   const next = nextFiring({ cron, timezone }, new Date(now)).toISOString();
@@ -253,7 +241,9 @@ async function openIfMine(
       for update
     `;
     if (!isMine) return false;
-    const run = isDue ? await openRunIn(tx, lane, wanted.scope, 'yield') : null;
+    const run = isDue ? await openRun(tx, lane, scopeNow, 'yield') : null;
+    // A run that is open goes on: it may have been paused.
+    await queueSlice(boss, tx, lane, isRequested && run !== null ? 'now' : 'in turn');
     await tx.execute(sql`
       update etl.lanes
       set next_due_at = ${next}::timestamptz,
@@ -262,16 +252,18 @@ async function openIfMine(
     `);
     return run !== null;
   });
-  if (!isOpened) return false;
-  if (isRequested) await openLane(db, boss, wanted, 'yield');
-  else await sendSlice(boss, lane);
-  return true;
+  signals.emit('queued');
+  return isOpened;
 }
 
 /** What a person does with feeds: each is an event of the feed. */
 const handles = {
   pause: ['paused_at = clock_timestamp()', 'paused_at is null', 'Paused by a person.'],
-  resume: ['paused_at = null', 'paused_at is not null', 'Resumed by a person.'],
+  resume: [
+    'paused_at = null, next_due_at = case when next_due_at is not null then clock_timestamp() end',
+    'paused_at is not null',
+    'Resumed by a person.',
+  ],
   run: ['requested_at = clock_timestamp()', 'true', 'A poll was requested by a person.'],
 } as const;
 

@@ -6,7 +6,7 @@ import type { Target } from '../lists/list.ts';
 import type { RunRow } from '../lists/tables.ts';
 import { type Attempted, type Committed, signals } from '../signals.ts';
 import { atOnce, dueLanes } from './feeds.ts';
-import { openLane, sendSlice } from './queue.ts';
+import { openLane } from './queue.ts';
 import { noteStopped } from './runs.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 
@@ -23,8 +23,6 @@ const nothing = { rows_added: 0, rows_changed: 0, pages: 0, requests: 0, credits
 type LaneCounts = typeof nothing;
 
 const pollIntervalMs = 200;
-/** Resend interval of a job that is in no queue, in ms: another worker may have released it. */
-const nudgeIntervalMs = 2_000;
 
 export type SyncOptions = Omit<WorkerOptions, 'works' | 'onFailure'>;
 
@@ -44,7 +42,7 @@ export async function syncOnce(
   const joined = [...opened].filter(([, { isJoined }]) => isJoined).map(([id]) => id);
   const before = await runResults(db, joined);
   const counter = countLanes(options.pool);
-  const worker = await startWorker({
+  const worker = startWorker({
     ...options,
     // Each one asks the queue twice a second.
     concurrency: Math.min(options.concurrency, mine.size),
@@ -66,7 +64,8 @@ export async function syncOnce(
     await worker.stop();
     counter.stop();
     // Also the runs that never got their turn.
-    if (signal.aborted) await noteStopped(db, [...opened.keys()]).catch(() => undefined);
+    const lanes = [...opened.values()].map(({ lane }) => lane);
+    if (signal.aborted) await noteStopped(db, lanes).catch(() => undefined);
   }
   const results = await runResults(db, [...opened.keys()]);
   return [...results].flatMap(([id, result]) => {
@@ -103,24 +102,16 @@ async function openDue(
 
 async function untilClosed(
   ids: ReadonlyMap<number, Target>,
-  { db, boss, now, broken }: SyncOptions,
+  { db, broken }: SyncOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  let nudged = now();
   while (!signal.aborted) {
     broken.throwIfAborted();
-    const open = await execute(db).values<string>`
-      select id from etl.runs left join etl.lanes using (feed, lane)
+    const isOpen = await execute(db).has`
+      select from etl.runs left join etl.lanes using (feed, lane)
       where id = any(${sql.param([...ids.keys()])}::bigint[]) and state = 'open' and paused_at is null
     `;
-    if (open.length === 0) return;
-    if (now() - nudged >= nudgeIntervalMs) {
-      nudged = now();
-      for (const id of open) {
-        const target = ids.get(Number(id));
-        if (target !== undefined) await sendSlice(boss, target.lane);
-      }
-    }
+    if (!isOpen) return;
     await delay(pollIntervalMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -4,28 +4,24 @@ import { describeDatabaseError } from '../db/failure.ts';
 import { connectionConfig, type DatabaseTimeouts, workTimeouts } from '../db/pool.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type FailureRule, failures } from '../failure.ts';
-import { type FeedLane, isPaused, laneName, ofLane } from '../lists/feed.ts';
+import { type FeedLane, laneName, ofLane } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import type { Log } from '../log.ts';
 import { signals } from '../signals.ts';
 import { type OpenedRun, openRun } from './runs.ts';
+import { silenceSeconds } from './workers.ts';
 
 /** A slice of a lane's work. At most one job for each lane, queued or active. */
 export const sliceQueue = 'slices';
 
-/**
- * A slice ends by its own budget within seconds, and a dead worker is found by its lock or its silence; this is
- * the last resort against a job that hangs, in seconds.
- */
+/** A slice ends by its own budget within seconds; this is the last resort against a job that hangs, in seconds. */
 const expireSeconds = 3600;
 
-/** In seconds; a job's worker counts as lost after this silence. A slice may keep its process busy. */
-const silenceSeconds = 30;
-/** How often such workers are looked for, in seconds. */
-const superviseSeconds = 5;
+/** How often slices of lost workers are looked for, in seconds. */
+const superviseSeconds = 4;
 
-/** A takeover uses up a retry, and a lane may be taken over any number of times. */
-const unlimitedRetries = 1_000_000;
+/** A slice that ends so many workers is not tried again until its schedule is due. */
+const mostRetries = 100;
 
 /** Finished jobs say nothing that the ledger does not; kept to be inspected, in seconds. */
 const keepFinishedSeconds = 3600;
@@ -112,7 +108,7 @@ export async function installQueues(databaseUrl: string): Promise<void> {
     await boss.createQueue(sliceQueue, {
       policy: 'exclusive',
       heartbeatSeconds: silenceSeconds,
-      retryLimit: unlimitedRetries,
+      retryLimit: mostRetries,
       expireInSeconds: expireSeconds,
       deleteAfterSeconds: keepFinishedSeconds,
     });
@@ -123,8 +119,7 @@ export async function installQueues(databaseUrl: string): Promise<void> {
 }
 
 /**
- * Opens a lane's run and queues its slice now, even if its job backs off after a failure. A kill in
- * between is harmless: runs are joined.
+ * Opens a lane's run and queues its slice now, even if its job backs off after a failure.
  * @returns null if a run with other bounds is open and `onOther` says that it goes first
  */
 export async function openLane(
@@ -133,17 +128,40 @@ export async function openLane(
   { lane, scope }: Target,
   onOther: 'supersede' | 'yield' = 'supersede',
 ): Promise<OpenedRun | null> {
-  const run = await openRun(db, lane, scope, onOther);
-  if (run === null) return null;
-  // A waiting job starts at once, where it rests after a failure or was put back.
-  await db.execute(sql`
-    update etl.runs set due_at = clock_timestamp() where ${ofLane(lane)} and state = 'open'
-  `);
-  await boss.update(sliceQueue, undefined, { singletonKey: laneName(lane), startAfter: 0 });
-  await sendSlice(boss, lane);
+  const run = await transact(db, async (tx) => {
+    const opened = await openRun(tx, lane, scope, onOther);
+    if (opened !== null) await queueSlice(boss, tx, lane, 'now');
+    return opened;
+  });
   signals.emit('queued');
   return run;
 }
+
+/**
+ * Queues a slice of a lane that has an open run, unless one is queued or active: its key makes sure.
+ * @param when `now`: also where one rests after a failure
+ */
+export async function queueSlice(
+  boss: PgBoss,
+  tx: Transaction,
+  lane: FeedLane,
+  when: 'now' | 'in turn',
+): Promise<void> {
+  if (!(await execute(tx).has`select from etl.runs where ${ofLane(lane)} and state = 'open'`))
+    return;
+  const isNow = when === 'now';
+  await tx.execute(sql`
+    update etl.lanes
+    set due_at = case when ${isNow} then clock_timestamp() else coalesce(due_at, clock_timestamp()) end
+    where ${ofLane(lane)} and worker is null
+  `);
+  if (isNow) await hasten(boss, laneName(lane), fromDrizzle(tx, sql));
+  await sendSlice(boss, tx, lane);
+}
+
+/** Has the waiting job of a lane start at once. */
+const hasten = (boss: PgBoss, singletonKey: string, db?: ReturnType<typeof fromDrizzle>) =>
+  boss.update(sliceQueue, undefined, { singletonKey, startAfter: 0, ...(db && { db }) });
 
 const ofHost = Object.entries<FailureRule>(failures).flatMap(([name, { isOfHost }]) =>
   isOfHost === true ? [name] : [],
@@ -152,65 +170,92 @@ const ofHost = Object.entries<FailureRule>(failures).flatMap(([name, { isOfHost 
 /** Ends the waits of lanes that an explorer made wait: it answers again. */
 export async function wakeLanes(db: Database, boss: PgBoss, origin: string): Promise<void> {
   const keys = await execute(db).values<string>`
-    update etl.runs
-    set due_at = clock_timestamp(),
-        waited_ms = greatest(0, waited_ms - 1000 * extract(epoch from due_at - clock_timestamp()))
-    from etl.feeds
-    where feeds.feed = runs.feed and origin = ${origin}
-      and feeds.failure = any(${sql.param(ofHost)}::text[])
-      and runs.state = 'open' and due_at > clock_timestamp()
-    returning runs.feed || '/' || lane as key
+    with resting as (
+      select feed, lane, due_at from etl.lanes join etl.feeds using (feed)
+      where origin = ${origin} and failure = any(${sql.param(ofHost)}::text[])
+        and worker is null and due_at > clock_timestamp()
+      for update of lanes
+    ), woken as (
+      update etl.lanes set due_at = clock_timestamp()
+      from resting where (lanes.feed, lanes.lane) = (resting.feed, resting.lane)
+    ), counted as (
+      update etl.runs
+      set waited_ms = greatest(0, waited_ms - 1000 * extract(epoch from due_at - clock_timestamp()))
+      from resting where (runs.feed, runs.lane) = (resting.feed, resting.lane) and state = 'open'
+    )
+    select feed || '/' || lane from resting
   `;
-  for (const singletonKey of keys) {
-    await boss.update(sliceQueue, undefined, { singletonKey, startAfter: 0 });
-  }
+  for (const key of keys) await hasten(boss, key);
   signals.emit('queued');
 }
 
-/** Queues a slice of a lane, unless one is queued or active already: its key makes sure. */
-export async function sendSlice(
+async function sendSlice(
   boss: PgBoss,
+  tx: Transaction,
   { chain_id, operation, lane }: FeedLane,
-  { tx, afterMs = 0 }: { readonly tx?: Transaction; readonly afterMs?: number } = {},
+  afterMs = 0,
 ): Promise<void> {
   const data: FeedLane = { chain_id, operation, lane };
-  const sent = await boss.send(sliceQueue, data, {
+  await boss.send(sliceQueue, data, {
     singletonKey: laneName(data),
     // What is new is taken up before what is old, where both wait for a worker.
     priority: lane === 'live' ? 1 : 0,
     ...(afterMs > 0 && { startAfter: Math.ceil(afterMs / 1000) }),
-    ...(tx && { db: fromDrizzle(tx, sql) }),
+    db: fromDrizzle(tx, sql),
   });
-  if (sent !== null && tx === undefined) signals.emit('queued');
 }
+
+/** The work on a slice's job. */
+interface SliceWork {
+  readonly db: Database;
+  readonly boss: PgBoss;
+  readonly job: JobWithMetadata<FeedLane>;
+}
+
+/** Whether this worker still had the job; else another one has taken it over. */
+async function complete(tx: Transaction, { boss, job }: SliceWork): Promise<boolean> {
+  const { id, retryCount } = job;
+  const own = { db: fromDrizzle(tx, sql) };
+  const done = await boss.complete(sliceQueue, { id, retryCount }, null, own);
+  // pg-boss 12.35 answers with the count, but declares an empty type.
+  return (done as { affected: number }).affected > 0;
+}
+
+/** Leaves a slice to the processes that work on its lane, and looks at it again after a time in ms. */
+export const leaveSlice = (work: SliceWork, afterMs: number): Promise<void> =>
+  transact(work.db, async (tx) => {
+    if (await complete(tx, work)) await sendSlice(work.boss, tx, work.job.data, afterMs);
+  });
 
 /**
  * Ends a slice's job and, while the lane has an open run and is not paused, queues the next one in the same
  * transaction. Every slice ends here, even the last of a run: a run opened meanwhile could queue no
  * job beside this one, and would wait for the next schedule. If another worker took over the job,
- * nothing is queued.
+ * nothing changes.
+ * @param afterMs when the next one is due, in ms; `stopped`: whenever a process works again
  */
-export async function chainSlice(
-  { db, boss }: { readonly db: Database; readonly boss: PgBoss },
-  job: JobWithMetadata<FeedLane>,
-  afterMs: number,
-): Promise<void> {
-  await transact(db, async (tx) => {
-    const { id, retryCount } = job;
-    const done = await boss.complete(sliceQueue, { id, retryCount }, null, {
-      db: fromDrizzle(tx, sql),
-    });
-    // pg-boss 12.35 answers with the count, but declares an empty type.
-    if ((done as { affected: number }).affected === 0) return;
-    const goesOn = await execute(tx).value<boolean>`
-      update etl.runs
-      set taken_up_at = null, stopped_at = case when lane_is.paused then now() else stopped_at end,
-          due_at = case when not lane_is.paused then clock_timestamp() + ${afterMs} * interval '1 millisecond' end,
-          waited_ms = waited_ms + ${Math.round(afterMs)}
-      from (select ${isPaused(job.data)} as paused) as lane_is
-      where ${ofLane(job.data)} and state = 'open'
-      returning not lane_is.paused
+export const chainSlice = (work: SliceWork, afterMs: number | 'stopped'): Promise<void> =>
+  transact(work.db, async (tx) => {
+    const lane = work.job.data;
+    // Who opens a run holds the row until its job is sent: one of both sees what the other did.
+    const isPaused = await execute(tx).value<boolean>`
+      select paused_at is not null from etl.lanes where ${ofLane(lane)} for update
     `;
-    if (goesOn === true) await sendSlice(boss, job.data, { tx, afterMs });
+    if (!(await complete(tx, work))) return;
+    const waitMs = afterMs === 'stopped' ? 0 : Math.round(afterMs);
+    const isOpen = await execute(tx).has`
+      update etl.runs set waited_ms = waited_ms + ${waitMs}
+      where ${ofLane(lane)} and state = 'open'
+      returning id
+    `;
+    const goesOn = isOpen && isPaused === false;
+    const isDue = goesOn && afterMs !== 'stopped';
+    await tx.execute(sql`
+      update etl.lanes
+      set worker = null, taken_at = null,
+          due_at = case when ${isDue} then clock_timestamp() + ${waitMs} * interval '1 millisecond' end,
+          stopped_at = case when ${isOpen && !isDue} then clock_timestamp() else stopped_at end
+      where ${ofLane(lane)}
+    `);
+    if (goesOn) await sendSlice(work.boss, tx, lane, waitMs);
   });
-}

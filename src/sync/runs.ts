@@ -2,7 +2,15 @@ import { sql, type SQL } from 'drizzle-orm';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import type { Why } from '../failure.ts';
 import type { Trouble } from '../explorer/host.ts';
-import { type Feed, type FeedLane, isPaused, ofFeed, ofLane } from '../lists/feed.ts';
+import {
+  type Feed,
+  type FeedLane,
+  feedName,
+  isPaused,
+  laneName,
+  ofFeed,
+  ofLane,
+} from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
 import type { PlannedWalk } from '../lists/list.ts';
 import { operations } from '../lists/registry.ts';
@@ -22,21 +30,17 @@ export interface OpenedRun {
  * scope is superseded with its unfinished walks or, if `onOther` is `yield`, nothing is opened and
  * null returned: a person's request goes before a schedule's.
  */
-export const openRun = (
-  db: Database,
-  lane: FeedLane,
-  scope: RunScope,
-  onOther: 'supersede' | 'yield' = 'supersede',
-): Promise<OpenedRun | null> => transact(db, (tx) => openRunIn(tx, lane, scope, onOther));
-
-/** `openRun` as part of a transaction. */
-export async function openRunIn(
+export async function openRun(
   tx: Transaction,
   lane: FeedLane,
   scope: RunScope,
-  onOther: 'supersede' | 'yield',
+  onOther: 'supersede' | 'yield' = 'supersede',
 ): Promise<OpenedRun | null> {
   const wanted = JSON.stringify(scope);
+  await tx.execute(sql`
+    insert into etl.lanes (feed, lane) values (${feedName(lane)}, ${lane.lane})
+    on conflict (feed, lane) do update set lane = excluded.lane
+  `);
   await lockFeed(tx, lane);
   const others = sql`${ofLane(lane)} and not ${sameScope(wanted)}`;
   const open = sql`select from etl.runs where ${others} and state = 'open'`;
@@ -45,9 +49,7 @@ export async function openRunIn(
   await supersede(tx, others);
   const joined = await execute(tx).value<string>`
       update etl.runs
-      set state = 'open', failure = null, reason = null, closed_at = null, stopped_at = null,
-          taken_up_at = case when state = 'open' then taken_up_at end,
-          due_at = case when state = 'open' and due_at is not null then due_at else clock_timestamp() end,
+      set state = 'open', failure = null, reason = null, closed_at = null,
           scope = scope || ${wanted}::jsonb,
           failures_in_a_row = case when state = 'open' then failures_in_a_row else 0 end
       where id = (
@@ -104,6 +106,10 @@ export async function dropRuns(
   const those = scope === null ? sql`true` : sameScope(JSON.stringify(scope));
   await supersede(tx, sql`${ofLane(lane)} and ${those}`);
   await tx.execute(sql`
+    update etl.lanes set due_at = null, stopped_at = null
+    where ${ofLane(lane)} and not exists (select from etl.runs where ${ofLane(lane)} and state = 'open')
+  `);
+  await tx.execute(sql`
     update etl.feeds
     set state = 'idle', failure = null, reason = null, updated_at = now()
     where ${ofFeed(lane)} and state <> 'idle'
@@ -125,25 +131,22 @@ export const runToWorkOn = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
   `;
 
 /**
- * Notes that a process let go of open runs because it was stopped: this separates them from those
- * of a process that was killed. Taking a run up clears the note.
- * @param which those of a lane, those with these numbers, or all
+ * Notes that runs which no worker has wait because a process was stopped: this separates them from those
+ * of a process that was killed. Taking a lane clears the note.
  */
 export async function noteStopped(
   db: Pick<Database, 'execute'>,
-  which: FeedLane | readonly number[] | 'all',
+  which: readonly FeedLane[] | 'all',
 ): Promise<void> {
-  const those = () => {
-    if (which === 'all') return sql`true`;
-    return 'lane' in which ? ofLane(which) : sql`id = any(${sql.param(which)}::bigint[])`;
-  };
+  const named = which === 'all' ? null : sql.param(which.map(laneName));
   await db.execute(sql`
-    update etl.runs set stopped_at = now(), taken_up_at = null, due_at = null
-    where state = 'open' and ${those()}
+    update etl.lanes set stopped_at = clock_timestamp(), due_at = null
+    where worker is null and due_at is not null
+      and (${named}::text[] is null or feed || '/' || lane = any(${named}::text[]))
   `);
 }
 
-/** Closes a run, if it is still open, and notes its success on the feed, which is at rest without another one. */
+/** Closes a run, if it is still open, and notes its success on the feed. */
 export async function closeRun(
   db: Pick<Database, 'execute'>,
   run: RunRow,
@@ -158,15 +161,9 @@ export async function closeRun(
       where id = ${run.id} and state = 'open'
       returning feed
     )
-    update etl.feeds
-    set last_success_at = case when ${state} = 'finished' then now() else last_success_at end,
-        state = case
-          when state = 'running' and not exists (
-            select from etl.runs
-            where runs.feed = closed.feed and runs.state = 'open' and runs.id <> ${run.id}
-          ) then 'idle' else state end
+    update etl.feeds set last_success_at = now()
     from closed
-    where feeds.feed = closed.feed
+    where feeds.feed = closed.feed and ${state} = 'finished'
   `);
 }
 
@@ -308,8 +305,7 @@ interface RunEnd {
   /** Why walks failed, each reason once. */
   readonly failures: readonly Why[];
   readonly is_ordered: boolean;
-  /** Whether other runs of the feed are open: its state is then theirs while one fails. */
-  readonly others_open: boolean;
+  /** Whether other runs of the feed fail: its state is then theirs. */
   readonly others_failing: boolean;
 }
 
@@ -332,7 +328,6 @@ export async function endOfRun(tx: Transaction, run: RunRow): Promise<RunEnd | n
       ) as failed
     ) as failures,
       not exists (${walks} and not is_ordered) as is_ordered,
-      count(*) > 0 as others_open,
       coalesce(bool_or(failures_in_a_row > 0), false) as others_failing
     from etl.runs
     where ${ofFeed(run)} and state = 'open' and id <> ${run.id}

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { describeDatabaseError } from '../db/failure.ts';
 import { events, maintenance } from '../db/tables.ts';
-import { execute, type Database } from '../db/transaction.ts';
+import { execute, type Database, transact } from '../db/transaction.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { pruneLedger } from '../lists/prune.ts';
 import { rollUp } from '../rollups/roll.ts';
@@ -10,7 +10,7 @@ import { expireArchive } from './archive.ts';
 import { type ConfiguredLane, dueLanes } from './feeds.ts';
 import { type HostChanged, signals } from '../signals.ts';
 import { openDue, scheduleLanes } from './lanes.ts';
-import { openLane, sendSlice, wakeLanes } from './queue.ts';
+import { openLane, queueSlice, wakeLanes } from './queue.ts';
 import { refusal } from './failures.ts';
 import { noteStopped } from './runs.ts';
 import { linkAbort } from './walk.ts';
@@ -40,8 +40,9 @@ export async function serve(
   for (const due of await dueLanes(db, schedules, 'start', options.clock())) {
     await openLane(db, boss, due, 'yield');
   }
+  await takeUp(options);
   await clearFault(db, origin);
-  const worker = await startWorker({ ...options, works: () => true, onFailure: 'come-back' });
+  const worker = startWorker({ ...options, works: () => true, onFailure: 'come-back' });
   const onHost = ({ by, failing }: HostChanged) => {
     if (by !== options.pool) return;
     if (failing !== null) return log.write('explorer.unreachable', { url: origin, ...failing });
@@ -78,7 +79,7 @@ async function noteFault(db: Database, origin: string, error: unknown): Promise<
   const { failure, reason } = refusal(error);
   await db.execute(sql`
     update etl.feeds set state = 'degraded', failure = ${failure}, reason = ${reason}
-    where state in ('idle', 'running') and origin = ${origin}
+    where state = 'idle' and origin = ${origin}
   `);
 }
 
@@ -88,52 +89,40 @@ const clearFault = (db: Database, origin: string) =>
     where state = 'degraded' and failure like 'database-%' and origin = ${origin}
   `);
 
-/** How often schedules and open lanes are looked after, in ms. */
+/** How often schedules are looked at, in ms. */
 const pollIntervalMs = 2_000;
 
-/**
- * Opens runs that are due, and queues a slice for each lane whose run is open, until the signal aborts. Its job may be lost: with the process that
- * held it, or because the run was opened at the moment the lane's last slice ended.
- */
+/** Opens runs that are due until the signal aborts. */
 async function checkRegularly(
   options: ServeOptions,
   onRound: OnRound,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, boss, log, report } = options;
+  const { log, report } = options;
   let isAway = false;
   const poll = async () => {
     onRound(false);
-    const opening = openDue(options);
-    // One lane that cannot be opened keeps no other from being read.
-    await opening.catch(() => undefined);
-    for (const lane of await openLanes(db)) await sendSlice(boss, lane);
-    await opening;
+    await openDue(options);
     if (isAway) log.write('database.back', {});
     isAway = false;
     onRound(true);
   };
   await every(pollIntervalMs, signal, poll, (error) => {
     isAway = true;
-    log.write('nudge.failure', { error: describeDatabaseError(error) });
+    log.write('schedule.failure', { error: describeDatabaseError(error) });
     report(error);
   });
 }
 
-/** Lanes whose run is open, without paused ones. A released run becomes due. */
-const openLanes = (db: Database) =>
-  execute(db).values<FeedLane>`
-    with wanted as (
-      select * from etl.runs left join etl.lanes using (feed, lane)
-      where state = 'open' and paused_at is null
-    ), taken_on as (
-      update etl.runs set due_at = clock_timestamp()
-      from wanted
-      where runs.id = wanted.id and wanted.due_at is null and wanted.taken_up_at is null
-    )
-    select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane) as lane
-    from wanted
+/** Queues what is open and not paused: a queue that was restored or made again has no job of it. */
+async function takeUp({ db, boss }: Pick<ServeOptions, 'db' | 'boss'>): Promise<void> {
+  const open = await execute(db).values<FeedLane>`
+    select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
+    from etl.runs join etl.lanes using (feed, lane)
+    where state = 'open' and paused_at is null
   `;
+  for (const lane of open) await transact(db, (tx) => queueSlice(boss, tx, lane, 'in turn'));
+}
 
 /** What is tidied up, and by which clock. */
 export interface MaintenanceOptions extends Pick<WorkerOptions, 'db' | 'now' | 'log' | 'clock'> {

@@ -4,30 +4,28 @@ import { execute, type Database } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { type FailureRule, failures } from '../failure.ts';
-import { type FeedLane, feedName, type FeedState, isPaused, ofLane } from '../lists/feed.ts';
+import { type FeedLane, feedName, type FeedState, ofLane } from '../lists/feed.ts';
 import type { RunRow } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from './advance.ts';
 import { defectOf, type FeedFailure, pollLater, refusal, restMs } from './failures.ts';
 import { setFeedState } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
-import { chainSlice, sliceQueue } from './queue.ts';
-import { closeRun, countFailure, currentRun, noteReason, noteStopped } from './runs.ts';
+import { chainSlice } from './queue.ts';
+import { closeRun, countFailure, currentRun, noteReason } from './runs.ts';
 
 /** How long a feed that the explorer does not serve is left alone, in ms. */
 const dayMs = 24 * 60 * 60 * 1000;
 /** Part of it that is added at random, so that all such feeds are not looked at in one moment. */
 const dayJitter = 0.05;
-/** How long a job rests that this process does not work on, in ms. */
-const notMineMs = 2_000;
+/** How long a lane rests whose feed this process may not read, in ms. */
+const notOursMs = 2_000;
 
 export interface SliceDependencies extends AdvanceDependencies {
   readonly boss: PgBoss;
   /** Monotonic, in ms. */
   readonly now: () => number;
   readonly random: () => number;
-  /** Whether this process works on the lane; a job of another's is put back. */
-  readonly works: (lane: FeedLane) => boolean;
   /** `sync` gives up on a failure and says so; `start` comes back to it for ever. */
   readonly onFailure: 'give-up' | 'come-back';
 }
@@ -48,9 +46,8 @@ export async function runSlice(
   dependencies: SliceDependencies,
   { stopping, abort }: SliceSignals,
 ): Promise<void> {
-  const { db, log, now, works } = dependencies;
+  const { db, log, now } = dependencies;
   const lane = job.data;
-  if (!works(lane)) return chainSlice(dependencies, job, notMineMs);
   const started = now();
   const budget = openSliceBudget(now, stopping, () => isToGiveWay(db, lane));
   const drift: NewDrift[] = [];
@@ -81,11 +78,9 @@ const takenUpWithin = '1 second';
 /** Whether another lane has been due for a while and no worker was free, or this one was paused. */
 const isToGiveWay = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
   execute(db).has`
-    select from etl.runs
-    where state = 'open' and taken_up_at is null and not (${ofLane(lane)})
-      and due_at < clock_timestamp() - ${takenUpWithin}::interval
-    union all
-    select where ${isPaused(lane)}
+    select from etl.lanes
+    where case when ${ofLane(lane)} then paused_at is not null
+      else worker is null and paused_at is null and due_at < clock_timestamp() - ${takenUpWithin}::interval end
     limit 1
   `;
 
@@ -136,21 +131,15 @@ interface Ended extends SliceDependencies {
 }
 
 async function conclude(ended: Ended, outcome: AdvanceOutcome): Promise<void> {
-  const { db, log, job, lane, onFailure } = ended;
+  const { log, lane } = ended;
   switch (outcome.is) {
     case 'more':
     case 'fenced':
     case 'idle':
-      return chainSlice(ended, job, 0);
+      return chainSlice(ended, 0);
     case 'stopped':
-      // The lane's run stays open: with `start`, another worker goes on with it at once.
-      await noteStopped(db, lane);
-      if (onFailure === 'come-back') await chainSlice(ended, job, 0);
-      else {
-        await setFeedState(db, lane, 'idle');
-        await ended.boss.complete(sliceQueue, { id: job.id, retryCount: job.retryCount });
-      }
-      return undefined;
+      // The lane's run stays open: another worker goes on with it.
+      return chainSlice(ended, 'stopped');
     case 'failure':
       return rest(ended, outcome);
     case 'source-mismatch':
@@ -160,7 +149,7 @@ async function conclude(ended: Ended, outcome: AdvanceOutcome): Promise<void> {
         log.write('feed.failed', { ...nameOf(lane), state: 'failed', failure, reason });
       }
       // Before the log line, which may fail.
-      await chainSlice(ended, job, 0);
+      await chainSlice(ended, 0);
       return logTotals(ended, outcome.run);
   }
 }
@@ -176,10 +165,10 @@ async function logTotals({ db, log, lane, onFailure }: Ended, run: RunRow): Prom
 
 /** Leaves a lane to the processes that use the explorer of its feed. */
 async function leaveToOthers(ended: Ended, run: RunRow): Promise<void> {
-  const { db, log, job, lane, onFailure } = ended;
+  const { db, log, lane, onFailure } = ended;
   log.write('feed.source-mismatch', nameOf(lane));
   if (onFailure === 'give-up') await closeRun(db, run, 'interrupted', sourceMismatch);
-  return chainSlice(ended, job, notMineMs);
+  return chainSlice(ended, notOursMs);
 }
 
 const sourceMismatch = {
@@ -192,19 +181,19 @@ async function rest(
   ended: Ended,
   { run, feedFailure, progressed }: Extract<AdvanceOutcome, { is: 'failure' }>,
 ): Promise<void> {
-  const { db, job, lane, random, onFailure } = ended;
+  const { db, lane, random, onFailure } = ended;
   const { again, feed: state } = failures[feedFailure.failure];
   if (state === null) await noteReason(db, run, feedFailure);
   else await setFeedState(db, lane, state, feedFailure);
-  logFailure(ended, state ?? 'running', feedFailure);
+  logFailure(ended, state ?? 'idle', feedFailure);
   if (again === 'daily') await pollLater(db, lane, dayMs * (1 + random() * dayJitter));
   if (onFailure === 'give-up' || !passing.has(again)) {
     await closeRun(db, run, 'interrupted', feedFailure);
-    return chainSlice(ended, job, 0);
+    return chainSlice(ended, 0);
   }
   const isFirst = progressed || again !== 'growing';
   const inARow = state === null ? 1 : await countFailure(db, run, isFirst, feedFailure.said);
-  return chainSlice(ended, job, restMs(feedFailure, inARow, random));
+  return chainSlice(ended, restMs(feedFailure, inARow, random));
 }
 
 /** When the same slice may succeed with nothing changed. */

@@ -1,64 +1,145 @@
-import { sql, type SQL } from 'drizzle-orm';
-import { execute, type Database } from '../db/transaction.ts';
-import type { FeedLane } from '../lists/feed.ts';
+import { hostname } from 'node:os';
+import { eq, sql, type SQL } from 'drizzle-orm';
+import { workers } from '../db/tables.ts';
+import { execute, type Database, transact } from '../db/transaction.ts';
+import { type FeedLane, ofLane } from '../lists/feed.ts';
+import { packageVersion } from '../package-file.ts';
 
-// What readers see of the work: the processes, the lanes they hold, and the schedules.
+// Who works: the processes, and the lanes that they hold.
 
-/** First halves of the locks of processes and of lanes: 'etlw' and 'etll' in ASCII. */
-export const locks = { process: 0x65_74_6c_77, lane: 0x65_74_6c_6c } as const;
-/** Processes work until they are stopped (`start`), or once (`sync`, `backfill`, `repair`). */
-export const posts = { start: 1, once: 2 } as const;
+/** How often a process is seen, in ms, and the silence after which it counts as lost. */
+export const beatMs = 3_000;
+export const silenceSeconds = 12;
 
-/** This database's locks that workers hold; who tests whether one is free takes it exclusively. */
-const shared = sql`
-  select classid, objid, pid from pg_locks
-  where locktype = 'advisory' and granted and objsubid = 2 and mode = 'ShareLock'
-    and database = (select oid from pg_database where datname = current_database())`;
+const isSeen = sql.raw(`seen_at > clock_timestamp() - interval '${silenceSeconds} seconds'`);
 
-/** As SQL: the rows of `etl.workers` whose process lives. Only the primary shows it. */
-export const workersPresent = sql`
-  select * from etl.workers
-  where backend in (select pid from (${shared}) as shared where classid = ${locks.process})`;
+/** As SQL: the rows of `etl.workers` whose process lives. */
+export const workersPresent = sql`select * from etl.workers where ${isSeen}`;
 
-/** The processes that work on a database. */
-export type Workers = Readonly<Record<keyof typeof posts, number>>;
+/** The processes that work on a database until they are stopped (`start`), or once (`sync`, `backfill`, `repair`). */
+export type Workers = Readonly<Record<'start' | 'once', number>>;
 
-/** Who works now. Only the primary shows it. */
+/** Who works now. */
 export async function presentWorkers(db: Pick<Database, 'execute'>): Promise<Workers> {
   const present = await execute(db).row<Workers>`
-    select count(*) filter (where objid = ${posts.start})::int as start,
-           count(*) filter (where objid = ${posts.once})::int as once
-    from (${shared}) as shared where classid = ${locks.process}
+    select count(*) filter (where kind = 'start')::int as start,
+           count(*) filter (where kind = 'once')::int as once
+    from (${workersPresent}) as present
   `;
   return present ?? { start: 0, once: 0 };
 }
+
+/** A process that works. */
+export interface Worker {
+  /** Of the process, so that it is not missed if it begins again. */
+  readonly workerId: string;
+  readonly kind: keyof Workers;
+  /** Whose file it follows; null: it has none. */
+  readonly deployment: string | null;
+}
+
+/**
+ * Shows that a process works, each time that its `beat` is called, and notes those that have fallen silent: once for all,
+ * and only after it was seen itself for as long, since an outage silences all of them.
+ */
+export function openPresence(db: Database, { workerId: id, kind, deployment }: Worker) {
+  let postmaster: string | null = null;
+  let beats = 0;
+  const beat = async () => {
+    const before = beats;
+    beats = 0;
+    const isSteady = before * beatMs >= 1000 * silenceSeconds;
+    const seen = await execute(db).row<{ was_seen: boolean; postmaster: string }>`
+      with known as (
+        select ${isSeen} as was_seen from etl.workers where id = ${id}
+      ), seen as (
+        insert into etl.workers (id, kind, deployment, host, version)
+        values (${id}, ${kind}, ${deployment}, ${hostname()}, ${packageVersion()})
+        on conflict (id) do update set seen_at = excluded.seen_at
+      ), silent as (
+        delete from etl.workers
+        where ${isSteady} and (select was_seen from known) and id <> ${id} and not ${isSeen}
+        returning seen_at
+      ), noted as (
+        insert into etl.events (at, kind, sentence)
+        select seen_at, 'killed', ${`A worker was killed, or cut off from the database for ${silenceSeconds} s. Others continue its work.`}
+        from silent
+      )
+      select coalesce((select was_seen from known), false) as was_seen,
+             pg_postmaster_start_time()::text as postmaster
+    `;
+    if (seen === null) return;
+    const isBack = postmaster !== null && (!seen.was_seen || postmaster !== seen.postmaster);
+    ({ postmaster } = seen);
+    if (isBack) await noteReturn(db);
+    else beats = before + 1;
+  };
+  return { beat, close: () => db.delete(workers).where(eq(workers.id, id)) };
+}
+
+/** Notes that connections were lost and are back: what several processes lose together is one event. */
+const noteReturn = (db: Database) =>
+  transact(db, async (tx) => {
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtext('connection-lost'))`);
+    await tx.execute(sql`
+      insert into etl.events (kind, sentence)
+      select 'connection-lost', case
+          when pg_postmaster_start_time() > clock_timestamp() - interval '1 minute'
+            then 'Postgres restarted. Workers have connected again.'
+          else 'A worker lost its connection to the database, and has connected again.'
+        end
+      where not exists (
+        select from etl.events
+        where kind = 'connection-lost' and at > clock_timestamp() - interval '30 seconds'
+      )
+    `);
+  });
 
 /** A lane's open run: a worker has it, it waits for one, it is not due yet, or its worker is gone. */
 export interface LaneHolder {
   readonly is: 'held' | 'queued' | 'resting' | 'lost';
   /** ISO 8601; of a resting one, when it is due. */
   readonly until: string | null;
-  /** Since it was due, or taken up, in seconds. */
+  /** Since it was due, or taken, in seconds. */
   readonly age_s: number;
 }
 
-/** As SQL: the `LaneHolder` of a row of `etl.runs`; null: it is closed, or was released. */
-export const laneHolder = (run: SQL): SQL => sql`
-  case when ${run}.state = 'open' and coalesce(${run}.taken_up_at, ${run}.due_at) is not null
-    then json_build_object(
-      'is', case
-        when ${run}.taken_up_at is null and ${run}.due_at > clock_timestamp() then 'resting'
-        when ${run}.taken_up_at is null then 'queued'
-        when (${locks.lane}, hashtext(${run}.feed || '/' || ${run}.lane)::bigint & 4294967295)
-          in (select classid::bigint, objid::bigint from (${shared}) as shared) then 'held'
-        else 'lost'
-      end,
-      'until', case
-        when ${run}.taken_up_at is null and ${run}.due_at > clock_timestamp() then ${run}.due_at
-      end,
-      'age_s', extract(epoch from clock_timestamp() - coalesce(${run}.taken_up_at, ${run}.due_at))
+/** As SQL: the `LaneHolder` of a row of `etl.lanes`; null: it has no open run, or was released. */
+export const laneHolder = (lane: SQL): SQL => sql`
+  case when coalesce(${lane}.taken_at, ${lane}.due_at) is not null then json_build_object(
+    'is', case
+      when ${lane}.worker in (select id from (${workersPresent}) as present) then 'held'
+      when ${lane}.worker is not null then 'lost'
+      when ${lane}.due_at > clock_timestamp() then 'resting'
+      else 'queued'
+    end,
+    'until', case
+      when ${lane}.worker is null and ${lane}.due_at > clock_timestamp() then ${lane}.due_at
+    end,
+    'age_s', extract(epoch from clock_timestamp() - coalesce(${lane}.taken_at, ${lane}.due_at))
+  ) end`;
+
+/** Takes a lane for a process. @returns whether another one had it, and is gone */
+export async function takeLane(
+  db: Database,
+  lane: FeedLane,
+  { workerId }: Pick<Worker, 'workerId'>,
+): Promise<boolean> {
+  const before = await execute(db).value<string | null>`
+    with before as (
+      select worker from etl.lanes where ${ofLane(lane)} for update
+    ), taken as (
+      update etl.lanes
+      set worker = ${workerId}, taken_at = clock_timestamp(), due_at = null, stopped_at = null
+      where ${ofLane(lane)} and exists (select from before)
+    ), begun as (
+      update etl.runs set failure = null, reason = null
+      where ${ofLane(lane)} and state = 'open' and reason is not null and exists (select from before)
     )
-  end`;
+    select worker from before
+  `;
+  return before !== null && before !== workerId;
+}
 
 /** The deployments that want feeds, with the `start` processes that follow each. */
 export const readDeployments = (db: Pick<Database, 'execute'>) =>

@@ -27,17 +27,19 @@ test('under a service manager, start logs one event a line and counts repeated f
   const program = startProgram(['start'], place);
   const logged = (name: string) => logLines(program.stderr).filter(({ event }) => event === name);
 
-  // Its run ends; one that begins anew meets the same.
+  // Its run ends; one that a person requests meets the same.
+  const again = `update etl.lanes set requested_at = clock_timestamp()
+    from etl.runs where (runs.feed, runs.lane) = (lanes.feed, lanes.lane) and state = 'interrupted'`;
   for (let round = 1; round <= 3; round += 1) {
     await eventually('the feed to fail', async () => {
       const rows = await query("select from etl.runs where state = 'interrupted'");
       return rows.length > 0 && requested >= round;
     });
-    await query("update etl.runs set state = 'open', closed_at = null where state = 'interrupted'");
+    await query(again);
   }
   isBroken = false;
   await eventually('the feed to recover', async () => {
-    await query("update etl.runs set state = 'open', closed_at = null where state = 'interrupted'");
+    await query(again);
     return logged('feed.recovered').length > 0 && logged('feed.updated').length === 2;
   });
   program.kill('SIGTERM');

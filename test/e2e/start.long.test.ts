@@ -43,22 +43,24 @@ async function openScene(chains: readonly SimulatedChain[]) {
     databaseUrl.searchParams.set('application_name', name);
     const cwd = await configFolder(configOf(some));
     const environment = { databaseUrl: databaseUrl.href, explorerUrl: simulator.url, cwd };
-    return startProgram(['start'], environment);
+    const program = startProgram(['start'], environment);
+    await eventually('it to be ready', async () => program.isReady);
+    return program;
   };
   return { pool, startWorker };
 }
 
-/** The feeds of which a worker's session locks a lane: those that it works on. */
+/** The feeds that a worker works on. The first one was seen before the second. */
 async function feedsOf(pool: Pool, worker: string): Promise<string[]> {
   const { rows } = await pool.query<{ feed: string }>(
-    `select feed
-     from etl.runs
-     join pg_locks on locktype = 'advisory' and granted and objsubid = 2
-       and objid::bigint = hashtext(feed || '/' || lane)::bigint & 4294967295
-     join pg_stat_activity using (pid)
-     where runs.state = 'open' and application_name = $1 and datname = current_database()
+    `select distinct feed
+     from etl.lanes
+     join (
+       select id, row_number() over (order by started_at) as place from etl.workers
+     ) as process on process.id = worker
+     where place = $1
      order by feed`,
-    [worker],
+    [worker === 'first' ? 1 : 2],
   );
   return rows.map(({ feed }) => feed);
 }

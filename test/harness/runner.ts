@@ -7,11 +7,12 @@ import type { HeldWalk, RunRow, RunScope } from '../../src/lists/tables.ts';
 import { advance, type AdvanceDependencies } from '../../src/sync/advance.ts';
 import { atOnce, configuredLanes, dueLanes } from '../../src/sync/feeds.ts';
 import type { SliceBudget } from '../../src/sync/page.ts';
-import { currentRun, openRun, takeWalk } from '../../src/sync/runs.ts';
+import { currentRun, takeWalk } from '../../src/sync/runs.ts';
 import { runWalk, type WalkOutcome } from '../../src/sync/walk.ts';
 import type { UsedDatabase } from './database.ts';
 import { openComposed } from './engines.ts';
 import { settingsFor, type SyncRun } from './sync.ts';
+import { openRun } from './runs.ts';
 
 /** What a slice may still do. */
 export type SliceWork = Parameters<typeof advance>[1];

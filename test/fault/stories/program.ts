@@ -7,11 +7,12 @@ import { dropQuarantined } from '../../../src/quarantine/quarantine.ts';
 import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { advance, type AdvanceOutcome } from '../../../src/sync/advance.ts';
 import { atOnce, configuredLanes, dueLanes, setFeedState } from '../../../src/sync/feeds.ts';
-import { closeRun, openRun } from '../../../src/sync/runs.ts';
+import { closeRun } from '../../../src/sync/runs.ts';
 import { openComposed } from '../../harness/engines.ts';
 import { isOfBlocks, plainChain, settingsFor, type SyncRun } from '../../harness/sync.ts';
 import { pageSize } from './lies.ts';
 import type { Chance } from './world.ts';
+import { openRun } from '../../harness/runs.ts';
 
 export const chainId = plainChain.id;
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { neededConnections } from '../../../src/app.ts';
 import type { Check } from '../../../src/cli/check.ts';
 import { roles } from '../../../src/db/roles.ts';
-import { openPresence } from '../../../src/sync/worker.ts';
+import { openPresence } from '../../../src/sync/workers.ts';
 import { tableName } from '../../../src/db/column-types.ts';
 import { operationNames, operations } from '../../../src/lists/registry.ts';
 import { prepareUrl, urlOfDatabase } from '../../harness/client.ts';
@@ -119,11 +119,8 @@ test('beside a worker, which has its connections, check opens none', async () =>
   const user = await userWith(database, roles.worker);
   await database.query(`alter role ${nameOf(user)} connection limit ${neededConnections}`);
   expect(await problems(user)).not.toEqual([]);
-  const presence = await openPresence({ url: database.url, isPooled: false }, 'start', {
-    workerId: randomUUID(),
-    deployment: null,
-  });
-  onTestFinished(() => presence.close());
+  const worker = { workerId: randomUUID(), kind: 'start', deployment: null } as const;
+  await openPresence(database.db, worker).beat();
   expect(await problems(user)).toEqual([]);
 });
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { VerifyDocument } from '../../../src/status/verify.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
-import { openPresence } from '../../../src/sync/worker.ts';
+import { openPresence } from '../../../src/sync/workers.ts';
 import { eventually } from '../../harness/process.ts';
 import { listed, openDeployments } from './scene.ts';
 
@@ -103,12 +103,8 @@ test('settings that differ from those of a deployment at work are refused by nam
     10: listed(['factories'], { freshness: '1h', timezone: 'Europe/Berlin' }),
   });
   await first.run('sync');
-  const way = { url: database.url, isPooled: false };
-  const presence = await openPresence(way, 'start', {
-    workerId: randomUUID(),
-    deployment: 'first',
-  });
-  onTestFinished(() => presence.close());
+  const start = { workerId: randomUUID(), kind: 'start', deployment: 'first' } as const;
+  await openPresence(database.db, start).beat();
   const settings = () =>
     database.query(
       `select settings ->> 'timezone' as zone, wanted_by from etl.feeds join etl.lanes using (feed)`,

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { configuredFeeds, configuredLanes, registerFeeds } from '../../../src/sync/feeds.ts';
-import { currentRun, endWalk, openRun, takeWalk } from '../../../src/sync/runs.ts';
+import { currentRun, endWalk, takeWalk } from '../../../src/sync/runs.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { plainChain, settingsFor } from '../../harness/sync.ts';
+import { openRun } from '../../harness/runs.ts';
 
 const url = 'http://localhost';
 const why = { failure: 'rejected', reason: 'refused' } as const;

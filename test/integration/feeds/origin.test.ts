@@ -5,11 +5,11 @@ import { loadSettings } from '../../../src/config/load.ts';
 import { createLog } from '../../../src/log.ts';
 import { advance } from '../../../src/sync/advance.ts';
 import { originOf } from '../../../src/sync/feeds.ts';
-import { openRun } from '../../../src/sync/runs.ts';
 import { simulated, testKey } from '../../harness/explorer.ts';
 import { call, configFolder } from '../../harness/process.ts';
 import { freshDatabase, opened } from '../../harness/database.ts';
 import { plainChain } from '../../harness/sync.ts';
+import { openRun } from '../../harness/runs.ts';
 
 const chain = { ...plainChain, userOperations: 120, factories: 30 };
 /** Nobody listens there. */

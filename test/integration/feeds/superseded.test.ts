@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { advance } from '../../../src/sync/advance.ts';
-import { openRun } from '../../../src/sync/runs.ts';
 import { freshDatabase, untilLocked } from '../../harness/database.ts';
 import { simulated } from '../../harness/explorer.ts';
 import { beginRun, openContender, pageBudget } from '../../harness/runner.ts';
 import { plainChain } from '../../harness/sync.ts';
+import { openRun } from '../../harness/runs.ts';
 
 const chain = { ...plainChain, userOperations: 200 };
 const lane = { chain_id: chain.id, operation: 'user-operations', lane: 'backfill' } as const;
@@ -37,6 +37,6 @@ test('a run that is superseded while a worker looks for its next walk has not fa
     { state: 'open', reason: null },
   ]);
   expect(await database.query('select state, failure, reason from etl.feeds')).toEqual([
-    { state: 'running', failure: null, reason: null },
+    { state: 'idle', failure: null, reason: null },
   ]);
 });

@@ -22,7 +22,7 @@ test('a list that fails alone stops no other; once the explorer returns from an 
   await scene.close();
   await eventually('the outage', async () => (await query('select from etl.hosts')).length === 1);
   await query(
-    `update etl.runs set due_at = now() + interval '1 hour' where feed = '10/user-operations' and taken_up_at is null`,
+    `update etl.lanes set due_at = now() + interval '1 hour' where feed = '10/user-operations' and worker is null`,
   );
   await query(
     `update pgboss.job set start_after = now() + interval '1 hour' where name = 'slices' and state in ('created', 'retry') and singleton_key like '10/user-operations/%'`,

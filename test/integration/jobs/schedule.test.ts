@@ -6,8 +6,9 @@ import { createLog } from '../../../src/log.ts';
 import { type ConfiguredLane, registerFeeds } from '../../../src/sync/feeds.ts';
 import { handleFeeds, openDue, scheduleLanes, wantLanes } from '../../../src/sync/lanes.ts';
 import { installQueues, startBoss } from '../../../src/sync/queue.ts';
-import { closeRun, currentRun, openRun } from '../../../src/sync/runs.ts';
+import { closeRun, currentRun } from '../../../src/sync/runs.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { openRun } from '../../harness/runs.ts';
 
 const lane: FeedLane = { chain_id: 10, operation: 'factories', lane: 'backfill' };
 

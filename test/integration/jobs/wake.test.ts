@@ -41,7 +41,6 @@ async function openScene() {
       ...engine,
       now,
       log,
-      works: () => true,
       onFailure: 'come-back',
     } as const;
     return runSlice(fetched, dependencies, { stopping: never, abort: never });
@@ -78,7 +77,8 @@ test('a slice whose feed is paused ends and queues none, and the run goes on whe
   await working;
 
   expect(await queued()).toBe(0);
-  const open = "select stopped_at is not null as is_stopped from etl.runs where state = 'open'";
+  const open =
+    "select stopped_at is not null as is_stopped from etl.runs join etl.lanes using (feed, lane) where state = 'open'";
   expect(await query(open)).toEqual([{ is_stopped: true }]);
   expect(simulator.requests).toBeLessThan(60);
   await openLane(engine.db, engine.boss, { lane, scope: {} });
@@ -102,7 +102,7 @@ test.each([
 ])('a slice whose time is over %s', async (_, due, left) => {
   const { simulator, engine, pool, job, queued, work } = await openScene();
   await openLane(engine.db, engine.boss, { lane: { ...lane, lane: 'live' }, scope: {} });
-  await pool.query(`update etl.runs set due_at = ${due} where lane = 'live'`);
+  await pool.query(`update etl.lanes set due_at = ${due} where lane = 'live'`);
 
   await work(job, { ...engine, now: () => (simulator.requests > 5 ? 11_000 : 0) });
 
@@ -122,7 +122,7 @@ test('a slice logs schema drift before its run ends, and the next slice does not
       .reduce((sum, { ways = 0 }) => sum + ways, 0);
   const counted = async () => (await pool.query('select from etl.drift')).rows.length;
   await openLane(engine.db, engine.boss, { lane: { ...lane, lane: 'live' }, scope: {} });
-  await pool.query("update etl.runs set due_at = now() - interval '1 minute' where lane = 'live'");
+  await pool.query("update etl.lanes set due_at = now() - interval '1 minute' where lane = 'live'");
 
   await work(job, { ...engine, log, now: () => (simulator.requests > 5 ? 11_000 : 0) });
   expect(await queued()).toBe(2);

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { advance } from '../../../src/sync/advance.ts';
 import { configuredLanes, setFeedState } from '../../../src/sync/feeds.ts';
-import { openRun } from '../../../src/sync/runs.ts';
 import type { ServedPage } from '../../harness/explorer.ts';
 import { call } from '../../harness/process.ts';
 import { openContender, pageBudget } from '../../harness/runner.ts';
 import { openCopy, plainChain, settingsFor } from '../../harness/sync.ts';
+import { openRun } from '../../harness/runs.ts';
 
 const chain = { ...plainChain, factories: 230 };
 /** Of 50, the last of 30. */

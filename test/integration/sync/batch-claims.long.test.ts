@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { openRun } from '../../../src/sync/runs.ts';
 import { batchBlocks, batchWorld, fullBatch, pageSize } from '../../harness/batch-world.ts';
 import { blockItem, honestly, type KeptBlock, noItems, type Page } from '../../harness/kept.ts';
+import { openRun } from '../../harness/runs.ts';
 
 const bottomOf = (number: number) => 1000 + number * batchBlocks;
 /** The cursor of a batch's second page. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { statusFaults } from '../../../simulator/index.ts';
 import type { SyncDocument } from '../../../src/cli/sync.ts';
-import { openRun } from '../../../src/sync/runs.ts';
 import { call, configFolder } from '../../harness/process.ts';
 import { testKey } from '../../harness/explorer.ts';
 import { chain, openProgram, withinADay } from './program.ts';
+import { openRun } from '../../harness/runs.ts';
 
 const ofFactories = ['--chain', '10', '--operation', 'factories'];
 const ofOperations = ['--chain', '10', '--operation', 'user-operations'];

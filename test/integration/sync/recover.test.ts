@@ -53,7 +53,7 @@ test('a lane that succeeds does not hide the failure of the other', async () => 
 test('the feed recovers when the failing lane succeeds', async () => {
   const { db, runs, state } = await openScene();
   expect(await recovered(db, runs.backfill)).toEqual({ was: 'waiting', reason: waiting.reason });
-  expect(await state()).toEqual({ state: 'running', failure: null, reason: null });
+  expect(await state()).toEqual({ state: 'idle', failure: null, reason: null });
 });
 
 test('a feed is not running once another worker has ended its run', async () => {

@@ -4,11 +4,11 @@ import { transact, type Transaction } from '../../../src/db/transaction.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import type { WalkRow } from '../../../src/lists/tables.ts';
 import { lockAbove, arrivingWalk } from '../../../src/sync/checkpoint.ts';
-import { openRun } from '../../../src/sync/runs.ts';
 import { freshDatabase, untilLocked } from '../../harness/database.ts';
 import { keepLists } from '../../harness/kept.ts';
 import { openContender } from '../../harness/runner.ts';
 import { plainChain } from '../../harness/sync.ts';
+import { openRun } from '../../harness/runs.ts';
 
 const lane: FeedLane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' };
 

@@ -41,9 +41,9 @@ test.each<
 test.each<
   [what: string, stored: FeedState, lanes: (State | [State, number])[], shown?: FeedStatus['state']]
 >([
-  ['whose worker was killed is not running', 'running', ['no-worker'], 'behind'],
-  ['that was left running without a run is as its data says', 'running', ['idle']],
-  ['runs while one of its lanes does', 'running', ['running', 'queued'], 'running'],
+  ['whose worker was killed is not running', 'idle', ['no-worker'], 'behind'],
+  ['without a run is as its data says', 'idle', ['idle']],
+  ['runs while one of its lanes does', 'idle', ['running', 'queued'], 'running'],
   ['that failed before and begins again is queued', 'failed', ['queued'], 'running'],
   ['that failed stays so while idle', 'failed', ['idle'], 'failing'],
   ['that backs off says why', 'degraded', ['backing-off', 'idle'], 'failing'],
@@ -51,9 +51,9 @@ test.each<
   ['whose worker was stopped is paused', 'idle', ['paused', 'idle'], 'paused'],
   ['that failed says so though it is paused', 'degraded', ['paused'], 'failing'],
   ['with one lane lost has no worker', 'idle', ['paused', 'no-worker'], 'behind'],
-  ['that waits for an answer is running', 'running', [['quiet', 20]], 'running'],
+  ['that waits for an answer is running', 'idle', [['quiet', 20]], 'running'],
   ['that is retried keeps its failure meanwhile', 'degraded', [['quiet', 20]], 'failing'],
-  ['without a page for minutes is stalled', 'running', [['quiet', 300]], 'failing'],
+  ['without a page for minutes is stalled', 'idle', [['quiet', 300]], 'failing'],
 ])('a feed %s', (_what, stored, lanes, shown) => {
   const those = lanes.map((lane) => {
     const [state, quiet_s] = typeof lane === 'string' ? [lane, null] : lane;

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'drizzle-orm';
+import { expect, onTestFinished, test } from 'vitest';
+import { createLog } from '../../../src/log.ts';
+import type { FeedLane } from '../../../src/lists/feed.ts';
+import { registerFeeds } from '../../../src/sync/feeds.ts';
+import {
+  chainSlice,
+  installQueues,
+  openLane,
+  sliceQueue,
+  startBoss,
+} from '../../../src/sync/queue.ts';
+import {
+  laneHolder,
+  type LaneHolder,
+  openPresence,
+  presentWorkers,
+  takeLane,
+} from '../../../src/sync/workers.ts';
+import { freshDatabase, untilLocked } from '../../harness/database.ts';
+import { eventually } from '../../harness/process.ts';
+
+const lane: FeedLane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' };
+const aProcess = () => ({ workerId: randomUUID(), kind: 'start', deployment: null }) as const;
+const silence = "interval '1 minute'";
+
+async function openScene() {
+  const database = await freshDatabase();
+  const { url, db, query } = database;
+  await installQueues(url);
+  const log = createLog('silent', () => undefined);
+  const aBoss = async () => {
+    const boss = await startBoss({ databaseUrl: url, log });
+    onTestFinished(() => boss.stop({ graceful: false }));
+    return boss;
+  };
+  const named = { ...lane, chain_name: 'optimism', settings: {} };
+  await registerFeeds(db, [named], 'file', { origin: 'http://127.0.0.1', isSameData: false });
+  const boss = await aBoss();
+  const take = async (by = boss) => {
+    const [job] = await by.fetch<FeedLane>(sliceQueue, { includeMetadata: true });
+    return job;
+  };
+  const mustTake = async () => {
+    const job = await take();
+    if (job === undefined) throw new Error('no slice was queued');
+    return job;
+  };
+  const holder = async () => {
+    const { rows } = await db.execute<{ holder: LaneHolder | null }>(
+      sql`select ${laneHolder(sql`lanes`)} as holder from etl.lanes`,
+    );
+    return rows.map((row) => row.holder?.is ?? null);
+  };
+  const queued = async () =>
+    (await query(`select from pgboss.job where name = $1 and state = 'created'`, [sliceQueue]))
+      .length;
+  return { ...database, boss, aBoss, take, mustTake, holder, queued };
+}
+
+test('a slice whose worker falls silent goes to another one, and the silent one changes nothing when it is back', async () => {
+  const { db, query, boss, aBoss, take, mustTake, holder, queued } = await openScene();
+  const [first, second] = [aProcess(), aProcess()];
+  await openPresence(db, first).beat();
+  await openLane(db, boss, { lane, scope: {} });
+  expect(await holder()).toEqual(['queued']);
+
+  const job = await mustTake();
+  expect(await takeLane(db, lane, first)).toBe(false);
+  expect(await holder()).toEqual(['held']);
+  await query(`update etl.workers set seen_at = seen_at - ${silence}`);
+  expect(await holder()).toEqual(['lost']);
+  await query(`update pgboss.job set heartbeat_on = heartbeat_on - ${silence}`);
+
+  const other = await aBoss();
+  await openPresence(db, second).beat();
+  const again = await eventually('the slice to be in the queue again', () => take(other));
+  expect(again.id).toBe(job.id);
+  expect(await takeLane(db, lane, second)).toBe(true);
+  await chainSlice({ db, boss, job }, 0);
+  expect(await holder()).toEqual(['held']);
+  expect(await query('select worker from etl.lanes')).toEqual([{ worker: second.workerId }]);
+  expect(await queued()).toBe(0);
+
+  await chainSlice({ db, boss: other, job: again }, 0);
+  expect(await holder()).toEqual(['queued']);
+  expect(await queued()).toBe(1);
+});
+
+test.each(['the run first', 'the slice first'])(
+  'a run that is opened while the last slice of its lane ends has a slice in the queue: %s',
+  async (order) => {
+    const { db, pool, query, boss, mustTake, queued } = await openScene();
+    await openLane(db, boss, { lane, scope: {} });
+    const job = await mustTake();
+    await takeLane(db, lane, aProcess());
+    await query(`update etl.runs set state = 'finished'`);
+    const gate = await pool.connect();
+    onTestFinished(() => gate.release(true));
+    await gate.query('begin');
+    // Both wait in the middle of their transactions.
+    await gate.query('lock table pgboss.job in share mode');
+    const opening = () => openLane(db, boss, { lane, scope: {} });
+    const ending = () => chainSlice({ db, boss, job }, 0);
+    const [begun, next] =
+      order === 'the run first' ? [opening, ending] : ([ending, opening] as const);
+    const one = begun();
+    await untilLocked(pool, 1);
+    const two = next();
+    await untilLocked(pool, 2);
+
+    await gate.query('commit');
+    await Promise.all([one, two]);
+
+    expect(await queued()).toBe(1);
+    expect(await query(`select from etl.runs where state = 'open'`)).toHaveLength(1);
+  },
+);
+
+test('a worker that waits for its turn after a stop is due for no one until a process works', async () => {
+  const { db, query, boss, mustTake, holder, queued } = await openScene();
+  await openLane(db, boss, { lane, scope: {} });
+  const job = await mustTake();
+  await takeLane(db, lane, aProcess());
+
+  await chainSlice({ db, boss, job }, 'stopped');
+
+  expect(await holder()).toEqual([null]);
+  expect(await query('select stopped_at is not null as stopped from etl.lanes')).toEqual([
+    { stopped: true },
+  ]);
+  expect(await queued()).toBe(1);
+});
+
+test('an outage that silences all workers is one lost connection on the timeline, and none was killed', async () => {
+  const { db, query } = await openScene();
+  const presences = [openPresence(db, aProcess()), openPresence(db, aProcess())];
+  const beats = async (count: number) => {
+    for (let beat = 0; beat < count; beat += 1) for (const each of presences) await each.beat();
+  };
+  await beats(6);
+  expect(await presentWorkers(db)).toEqual({ start: 2, once: 0 });
+
+  await query(`update etl.workers set seen_at = seen_at - ${silence}`);
+  expect(await presentWorkers(db)).toEqual({ start: 0, once: 0 });
+  await presences[0]?.beat();
+  await beats(6);
+
+  expect(await presentWorkers(db)).toEqual({ start: 2, once: 0 });
+  expect(await query('select kind, feed from etl.events')).toEqual([
+    { kind: 'connection-lost', feed: null },
+  ]);
+});
+
+test('a worker that is killed is on the timeline, once, when others have been seen for as long', async () => {
+  const { db, query } = await openScene();
+  await openPresence(db, aProcess()).beat();
+  await query(`update etl.workers set seen_at = seen_at - ${silence}`);
+  const presences = [openPresence(db, aProcess()), openPresence(db, aProcess())];
+  for (const each of presences) await each.beat();
+  expect(await query('select from etl.events')).toEqual([]);
+
+  for (let beat = 0; beat < 5; beat += 1) for (const each of presences) await each.beat();
+
+  expect(await query('select kind, feed from etl.events')).toEqual([
+    { kind: 'killed', feed: null },
+  ]);
+  expect(await query('select from etl.workers')).toHaveLength(2);
+});
+
+test('a worker that stops by itself is not missed', async () => {
+  const { db, query } = await openScene();
+  const presence = openPresence(db, aProcess());
+  await presence.beat();
+  expect(await query('select kind from etl.workers')).toEqual([{ kind: 'start' }]);
+
+  await presence.close();
+
+  expect(await query('select from etl.workers')).toEqual([]);
+});
