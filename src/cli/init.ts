@@ -7,10 +7,12 @@ import { chainName, knownChainNames, knownChains } from '../chains.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { configFileName } from '../config/load.ts';
 import { exposureOf } from '../config/schema.ts';
+import { isBoundedBy } from '../lists/index.ts';
+import type { ScopeBounds } from '../lists/list.ts';
 import { type OperationName, operationNames, operations } from '../lists/registry.ts';
 import { type Look, nextLines, prose } from '../terminal/layout.ts';
 import { type CommandLine, type Context, type Registry, UsageError } from './context.ts';
-import { addFeedOptions, chainOf, type ChosenFeeds } from './options.ts';
+import { addBounds, addFeedOptions, allHistory, chainOf, type ChosenFeeds } from './options.ts';
 
 export const initDocument = z.strictObject({
   schema: z.literal('explorer-etl/init/1'),
@@ -25,20 +27,22 @@ const usualChain = 10;
 
 /** `init`: writes a first configuration file. Never overwrites one. */
 export function register({ command, run, explain }: Registry): void {
-  addFeedOptions(command).action(run(init));
+  addBounds(addFeedOptions(command), ['since']).action(run(init));
   explain(
-    ['explorer-etl init --chain optimism', 'explorer-etl init --chain 10 --chain base'],
-    `Without flags, it prompts on a terminal; otherwise it takes ${chainName(usualChain)} and the usual operations.`,
+    ['explorer-etl init --chain optimism', 'explorer-etl init --chain 10 --chain base --since 7d'],
+    `--since is where the history of lists in order of time begins, as a date in the file.
+Without flags, it prompts on a terminal; otherwise it takes ${chainName(usualChain)} and the usual operations.`,
   );
 }
 
-async function init(context: Context, options: ChosenFeeds) {
+async function init(context: Context, options: ChosenFeeds & Pick<ScopeBounds, 'since'>) {
   const file = context.config ?? configFileName;
   const path = resolve(context.cwd, file);
   if (existsSync(path)) {
     throw new UsageError(`${file} exists already and was left as it is. Edit or remove it.`);
   }
   const { chain, operation } = options;
+  const since = options.since === allHistory ? null : (options.since ?? null);
   const isAsking = (chain ?? operation) === undefined && !context.json && context.out.isTerminal;
   const { chains, lists } =
     isAsking && process.stdin.isTTY
@@ -48,7 +52,7 @@ async function init(context: Context, options: ChosenFeeds) {
           lists: operation ?? null,
         };
   const unknown = chains.filter((id) => !knownChains.has(id));
-  writeFileSync(path, exampleConfig(chains, lists), { flag: 'wx' });
+  writeFileSync(path, exampleConfig(chains, lists, since), { flag: 'wx' });
   const commandLine = context.commandLine;
   if (unknown.length > 0) {
     const [what, them] = unknown.length === 1 ? ['chain', 'it'] : ['chains', 'them'];
@@ -126,12 +130,14 @@ export function initText(
 }
 
 /**
- * The text of a first explorer-etl.yaml: the defaults with their cost, for distinct ids. Null: the usual
- * lists, and as comments those that are mirrored only if they are named.
+ * The text of a first explorer-etl.yaml: the defaults with their cost, for distinct ids.
+ * @param lists null: the usual ones, and as comments those that are mirrored only if they are named
+ * @param since the time at which history begins, in ISO 8601; null: at the beginning
  */
 export function exampleConfig(
   chains: readonly number[],
   lists: readonly string[] | null = null,
+  since: string | null = null,
 ): string {
   return `# yaml-language-server: $schema=./node_modules/explorer-etl/explorer-etl.schema.json
 #
@@ -151,10 +157,14 @@ explorer:
   # archive_days: 90 # for so long; without it for ever
   # ledger_days: 90 # keep polls that brought nothing for so long; without it for ever
 
-${chains.length === 0 ? 'chains: []\n' : `chains:\n${chains.map((id) => exampleChain(id, lists)).join('\n')}`}`;
+${chains.length === 0 ? 'chains: []\n' : `chains:\n${chains.map((id) => exampleChain(id, lists, since)).join('\n')}`}`;
 }
 
-const exampleChain = (id: number, lists: readonly string[] | null): string => `  - id: ${id}
+const exampleChain = (
+  id: number,
+  lists: readonly string[] | null,
+  since: string | null,
+): string => `  - id: ${id}
     name: ${chainName(id)}
     operations:
 ${operationNames
@@ -162,6 +172,14 @@ ${operationNames
   .map((name) => {
     const { guide, offer } = operations[name];
     const isOff = lists === null && offer(id) === 'if-named';
-    return isOff ? guide.example(id).replaceAll(/^ {6}(?!#)/gmu, '      # ') : guide.example(id);
+    const example = withSince(guide.example(id), isBoundedBy(name, 'since') ? since : null);
+    return isOff ? example.replaceAll(/^ {6}(?!#)/gmu, '      # ') : example;
   })
   .join('')}`;
+
+/** The lines of a list with the time at which its history begins. A midnight is written as its date. */
+function withSince(example: string, since: string | null): string {
+  if (since === null || example === '') return example;
+  const rest = example.replace(/^ {8}# since: .*\n/mu, '');
+  return `${rest}        since: ${since.replace('T00:00:00.000Z', '')} # older ones are left\n`;
+}

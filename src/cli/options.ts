@@ -61,7 +61,7 @@ export function chainOf(flag: string, { chains }: Pick<Settings, 'chains'>): num
 const bounds = {
   since: [
     '--since <time>',
-    'read newest-first lists back to this date or time, or so far back, such as 7d, or all; kept as their target',
+    'read newest-first lists back to this date or time, or so far back, such as 7d, or all',
     sinceOf,
   ],
   maxPages: ['--max-pages <n>', 'pages to read of each list; skips batch blocks', wholeNumber(1)],
@@ -122,7 +122,7 @@ function requireChosen({ chains }: Settings, bound: Bound): void {
 }
 
 /** The `--since` without a bound. Commander makes a parsed null an empty text. */
-const allHistory = 'all';
+export const allHistory = 'all';
 
 /** The time of `--since`, as an ISO 8601 string, or `allHistory`. */
 function sinceOf(flag: string): string {

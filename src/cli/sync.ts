@@ -87,8 +87,9 @@ export function register({ command, run, explain }: Registry): void {
   explain(
     ['explorer-etl sync', ...boundExamples('sync')],
     `The same command resumes an interrupted sync.
---since, --from-batch and --to-batch stay the target of the lists that they bound, until another
-command or the file names another; --since all and --from-batch 1 take all there is.`,
+--since, --from-batch and --to-batch bound this command alone: what start, status and verify want is
+in the file. Without a file they stay the target of their lists until another command names another;
+--since all and --from-batch 1 take all there is.`,
   );
 }
 

@@ -1,7 +1,7 @@
 import type { SimulatedChain, SimulatorOptions } from '../../../simulator/index.ts';
 import { simulated, testKey } from '../../harness/explorer.ts';
 import { call, configFolder } from '../../harness/process.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { freshDatabase, type OpenDatabase } from '../../harness/database.ts';
 import { truth } from '../../truth/truth.ts';
 import { plainChain } from '../../harness/sync.ts';
 
@@ -49,6 +49,8 @@ interface ProgramOptions extends Partial<SimulatorOptions> {
   readonly name?: string;
   /** Another explorer than the simulated one. */
   readonly url?: string;
+  /** A fresh one if absent. */
+  readonly database?: OpenDatabase;
 }
 
 /** The program on a database, a simulated explorer and a folder of its own. */
@@ -66,7 +68,7 @@ export async function openProgram(options: ProgramOptions = {}) {
       if (requests === stop.after) stop.by.abort();
     },
   });
-  const database = await freshDatabase();
+  const database = options.database ?? (await freshDatabase());
   const config = {
     explorer: { requests_per_second: 1000, ...explorer },
     chains: [{ id: chain.id, name, operations: lists }],
@@ -85,6 +87,7 @@ export async function openProgram(options: ProgramOptions = {}) {
     return { ...ended, requests: requests - before };
   };
   return {
+    database,
     run,
     env,
     ...folder,

@@ -3,29 +3,64 @@ import { parseMoment } from '../../../src/time.ts';
 import { blockAt, blocks, pagesAfter, pageSize, timeAt, withinADay } from './program.ts';
 import { world } from './target-scene.ts';
 
-test('a command reads down to its --since, and nothing below is reported as missing', async () => {
-  const { run, expectDone } = await world({
-    'user-operations': {},
-    'optimism-batches': {},
-    factories: {},
-  });
+const flags = (...lists: readonly string[]) => [
+  '--chain',
+  '10',
+  ...lists.flatMap((list) => ['--operation', list]),
+];
 
-  expect(await run('sync', '--since', timeAt(0.6))).toMatchObject({ code: 0 });
+test('without a file a command reads down to its --since, and nothing below is reported as missing', async () => {
+  const { run, expectDone } = await world();
 
-  await expectDone(3);
+  const lists = flags('user-operations', 'optimism-batches', 'factories');
+  expect(await run('sync', ...lists, '--since', timeAt(0.6))).toMatchObject({ code: 0 });
+
+  await expectDone(3, ...lists);
+});
+
+test('with a file the bounds of a command are its own: what else the file wants is open', async () => {
+  const { run, look, query } = await world({ 'user-operations': {} });
+
+  const first = await run('sync', '--since', timeAt(0.6));
+  expect(first.code).toBe(0);
+  expect(first.requests).toBeLessThanOrEqual(Math.ceil(pagesAfter(0.6)) + 2);
+
+  expect(await look()).toMatchObject({ open: [{ kind: 'gap' }] });
+  expect(await query('select target from etl.feeds')).toEqual([{ target: null }]);
+  expect((await run('sync')).requests).toBeGreaterThanOrEqual(
+    Math.floor(pagesAfter(0) - pagesAfter(0.6)),
+  );
+  expect((await look()).open).toEqual([]);
+});
+
+test('a file that names a list ends the bounds of the commands before it', async () => {
+  const first = await world();
+  const { run, open, query } = first;
+  await run('sync', ...flags('user-operations'), '--since', timeAt(0.6));
+  expect(await open()).toEqual([]);
+
+  const named = await world({ 'user-operations': {} }, first);
+  await named.run('sync', '--max-pages', '1');
+
+  expect(await query('select target from etl.feeds')).toEqual([{ target: null }]);
+  expect(await named.open()).toMatchObject([{ kind: 'gap' }]);
+  // A command without the file changes nothing of it.
+  await run('sync', ...flags('user-operations'), '--since', timeAt(0.9));
+  expect(await query('select target from etl.feeds')).toEqual([{ target: null }]);
 });
 
 test('an earlier --since costs the pages between and at most two more, and all costs the remainder', async () => {
-  const { run, open } = await world({ 'user-operations': { parallel: 1 } });
-  await run('sync', '--since', timeAt(0.7));
+  const { run, open } = await world();
+  const list = flags('user-operations');
+  await run('sync', ...list, '--since', timeAt(0.7));
 
-  const { requests } = await run('backfill', '--since', timeAt(0.3));
+  const { requests } = await run('backfill', ...list, '--since', timeAt(0.3));
   const between = pagesAfter(0.3) - pagesAfter(0.7);
   expect(requests).toBeGreaterThanOrEqual(Math.floor(between));
   expect(requests).toBeLessThanOrEqual(Math.ceil(between) + 2);
   expect(await open()).toEqual([]);
 
-  const all = await run('backfill', '--since', 'all');
+  const all = await run('backfill', ...list, '--since', 'all');
   expect(all.requests).toBeGreaterThanOrEqual(pagesAfter(0) - pagesAfter(0.3) - 1);
   expect(await open()).toEqual([]);
 });
@@ -68,26 +103,29 @@ test('a range of blocks is read alone, for its own pages, one at the head and on
   expect(await run('backfill', ...range)).toMatchObject({ code: 0, requests: 0 });
 });
 
-test.each(['6'])('batches 3 to %s, which a command named, become the target', async (to) => {
-  const { run, open } = await world({ 'optimism-batch-blocks': {} });
-  await run('sync', '--from-batch', '3', '--to-batch', to);
+test.each(['6'])(
+  'without a file batches 3 to %s, which a command named, become the target',
+  async (to) => {
+    const { run, open } = await world();
+    const list = flags('optimism-batch-blocks');
+    await run('sync', ...list, '--from-batch', '3', '--to-batch', to);
 
-  expect((await run('sync')).requests).toBeLessThanOrEqual(2);
+    expect((await run('sync', ...list)).requests).toBeLessThanOrEqual(2);
 
-  expect(await open()).toEqual([]);
-});
+    expect(await open()).toEqual([]);
+  },
+);
 
-test('a command that is stopped midway leaves its target to the next one', async () => {
-  const { run, interrupted, look, open, query } = await world({
-    'user-operations': { parallel: 1 },
-  });
+test('without a file a command that is stopped midway leaves its target to the next one', async () => {
+  const { run, interrupted, look, open, query } = await world();
+  const list = flags('user-operations');
 
-  expect((await interrupted(3, 'sync', '--since', timeAt(0.6))).code).toBe(130);
-  const { left, ...stopped } = await look();
+  expect((await interrupted(3, 'sync', ...list, '--since', timeAt(0.6))).code).toBe(130);
+  const { left, ...stopped } = await look(...list);
   expect(left[0]).toBeLessThanOrEqual(Math.ceil(pagesAfter(0.6)));
   expect(stopped.open).not.toEqual([]);
 
-  expect((await run('sync')).code).toBe(0);
+  expect((await run('sync', ...list)).code).toBe(0);
   expect(await open()).toEqual([]);
   const [walked] = await query('select sum(pages)::int as pages from etl.walks');
   expect(walked.pages).toBeLessThanOrEqual(Math.ceil(pagesAfter(0.6)) + 2);
@@ -108,8 +146,14 @@ test.each(['sync'])(
   '%s --since 7d reads back to the day a week ago, and the same command resumes it',
   (command) =>
     withinADay(async () => {
-      const { run, query } = await world({ 'user-operations': {} });
-      const args = [command, '--since', '7d', ...(command === 'sync' ? ['--max-pages', '1'] : [])];
+      const { run, query } = await world();
+      const args = [
+        command,
+        ...flags('user-operations'),
+        '--since',
+        '7d',
+        ...(command === 'sync' ? ['--max-pages', '1'] : []),
+      ];
       const runs = () =>
         query(`
           select id, scope ->> 'since' as since, target ->> 'since' as target
