@@ -15,13 +15,7 @@ import { isLastingFault, isPermissionDenied, MigrationError } from './db/failure
 import { problemsOf } from './db/fitness.ts';
 import { type Waiting, withAdvisoryLock } from './db/lock.ts';
 import { migrate, type Migrated } from './db/migrate.ts';
-import {
-  budgetConnections,
-  type DatabaseTimeouts,
-  openWorkPools,
-  poolConnections,
-  workTimeouts,
-} from './db/pool.ts';
+import { type DatabaseTimeouts, openWorkPools, ownConnections, workTimeouts } from './db/pool.ts';
 import { areRolesGranted, grantRoles } from './db/roles.ts';
 import { demandSession } from './db/route.ts';
 import type { Database } from './db/transaction.ts';
@@ -64,8 +58,6 @@ const writing = {
 };
 /** Per process: several feeds wait for the network at once. */
 const slicesAtOnce = 8;
-/** Of a process that works: its pools. */
-export const neededConnections = poolConnections + budgetConnections + bossConnections;
 /** One per database while pg-boss's schema is made: "etljobs" in ASCII. */
 const installLock = { key: 0x65_74_6c_6a_6f_62_73n, work: 'makes the queue' };
 
@@ -140,8 +132,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { url } = database;
   const { pageSize, archive, archiveDays, ledgerDays } = settings.explorer;
   const session = await demandSession(url);
+  const forPages = settings.connections - ownConnections - bossConnections;
   await using end = new AsyncDisposableStack();
-  const { pool, budgetPool } = openWorkPools(session, dbTimeouts);
+  const { pool, budgetPool } = openWorkPools(session, dbTimeouts, forPages);
   end.defer(() => pool.end());
   end.defer(() => budgetPool.end());
   const db = drizzle(pool);

@@ -94,7 +94,7 @@ comment on column etl.workers.deployment is 'Whose file it follows. Null: it has
 comment on column etl.workers.host is 'Name of its machine.';
 comment on column etl.workers.version is 'Version of the program.';
 comment on column etl.workers.started_at is 'When it began to work.';
-comment on column etl.workers.seen_at is 'When it was last seen, every 3 seconds. After 12 seconds of silence it counts as lost, and others continue its work.';
+comment on column etl.workers.seen_at is 'When it was last seen, every 3 seconds. After 10 seconds of silence it counts as lost, and others continue its work.';
 
 comment on table etl.feeds is 'Operations on chains that are or were configured: what a person schedules and watches.';
 comment on column etl.feeds.chain_id is 'Number of the chain.';

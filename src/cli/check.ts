@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { neededConnections, openClient } from '../app.ts';
+import { openClient } from '../app.ts';
 import { asTyped } from '../config/load.ts';
 import { exposureOf } from '../config/schema.ts';
 import { requireApiKey, type Settings } from '../config/settings.ts';
@@ -76,7 +76,7 @@ async function check(context: Context, options: CheckOptions) {
       'configuration',
       `${file}: ${counted(chains.length, 'chain')}, ${feeds}${exposure === null ? '' : `; warning: ${exposure}`}`,
     ),
-    ...(await checkDatabase(database)),
+    ...(await checkDatabase(database, settings)),
     ...(isTested
       ? await checkFeeds(settings, context.signal)
       : [checkOf('explorer', 'not tested')]),
@@ -107,7 +107,7 @@ export const checkOf = (
 ): Check => ({ name, state, message, feeds: [], failure: null });
 
 /** The server and the database, up to the first failure that hides others. */
-async function checkDatabase(database: OpenDatabase): Promise<Check[]> {
+async function checkDatabase(database: OpenDatabase, settings: Settings): Promise<Check[]> {
   const { pool } = database;
   const server = await checkServer(database);
   if (server.state === 'failed') return [server];
@@ -119,7 +119,7 @@ async function checkDatabase(database: OpenDatabase): Promise<Check[]> {
   const isNew = state?.applied === 0;
   const problems = await problemsOf(pool, 'rights', [isMigrated]);
   if (problems.length === 0) {
-    problems.push(...(await connectionProblems(database)));
+    problems.push(...(await connectionProblems(database, settings, isMigrated)));
     // A database that is behind has some tables, and lacks others.
     if (isMigrated || isNew) problems.push(...(await dataProblems(pool, isMigrated)));
   }
@@ -128,12 +128,13 @@ async function checkDatabase(database: OpenDatabase): Promise<Check[]> {
 }
 
 /** Why a process that works gets fewer connections than it needs, and what to run. */
-async function connectionProblems({ pool, url, db }: OpenDatabase): Promise<string[]> {
-  // A database that is not migrated has none.
-  const workers = await presentWorkers(db).catch(() => ({ start: 0, once: 0 }));
+async function connectionProblems(
+  { pool, url, db }: OpenDatabase,
+  { connections: max }: Pick<Settings, 'connections'>,
+  isMigrated: boolean,
+): Promise<string[]> {
   // They have theirs, and as many again may be too many.
-  if (isAtWork(workers)) return [];
-  const max = neededConnections;
+  if (isMigrated && isAtWork(await presentWorkers(db))) return [];
   const all = createPool({ url, max, applicationName, isPooled: true });
   const opened = await Promise.allSettled(Array.from({ length: max }, () => all.connect()));
   for (const one of opened) if (one.status === 'fulfilled') one.value.release();

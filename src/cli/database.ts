@@ -5,7 +5,7 @@ import { ConfigError } from '../config/environment.ts';
 import { loadSettings, type SettingsInput } from '../config/load.ts';
 import { secretsOf, type Settings } from '../config/settings.ts';
 import { describeDatabaseError } from '../db/failure.ts';
-import { applicationName, createPool, poolConnections, quickReading } from '../db/pool.ts';
+import { applicationName, createPool, ownConnections, quickReading } from '../db/pool.ts';
 import { demandSession, PoolerError } from '../db/route.ts';
 import { demandPrimary } from '../db/state.ts';
 import type { Database } from '../db/transaction.ts';
@@ -105,7 +105,7 @@ export async function openDatabase(
     throw new DatabaseUnavailableError(`the database can't be used: ${why}.`, { cause });
   });
   const settings = quickReading;
-  const pool = createPool({ ...way, max: poolConnections, applicationName, settings });
+  const pool = createPool({ ...way, max: ownConnections, applicationName, settings });
   try {
     for (const demand of demands) await demand(pool);
   } catch (error) {

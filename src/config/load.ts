@@ -16,7 +16,7 @@ import { codeOfFailure } from '../db/failure.ts';
 import type { Problem } from '../failure.ts';
 import { isForeign } from '../owner.ts';
 import { ConfigError, databaseUrlProblem, readEnvironment } from './environment.ts';
-import { type Config, configSchema, defaultListen, explorer } from './schema.ts';
+import { type Config, configSchema, database, defaultListen, explorer } from './schema.ts';
 import { type ChainSettings, nearest, selectChains } from './select.ts';
 
 /** The default file, in the working directory. */
@@ -91,6 +91,8 @@ export function loadSettings(input: SettingsInput) {
     },
     /** Null: the embedded Postgres. */
     databaseUrl,
+    /** Most connections of a process that works. */
+    connections: (config.database ?? database.parse({})).connections,
     chains,
     http: httpSettings(config.http, environment.httpToken),
     /** Absolute path; null: no file. */

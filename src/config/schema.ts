@@ -218,6 +218,17 @@ function refuseRepeats(chains: readonly { id: number }[], context: z.RefinementC
   }
 }
 
+export const database = z
+  .strictObject({
+    connections: z
+      .int()
+      .min(10)
+      .max(100)
+      .default(12)
+      .describe('Connections that a process which works opens at most.'),
+  })
+  .describe('The database. Its address does not belong here: set DATABASE_URL.');
+
 /** The shape of explorer-etl.yaml. */
 export const configSchema = z
   .strictObject({
@@ -235,6 +246,7 @@ export const configSchema = z
       .superRefine(refuseRepeats, { when: ({ value }) => Array.isArray(value) })
       .nullish()
       .describe('The chains to copy.'),
+    database: orDefaults(database),
     http: orDefaults(http),
   })
   .describe('Configuration of explorer-etl.');

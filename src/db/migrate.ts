@@ -19,7 +19,7 @@ const packagedFolder = packageFile('.');
 const migrationLock = { key: 0x65_78_70_6c_65_74_6cn, work: 'brings the schema up to date' };
 
 /** How often a process checks for a newer schema. */
-const pollIntervalMs = 2_000;
+const pollIntervalMs = 10_000;
 
 const bookkeeping = { migrationsSchema: 'etl', migrationsTable: 'migrations' };
 

@@ -125,18 +125,18 @@ const configureSession =
     return client.query(`select ${all.join()}`);
   };
 
-/** A transaction for each slice's walks, the watch, progress lines. */
-export const poolConnections = 12;
+/** Of a command beside its work: one statement after another. */
+export const ownConnections = 2;
 /** As in pg_stat_activity. */
 export const applicationName = 'explorer-etl';
 /** They only reserve request slots. */
-export const budgetConnections = 4;
+const budgetConnections = 3;
 
-/** The pools for pages and for request slots. */
-export function openWorkPools(way: SessionWay, dbTimeouts: DatabaseTimeouts) {
+/** The pools for pages and for request slots, with so many connections together. */
+export function openWorkPools(way: SessionWay, dbTimeouts: DatabaseTimeouts, connections: number) {
   const quick = { ...way, dbTimeouts, settings: quickReading };
   return {
-    pool: createPool({ ...quick, max: poolConnections, applicationName }),
+    pool: createPool({ ...quick, max: connections - budgetConnections, applicationName }),
     budgetPool: createPool({
       ...quick,
       // A slot lost in a crash costs nothing, so its commit need not reach the disk.

@@ -18,7 +18,7 @@ export const sliceQueue = 'slices';
 const expireSeconds = 3600;
 
 /** How often slices of lost workers are looked for, in seconds. */
-const superviseSeconds = 4;
+const superviseSeconds = 8;
 
 /** A slice that ends so many workers is not tried again until its schedule is due. */
 const mostRetries = 100;
@@ -68,6 +68,8 @@ export async function startBoss(options: BossOptions): Promise<PgBoss> {
     createSchema: false,
     superviseIntervalSeconds: superviseSeconds,
     monitorIntervalSeconds: superviseSeconds,
+    // No job waits for another.
+    flowIntervalSeconds: 3600,
     schedule: false,
   });
   // pg-boss reports a lost connection here and reconnects by itself.

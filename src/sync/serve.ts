@@ -90,7 +90,7 @@ const clearFault = (db: Database, origin: string) =>
   `);
 
 /** How often schedules are looked at, in ms. */
-const pollIntervalMs = 2_000;
+const pollIntervalMs = 3_000;
 
 /** Opens runs that are due until the signal aborts. */
 async function checkRegularly(

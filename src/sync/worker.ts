@@ -11,8 +11,8 @@ import { runSlice, type SliceDependencies } from './slice.ts';
 import type { WalkProgress } from './walk.ts';
 import { beatMs, openPresence, takeLane, type Worker } from './workers.ts';
 
-/** How often the queue is looked at, in ms; at once when this process opens a run, or had no free place. */
-const pollMs = 1_000;
+/** How often the queue is looked at, in ms, while this process works and while it does not; at once when it opens a run. */
+const pollMs = { busy: 500, idle: 2_000 } as const;
 /** How long a job rests that this process does not work on, in ms. */
 const notMineMs = 2_000;
 /** In ms: requests under way at a stop are paid for, so their answers are awaited. */
@@ -124,8 +124,8 @@ async function takeSlices(
   signal.addEventListener('abort', wake, { once: true });
   while (!signal.aborted) {
     woken = Promise.withResolvers();
-    const timer = setTimeout(wake, pollMs);
     await take().catch(failed);
+    const timer = setTimeout(wake, running.size > 0 ? pollMs.busy : pollMs.idle);
     await woken.promise;
     clearTimeout(timer);
   }

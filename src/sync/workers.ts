@@ -9,7 +9,7 @@ import { packageVersion } from '../package-file.ts';
 
 /** How often a process is seen, in ms, and the silence after which it counts as lost. */
 export const beatMs = 3_000;
-export const silenceSeconds = 12;
+export const silenceSeconds = 10;
 
 const isSeen = sql.raw(`seen_at > clock_timestamp() - interval '${silenceSeconds} seconds'`);
 

@@ -13,8 +13,8 @@ import { chainOfSeed, openWorld, type World } from '../harness/world.ts';
 export const seedOr = (standard: number): number => Number(process.env['KILL_SEED'] ?? standard);
 
 /** How often `sync` and `start` are killed. */
-const killsOfSync = 13;
-const killsOfStart = 12;
+const killsOfSync = 7;
+const killsOfStart = 8;
 
 /** A slow answer, in ms: few are given while a busy machine gets round to a kill. */
 const slowMs = 2_000;

@@ -7,9 +7,9 @@ import { differences } from '../harness/tables.ts';
 import { plainChain } from '../harness/sync.ts';
 import { openWorld, type World } from '../harness/world.ts';
 
-/** As many as half a minute allows. */
-const kills = 8;
-const zombies = 3;
+/** Each takes up to 20 s. */
+const kills = 4;
+const zombies = 2;
 
 /** Pages of 10 that take 30 ms: a lane that is at work for as long as workers are killed. */
 const latencyMs = 30;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { randomBytes } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
-import { neededConnections } from '../../../src/app.ts';
 import type { Check } from '../../../src/cli/check.ts';
 import { roles } from '../../../src/db/roles.ts';
+import { database as databaseSection } from '../../../src/config/schema.ts';
 import { openPresence } from '../../../src/sync/workers.ts';
 import { tableName } from '../../../src/db/column-types.ts';
 import { operationNames, operations } from '../../../src/lists/registry.ts';
@@ -98,17 +98,20 @@ test('a role that may only read is granted the role of workers, as check says', 
   expect(await problems(analyst)).toEqual([]);
 });
 
+/** What a process needs, by default. */
+const { connections } = databaseSection.parse({});
+
 test.each(['role', 'database'])('check finds a %s with too few connections', async (what) => {
   const database = await freshDatabase('empty');
   const user = await plainUser(database);
   await database.query(`grant create on database ${databaseOf(database)} to ${nameOf(user)}`);
   const limited = what === 'role' ? nameOf(user) : databaseOf(database);
   // One is the command's own.
-  await database.query(`alter ${what} ${limited} connection limit ${neededConnections}`);
+  await database.query(`alter ${what} ${limited} connection limit ${connections}`);
   const found = await problems(user);
   expect(found).toMatchObject([{ name: 'database' }]);
   expect(found[0]?.message).toContain(
-    `of ${neededConnections} connections opened: too many connections for ${what}`,
+    `of ${connections} connections opened: too many connections for ${what}`,
   );
   await obey(database, found);
   expect(await problems(user)).toEqual([]);
@@ -117,7 +120,7 @@ test.each(['role', 'database'])('check finds a %s with too few connections', asy
 test('beside a worker, which has its connections, check opens none', async () => {
   const database = await grantedDatabase();
   const user = await userWith(database, roles.worker);
-  await database.query(`alter role ${nameOf(user)} connection limit ${neededConnections}`);
+  await database.query(`alter role ${nameOf(user)} connection limit ${connections}`);
   expect(await problems(user)).not.toEqual([]);
   const worker = { workerId: randomUUID(), kind: 'start', deployment: null } as const;
   await openPresence(database.db, worker).beat();

@@ -144,7 +144,7 @@ test('a search path in the options of the URL does not count, other settings do'
     language sql return 7`);
   const url = new URL(database.url);
   url.searchParams.set('options', '-c search_path=hostile,pg_catalog -c lock_timeout=7');
-  const { pool, budgetPool } = openWorkPools(await demandSession(url.href), workTimeouts);
+  const { pool, budgetPool } = openWorkPools(await demandSession(url.href), workTimeouts, 8);
   try {
     for (const each of [pool, budgetPool]) expect(await settings(each)).toEqual(['7ms', '2']);
   } finally {

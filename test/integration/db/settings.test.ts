@@ -44,7 +44,7 @@ test.each([
   [
     'for pages',
     working,
-    (url: string) => openWorkPools({ url, isPooled: false }, workTimeouts).pool,
+    (url: string) => openWorkPools({ url, isPooled: false }, workTimeouts, 8).pool,
   ],
   [
     'of the queue',

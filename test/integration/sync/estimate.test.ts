@@ -16,8 +16,9 @@ function expectNear(said: number | null | undefined, truly: number): void {
 }
 
 test('requests down to the target are estimated from the pages read, with an upper bound', async () => {
-  const { run, documentOf } = await openProgram({ operations });
-  await run('sync', '--since', timeAt(0), '--max-pages', String(pagesRead));
+  const bounded = { 'user-operations': { parallel: 1, since: timeAt(0) } };
+  const { run, documentOf } = await openProgram({ operations: bounded });
+  await run('sync', '--max-pages', String(pagesRead));
 
   const [planned] = (await documentOf<PlanDocument>('plan')).feeds;
   const [reported] = (await documentOf<StatusDocument>('status')).feeds;

@@ -59,6 +59,7 @@ describe('without a file', () => {
         keys: {},
       },
       databaseUrl: null,
+      connections: 12,
       chains: [
         { id: 10, name: 'optimism', operations: { ...standard, 'optimism-batches': listed } },
         // It is unknown whether it has them: a user names them.
