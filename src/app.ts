@@ -43,7 +43,7 @@ import {
 } from './sync/feeds.ts';
 import { disagreementError, disagreements, wantLanes } from './sync/lanes.ts';
 import type { FetchPage } from './sync/page.ts';
-import { bossConnections, installQueues, startBoss } from './sync/queue.ts';
+import { bossConnections, hasQueues, installQueues, startBoss } from './sync/queue.ts';
 import { noteTrouble } from './sync/runs.ts';
 import type { ServeOptions } from './sync/serve.ts';
 import { signals } from './signals.ts';
@@ -75,7 +75,9 @@ interface Place {
 export async function prepareDatabase({ url, pool }: Place, waiting?: Waiting): Promise<Migrated> {
   try {
     const result = await migrate(pool, listNames(), undefined, waiting);
-    await withAdvisoryLock(pool, installLock, () => installQueues(url), waiting);
+    if (!(await hasQueues(pool))) {
+      await withAdvisoryLock(pool, installLock, () => installQueues({ url, pool }), waiting);
+    }
     if (result.applied + result.views > 0 && (await areRolesGranted(pool))) {
       await grantRoles(pool);
     }

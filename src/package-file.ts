@@ -13,5 +13,11 @@ export function packageFile(name: string): string {
 export const programFile = (): string =>
   packageFile(extname(import.meta.filename) === '.ts' ? 'src/main.ts' : 'dist/main.js');
 
-export const packageVersion = (): string =>
-  (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }).version;
+const readManifest = (): { version: string; dependencies: Record<string, string> } =>
+  JSON.parse(readFileSync(packageFile('package.json'), 'utf8'));
+
+export const packageVersion = (): string => readManifest().version;
+
+/** The version of a package that this one pins. */
+export const dependencyVersion = (name: string): string | undefined =>
+  readManifest().dependencies[name];

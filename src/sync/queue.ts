@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import type { Pool } from 'pg';
 import { fromDrizzle, type JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { connectionConfig, type DatabaseTimeouts, workTimeouts } from '../db/pool.ts';
@@ -7,6 +8,7 @@ import { type FailureRule, failures } from '../failure.ts';
 import { type FeedLane, laneName, ofLane } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import type { Log } from '../log.ts';
+import { dependencyVersion } from '../package-file.ts';
 import { signals } from '../signals.ts';
 import { type OpenedRun, openRun } from './runs.ts';
 import { silenceSeconds } from './workers.ts';
@@ -21,7 +23,7 @@ const expireSeconds = 3600;
 const superviseSeconds = 8;
 
 /** A slice that ends so many workers is not tried again until its schedule is due. */
-const mostRetries = 100;
+const mostRetries = 1_000;
 
 /** Finished jobs say nothing that the ledger does not; kept to be inspected, in seconds. */
 const keepFinishedSeconds = 3600;
@@ -91,13 +93,30 @@ async function startOrStop(boss: PgBoss): Promise<void> {
   }
 }
 
+interface Place {
+  readonly url: string;
+  readonly pool: Pool;
+}
+
+/** What the schema says of itself once the queue is made. */
+const made = `Jobs of explorer-etl, by pg-boss ${dependencyVersion('pg-boss')}.`;
+
+/** Whether the queue was made by this version of pg-boss. */
+export async function hasQueues(pool: Pool): Promise<boolean> {
+  const { rows } = await pool.query(
+    `select where obj_description(to_regnamespace('pgboss'), 'pg_namespace') = $1`,
+    [made],
+  );
+  return rows.length > 0;
+}
+
 /**
  * Installs or migrates pg-boss's schema and our queue. Several processes at once are safe. Its
  * transactions are each one message, so any pooler will do.
  */
-export async function installQueues(databaseUrl: string): Promise<void> {
+export async function installQueues({ url, pool }: Place): Promise<void> {
   const boss = new PgBoss({
-    ...bossConfig({ databaseUrl, isPooled: true }),
+    ...bossConfig({ databaseUrl: url, isPooled: true }),
     supervise: false,
     schedule: false,
   });
@@ -118,6 +137,7 @@ export async function installQueues(databaseUrl: string): Promise<void> {
     await boss.stop({ graceful: false });
   }
   if (failure !== null) throw failure;
+  await pool.query(`comment on schema pgboss is '${made}'`);
 }
 
 /**

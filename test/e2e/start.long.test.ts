@@ -37,7 +37,7 @@ const configOf = (chains: readonly SimulatedChain[]) => ({
 async function openScene(chains: readonly SimulatedChain[]) {
   const simulator = await simulated({ seed: 3, chains, latencyMs });
   const { pool, url } = await freshDatabase();
-  await installQueues(url);
+  await installQueues({ url, pool });
   const startWorker = async (name: string, some: readonly SimulatedChain[]) => {
     const databaseUrl = new URL(url);
     databaseUrl.searchParams.set('application_name', name);

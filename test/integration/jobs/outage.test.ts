@@ -7,7 +7,7 @@ import { openDatabaseProxy } from '../../harness/servers.ts';
 
 test('the queue logs an unreachable database once, however often it polls', async () => {
   const database = await freshDatabase();
-  await installQueues(database.url);
+  await installQueues(database);
   const proxy = await openDatabaseProxy(database.url);
   const lines: string[] = [];
   const log = createLog('warn', (line) => void lines.push(line));
@@ -30,8 +30,9 @@ test('the queue logs an unreachable database once, however often it polls', asyn
 });
 
 test('a queue that fails while it starts leaves no session', async () => {
-  const { url, query } = await freshDatabase();
-  await installQueues(url);
+  const database = await freshDatabase();
+  const { url, query } = database;
+  await installQueues(database);
   await query('drop table pgboss.version');
   const log = createLog('silent', () => undefined);
 

@@ -21,8 +21,9 @@ const scheduleOf = (cron: string, scope = {}): ConfiguredLane => ({
 
 /** A lane that `start` polls by a schedule, on the database's clock. */
 async function scene(cron: string) {
-  const { db, url, query } = await freshDatabase();
-  await installQueues(url);
+  const database = await freshDatabase();
+  const { db, url, query } = database;
+  await installQueues(database);
   const settings = { schedule: cron, timezone: 'UTC' };
   await registerFeeds(db, [{ ...lane, chain_name: 'optimism', settings }], 'file', {
     origin: 'http://127.0.0.1',

@@ -28,7 +28,7 @@ const silence = "interval '1 minute'";
 async function openScene() {
   const database = await freshDatabase();
   const { url, db, query } = database;
-  await installQueues(url);
+  await installQueues(database);
   const log = createLog('silent', () => undefined);
   const aBoss = async () => {
     const boss = await startBoss({ databaseUrl: url, log });
