@@ -40,7 +40,8 @@ import {
 import { servePage, urlOf } from './open.ts';
 import { openScreen, type Screen, watchStatus } from './screen.ts';
 import { feedTable } from './status.ts';
-import { progressLines, statusOfFeeds, syncTargets } from './sync.ts';
+import { readStatus } from '../status/status.ts';
+import { progressLines, syncTargets } from './sync.ts';
 
 /** `demo --json`. */
 export const demoDocument = z.strictObject({
@@ -110,7 +111,7 @@ async function runDemo(parts: Demo): Promise<DemoResult> {
   const { db } = database;
   const world = await openDemoWorld(db, settings, Date.now());
   const names = new Set(configuredFeeds(settings.chains).map(feedName));
-  const read = () => statusOfFeeds(db, settings, names);
+  const read = () => readStatus(db, settings.explorer.pageSize, names);
   const rowsBefore = rowsOf(await read());
   // The kill comes after half of the remaining list; at most three quarters are available by then.
   const left = Math.max(0, world.stagePages - (await readStagePages(db)));

@@ -156,7 +156,7 @@ export async function syncTargets(
   // The result has a line for each feed.
   end.defer(() => screen.clear());
   const names = new Set(targets.map(({ lane }) => feedName(lane)));
-  const read = () => statusOfFeeds(database.db, settings, names);
+  const read = () => readStatus(database.db, settings.explorer.pageSize, names);
   if (targets.length > 0) end.defer(watchStatus(screen, read, progressLines));
   const results = await whileCurrent(engine.pool, context.signal, (signal) =>
     syncOnce(targets, engine, signal),
@@ -173,16 +173,6 @@ const withoutDrift = (log: Log): Log => ({
     if (event !== 'feed.drift') log.write(event, fields);
   },
 });
-
-/** The status, with these feeds alone. */
-export async function statusOfFeeds(
-  db: Database,
-  { explorer: { pageSize } }: Settings,
-  names: ReadonlySet<string>,
-): Promise<StatusDocument> {
-  const status = await readStatus(db, pageSize, names);
-  return { ...status, feeds: status.feeds.filter(({ feed }) => names.has(feed)) };
-}
 
 /** Progress on a terminal: the table of `status`, and below it what a feed waits for, or has reached. Pure. */
 export const progressLines = (document: StatusDocument, look: Look): string[] => [
@@ -226,9 +216,9 @@ export async function concludeSync(
   );
   const history = status.feeds
     .map(({ feed, left }) => ({ feed, requests: left.requests.most }))
-    .filter(({ feed, requests }) => names.has(feed) && requests !== 0);
+    .filter(({ requests }) => requests !== 0);
   const paused = status.feeds
-    .filter(({ feed, paused_since }) => names.has(feed) && paused_since !== null)
+    .filter(({ paused_since }) => paused_since !== null)
     .map(({ feed }) => feed);
   const totals = { ...total(lanes), seconds };
   const ended = { command, lanes, totals, history, paused };

@@ -24,25 +24,28 @@ import { earliest, lastPageAt, latest } from './sentences.ts';
 import { headSchedule, pollTarget } from './schedule.ts';
 import type { FeedStatus, LaneStatus, Reason, StatusDocument } from './schema.ts';
 
-/** Feeds that the status has although no deployment wants them: these, or all. */
-export type Unwanted = ReadonlySet<string> | 'all';
+/** The feeds of a status: those that a deployment wants, all, or those of a command, which are judged like wanted ones. */
+export type Chosen = 'wanted' | 'all' | ReadonlySet<string>;
 
-/** Reads the status in as many statements for any number of feeds. Feeds of `unwanted` are judged like wanted ones. */
+/** Reads the status in as many statements for any number of feeds. */
 export async function readStatus(
   db: Database,
   pageSize: number,
-  unwanted: Unwanted = new Set(),
+  chosen: Chosen = 'wanted',
 ): Promise<StatusDocument> {
   const workers = await presentWorkers(db);
   const { at, keys } = await readCredits(db);
   const stored = await readFeeds(db);
   const isShown = ({ shown }: FeedRecord) =>
-    shown.is_wanted || unwanted === 'all' || unwanted.has(shown.feed);
+    chosen === 'all' || (chosen === 'wanted' ? shown.is_wanted : chosen.has(shown.feed));
+  const isNamed = typeof chosen === 'object';
   const records = stored.filter(isShown).map((record) => ({
     ...record,
-    shown: { ...record.shown, is_wanted: record.shown.is_wanted || unwanted !== 'all' },
+    shown: { ...record.shown, is_wanted: record.shown.is_wanted || isNamed },
   }));
-  const at_rest = stored.filter((record) => !isShown(record)).map(({ shown }) => shown.feed);
+  const at_rest = stored
+    .filter((record) => !isShown(record) && !record.shown.is_wanted)
+    .map(({ shown }) => shown.feed);
   const lanes = Map.groupBy(await readLanes(db), ({ feed }) => feed);
   const schedules = await schedulesSet(db);
   const outages = await readOutages(db);
@@ -181,12 +184,12 @@ export const isKnown = ({ workers }: Pick<StatusDocument, 'workers'>): boolean =
 export async function statusNow(
   pool: Pool,
   pageSize: number,
-  unwanted?: Unwanted,
+  chosen?: Chosen,
 ): Promise<StatusDocument> {
   await demandPrimary(pool);
   // Reading the status changes nothing, so it creates no tables.
   if (!(await isPrepared(pool))) return emptyStatus(new Date());
-  return readStatus(drizzle(pool), pageSize, unwanted);
+  return readStatus(drizzle(pool), pageSize, chosen);
 }
 
 /** The status; an outage is a status too. */

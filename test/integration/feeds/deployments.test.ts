@@ -144,3 +144,15 @@ test('a deployment that is not at work refuses nothing, and the feed is wanted b
   ]);
   expect((await second.run('feeds', 'forget', '--deployment', 'first')).code).toBe(2);
 });
+
+test('a sync of one chain says nothing of the others, although the same is wrong with them', async () => {
+  const { deploy } = await openDeployments();
+  const { run } = await deploy('production', { 10: both, 8453: both });
+  const all = await run('sync');
+  expect(all.stdout).toContain('10/user-operations, 8453/user-operations: No new items');
+
+  const { stdout } = await run('sync', '--chain', '10');
+
+  expect(stdout).toContain('10/user-operations: No new items');
+  expect(stdout).not.toContain('8453');
+});
