@@ -75,10 +75,11 @@ interface Place {
 export async function prepareDatabase({ url, pool }: Place, waiting?: Waiting): Promise<Migrated> {
   try {
     const result = await migrate(pool, listNames(), undefined, waiting);
-    if (!(await hasQueues(pool))) {
+    const isMade = await hasQueues(pool);
+    if (!isMade) {
       await withAdvisoryLock(pool, installLock, () => installQueues({ url, pool }), waiting);
     }
-    if (result.applied + result.views > 0 && (await areRolesGranted(pool))) {
+    if ((!isMade || result.applied + result.views > 0) && (await areRolesGranted(pool))) {
       await grantRoles(pool);
     }
     return result;
@@ -101,7 +102,7 @@ export interface EngineOptions {
   /** Of a process that may open an engine again; drawn if absent. */
   readonly workerId?: string;
   readonly onCommit?: ServeOptions['onCommit'];
-  /** A command's bounds: from now on the target of the feeds that they concern. */
+  /** A command's bounds: from now on the target of the feeds that they concern, where no file names them. */
   readonly bounds?: ScopeBounds;
   readonly source?: SourceOptions;
   /** `workTimeouts` if absent. */
@@ -166,6 +167,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   return {
     db,
     pool,
+    aside: drizzle(budgetPool),
     boss,
     log,
     workerId: options.workerId ?? randomUUID(),
@@ -210,7 +212,7 @@ export async function registerSettings(
   const others = new Set(found.map(({ feed }) => feed));
   const isOurs = (feed: Feed) => !isReopened || !others.has(feedName(feed));
   await registerFeeds(db, all.filter(isOurs), from, source);
-  const every = configuredLanes(await withTargets(db, chains));
+  const every = configuredLanes(await withTargets(db, { configFile, chains }));
   const lanes = every.filter(({ lane }) => isOurs(lane));
   const wish = { deployment, isWhole, takes: isReopened ? [] : [...others] };
   await wantLanes(
@@ -218,7 +220,7 @@ export async function registerSettings(
     lanes.map(({ lane }) => lane),
     wish,
   );
-  // Flags state the target with their own command; else the file does, or a command.
+  // Without a file a command's flags state the target.
   if (from === 'file') await reconcileTargets(db, lanes);
   return origin;
 }

@@ -258,7 +258,7 @@ const rules = {
   'database-connections': {
     ...lost,
     advice:
-      'The database has no connection left: raise max_connections or the limit of the role (a process uses 19), or end other sessions.',
+      'The database has no connection left: raise max_connections or the limit of the role (a process uses 12), or end other sessions.',
   },
   'database-login': {
     ...ofDatabase,

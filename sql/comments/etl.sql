@@ -102,12 +102,12 @@ comment on column etl.feeds.operation is 'Name of the operation, such as user-op
 comment on column etl.feeds.kind is 'How its list is ordered: newest-first, numbered or ranked. What is verified and what is open of it is judged by that.';
 comment on column etl.feeds.unit is 'What the heights of its list count, where it is newest first: blocks or batches.';
 comment on column etl.feeds.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column etl.feeds.state is 'idle, running, degraded, waiting, unauthorized, unsupported, unordered or failed; docs/operating.md explains them.';
+comment on column etl.feeds.state is 'What is wrong: idle (nothing), degraded, waiting, unauthorized, unsupported, unordered or failed; docs/operating.md explains them.';
 comment on column etl.feeds.failure is 'The failure class of the feed, as the table of failures in docs/operating.md names it. Null: no failure, or one without a class.';
 comment on column etl.feeds.reason is 'Why the feed is not as it should be, and what to do. Null: nothing to say.';
-comment on column etl.feeds.settings is 'The operation''s settings on this chain, from the configuration of the process that registered it last, with the bounds of its target.';
+comment on column etl.feeds.settings is 'The operation''s settings on this chain, from the configuration of the process that registered it last; without a file with the bounds of its target.';
 comment on column etl.feeds.rows_before is 'Rows that were stored when a person reset it last (feeds reset). Its lanes count those that came since.';
-comment on column etl.feeds.target is 'The bounds that a command named last (--since, --from-batch, --to-batch), as settings, where the configuration names none: how much of the list is wanted. Null: no command named any.';
+comment on column etl.feeds.target is 'The bounds that a command named last (--since, --from-batch, --to-batch), as settings, where no file names the feed: how much of the list is wanted. Null: a file names it, or no command named any.';
 comment on column etl.feeds.origin is 'Where its pages come from: scheme, host and path of its explorer, never a key. Another one is refused unless a person says that both serve the same chain. Null: nothing was requested yet.';
 comment on column etl.feeds.latest_batch is 'Newest batch number that is known to have blocks. Null: not found yet, or no batches.';
 comment on column etl.feeds.target_numbers is 'Batch numbers that are requested now: by the configuration, by flags since it was read last, and those that were requested earlier and are verified. Without an upper end where all to come are. Empty for other feeds.';

@@ -235,7 +235,7 @@ async function copyWorld(
 ): Promise<void> {
   const origin = (await demoOrigin(database.db)) ?? '';
   const silent = { ...context, logLevel: 'silent', quiet: true } as const;
-  const targets = configuredLanes(await withTargets(database.db, settings.chains));
+  const targets = configuredLanes(await withTargets(database.db, settings));
   const work = { settings: { ...settings, explorer: { ...settings.explorer, baseUrl } } };
   await syncTargets(silent, { origin }, work, database, targets);
 }

@@ -18,12 +18,13 @@ export function register({ command, run, explain }: Registry): void {
 }
 
 async function printPlan(context: Context, options: ChosenFeeds) {
-  const { chains, explorer, ...settings } = ownOrDemo(context, options);
+  const settings = ownOrDemo(context, options);
+  const { explorer } = settings;
   await using database = await openFor(settings, context, 'reads');
   const at = new Date();
   // A plan changes nothing, so it creates no tables.
   const db = (await isPrepared(database.pool)) ? database.db : null;
-  const feeds = await planFeeds(db, chains, { pageSize: explorer.pageSize, at });
+  const feeds = await planFeeds(db, settings, { pageSize: explorer.pageSize, at });
   const { spent } = sumCredits(db === null ? [] : (await readCredits(db)).keys);
   const plan = planOf(feeds, explorer, { at, spentToday: spent / creditsPerRequest });
   return context.print(planDocument, plan, planText(plan, context.out));

@@ -42,7 +42,7 @@ async function repair(context: Context, options: RepairOptions) {
   const settings = { ...wanted, chains: await onlyRegistered(db, wanted.chains) };
   // Ranges outside the file's bounds are no gap.
   await registerSettings(db, settings, options);
-  const lanes = configuredLanes(await withTargets(db, settings.chains));
+  const lanes = configuredLanes(await withTargets(db, settings));
   await recountCoverage(db);
   const chosen = new Set(lanes.map(({ lane }) => feedName(lane)));
   const verified = (await verifyFeeds(db)).filter(({ feed }) => chosen.has(feed));

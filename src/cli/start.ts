@@ -87,7 +87,7 @@ const firstWaitMs = 500;
 const longestWaitMs = 15_000;
 /** About ten minutes: a recovering server takes some; a wrong host name must end in an error. */
 const mostAttempts = 45;
-/** Rounds, of two seconds, after which the database counts as usable again. */
+/** Rounds, of three seconds, after which the database counts as usable again. */
 const roundsUntilBack = 3;
 
 /**
@@ -152,7 +152,7 @@ async function serveAll({ context, settings, log }: Work, opened: Opened, onRoun
         `${name} ${counted(feeds, 'feed')}, ${counted(workers, 'worker')}`,
     );
   if (others.length > 0) log.write('start.beside', { detail: others.join('; ') });
-  const lanes = configuredLanes(await withTargets(database.db, settings.chains));
+  const lanes = configuredLanes(await withTargets(database.db, settings));
   await whileCurrent(engine.pool, context.signal, (signal) =>
     serve(lanes, engine, signal, onRound),
   );

@@ -13,7 +13,13 @@ import { isRunning } from '../status/lanes.ts';
 import { clock } from '../status/sentences.ts';
 import { count, failureOrNull, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
-import { configuredFeeds, configuredLanes, reconcileTargets, withTargets } from '../sync/feeds.ts';
+import {
+  configuredFeeds,
+  configuredLanes,
+  reconcileTargets,
+  unnamed,
+  withTargets,
+} from '../sync/feeds.ts';
 import { syncOnce, type SyncResult } from '../sync/once.ts';
 import { sumUp, tidyUp } from '../sync/serve.ts';
 import { fit, type Look, paint, prose } from '../terminal/layout.ts';
@@ -127,8 +133,8 @@ export async function syncOnDatabase(
   screen.step('Preparing the database');
   const report = (line: string) => screen.write(`${line}\n`);
   await prepareDatabase(database, { signal: context.signal, report });
-  const wanted = targets({ ...settings, chains: await withTargets(db, settings.chains, bounds) });
-  if (settings.configFile === null) await reconcileTargets(db, wanted);
+  const wanted = targets({ ...settings, chains: await withTargets(db, settings, bounds) });
+  if (settings.configFile === null) await reconcileTargets(db, await unnamed(db, wanted));
   const work = { settings, bounds, screen };
   const results = await syncTargets(context, options, work, database, wanted);
   const isNamed = options.operation !== undefined;

@@ -69,7 +69,6 @@ const ownSettings: ServerSettings = {
   statement_timeout: 0,
   lock_timeout: 0,
   idle_in_transaction_session_timeout: 0,
-  // An idle session may hold the locks that show that a worker lives.
   idle_session_timeout: 0,
 };
 

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { errorOf } from '../failure.ts';
 
-/** A standby takes no writes and shows no workers. */
+/** A standby takes no writes and may be behind. */
 export class StandbyError extends errorOf('standby') {
   constructor() {
     super(

@@ -39,12 +39,13 @@ export function laneState(
   if (run_state !== 'open') return 'idle';
   const isDeserted = !isAtWork(workers);
   // The run was reopened after its stop, and that worker is gone: it did not stop by itself.
-  if (job?.is === 'lost') return 'no-worker';
+  if (job?.is === 'lost' && isDeserted) return 'no-worker';
   const left = stopped_at === null ? 'no-worker' : 'paused';
   if (job === null) return left;
   if (job.is === 'resting') return isDeserted ? left : 'backing-off';
   const quiet = quietSeconds({ last_page_age_s }, job);
   if (job.is === 'held') return quiet < quietAfterSeconds ? 'running' : 'quiet';
+  if (job.is === 'lost') return quiet < stallSeconds ? 'queued' : 'no-worker';
   if (stopped_at !== null && isDeserted) return 'paused';
   const isBetween = job.age_s < chainedSeconds && (last_page_age_s ?? Infinity) < recentSeconds;
   if (isBetween) return 'running';

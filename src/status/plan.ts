@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ChainSettings, Settings } from '../config/settings.ts';
+import type { Settings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { kindOf } from '../lists/index.ts';
@@ -76,18 +76,19 @@ export interface FeedPlan extends Omit<FeedEstimate, 'settings'> {
 /** The cost of every configured feed down to its target; `db` null: no tables yet. */
 export async function planFeeds(
   db: Database | null,
-  chains: readonly ChainSettings[],
+  settings: Pick<Settings, 'configFile' | 'chains'>,
   options: ForecastOptions,
 ): Promise<FeedPlan[]> {
-  const wanted = db === null ? chains : await withTargets(db, chains);
+  const { chains } = settings;
+  const wanted = db === null ? chains : await withTargets(db, settings);
   const estimates = await estimateFeeds(db, wanted, options);
-  return estimates.map(({ settings, ...feed }) => {
+  return estimates.map(({ settings: own, ...feed }) => {
     const { chain_id, operation } = feed;
     const kind = kindOf(operation);
     const inFile = chains.find(({ id }) => id === chain_id)?.operations[operation];
     const isInFile = inFile !== undefined && kind.isBounded(inFile);
-    const named_by = !kind.isBounded(settings) ? null : isInFile ? 'file' : 'command';
-    return { ...feed, target: { ...boundsOf({ ...settings }), named_by } };
+    const named_by = !kind.isBounded(own) ? null : isInFile ? 'file' : 'command';
+    return { ...feed, target: { ...boundsOf({ ...own }), named_by } };
   });
 }
 

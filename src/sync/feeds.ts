@@ -1,7 +1,7 @@
 import { CronExpressionParser } from 'cron-parser';
 import { sql } from 'drizzle-orm';
 import { type ChainFacts, chainFacts } from '../chains.ts';
-import type { ChainSettings } from '../config/settings.ts';
+import type { ChainSettings, Settings } from '../config/settings.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { errorOf, type Why } from '../failure.ts';
 import { type Feed, feedName, type FeedState, laneName, ofFeed } from '../lists/feed.ts';
@@ -258,7 +258,7 @@ function targetOf(
 /** The chains with each feed's bounds: those of this command, else the file's, else those of the last command without a file. */
 export async function withTargets(
   db: Database,
-  chains: readonly ChainSettings[],
+  { configFile, chains }: Pick<Settings, 'configFile' | 'chains'>,
   bounds: ScopeBounds = {},
 ): Promise<ChainSettings[]> {
   const rows = await execute(db).rows<{ feed: string; target: FeedTarget }>`
@@ -267,7 +267,7 @@ export async function withTargets(
   const stored = new Map(rows.map(({ feed, target }) => [feed, target]));
   return withSettings(chains, (feed, settings) => {
     const { operation } = feed;
-    const earlier = kindOf(operation).isBounded(settings) ? null : stored.get(feedName(feed));
+    const earlier = configFile === null ? stored.get(feedName(feed)) : null;
     return { ...settings, ...(targetOf(operation, settings, bounds) ?? earlier) };
   });
 }
@@ -324,6 +324,14 @@ export async function reconcileTargets(db: Database, targets: readonly Target[])
     const scopes = group.map(({ scope }) => scope);
     await kindOf(first.lane.operation).reconcileTarget?.(db, first.lane, scopes);
   }
+}
+
+/** Those of feeds that no file names. */
+export async function unnamed(db: Database, targets: readonly Target[]): Promise<Target[]> {
+  const named = await execute(db).values<string>`
+    select feed from etl.lanes where wanted_by <> '{}'
+  `;
+  return targets.filter(({ lane }) => !named.includes(feedName(lane)));
 }
 
 /** The lanes with work at `at`: no paused ones. A list that the explorer does not serve is polled rarely. */

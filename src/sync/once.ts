@@ -9,6 +9,7 @@ import { atOnce, dueLanes } from './feeds.ts';
 import { openLane } from './queue.ts';
 import { noteStopped } from './runs.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
+import { presentWorkers } from './workers.ts';
 
 /**
  * A target's end and this process's work; state `open`: interrupted. Quarantine and schema drift are those of the
@@ -44,7 +45,6 @@ export async function syncOnce(
   const counter = countLanes(options.pool);
   const worker = startWorker({
     ...options,
-    // Each one asks the queue twice a second.
     concurrency: Math.min(options.concurrency, mine.size),
     works: (lane) => mine.has(laneName(lane)),
     onFailure: 'give-up',
@@ -65,7 +65,8 @@ export async function syncOnce(
     counter.stop();
     // Also the runs that never got their turn.
     const lanes = [...opened.values()].map(({ lane }) => lane);
-    if (signal.aborted) await noteStopped(db, lanes).catch(() => undefined);
+    if (signal.aborted && !(await isServed(db)))
+      await noteStopped(db, lanes).catch(() => undefined);
   }
   const results = await runResults(db, [...opened.keys()]);
   return [...results].flatMap(([id, result]) => {
@@ -80,6 +81,13 @@ export async function syncOnce(
     return [{ ...result, ...noted, ...own, lane, scope, feed: feedName(lane) }];
   });
 }
+
+/** Whether a `start` goes on with what a command leaves. */
+const isServed = (db: Database) =>
+  presentWorkers(db).then(
+    ({ start }) => start > 0,
+    () => true,
+  );
 
 interface OpenTarget extends Target {
   readonly isJoined: boolean;

@@ -5,7 +5,7 @@ import { describeDatabaseError } from '../db/failure.ts';
 import { connectionConfig, type DatabaseTimeouts, workTimeouts } from '../db/pool.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type FailureRule, failures } from '../failure.ts';
-import { type FeedLane, laneName, ofLane } from '../lists/feed.ts';
+import { type FeedLane, feedName, laneName, ofLane } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
 import type { Log } from '../log.ts';
 import { dependencyVersion } from '../package-file.ts';
@@ -19,10 +19,7 @@ export const sliceQueue = 'slices';
 /** A slice ends by its own budget within seconds; this is the last resort against a job that hangs, in seconds. */
 const expireSeconds = 3600;
 
-/** How often slices of lost workers are looked for, in seconds. */
-const superviseSeconds = 8;
-
-/** A slice that ends so many workers is not tried again until its schedule is due. */
+/** A slice that ends so many workers rests until `start` looks at open runs again. */
 const mostRetries = 1_000;
 
 /** Finished jobs say nothing that the ledger does not; kept to be inspected, in seconds. */
@@ -68,8 +65,9 @@ export async function startBoss(options: BossOptions): Promise<PgBoss> {
     ...bossConfig(options),
     migrate: false,
     createSchema: false,
-    superviseIntervalSeconds: superviseSeconds,
-    monitorIntervalSeconds: superviseSeconds,
+    // Its timer follows the clock of the machine; workers ask for it when they miss one.
+    supervise: false,
+    monitorIntervalSeconds: 1,
     // No job waits for another.
     flowIntervalSeconds: 3600,
     schedule: false,
@@ -98,10 +96,17 @@ interface Place {
   readonly pool: Pool;
 }
 
-/** What the schema says of itself once the queue is made. */
-const made = `Jobs of explorer-etl, by pg-boss ${dependencyVersion('pg-boss')}.`;
+const sliceOptions = {
+  heartbeatSeconds: silenceSeconds,
+  retryLimit: mostRetries,
+  expireInSeconds: expireSeconds,
+  deleteAfterSeconds: keepFinishedSeconds,
+};
 
-/** Whether the queue was made by this version of pg-boss. */
+/** What the schema says of itself once the queue is made. */
+const made = `Jobs of explorer-etl, by pg-boss ${dependencyVersion('pg-boss')}: ${JSON.stringify(sliceOptions)}`;
+
+/** Whether the queue was made by this version of pg-boss, with these options. */
 export async function hasQueues(pool: Pool): Promise<boolean> {
   const { rows } = await pool.query(
     `select where obj_description(to_regnamespace('pgboss'), 'pg_namespace') = $1`,
@@ -126,13 +131,8 @@ export async function installQueues({ url, pool }: Place): Promise<void> {
   });
   await startOrStop(boss);
   try {
-    await boss.createQueue(sliceQueue, {
-      policy: 'exclusive',
-      heartbeatSeconds: silenceSeconds,
-      retryLimit: mostRetries,
-      expireInSeconds: expireSeconds,
-      deleteAfterSeconds: keepFinishedSeconds,
-    });
+    await boss.createQueue(sliceQueue, { policy: 'exclusive', ...sliceOptions });
+    await boss.updateQueue(sliceQueue, sliceOptions);
   } finally {
     await boss.stop({ graceful: false });
   }
@@ -169,21 +169,27 @@ export async function queueSlice(
   lane: FeedLane,
   when: 'now' | 'in turn',
 ): Promise<void> {
-  if (!(await execute(tx).has`select from etl.runs where ${ofLane(lane)} and state = 'open'`))
-    return;
-  const isNow = when === 'now';
+  if (!(await hasOpenRun(tx, lane))) return;
+  // One that was released shows no time, but its job may rest.
+  const isReleased = await execute(tx).has`
+    select from etl.lanes where ${ofLane(lane)} and worker is null and due_at is null
+  `;
+  const isNow = when === 'now' || isReleased;
   await tx.execute(sql`
     update etl.lanes
-    set due_at = case when ${isNow} then clock_timestamp() else coalesce(due_at, clock_timestamp()) end
+    set due_at = case when ${isNow} then clock_timestamp() else due_at end
     where ${ofLane(lane)} and worker is null
   `);
   if (isNow) await hasten(boss, laneName(lane), fromDrizzle(tx, sql));
   await sendSlice(boss, tx, lane);
 }
 
+const hasOpenRun = (tx: Transaction, lane: FeedLane) =>
+  execute(tx).has`select from etl.runs where ${ofLane(lane)} and state = 'open'`;
+
 /** Has the waiting job of a lane start at once. */
-const hasten = (boss: PgBoss, singletonKey: string, db?: ReturnType<typeof fromDrizzle>) =>
-  boss.update(sliceQueue, undefined, { singletonKey, startAfter: 0, ...(db && { db }) });
+const hasten = (boss: PgBoss, singletonKey: string, db: ReturnType<typeof fromDrizzle>) =>
+  boss.update(sliceQueue, undefined, { singletonKey, startAfter: 0, db });
 
 const ofHost = Object.entries<FailureRule>(failures).flatMap(([name, { isOfHost }]) =>
   isOfHost === true ? [name] : [],
@@ -191,23 +197,26 @@ const ofHost = Object.entries<FailureRule>(failures).flatMap(([name, { isOfHost 
 
 /** Ends the waits of lanes that an explorer made wait: it answers again. */
 export async function wakeLanes(db: Database, boss: PgBoss, origin: string): Promise<void> {
-  const keys = await execute(db).values<string>`
-    with resting as (
-      select feed, lane, due_at from etl.lanes join etl.feeds using (feed)
+  await transact(db, async (tx) => {
+    const resting = await execute(tx).values<FeedLane>`
+      select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
+      from etl.lanes join etl.feeds using (feed)
       where origin = ${origin} and failure = any(${sql.param(ofHost)}::text[])
         and worker is null and due_at > clock_timestamp()
+      order by feed, lane
       for update of lanes
-    ), woken as (
-      update etl.lanes set due_at = clock_timestamp()
-      from resting where (lanes.feed, lanes.lane) = (resting.feed, resting.lane)
-    ), counted as (
-      update etl.runs
-      set waited_ms = greatest(0, waited_ms - 1000 * extract(epoch from due_at - clock_timestamp()))
-      from resting where (runs.feed, runs.lane) = (resting.feed, resting.lane) and state = 'open'
-    )
-    select feed || '/' || lane from resting
-  `;
-  for (const key of keys) await hasten(boss, key);
+    `;
+    for (const lane of resting) {
+      await tx.execute(sql`
+        update etl.runs
+        set waited_ms = greatest(0, waited_ms - 1000 * extract(epoch from due_at - clock_timestamp()))
+        from etl.lanes
+        where (lanes.feed, lanes.lane) = (runs.feed, runs.lane) and state = 'open'
+          and lanes.feed = ${feedName(lane)} and lanes.lane = ${lane.lane}
+      `);
+      await queueSlice(boss, tx, lane, 'now');
+    }
+  });
   signals.emit('queued');
 }
 
@@ -238,15 +247,47 @@ interface SliceWork {
 async function complete(tx: Transaction, { boss, job }: SliceWork): Promise<boolean> {
   const { id, retryCount } = job;
   const own = { db: fromDrizzle(tx, sql) };
-  const done = await boss.complete(sliceQueue, { id, retryCount }, null, own);
-  // pg-boss 12.35 answers with the count, but declares an empty type.
-  return (done as { affected: number }).affected > 0;
+  return !isNone(await boss.complete(sliceQueue, { id, retryCount }, null, own));
 }
+
+/** Whether the job was another worker's. pg-boss 12.35 answers with the count, but declares an empty type. */
+const isNone = (answer: object) => (answer as { affected: number }).affected === 0;
+
+/**
+ * Takes a slice's lane for a process: `taken-over` if another process had it, and is gone; `gone` if another process
+ * has taken over the job, since this one was silent.
+ */
+export const takeSlice = (
+  { db, boss, job }: SliceWork,
+  worker: string,
+): Promise<'taken' | 'taken-over' | 'gone'> =>
+  transact(db, async (tx) => {
+    const lane = job.data;
+    const before = await execute(tx).row<{ worker: string | null }>`
+      select worker from etl.lanes where ${ofLane(lane)} for update
+    `;
+    const { id, retryCount } = job;
+    const own = { db: fromDrizzle(tx, sql) };
+    if (isNone(await boss.touch(sliceQueue, { id, retryCount }, own))) return 'gone';
+    await tx.execute(sql`
+      update etl.lanes
+      set worker = ${worker}, taken_at = clock_timestamp(), due_at = null, stopped_at = null
+      where ${ofLane(lane)}
+    `);
+    await tx.execute(sql`
+      update etl.runs set failure = null, reason = null
+      where ${ofLane(lane)} and state = 'open' and reason is not null
+    `);
+    const had = before?.worker ?? null;
+    return had === null || had === worker ? 'taken' : 'taken-over';
+  });
 
 /** Leaves a slice to the processes that work on its lane, and looks at it again after a time in ms. */
 export const leaveSlice = (work: SliceWork, afterMs: number): Promise<void> =>
   transact(work.db, async (tx) => {
-    if (await complete(tx, work)) await sendSlice(work.boss, tx, work.job.data, afterMs);
+    if (!(await complete(tx, work))) return;
+    const lane = work.job.data;
+    if (await hasOpenRun(tx, lane)) await sendSlice(work.boss, tx, lane, afterMs);
   });
 
 /**

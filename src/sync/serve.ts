@@ -40,7 +40,6 @@ export async function serve(
   for (const due of await dueLanes(db, schedules, 'start', options.clock())) {
     await openLane(db, boss, due, 'yield');
   }
-  await takeUp(options);
   await clearFault(db, origin);
   const worker = startWorker({ ...options, works: () => true, onFailure: 'come-back' });
   const onHost = ({ by, failing }: HostChanged) => {
@@ -54,6 +53,7 @@ export async function serve(
   try {
     await Promise.all([
       checkRegularly(options, onRound, end.signal),
+      every(takeUpMs, end.signal, () => takeUp(options)),
       every(intervalMs, end.signal, () => tidyUp(options, end.signal)),
       keepSums(options, end.signal),
     ]);
@@ -113,6 +113,9 @@ async function checkRegularly(
     report(error);
   });
 }
+
+/** How often open runs without a job are looked for, in ms. */
+const takeUpMs = 60_000;
 
 /** Queues what is open and not paused: a queue that was restored or made again has no job of it. */
 async function takeUp({ db, boss }: Pick<ServeOptions, 'db' | 'boss'>): Promise<void> {

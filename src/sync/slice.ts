@@ -12,6 +12,7 @@ import { defectOf, type FeedFailure, pollLater, refusal, restMs } from './failur
 import { setFeedState } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
 import { chainSlice } from './queue.ts';
+import { isLost } from './workers.ts';
 import { closeRun, countFailure, currentRun, noteReason } from './runs.ts';
 
 /** How long a feed that the explorer does not serve is left alone, in ms. */
@@ -26,6 +27,8 @@ export interface SliceDependencies extends AdvanceDependencies {
   /** Monotonic, in ms. */
   readonly now: () => number;
   readonly random: () => number;
+  /** Whether this process works on a lane. */
+  readonly works: (lane: FeedLane) => boolean;
   /** `sync` gives up on a failure and says so; `start` comes back to it for ever. */
   readonly onFailure: 'give-up' | 'come-back';
 }
@@ -46,10 +49,10 @@ export async function runSlice(
   dependencies: SliceDependencies,
   { stopping, abort }: SliceSignals,
 ): Promise<void> {
-  const { db, log, now } = dependencies;
+  const { log, now } = dependencies;
   const lane = job.data;
   const started = now();
-  const budget = openSliceBudget(now, stopping, () => isToGiveWay(db, lane));
+  const budget = openSliceBudget(now, stopping, () => isToGiveWay(dependencies, lane));
   const drift: NewDrift[] = [];
   const onCommit: SliceDependencies['onCommit'] = (of, progress) => {
     drift.push(...progress.drift);
@@ -73,16 +76,20 @@ export async function runSlice(
 }
 
 /** Longest wait of a lane while a worker is free. */
-const takenUpWithin = '1 second';
+const takenUpWithin = '3 seconds';
 
-/** Whether another lane has been due for a while and no worker was free, or this one was paused. */
-const isToGiveWay = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
-  execute(db).has`
-    select from etl.lanes
+/** Whether another lane of this process has been due for a while and no worker was free, or this one was paused. */
+async function isToGiveWay({ db, works }: SliceDependencies, lane: FeedLane): Promise<boolean> {
+  const waiting = await execute(db).values<FeedLane>`
+    select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
+    from etl.lanes join etl.feeds using (feed)
     where case when ${ofLane(lane)} then paused_at is not null
-      else worker is null and paused_at is null and due_at < clock_timestamp() - ${takenUpWithin}::interval end
-    limit 1
+      else paused_at is null and (
+        due_at < clock_timestamp() - ${takenUpWithin}::interval and worker is null or ${isLost}
+      ) end
   `;
+  return waiting.some(works);
+}
 
 /** Whose event it is. */
 const nameOf = (lane: FeedLane) => ({ feed: feedName(lane), lane: lane.lane });

@@ -1,28 +1,31 @@
 import type { Pool } from 'pg';
 import type { JobWithMetadata } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
+import type { Database } from '../db/transaction.ts';
 import type { Host } from '../explorer/host.ts';
 import { type FeedLane, feedName, laneName } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
 import { signals } from '../signals.ts';
 import { every } from '../time.ts';
-import { leaveSlice, sliceQueue } from './queue.ts';
+import { leaveSlice, sliceQueue, takeSlice } from './queue.ts';
 import { runSlice, type SliceDependencies } from './slice.ts';
 import type { WalkProgress } from './walk.ts';
-import { beatMs, openPresence, takeLane, type Worker } from './workers.ts';
+import { beatMs, openPresence, type Worker } from './workers.ts';
 
 /** How often the queue is looked at, in ms, while this process works and while it does not; at once when it opens a run. */
 const pollMs = { busy: 500, idle: 2_000 } as const;
 /** How long a job rests that this process does not work on, in ms. */
-const notMineMs = 2_000;
+const notMineMs = 10_000;
+/** How often workers that were lost before they took a lane are looked for, in ms; others at once. */
+const superviseMs = 30_000;
 /** In ms: requests under way at a stop are paid for, so their answers are awaited. */
 const stopGraceMs = 2_000;
 
 export interface WorkerOptions extends SliceDependencies, Omit<Worker, 'kind'> {
   readonly pool: Pool;
+  /** Connections that wait for no page. */
+  readonly aside: Database;
   readonly concurrency: number;
-  /** Whether this process works on the lane; a job of another's is left to others. */
-  readonly works: (lane: FeedLane) => boolean;
   /** Makes requests wait while the explorer fails. */
   readonly host: Host;
   /** Aborts with a fault of the database that reconnecting in place cannot cure; all work then ends. */
@@ -33,9 +36,9 @@ export interface WorkerOptions extends SliceDependencies, Omit<Worker, 'kind'> {
 
 /** Works on slices until stopped, and takes over those of lost workers. */
 export function startWorker(options: WorkerOptions) {
-  const { db, log, works } = options;
+  const { log, works } = options;
   const isLasting = options.onFailure === 'come-back';
-  const presence = openPresence(db, { ...options, kind: isLasting ? 'start' : 'once' });
+  const presence = openPresence(options.aside, { ...options, kind: isLasting ? 'start' : 'once' });
   const fetchPage = options.host.through(options.fetchPage, isLasting ? 'outlast' : 'give-up');
   const stopping = new AbortController();
   const abort = new AbortController();
@@ -51,7 +54,9 @@ export function startWorker(options: WorkerOptions) {
       await leaveSlice({ ...options, job }, notMineMs);
       return 'left';
     }
-    if (await takeLane(db, lane, options)) {
+    const how = await takeSlice({ ...options, job }, options.workerId);
+    if (how === 'gone') return 'left';
+    if (how === 'taken-over') {
       log.write('job.taken-over', { queue: sliceQueue, key: laneName(lane) });
     }
     const ends = { stopping: stopping.signal, abort: abort.signal };
@@ -74,8 +79,8 @@ export function startWorker(options: WorkerOptions) {
 
 interface Taking extends Pick<WorkerOptions, 'boss' | 'log' | 'concurrency' | 'report'> {
   readonly workOn: (job: JobWithMetadata<FeedLane>) => Promise<'done' | 'left'>;
-  /** Shows that the process lives. */
-  readonly beat: () => Promise<void>;
+  /** Shows that the process lives; whether a lane was lost with another one. */
+  readonly beat: () => Promise<boolean>;
 }
 
 /**
@@ -113,13 +118,19 @@ async function takeSlices(
     const how = { batchSize, includeMetadata: true } as const;
     for (const job of await boss.fetch<FeedLane>(sliceQueue, how)) running.set(job, start(job));
   };
-  const show = async () => {
-    await beat();
+  const touch = async () => {
     const held = [...running.keys()].map(({ id, retryCount }) => ({ id, retryCount }));
     if (held.length > 0) await boss.touch(sliceQueue, held);
   };
+  const look = async () => {
+    if (await beat()) await boss.supervise(sliceQueue);
+  };
   const ending = new AbortController();
-  const showing = every(beatMs, ending.signal, show, failed);
+  const showing = [
+    every(beatMs, ending.signal, touch, failed),
+    every(beatMs, ending.signal, look, failed),
+    every(superviseMs, ending.signal, () => boss.supervise(sliceQueue), failed),
+  ];
   signals.on('queued', wake);
   signal.addEventListener('abort', wake, { once: true });
   while (!signal.aborted) {
@@ -132,7 +143,7 @@ async function takeSlices(
   signals.off('queued', wake);
   await Promise.all(running.values());
   ending.abort();
-  await showing;
+  await Promise.all(showing);
 }
 
 const everyMs = 60_000;

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { eq, sql, type SQL } from 'drizzle-orm';
 import { workers } from '../db/tables.ts';
 import { execute, type Database, transact } from '../db/transaction.ts';
-import { type FeedLane, ofLane } from '../lists/feed.ts';
+import type { FeedLane } from '../lists/feed.ts';
 import { packageVersion } from '../package-file.ts';
 
 // Who works: the processes, and the lanes that they hold.
@@ -15,6 +15,10 @@ const isSeen = sql.raw(`seen_at > clock_timestamp() - interval '${silenceSeconds
 
 /** As SQL: the rows of `etl.workers` whose process lives. */
 export const workersPresent = sql`select * from etl.workers where ${isSeen}`;
+
+/** As SQL: whether the process that works on a lane is gone. */
+export const isLost = sql`
+  (worker is not null and worker not in (select id from (${workersPresent}) as present))`;
 
 /** The processes that work on a database until they are stopped (`start`), or once (`sync`, `backfill`, `repair`). */
 export type Workers = Readonly<Record<'start' | 'once', number>>;
@@ -45,11 +49,16 @@ export interface Worker {
 export function openPresence(db: Database, { workerId: id, kind, deployment }: Worker) {
   let postmaster: string | null = null;
   let beats = 0;
-  const beat = async () => {
+  /** @returns whether a lane was lost with its process */
+  const beat = async (): Promise<boolean> => {
     const before = beats;
     beats = 0;
     const isSteady = before * beatMs >= 1000 * silenceSeconds;
-    const seen = await execute(db).row<{ was_seen: boolean; postmaster: string }>`
+    const seen = await execute(db).row<{
+      was_seen: boolean;
+      postmaster: string;
+      is_lost: boolean;
+    }>`
       with known as (
         select ${isSeen} as was_seen from etl.workers where id = ${id}
       ), seen as (
@@ -66,13 +75,15 @@ export function openPresence(db: Database, { workerId: id, kind, deployment }: W
         from silent
       )
       select coalesce((select was_seen from known), false) as was_seen,
-             pg_postmaster_start_time()::text as postmaster
+             pg_postmaster_start_time()::text as postmaster,
+             exists (select from etl.lanes where ${isLost}) as is_lost
     `;
-    if (seen === null) return;
+    if (seen === null) return false;
     const isBack = postmaster !== null && (!seen.was_seen || postmaster !== seen.postmaster);
     ({ postmaster } = seen);
     if (isBack) await noteReturn(db);
     else beats = before + 1;
+    return seen.is_lost;
   };
   return { beat, close: () => db.delete(workers).where(eq(workers.id, id)) };
 }
@@ -118,28 +129,6 @@ export const laneHolder = (lane: SQL): SQL => sql`
     end,
     'age_s', extract(epoch from clock_timestamp() - coalesce(${lane}.taken_at, ${lane}.due_at))
   ) end`;
-
-/** Takes a lane for a process. @returns whether another one had it, and is gone */
-export async function takeLane(
-  db: Database,
-  lane: FeedLane,
-  { workerId }: Pick<Worker, 'workerId'>,
-): Promise<boolean> {
-  const before = await execute(db).value<string | null>`
-    with before as (
-      select worker from etl.lanes where ${ofLane(lane)} for update
-    ), taken as (
-      update etl.lanes
-      set worker = ${workerId}, taken_at = clock_timestamp(), due_at = null, stopped_at = null
-      where ${ofLane(lane)} and exists (select from before)
-    ), begun as (
-      update etl.runs set failure = null, reason = null
-      where ${ofLane(lane)} and state = 'open' and reason is not null and exists (select from before)
-    )
-    select worker from before
-  `;
-  return before !== null && before !== workerId;
-}
 
 /** The deployments that want feeds, with the `start` processes that follow each. */
 export const readDeployments = (db: Pick<Database, 'execute'>) =>

@@ -202,7 +202,7 @@ export async function goRound(seededUrl: string, size: Size, onRound: (round: Ro
   const { pageSize } = settings.explorer;
   const reports = async () => {
     await round('status', () => readStatus(db, pageSize));
-    await round('plan', () => planFeeds(db, settings.chains, { pageSize, at: new Date() }));
+    await round('plan', () => planFeeds(db, settings, { pageSize, at: new Date() }));
     await round('verify', () => verifyFeeds(db));
     await round('strips', () => readStrips(db, new Map()));
     await round('feeds of the page', async () => {

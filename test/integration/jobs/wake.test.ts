@@ -41,6 +41,7 @@ async function openScene() {
       ...engine,
       now,
       log,
+      works: () => true,
       onFailure: 'come-back',
     } as const;
     return runSlice(fetched, dependencies, { stopping: never, abort: never });

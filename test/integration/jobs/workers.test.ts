@@ -3,20 +3,23 @@ import { sql } from 'drizzle-orm';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../../src/log.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
+import { transact } from '../../../src/db/transaction.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import {
   chainSlice,
   installQueues,
   openLane,
+  queueSlice,
   sliceQueue,
   startBoss,
+  takeSlice,
 } from '../../../src/sync/queue.ts';
+import { noteStopped } from '../../../src/sync/runs.ts';
 import {
   laneHolder,
   type LaneHolder,
   openPresence,
   presentWorkers,
-  takeLane,
 } from '../../../src/sync/workers.ts';
 import { freshDatabase, untilLocked } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
@@ -67,7 +70,7 @@ test('a slice whose worker falls silent goes to another one, and the silent one 
   expect(await holder()).toEqual(['queued']);
 
   const job = await mustTake();
-  expect(await takeLane(db, lane, first)).toBe(false);
+  expect(await takeSlice({ db, boss, job }, first.workerId)).toBe('taken');
   expect(await holder()).toEqual(['held']);
   await query(`update etl.workers set seen_at = seen_at - ${silence}`);
   expect(await holder()).toEqual(['lost']);
@@ -75,9 +78,12 @@ test('a slice whose worker falls silent goes to another one, and the silent one 
 
   const other = await aBoss();
   await openPresence(db, second).beat();
+  expect(await openPresence(db, aProcess()).beat()).toBe(true);
+  await other.supervise(sliceQueue);
   const again = await eventually('the slice to be in the queue again', () => take(other));
   expect(again.id).toBe(job.id);
-  expect(await takeLane(db, lane, second)).toBe(true);
+  expect(await takeSlice({ db, boss: other, job: again }, second.workerId)).toBe('taken-over');
+  expect(await takeSlice({ db, boss, job }, first.workerId)).toBe('gone');
   await chainSlice({ db, boss, job }, 0);
   expect(await holder()).toEqual(['held']);
   expect(await query('select worker from etl.lanes')).toEqual([{ worker: second.workerId }]);
@@ -94,7 +100,7 @@ test.each(['the run first', 'the slice first'])(
     const { db, pool, query, boss, mustTake, queued } = await openScene();
     await openLane(db, boss, { lane, scope: {} });
     const job = await mustTake();
-    await takeLane(db, lane, aProcess());
+    await takeSlice({ db, boss, job }, aProcess().workerId);
     await query(`update etl.runs set state = 'finished'`);
     const gate = await pool.connect();
     onTestFinished(() => gate.release(true));
@@ -118,11 +124,11 @@ test.each(['the run first', 'the slice first'])(
   },
 );
 
-test('a worker that waits for its turn after a stop is due for no one until a process works', async () => {
+test('a lane whose worker was stopped is due for no one, and its next slice is queued', async () => {
   const { db, query, boss, mustTake, holder, queued } = await openScene();
   await openLane(db, boss, { lane, scope: {} });
   const job = await mustTake();
-  await takeLane(db, lane, aProcess());
+  await takeSlice({ db, boss, job }, aProcess().workerId);
 
   await chainSlice({ db, boss, job }, 'stopped');
 
@@ -131,6 +137,23 @@ test('a worker that waits for its turn after a stop is due for no one until a pr
     { stopped: true },
   ]);
   expect(await queued()).toBe(1);
+});
+
+test('a lane that backs off as its worker is stopped goes on at once when a process takes up what is open', async () => {
+  const { db, boss, take, mustTake, holder } = await openScene();
+  await openLane(db, boss, { lane, scope: {} });
+  const job = await mustTake();
+  await takeSlice({ db, boss, job }, aProcess().workerId);
+  await chainSlice({ db, boss, job }, 600_000);
+  expect(await holder()).toEqual(['resting']);
+  await noteStopped(db, 'all');
+  expect(await holder()).toEqual([null]);
+  expect(await take()).toBeUndefined();
+
+  await transact(db, (tx) => queueSlice(boss, tx, lane, 'in turn'));
+
+  expect(await holder()).toEqual(['queued']);
+  expect(await take()).toBeDefined();
 });
 
 test('an outage that silences all workers is one lost connection on the timeline, and none was killed', async () => {

@@ -137,7 +137,11 @@ test('a new list appears in the configuration, verify, status, plan and repair b
   expect(status.feeds.map(({ feed, state, lanes }) => [feed, state, lanes])).toEqual(
     feeds.map((feed) => [feed, 'pending', []]),
   );
-  const forecasts = await planFeeds(db, chains, { pageSize: 50, at: new Date() });
+  const forecasts = await planFeeds(
+    db,
+    { configFile: null, chains },
+    { pageSize: 50, at: new Date() },
+  );
   expect(forecasts.map(({ feed, history }) => [feed, history.most])).toEqual(
     feeds.map((feed) => [feed, null]),
   );

@@ -54,7 +54,7 @@ async function scene(explorer: object = {}) {
     /** What `plan` says at the service's own time, for the free plan's pace. */
     plan: async () => {
       const at = new Date(startInstantMs + nowMs);
-      const feeds = await planFeeds(db, settings.chains, {
+      const feeds = await planFeeds(db, settings, {
         pageSize: settings.explorer.pageSize,
         at,
       });

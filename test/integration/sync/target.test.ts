@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { PlanDocument } from '../../../src/status/plan.ts';
 import { parseMoment } from '../../../src/time.ts';
 import { blockAt, blocks, pagesAfter, pageSize, timeAt, withinADay } from './program.ts';
 import { world } from './target-scene.ts';
@@ -40,6 +41,8 @@ test('a file that names a list ends the bounds of the commands before it', async
   expect(await open()).toEqual([]);
 
   const named = await world({ 'user-operations': {} }, first);
+  const [planned] = (await named.documentOf<PlanDocument>('plan')).feeds;
+  expect(planned?.target).toMatchObject({ since: null, named_by: null });
   await named.run('sync', '--max-pages', '1');
 
   expect(await query('select target from etl.feeds')).toEqual([{ target: null }]);
