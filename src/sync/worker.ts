@@ -48,13 +48,20 @@ export function startWorker(options: WorkerOptions) {
     logReading(lane, progress);
     options.onCommit(lane, progress);
   };
+  // As the queue orders them: what is new is read before what is old.
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(take: () => Promise<T>): Promise<T> => {
+    const taken = turn.then(take, take);
+    turn = taken;
+    return taken;
+  };
   const workOn = async (job: JobWithMetadata<FeedLane>) => {
     const lane = job.data;
     if (!works(lane)) {
       await leaveSlice({ ...options, job }, notMineMs);
       return 'left';
     }
-    const how = await takeSlice({ ...options, job }, options.workerId);
+    const how = await inTurn(() => takeSlice({ ...options, job }, options.workerId));
     if (how === 'gone') return 'left';
     if (how === 'taken-over') {
       log.write('job.taken-over', { queue: sliceQueue, key: laneName(lane) });

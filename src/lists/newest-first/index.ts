@@ -225,9 +225,17 @@ async function planBackfillWalk(planning: Planning): Promise<WalkPlan<NewestFirs
     (await planResweep(planning)) ??
     (await planGap(planning)) ??
     (await planSplit(planning));
-  // What the walks under way leave behind is not known yet.
-  return planned ?? (begun.some(isRunning) ? 'wait' : null);
+  // What the walks under way leave behind is not known yet, nor what is below a live one.
+  const isOpen = begun.some(isRunning) || (await isLiveRead(tx, run));
+  return planned ?? (isOpen ? 'wait' : null);
 }
+
+/** Whether a worker has the live lane: a slice takes a minute at most, so an older one is lost. */
+const isLiveRead = (tx: Queryable, feed: Feed): Promise<boolean> =>
+  execute(tx).has`
+    select from etl.lanes
+    where ${ofFeed(feed)} and lane = 'live' and taken_at > clock_timestamp() - interval '1 minute'
+  `;
 
 /** A live lane is due beside some history, but not on start; backfill, for gaps and refetches. */
 async function isDue(
