@@ -7,7 +7,7 @@ import { asInLibpq } from './url.ts';
 /** The connection does not keep what the program needs. The message says what to do. */
 export class PoolerError extends errorOf('pooler') {}
 
-/** A server's address. Settings, job locks and notifications belong to a session, so it keeps sessions. */
+/** A server's address. Settings belong to a session, so it keeps sessions. */
 export interface SessionWay {
   readonly url: string;
   /** A pooler may refuse settings at a session's start. */
