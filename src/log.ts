@@ -110,6 +110,7 @@ export const events = {
     ['detail'],
     'other deployments want feeds of this database: {detail}',
   ),
+  'sync.beside': define('info', ['detail'], 'waits for feeds that others read: {detail}'),
   'http.listening': define('info', ['url'], '{url}'),
   'start.stopped': define('info', [], 'progress is saved; the next start resumes'),
   'start.failed': define('error', ['problems'], '{problems}'),

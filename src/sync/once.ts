@@ -9,7 +9,7 @@ import { atOnce, dueLanes } from './feeds.ts';
 import { openLane } from './queue.ts';
 import { noteStopped } from './runs.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
-import { presentWorkers } from './workers.ts';
+import { presentWorkers, workersPresent } from './workers.ts';
 
 /**
  * A target's end and this process's work; state `open`: interrupted. Quarantine and schema drift are those of the
@@ -110,16 +110,30 @@ async function openDue(
 
 async function untilClosed(
   ids: ReadonlyMap<number, Target>,
-  { db, broken }: SyncOptions,
+  { db, broken, log, workerId }: SyncOptions,
   signal: AbortSignal,
 ): Promise<void> {
+  let isSaid = false;
   while (!signal.aborted) {
     broken.throwIfAborted();
-    const isOpen = await execute(db).has`
-      select from etl.runs left join etl.lanes using (feed, lane)
-      where id = any(${sql.param([...ids.keys()])}::bigint[]) and state = 'open' and paused_at is null
+    const open = await execute(db).values<string | null>`
+      select case
+          when present.id <> ${workerId} then format('%s by %s on %s', feed, case kind when 'start'
+            then 'start' else 'another command' end, host)
+        end
+      from etl.runs left join etl.lanes using (feed, lane)
+        left join (${workersPresent}) as present on present.id = worker
+      where runs.id = any(${sql.param([...ids.keys()])}::bigint[]) and state = 'open'
+        and paused_at is null
+      order by feed, lane
     `;
-    if (!isOpen) return;
+    if (open.length === 0) return;
+    const others = open.filter((other) => other !== null);
+    // With nothing left to read here, the command seems to hang.
+    if (!isSaid && others.length === open.length) {
+      isSaid = true;
+      log.write('sync.beside', { detail: [...new Set(others)].join('; ') });
+    }
     await delay(pollIntervalMs, undefined, { signal }).catch(() => undefined);
   }
 }

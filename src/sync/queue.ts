@@ -184,6 +184,27 @@ export async function queueSlice(
   await sendSlice(boss, tx, lane);
 }
 
+/** Queues the open runs of lanes that a process works on: a queue that was restored or made again has no job of them. */
+export async function takeUp({
+  db,
+  boss,
+  works,
+}: {
+  readonly db: Database;
+  readonly boss: PgBoss;
+  readonly works: (lane: FeedLane) => boolean;
+}): Promise<void> {
+  const open = await execute(db).values<FeedLane>`
+    select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
+    from etl.runs join etl.lanes using (feed, lane)
+    where state = 'open' and paused_at is null
+    order by feed, lane
+  `;
+  for (const lane of open) {
+    if (works(lane)) await transact(db, (tx) => queueSlice(boss, tx, lane, 'in turn'));
+  }
+}
+
 const hasOpenRun = (tx: Transaction, lane: FeedLane) =>
   execute(tx).has`select from etl.runs where ${ofLane(lane)} and state = 'open'`;
 

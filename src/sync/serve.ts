@@ -1,8 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { describeDatabaseError } from '../db/failure.ts';
 import { events, maintenance } from '../db/tables.ts';
-import { execute, type Database, transact } from '../db/transaction.ts';
-import type { FeedLane } from '../lists/feed.ts';
+import type { Database } from '../db/transaction.ts';
 import { pruneLedger } from '../lists/prune.ts';
 import { rollUp } from '../rollups/roll.ts';
 import { every } from '../time.ts';
@@ -10,7 +9,7 @@ import { expireArchive } from './archive.ts';
 import { type ConfiguredLane, dueLanes } from './feeds.ts';
 import { type HostChanged, signals } from '../signals.ts';
 import { openDue, scheduleLanes } from './lanes.ts';
-import { openLane, queueSlice, wakeLanes } from './queue.ts';
+import { openLane, wakeLanes } from './queue.ts';
 import { refusal } from './failures.ts';
 import { noteStopped } from './runs.ts';
 import { linkAbort } from './walk.ts';
@@ -53,7 +52,6 @@ export async function serve(
   try {
     await Promise.all([
       checkRegularly(options, onRound, end.signal),
-      every(takeUpMs, end.signal, () => takeUp(options)),
       every(intervalMs, end.signal, () => tidyUp(options, end.signal)),
       keepSums(options, end.signal),
     ]);
@@ -112,19 +110,6 @@ async function checkRegularly(
     log.write('schedule.failure', { error: describeDatabaseError(error) });
     report(error);
   });
-}
-
-/** How often open runs without a job are looked for, in ms. */
-const takeUpMs = 60_000;
-
-/** Queues what is open and not paused: a queue that was restored or made again has no job of it. */
-async function takeUp({ db, boss }: Pick<ServeOptions, 'db' | 'boss'>): Promise<void> {
-  const open = await execute(db).values<FeedLane>`
-    select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
-    from etl.runs join etl.lanes using (feed, lane)
-    where state = 'open' and paused_at is null
-  `;
-  for (const lane of open) await transact(db, (tx) => queueSlice(boss, tx, lane, 'in turn'));
 }
 
 /** What is tidied up, and by which clock. */

@@ -79,7 +79,10 @@ export async function runSlice(
 const takenUpWithin = '3 seconds';
 
 /** Whether another lane of this process has been due for a while and no worker was free, or this one was paused. */
-async function isToGiveWay({ db, works }: SliceDependencies, lane: FeedLane): Promise<boolean> {
+export async function isToGiveWay(
+  { db, works }: Pick<SliceDependencies, 'db' | 'works'>,
+  lane: FeedLane,
+): Promise<boolean> {
   const waiting = await execute(db).values<FeedLane>`
     select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane)
     from etl.lanes join etl.feeds using (feed)

@@ -7,7 +7,7 @@ import { type FeedLane, feedName, laneName } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
 import { signals } from '../signals.ts';
 import { every } from '../time.ts';
-import { leaveSlice, sliceQueue, takeSlice } from './queue.ts';
+import { leaveSlice, sliceQueue, takeSlice, takeUp } from './queue.ts';
 import { runSlice, type SliceDependencies } from './slice.ts';
 import type { WalkProgress } from './walk.ts';
 import { beatMs, openPresence, type Worker } from './workers.ts';
@@ -17,7 +17,9 @@ const pollMs = { busy: 500, idle: 2_000 } as const;
 /** How long a job rests that this process does not work on, in ms. */
 const notMineMs = 10_000;
 /** How often workers that were lost before they took a lane are looked for, in ms; others at once. */
-const superviseMs = 30_000;
+const superviseMs = 10_000;
+/** How often open runs without a job are looked for, in ms. */
+const takeUpMs = 60_000;
 /** In ms: requests under way at a stop are paid for, so their answers are awaited. */
 const stopGraceMs = 2_000;
 
@@ -70,7 +72,11 @@ export function startWorker(options: WorkerOptions) {
     await runSlice(job, { ...options, fetchPage, onCommit }, ends);
     return 'done';
   };
-  const slices = takeSlices({ ...options, workOn, beat: presence.beat }, stopping.signal);
+  const lookAfter = () => takeUp({ ...options, db: options.aside });
+  const slices = takeSlices(
+    { ...options, workOn, beat: presence.beat, lookAfter },
+    stopping.signal,
+  );
   return {
     /** Stops the slices, returns their jobs, and ends. */
     async stop(): Promise<void> {
@@ -88,6 +94,8 @@ interface Taking extends Pick<WorkerOptions, 'boss' | 'log' | 'concurrency' | 'r
   readonly workOn: (job: JobWithMetadata<FeedLane>) => Promise<'done' | 'left'>;
   /** Shows that the process lives; whether a lane was lost with another one. */
   readonly beat: () => Promise<boolean>;
+  /** Queues open runs that have no job. */
+  readonly lookAfter: () => Promise<void>;
 }
 
 /**
@@ -95,7 +103,7 @@ interface Taking extends Pick<WorkerOptions, 'boss' | 'log' | 'concurrency' | 'r
  * @returns when every slice has ended
  */
 async function takeSlices(
-  { boss, log, concurrency, report, workOn, beat }: Taking,
+  { boss, log, concurrency, report, workOn, beat, lookAfter }: Taking,
   signal: AbortSignal,
 ): Promise<void> {
   const running = new Map<JobWithMetadata<FeedLane>, Promise<void>>();
@@ -137,6 +145,7 @@ async function takeSlices(
     every(beatMs, ending.signal, touch, failed),
     every(beatMs, ending.signal, look, failed),
     every(superviseMs, ending.signal, () => boss.supervise(sliceQueue), failed),
+    every(takeUpMs, ending.signal, lookAfter, failed),
   ];
   signals.on('queued', wake);
   signal.addEventListener('abort', wake, { once: true });

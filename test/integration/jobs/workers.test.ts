@@ -8,12 +8,15 @@ import { registerFeeds } from '../../../src/sync/feeds.ts';
 import {
   chainSlice,
   installQueues,
+  leaveSlice,
   openLane,
   queueSlice,
   sliceQueue,
   startBoss,
   takeSlice,
+  takeUp,
 } from '../../../src/sync/queue.ts';
+import { isToGiveWay } from '../../../src/sync/slice.ts';
 import { noteStopped } from '../../../src/sync/runs.ts';
 import {
   laneHolder,
@@ -92,6 +95,46 @@ test('a slice whose worker falls silent goes to another one, and the silent one 
   await chainSlice({ db, boss: other, job: again }, 0);
   expect(await holder()).toEqual(['queued']);
   expect(await queued()).toBe(1);
+});
+
+test('an open run whose job is lost is queued again by a process that works on its lane', async () => {
+  const { db, query, boss, queued } = await openScene();
+  await openLane(db, boss, { lane, scope: {} });
+  await query('delete from pgboss.job');
+
+  await takeUp({ db, boss, works: () => false });
+  expect(await queued()).toBe(0);
+  await takeUp({ db, boss, works: () => true });
+  expect(await queued()).toBe(1);
+  await takeUp({ db, boss, works: () => true });
+  expect(await queued()).toBe(1);
+});
+
+test('a slice that a process leaves to others waits in the queue again, and its lane is free', async () => {
+  const { db, boss, take, mustTake, holder, queued } = await openScene();
+  await openLane(db, boss, { lane, scope: {} });
+
+  await leaveSlice({ db, boss, job: await mustTake() }, 600_000);
+
+  expect(await holder()).toEqual(['queued']);
+  expect(await queued()).toBe(1);
+  expect(await take()).toBeUndefined();
+});
+
+test('a slice gives way to a lane that has waited, and to no lane that another process is for', async () => {
+  const { db, query, boss, mustTake } = await openScene();
+  await openLane(db, boss, { lane, scope: {} });
+  const { workerId } = aProcess();
+  await openPresence(db, { ...aProcess(), workerId }).beat();
+  await takeSlice({ db, boss, job: await mustTake() }, workerId);
+  const givesWay = (works: boolean) => isToGiveWay({ db, works: () => works }, lane);
+  expect(await givesWay(true)).toBe(false);
+
+  await query(`insert into etl.lanes (feed, lane, due_at)
+    select feed, 'live', now() - interval '1 minute' from etl.feeds`);
+
+  expect(await givesWay(true)).toBe(true);
+  expect(await givesWay(false)).toBe(false);
 });
 
 test.each(['the run first', 'the slice first'])(

@@ -43,6 +43,28 @@ test('two concurrent syncs report each row, request and credit once', async () =
   expect((one?.credits ?? 0) + (other?.credits ?? 0)).toBe(simulator.requests * creditsPerRequest);
 });
 
+test('a command that has nothing left to read says whom it waits for', async () => {
+  const { url } = await freshDatabase();
+  const wait = Promise.withResolvers<void>();
+  const simulator = await simulated({ seed: 5, chains: [chain], hold: () => wait.promise });
+  const env = {
+    databaseUrl: url,
+    explorerUrl: simulator.url,
+    cwd: await configFolder({ explorer: { requests_per_second: 1000 } }),
+  };
+  const args = ['sync', '--chain', '10', '--operation', 'factories'];
+  const first = startProgram(args, env);
+  await eventually('the first to read', () => Promise.resolve(simulator.requests > 0));
+
+  const second = startProgram(args, env);
+  const isSaid = () => Promise.resolve(second.stderr.includes('sync.beside'));
+  await eventually('the second to say it', isSaid);
+
+  expect(second.stderr).toContain('10/factories by another command on ');
+  wait.resolve();
+  expect([(await first.ended()).code, (await second.ended()).code]).toEqual([0, 0]);
+});
+
 test('the first read of a list is split into several walks once its first page is stored', async () => {
   const { list, sync, query } = await followLists({ operations: oneEach(1, 300) });
   list.latencyMs = 20;
