@@ -77,6 +77,7 @@ CREATE TABLE "etl"."workers" (
 	"deployment" text,
 	"host" text NOT NULL,
 	"version" text NOT NULL,
+	"limits" jsonb DEFAULT '{}'::jsonb NOT NULL,
 	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"seen_at" timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );

@@ -19,7 +19,7 @@ import { type DatabaseTimeouts, openWorkPools, ownConnections, workTimeouts } fr
 import { areRolesGranted, grantRoles } from './db/roles.ts';
 import { demandSession } from './db/route.ts';
 import type { Database } from './db/transaction.ts';
-import { openBudget } from './explorer/budget.ts';
+import { limitsOf, openBudget } from './explorer/budget.ts';
 import {
   createExplorerClient,
   type ExplorerClient,
@@ -172,6 +172,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     log,
     workerId: options.workerId ?? randomUUID(),
     deployment: settings.deployment,
+    limits: limitsOf(keys.values()),
     broken: broken.signal,
     report,
     concurrency: slicesAtOnce,

@@ -23,11 +23,11 @@ comment on column etl.batch_coverage.verified is 'Numbers that the chain verifie
 
 comment on table etl.budget is 'One row for each API key: the slots of its requests, shared by all workers on this database.';
 comment on column etl.budget.key_fingerprint is 'The first 12 hex digits of the key''s SHA-256. The key itself is stored nowhere.';
-comment on column etl.budget.requests_per_second is 'Rate of the key, from the configuration of the process that started last. Slots are handed out at 97 % of it.';
+comment on column etl.budget.requests_per_second is 'Rate of the key: the lowest that the configurations of processes at work state. Slots are handed out at 97 % of it.';
 comment on column etl.budget.next_at is 'The next free slot, by the database''s clock.';
 comment on column etl.budget.queue_at is 'When the last backfill request that was sent away is to come again, by the database''s clock. Null: none was.';
 comment on column etl.budget.service_limit is 'Requests per second that the service''s headers stated last. The lower of this and requests_per_second holds. Null: not stated since a process started last.';
-comment on column etl.budget.daily_credits is 'Credits that may be spent in a day (UTC) at most, from the configuration. Null: no limit of ours.';
+comment on column etl.budget.daily_credits is 'Credits that may be spent in a day (UTC) at most: the lowest that the configurations of processes at work state. Null: no limit of ours.';
 comment on column etl.budget.credits_day is 'The day (UTC, by the database''s clock) that credits_spent and credits_remaining are about.';
 comment on column etl.budget.credits_spent is 'Credits of the requests that left on credits_day, 20 each. The service may charge less for failed requests.';
 comment on column etl.budget.credits_remaining is 'Credits left, as the service said last; below zero while it serves the key beyond them. Null: not said, or not since a process started last.';
@@ -93,6 +93,7 @@ comment on column etl.workers.kind is 'start: works until it is stopped. once: s
 comment on column etl.workers.deployment is 'Whose file it follows. Null: it has none.';
 comment on column etl.workers.host is 'Name of its machine.';
 comment on column etl.workers.version is 'Version of the program.';
+comment on column etl.workers.limits is 'requests_per_second and daily_credits of its configuration, by the fingerprint of the key.';
 comment on column etl.workers.started_at is 'When it began to work.';
 comment on column etl.workers.seen_at is 'When it was last seen, every 3 seconds. After 10 seconds of silence it counts as lost, and others continue its work.';
 

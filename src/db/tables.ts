@@ -62,6 +62,8 @@ export const workers = etlSchema.table('workers', {
   deployment: text('deployment'),
   host: text('host').notNull(),
   version: text('version').notNull(),
+  /** What its file says of each key, by fingerprint. */
+  limits: jsonb('limits').notNull().default({}),
   started_at: instant('started_at').notNull().defaultNow(),
   /** By Postgres' clock; it counts as lost when it is silent. */
   seen_at: instant('seen_at')

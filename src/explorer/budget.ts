@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
+import { workersPresent } from '../db/presence.ts';
 import { type FailureClass, failures } from '../failure.ts';
 import type { Reply } from './client.ts';
 import { type ExplorerError, KeyPausedError, type Pause } from './error.ts';
@@ -33,12 +34,16 @@ export interface Slot {
   readonly isPoll: boolean;
 }
 
-export interface BudgetOptions {
-  readonly pool: Pool;
+/** A key, and what a file says of it. */
+export interface LimitedKey {
   readonly apiKey: string;
   readonly requestsPerSecond: number;
   /** Daily limit (UTC); null: none of ours. */
   readonly dailyCredits: number | null;
+}
+
+export interface BudgetOptions extends LimitedKey {
+  readonly pool: Pool;
   /** Where that limit is set, such as `daily_credits in explorer-etl.yaml`. */
   readonly limitName: string;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -72,6 +77,19 @@ const unstatedPauseMs = 1_000;
  * minutes is no burden.
  */
 const pollAgainMs = 5 * 60_000;
+
+/** What a process's file says of its keys, by their fingerprint. */
+export type KeyLimits = Readonly<
+  Record<string, { readonly requests_per_second: number; readonly daily_credits: number | null }>
+>;
+
+export const limitsOf = (keys: Iterable<LimitedKey>): KeyLimits =>
+  Object.fromEntries(
+    [...keys].map(({ apiKey, requestsPerSecond, dailyCredits }) => [
+      fingerprintKey(apiKey),
+      { requests_per_second: requestsPerSecond, daily_credits: dailyCredits },
+    ]),
+  );
 
 function fingerprintKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex').slice(0, fingerprintDigits);
@@ -313,12 +331,18 @@ export interface SlotReply {
 }
 
 /**
- * Registers the key with its limits: $1 fingerprint, $2 requests per second, $3 credits a day. It forgets what the
- * service stated and lets a refused key be polled at once: a person who starts a process may have fixed it.
+ * Registers the key with its limits: $1 fingerprint, $2 requests per second, $3 credits a day. Of those that processes
+ * at work state, the lowest hold. It forgets what the service stated and lets a refused key be polled at once: a
+ * person who starts a process may have fixed it.
  */
 const openKey = `
+with stated as (
+  select min((limits -> $1 ->> 'requests_per_second')::float8) as rate,
+         min((limits -> $1 ->> 'daily_credits')::bigint) as credits
+  from (${workersPresent}) as present
+)
 insert into etl.budget as budget (key_fingerprint, requests_per_second, daily_credits, next_at)
-values ($1, $2, $3, clock_timestamp())
+select $1, least($2, rate), least($3, credits), clock_timestamp() from stated
 on conflict (key_fingerprint) do update
 set requests_per_second = excluded.requests_per_second,
     daily_credits = excluded.daily_credits,

@@ -1,3 +1,5 @@
+import { sql } from 'drizzle-orm';
+import { workersPresent } from '../db/presence.ts';
 import { execute, type Database } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { sumKnown } from './estimate.ts';
@@ -27,7 +29,15 @@ export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCr
              'left', least(daily_credits - spent, remaining),
              'paused_until', case when is_paused then paused_until end,
              'failure', case when is_paused then pause_class end,
-             'reason', case when is_paused then pause_reason end
+             'reason', case when is_paused then pause_reason end,
+             'limits', (
+               select coalesce(json_agg(stated order by stated::text), '[]')
+               from (
+                 select distinct limits -> key_fingerprint as stated
+                 from (${sql.raw(workersPresent)}) as present
+                 where limits ? key_fingerprint
+               ) as differing
+             )
            ) order by key_fingerprint), '[]') as keys
     from today
   `;

@@ -113,6 +113,10 @@ const shownAs: Readonly<Partial<Record<FeedState, FeedStatus['state']>>> = {
 /** Stored states of a worker that waits or retries and still has the lane. */
 const retryingStates: ReadonlySet<string> = new Set(['degraded', 'waiting', 'unauthorized']);
 
+/** Whether no worker is known to continue it. */
+export const isAbandoned = ({ state }: LaneStatus): boolean =>
+  state === 'paused' || state === 'no-worker';
+
 /**
  * A feed's state by what a worker stored and by its lanes, which correct the state of dead and starting workers; null:
  * the stored data decides. Pure.

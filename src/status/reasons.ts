@@ -4,13 +4,14 @@ import { kinds } from '../lists/index.ts';
 import { counted } from '../terminal/numbers.ts';
 import type { Workers } from '../sync/workers.ts';
 import { isOfDatabase, isOfHost, type Outage, outageOf } from './outages.ts';
-import { isAtWork, isHeld, isStalled } from './lanes.ts';
+import { isAbandoned, isAtWork, isHeld, isStalled } from './lanes.ts';
 import {
   clock,
   earliest,
   historyWaits,
   lastPageAt,
   lateText,
+  limitsText,
   maintenanceText,
   outageText,
   positions,
@@ -103,10 +104,6 @@ function waitsUntil(feed: FeedStatus, { feeds, credits }: OverallFacts): string 
 const isReading = ({ kind, lanes, verified }: FeedStatus): boolean =>
   (kinds[kind].hasHistory || !verified.is_verified) &&
   lanes.some((one) => one.lane === 'backfill' && one.run_state === 'open' && !isAbandoned(one));
-
-/** No worker is known to continue it. */
-const isAbandoned = ({ state }: FeedStatus['lanes'][number]): boolean =>
-  state === 'paused' || state === 'no-worker';
 
 /** Whether missing data has no other reason: nothing reads it, or failed to. */
 const isLeftOpen = (feed: FeedStatus): boolean =>
@@ -261,6 +258,10 @@ const rules = {
     holds: ({ maintenance }) => maintenance.length > 0,
     says: maintenanceText,
     command: 'explorer-etl check',
+  },
+  'limits-differ': {
+    holds: ({ credits }) => credits.keys.some(({ limits }) => limits.length > 1),
+    says: limitsText,
   },
   gap: {
     is: (feed) => feed.verified.gaps > 0 && isLeftOpen(feed),

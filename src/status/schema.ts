@@ -59,6 +59,7 @@ export const reasonCodes = [
   'failing',
   'late',
   'maintenance',
+  'limits-differ',
   'gap',
   'unverified',
   'pending',
@@ -238,6 +239,10 @@ export const statusDocument = z.strictObject({
         paused_until: instantOrNull,
         failure: failureOrNull,
         reason: z.string().nullable(),
+        /** What the files of processes at work say of it; of several, the lowest hold. */
+        limits: z.array(
+          z.strictObject({ requests_per_second: z.number(), daily_credits: count.nullable() }),
+        ),
       }),
     ),
   }),

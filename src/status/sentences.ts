@@ -4,7 +4,7 @@ import type { Workers } from '../sync/workers.ts';
 import { counted, duration } from '../terminal/numbers.ts';
 import { isAtWork, isStalled } from './lanes.ts';
 import type { Outage } from './outages.ts';
-import type { FeedStatus } from './schema.ts';
+import type { FeedStatus, StatusDocument } from './schema.ts';
 
 /** A time of day, with the date unless it is today. */
 export function clock(time: string, at: Date): string {
@@ -85,6 +85,21 @@ export const maintenanceText = ({
         `${task === 'sums' ? 'Daily sums, senders and batch_stats have not been updated' : 'Expired rows have not been deleted'} since ${clock(since, at)}: ${reason}.`,
     )
     .join(' ');
+
+/** What the files of processes at work say of one key, where they disagree. */
+export function limitsText({ credits: { keys } }: Pick<StatusDocument, 'credits'>): string {
+  const stated = keys
+    .filter(({ limits }) => limits.length > 1)
+    .map(({ limits }) =>
+      limits
+        .map(
+          ({ requests_per_second: rate, daily_credits: credits }) =>
+            `${rate} requests per second and ${credits === null ? 'no daily limit' : counted(credits, 'daily credit')}`,
+        )
+        .join('; '),
+    );
+  return `Files of processes at work state different limits for one key (${stated.join('; ')}). The lowest hold: state the same in each.`;
+}
 
 /** Which feeds' history is read, and until when. */
 export function readingText(reading: readonly FeedStatus[], at: Date): string {

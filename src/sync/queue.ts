@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { fromDrizzle, type JobWithMetadata, PgBoss } from 'pg-boss';
 import { describeDatabaseError } from '../db/failure.ts';
 import { connectionConfig, type DatabaseTimeouts, workTimeouts } from '../db/pool.ts';
+import { silenceSeconds } from '../db/presence.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { type FailureRule, failures } from '../failure.ts';
 import { type FeedLane, feedName, laneName, ofLane } from '../lists/feed.ts';
@@ -11,7 +12,6 @@ import type { Log } from '../log.ts';
 import { dependencyVersion } from '../package-file.ts';
 import { signals } from '../signals.ts';
 import { type OpenedRun, openRun } from './runs.ts';
-import { silenceSeconds } from './workers.ts';
 
 /** A slice of a lane's work. At most one job for each lane, queued or active. */
 export const sliceQueue = 'slices';

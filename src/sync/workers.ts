@@ -1,20 +1,21 @@
 import { hostname } from 'node:os';
 import { eq, sql, type SQL } from 'drizzle-orm';
+import * as presence from '../db/presence.ts';
 import { workers } from '../db/tables.ts';
 import { execute, type Database, transact } from '../db/transaction.ts';
+import type { KeyLimits } from '../explorer/budget.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { packageVersion } from '../package-file.ts';
 
 // Who works: the processes, and the lanes that they hold.
 
-/** How often a process is seen, in ms, and the silence after which it counts as lost. */
+/** How often a process is seen, in ms. */
 export const beatMs = 3_000;
-export const silenceSeconds = 10;
 
-const isSeen = sql.raw(`seen_at > clock_timestamp() - interval '${silenceSeconds} seconds'`);
+const isSeen = sql.raw(presence.isSeen);
 
 /** As SQL: the rows of `etl.workers` whose process lives. */
-export const workersPresent = sql`select * from etl.workers where ${isSeen}`;
+export const workersPresent = sql.raw(presence.workersPresent);
 
 /** As SQL: whether the process that works on a lane is gone. */
 export const isLost = sql`
@@ -40,20 +41,22 @@ export interface Worker {
   readonly kind: keyof Workers;
   /** Whose file it follows; null: it has none. */
   readonly deployment: string | null;
+  readonly limits: KeyLimits;
 }
 
 /**
- * Shows that a process works, each time that its `beat` is called, and notes those that have fallen silent: once for all,
+ * Shows that a process works, each time that its `beat` is called, has the lowest limits of each shared key hold, and notes those that have fallen silent: once for all,
  * and only after it was seen itself for as long, since an outage silences all of them.
  */
-export function openPresence(db: Database, { workerId: id, kind, deployment }: Worker) {
+export function openPresence(db: Database, { workerId: id, kind, deployment, limits }: Worker) {
+  const own = JSON.stringify(limits);
   let postmaster: string | null = null;
   let beats = 0;
   /** @returns whether a lane was lost with its process */
   const beat = async (): Promise<boolean> => {
     const before = beats;
     beats = 0;
-    const isSteady = before * beatMs >= 1000 * silenceSeconds;
+    const isSteady = before * beatMs >= 1000 * presence.silenceSeconds;
     const seen = await execute(db).row<{
       was_seen: boolean;
       postmaster: string;
@@ -62,16 +65,29 @@ export function openPresence(db: Database, { workerId: id, kind, deployment }: W
       with known as (
         select ${isSeen} as was_seen from etl.workers where id = ${id}
       ), seen as (
-        insert into etl.workers (id, kind, deployment, host, version)
-        values (${id}, ${kind}, ${deployment}, ${hostname()}, ${packageVersion()})
+        insert into etl.workers (id, kind, deployment, host, version, limits)
+        values (${id}, ${kind}, ${deployment}, ${hostname()}, ${packageVersion()}, ${own}::jsonb)
         on conflict (id) do update set seen_at = excluded.seen_at
+      ), lowest as (
+        select key, min((value ->> 'requests_per_second')::float8) as rate,
+               min((value ->> 'daily_credits')::bigint) as credits
+        from (
+          select limits from (${workersPresent}) as present where id <> ${id}
+          union all select ${own}::jsonb
+        ) as stated, jsonb_each(limits)
+        group by key
+      ), limited as (
+        update etl.budget set requests_per_second = rate, daily_credits = credits
+        from lowest
+        where key_fingerprint = key
+          and (requests_per_second, daily_credits) is distinct from (rate, credits)
       ), silent as (
         delete from etl.workers
         where ${isSteady} and (select was_seen from known) and id <> ${id} and not ${isSeen}
         returning seen_at
       ), noted as (
         insert into etl.events (at, kind, sentence)
-        select seen_at, 'killed', ${`A worker was killed, or cut off from the database for ${silenceSeconds} s. Others continue its work.`}
+        select seen_at, 'killed', ${`A worker was killed, or cut off from the database for ${presence.silenceSeconds} s. Others continue its work.`}
         from silent
       )
       select coalesce((select was_seen from known), false) as was_seen,

@@ -118,7 +118,7 @@ export function statusOf(
   const at = new Date(statusAt);
   const key = { spent: 12_400, limit: 100_000, left: 87_600 };
   const credits = creditsOf(
-    [{ ...key, paused_until: null, failure: null, reason: null }],
+    [{ ...key, paused_until: null, failure: null, reason: null, limits: [] }],
     { pollsPerDay: 1_440, history: { least: 0, most: 100 } },
     at,
   );

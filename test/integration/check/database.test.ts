@@ -122,7 +122,7 @@ test('beside a worker, which has its connections, check opens none', async () =>
   const user = await userWith(database, roles.worker);
   await database.query(`alter role ${nameOf(user)} connection limit ${connections}`);
   expect(await problems(user)).not.toEqual([]);
-  const worker = { workerId: randomUUID(), kind: 'start', deployment: null } as const;
+  const worker = { workerId: randomUUID(), kind: 'start', deployment: null, limits: {} } as const;
   await openPresence(database.db, worker).beat();
   expect(await problems(user)).toEqual([]);
 });

@@ -103,7 +103,8 @@ test('settings that differ from those of a deployment at work are refused by nam
     10: listed(['factories'], { freshness: '1h', timezone: 'Europe/Berlin' }),
   });
   await first.run('sync');
-  const start = { workerId: randomUUID(), kind: 'start', deployment: 'first' } as const;
+  const workerId = randomUUID();
+  const start = { workerId, kind: 'start', deployment: 'first', limits: {} } as const;
   await openPresence(database.db, start).beat();
   const settings = () =>
     database.query(

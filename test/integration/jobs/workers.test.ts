@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { expect, onTestFinished, test } from 'vitest';
+import { type KeyLimits, limitsOf, openBudget } from '../../../src/explorer/budget.ts';
 import { createLog } from '../../../src/log.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { transact } from '../../../src/db/transaction.ts';
+import { readCredits } from '../../../src/status/credits.ts';
 import { registerFeeds } from '../../../src/sync/feeds.ts';
 import {
   chainSlice,
@@ -28,7 +30,8 @@ import { freshDatabase, untilLocked } from '../../harness/database.ts';
 import { eventually } from '../../harness/process.ts';
 
 const lane: FeedLane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' };
-const aProcess = () => ({ workerId: randomUUID(), kind: 'start', deployment: null }) as const;
+const aProcess = (limits: KeyLimits = {}) =>
+  ({ workerId: randomUUID(), kind: 'start', deployment: null, limits }) as const;
 const silence = "interval '1 minute'";
 
 async function openScene() {
@@ -244,4 +247,52 @@ test('a worker that stops by itself is not missed', async () => {
   await presence.close();
 
   expect(await query('select from etl.workers')).toEqual([]);
+});
+
+test('of the limits that processes at work state for one key the lowest hold, and a new one changes none by itself', async () => {
+  const { db, pool, query } = await openScene();
+  const apiKey = 'a-key';
+  const stated = (requestsPerSecond: number, dailyCredits: number | null) => ({
+    apiKey,
+    requestsPerSecond,
+    dailyCredits,
+  });
+  const [careful, hasty] = [stated(5, 1_000), stated(50, null)];
+  const open = (key: typeof careful) =>
+    openBudget({ ...key, pool, limitName: 'a file', sleep: async () => {}, now: () => 0 });
+  const held = () => query('select requests_per_second, daily_credits from etl.budget');
+  const shown = async () => (await readCredits(db)).keys.map(({ limits }) => limits.length);
+  const low = [{ requests_per_second: 5, daily_credits: '1000' }];
+  const high = [{ requests_per_second: 50, daily_credits: null }];
+  await open(careful);
+  const first = openPresence(db, aProcess(limitsOf([careful])));
+  await first.beat();
+  expect(await shown()).toEqual([1]);
+
+  await open(hasty);
+  expect(await held()).toEqual(low);
+  const second = openPresence(db, aProcess(limitsOf([hasty])));
+  await second.beat();
+  expect(await held()).toEqual(low);
+  expect(await shown()).toEqual([2]);
+
+  await first.close();
+  await second.beat();
+  expect(await held()).toEqual(high);
+  expect(await shown()).toEqual([1]);
+
+  await openPresence(db, aProcess(limitsOf([careful]))).beat();
+  expect(await held()).toEqual(low);
+});
+
+test('a process that is alone goes by its own limits at once, whatever the last one stated', async () => {
+  const { pool, query } = await openScene();
+  const own = { apiKey: 'a-key', requestsPerSecond: 5, limitName: 'a file', pool };
+  const open = (dailyCredits: number | null) =>
+    openBudget({ ...own, dailyCredits, sleep: async () => {}, now: () => 0 });
+  await open(20);
+  await open(1_000);
+  expect(await query('select daily_credits from etl.budget')).toEqual([{ daily_credits: '1000' }]);
+  await open(null);
+  expect(await query('select daily_credits from etl.budget')).toEqual([{ daily_credits: null }]);
 });

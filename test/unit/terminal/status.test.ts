@@ -132,6 +132,18 @@ const outage = {
   feeds: [feedOf().feed, feedOf(celo).feed],
 } as const;
 
+const { credits } = statusOf([feedOf()]);
+const limitsDiffer = {
+  ...credits,
+  keys: credits.keys.map((key) => ({
+    ...key,
+    limits: [
+      { requests_per_second: 5, daily_credits: 100_000 },
+      { requests_per_second: 50, daily_credits: null },
+    ],
+  })),
+};
+
 const scenes: Readonly<Record<string, StatusDocument>> = {
   'everything is current': statusOf([feedOf(), feedOf(celo)]),
   'nothing is there': statusOf([], nobody),
@@ -152,6 +164,7 @@ const scenes: Readonly<Record<string, StatusDocument>> = {
       { task: 'sums', reason: 'could not extend file (53100)', since: statusAt },
     ],
   }),
+  'limits of a key that differ': statusOf([feedOf()], { credits: limitsDiffer }),
   gaps: statusOf([
     feedOf({ state: 'behind', verified: gap }),
     feedOf({ ...celo, state: 'behind', verified: gap }),
