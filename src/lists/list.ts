@@ -3,6 +3,7 @@ import type { SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database, Queryable, Transaction } from '../db/transaction.ts';
 import type { ListNames } from '../db/views.ts';
+import { creditsPerRequest } from '../explorer/budget.ts';
 import { parseDuration, parseTime } from '../time.ts';
 import type { Feed, FeedLane } from './feed.ts';
 import type {
@@ -186,6 +187,20 @@ export const likelyUpTo = (likely: number, most: number): Estimate => {
   const range = upTo(likely, most);
   return { ...range, likely: range.least };
 };
+
+/** What the last polls of a feed took. */
+export interface PollFacts {
+  readonly count: number;
+  /** Of one, on average. */
+  readonly credits: number;
+}
+
+/** Fewer polls say little: the first one reads what is already there. */
+const fewestPolls = 5;
+
+/** The requests of a day of polls, by what the last ones took; null: too few have ended. */
+export const pollsMeasured = (polls: PollFacts | null, perDay: number): number | null =>
+  polls === null || polls.count < fewestPolls ? null : (perDay * polls.credits) / creditsPerRequest;
 
 export const dayMs = 86_400_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { none } from '../../src/lists/list.ts';
+import { none, type PollFacts } from '../../src/lists/list.ts';
 import { newestFirst } from '../../src/lists/newest-first/index.ts';
 import { numbered } from '../../src/lists/numbered/index.ts';
 import { ranked } from '../../src/lists/ranked/index.ts';
@@ -8,6 +8,7 @@ const poll = { schedule: '*/10 * * * *', timezone: 'UTC', freshness: null };
 const how = { unit: 'blocks', pageSize: 50, pollsPerDay: 144 } as const;
 
 const list = {
+  polls: null as PollFacts | null,
   isBegun: true,
   gaps: [{ from: 0, to: 999_999, endsAt: Date.UTC(2026, 0, 1), near: null }],
   itemsPerBlock: 0.5,
@@ -50,8 +51,16 @@ test('a day of a list that was never read costs at least its polls', () => {
   expect(estimate(list).upkeep).toMatchObject({ least: 144, likely: 144 });
 });
 
+test('a day of polls costs what the last ones took, once a few have ended', () => {
+  const upkeep = (count: number) =>
+    estimate({ ...list, polls: { count, credits: 50 } }).upkeep.likely;
+  expect(upkeep(4)).toBe(144);
+  expect(upkeep(5)).toBe(360);
+});
+
 const wanted = { ...poll, parallel: 4, fromBatch: 1, toBatch: null, reread: 2 };
 const batches = {
+  polls: null as PollFacts | null,
   latestBatch: 1_000,
   read: 2,
   blocksPerNumber: 200,

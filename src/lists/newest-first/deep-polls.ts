@@ -204,7 +204,7 @@ export async function deepResweep(
 }
 
 /** Rows that the live lane refetches in one walk: 20 pages of 50. The backfill lane reads more. */
-const shortRows = 1_000;
+export const shortRows = 1_000;
 
 async function isShort(tx: Queryable, feed: Feed, { floor, from }: Floor): Promise<boolean> {
   const { rows } = await tx.execute(sql`

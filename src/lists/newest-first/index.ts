@@ -16,7 +16,9 @@ import {
   type ListKind,
   none,
   type Occasion,
+  type PollFacts,
   polling,
+  pollsMeasured,
   type ScopeBounds,
   type Target,
   time,
@@ -25,7 +27,14 @@ import {
 } from '../list.ts';
 import type { ConfigDefaults, Configured, NewestFirstWalk, Operation } from '../operation.ts';
 import { orderOf } from '../positions.ts';
-import { deepResweep, liveFloor, planAgain, planFallback, planResweep } from './deep-polls.ts';
+import {
+  deepResweep,
+  liveFloor,
+  planAgain,
+  planFallback,
+  planResweep,
+  shortRows,
+} from './deep-polls.ts';
 import { judgeListEnd, noteChanges, pagesWithChanges, removeBelow } from './evidence.ts';
 import { gapsDue, planGap } from './gaps.ts';
 import {
@@ -34,6 +43,7 @@ import {
   isRange,
   isRunning,
   type NewestFirstScope,
+  type ResweepRule,
   type Planned,
   type Planning,
   walksOf,
@@ -132,6 +142,7 @@ type NewestFirstSettings = z.output<ReturnType<typeof newestFirstSettings>>;
 
 /** What `etl.list_facts` says of a list. Times are ms since 1970. */
 interface ListFacts {
+  readonly polls: PollFacts | null;
   readonly isBegun: boolean;
   readonly gaps: readonly ListGap[];
   /** Items of the walks by the blocks that they went over. */
@@ -196,9 +207,15 @@ function dailyUpkeep(
   const pagesPerDay = (known.itemsPerDay ?? 0) / pageSize;
   const ofNewAndOverlap = pagesPerDay * (1 + (pollsPerDay * overlapMs) / dayMs);
   // A poll ends when it has gone past what is known: in the middle of a page, or on its first one.
-  const polls = Math.max(pollsPerDay, ofNewAndOverlap + pollsPerDay * halfPage);
-  const again = resweep.reduce((sum, { depthMs, everyMs }) => sum + depthMs / everyMs, 0);
-  return about(polls + again * pagesPerDay);
+  const expected = Math.max(pollsPerDay, ofNewAndOverlap + pollsPerDay * halfPage);
+  const measured = pollsMeasured(known.polls, pollsPerDay);
+  // What polls took includes the rules that they follow themselves.
+  const isApart = ({ depthMs }: ResweepRule) =>
+    measured === null || (known.itemsPerDay ?? 0) * (depthMs / dayMs) > shortRows;
+  const again = resweep
+    .filter(isApart)
+    .reduce((sum, { depthMs, everyMs }) => sum + depthMs / everyMs, 0);
+  return about((measured ?? expected) + again * pagesPerDay);
 }
 
 /** Reads from the head to the stop height, once a run, past known rows: others may be between. */

@@ -9,9 +9,12 @@ import {
   type Estimate,
   type EstimateOptions,
   halfPage,
+  likelyUpTo,
   type ListKind,
   none,
+  type PollFacts,
   polling,
+  pollsMeasured,
   type RequestCount,
   type ScopeBounds,
   upTo,
@@ -86,6 +89,7 @@ type NumberedSettings = z.output<ReturnType<typeof numberedSettings>>;
 
 /** What `etl.batch_facts` says of the numbers that the settings want, up to the latest known batch. */
 interface BatchFacts {
+  readonly polls: PollFacts | null;
   readonly latestBatch: number | null;
   /** Numbers that were read to their end. */
   readonly read: number;
@@ -132,7 +136,9 @@ function dailyUpkeep(
   const polls = pollsPerDay + Math.min(pollsPerDay, perDay) * (pollsAtNews - 1);
   const least = polls + perDay * pagesOf(blocksEach, known, pageSize);
   // Batches are read again only until they are verified.
-  return upTo(least, least + pollsPerDay * reread);
+  const most = least + pollsPerDay * reread;
+  const measured = pollsMeasured(known.polls, pollsPerDay);
+  return measured === null ? upTo(least, most) : likelyUpTo(measured, Math.max(measured, most));
 }
 
 const pagesOf = (blocks: number, { pageItems }: BatchFacts, pageSize: number) =>
