@@ -37,7 +37,7 @@ async function scene(cron: string) {
     db,
     query,
     /** What each process does every two seconds. */
-    poll: () => openDue({ db, boss, clock: () => new Date() }),
+    poll: (clock = () => new Date()) => openDue({ db, boss, clock }),
     start: (schedule: ConfiguredLane) => scheduleLanes(db, [schedule], 'a'),
     makeDue: (ago: string) =>
       query(`update etl.lanes set next_due_at = clock_timestamp() - interval '${ago}'`),
@@ -76,7 +76,7 @@ test('several processes that find a lane due open one run', async () => {
   const { poll, makeDue, runs } = await scene('0 0 1 1 *');
   await makeDue('1 second');
 
-  const opened = await Promise.all(Array.from({ length: 6 }, poll));
+  const opened = await Promise.all(Array.from({ length: 6 }, () => poll()));
 
   expect(opened.reduce((sum, count) => sum + count, 0)).toBe(1);
   expect(await runs()).toEqual(['open']);
@@ -94,6 +94,31 @@ test('a run that outlasts its interval replaces the later ones, so that none pil
   await makeDue('1 second');
   await poll();
   expect(await runs()).toEqual(['finished', 'open']);
+});
+
+test.each([
+  ['an hour ahead', 3_600_000],
+  ['an hour behind', -3_600_000],
+  ['a day ahead', 86_400_000],
+  ['a day behind', -86_400_000],
+])('a machine whose clock is %s polls when Postgres says so, once', async (_, wrongMs) => {
+  const { poll, makeDue, query, runs, isDueAgain, finish } = await scene('0 * * * *');
+  const wrong = () => new Date(Date.now() + wrongMs);
+  const next = async () => (await query('select next_due_at::text as at from etl.lanes'))[0]?.at;
+  const due = await next();
+  await poll(wrong);
+  expect(await runs()).toEqual([]);
+  expect(await next()).toBe(due);
+
+  await makeDue('1 second');
+  await poll(wrong);
+  expect(await runs()).toEqual(['open']);
+  expect(await next()).toBe(due);
+  await finish();
+  await poll(wrong);
+
+  expect(await runs()).toEqual(['finished']);
+  expect(await isDueAgain()).toBe(true);
 });
 
 test('schedules missed while no process ran are made up by one run', async () => {
