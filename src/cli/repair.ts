@@ -3,6 +3,7 @@ import { requireApiKey } from '../config/settings.ts';
 import { feedName } from '../lists/feed.ts';
 import type { RequestCount } from '../lists/list.ts';
 import {
+  isRepairable,
   mostUnrequested,
   recountCoverage,
   repairRequests,
@@ -53,7 +54,18 @@ async function repair(context: Context, options: RepairOptions) {
     if (context.signal.aborted) break;
     results.push(...(await syncTargets(context, options, { settings }, database, round)));
   }
-  const ended = { command: 'repair', settings, results, isNamed: false, begunAt } as const;
+  // What it read may have shown that the service does not serve what is missing.
+  const stillOpen = (await verifyFeeds(db))
+    .filter((feed) => chosen.has(feed.feed) && isRepairable(feed))
+    .map(({ feed }) => feed);
+  const ended = {
+    command: 'repair',
+    settings,
+    results,
+    isNamed: false,
+    stillOpen,
+    begunAt,
+  } as const;
   return await concludeSync(context, db, ended);
 }
 

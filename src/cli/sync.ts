@@ -76,6 +76,8 @@ export const syncDocument = z.strictObject({
   history: z.array(z.strictObject({ feed: z.string(), requests: count.nullable() })),
   /** Chosen feeds that a person has paused, which are not read. */
   paused: z.array(z.string()),
+  /** Feeds that `repair` read, and has not completed. */
+  still_open: z.array(z.string()),
 });
 
 export type SyncDocument = z.infer<typeof syncDocument>;
@@ -198,6 +200,8 @@ export interface Concluded {
   readonly results: readonly SyncResult[];
   /** Whether `--operation` named the lists: a list that is not served is then a failure. */
   readonly isNamed: boolean;
+  /** Feeds that it should have completed, and has not. Absent: it promises none. */
+  readonly stillOpen?: readonly string[];
   /** On the clock of `performance.now`. */
   readonly begunAt: number;
 }
@@ -206,12 +210,14 @@ export interface Concluded {
 export async function concludeSync(
   context: Context,
   db: Database,
-  { command, settings, results, isNamed, begunAt }: Concluded,
+  { command, settings, results, isNamed, stillOpen = [], begunAt }: Concluded,
 ): Promise<Exit> {
   const { commandLine, out, quiet, signal } = context;
   const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
   const isInterrupted = signal.aborted;
-  const exit = isInterrupted ? exits.interrupted : exitOf(results, isNamed);
+  const ofResults = exitOf(results, isNamed);
+  const ofWork = ofResults === exits.done && stillOpen.length > 0 ? exits.open : ofResults;
+  const exit = isInterrupted ? exits.interrupted : ofWork;
   const names = new Set(configuredFeeds(settings.chains).map(feedName));
   const status = await readStatus(db, settings.explorer.pageSize, names);
   const byLane = Map.groupBy(results, ({ feed, lane }) => `${feed} ${lane.lane}`);
@@ -227,7 +233,7 @@ export async function concludeSync(
     .filter(({ paused_since }) => paused_since !== null)
     .map(({ feed }) => feed);
   const totals = { ...total(lanes), seconds };
-  const ended = { command, lanes, totals, history, paused };
+  const ended = { command, lanes, totals, history, paused, still_open: [...stillOpen] };
   const document: SyncDocument = { schema: 'explorer-etl/sync/1', ...ended };
   const lines = syncText(out, document, status, exit, commandLine);
   const query = `Query it:  ${commandLine('explorer-etl query --list')}`;
@@ -279,7 +285,14 @@ export function syncText(
   exit: Exit,
   commandLine: CommandLine,
 ): string[] {
-  const { lanes, paused } = document;
+  const { lanes, paused, still_open: stillOpen } = document;
+  const left =
+    stillOpen.length === 0
+      ? []
+      : prose(
+          look,
+          `Still open: ${stillOpen.join(', ')}. ${commandLine('explorer-etl verify')} says why.`,
+        );
   const held =
     paused.length === 0
       ? []
@@ -309,6 +322,7 @@ export function syncText(
     ...prose(look, totalsText(document)),
     ...lanes.filter((lane) => !isExplained(lane)).flatMap((lane) => endLines(look, lane)),
     ...held,
+    ...left,
     ...(isInterrupted
       ? ['Interrupted. Progress is saved: the same command resumes.']
       : detailsOf(shown, look, commandLine).flat()),

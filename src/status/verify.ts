@@ -225,7 +225,8 @@ export async function verifyReport(
   };
 }
 
-const isRepairable = (feed: VerifiedFeed): boolean =>
+/** Whether `repair` is the command for one of a feed's findings. */
+export const isRepairable = (feed: VerifiedFeed): boolean =>
   feed.open.some(({ command }: Finding) => command === commandFor('repair', feed));
 
 const unknown: RequestCount = { likely: null, most: null };

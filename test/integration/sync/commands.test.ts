@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { statusFaults } from '../../../simulator/index.ts';
+import { alterPage, statusFaults } from '../../../simulator/index.ts';
 import type { SyncDocument } from '../../../src/cli/sync.ts';
 import { call, configFolder } from '../../harness/process.ts';
 import { testKey } from '../../harness/explorer.ts';
@@ -165,6 +165,33 @@ test('repair without an operation reads only feeds that are open', async () => {
   expect(lanes.map(({ feed }) => feed)).toEqual(['10/factories']);
   expect(await query(feeds)).toEqual([{ feed: '10/factories' }, { feed: '10/user-operations' }]);
   expect(await query(chains)).toEqual([{ chain_id: 10 }]);
+});
+
+test('a repair whose data the service no longer has exits with 1, and says what is still open', async () => {
+  let isGone = false;
+  const { run, query, documentOf } = await openProgram({
+    operations: { 'optimism-batch-blocks': {} },
+    faults: () =>
+      alterPage((page, { pathname }) =>
+        isGone && pathname.endsWith('/optimism-batch/5')
+          ? { items: [], next_page_params: null }
+          : page,
+      ),
+  });
+  await run('sync');
+  await query(`delete from explorer.blocks where optimism_batch_number = 5`);
+  isGone = true;
+
+  const repaired = await run('repair');
+
+  expect(repaired.code).toBe(1);
+  expect(repaired.stdout).toContain('Still open: 10/optimism-batch-blocks. explorer-etl verify');
+  expect((await run('verify')).code).toBe(1);
+
+  isGone = false;
+  const { still_open: stillOpen } = await documentOf<SyncDocument>('repair');
+  expect(stillOpen).toEqual([]);
+  expect((await run('verify')).code).toBe(0);
 });
 
 test('a file that sync and start refuse is one event, without the API key', async () => {

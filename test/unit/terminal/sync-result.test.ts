@@ -37,6 +37,7 @@ const done: SyncDocument = {
   totals: { ...sums, seconds: 5.1 },
   history: [],
   paused: [],
+  still_open: [],
 };
 
 /** What a feed and its run store of a failure. */
