@@ -105,6 +105,7 @@ CREATE TABLE "etl"."feeds" (
 	"latest_batch" bigint,
 	"target_numbers" "int8multirange" DEFAULT '{}' NOT NULL,
 	"last_success_at" timestamp with time zone,
+	"since_doubted_at" timestamp with time zone,
 	"rows_before" bigint DEFAULT 0 NOT NULL,
 	"poll_again_at" timestamp with time zone,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,

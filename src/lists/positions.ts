@@ -23,6 +23,9 @@ export const keyText = (parts: readonly (string | number)[]): string =>
         .map((part) => (typeof part === 'number' ? String(part).padStart(digitsOfPart, '0') : part))
         .join();
 
+/** The field of `extra` that keeps the height of an item that was served out of order. */
+export const outOfOrder = ({ columns }: ListOrder): string => `${columns.height} (out of order)`;
+
 /** The table and its columns as SQL; `key` is `keyText`. */
 export function placeColumns(operation: Operation) {
   const order = orderOf(operation);

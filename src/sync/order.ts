@@ -79,6 +79,7 @@ export function judgeOrder(reported: readonly ReportedPlace[], borders: PageBord
     )
     .filter((place) => !isRepeat(place, borders));
   const indexes = places.map(({ index }) => index);
+  if (isRenumbered(places, borders)) return { ...page, ...nowhere(indexes) };
   const placed = ceiling === null ? places : places.filter((place) => inOrder(ceiling, place));
   if (isMostlyGone(placed, places)) return { ...page, ...nowhere(indexes) };
   const within = next === null ? placed : placed.filter((place) => inOrder(place, next));
@@ -106,6 +107,23 @@ const isLacking = (reported: readonly ReportedPlace[], { entry, isEntryAbove }: 
   !isEntryAbove &&
   reported.length > 0 &&
   reported.every(({ key }) => key !== null && key !== entry.key);
+
+/**
+ * Whether the page states another block for the item that its cursor names than the cursor does, and all its items may
+ * be as wrong: where they would stand then is between the cursors too.
+ */
+function isRenumbered(
+  places: readonly TrustedPlace[],
+  { entry, isEntryAbove, next }: PageBorders,
+): boolean {
+  const named = isEntryAbove ? undefined : places.find(({ key }) => key === entry?.key);
+  if (entry === null || named === undefined || named.height === entry.height) return false;
+  const wrongBy = named.height - entry.height;
+  const lowest = next?.height ?? 0;
+  return places.every(
+    ({ height }) => height - wrongBy <= entry.height && height - wrongBy >= lowest,
+  );
+}
 
 /** Marks a page without evidence that it is of this list: none of its items bounds coverage. */
 export function withoutPlace(order: PageOrder): PageOrder {

@@ -8,6 +8,7 @@ import { ExplorerError } from '../explorer/error.ts';
 import type { createFetcher } from '../explorer/fetcher.ts';
 import { excerpt } from '../explorer/response.ts';
 import { decodeItem } from '../lists/decode.ts';
+import { outOfOrder } from '../lists/positions.ts';
 import type { Cursor, ItemRows, Operation, OrderKey, Place, Scope } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { createRedactor } from '../redact.ts';
@@ -163,9 +164,13 @@ export interface NormalisedPage extends PageFacts {
   readonly driftReport: DriftReport;
 }
 
-/** Whether all items are in the list's order, within the page and after the previous page. */
-export const isOrdered = ({ order }: Pick<NormalisedPage, 'order'>) =>
-  order === null || order.misplaced.length === 0;
+/** An empty first page that leads on skips an unknown number of items, and nothing is above it to tell. */
+export const hidesHead = ({ items, cursor_in, cursor_out }: PageFacts) =>
+  items === 0 && cursor_in === null && cursor_out !== null;
+
+/** Whether all items are in the list's order, within the page and after the previous page, and none is hidden. */
+export const isOrdered = (page: NormalisedPage) =>
+  page.order === null || (page.order.misplaced.length === 0 && !hidesHead(page));
 
 /** Items nest less than ten levels. At some thousands Postgres fails (54001): the feed stops. */
 const deepestItem = 128;
@@ -272,7 +277,7 @@ function withoutUncertainPlace(
   if (item.height !== null && !isMisplaced && !isUnproven) return item;
   const { row, missing } = item;
   const { height } = order.columns;
-  const said = isMisplaced && { [`${height} (out of order)`]: item.height };
+  const said = isMisplaced && { [outOfOrder(order)]: item.height };
   return {
     ...item,
     height: isMisplaced ? null : item.height,

@@ -26,6 +26,7 @@ left join lateral (
              where walks.feed = feeds.feed
                and state = 'finished'
                and reason = 'since'
+               and (finished_at > feeds.since_doubted_at) is not false
                and bottom is not null
                and (feeds.settings ->> 'since')::timestamptz >= (scope ->> 'since')::timestamptz
              order by bottom desc

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
+import type { Feed } from '../feed.ts';
 import type {
   EndClaim,
   EndVerdict,
@@ -23,6 +24,7 @@ import {
   itemsAbove,
   lastPlace,
   orderOf,
+  outOfOrder,
   present,
   presentTime,
 } from '../positions.ts';
@@ -32,12 +34,48 @@ const mostGone = (rows: number) => Math.max(3, Math.floor(rows / 5));
 
 type PlacedRows = ItemRows & { readonly height: number };
 
+/** How far two reports of one item's time may differ, in s: what is not final moves a little. */
+const timeSlackS = 10;
+
+/**
+ * Doubts every end at `since` of a feed once most known items of a page report another time than before, and three at
+ * least: what was reported falsely ended them. The next backfill reads on there.
+ */
+async function doubtTimes(
+  list: Operation,
+  tx: Transaction,
+  { feed, chain_id }: PageInWalk<NewestFirstWalk>['walk'],
+  rows: readonly ItemRows[],
+): Promise<void> {
+  const { table, key, time } = placeColumns(list);
+  const said = rows.map((item) => ({ key: item.key, at: item.row[orderOf(list).columns.time] }));
+  await tx.execute(sql`/* times */
+    update etl.feeds set since_doubted_at = clock_timestamp()
+    from (
+      select count(*) filter (
+        where abs(extract(epoch from ${time} - said.at)) > ${timeSlackS}
+      ) as differing, count(*) as known
+      from json_to_recordset(${JSON.stringify(said)}::json) as said(key text, at timestamptz)
+      join ${table} on ${key} = said.key
+      where chain_id = ${chain_id} and ${hasKey(
+        list,
+        rows.map((item) => item.key),
+      )}
+    ) as found
+    where feed = ${feed} and 2 * differing > known and differing > 2
+      and exists (select from etl.walks where walks.feed = feeds.feed and reason = 'since')
+  `);
+}
+
 /** The pages that may say something beyond their own rows; one statement rules out most of them. */
 export async function pagesWithChanges(
   list: Operation,
   tx: Transaction,
   pages: readonly PageInWalk<NewestFirstWalk>[],
 ): Promise<ReadonlySet<number>> {
+  for (const { walk, rows } of pages) {
+    if (meetsKnown(walk)) await doubtTimes(list, tx, walk, rows);
+  }
   const ranges = pages.flatMap(({ walk, rows }) => {
     const [first, last] = [rows.find(isPlaced), rows.findLast(isPlaced)];
     if (first === undefined || last === undefined) return [];
@@ -203,8 +241,12 @@ export async function judgeListEnd(
   if (end === null) return { is: 'unsupported' };
   const where = end === aboveAll ? 'it is empty' : `it ends at ${one[order.unit]} ${end.height}`;
   const [next, ...others] = await evidenceBelow(list, db, claim, end, claim.pageSize + 1);
-  if (next !== undefined && others.length >= claim.pageSize) {
-    const below = `more than ${claim.pageSize} items are stored below`;
+  const isLong = others.length >= claim.pageSize;
+  // A list loses its newest items, but not all: nothing that is left says that it is this list.
+  if (next !== undefined && (isLong || end === aboveAll)) {
+    const below = isLong
+      ? `more than ${claim.pageSize} items are stored below`
+      : 'items are stored below';
     const evidence = `${where}, but ${below}, the next at ${one[order.unit]} ${next.height}`;
     return { is: 'contradicted', evidence, question: null };
   }
@@ -285,6 +327,44 @@ const wasEnd = async (db: Queryable, { walk_id, feed }: EndClaim, last: OrderKey
 /** The item at the position counts as below it, if the cursor names its page's first item. */
 const from = (entry: OrderKey, { names }: ListOrder): OrderKey =>
   names === 'first' ? { ...entry, key: `${entry.key}~` } : entry;
+
+/** Rows without a block that are judged at once. */
+const judgedAtOnce = 1_000;
+
+/**
+ * An item that was served out of order, and is on no page that has since been read where it stood and in the block
+ * that it named, has left the list, if it ever was in it.
+ */
+export async function removeUnplaced(list: Operation, tx: Queryable, feed: Feed): Promise<void> {
+  const columns = placeColumns(list);
+  const { table, height, key } = columns;
+  const said = sql.param(outOfOrder(orderOf(list)));
+  // Citus cannot join spread items with pages.
+  const rows = await execute(tx).rows<{ key: string; page_id: string; said: string }>`
+    select ${key} as key, page_id, extra ->> ${said} as said
+    from ${table}
+    where chain_id = ${feed.chain_id} and ${height} is null and removed_at is null and extra ? ${said}
+    limit ${judgedAtOnce}
+  `;
+  if (rows.length === 0) return;
+  const gone = await execute(tx).values<string>`
+    select key
+    from json_to_recordset(${JSON.stringify(rows)}::json) as row(key text, page_id bigint, said numeric)
+    join etl.pages on pages.id = page_id
+    join etl.feed_coverage on feed_coverage.feed = pages.feed
+    where (said > highest or said::bigint <@ covered)
+      -- A page of which nothing is in order stands nowhere: all of the list has to be read.
+      and case when top is null then covered = range_merge(covered)::int8multirange
+               else int8range(coalesce(bottom, top), top, '[]') <@ covered end
+  `;
+  if (gone.length === 0) return;
+  await tx.execute(sql`
+    with ${present}
+    update ${table} as t set removed_at = ${presentTime}, updated_at = ${presentTime}
+    from present
+    where chain_id = ${feed.chain_id} and ${hasKey(list, gone)} and ${height} is null
+  `);
+}
 
 /** A believed end removes what is stored below it: its own position was requested. */
 export async function removeBelow(

@@ -27,6 +27,7 @@ import {
 } from '../list.ts';
 import type { ConfigDefaults, Configured, NewestFirstWalk, Operation } from '../operation.ts';
 import { orderOf } from '../positions.ts';
+import { operations } from '../registry.ts';
 import {
   deepResweep,
   liveFloor,
@@ -35,7 +36,13 @@ import {
   planResweep,
   shortRows,
 } from './deep-polls.ts';
-import { judgeListEnd, noteChanges, pagesWithChanges, removeBelow } from './evidence.ts';
+import {
+  judgeListEnd,
+  noteChanges,
+  pagesWithChanges,
+  removeBelow,
+  removeUnplaced,
+} from './evidence.ts';
 import { gapsDue, planGap } from './gaps.ts';
 import {
   boundsOf,
@@ -244,6 +251,7 @@ async function planBackfillWalk(planning: Planning): Promise<WalkPlan<NewestFirs
     (await planSplit(planning));
   // What the walks under way leave behind is not known yet, nor what is below a live one.
   const isOpen = begun.some(isRunning) || (await isLiveRead(tx, run));
+  if (planned === null && !isOpen) await removeUnplaced(operations[run.operation], tx, run);
   return planned ?? (isOpen ? 'wait' : null);
 }
 

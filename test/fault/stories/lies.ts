@@ -168,6 +168,13 @@ const edges = [
     'edge-two-low': lowEdge(-2, -1),
     'edge-two-high': misnumber([0, 1], () => tooHigh),
   }),
+  // A first page has no cursor that would contradict it.
+  ...liesOf(newestFirst, {
+    'page-one-high': ({ list, request: { cursor }, honest: { items } }) =>
+      cursor === null || items.length === 0
+        ? null
+        : items.map((item) => ({ ...item, [orderField(list)]: String(numberOf(item, list) + 1) })),
+  }),
   ...liesOf([...newestFirst, ...numbered], {
     'number-missing': (scene) => changedOne(scene, { [orderField(scene.list)]: null }),
   }),
@@ -267,6 +274,14 @@ const standing = [
   // A first page names none that has to be on it.
   ...liesOf(newestFirst, { 'foreign-head': foreign(true) }, unfindable),
   ...liesOf(newestFirst, { 'end-empty-repeated': empty(false) }, { isRepeated: true }),
+  ...liesOf(
+    newestFirst,
+    {
+      'first-goes-on': ({ request: { cursor }, honest }) =>
+        cursor === null && hasNext(honest) ? [] : null,
+    },
+    { isRepeated: true },
+  ),
   ...liesOf(
     all,
     { 'field-missing-repeated': ({ honest: { items } }) => ({ items }) },

@@ -85,6 +85,17 @@ describe('a page of a list that is newest first', () => {
     expect(trustedOf(wrong)).toEqual(all.filter((other) => other !== index));
   });
 
+  test.each([1, -1, 7])(
+    'is no evidence if its cursor’s item has another number, and all may be %i off',
+    (wrongBy) => {
+      const wrong = page.map((place) => ({ ...place, height: (place.height ?? 0) + wrongBy }));
+      const spaced = { ...borders, next: at(990) };
+
+      expect(trustedOf(wrong, spaced)).toEqual([]);
+      expect(trustedOf(wrong, { ...spaced, isEntryAbove: true })).not.toEqual([]);
+    },
+  );
+
   test.each([
     ['the first', 0],
     ['the first two', 1],

@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest';
+import {
+  type KeptOperation,
+  hashOf,
+  honestly,
+  noItems,
+  oneEach,
+  type Page,
+  type PageLie,
+  range,
+  timeOf,
+} from '../../harness/kept.ts';
+import { followLists } from '../../harness/sync.ts';
+import { copiedList, lyingList, pages, pageSize } from './lying-list.ts';
+
+// A conclusion falls with its evidence, and no absence is concluded from a place that is not confirmed.
+
+const firstEmpty: PageLie = (page, { cursor }) => (cursor === null ? { ...page, items: [] } : null);
+
+const newerList = oneEach(1, pages * pageSize + pageSize);
+
+test.each([
+  ['of a list that is read first', (): KeptOperation[] => [], oneEach(1, pages * pageSize)],
+  ['of a list that is copied', () => oneEach(1, pages * pageSize), newerList],
+])('an empty first page that leads on, %s, hides nothing', async (_, before, operations) => {
+  const { list, sync, open, lost, expectComplete } = await lyingList(before());
+  await sync();
+  list.operations = operations;
+  list.lie = firstEmpty;
+  for (let round = 0; round < 2; round += 1) {
+    await sync();
+    expect(await lost()).toBe(pageSize);
+    expect(await open()).toEqual([expect.stringMatching(/^unordered: /u)]);
+  }
+
+  list.lie = honestly;
+  await sync();
+
+  await expectComplete();
+});
+
+test('a short list that is empty from one day to the other loses no row, and is open', async () => {
+  const { list, sync, open, removed, expectComplete } = await copiedList({}, oneEach(1, 9));
+  list.lie = () => noItems;
+  for (let round = 0; round < 3; round += 1) {
+    await sync();
+    expect(await removed()).toEqual([]);
+    expect(await open()).toEqual([expect.stringContaining('it is empty, but items are stored')]);
+  }
+
+  list.lie = honestly;
+  await sync();
+
+  await expectComplete();
+});
+
+test('a short list of batches that is empty loses none', async () => {
+  const listed = range(1, 12).map((number) => ({ number }));
+  const { list, sync, open, query } = await followLists(
+    { listed },
+    { operations: ['optimism-batches'] },
+  );
+  await sync();
+  list.lie = () => noItems;
+
+  await sync();
+  await sync();
+
+  expect(await query('select from explorer.listed_batches where removed_at is not null')).toEqual(
+    [],
+  );
+  expect(await open()).not.toEqual([]);
+});
+
+const tenYearsMs = 10 * 365 * 86_400_000;
+
+test('a bound that false times have reached is open once the same items report other times', async () => {
+  const { list, sync, query, open } = await lyingList(oneEach(1, 500));
+  const bounded = { listSince: timeOf(50), pageSize: 50 };
+  list.lie = (page) => ({
+    ...page,
+    items: page.items.map((item) => ({
+      ...item,
+      timestamp: new Date(Date.parse(String(item['timestamp'])) - tenYearsMs).toISOString(),
+    })),
+  });
+  await sync(bounded);
+  const wanted = async () =>
+    (await query('select from explorer.user_operations where block_number >= 50')).length;
+  expect(await wanted()).toBeLessThan(200);
+
+  list.lie = honestly;
+  await sync(bounded);
+  const isWhole = (await wanted()) === 451;
+  expect(isWhole || (await open()).length > 0).toBe(true);
+  await sync(bounded);
+
+  expect(await wanted()).toBe(451);
+  await sync(bounded);
+  expect(await open()).toEqual([]);
+});
+
+/** A page whose numbers are all one too high. */
+const oneHigh = (page: Page): Page => ({
+  ...page,
+  items: page.items.map((item) => ({
+    ...item,
+    block_number: String(Number(item['block_number']) + 1),
+  })),
+});
+
+test.each([2, 5, pages])(
+  'page %i of a first reading, with all numbers one too high, confirms none of them',
+  async (nth) => {
+    const { list, sync, removed, expectComplete, expectNothingHidden } = await lyingList();
+    list.lieOnce(nth, oneHigh);
+    await sync();
+    await expectNothingHidden();
+
+    for (let round = 0; round < 2; round += 1) {
+      await sync();
+      await expectNothingHidden();
+      expect(await removed()).toEqual([]);
+    }
+
+    await expectComplete();
+  },
+);
+
+test('an item out of order that no page has where it stood, nor where it said, has left the list', async () => {
+  const { list, sync, removed, expectComplete } = await lyingList();
+  const hash = hashOf(2 ** 40);
+  list.lieOnce(2, (page) => ({
+    ...page,
+    items: page.items.map((item, at) => (at === 4 ? { ...item, hash, block_number: '3' } : item)),
+  }));
+  await sync();
+  await sync();
+
+  await expectComplete();
+  expect(await removed()).toEqual([hash]);
+});
