@@ -45,7 +45,7 @@ export const feeds = etlSchema.table(
     /** Target ranges of batch numbers; open-ended if future batches are included. */
     target_numbers: integerRanges('target_numbers').notNull().default('{}'),
     last_success_at: instant('last_success_at'),
-    /** Walks that had ended at `since` by then prove no end; null: none is doubted. */
+    /** No walk that had ended at `since` by then counts as an end; null: all do. */
     since_doubted_at: instant('since_doubted_at'),
     /** Rows that were stored when a person reset it last. */
     rows_before: integer('rows_before').notNull().default(0),

@@ -164,7 +164,7 @@ export interface NormalisedPage extends PageFacts {
   readonly driftReport: DriftReport;
 }
 
-/** An empty first page that leads on skips an unknown number of items, and nothing is above it to tell. */
+/** An empty first page that leads on skips an unknown number of items, and no page above shows them. */
 export const hidesHead = ({ items, cursor_in, cursor_out }: PageFacts) =>
   items === 0 && cursor_in === null && cursor_out !== null;
 

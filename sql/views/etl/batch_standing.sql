@@ -1,3 +1,17 @@
+create or replace function etl.has_lost_blocks(
+  of_chain bigint, of_operation text, lower_number bigint, upper_number bigint
+) returns boolean
+language sql stable
+return exists (
+  select from etl.batch_observations
+  where chain_id = of_chain
+    and operation = of_operation
+    and batch_number > lower_number
+    and batch_number < upper_number
+    and times_seen > 0
+    and bottom is not null
+);
+
 create or replace view etl.batch_standing as
 select *,
        -- It stays confirmed beside unread numbers. The lowest one has no neighbour below: two walks must have seen its
@@ -67,8 +81,10 @@ from (
            etl.batches_meet(batch.chain_id, batch.operation, below.last_height, batch.first_height) is true as meets_below,
            etl.batches_meet(batch.chain_id, batch.operation, batch.last_height, above.first_height) is true as meets_above,
            coalesce(observation_below.times_seen > 0 and observation_below.top is distinct from below.last_height, false)
+             or etl.has_lost_blocks(batch.chain_id, batch.operation, below.batch_number, batch.batch_number)
              as is_contested_below,
            coalesce(observation_above.times_seen > 0 and observation_above.bottom is distinct from above.first_height, false)
+             or etl.has_lost_blocks(batch.chain_id, batch.operation, batch.batch_number, above.batch_number)
              as is_contested_above,
            coalesce(below.batch_number, target.floor) is not null
              and (int8range(greatest(below.batch_number + 1, target.floor), batch.batch_number) <@ read) is not true
@@ -127,4 +143,5 @@ from (
   ) as standing
 ) as joined;
 
+comment on function etl.has_lost_blocks is 'Whether a number between two batches, which has no blocks, was last seen with blocks: another one has taken them, and one of both is wrong until they are read again.';
 comment on view etl.batch_standing is 'Each number that was read, whether it meets its neighbours, and what a walk is to read of it if it is not verified: the whole, the top down to what is known, or the bottom page. is_confirmed: it is a chain without pending blocks, its list was seen to begin and end so, and both neighbours meet it. lacks_end: only its end is to be read again.';

@@ -38,7 +38,7 @@ type PlacedRows = ItemRows & { readonly height: number };
 const timeSlackS = 10;
 
 /**
- * Doubts every end at `since` of a feed once most known items of a page report another time than before, and three at
+ * No end at `since` of a feed counts any more once most known items of a page report another time than before, and three at
  * least: what was reported falsely ended them. The next backfill reads on there.
  */
 async function doubtTimes(

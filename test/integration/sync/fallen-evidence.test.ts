@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  blockItem,
   type KeptOperation,
   hashOf,
   honestly,
@@ -10,6 +11,7 @@ import {
   range,
   timeOf,
 } from '../../harness/kept.ts';
+import { batchBlocks, batchWorld } from '../../harness/batch-world.ts';
 import { followLists } from '../../harness/sync.ts';
 import { copiedList, lyingList, pages, pageSize } from './lying-list.ts';
 
@@ -127,7 +129,7 @@ test.each([2, 5, pages])(
   },
 );
 
-test('an item out of order that no page has where it stood, nor where it said, has left the list', async () => {
+test('an item out of order that is on no later page of either place has left the list', async () => {
   const { list, sync, removed, expectComplete } = await lyingList();
   const hash = hashOf(2 ** 40);
   list.lieOnce(2, (page) => ({
@@ -140,3 +142,30 @@ test('an item out of order that no page has where it stood, nor where it said, h
   await expectComplete();
   expect(await removed()).toEqual([hash]);
 });
+
+/** Numbers of which 5 has no batch: blocks go on from 4 to 6. */
+const places = new Map([1, 2, 3, 4, 6, 7, 8, 9].map((number, place) => [number, place + 1]));
+
+test.each([6, 4])(
+  'a number without a batch that once answers with the blocks of %i does not make that one empty',
+  async (taken) => {
+    const { list, poll, states, verify } = await batchWorld(0);
+    for (const [number, place] of places) {
+      const first = 1_000 + place * batchBlocks;
+      const blocks = range(first, first + batchBlocks - 1).map((height) => ({ height }));
+      list.batches.set(number, blocks);
+    }
+    const blocks = list.batches.get(taken) ?? [];
+    const items = blocks.toReversed().map(blockItem);
+    list.lie = (_, { batch }) => (batch === 5 ? { items, next_page_params: null } : null);
+    for (let minute = 0; minute < 3; minute += 1) await poll(minute);
+    const open = (await verify()).open.join();
+    expect(open).toContain(`batch ${taken}: downloaded as empty, which no neighbour confirms`);
+
+    list.lie = honestly;
+    for (let day = 1; day < 6; day += 1) await poll(day * 1_440);
+
+    expect((await verify()).open).toEqual([]);
+    expect(await states()).toMatchObject({ 5: 'empty, verified', [taken]: 'settled' });
+  },
+);
