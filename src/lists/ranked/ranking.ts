@@ -116,7 +116,7 @@ export async function concludeRanking(
            ${skipsPart(list, walk)} as skipped,
            exists (
              select from etl.ranking_entries join etl.walks on walks.id = walk_id
-             where run_id = ${walk.run_id}
+             where ${countsFor(walk)}
            ) as has_items,
            exists (
              select from etl.pages join etl.walks on walks.id = walk_id
@@ -155,7 +155,7 @@ function hasMoved(list: Operation, walk: WalkContext): SQL {
       select key
       from etl.ranking_entries
       join etl.walks on walks.id = walk_id
-      where run_id = ${walk.run_id} and walk_id <> ${walk.walk_id}
+      where ${countsFor(walk)} and walk_id <> ${walk.walk_id}
     ), expected as (
       select key from before
       union all
@@ -173,6 +173,10 @@ function hasMoved(list: Operation, walk: WalkContext): SQL {
     select coalesce(sum(quarantined), 0) from etl.pages where walk_id = ${walk.walk_id}
   )`;
 }
+
+/** As SQL: the walks of a run whose items count: one that failed may have read another list. */
+const countsFor = ({ run_id, walk_id }: WalkContext): SQL =>
+  sql`run_id = ${run_id} and (walk_id = ${walk_id} or walks.state = 'finished')`;
 
 /** As SQL: the position that a token names, as the service parses it. */
 const positionOf = (cursor: 'cursor_in' | 'cursor_out') =>
@@ -194,23 +198,24 @@ function skipsPart(list: Operation, walk: WalkContext): SQL {
 }
 
 /**
- * By total, then as listed, each item as the latest walk of the run saw it. Items that no walk met are missing,
+ * By total, then as listed, each item as the latest walk of the run that did not fail saw it. Items that no walk met are missing,
  * if none is in quarantine. A missing total is no change: history would keep it for good. What the walks of other
  * runs met is never published.
  */
 async function publish(
   list: Operation,
   tx: Transaction,
-  { run_id, chain_id, page_id, walk_id, feed, started_at }: WalkContext,
+  walk: WalkContext,
   { walks, moved, has_quarantined }: Conclusion,
 ): Promise<void> {
+  const { chain_id, page_id, walk_id, feed, started_at } = walk;
   const { table, history, key, total } = namesOf(list);
   await tx.execute(sql`
     with observation as materialized (
       select distinct on (key) key, walk_id, started_at, position, total
       from etl.ranking_entries
       join etl.walks on walks.id = walk_id
-      where run_id = ${run_id}
+      where ${countsFor(walk)}
       order by key, walk_id desc
     ), judged as (
       select item.${key} as key, ranked.rank,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  addressOf,
   blockItem,
   type KeptOperation,
   hashOf,
@@ -12,7 +13,8 @@ import {
   timeOf,
 } from '../../harness/kept.ts';
 import { batchBlocks, batchWorld } from '../../harness/batch-world.ts';
-import { followLists } from '../../harness/sync.ts';
+import { openRunner } from '../../harness/runner.ts';
+import { followLists, plainChain } from '../../harness/sync.ts';
 import { copiedList, lyingList, pages, pageSize } from './lying-list.ts';
 
 // A conclusion falls with its evidence, and no absence is concluded from a place that is not confirmed.
@@ -169,3 +171,33 @@ test.each([6, 4])(
     expect(await states()).toMatchObject({ 5: 'empty, verified', [taken]: 'settled' });
   },
 );
+
+test('what only a walk met that failed is in no ranking', async () => {
+  const operations = ['factories'];
+  const { list, database, query } = await followLists({});
+  const run = { url: list.url, chains: [plainChain], operations, pageSize };
+  const runner = await openRunner(database, run);
+  const poll = (number: number) =>
+    runner.run(runner.lanes, new Date(Date.UTC(2026, 5, number)), 'schedule');
+  list.counts = new Map(range(1, 60).map((id) => [id, 1_000 - id]));
+  expect(await poll(1)).toEqual(['finished']);
+  const foreign = (page: Page): Page => ({
+    ...page,
+    items: page.items.map((item, at) => ({ ...item, address: addressOf(9_000 + at) })),
+  });
+  // A page of another list, and the end of the list where rows are known below.
+  list.lie = (page, { cursor }) =>
+    cursor === null ? foreign(page) : { ...page, next_page_params: null };
+  expect(await poll(2)).toEqual([expect.stringContaining('truncated')]);
+
+  list.lie = honestly;
+  // What the failed walk met still contradicts one end.
+  await poll(3);
+  expect(await poll(4)).toEqual(['finished']);
+
+  expect(await query('select count(distinct run_id)::int as runs from etl.walks')).toEqual([
+    { runs: 2 },
+  ]);
+  const ranked = 'select count(*)::int as ranked from explorer.factories where rank is not null';
+  expect(await query(ranked)).toEqual([{ ranked: 60 }]);
+});
