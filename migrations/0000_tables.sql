@@ -113,6 +113,11 @@ CREATE TABLE "etl"."feeds" (
 	CONSTRAINT "feeds_feed_unique" UNIQUE("feed")
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."change_bound" (
+	"is_only" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"until" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."maintenance" (
 	"task" text PRIMARY KEY NOT NULL,
 	"reason" text NOT NULL,

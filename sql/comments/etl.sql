@@ -37,6 +37,10 @@ comment on column etl.budget.pause_reason is 'What the service said when the key
 comment on column etl.budget.requests is 'Requests that left so far, failed ones and repeats included.';
 comment on column etl.budget.updated_at is 'When the key last gave a slot, by the database''s clock.';
 
+comment on table etl.change_bound is 'One row: the bound of explorer.changes_until(), which etl.publish_changes moves.';
+comment on column etl.change_bound.is_only is 'Always true: there is one row.';
+comment on column etl.change_bound.until is 'No row of schema explorer with an updated_at below it can appear any more.';
+
 comment on table etl.lanes is 'Who wants each lane, when it is due, and who works on it. A row for each lane of a registered feed.';
 comment on column etl.lanes.feed is 'Name of the feed, such as 10/user-operations.';
 comment on column etl.lanes.lane is 'live or backfill.';

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { bigserial, index, jsonb, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import { bigserial, boolean, index, jsonb, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
 import type { FailureClass } from '../failure.ts';
 import { etlSchema, instant, integer, integerRanges } from './column-types.ts';
 
@@ -90,6 +90,12 @@ export const events = etlSchema.table(
   },
   (table) => [index('events_at').on(table.at)],
 );
+
+/** One row: the time below which no change of schema explorer can appear any more. */
+export const changeBound = etlSchema.table('change_bound', {
+  is_only: boolean('is_only').primaryKey().default(true),
+  until: instant('until').notNull(),
+});
 
 /** What failed the last time, of the work beside pages. */
 export const maintenance = etlSchema.table('maintenance', {

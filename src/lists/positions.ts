@@ -68,8 +68,8 @@ export const isAbove = ({ height, key }: PlaceColumns, place: OrderKey): SQL => 
 export const inOrder = (a: OrderKey, b: OrderKey): boolean =>
   a.height > b.height || (a.height === b.height && a.key >= b.key);
 
-/** The transaction's time as a CTE: Citus servers differ in `now()`, and refuse it in a case. */
-export const present = sql`present as materialized (select now() as at)`;
+/** The transaction's time as a CTE, which Citus computes once, on the coordinator. */
+export const present = sql`present as materialized (select etl.change_time() as at)`;
 export const presentTime = sql`present.at`;
 
 /** The lowest item in order on the last page of a walk that has one; null: none has. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
+import { changeTime } from '../db/changes.ts';
 import { execute, type Row, type Transaction } from '../db/transaction.ts';
 import {
   type AddressList,
@@ -333,7 +334,7 @@ const columnsByList = forLists(memberColumns);
 /** As SQL: adds the addresses that were not found, in the order of their keys, so that no two deadlock. */
 const insertUnknown = `
   insert into ${shape.name} as t (${columnList(addressColumns)}, first_seen_at, updated_at)
-  select ${columnList(addressColumns)}, now(), now() from looked
+  select ${columnList(addressColumns)}, ${changeTime}, ${changeTime} from looked
   where change is null
   order by ${columnList(shape.key)}
   on conflict do nothing

@@ -1,5 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
+import { changeTime } from '../db/changes.ts';
 import { execute, type Row, type Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
 
@@ -36,8 +37,8 @@ export async function upsert(
   const merged = data.map(rule);
   const assignments = data.map((column, index) => `"${column}" = ${merged[index]}`);
   const differs = `(${columnList(data, 't.')}) is distinct from (${merged.join(', ')})`;
-  // Citus servers differ in now(): a changed row takes its time from the proposed row. A row whose two
-  // times are equal is new: a distributed or partitioned row has no `xmax`.
+  // Citus servers do not have the function: a changed row takes its time from the proposed row. A row whose
+  // two times are equal is new: a distributed or partitioned row has no `xmax`.
   const { rows: counts } = await tx.execute<Record<'page_id' | 'inserted' | 'changed', string>>(sql`
     with written as (
       ${insertOf(table, columns, rows)}
@@ -71,7 +72,7 @@ function insertOf(table: PgTable, columns: readonly string[], rows: readonly Row
   const shape = shapeOf(table);
   return sql`
     ${sql.raw(`insert into ${shape.name} as t (${columnList(columns)}, first_seen_at, updated_at)
-    select ${columnList(columns)}, now(), now()
+    select ${columnList(columns)}, ${changeTime}, ${changeTime}
     from`)} ${recordset('row', shape, columns, rows)}
     ${sql.raw(`order by ${columnList(shape.key)}`)}`;
 }
@@ -220,9 +221,9 @@ export async function replaceChildren(
       select ${columnList(ownerKey)}, max(page_id) as page_id from change group by ${columnList(ownerKey)}
     )
     update ${owner} as owner
-    set page_id = touched.page_id, updated_at = now()
+    set page_id = greatest(owner.page_id, touched.page_id), updated_at = ${changeTime}
     from touched
-    where ${ownerMatch('touched')} and owner.page_id < touched.page_id`)}
+    where ${ownerMatch('touched')} and owner.updated_at <> ${changeTime}`)}
   `);
 }
 
@@ -257,10 +258,10 @@ function keptRows(link: ChildLink, columns: readonly string[]): string {
   };
   const assignments = [...data, 'page_id'].map((column) => `"${column}" = excluded."${column}"`);
   return `insert into ${name} as stored (${columnList(columns)}, first_seen_at, updated_at)
-      select ${columnList(columns)}, now(), now()
+      select ${columnList(columns)}, ${changeTime}, ${changeTime}
       from incoming order by ${columnList(key)}
       on conflict (${columnList(key)}) do update
-      set ${assignments.join(', ')}, updated_at = now()
+      set ${assignments.join(', ')}, updated_at = excluded.updated_at
       where (${columnList(data, 'stored.')}) is distinct from (${columnList(data, 'excluded.')})
          or ${shrank[link.newness]}`;
 }

@@ -1,5 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
+import { publishChanges } from '../db/changes.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
 import { lockEnds } from '../lists/feed.ts';
@@ -117,6 +118,7 @@ export async function retryQuarantined(db: Database, filter: QuarantineFilter): 
   for (const { page_id, ids } of groups) {
     pages.push(await transact(db, (tx) => retryPage(tx, Number(page_id), ids)));
   }
+  await publishChanges(db, 'announced');
   return {
     rows: pages.flatMap(({ rows }) => rows),
     written: pages.reduce((sum, { written }) => sum + written, 0),

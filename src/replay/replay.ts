@@ -1,5 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
+import { publishChanges } from '../db/changes.ts';
 import { execute, type Database, transact } from '../db/transaction.ts';
 import { parseBody } from '../explorer/response.ts';
 import { kindOf } from '../lists/index.ts';
@@ -74,6 +75,7 @@ export async function replayArchive(
     last = batch.at(-1)?.page.id ?? last;
     total.released += await releaseItems(db, batch);
     const { inserted, updated, quarantined } = await upsertPages(db, batch);
+    await publishChanges(db, 'announced');
     total.inserted += inserted;
     total.updated += updated;
     total.quarantined += quarantined;

@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm';
+import { publishChanges } from '../db/changes.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 
 /** Full recomputation, which corrects changes that leave no trace. */
 const recomputeEvery = '1 day';
-/** Longer than a transaction of this program may go on before it writes (`db/pool.ts`). */
-const longest = '10 minutes';
 /** How long a transaction that sums up is to take, in ms: a stop waits as long. */
 const turnMs = 100;
 /** How many keys it takes at most, however quick the last ones were. */
@@ -23,6 +22,7 @@ export interface RollUpOptions {
  * @throws what Postgres threw of the first sum that failed; the others were summed up
  */
 export async function rollUp(options: RollUpOptions, signal: AbortSignal): Promise<number> {
+  await publishChanges(options.db, 'in silence');
   const names = await execute(options.db)
     .values<string>`select name from etl.rollups order by name`;
   const failures: unknown[] = [];
@@ -70,17 +70,7 @@ const named = (prefix: string, name: string) => sql.raw(`etl.${prefix}_${name}`)
 async function noteStale(tx: Transaction, name: string): Promise<void> {
   const turn = await execute(tx).row<{ since: string | null; horizon: string }>`
     select case when begun_at > now() - ${recomputeEvery}::interval then read_to end::text as since,
-           -- A row has the time at which its transaction began, and is seen when that has ended.
-           least(
-             now(),
-             (
-               select min(xact_start) from pg_stat_activity
-               where datname = current_database() and backend_type = 'client backend'
-                 -- Longer reading transactions never write.
-                 and (backend_xid is not null or xact_start > now() - ${longest}::interval)
-             ),
-             (select min(prepared) from pg_prepared_xacts where database = current_database())
-           )::text as horizon
+           explorer.changes_until()::text as horizon
     from etl.rollups where name = ${name}
     for no key update skip locked
   `;

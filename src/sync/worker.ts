@@ -1,11 +1,12 @@
 import type { Pool } from 'pg';
 import type { JobWithMetadata } from 'pg-boss';
+import { publishChanges } from '../db/changes.ts';
 import { describeDatabaseError } from '../db/failure.ts';
 import type { Database } from '../db/transaction.ts';
 import type { Host } from '../explorer/host.ts';
 import { type FeedLane, feedName, laneName } from '../lists/feed.ts';
 import type { Log } from '../log.ts';
-import { signals } from '../signals.ts';
+import { type Committed, signals } from '../signals.ts';
 import { every } from '../time.ts';
 import { leaveSlice, sliceQueue, takeSlice, takeUp } from './queue.ts';
 import { runSlice, type SliceDependencies } from './slice.ts';
@@ -73,10 +74,13 @@ export function startWorker(options: WorkerOptions) {
     return 'done';
   };
   const lookAfter = () => takeUp({ ...options, db: options.aside });
-  const slices = takeSlices(
-    { ...options, workOn, beat: presence.beat, lookAfter },
-    stopping.signal,
-  );
+  const changes = openChanges(options);
+  const beat = async () => {
+    const isLost = await presence.beat();
+    await changes.publish();
+    return isLost;
+  };
+  const slices = takeSlices({ ...options, workOn, beat, lookAfter }, stopping.signal);
   return {
     /** Stops the slices, returns their jobs, and ends. */
     async stop(): Promise<void> {
@@ -84,10 +88,35 @@ export function startWorker(options: WorkerOptions) {
       const grace = setTimeout(() => abort.abort(new Error('stopped')), stopGraceMs);
       await slices;
       clearTimeout(grace);
-      // Where the database is away, others miss it.
+      // Where the database is away, others publish its changes, and miss it.
+      await changes.close().catch(() => undefined);
       await presence.close().catch(() => undefined);
     },
   };
+}
+
+/** Publishes changes, and announces them if pages were committed since the last time. */
+function openChanges({ db, aside }: Pick<WorkerOptions, 'db' | 'aside'>) {
+  let areNew = false;
+  const note = ({ by }: Committed) => {
+    if (by === db.$client) areNew = true;
+  };
+  const publish = async () => {
+    const wereNew = areNew;
+    areNew = false;
+    try {
+      await publishChanges(aside, wereNew ? 'announced' : 'in silence');
+    } catch (error) {
+      areNew ||= wereNew;
+      throw error;
+    }
+  };
+  signals.on('commit', note);
+  const close = () => {
+    signals.off('commit', note);
+    return publish();
+  };
+  return { publish, close };
 }
 
 interface Taking extends Pick<WorkerOptions, 'boss' | 'log' | 'concurrency' | 'report'> {

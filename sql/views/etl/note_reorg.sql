@@ -2,9 +2,12 @@ create or replace function etl.note_reorg() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   insert into explorer.block_reorgs (
-    chain_id, height, old_hash, new_hash, observed_at, page_id
+    chain_id, height, old_hash, new_hash, observed_at, page_id, first_seen_at, updated_at
   )
-  values (new.chain_id, new.height, old.hash, new.hash, now(), new.page_id)
+  values (
+    new.chain_id, new.height, old.hash, new.hash, now(), new.page_id,
+    etl.change_time(), etl.change_time()
+  )
   on conflict do nothing;
   return null;
 end

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { changeTime } from '../../db/changes.ts';
 import { tableName } from '../../db/column-types.ts';
 import { execute, type Database, type Transaction, transact } from '../../db/transaction.ts';
 import { type Feed, type FeedLane, feedName, lockEnds, ofFeed, parallelOf } from '../feed.ts';
@@ -285,7 +286,7 @@ const batchesToRead = (db: Database, feed: Feed): Promise<readonly NumberedScope
         select unnest(range_agg(numbers)) as range from etl.batch_findings where ${ofFeed(feed)}
       ), withdrawn as (
         update ${states}
-        set state = 'open', is_verified = false, updated_at = now()
+        set state = 'open', is_verified = false, updated_at = ${sql.raw(changeTime)}
         from wanted
         where chain_id = ${feed.chain_id} and state = 'settled' and batch_number <@ range
       )

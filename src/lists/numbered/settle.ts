@@ -1,4 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
+import { changeTime } from '../../db/changes.ts';
 import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
 import type {
   EndClaim,
@@ -129,7 +130,7 @@ async function settleBatches(ending: Ending, batches: readonly number[]): Promis
       update ${states} as t
       set state = case when is_settled then 'settled' else 'open' end,
           is_verified = is_settled,
-          updated_at = now(),
+          updated_at = ${sql.raw(changeTime)},
           page_id = greatest(page_id, ${page_id}::bigint)
       from judged
       where t.chain_id = ${chain_id}
@@ -161,16 +162,18 @@ async function settleBatches(ending: Ending, batches: readonly number[]): Promis
     ), empty_ones as (
       update ${states} as t
       set is_verified = wrong_ones.is_verified,
-          updated_at = now(),
+          updated_at = ${sql.raw(changeTime)},
           page_id = greatest(page_id, ${page_id}::bigint)
       from wrong_ones
       where chain_id = ${chain_id} and t.batch_number = wrong_ones.batch_number
       returning t.batch_number, t.is_verified
     ), new_ones as (
       insert into ${states} (
-        chain_id, batch_number, state, blocks_count, is_verified, walked_at, page_id
+        chain_id, batch_number, state, blocks_count, is_verified, walked_at, page_id,
+        first_seen_at, updated_at
       )
-      select ${chain_id}::bigint, number, 'empty', 0, true, now(), ${page_id}::bigint
+      select ${chain_id}::bigint, number, 'empty', 0, true, now(), ${page_id}::bigint,
+             ${sql.raw(changeTime)}, ${sql.raw(changeTime)}
       from gaps, generate_series(low + 1, high - 1) as number
       where is_verified and high - low <= ${widestGap}
       order by number
@@ -220,12 +223,13 @@ async function describeBatches({ list, tx, walk }: Ending, batches: readonly num
     ), changed as (
       insert into ${states} as t (
         chain_id, batch_number, state, blocks_count, first_height, last_height,
-        is_contiguous, is_linked, is_verified, walked_at, page_id
+        is_contiguous, is_linked, is_verified, walked_at, page_id,
+        first_seen_at, updated_at
       )
       select ${walk.chain_id}::bigint, batch_number,
              case when blocks_count = 0 then 'empty' else 'open' end,
              blocks_count, first_height, last_height, is_contiguous, is_linked, false,
-             now(), ${walk.page_id}::bigint
+             now(), ${walk.page_id}::bigint, ${sql.raw(changeTime)}, ${sql.raw(changeTime)}
       from summary
       where blocks_count > 0
         or not ${walk.scope.probe ?? false}
@@ -247,7 +251,7 @@ async function describeBatches({ list, tx, walk }: Ending, batches: readonly num
           is_contiguous = excluded.is_contiguous,
           is_linked = excluded.is_linked,
           walked_at = excluded.walked_at,
-          updated_at = now(),
+          updated_at = ${sql.raw(changeTime)},
           page_id = greatest(t.page_id, excluded.page_id)
       where (t.blocks_count, t.first_height, t.last_height, t.is_contiguous, t.is_linked)
             is distinct from
@@ -307,7 +311,7 @@ async function releaseBlocks({ list, tx, walk }: Ending): Promise<void> {
       for update of block skip locked
     )
     update ${blocks} as t
-    set ${number} = null, updated_at = now(), page_id = ${walk.page_id}
+    set ${number} = null, updated_at = ${sql.raw(changeTime)}, page_id = ${walk.page_id}
     from gone
     where t.chain_id = ${walk.chain_id} and t.height = gone.height
   `);

@@ -1,4 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
+import { changeTime } from '../../db/changes.ts';
 import { tableName } from '../../db/column-types.ts';
 import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
 import type {
@@ -236,15 +237,18 @@ async function publish(
       update ${table} as t
       set rank = judged.rank,
           missing_since = judged.missing_since,
-          updated_at = now(),
+          updated_at = ${sql.raw(changeTime)},
           page_id = greatest(t.page_id, ${page_id}::bigint)
       from judged
       where t.chain_id = ${chain_id}
         and t.${key} = judged.key
         and (t.rank, t.missing_since) is distinct from (judged.rank, judged.missing_since)
     ), changed as (
-      insert into ${history} (chain_id, ${key}, observed_at, ${total}, page_id)
-      select ${chain_id}::bigint, key, now(), observation.total, ${page_id}::bigint
+      insert into ${history} (
+        chain_id, ${key}, observed_at, ${total}, page_id, first_seen_at, updated_at
+      )
+      select ${chain_id}::bigint, key, now(), observation.total, ${page_id}::bigint,
+             ${sql.raw(changeTime)}, ${sql.raw(changeTime)}
       from observation
       where total is not null and total is distinct from (
         select last.${total} from ${history} as last

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { freshDatabase } from '../../harness/database.ts';
-import { addressOf, hashOf, loadOneByOne, stored } from './loader.ts';
+import { addressOf, hashOf, loadOneByOne, type ServedPage, stored } from './loader.ts';
 
 /** Loads a block as one page after the other showed it. */
 async function shown(...blocks: readonly object[]) {
@@ -57,6 +57,33 @@ test('child rows of one block do not affect those of another', async () => {
   expect(await stored(pool, 'block_rewards', 'block_height, reward')).toEqual([
     { block_height: '8', reward: '2' },
   ]);
+});
+
+test('the last member that leaves by an older page moves the time of an address of a newer one', async () => {
+  const { pool } = await freshDatabase();
+  const miner = (page_id: number, name: string, implementations: unknown): ServedPage => ({
+    page_id,
+    items: [
+      {
+        hash: hashOf(page_id),
+        height: page_id,
+        miner: { hash: addressOf(1), name, is_verified: true, implementations },
+      },
+    ],
+  });
+  await loadOneByOne(pool, 'optimism-batch-blocks', [
+    miner(1, 'm', [{ address_hash: addressOf(9) }]),
+    miner(9, 'n', 'unreadable'),
+  ]);
+  const of = () => stored(pool, 'addresses', 'page_id, updated_at::text');
+  const before = await of();
+  expect(before).toMatchObject([{ page_id: '9' }]);
+  expect(await stored(pool, 'address_implementations', 'page_id')).toEqual([{ page_id: '1' }]);
+  await loadOneByOne(pool, 'optimism-batch-blocks', [miner(5, 'm', [])]);
+  expect(await stored(pool, 'address_implementations', 'page_id')).toEqual([]);
+  const after = await of();
+  expect(after).toMatchObject([{ page_id: '9' }]);
+  expect(after).not.toEqual(before);
 });
 
 test('private and public labels of an address are two sets', async () => {

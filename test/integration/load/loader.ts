@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
-import { transact } from '../../../src/db/transaction.ts';
+import { transact, type Transaction } from '../../../src/db/transaction.ts';
 import { decodeItem } from '../../../src/lists/decode.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import { loadPages } from '../../../src/load/load.ts';
@@ -22,26 +22,32 @@ export function sharedPlaces(): () => { readonly pool: Pool; readonly chain: num
 }
 
 /** Brings served pages of an operation into the tables, all in one transaction. */
-export async function load(
+export const load = (
   pool: Pool,
+  name: OperationName,
+  pages: readonly ServedPage[],
+  chain_id = chainId,
+) => transact(drizzle(pool), (tx) => loadIn(tx, name, pages, chain_id));
+
+/** The same, as part of a transaction. */
+export async function loadIn(
+  tx: Transaction,
   name: OperationName,
   pages: readonly ServedPage[],
   chain_id = chainId,
 ): Promise<void> {
   const operation = operations[name];
-  await transact(drizzle(pool), (tx) =>
-    loadPages(
-      tx,
-      operation,
-      pages.map(({ page_id, items }) => ({
-        page_id,
-        rows: items.map((item, position) => {
-          const decoded = decodeItem(operation.item, item);
-          if (decoded.is === 'invalid') throw new Error(decoded.reason);
-          return operation.normalise(decoded, { chain_id, page_id, scope: { batch: 1 }, position });
-        }),
-      })),
-    ),
+  await loadPages(
+    tx,
+    operation,
+    pages.map(({ page_id, items }) => ({
+      page_id,
+      rows: items.map((item, position) => {
+        const decoded = decodeItem(operation.item, item);
+        if (decoded.is === 'invalid') throw new Error(decoded.reason);
+        return operation.normalise(decoded, { chain_id, page_id, scope: { batch: 1 }, position });
+      }),
+    })),
   );
 }
 

@@ -1,0 +1,7 @@
+create or replace function explorer.changes_until() returns timestamptz
+language sql stable parallel safe security definer set search_path = pg_catalog, pg_temp
+begin atomic
+  select coalesce((select until from etl.change_bound), '-infinity');
+end;
+
+comment on function explorer.changes_until is 'The time below which no change can appear any more: who reads rows with updated_at from the last such time up to this one misses none. Workers move it every 3 seconds and when they stop.';
