@@ -42,7 +42,7 @@ const followedTables = `
  * A reader of changes as docs/follow-changes.md describes one, whose copy is schema `copy`: it reads from its last
  * bound up to the next one, and removes the children that a changed parent has no longer.
  */
-export async function openFollower(pool: Pool) {
+async function openFollower(pool: Pool) {
   const { rows: tables } = await pool.query<Followed>(followedTables);
   await pool.query(`create schema copy; create table copy.last (until timestamptz);
     insert into copy.last values ('-infinity')`);
