@@ -176,7 +176,7 @@ test('rows that are written during a sum are included the next time', async () =
   onTestFinished(() => writer.release(true));
   await writer.query('begin');
   await writer.query(`
-    update explorer.user_operations set fee = fee + 1, status = false, updated_at = now()
+    update explorer.user_operations set fee = fee + 1, status = false, updated_at = etl.change_time()
     where hash = (select min(hash) from explorer.user_operations)`);
   // Later than the change, and without it.
   await sumUp(db);
