@@ -77,7 +77,7 @@ export function startWorker(options: WorkerOptions) {
   const changes = openChanges(options);
   const beat = async () => {
     const isLost = await presence.beat();
-    await changes.publish();
+    await changes.publishIfDue();
     return isLost;
   };
   const slices = takeSlices({ ...options, workOn, beat, lookAfter }, stopping.signal);
@@ -95,9 +95,13 @@ export function startWorker(options: WorkerOptions) {
   };
 }
 
+/** How often the bound of changes moves while this process commits no page, in ms: another one may have been killed. */
+const idlePublishMs = 30_000;
+
 /** Publishes changes, and announces them if pages were committed since the last time. */
-function openChanges({ db, aside }: Pick<WorkerOptions, 'db' | 'aside'>) {
+function openChanges({ db, aside, now }: Pick<WorkerOptions, 'db' | 'aside' | 'now'>) {
   let areNew = false;
+  let publishedMs = -Infinity;
   const note = ({ by }: Committed) => {
     if (by === db.$client) areNew = true;
   };
@@ -111,12 +115,17 @@ function openChanges({ db, aside }: Pick<WorkerOptions, 'db' | 'aside'>) {
       throw error;
     }
   };
+  const publishIfDue = async () => {
+    if (!areNew && now() - publishedMs < idlePublishMs) return;
+    publishedMs = now();
+    await publish();
+  };
   signals.on('commit', note);
   const close = () => {
     signals.off('commit', note);
     return publish();
   };
-  return { publish, close };
+  return { publishIfDue, close };
 }
 
 interface Taking extends Pick<WorkerOptions, 'boss' | 'log' | 'concurrency' | 'report'> {
