@@ -512,6 +512,12 @@ CREATE TABLE "etl"."incarnations" (
 	"id" uuid DEFAULT gen_random_uuid() NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."edited_batches" (
+	"chain_id" bigint NOT NULL,
+	"operation" text NOT NULL,
+	"batch_number" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."batch_coverage" (
 	"feed" text PRIMARY KEY NOT NULL,
 	"read" "int8multirange" DEFAULT '{}' NOT NULL,

@@ -16,6 +16,11 @@ comment on column etl.batch_observations.times_seen is 'How many walks in a row 
 comment on column etl.batch_observations.walk_id is 'The newest walk that said so.';
 comment on column etl.batch_observations.run_id is 'The run of the newest walk to the list''s end: a batch is settled only in the run that has seen its end.';
 
+comment on table etl.edited_batches is 'Batches whose row, blocks or listing changed after their walk, a row for each change: triggers note them, and what is verified of them is checked whenever it is read. Maintenance deletes those that nothing contradicts.';
+comment on column etl.edited_batches.chain_id is 'Number of the chain.';
+comment on column etl.edited_batches.operation is 'Name of the operation that reads the blocks.';
+comment on column etl.edited_batches.batch_number is 'Number of the batch.';
+
 comment on table etl.batch_coverage is 'The numbers of each numbered list that were read, and those that are verified. The end of a walk moves it; verify computes it again from the rows of the numbers, such as explorer.read_batches, and compares.';
 comment on column etl.batch_coverage.feed is 'Name of the feed, such as 10/optimism-batch-blocks.';
 comment on column etl.batch_coverage.read is 'Numbers that were read to their end.';

@@ -213,6 +213,13 @@ export const batchCoverage = etlSchema.table('batch_coverage', {
   verified: integerRanges('verified').notNull().default('{}'),
 });
 
+/** Verified batches whose rows, blocks or listing changed: what is verified of them is checked whenever it is read. */
+export const editedBatches = etlSchema.table('edited_batches', {
+  chain_id: integer('chain_id').notNull(),
+  operation: text('operation').notNull(),
+  batch_number: integer('batch_number').notNull(),
+});
+
 /** What was pruned out of a lane's ledger. Its coverage goes on counting it. */
 export const pruned = etlSchema.table(
   'pruned',

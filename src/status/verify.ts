@@ -10,7 +10,7 @@ import { isOperation, operations } from '../lists/registry.ts';
 import { feedsIn } from '../sync/feeds.ts';
 import { estimateOf, type ForecastOptions, sumKnown } from './estimate.ts';
 import { displayOrder, readFeeds, unitOf } from './facts.ts';
-import { commandFor, finding, type Finding, findingOf, type RawFinding } from './findings.ts';
+import { commandFor, finding, type Finding } from './findings.ts';
 import { count, instant, positionUnit } from './schema.ts';
 
 const verifiedFeed = z.strictObject({
@@ -74,15 +74,19 @@ export async function verifyFeeds(db: Database): Promise<VerifiedFeed[]> {
   const { rows } = await transact(db, async (tx) => {
     // JIT compilation of a statement of hundreds of parts takes a minute.
     await tx.execute(sql`set local jit = off`);
-    return tx.execute<{ feed: RawFeed }>(everyFeed());
+    return tx.execute<{ feed: Omit<VerifiedFeed, 'state'> }>(everyFeed());
   });
-  return rows.map(({ feed }) => {
-    const source = { ...feed, unit: feed.unit === 'ranks' ? null : feed.unit };
-    const open = feed.open.map((raw) => findingOf(raw, source, 'unverified'));
-    const notes = feed.notes.map((raw) => findingOf(raw, source, 'caveat'));
-    return { ...feed, state: open.length === 0 ? 'complete' : 'open', open, notes };
-  });
+  return rows.map(({ feed }) => ({ ...feed, state: feed.open.length === 0 ? 'complete' : 'open' }));
 }
+
+/** What the database cannot know: the file names a feed that nothing has read. */
+const neverRead = (command: string): Finding => ({
+  kind: 'gap',
+  place: null,
+  sentence: 'never read',
+  command,
+  count: null,
+});
 
 /** Configured feeds that no process has registered yet, which are open. */
 export const unreadFeeds = (
@@ -92,30 +96,24 @@ export const unreadFeeds = (
   feedsIn(chains)
     .map(({ chain: { id: chain_id, name: chain }, operation }): VerifiedFeed => {
       const unit = kindOf(operation).covers(operations[operation].order?.unit ?? 'blocks');
-      const source = { chain_id, operation, unit: null };
-      const open = [findingOf({ detail: 'never-read' }, source, 'unverified')];
+      const own = { chain_id, operation };
+      const open = [neverRead(commandFor('sync', own))];
       const { kind } = operations[operation];
       const known = { chain, kind, unit, is_wanted: true, covered: [], notes: [] };
-      return { ...source, ...known, feed: feedName(source), state: 'open', open };
+      return { ...own, ...known, feed: feedName(own), state: 'open', open };
     })
     .filter(({ feed }) => verified.every((one) => one.feed !== feed));
 
-interface RawFeed extends Omit<VerifiedFeed, 'state' | 'open' | 'notes'> {
-  readonly open: readonly RawFinding[];
-  readonly notes: readonly RawFinding[];
-}
-
 const everyFeed = () => sql`
-  with findings as (
-    select feed, finding from etl.list_findings
-    union all
-    select feed, finding from etl.coverage_findings
-    union all
-    select feed, jsonb_build_object('detail', 'quarantine', 'count', items) from etl.quarantined
-    union all
-    select feed, jsonb_build_object('detail', 'feed-state', 'state', concat_ws(': ', state, reason))
-    from etl.feeds
-    where state <> 'idle'
+  with found as materialized (
+    select feed, is_open, from_position, sentence, json_build_object(
+      'kind', kind,
+      'place', case when unit is not null then json_build_object(
+        'unit', unit, 'from', from_position, 'to', to_position
+      ) end,
+      'sentence', sentence, 'command', command, 'count', count
+    ) as finding
+    from explorer.findings
   )
   select json_build_object(
     'feed', feed,
@@ -135,35 +133,23 @@ const everyFeed = () => sql`
     ),
     'open', coalesce(
       (
-        select jsonb_agg(finding order by finding -> 'from', finding)
-        from findings
-        where findings.feed = feeds.feed
+        select json_agg(finding order by from_position, sentence)
+        from found
+        where found.feed = feeds.feed and is_open
       ),
-      case when is_verified is not true then jsonb_build_array(
-        jsonb_build_object('detail', coalesce(lacks, 'no-evidence'))
-      ) end,
       '[]'
     ),
     'notes', coalesce(
-        (
-          select jsonb_agg(note order by note -> 'from' desc)
-          from etl.list_notes
-          where list_notes.feed = feeds.feed
-        ),
-        '[]'
-      )
-      || coalesce(
-        (
-          select jsonb_agg(note order by note ->> 'detail')
-          from etl.item_notes
-          where item_notes.feed = feeds.feed
-        ),
-        '[]'
-      )
+      (
+        select json_agg(finding order by from_position desc nulls last, sentence)
+        from found
+        where found.feed = feeds.feed and not is_open
+      ),
+      '[]'
+    )
   ) as feed
   from etl.feeds
   join etl.wanted_feeds using (feed)
-  left join etl.verification using (feed)
   order by ${displayOrder}
 `;
 

@@ -71,7 +71,14 @@ async function deleteBookkeeping(tx: Transaction, feed: Feed): Promise<void> {
   const { batches } = operations[feed.operation];
   if (batches === null) return;
   await tx.execute(sql`delete from ${named(batches.states)} where chain_id = ${feed.chain_id}`);
+  await deleteEdits(tx, feed);
 }
+
+/** Deletes the notes of what was deleted before. */
+const deleteEdits = (tx: Transaction, { chain_id, operation }: Feed) =>
+  tx.execute(sql`
+  delete from etl.edited_batches where chain_id = ${chain_id} and operation = ${operation}
+`);
 
 /** Keeps a feed's lanes and runs as they are meanwhile: its lanes first, as those who open a run that is due do. */
 async function lockWanted(tx: Transaction, feed: Feed): Promise<void> {
@@ -134,6 +141,7 @@ export const forgetFeed = (db: Database, feed: Feed, withRows: boolean): Promise
     for (const table of rowTables(feed)) {
       await tx.execute(sql`delete from ${table} where chain_id = ${feed.chain_id}`);
     }
+    await deleteEdits(tx, feed);
     await recomputeSums(tx);
     return null;
   });

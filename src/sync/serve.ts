@@ -164,8 +164,8 @@ export async function sumUp(
 const keptFor = sql`interval '31 days'`;
 
 /**
- * Tidies up once: events of the timeline and archived bodies that are older than they are to be kept, and old walks
- * that brought nothing.
+ * Tidies up once: events of the timeline and archived bodies that are older than they are to be kept, old walks that
+ * brought nothing, and notes of edited batches that nothing contradicts.
  */
 export const tidyUp = (
   { db, log, clock, archiveDays, ledgerDays }: MaintenanceOptions,
@@ -173,6 +173,7 @@ export const tidyUp = (
 ): Promise<void> =>
   attempt('housekeeping', { db, log }, async () => {
     await db.execute(sql`delete from etl.events where at < now() - ${keptFor}`);
+    await db.execute(sql`select etl.prune_edits()`);
     const pages = await expireArchive(db, archiveDays, clock(), signal);
     if (pages > 0) log.write('archive.expired', { pages });
     const pruned = await pruneLedger(db, ledgerDays, clock(), signal);

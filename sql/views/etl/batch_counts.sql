@@ -5,10 +5,9 @@ with number as (
          sum(etl.width(read * places)) as quarantined, sum(listed) as without_blocks
   from (
     select feed, upper(numbers) - lower(numbers) as requested, 0 as listed,
-           read * int8multirange(numbers) as read, verified, coalesce(places, '{}') as places
+           read * int8multirange(numbers) as read, verified, held as places
     from etl.target_batches
-    join etl.covered_batches using (feed)
-    left join etl.quarantined using (feed)
+    join etl.complete_batches using (feed)
     union all
     select feed, 1, 1, '{}', '{}', '{}'
     from etl.listed_without_blocks

@@ -1,7 +1,8 @@
 create or replace view etl.batch_notes as
 select target.feed,
        jsonb_build_object(
-         'detail', 'lower-edge', 'from', batch_number, 'to', batch_number,
+         'detail', case when batch_number > lower(numbers) then 'lower-edge-above-empty' else 'lower-edge' end,
+         'from', batch_number, 'to', batch_number,
          'count', batch_number - lower(numbers)
        ) as note
 from etl.target_batches as target, lateral (

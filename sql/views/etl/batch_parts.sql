@@ -32,21 +32,20 @@ with target as materialized (
   where walks.state = 'running' and walks.kind = 'numbered' and batch is not null
   group by walks.feed
 ), known as (
-  select wanted.feed, wanted.numbers as wanted, verified * wanted.numbers as verified,
+  select wanted.feed, wanted.numbers as wanted, verified * wanted.numbers as verified, held,
          coalesce(walked.numbers, '{}') * wanted.numbers - verified as reading,
          -- More never wait for what is to come alone: see etl.batch_state_findings.
          case when heads <= 3 then new else '{}' end as new
   from wanted
-  join etl.covered_batches using (feed)
+  join etl.complete_batches using (feed)
   left join head using (feed)
   left join walked using (feed)
 )
 select feed, lower(wanted) as begins, upper(wanted) as ends,
-       verified - coalesce(places, '{}') as verified, wanted - verified - reading - new as gap,
-       verified * coalesce(places, '{}') as quarantined, reading, new - reading as unverified,
+       verified - held as verified, wanted - verified - reading - new as gap,
+       verified * held as quarantined, reading, new - reading as unverified,
        '{}'::int8multirange as unknown,
        int8multirange(int8range(least(1, lower(wanted)), upper(wanted))) - wanted as out_of_range
-from known
-left join etl.quarantined using (feed);
+from known;
 
 comment on view etl.batch_parts is 'The parts of each numbered list, as etl.coverage_parts has them.';

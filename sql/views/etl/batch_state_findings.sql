@@ -5,10 +5,9 @@ with target as materialized (
 ), listed as materialized (
   select * from etl.listed_without_blocks
 ), unread as (
-  -- By their rows: deleted ones count as missing.
   select chain_id, feed, int8multirange(numbers) - read as missing
   from target
-  join etl.stored_batches using (feed)
+  join etl.covered_batches using (feed)
 ), unverified as materialized (
   select target.feed, target.numbers, target.settled_to, standing.*
   from target
@@ -39,13 +38,29 @@ with target as materialized (
     where blocks_count > 0 and batch_number >= lowest
   ) as head
   where place <= 3
+), edges as (
+  -- Borders between verified batches that nothing edited since were whole when these were verified.
+  select chain_id, operation, lower_batch
+  from unverified, unnest(array[batch_number, unverified.below]) as lower_batch
+  union
+  select edited.chain_id, edited.operation, lower_batch
+  from etl.edited_batches as edited, unnest(array[batch_number, (
+    select max(batch.batch_number) from etl.batch_states as batch
+    where batch.chain_id = edited.chain_id
+      and batch.operation = edited.operation
+      and batch.batch_number < edited.batch_number
+      and blocks_count > 0
+  )]) as lower_batch
 ), borders as (
-  select target.chain_id, feed, lower_batch, upper_batch
-  from explorer.broken_borders as border
-  join target
-    on target.chain_id = border.chain_id
-    and target.operation = border.operation
-    and lower_batch <@ target.numbers
+  select border.*
+  from edges, lateral (
+    select * from etl.border_findings as own
+    where own.chain_id = edges.chain_id
+      and own.operation = edges.operation
+      and own.lower_batch = edges.lower_batch
+    -- By the key: a join would look at all borders.
+    offset 0
+  ) as border
   where upper_batch <= settled_to
     or exists (
       select from held_up
@@ -133,14 +148,7 @@ union all
 select chain_id, feed, numbers, cause || jsonb_build_object('from', batch_number, 'to', batch_number)
 from causes
 union all
-select chain_id, feed,
-       int8multirange(
-         int8range(lower_batch, lower_batch + 1), int8range(upper_batch, upper_batch + 1)
-       ),
-       jsonb_build_object(
-         'detail', 'border-not-linked', 'from', lower_batch, 'to', upper_batch
-       )
-from borders
+select chain_id, feed, numbers, finding from borders
 union all
 select chain_id, feed,
        int8multirange(int8range(batch_number, batch_number + 1))
@@ -163,8 +171,8 @@ where blocks_count > 0
 union all
 select chain_id, feed, int8multirange(int8range(lowest, highest + 1)),
        jsonb_build_object(
-         'detail', 'head-too-long', 'from', lowest, 'to', highest,
-         'count', batches, 'verified_to', settled_to
+         'detail', case when settled_to is null then 'head-not-verified' else 'head-too-long' end,
+         'from', lowest, 'to', highest, 'count', batches
        )
 from overdue;
 

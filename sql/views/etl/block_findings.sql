@@ -1,68 +1,61 @@
 create or replace view etl.block_findings as
-with linked as (
-  select chain_id, operation, height, batch_number, is_pending_update,
-         -- Borders of batches are explorer.broken_borders.
-         lag(height) over chain = height - 1
-           and lag(batch_number) over chain = batch_number
-           and lag(hash) over chain is distinct from parent_hash as is_broken
-  from etl.batch_blocks
-  window chain as (partition by chain_id, operation order by height)
-), counted as (
-  select chain_id, operation, batch_number, count(*) as blocks, min(height) as lowest, max(height) as highest,
+select batch.chain_id, feeds.feed, int8multirange(int8range(batch.batch_number, batch.batch_number + 1)) as numbers,
+       finding || jsonb_build_object('from', batch.batch_number, 'to', batch.batch_number) as finding,
+       batch.operation, batch.batch_number
+from etl.batch_states as batch
+join etl.feeds on feeds.chain_id = batch.chain_id and feeds.operation = batch.operation
+left join etl.batch_listings as listed
+  on listed.chain_id = batch.chain_id
+  and listed.operation = batch.operation
+  and listed.batch_number = batch.batch_number
+cross join lateral (
+  select count(*) as blocks, min(height) as lowest, max(height) as highest,
          count(*) filter (where is_broken) as broken,
          count(*) filter (where is_pending_update) as pending
-  from linked
-  where batch_number is not null
-  group by chain_id, operation, batch_number
-), found as (
-  select batch.chain_id, batch.operation, batch.batch_number,
-         case
-           when coalesce(blocks, 0) <> blocks_count
-             then jsonb_build_object(
-               'detail', 'block-count-differs',
-               'count', coalesce(blocks, 0), 'downloaded', blocks_count
-             )
-           when (lowest, highest) is distinct from (batch.first_height, batch.last_height)
-             then jsonb_build_object(
-               'detail', 'block-range-differs',
-               'stored', case when lowest is not null then jsonb_build_array(lowest, highest) end,
-               'read', case when batch.first_height is not null
-                         then jsonb_build_array(batch.first_height, batch.last_height) end
-             )
-           when broken > 0
-             then jsonb_build_object('detail', 'verified-not-linked', 'count', broken)
-           when pending > 0
-             then jsonb_build_object('detail', 'verified-awaits-update', 'count', pending)
-           -- The list says what was posted to L1: it verifies nothing, but contradicts what the blocks do.
-           when blocks_count > 0
-             and (batch.first_height, batch.last_height) <> (listed.first_height, listed.last_height)
-             then jsonb_build_object(
-               'detail', 'listed-range-differs',
-               'read', jsonb_build_array(batch.first_height, batch.last_height),
-               'listed', jsonb_build_array(listed.first_height, listed.last_height)
-             )
-           when blocks_count = 0 and listed.last_height >= listed.first_height
-             then jsonb_build_object(
-               'detail', 'listed-not-empty',
-               'listed', jsonb_build_array(listed.first_height, listed.last_height)
-             )
-         end as finding
-  from etl.batch_states as batch
-  left join counted
-    on counted.chain_id = batch.chain_id
-    and counted.operation = batch.operation
-    and counted.batch_number = batch.batch_number
-  left join etl.batch_listings as listed
-    on listed.chain_id = batch.chain_id
-    and listed.operation = batch.operation
-    and listed.batch_number = batch.batch_number
-  where is_verified
-)
-select found.chain_id, feeds.feed,
-       int8multirange(int8range(batch_number, batch_number + 1)) as numbers,
-       finding || jsonb_build_object('from', batch_number, 'to', batch_number) as finding
-from found
-join etl.feeds on feeds.chain_id = found.chain_id and feeds.operation = found.operation
-where finding is not null;
+  from (
+    select height, is_pending_update,
+           -- Borders of batches are explorer.broken_borders.
+           lag(height) over chain = height - 1
+             and lag(hash) over chain is distinct from parent_hash as is_broken
+    from etl.batch_blocks as block
+    where block.chain_id = batch.chain_id
+      and block.operation = batch.operation
+      and block.batch_number = batch.batch_number
+    window chain as (order by height)
+  ) as linked
+) as counted
+cross join lateral (
+  select case
+    when blocks <> blocks_count
+      then jsonb_build_object(
+        'detail', 'block-count-differs', 'count', blocks, 'downloaded', blocks_count
+      )
+    when (lowest, highest) is distinct from (batch.first_height, batch.last_height)
+      then jsonb_build_object(
+        'detail', 'block-range-differs',
+        'stored', case when lowest is not null then jsonb_build_array(lowest, highest) end,
+        'read', case when batch.first_height is not null
+                  then jsonb_build_array(batch.first_height, batch.last_height) end
+      )
+    when broken > 0
+      then jsonb_build_object('detail', 'verified-not-linked', 'count', broken)
+    when pending > 0
+      then jsonb_build_object('detail', 'verified-awaits-update', 'count', pending)
+    -- The list says what was posted to L1: it verifies nothing, but contradicts what the blocks do.
+    when blocks_count > 0
+      and (batch.first_height, batch.last_height) <> (listed.first_height, listed.last_height)
+      then jsonb_build_object(
+        'detail', 'listed-range-differs',
+        'read', jsonb_build_array(batch.first_height, batch.last_height),
+        'listed', jsonb_build_array(listed.first_height, listed.last_height)
+      )
+    when blocks_count = 0 and listed.last_height >= listed.first_height
+      then jsonb_build_object(
+        'detail', 'listed-not-empty',
+        'listed', jsonb_build_array(listed.first_height, listed.last_height)
+      )
+  end as finding
+) as found
+where is_verified and finding is not null;
 
 comment on view etl.block_findings is 'Verified batches whose blocks, counted and linked again, are not what was read, or not what the list of batches says.';

@@ -11,8 +11,8 @@ where (
 )
 union
 select feed, jsonb_build_object('detail', 'totals-differ')
-from etl.covered_batches as kept
-join etl.stored_batches as stored using (feed)
-where (stored.read, stored.verified) <> (kept.read, kept.verified);
+from etl.stored_batches as stored
+left join etl.batch_coverage as kept using (feed)
+where (stored.read, stored.verified) <> (coalesce(kept.read, '{}'), coalesce(kept.verified, '{}'));
 
 comment on view etl.coverage_findings is 'Feeds whose etl.coverage is missing or differs from their ledger: one of the two was changed by hand.';

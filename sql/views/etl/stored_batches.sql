@@ -16,6 +16,14 @@ begin atomic
   select feed, read, verified from etl.stored_batches where feed like feeds
   on conflict (feed) do update
   set read = excluded.read, verified = excluded.verified;
+  -- What no trigger has noted, as in a copy that was restored.
+  insert into etl.edited_batches (chain_id, operation, batch_number)
+  select chain_id, operation, batch_number from etl.block_findings where feed like feeds
+  union
+  select chain_id, operation, lower_batch from etl.border_findings
+  where feed like feeds and upper_batch <= settled_to
+  except
+  select chain_id, operation, batch_number from etl.edited_batches;
 end;
 
 comment on view etl.stored_batches is 'What etl.batch_coverage must be: the rows of each feed''s numbers, put together one by one.';

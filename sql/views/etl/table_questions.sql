@@ -25,6 +25,7 @@ select * from (values
   ('dictionary', array['Which columns hold wei?', 'What does a column mean when it is null?']),
   ('factory_daily', array['How did the accounts of a factory grow?', 'Which factory grew most in a week?']),
   ('fees_daily', array['What did the median operation cost each day?', 'On which days did fees rise?']),
+  ('findings', array['What keeps a list from being complete, and what fixes it?', 'Which batches contradict their blocks?']),
   ('freshness', array['How current is each list?', 'Which lists miss their objective now?']),
   ('gaps', array['What is missing, and between which times?', 'Which lists were never read?']),
   ('late_arrivals', array['Which operations appeared late, and how late?', 'On which days was the explorer behind?']),

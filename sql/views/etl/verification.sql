@@ -19,7 +19,7 @@ union all
 select feeds.feed, 'no-verified-batch',
        verified && target_numbers or target_numbers <> '{}' and target_numbers <@ read
 from etl.feeds
-join etl.covered_batches using (feed)
+join etl.complete_batches using (feed)
 union all
 select feeds.feed, 'no-snapshot', exists (
   select from etl.rankings where rankings.feed = feeds.feed

@@ -40,10 +40,9 @@ select feeds.chain_id, operation, feed, from_batch, to_batch,
          )
        )
 from etl.feeds
-join etl.covered_batches using (feed)
-left join etl.quarantined using (feed), lateral (
+join etl.complete_batches using (feed), lateral (
   select lower(range) as from_batch, upper(range) - 1 as to_batch
-  from unnest(verified - coalesce(places, '{}')) as range
+  from unnest(verified - held) as range
 ) as verified
 union all
 select feeds.chain_id, operation, feed, null, null, as_of, as_of, 'ranking', null, null
@@ -53,7 +52,7 @@ from etl.feeds, lateral (
 where kind = 'ranked' and as_of is not null
   and not exists (select from etl.quarantined where quarantined.feed = feeds.feed);
 
-comment on view explorer.coverage is 'What is complete, as of a time: nothing is missing that the explorer listed then. One row for each range (see unit) and each whole ranking, without the blocks, batch or ranking that can contain a quarantined item. explorer-etl verify reports dropped items.';
+comment on view explorer.coverage is 'What is complete, as of a time: nothing is missing that the explorer listed then. One row for each range (see unit) and each whole ranking, without the blocks, batch or ranking that can contain a quarantined item, and without what explorer.findings calls open. Dropped items are in that view too.';
 comment on column explorer.coverage.chain_id is 'Number of the chain.';
 comment on column explorer.coverage.operation is 'Name of the operation.';
 comment on column explorer.coverage.feed is 'Name of the feed, such as 10/user-operations.';

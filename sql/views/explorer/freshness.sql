@@ -4,7 +4,7 @@ select feeds.chain_id, feeds.operation, feeds.feed,
        newest.timestamp as newest_at,
        now() - newest.timestamp as lag,
        feeds.last_success_at,
-       case kind when 'numbered' then settled.settled_to
+       case kind when 'numbered' then covered.covered_to
                  else (
                    select max(upper(range)) - 1 from etl.covered_ranges
                    where covered_ranges.feed = feeds.feed
@@ -19,8 +19,21 @@ from etl.feeds
 -- A ranking is read whole each time, by the lane of history.
 cross join lateral (select case kind when 'ranked' then 'backfill' else 'live' end as lane) as own
 left join lateral (
-  select max(settled_to) as settled_to from etl.target_batches where target_batches.feed = feeds.feed
-) as settled on true
+  select batch_number as covered_to
+  from etl.complete_batches, unnest(verified - held) as range, lateral (
+    select batch_number from etl.batch_states as batch
+    where batch.chain_id = feeds.chain_id
+      and batch.operation = feeds.operation
+      and batch_number >= lower(range)
+      and batch_number < upper(range)
+      and state = 'settled'
+    order by batch_number desc
+    limit 1
+  ) as highest
+  where kind = 'numbered' and complete_batches.feed = feeds.feed
+  order by range desc
+  limit 1
+) as covered on true
 left join lateral (
   select opened_at as at from etl.runs
   where state = 'finished' and (feed, lane, id) <= (feeds.feed, own.lane, 9223372036854775807)
@@ -60,7 +73,7 @@ comment on column explorer.freshness.newest_block is 'Block, or batch, of the ne
 comment on column explorer.freshness.newest_at is 'Time of that item, UTC, or of the next one if its neighbours contradict it; of a ranking when it was read. Null: not reported.';
 comment on column explorer.freshness.lag is 'How long ago that was. A chain on which nothing happens lags behind though all of it is there: see looked_at.';
 comment on column explorer.freshness.last_success_at is 'When a run of the feed last finished. Null: never.';
-comment on column explorer.freshness.covered_to is 'Highest block that is verified complete, or highest batch that is settled. Null: none, or the list is a ranking.';
+comment on column explorer.freshness.covered_to is 'Highest block that is verified complete, or highest batch that is settled and has no finding. Null: none, or the list is a ranking.';
 comment on column explorer.freshness.unit is 'What newest_block and covered_to count: blocks, or batches. ranking: a list that is read whole each time.';
 comment on column explorer.freshness.looked_at is 'When the last run began that went to the head of the list and finished: what the explorer listed then is stored. Null: none has.';
 comment on column explorer.freshness.objective is 'How long ago looked_at may be, as configured for the feed (freshness). Null: nothing is configured.';

@@ -26,11 +26,11 @@ from (
   select chain_id, operation, feed, range_agg(missing) as missing
   from (
     select target.chain_id, target.operation, feed,
-           -- Above the highest settled one they wait for the next batch, and nothing is missing.
+           -- Above the highest settled one they wait for the next batch, and nothing is missing but what has a finding.
            int8multirange(int8range(lower(numbers), coalesce(settled_to + 1, upper(numbers))))
-             - verified as missing
+             + int8multirange(numbers) * doubted - verified as missing
     from etl.target_batches as target
-    join etl.covered_batches using (feed)
+    join etl.complete_batches using (feed)
     union all
     select chain_id, operation, feed, int8multirange(range) from etl.listed_without_blocks
   ) as part
@@ -43,7 +43,7 @@ where kind = 'ranked' and not exists (
   select from etl.rankings where rankings.feed = feeds.feed
 );
 
-comment on view explorer.gaps is 'What is wanted and not verified complete: a row for each range of blocks or batches (see unit), and one for a ranking that was never read. Those of items in quarantine are neither here nor in coverage: no walk closes them.';
+comment on view explorer.gaps is 'What is wanted and not verified complete: a row for each range of blocks or batches (see unit), and one for a ranking that was never read. What an open finding of explorer.findings has as its place is here. Those of items in quarantine are neither here nor in coverage: no walk closes them.';
 comment on column explorer.gaps.chain_id is 'Number of the chain.';
 comment on column explorer.gaps.operation is 'Name of the operation.';
 comment on column explorer.gaps.feed is 'Name of the feed, such as 10/user-operations.';

@@ -4,8 +4,10 @@ select batch.*,
          select known.timestamp from explorer.time_of_block(chain_id, l2_end_block_number) as known
        ) as l1_delay
 from (
-  select chain_id, batch_number, state, blocks_count, first_height, last_height, is_contiguous,
-         is_linked, is_verified, walked_at,
+  select chain_id, batch_number,
+         case when state = 'settled' and is_doubted then 'open' else state end as state,
+         blocks_count, first_height, last_height, is_contiguous, is_linked,
+         is_verified and not is_doubted as is_verified, walked_at,
          listed.l1_timestamp, listed.transactions_count, listed.l2_start_block_number,
          listed.l2_end_block_number, listed.batch_data_container, listed.removed_at, listed.extra,
          least(batch.first_seen_at, listed.first_seen_at) as first_seen_at,
@@ -13,6 +15,8 @@ from (
          batch.page_id, listed.page_id as listed_page_id
   from explorer.read_batches as batch
   left join explorer.listed_batches as listed using (chain_id, batch_number)
+  left join etl.doubted_batches() as doubted on feed = chain_id || '/optimism-batch-blocks'
+  cross join lateral (select (batch_number <@ (numbers + held)) is true as is_doubted) as own
   union all
   select chain_id, batch_number, null, null, null, null, null, null, null, null,
          l1_timestamp, transactions_count, l2_start_block_number,
@@ -28,13 +32,13 @@ from (
 comment on view explorer.optimism_batches is 'One row for each Optimism batch that is known: what its blocks verify together (state to walked_at, from optimism-batch-blocks), and what the list of batches reports of it (l1_timestamp to extra, from optimism-batches).';
 comment on column explorer.optimism_batches.chain_id is 'Number of the chain: the chain_id in the API''s path.';
 comment on column explorer.optimism_batches.batch_number is 'Number of the batch as the explorer counts, from 1, with gaps: the number in the request''s path.';
-comment on column explorer.optimism_batches.state is 'settled: the chain verifies the batch whole. open: it was read, and may still change. empty: its list held no block. Null: its blocks were not read. In full: explorer.read_batches.state.';
+comment on column explorer.optimism_batches.state is 'settled: the chain verifies the batch whole. open: it was read, and may still change, or explorer.findings has it. empty: its list held no block. Null: its blocks were not read. In full: explorer.read_batches.state.';
 comment on column explorer.optimism_batches.blocks_count is 'Number of blocks that carry this batch''s number. Null: its blocks were not read.';
 comment on column explorer.optimism_batches.first_height is 'Lowest of their heights. Null: no blocks, or they were not read.';
 comment on column explorer.optimism_batches.last_height is 'Highest of their heights. Null: no blocks, or they were not read.';
 comment on column explorer.optimism_batches.is_contiguous is 'Whether no height between first_height and last_height is missing. Null: no blocks, or they were not read.';
 comment on column explorer.optimism_batches.is_linked is 'Whether each block''s parent_hash is the hash of the block below it in the batch. Null: no blocks, or they were not read.';
-comment on column explorer.optimism_batches.is_verified is 'Whether the chain verifies what the row says: the batch is settled, or it is empty and the nearest batches with blocks on both sides meet in height and hash. What is verified is not read again. Null: its blocks were not read.';
+comment on column explorer.optimism_batches.is_verified is 'Whether the chain verifies what the row says: the batch is settled, or it is empty and the nearest batches with blocks on both sides meet in height and hash; and explorer.findings has no open finding of it. What is verified is not read again. Null: its blocks were not read.';
 comment on column explorer.optimism_batches.walked_at is 'When the walk ended that last changed this row or first recorded it, by the database''s clock. Null: its blocks were not read.';
 comment on column explorer.optimism_batches.l1_timestamp is 'When the batch was posted to L1, UTC; API field l1_timestamp. Null: not reported.';
 comment on column explorer.optimism_batches.transactions_count is 'Transactions of the batch, of the blocks that the explorer has indexed by now; API field transactions_count, in older versions transaction_count or tx_count. Null: not reported.';

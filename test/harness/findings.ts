@@ -1,0 +1,34 @@
+import type { Pool } from 'pg';
+
+/** What each view calls complete, as ranges of a feed. */
+const claims = `
+  select feed, 'coverage' as view, int8range(from_block, to_block, '[]') as range
+  from explorer.coverage where unit <> 'ranking'
+  union all
+  select feed, 'freshness.covered_to', int8range(covered_to, covered_to, '[]') from explorer.freshness
+  where covered_to is not null
+  union all
+  select chain_id || '/optimism-batch-blocks', 'optimism_batches', int8range(batch_number, batch_number, '[]')
+  from explorer.optimism_batches where state = 'settled' or is_verified`;
+
+/** Open findings with a place that some view calls complete, or that no gap covers. */
+const disagreements = `
+  with found as materialized (
+    select feed, sentence, place, int8range(from_position, to_position, '[]') as range
+    from explorer.findings where is_open and place is not null
+  ), gaps as (
+    select feed, range_agg(int8range(from_block, to_block, '[]')) as ranges
+    from explorer.gaps where unit <> 'ranking' group by feed
+  )
+  select format('%s %s: %s, and %s has it as complete', feed, place, sentence, view) as what
+  from found join (${claims}) as claim using (feed) where claim.range && found.range
+  union
+  select format('%s %s: %s, and gaps lacks it', feed, place, sentence)
+  from found left join gaps using (feed) where (found.range <@ ranges) is not true
+  order by what`;
+
+/** Where views contradict the findings of `verify`, in words; none should. */
+export async function contradictedFindings(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ what: string }>(disagreements);
+  return rows.map(({ what }) => what);
+}
