@@ -4,6 +4,7 @@ import { createPool } from '../../../src/db/pool.ts';
 import { type OperationName, operationNames } from '../../../src/lists/registry.ts';
 import type { VerifiedFeed } from '../../../src/status/verify.ts';
 import { opened } from '../../harness/database.ts';
+import { contradictedFindings } from '../../harness/findings.ts';
 import { isNewest, keepLists, type KeptExplorer, timeOf } from '../../harness/kept.ts';
 import { type Copier, deathsBy, openCopier, overlapMs, type Task } from './program.ts';
 import { cutOff, cutWhileAgain, type ListLie } from './lies.ts';
@@ -83,6 +84,7 @@ async function playStory(stage: Stage, seed: number, { lies, insists }: Part) {
     return {
       seed,
       falselyComplete: play.found as readonly FalseComplete[],
+      contradicted: play.contradicted as readonly string[],
       /** What is open or differs after the honest rounds; empty when all is well. */
       unhealed,
       played: liar.played,
@@ -147,6 +149,8 @@ interface Cast {
 
 class Play {
   readonly found: FalseComplete[] = [];
+  /** Findings of `verify` that a view contradicts. */
+  readonly contradicted: string[] = [];
   #expected: readonly Expected[] = [];
   readonly #world: World;
   readonly #service: KeptExplorer;
@@ -228,6 +232,7 @@ class Play {
   }
 
   async #verify(round: number): Promise<void> {
+    this.contradicted.push(...(await contradictedFindings(this.#copier.pool)));
     for (const report of await this.#copier.verify()) {
       // What the list of batches says verifies nothing: its blocks do.
       if (report.open.length > 0 || report.operation === 'optimism-batches') continue;
@@ -330,9 +335,9 @@ export async function playStories({
   return endings.sort((a, b) => a.seed - b.seed);
 }
 
-/** Whether a story ended as it should: nothing false was said, and all is well in the end. */
-export const isWell = ({ falselyComplete, unhealed }: Ending) =>
-  falselyComplete.length + unhealed.length === 0;
+/** Whether a story ended as it should: nothing false was said, no view contradicts verify, and all is well in the end. */
+export const isWell = ({ falselyComplete, contradicted, unhealed }: Ending) =>
+  falselyComplete.length + contradicted.length + unhealed.length === 0;
 
 /** How many lies are shown of a story. */
 const shownLies = 12;
@@ -360,5 +365,11 @@ export function describeEnding(ending: Ending, lie: string | null): string {
     ].join('\n');
   });
   const unhealed = ending.unhealed.map((what) => `  after the honest rounds: ${what}`);
-  return [`seed ${ending.seed}; repeat with: ${repeat}`, ...claims, ...unhealed].join('\n');
+  const contradicted = [...new Set(ending.contradicted)].map((what) => `  ${what}`);
+  return [
+    `seed ${ending.seed}; repeat with: ${repeat}`,
+    ...claims,
+    ...contradicted,
+    ...unhealed,
+  ].join('\n');
 }
