@@ -32,3 +32,26 @@ export async function contradictedFindings(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ what: string }>(disagreements);
   return rows.map(({ what }) => what);
 }
+
+/** The highest block of the batch that was verified last moves to the batch above. */
+const movedBlock = `
+  update explorer.blocks set optimism_batch_number = optimism_batch_number + 1
+  where height = (
+    select last_height from explorer.read_batches where is_verified and blocks_count > 0
+    order by walked_at desc, batch_number limit 1
+  )`;
+
+/** The same while a block has moved, which is undone. */
+export async function contradictedByMovedBlock(pool: Pool): Promise<string[]> {
+  const session = await pool.connect();
+  try {
+    await session.query('begin');
+    const { rowCount } = await session.query(movedBlock);
+    if (rowCount === 0) return [];
+    const { rows } = await session.query<{ what: string }>(disagreements);
+    return rows.map(({ what }) => `a block moved: ${what}`);
+  } finally {
+    await session.query('rollback');
+    session.release();
+  }
+}

@@ -4,7 +4,7 @@ import { createPool } from '../../../src/db/pool.ts';
 import { type OperationName, operationNames } from '../../../src/lists/registry.ts';
 import type { VerifiedFeed } from '../../../src/status/verify.ts';
 import { opened } from '../../harness/database.ts';
-import { contradictedFindings } from '../../harness/findings.ts';
+import { contradictedByMovedBlock, contradictedFindings } from '../../harness/findings.ts';
 import { isNewest, keepLists, type KeptExplorer, timeOf } from '../../harness/kept.ts';
 import { type Copier, deathsBy, openCopier, overlapMs, type Task } from './program.ts';
 import { cutOff, cutWhileAgain, type ListLie } from './lies.ts';
@@ -232,7 +232,10 @@ class Play {
   }
 
   async #verify(round: number): Promise<void> {
-    this.contradicted.push(...(await contradictedFindings(this.#copier.pool)));
+    this.contradicted.push(
+      ...(await contradictedFindings(this.#copier.pool)),
+      ...(await contradictedByMovedBlock(this.#copier.pool)),
+    );
     for (const report of await this.#copier.verify()) {
       // What the list of batches says verifies nothing: its blocks do.
       if (report.open.length > 0 || report.operation === 'optimism-batches') continue;
