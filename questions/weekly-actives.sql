@@ -16,7 +16,11 @@ with weeks as materialized (
   where :chain::bigint is null or chain_id = :chain
   group by week, chain_id
 )
-select week, chain_id, operations, senders, coalesce(new_senders, 0) as new_senders
+select week, chain_id, operations, senders, coalesce(new_senders, 0) as new_senders,
+       -- Operations of the chain that have no known time, and are in no week.
+       coalesce((
+         select operations from weeks as other where other.week is null and other.chain_id = weeks.chain_id
+       ), 0) as untimed
 from weeks
 left join begun using (week, chain_id)
 where week > (select max(week) from weeks) - :days::int

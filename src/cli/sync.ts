@@ -21,7 +21,7 @@ import {
   withTargets,
 } from '../sync/feeds.ts';
 import { syncOnce, type SyncResult } from '../sync/once.ts';
-import { sumUp, tidyUp } from '../sync/serve.ts';
+import { besideSums, sumUp, tidyUp } from '../sync/serve.ts';
 import { fit, type Look, paint, prose } from '../terminal/layout.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
 import { type CommandLine, type Context, type Exit, exits, type Registry } from './context.ts';
@@ -167,7 +167,7 @@ export async function syncTargets(
   const read = () => readStatus(database.db, settings.explorer.pageSize, names);
   if (targets.length > 0) end.defer(watchStatus(screen, read, progressLines));
   const results = await whileCurrent(engine.pool, context.signal, (signal) =>
-    syncOnce(targets, engine, signal),
+    besideSums(engine, signal, () => syncOnce(targets, engine, signal)),
   );
   await tidyUp(engine, context.signal);
   await sumUp(engine, context.signal);

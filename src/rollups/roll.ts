@@ -84,8 +84,14 @@ async function noteStale(tx: Transaction, name: string): Promise<void> {
   await tx.execute(sql`
     insert into etl.stale_sums (name, chain_id, key)
     select ${name}, chain_id, key from ${keys} where key is not null
+    union
+    select name, chain_id, key from etl.moved_rows where name = ${name}
     on conflict do nothing
   `);
+  // Later ones may be of transactions that have not ended.
+  await tx.execute(
+    sql`delete from etl.moved_rows where name = ${name} and at < ${since}::timestamptz`,
+  );
   await tx.execute(sql`
     update etl.rollups
     set read_to = ${horizon}::timestamptz,

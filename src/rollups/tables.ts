@@ -1,4 +1,4 @@
-import { date, index, numeric, primaryKey, text } from 'drizzle-orm/pg-core';
+import { bigserial, date, index, numeric, primaryKey, text } from 'drizzle-orm/pg-core';
 import { etlSchema, hexText, instant, integer } from '../db/column-types.ts';
 
 /** What is summed up, up to when it was, and whose turn it is. The migration has a row for each. */
@@ -24,6 +24,16 @@ export const staleSums = etlSchema.table(
   (table) => [primaryKey({ columns: [table.name, table.chain_id, table.key] })],
 );
 
+/** Where a row that changed was counted before, so that it leaves those sums; written by triggers. */
+export const movedRows = etlSchema.table('moved_rows', {
+  id: bigserial('id', { mode: 'number' }).primaryKey(),
+  name: text('name').notNull(),
+  chain_id: integer('chain_id').notNull(),
+  key: text('key').notNull(),
+  /** When the change's transaction began, like `updated_at` of the row. */
+  at: instant('at').notNull().defaultNow(),
+});
+
 /** Sums need more digits than what they are made of. */
 const sum = (name: string) => numeric(name);
 
@@ -31,6 +41,7 @@ export const operationDays = etlSchema.table(
   'operation_days',
   {
     chain_id: integer('chain_id').notNull(),
+    /** -infinity: no time is known. */
     day: date('day').notNull(),
     /** Empty: not reported. */
     entry_point_version: text('entry_point_version').notNull(),

@@ -135,16 +135,37 @@ const sumsRest = { ms: 60_000, times: 20, mostMs: 900_000 };
 export function keepSums(
   { db, log, now }: Pick<MaintenanceOptions, 'db' | 'log' | 'now'>,
   signal: AbortSignal,
+  { firstMs, restMs } = { firstMs: 0, restMs: sumsRest.ms },
 ): Promise<void> {
-  let dueMs = now();
+  let dueMs = now() + firstMs;
   const poll = async () => {
     const begun = now();
     if (begun < dueMs) return;
     await attempt('sums', { db, log }, () => rollUp({ db, now }, signal));
     const pacedMs = sumsRest.times * (now() - begun);
-    dueMs = now() + Math.min(Math.max(sumsRest.ms, pacedMs), sumsRest.mostMs);
+    dueMs = now() + Math.min(Math.max(restMs, pacedMs), sumsRest.mostMs);
   };
   return every(sumsIntervalMs, signal, poll);
+}
+
+/** How long a command works before it first sums up, and rests after each time, in ms: most end before. */
+const commandSumsMs = 10_000;
+
+/** Keeps the sums while a command works: one that is killed leaves them a few seconds old. */
+export async function besideSums<T>(
+  options: Pick<MaintenanceOptions, 'db' | 'log' | 'now'>,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  using end = linkAbort(signal);
+  const pace = { firstMs: commandSumsMs, restMs: commandSumsMs };
+  const kept = keepSums(options, end.signal, pace);
+  try {
+    return await work();
+  } finally {
+    end.abort(new Error('the command ended'));
+    await kept;
+  }
 }
 
 /** How long a terminal stays silent before a notice, in ms. */

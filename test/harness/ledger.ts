@@ -115,7 +115,6 @@ const meanings = {
            count(*) as operations, count(*) filter (where success = false) as failed,
            count(distinct sender) as senders, sum(fee_native) as fee_native, min(native_symbol) as native_symbol
     from explorer.operations_enriched
-    where block_time is not null
     group by 1, 2, 3`,
   senders: `
     select op.chain_id, op.sender, max(coalesce(name, ens_domain_name)) as name,

@@ -9,13 +9,9 @@ end;
 create or replace function etl.stale_block_days(since timestamptz) returns table (chain_id bigint, key text)
 language sql stable
 begin atomic
-  select distinct chain_id, (etl.utc_day(timestamp) + shift)::text
-  from (
-    select distinct chain_id, timestamp, first_seen_at < updated_at as has_changed
-    from explorer.blocks
-    where updated_at >= since and timestamp is not null
-  ) as written, generate_series(-1, 1) as shift
-  where shift = 0 or has_changed;
+  select distinct chain_id, etl.utc_day(timestamp)::text
+  from explorer.blocks
+  where updated_at >= since and timestamp is not null;
 end;
 
 create or replace function etl.sum_block_days(of_chain bigint, keys text[]) returns void

@@ -1,3 +1,13 @@
+create or replace function etl.undated_keys() returns table (chain_id bigint, key text)
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  perform 1 from explorer.user_operations where timestamp is null limit 1;
+  if found then
+    return query select chains.chain_id, '-infinity'::text from explorer.chains;
+  end if;
+end
+$$;
+
 create or replace function etl.all_operation_days() returns table (chain_id bigint, key text)
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
@@ -5,7 +15,7 @@ begin
   select chains.chain_id, day::text from explorer.chains, etl.days_of_operations() as day
   union
   select days.chain_id, day::text from etl.operation_days as days;
-  perform 1 from explorer.user_operations where timestamp is null limit 1;
+  return query select * from etl.undated_keys();
   if found then
     -- Then there may be operations wherever there are blocks.
     return query
@@ -20,13 +30,15 @@ language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   written record;
 begin
+  return query select * from etl.undated_keys();
   for written in
     select distinct chain_id as of_chain, (timestamp at time zone 'UTC')::date as day,
            first_seen_at < updated_at as has_changed
     from explorer.user_operations
     where updated_at >= since and timestamp is not null
   loop
-    -- A changed operation may have moved from the day before or after: its block was reorganised.
+    -- A changed operation may have moved from the day before or after: its block was reorganised. A table that
+    -- Citus distributes has no trigger that knows the day.
     return query
     select written.of_chain, (written.day + shift)::text
     from generate_series(-1, 1) as shift
@@ -99,5 +111,29 @@ begin
     ) as of_the_day
     group by coalesce(entry_point_version, '');
   end loop;
+  if '-infinity' = any(keys) then
+    insert into etl.operation_days (
+      chain_id, day, entry_point_version, operations, failed, senders, fees
+    )
+    with timeless as materialized (
+      select entry_point_version, status, address_hash, fee, block_number
+      from explorer.user_operations
+      where chain_id = of_chain and removed_at is null and timestamp is null
+    ), dated as materialized (
+      select height from explorer.blocks
+      where chain_id = of_chain and timestamp is not null
+        and height in (select block_number from timeless)
+      union
+      select block_number from explorer.user_operations
+      where chain_id = of_chain and timestamp is not null and removed_at is null
+        and block_number in (select block_number from timeless)
+    )
+    select of_chain, '-infinity', coalesce(entry_point_version, ''), count(*),
+           count(*) filter (where not status), count(distinct address_hash), sum(fee)
+    from timeless
+    left join dated on height = block_number
+    where height is null
+    group by coalesce(entry_point_version, '');
+  end if;
 end
 $$;

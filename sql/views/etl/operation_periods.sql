@@ -6,7 +6,6 @@ select op.chain_id, unit, date_trunc(unit, op.timestamp at time zone 'UTC')::dat
 from etl.timed_operations as op
 cross join (values ('week'), ('month')) as units (unit)
 left join explorer.chains on chains.chain_id = op.chain_id
-where op.timestamp is not null
 group by op.chain_id, unit, first_day, native_decimals, native_symbol;
 
 comment on view etl.operation_periods is 'User operations by chain and week or month, with true distinct senders. Filter by unit.';

@@ -7,13 +7,13 @@ from (
          ('1e-' || native_decimals)::numeric as unit, native_symbol
   from etl.timed_operations as op
   left join explorer.chains on chains.chain_id = op.chain_id
-  where op.timestamp is not null and fee is not null
+  where fee is not null
   group by op.chain_id, day, native_decimals, native_symbol
 ) as spread;
 
 comment on view explorer.fees_daily is 'How the fees of user operations spread, for each chain and UTC day. Computed for each query: filter by chain_id.';
 comment on column explorer.fees_daily.chain_id is 'Number of the chain.';
-comment on column explorer.fees_daily.day is 'The day, UTC.';
+comment on column explorer.fees_daily.day is 'The day, UTC. Null: operations of which no time is known.';
 comment on column explorer.fees_daily.operations is 'Operations in their list that report a fee.';
 comment on column explorer.fees_daily.p10_native is 'A tenth of them cost at most this, exact, in native_symbol.';
 comment on column explorer.fees_daily.p50_native is 'Half of them cost at most this: the median.';

@@ -1,12 +1,12 @@
 create or replace view explorer.operations_daily as
-select chain_id, day, nullif(entry_point_version, '') as entry_point_version, operations, failed, senders,
+select chain_id, nullif(day, '-infinity') as day, nullif(entry_point_version, '') as entry_point_version, operations, failed, senders,
        fees * ('1e-' || native_decimals)::numeric as fee_native, native_symbol
 from etl.operation_days
 left join explorer.chains using (chain_id);
 
 comment on view explorer.operations_daily is 'User operations of each chain and UTC day, by version of the entry point. Summed up once a minute: explorer.refreshed says up to when.';
 comment on column explorer.operations_daily.chain_id is 'Number of the chain.';
-comment on column explorer.operations_daily.day is 'The day, UTC.';
+comment on column explorer.operations_daily.day is 'The day, UTC. Null: operations of which no time is known.';
 comment on column explorer.operations_daily.entry_point_version is 'Version of the entry point, such as v0.7. Null: not reported.';
 comment on column explorer.operations_daily.operations is 'Operations that were executed on that day and are in their list.';
 comment on column explorer.operations_daily.failed is 'Those of them that failed.';

@@ -5,7 +5,7 @@ where unit = 'month';
 
 comment on view explorer.operations_monthly is 'User operations of each chain and month, with true distinct senders. Computed for each query: filter by chain_id.';
 comment on column explorer.operations_monthly.chain_id is 'Number of the chain.';
-comment on column explorer.operations_monthly.month is 'Its first day, UTC.';
+comment on column explorer.operations_monthly.month is 'Its first day, UTC. Null: operations of which no time is known.';
 comment on column explorer.operations_monthly.operations is 'Operations of that time that are in their list.';
 comment on column explorer.operations_monthly.failed is 'Those of them that failed.';
 comment on column explorer.operations_monthly.senders is 'Senders of these operations, each once.';

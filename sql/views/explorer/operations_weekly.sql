@@ -5,7 +5,7 @@ where unit = 'week';
 
 comment on view explorer.operations_weekly is 'User operations of each chain and week, with true distinct senders. Computed for each query: filter by chain_id.';
 comment on column explorer.operations_weekly.chain_id is 'Number of the chain.';
-comment on column explorer.operations_weekly.week is 'Its first day, UTC, a Monday.';
+comment on column explorer.operations_weekly.week is 'Its first day, UTC, a Monday. Null: operations of which no time is known.';
 comment on column explorer.operations_weekly.operations is 'Operations of that time that are in their list.';
 comment on column explorer.operations_weekly.failed is 'Those of them that failed.';
 comment on column explorer.operations_weekly.senders is 'Senders of these operations, each once.';

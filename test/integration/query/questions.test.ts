@@ -56,7 +56,7 @@ const shapes: Readonly<Record<string, string>> = {
     'chain_id bigint, operation text, key text, timestamp timestamp with time zone, seen_at timestamp with time zone, lateness interval',
   'new-senders': 'day date, chain_id bigint, new_senders bigint',
   'operations-daily':
-    'day date, chain_id bigint, operations bigint, failed bigint, fee_native numeric, mean_fee_native numeric, native_symbol text',
+    'day date, chain_id bigint, operations bigint, failed bigint, fee_native numeric, mean_fee_native numeric, native_symbol text, untimed bigint',
   'sponsored-share':
     'rank bigint, chain_id bigint, address_hash text, name text, total_ops bigint, percent numeric, percent_up_to numeric',
   'top-senders':
@@ -64,7 +64,7 @@ const shapes: Readonly<Record<string, string>> = {
   'wallet-failures':
     'sender_kind text, chain_id bigint, operations bigint, failed bigint, failed_percent numeric',
   'weekly-actives':
-    'week date, chain_id bigint, operations bigint, senders bigint, new_senders bigint',
+    'week date, chain_id bigint, operations bigint, senders bigint, new_senders bigint, untimed bigint',
   'what-is-missing':
     'feed text, unit text, newest_at timestamp with time zone, looked_at timestamp with time zone, is_fresh boolean, covered_to bigint, gaps bigint, missing bigint',
 };

@@ -1,8 +1,9 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../../src/log.ts';
-import { keepSums } from '../../../src/sync/serve.ts';
+import { besideSums, keepSums } from '../../../src/sync/serve.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { sumUp } from '../../harness/ledger.ts';
 import { eventually } from '../../harness/process.ts';
 
 test('maintenance updates the sums when they are due', async () => {
@@ -37,4 +38,96 @@ test('maintenance updates the sums when they are due', async () => {
 
   stop.abort();
   await kept;
+});
+
+test('a command that is killed after a while has summed up what it had stored', async () => {
+  const { pool, query } = await freshDatabase();
+  const log = createLog('silent', () => undefined);
+  let nowMs = 0;
+  const killed = Promise.withResolvers<void>();
+  const options = { db: drizzle(pool), log, now: () => nowMs };
+  const work = besideSums(options, new AbortController().signal, () => killed.promise);
+  onTestFinished(() => killed.resolve());
+  await query(`insert into explorer.chains (chain_id, name) values (10, 'optimism');
+    insert into explorer.user_operations (chain_id, hash, timestamp, address_hash, page_id)
+    values (10, '0x1', '2026-01-01', '0xa', 1)`);
+  await eventually('sums during the work', async () => {
+    nowMs += 1_000;
+    const rows = await query('select from explorer.operations_daily');
+    return rows.length === 1;
+  });
+  expect(nowMs).toBeGreaterThanOrEqual(10_000);
+  killed.resolve();
+  await work;
+});
+
+test('explorer.refreshed does not know what is stale before the first sums, and after a page', async () => {
+  const { pool, query } = await freshDatabase();
+  const stale = async () => {
+    const rows = await query('select distinct stale from explorer.refreshed');
+    return rows.map((row) => row.stale);
+  };
+  expect(await stale()).toEqual([null]);
+  await sumUp(drizzle(pool));
+  expect(await stale()).toEqual(['0']);
+  await query(`
+    insert into etl.feeds (chain_id, operation, kind, settings, origin, unit)
+    values (10, 'user-operations', 'newest-first', '{}', 'https://x', 'blocks')`);
+  await query(`
+    with run as (
+      insert into etl.runs (chain_id, operation, lane, scope, state) values (10, 'user-operations', 'live', '{}', 'open') returning id
+    )
+    insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, revision, updated_at)
+    select 10, 'user-operations', 'live', id, 'newest-first', '{}', 'running', 1, clock_timestamp() from run`);
+  expect(await stale()).toEqual([null]);
+  await sumUp(drizzle(pool));
+  expect(await stale()).toEqual(['0']);
+});
+
+test('an operation that moves by days leaves the day and the sender that counted it, before the next recomputation', async () => {
+  const { pool, query } = await freshDatabase();
+  const db = drizzle(pool);
+  await query(`insert into explorer.chains (chain_id, name) values (10, 'optimism');
+    insert into explorer.user_operations (chain_id, hash, timestamp, address_hash, block_number, page_id)
+    values (10, '0x1', '2026-01-01', '0xa', 1, 1), (10, '0x2', '2026-01-01', '0xb', 1, 1);
+    insert into explorer.blocks (chain_id, height, hash, timestamp, page_id)
+    values (10, 1, '0x', '2026-01-01', 1)`);
+  const counts = async () => ({
+    days: await query(
+      `select coalesce(day::text, 'none') as day, operations::int from explorer.operations_daily order by day`,
+    ),
+    senders: await query(
+      'select address_hash as sender, operations::int from explorer.senders order by 1',
+    ),
+    blocks: await query('select day::text, blocks::int from explorer.chain_daily order by day'),
+  });
+  await sumUp(db);
+  const first = { day: '2026-01-01', operations: 2 };
+  expect((await counts()).days).toEqual([first]);
+  await query(`
+    update explorer.user_operations
+    set timestamp = '2026-03-01', address_hash = '0xb', updated_at = clock_timestamp() where hash = '0x1'`);
+  await query(`
+    update explorer.blocks set timestamp = '2026-03-01', updated_at = clock_timestamp()`);
+  await sumUp(db);
+  expect(await counts()).toEqual({
+    days: [
+      { day: '2026-01-01', operations: 1 },
+      { day: '2026-03-01', operations: 1 },
+    ],
+    senders: [{ sender: '0xb', operations: 2 }],
+    blocks: [{ day: '2026-03-01', blocks: 1 }],
+  });
+  // Then its block has no time either: it is counted, and in no day.
+  await query(`update explorer.blocks set timestamp = null, updated_at = clock_timestamp()`);
+  await query(
+    `update explorer.user_operations set timestamp = null, updated_at = clock_timestamp()`,
+  );
+  await sumUp(db);
+  expect((await counts()).days).toEqual([{ day: 'none', operations: 2 }]);
+  await query(`
+    update explorer.user_operations set timestamp = '2026-02-01', updated_at = clock_timestamp() where hash = '0x1'`);
+  await sumUp(db);
+  // The other one has the time of its sibling.
+  expect((await counts()).days).toEqual([{ day: '2026-02-01', operations: 2 }]);
 });
