@@ -41,6 +41,13 @@ export function parseMoment(text: string, now: Date): string | null {
 /** What `parseMoment` takes, for messages. */
 export const momentForms = 'a date or time such as 2026-11-01, or how long ago, such as 7d';
 
+/** A time of day, with the date unless it is today. */
+export function clock(time: string, at: Date): string {
+  const [day = '', hour = ''] = new Date(time).toISOString().split('T');
+  const minutes = `${hour.slice(0, 5)} UTC`;
+  return at.toISOString().startsWith(day) ? minutes : `${day} ${minutes}`;
+}
+
 /**
  * Works now and after each pause of so many ms, until the signal aborts. A failure is reported, and the loop goes on:
  * a lost database is waited for. `setInterval` would make up for long rounds and reject at the abort.

@@ -8,6 +8,7 @@ import { nearest } from '../config/select.ts';
 import { StatementError } from '../query/failure.ts';
 import { questionParameter, questions, readQuestion, statementOf } from '../query/question.ts';
 import { readAnswer, type Column, type Piece, type Row } from '../query/read.ts';
+import { readSums, sumsDocument, type Sums } from '../query/sums.ts';
 import { isNumber, isText, jsonText, readTypeNames } from '../query/value.ts';
 import { parseDuration } from '../time.ts';
 import { counted } from '../terminal/numbers.ts';
@@ -27,6 +28,7 @@ export const queryDocument = z.strictObject({
   row_count: count,
   /** Whether --limit cut off rows. */
   cut: z.boolean(),
+  sums: sumsDocument,
 });
 
 export const queryListDocument = z.strictObject({
@@ -120,7 +122,8 @@ async function query(context: Context, options: QueryOptions, text?: string) {
   const statement = statementOf(question, given);
   const bounds = { timeoutMs, limit: most, signal: context.signal };
   const write = json ? writeDocument : writeTable;
-  const isCut = await write(context, readAnswer(pool, statement, bounds), pool);
+  const sums = await readSums(pool, statement.text, bounds);
+  const isCut = await write(context, readAnswer(pool, statement, bounds), pool, sums);
   const why =
     limit === undefined
       ? `a table shows ${tableRows}, --limit more, --json all.`
@@ -193,10 +196,15 @@ function timeoutOf(value: string): number {
 }
 
 /** Writes an answer to stdout. @returns whether the limit cut off rows */
-type Writer = (context: Context, answer: AsyncIterable<Piece>, pool: Pool) => Promise<boolean>;
+type Writer = (
+  context: Context,
+  answer: AsyncIterable<Piece>,
+  pool: Pool,
+  sums: Sums,
+) => Promise<boolean>;
 
 /** Writes a piece at a time, and nothing before the first, so that an earlier failure has its own document. */
-const writeDocument: Writer = async ({ stdout, drained, signal }, answer, pool) => {
+const writeDocument: Writer = async ({ stdout, drained, signal }, answer, pool, sums) => {
   let [written, cut, isBegun] = [0, false, false];
   for await (const { columns, rows, isCut } of answer) {
     const keys = columns.map(({ name }) => JSON.stringify(name));
@@ -211,7 +219,7 @@ const writeDocument: Writer = async ({ stdout, drained, signal }, answer, pool) 
     await drained?.(signal);
     [cut, isBegun] = [isCut, true];
   }
-  const rest = Object.entries({ row_count: written, cut, exit: exits.done });
+  const rest = Object.entries({ row_count: written, cut, sums, exit: exits.done });
   const members = rest.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`);
   stdout(`${written === 0 ? '' : '\n  '}],\n  ${members.join(',\n  ')}\n}\n`);
   return cut;
@@ -234,14 +242,15 @@ async function documentHead(columns: readonly Column[], pool: Pool): Promise<str
   return `{\n  ${schema},\n  "columns": [${described.join(', ')}],\n  "rows": [`;
 }
 
-const writeTable: Writer = async ({ out, stdout, note }, answer) => {
+const writeTable: Writer = async ({ out, stdout, note }, answer, _, sums) => {
   let last: Piece = { columns: [], rows: [], isCut: false };
   const read: Row[] = [];
   for await (last of answer) read.push(...last.rows);
   const { text, isShortened } = answerTable(out, last.columns, read);
   stdout(text);
   const cut = isShortened ? '; long values are shortened, --json has them whole' : '';
-  note(`${counted(read.length, 'row')}${cut}`);
+  const state = sums === null ? '' : `; ${sums.sentence}`;
+  note(`${counted(read.length, 'row')}${cut}${state}`);
   return last.isCut;
 };
 

@@ -4,12 +4,12 @@ import { type RunsDocument, runsDocument as served } from '../status/endpoints.t
 import { readRuns } from '../status/ledger.ts';
 import { printable } from '../printable.ts';
 import { runReason } from '../status/lanes.ts';
-import { clock } from '../status/sentences.ts';
 import { statusDocument, type FeedStatus, type StatusDocument } from '../status/schema.ts';
 import { isKnown, statusNow, statusOrOutage } from '../status/status.ts';
 import type { Look, Style, Table } from '../terminal/layout.ts';
 import { bar, mark, paint, prose, tableLines, widthOf } from '../terminal/layout.ts';
 import { brief, compact, counted, gigabytes, whole } from '../terminal/numbers.ts';
+import { clock } from '../time.ts';
 import { addDemo } from './options.ts';
 import { type CommandLine, exits, UsageError, type Context, type Registry } from './context.ts';
 import { openFor, settingsOf } from './database.ts';

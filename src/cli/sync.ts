@@ -10,7 +10,6 @@ import type { ScopeBounds, Target } from '../lists/list.ts';
 import type { Log } from '../log.ts';
 import { sum } from '../status/estimate.ts';
 import { isRunning } from '../status/lanes.ts';
-import { clock } from '../status/sentences.ts';
 import { count, failureOrNull, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import {
@@ -24,6 +23,7 @@ import { syncOnce, type SyncResult } from '../sync/once.ts';
 import { besideSums, sumUp, tidyUp } from '../sync/serve.ts';
 import { fit, type Look, paint, prose } from '../terminal/layout.ts';
 import { counted, duration, whole } from '../terminal/numbers.ts';
+import { clock } from '../time.ts';
 import { type CommandLine, type Context, type Exit, exits, type Registry } from './context.ts';
 import { openFor, reportLocation, workSettings, type OpenDatabase } from './database.ts';
 import {

@@ -2,7 +2,6 @@ import { creditsPerRequest } from '../explorer/budget.ts';
 import { feedName } from '../lists/feed.ts';
 import type { RequestCount } from '../lists/list.ts';
 import { type Finding, findingText, placesText } from '../status/findings.ts';
-import { clock } from '../status/sentences.ts';
 import {
   mostUnrequested,
   unreadFeeds,
@@ -14,6 +13,7 @@ import {
 import { configuredFeeds } from '../sync/feeds.ts';
 import { type Look, mark, paint, prose, tableLines, widthOf } from '../terminal/layout.ts';
 import { counted, whole } from '../terminal/numbers.ts';
+import { clock } from '../time.ts';
 import { type CommandLine, type Context, exits, type Registry } from './context.ts';
 import { nothingRead, openData } from './database.ts';
 import { addDemo } from './options.ts';

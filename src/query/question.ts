@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { packageFile } from '../package-file.ts';
 import { StatementError } from './failure.ts';
 import { readAnswer, type Piece, type Row, type Statement } from './read.ts';
+import { readSums } from './sums.ts';
 import { isText, jsonText, readTypeNames } from './value.ts';
 
 /** Parameters of questions, which are flags of `query`. */
@@ -115,13 +116,14 @@ const mostRows = 1_000;
 const longestValue = 1_000;
 /** Limit of a named query, in ms: the page's other queries wait for it. */
 const timeoutMs = 4_500;
+const never = new AbortController().signal;
 
 /**
  * Answers a question with its defaults, read only, limited in rows; long values are cut.
  * @throws StatementError, StatementTimeoutError and errors of Postgres
  */
 export async function answerQuestion(pool: Pool, question: Question): Promise<Piece> {
-  const bounds = { timeoutMs, limit: mostRows, signal: new AbortController().signal };
+  const bounds = { timeoutMs, limit: mostRows, signal: never };
   const all: Row[] = [];
   let last: Piece = { columns: [], rows: [], isCut: false };
   for await (last of readAnswer(pool, statementOf(question, {}), bounds)) {
@@ -134,6 +136,7 @@ export async function answerQuestion(pool: Pool, question: Question): Promise<Pi
 /** The answer as JSON: columns with type names, values as numbers and booleans if they are exact. */
 export async function answerAsJson(pool: Pool, question: Question) {
   const begin = performance.now();
+  const sums = await readSums(pool, question.text, { timeoutMs, signal: never });
   const { columns, rows, isCut } = await answerQuestion(pool, question);
   const ms = Math.round(performance.now() - begin);
   const oids = columns.map(({ type }) => type);
@@ -143,6 +146,7 @@ export async function answerAsJson(pool: Pool, question: Question) {
     columns: columns.map(({ name, type }) => ({ name, type: types.get(type) ?? '' })),
     rows: rows.map((row) => row.map((value, at) => cellOf(value, oids[at] ?? 0))),
     is_cut: isCut,
+    sums,
     ms,
   };
 }

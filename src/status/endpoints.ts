@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { events } from '../db/tables.ts';
 import { questionChart } from '../query/question.ts';
+import { sumsDocument } from '../query/sums.ts';
 import { amount, count, instant, laneName, positionUnit, runState } from './schema.ts';
 
 /**
@@ -130,6 +131,7 @@ export const queryDocument = z.strictObject({
   /** Big integers are text. */
   rows: z.array(z.array(z.union([z.string(), z.number(), z.boolean(), z.null()]))),
   is_cut: z.boolean(),
+  sums: sumsDocument,
   ms: z.number(),
 });
 

@@ -3,10 +3,10 @@ import { failures } from '../failure.ts';
 import { kinds } from '../lists/index.ts';
 import { counted } from '../terminal/numbers.ts';
 import type { Workers } from '../sync/workers.ts';
+import { clock } from '../time.ts';
 import { isOfDatabase, isOfHost, type Outage, outageOf } from './outages.ts';
 import { isAbandoned, isAtWork, isHeld, isStalled } from './lanes.ts';
 import {
-  clock,
   earliest,
   historyWaits,
   lastPageAt,

@@ -2,16 +2,10 @@ import type { maintenance } from '../db/tables.ts';
 import { failures } from '../failure.ts';
 import type { Workers } from '../sync/workers.ts';
 import { counted, duration } from '../terminal/numbers.ts';
+import { clock } from '../time.ts';
 import { isAtWork, isStalled } from './lanes.ts';
 import type { Outage } from './outages.ts';
 import type { FeedStatus, StatusDocument } from './schema.ts';
-
-/** A time of day, with the date unless it is today. */
-export function clock(time: string, at: Date): string {
-  const [day = '', hour = ''] = new Date(time).toISOString().split('T');
-  const minutes = `${hour.slice(0, 5)} UTC`;
-  return at.toISOString().startsWith(day) ? minutes : `${day} ${minutes}`;
-}
 
 export const untilText = (until: string | null, at: Date, about = '') =>
   until === null ? '' : ` until ${about}${clock(until, at)}`;

@@ -97,7 +97,7 @@ function columnsOf(columns: QueryDocument['columns'], chains: Chains) {
 }
 
 function Result({ data, query, chains }: { data: QueryDocument; query: Query; chains: Chains }) {
-  const { columns, is_cut: isCut, ms } = data;
+  const { columns, is_cut: isCut, ms, sums } = data;
   const rows = useMemo(
     () =>
       data.rows.map((row) =>
@@ -121,6 +121,7 @@ function Result({ data, query, chains }: { data: QueryDocument; query: Query; ch
         {isCut && 'The first '}
         {counted(rows.length, 'row')}
         {rows.length > mostRows && `, ${mostRows} of them below`}, {count(ms)} ms
+        {sums !== null && `, ${sums.sentence}`}
       </p>
       <div class="scroll" tabIndex={0} role="region" aria-label="Rows">
         <Table class={isRanking ? 'bars' : 'plain'} columns={cells} rows={shown} />

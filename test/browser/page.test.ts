@@ -280,6 +280,7 @@ test('a long reason does not wrap the columns beside it', async () => {
 test('Explore opens with a chart, and its results can be saved', async () => {
   const { page } = await openScene('well', '/explore');
   await page.getByText('How many user operations are there a day?').waitFor();
+  await page.getByText('sums up to 06:20 UTC').waitFor();
   const legend = page.locator('.card:has(pre) .legend');
   expect(await legend.textContent()).toMatch(/22 Nov 2026optimism [\d.]+Kcelo [\d.]+K/u);
   const [saved] = await Promise.all([

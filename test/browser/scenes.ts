@@ -63,7 +63,8 @@ const queries: QueriesDocument = {
 
 /** The answer to a named query. */
 export function answerTo(name: string): QueryDocument {
-  const document = { name, is_cut: false, ms: 42 };
+  const sums = { up_to: '2026-10-20T06:20:00.000Z', stale: 0, sentence: 'sums up to 06:20 UTC' };
+  const document = { name, is_cut: false, sums, ms: 42 };
   if (name === 'biggest-factories') {
     const columns = [
       { name: 'name', type: 'text' },

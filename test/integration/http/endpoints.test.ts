@@ -182,6 +182,16 @@ test('every question is answered as JSON and as CSV, and its chart names columns
   }
 });
 
+test('an answer says how current the sums are that it reads', async () => {
+  const page = await servedPage(copied.url);
+  const sumsOf = async (name: string) => {
+    const { body } = await ask(page, `/query.json?name=${name}`);
+    return documents.queryDocument.parse(JSON.parse(body)).sums?.sentence;
+  };
+  expect(await sumsOf('operations-daily')).toMatch(/^there are no sums yet|^sums up to/);
+  expect(await sumsOf('busiest-hours')).toBeUndefined();
+});
+
 test('no name in the CSV of a query is a formula', async () => {
   const { rows } = await copied.pool.query<{ name: string }>(
     `update explorer.addresses set name = '=1+1' where hash in (select address_hash from explorer.factories) returning name`,

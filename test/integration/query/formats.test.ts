@@ -97,6 +97,7 @@ describe('--json', () => {
       rows: [1, 2].map((n) => ({ n, at: expect.any(String), texts: ['a'], r: '[1,2)' })),
       row_count: 2,
       cut: true,
+      sums: null,
       exit: { code: 0, reason: 'done' },
     });
   });

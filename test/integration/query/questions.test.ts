@@ -308,6 +308,25 @@ describe('the command', () => {
     expect(ended).toMatchObject({ code: 0, stderr: '' });
   });
 
+  test('says up to when the sums are that a statement reads', async () => {
+    await sumUpAnew();
+    const statement = 'select count(*) from explorer.operations_daily';
+    const state = async (...args: readonly string[]) =>
+      (JSON.parse((await ask('--json', ...args)).stdout) as { sums: object | null }).sums;
+    expect((await ask('operations-daily')).stderr).toMatch(/rows; sums up to \d\d:\d\d UTC\n/);
+    expect(await state(statement)).toEqual({
+      up_to: expect.any(String),
+      stale: 0,
+      sentence: expect.stringMatching(/^sums up to/),
+    });
+    expect(await state('select senders from (values (1)) as explored (senders)')).toBeNull();
+    await recomputeSums(database.db);
+    expect((await ask(statement)).stderr).toMatch(/without the pages that were stored since/);
+    await database.query('update etl.rollups set read_to = null');
+    expect((await ask(statement)).stderr).toMatch(/1 row; there are no sums yet: start and sync/);
+    await sumUp(database.db);
+  });
+
   test('prints the statement of one', async () => {
     const { stdout } = await call(['query', 'top-senders', '--sql']);
     expect(stdout).toBe(questions().find(({ name }) => name === 'top-senders')?.text);

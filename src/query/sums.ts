@@ -1,0 +1,58 @@
+import type { Pool } from 'pg';
+import { z } from 'zod';
+import { counted } from '../terminal/numbers.ts';
+import { clock } from '../time.ts';
+import { readAnswer, type Bounds } from './read.ts';
+
+/** The state of the sums that a statement reads; null: it reads none. */
+export const sumsDocument = z
+  .strictObject({
+    /** What was stored before it is in them, but for `stale`; null: nothing was summed up yet. */
+    up_to: z.iso.datetime({ offset: true }).nullable(),
+    /** How many of them are due; null: not known, because pages were stored later. */
+    stale: z.int().min(0).nullable(),
+    sentence: z.string(),
+  })
+  .nullable();
+export type Sums = z.infer<typeof sumsDocument>;
+
+const relation = /(?:\bexplorer"?\s*\.\s*|\b(?:from|join)\s+(?!"?explorer"?\s*\.))"?(\w+)/giu;
+
+/** Reads how current the sums are that a statement names; the statement's own failure says more than one of this. */
+export async function readSums(
+  pool: Pool,
+  text: string,
+  bounds: Omit<Bounds, 'limit'>,
+): Promise<Sums> {
+  const names = [...text.matchAll(relation)].map(([, name = '']) => name.toLowerCase());
+  if (names.length === 0) return null;
+  const statement = { text: stateOfSums, values: [`{${[...new Set(names)].join()}}`] };
+  try {
+    for await (const { rows } of readAnswer(pool, statement, { ...bounds, limit: null })) {
+      const [[upTo = null, stale = null, at = ''] = []] = rows;
+      if (at === null || at === '') continue;
+      const known = { up_to: upTo, stale: stale === null ? null : Number(stale) };
+      return { ...known, sentence: sentenceOf(known, new Date(at)) };
+    }
+  } catch {
+    return null;
+  }
+  return null;
+}
+
+const stateOfSums = `
+  select case when bool_and(up_to is not null) then to_char(min(up_to), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end,
+         case when bool_and(stale is not null) then sum(stale) end,
+         to_char(now(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+  from explorer.refreshed
+  where name = any($1::text[])
+  having count(*) > 0`;
+
+function sentenceOf({ up_to: upTo, stale }: Omit<NonNullable<Sums>, 'sentence'>, at: Date): string {
+  if (upTo === null) return 'there are no sums yet: start and sync make them';
+  const sums = `sums up to ${clock(upTo, at)}`;
+  if (stale === null) return `${sums}, without the pages that were stored since`;
+  return stale === 0
+    ? sums
+    : `${sums}, ${counted(stale, 'day, sender or batch', 'days, senders or batches')} still due`;
+}
