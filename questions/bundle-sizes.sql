@@ -9,11 +9,18 @@ with period as materialized (
   select date_trunc('day', max(newest_at), 'UTC') - make_interval(days => :days::int - 1) as since
   from explorer.freshness
   where operation = 'bundles' and (:chain::bigint is null or chain_id = :chain)
+), untimed as materialized (
+  select chain_id, bundles as untimed
+  from explorer.bundles_daily
+  where day is null and (:chain::bigint is null or chain_id = :chain)
 )
-select chain_id, total_ops as operations, count(*) as bundles,
-       round(100.0 * count(*) / sum(count(*)) over (partition by chain_id), 1) as percent
-from explorer.bundles
-where timestamp >= (select since from period) and removed_at is null
+select chain_id, operations, count(*) as bundles,
+       round(100.0 * count(*) / sum(count(*)) over (partition by chain_id), 1) as percent,
+       -- Bundles of the chain that have no known time, and are left out.
+       coalesce(untimed, 0) as untimed
+from explorer.bundles_enriched
+left join untimed using (chain_id)
+where block_time >= (select since from period)
   and (:chain::bigint is null or chain_id = :chain)
-group by chain_id, total_ops
+group by chain_id, operations, untimed
 order by chain_id, operations;

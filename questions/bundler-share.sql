@@ -11,19 +11,46 @@ with period as materialized (
          max(newest_at) as newest
   from explorer.freshness
   where operation = 'bundles' and (:chain::bigint is null or chain_id = :chain)
-), sent as (
-  select chain_id, bundler as bundler_hash, count(*) as operations,
-         count(*) filter (where not success) as failed,
-         round(100.0 * count(*) / sum(count(*)) over (partition by chain_id), 1) as percent
+), shared as materialized (
+  -- The blocks that both lists cover, and the one above: it is covered once another one follows.
+  select chain_id, range_intersect_agg(blocks) as blocks
+  from (
+    select chain_id, operation, range_agg(int8range(from_block, to_block + 1, '[]')) as blocks
+    from explorer.coverage
+    where operation in ('user-operations', 'bundles') and (:chain::bigint is null or chain_id = :chain)
+    group by chain_id, operation
+  ) as covered
+  group by chain_id
+  having count(*) = 2
+), sent as materialized (
+  select chain_id, bundler, success, block_time,
+         coalesce(block_number <@ blocks, false) and bundler is not null as is_known
   from explorer.operations_enriched
+  left join shared using (chain_id)
   where block_time between (select since from period) and (select newest from period)
     and (:chain::bigint is null or chain_id = :chain)
+), known as materialized (
+  select chain_id, min(block_time) filter (where is_known) as since,
+         max(block_time) filter (where is_known) as until, count(*) filter (where is_known) as operations,
+         round(100.0 * count(*) filter (where is_known) / count(*), 1) as percent_known
+  from sent
+  group by chain_id
+), bundled as (
+  select chain_id, bundler as bundler_hash, count(*) as operations,
+         count(*) filter (where not success) as failed
+  from sent
+  where is_known
   group by chain_id, bundler
 )
-select sent.chain_id, bundler_hash, name, operations, percent, failed,
-       round(100.0 * failed / operations, 1) as failed_percent
-from sent
-left join explorer.addresses on (addresses.chain_id, hash) = (sent.chain_id, bundler_hash)
-where bundler_hash is not null
-order by operations desc, sent.chain_id, bundler_hash
+select known.chain_id, bundler_hash, name, bundled.operations,
+       round(100.0 * bundled.operations / known.operations, 1) as percent, failed,
+       -- A share of fewer than 20 says nothing.
+       case when bundled.operations >= 20
+            then round(100.0 * failed / bundled.operations, 1) end as failed_percent,
+       date_trunc('second', since) as "from", date_trunc('second', until) as "to", percent_known
+from known
+-- Where nothing is known there is a row that says so.
+left join bundled on bundled.chain_id = known.chain_id
+left join explorer.addresses on (addresses.chain_id, hash) = (known.chain_id, bundler_hash)
+order by bundled.operations desc nulls last, known.chain_id, bundler_hash
 limit :limit;

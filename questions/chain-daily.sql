@@ -12,7 +12,7 @@ with period as materialized (
 )
 select day, chain_id, blocks, transactions::bigint as transactions, gas_used,
        round(fill_percent::numeric, 1) as fill_percent, round(burnt_native, 6) as burnt_native,
-       native_symbol
+       native_symbol, date_trunc('second', from_at) as "from", date_trunc('second', to_at) as "to", percent_known
 from explorer.chain_daily
 where day >= (select since from period)
   and (:chain::bigint is null or chain_id = :chain)

@@ -6,24 +6,33 @@
 --
 -- topic: accounts
 -- chart: bars x=address_hash y=new_accounts series=chain_id
-with period as materialized (
-  select max(observed_at) - make_interval(days => :days::int) as since
+with newest as materialized (
+  select max(observed_at) as newest
   from explorer.factory_history
   where :chain::bigint is null or chain_id = :chain
+), period as materialized (
+  -- Not before the first ranking of the chain.
+  select chain_id, max(observed_at) as until,
+         greatest(min(observed_at), (select newest from newest) - make_interval(days => :days::int)) as since
+  from explorer.factory_history
+  where :chain::bigint is null or chain_id = :chain
+  group by chain_id
 ), counted as (
-  select chain_id, address_hash,
-         -- The count as the period began; where the factory is younger, its first.
+  select chain_id, address_hash, since, until,
+         -- Rankings are whole: who is absent from an earlier one began at 0.
          coalesce(
-           (array_agg(total_accounts order by observed_at desc)
-             filter (where observed_at <= (select since from period)))[1],
-           (array_agg(total_accounts order by observed_at))[1]
+           (array_agg(total_accounts order by observed_at desc) filter (where observed_at <= since))[1], 0
          ) as accounts_before,
          (array_agg(total_accounts order by observed_at desc))[1] as accounts
   from explorer.factory_history
-  where total_accounts is not null and (:chain::bigint is null or chain_id = :chain)
-  group by chain_id, address_hash
+  join period using (chain_id)
+  where total_accounts is not null
+  group by chain_id, address_hash, since, until
 )
-select chain_id, address_hash, accounts_before, accounts, accounts - accounts_before as new_accounts
+select chain_id, address_hash, accounts_before, accounts,
+       -- One ranking says nothing of growth.
+       case when since < until then accounts - accounts_before end as new_accounts,
+       date_trunc('second', since) as "from", date_trunc('second', until) as "to"
 from counted
-order by new_accounts desc, accounts desc, chain_id, address_hash
+order by new_accounts desc nulls last, accounts desc, chain_id, address_hash
 limit :limit;

@@ -127,7 +127,11 @@ const meanings = {
   chain_daily: `
     select chain_id, (timestamp at time zone 'UTC')::date, count(*), sum(transactions_count), sum(gas_used),
            (100 * sum(gas_used) / nullif(sum(gas_limit), 0))::float8, sum(burnt_fees) * 1e-18,
-           sum(transaction_fees) * 1e-18, min(native_symbol)
+           sum(transaction_fees) * 1e-18, min(native_symbol), min(timestamp), max(timestamp),
+           round(least(
+             100, count(*) * extract(epoch from max(timestamp) - min(timestamp))
+                    / nullif(max(height) - min(height), 0) / 864
+           ), 1)::float8
     from explorer.blocks
     left join explorer.chains using (chain_id)
     where timestamp is not null

@@ -22,9 +22,11 @@ begin
   delete from etl.block_days where chain_id = of_chain and day = any(keys::date[]);
   foreach of_day in array keys::date[] loop
     insert into etl.block_days (
-      chain_id, day, blocks, transactions, gas_used, gas_limit, burnt_fees, transaction_fees
+      chain_id, day, blocks, first_height, last_height, first_at, last_at, transactions, gas_used,
+      gas_limit, burnt_fees, transaction_fees
     )
-    select chain_id, of_day, count(*), sum(transactions_count), sum(gas_used), sum(gas_limit),
+    select chain_id, of_day, count(*), min(height), max(height), min(timestamp), max(timestamp),
+           sum(transactions_count), sum(gas_used), sum(gas_limit),
            sum(burnt_fees), sum(transaction_fees)
     from explorer.blocks
     where chain_id = of_chain

@@ -1,17 +1,7 @@
 create or replace view explorer.bundles_daily as
-select chain_id, etl.utc_day(timestamp) as day, count(*) as bundles, sum(total_ops)::bigint as operations,
-       count(distinct bundler_hash) as bundlers
-from (
-  select chain_id, total_ops, bundler_hash, timestamp
-  from explorer.bundles
-  where removed_at is null and timestamp is not null
-  union all
-  -- By itself, so that a condition on the day reaches the rows above.
-  select bundles.chain_id, total_ops, bundler_hash, known.timestamp
-  from explorer.bundles
-  left join lateral explorer.time_of_block(bundles.chain_id, block_number) as known on true
-  where removed_at is null and bundles.timestamp is null
-) as bundle
+select chain_id, etl.utc_day(block_time) as day, count(*) as bundles, sum(operations)::bigint as operations,
+       count(distinct bundler) as bundlers
+from explorer.bundles_enriched
 group by chain_id, day;
 
 comment on view explorer.bundles_daily is 'Bundles of user operations of each chain and UTC day. Computed for each query: filter by chain_id.';

@@ -35,36 +35,39 @@ const shapes: Readonly<Record<string, string>> = {
     'chain_id bigint, batch bigint, state text, blocks bigint, transactions bigint, fill_percent numeric, last_at timestamp with time zone, l1_delay interval',
   'biggest-factories':
     'rank bigint, chain_id bigint, total_accounts bigint, address_hash text, name text',
-  'bundle-sizes': 'chain_id bigint, operations bigint, bundles bigint, percent numeric',
+  'bundle-sizes':
+    'chain_id bigint, operations bigint, bundles bigint, percent numeric, untimed bigint',
   'bundler-growth':
-    'chain_id bigint, address_hash text, operations_before bigint, operations bigint, new_operations bigint',
+    'chain_id bigint, address_hash text, operations_before bigint, operations bigint, new_operations bigint, from timestamp with time zone, to timestamp with time zone',
   'bundler-share':
-    'chain_id bigint, bundler_hash text, name text, operations bigint, percent numeric, failed bigint, failed_percent numeric',
+    'chain_id bigint, bundler_hash text, name text, operations bigint, percent numeric, failed bigint, failed_percent numeric, from timestamp with time zone, to timestamp with time zone, percent_known numeric',
   'busiest-hours': 'hour integer, chain_id bigint, operations bigint, percent numeric',
   'chain-daily':
-    'day date, chain_id bigint, blocks bigint, transactions bigint, gas_used numeric, fill_percent numeric, burnt_native numeric, native_symbol text',
-  cohorts: 'cohort date, chain_id bigint, later integer, senders bigint, percent numeric',
+    'day date, chain_id bigint, blocks bigint, transactions bigint, gas_used numeric, fill_percent numeric, burnt_native numeric, native_symbol text, from timestamp with time zone, to timestamp with time zone, percent_known double precision',
+  cohorts:
+    'cohort date, chain_id bigint, later integer, senders bigint, percent numeric, caveat text',
   'eip7702-share': 'week date, chain_id bigint, operations bigint, eip7702 bigint, percent numeric',
   'entry-points': 'week date, chain_id bigint, version text, operations bigint, percent numeric',
   'factory-growth':
-    'chain_id bigint, address_hash text, accounts_before bigint, accounts bigint, new_accounts bigint',
+    'chain_id bigint, address_hash text, accounts_before bigint, accounts bigint, new_accounts bigint, from timestamp with time zone, to timestamp with time zone',
   'failures-daily':
     'day date, chain_id bigint, version text, operations bigint, failed bigint, failed_percent numeric',
   'fee-percentiles':
     'day date, chain_id bigint, operations bigint, p10_native numeric, p50_native numeric, p90_native numeric, p99_native numeric, native_symbol text',
   'late-arrivals':
     'chain_id bigint, operation text, key text, timestamp timestamp with time zone, seen_at timestamp with time zone, lateness interval',
-  'new-senders': 'day date, chain_id bigint, new_senders bigint',
+  'new-senders':
+    'day date, chain_id bigint, new_senders bigint, first_seen bigint, from timestamp with time zone, to timestamp with time zone, caveat text',
   'operations-daily':
     'day date, chain_id bigint, operations bigint, failed bigint, fee_native numeric, mean_fee_native numeric, native_symbol text, untimed bigint',
   'sponsored-share':
-    'rank bigint, chain_id bigint, address_hash text, name text, total_ops bigint, percent numeric, percent_up_to numeric',
+    'rank bigint, chain_id bigint, address_hash text, name text, total_ops bigint, paid_of_known bigint, known_operations bigint, percent numeric, percent_up_to numeric, from timestamp with time zone, to timestamp with time zone, caveat text',
   'top-senders':
     'chain_id bigint, address_hash text, name text, operations bigint, failed bigint, fee_native numeric, native_symbol text',
   'wallet-failures':
     'sender_kind text, chain_id bigint, operations bigint, failed bigint, failed_percent numeric',
   'weekly-actives':
-    'week date, chain_id bigint, operations bigint, senders bigint, new_senders bigint, untimed bigint',
+    'week date, chain_id bigint, operations bigint, senders bigint, new_senders bigint, untimed bigint, caveat text',
   'what-is-missing':
     'feed text, unit text, newest_at timestamp with time zone, looked_at timestamp with time zone, is_fresh boolean, covered_to bigint, gaps bigint, missing bigint',
 };
@@ -240,9 +243,9 @@ describe('the answers', () => {
     expect(counts).toEqual(counts.toSorted((a, b) => b - a));
   });
 
-  test('of bundler-share and bundle-sizes count every operation and bundle of a known time', async () => {
+  test('of bundler-share and bundle-sizes count every operation of a known time and every bundle', async () => {
     const rows = await database.query(
-      `select count(*) as bundles, sum(total_ops) as held from explorer.bundles where timestamp is not null`,
+      `select count(*) as bundles, sum(total_ops) as held from explorer.bundles`,
     );
     const sizes = (await answerTo('bundle-sizes')).rows;
     expect(sum(sizes, 'bundles')).toBe(Number(rows[0]?.['bundles']));

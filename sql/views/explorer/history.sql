@@ -1,0 +1,25 @@
+create or replace view explorer.history as
+select distinct on (feed) chain_id, operation, feed,
+       case when from_block > 0 then from_at end as from_at,
+       case when next_block is not null then to_at end as to_at,
+       case when from_block > 0
+              then coalesce('not stored before ' || to_char(from_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), 'nothing stored')
+            when next_block is not null
+              then coalesce('incomplete after ' || to_char(to_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), 'incomplete') end as caveat
+from (
+  select *, lead(from_block) over (partition by feed order by from_block) as next_block
+  from (
+    select chain_id, operation, feed, from_block, to_block, from_at, to_at
+    from explorer.coverage
+    where unit = 'blocks'
+  ) as part
+) as covered
+order by feed, from_block;
+
+comment on view explorer.history is 'How far back each list of blocks is complete without a gap: what may be called the first of something. A row for each feed of which a part is complete.';
+comment on column explorer.history.chain_id is 'Number of the chain.';
+comment on column explorer.history.operation is 'Name of the operation, such as user-operations.';
+comment on column explorer.history.feed is 'Name of the feed, such as 10/user-operations.';
+comment on column explorer.history.from_at is 'Time of the first item of the lowest complete range, UTC. Null: the list is complete from its beginning.';
+comment on column explorer.history.to_at is 'Time of the last item before the lowest gap above it, UTC. Null: there is no gap above.';
+comment on column explorer.history.caveat is 'Why the history is not whole, in words. Null: it is.';
