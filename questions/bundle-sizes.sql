@@ -15,7 +15,9 @@ with period as materialized (
   where day is null and (:chain::bigint is null or chain_id = :chain)
 )
 select chain_id, operations, count(*) as bundles,
-       round(100.0 * count(*) / sum(count(*)) over (partition by chain_id), 1) as percent,
+       -- A share of fewer than 20 says nothing.
+       case when sum(count(*)) over (partition by chain_id) >= 20
+            then round(100.0 * count(*) / sum(count(*)) over (partition by chain_id), 1) end as percent,
        -- Bundles of the chain that have no known time, and are left out.
        coalesce(untimed, 0) as untimed
 from explorer.bundles_enriched

@@ -43,8 +43,9 @@ with period as materialized (
   group by chain_id, bundler
 )
 select known.chain_id, bundler_hash, name, bundled.operations,
-       round(100.0 * bundled.operations / known.operations, 1) as percent, failed,
        -- A share of fewer than 20 says nothing.
+       case when known.operations >= 20
+            then round(100.0 * bundled.operations / known.operations, 1) end as percent, failed,
        case when bundled.operations >= 20
             then round(100.0 * failed / bundled.operations, 1) end as failed_percent,
        date_trunc('second', since) as "from", date_trunc('second', until) as "to", percent_known

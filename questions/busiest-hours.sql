@@ -13,7 +13,9 @@ with period as materialized (
 )
 select extract(hour from block_time at time zone 'UTC')::int as hour, chain_id,
        count(*) as operations,
-       round(100 * count(*) / sum(count(*)) over (partition by chain_id), 1) as percent
+       -- A share of fewer than 20 says nothing.
+       case when sum(count(*)) over (partition by chain_id) >= 20
+            then round(100 * count(*) / sum(count(*)) over (partition by chain_id), 1) end as percent
 from explorer.operations_enriched
 where block_time between (select since from period) and (select newest from period)
   and (:chain::bigint is null or chain_id = :chain)

@@ -1,4 +1,4 @@
--- What share of operations do EIP-7702 accounts send, by week?
+-- What share of operations do today's EIP-7702 accounts send?
 --
 -- :chain = all  number of the chain
 -- :days = 90    so many days, the last of them that of the newest stored operation
@@ -11,8 +11,11 @@ with period as materialized (
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
 )
 select date_trunc('week', block_time at time zone 'UTC')::date as week, chain_id, count(*) as operations,
-       count(*) filter (where sender_kind = 'eip7702') as eip7702,
-       round(100.0 * count(*) filter (where sender_kind = 'eip7702') / count(*), 1) as percent
+       -- Also those that were sent before the account became one.
+       count(*) filter (where sender_kind = 'eip7702') as eip7702_now,
+       -- A share of fewer than 20 says nothing.
+       case when count(*) >= 20
+            then round(100.0 * count(*) filter (where sender_kind = 'eip7702') / count(*), 1) end as percent
 from explorer.operations_enriched
 where block_time >= (select since::timestamp at time zone 'UTC' from period)
   and (:chain::bigint is null or chain_id = :chain)

@@ -12,7 +12,9 @@ with period as materialized (
 )
 select date_trunc('week', day)::date as week, chain_id, entry_point_version as version,
        sum(operations)::bigint as operations,
-       round(100 * sum(operations) / sum(sum(operations)) over all_versions, 1) as percent
+       -- A share of fewer than 20 says nothing.
+       case when sum(sum(operations)) over all_versions >= 20
+            then round(100 * sum(operations) / sum(sum(operations)) over all_versions, 1) end as percent
 from explorer.operations_daily
 where day >= (select since from period)
   and (:chain::bigint is null or chain_id = :chain)

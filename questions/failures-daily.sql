@@ -11,7 +11,8 @@ with period as materialized (
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
 )
 select day, chain_id, entry_point_version as version, operations, failed,
-       round(100.0 * failed / nullif(operations, 0), 1) as failed_percent
+       -- A share of fewer than 20 says nothing.
+       case when operations >= 20 then round(100.0 * failed / operations, 1) end as failed_percent
 from explorer.operations_daily
 where day >= (select since from period)
   and (:chain::bigint is null or chain_id = :chain)

@@ -1,19 +1,22 @@
--- Which kinds of wallets fail most?
+-- Which kinds of wallets, as they are now, fail most?
 --
 -- :chain = all  number of the chain
 -- :days = 30    so many days, the last of them that of the newest stored operation
 --
 -- topic: operations
--- chart: bars x=sender_kind y=failed_percent series=chain_id unit=%
+-- chart: bars x=kind_now y=failed_percent series=chain_id unit=%
 with period as materialized (
   select (max(newest_at) at time zone 'UTC')::date - :days::int + 1 as since
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
 )
-select sender_kind, chain_id, count(*) as operations, count(*) filter (where not success) as failed,
-       round(100.0 * count(*) filter (where not success) / count(*), 1) as failed_percent
+select sender_kind as kind_now, chain_id, count(*) as operations,
+       count(*) filter (where not success) as failed,
+       -- A share of fewer than 20 says nothing.
+       case when count(*) >= 20
+            then round(100.0 * count(*) filter (where not success) / count(*), 1) end as failed_percent
 from explorer.operations_enriched
 where block_time >= (select since::timestamp at time zone 'UTC' from period)
   and (:chain::bigint is null or chain_id = :chain)
 group by sender_kind, chain_id
-order by failed_percent desc, operations desc, chain_id, sender_kind;
+order by failed_percent desc nulls last, operations desc, chain_id, sender_kind;

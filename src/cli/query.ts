@@ -6,7 +6,13 @@ import type { Pool } from 'pg';
 import { z } from 'zod';
 import { nearest } from '../config/select.ts';
 import { StatementError } from '../query/failure.ts';
-import { questionParameter, questions, readQuestion, statementOf } from '../query/question.ts';
+import {
+  type Question,
+  questionParameter,
+  questions,
+  readQuestion,
+  statementOf,
+} from '../query/question.ts';
 import { readAnswer, type Column, type Piece, type Row } from '../query/read.ts';
 import { readSums, sumsDocument, type Sums } from '../query/sums.ts';
 import { isNumber, isText, jsonText, readTypeNames } from '../query/value.ts';
@@ -67,6 +73,8 @@ const defaultTimeout = '60s';
 /** statement_timeout is an int32. */
 const longestTimeoutMs = 2 ** 31 - 1;
 const dayMs = 86_400_000;
+/** A hundred years: further back than any chain, and no further than the dates of Postgres. */
+const mostDays = 36_500;
 
 export function register({ command, run, explain }: Registry): void {
   const what = 'how long the server may work on it, such as 5m; 0: no limit';
@@ -96,10 +104,12 @@ export function register({ command, run, explain }: Registry): void {
 
 /** A number of days, or a duration of whole days. */
 function daysOf(value: string): number {
-  if (/^\d+$/u.test(value)) return wholeNumber(1)(value);
+  if (/^\d+$/u.test(value)) return wholeNumber(1, mostDays)(value);
   const days = (parseDuration(value) ?? 0) / dayMs;
-  if (Number.isInteger(days) && days > 0) return days;
-  throw new InvalidArgumentError('It is a number of whole days, such as 7, 7d or 2w.');
+  if (Number.isInteger(days) && days > 0 && days <= mostDays) return days;
+  throw new InvalidArgumentError(
+    `It is a number of whole days up to ${mostDays}, such as 7, 7d or 2w.`,
+  );
 }
 
 async function query(context: Context, options: QueryOptions, text?: string) {
@@ -118,6 +128,8 @@ async function query(context: Context, options: QueryOptions, text?: string) {
   const chosen = { chain: flag === undefined ? [] : [flag] };
   await using data = await openData(context, 'reads', chosen);
   const { pool, chains } = data;
+  // A statement of the user's own may mean other numbers.
+  if (isNamed(question)) await demandChains(pool, chains);
   const given = { chain: chains[0], days, limit: isLimited ? limit : undefined };
   const statement = statementOf(question, given);
   const bounds = { timeoutMs, limit: most, signal: context.signal };
@@ -130,6 +142,20 @@ async function query(context: Context, options: QueryOptions, text?: string) {
       : `--limit ${limit} cut them.`;
   if (isCut) context.warn(`There are more rows: ${why}`);
   return exits.done;
+}
+
+const isNamed = ({ name }: Question) => questions().some((one) => one.name === name);
+
+/** @throws UsageError if the database has nothing of a chain */
+async function demandChains(pool: Pool, chains: readonly number[]): Promise<void> {
+  if (chains.length === 0) return;
+  const { rows } = await pool.query<{ id: string; name: string }>(
+    'select chain_id as id, name from explorer.chains order by chain_id',
+  );
+  const other = chains.find((chain) => rows.every(({ id }) => Number(id) !== chain));
+  if (other === undefined) return;
+  const stored = rows.map(({ id, name }) => `${id} (${name})`).join(', ') || 'none';
+  throw new UsageError(`--chain ${other}: this database has no such chain; stored: ${stored}.`);
 }
 
 function list({ commandLine, print }: Context) {

@@ -52,10 +52,10 @@ comment on column explorer.operations_enriched.tx_hash is 'Hash of the transacti
 comment on column explorer.operations_enriched.success is 'Whether it succeeded. Null: not reported.';
 comment on column explorer.operations_enriched.sender is 'Its sender, the smart account: explorer.addresses.hash. Null: not reported.';
 comment on column explorer.operations_enriched.sender_name is 'Name of the sender, else its ENS domain. Null: it has neither.';
-comment on column explorer.operations_enriched.sender_kind is 'What the sender is: its kind of proxy, such as eip7702, else contract, else account. Null: not reported.';
+comment on column explorer.operations_enriched.sender_kind is 'What the sender is now, which may be other than at the time of the operation: its kind of proxy, such as eip7702, else contract, else account. Null: not reported.';
 comment on column explorer.operations_enriched.entry_point is 'Entry point contract: explorer.addresses.hash. Null: not reported.';
 comment on column explorer.operations_enriched.entry_point_name is 'Name of the entry point, else its ENS domain. Null: it has neither.';
-comment on column explorer.operations_enriched.entry_point_kind is 'What the entry point is, as sender_kind. Null: not reported.';
+comment on column explorer.operations_enriched.entry_point_kind is 'What the entry point is now, as sender_kind. Null: not reported.';
 comment on column explorer.operations_enriched.entry_point_version is 'Version of the entry point, such as v0.7. Null: not reported.';
 comment on column explorer.operations_enriched.fee is 'Fee in wei. Null: not reported.';
 comment on column explorer.operations_enriched.fee_native is 'Fee in the chain''s own currency, exact: native_symbol names it. Null: no fee is reported.';

@@ -46,7 +46,8 @@ const shapes: Readonly<Record<string, string>> = {
     'day date, chain_id bigint, blocks bigint, transactions bigint, gas_used numeric, fill_percent numeric, burnt_native numeric, native_symbol text, from timestamp with time zone, to timestamp with time zone, percent_known double precision',
   cohorts:
     'cohort date, chain_id bigint, later integer, senders bigint, percent numeric, caveat text',
-  'eip7702-share': 'week date, chain_id bigint, operations bigint, eip7702 bigint, percent numeric',
+  'eip7702-share':
+    'week date, chain_id bigint, operations bigint, eip7702_now bigint, percent numeric',
   'entry-points': 'week date, chain_id bigint, version text, operations bigint, percent numeric',
   'factory-growth':
     'chain_id bigint, address_hash text, accounts_before bigint, accounts bigint, new_accounts bigint, from timestamp with time zone, to timestamp with time zone',
@@ -65,7 +66,7 @@ const shapes: Readonly<Record<string, string>> = {
   'top-senders':
     'chain_id bigint, address_hash text, name text, operations bigint, failed bigint, fee_native numeric, native_symbol text',
   'wallet-failures':
-    'sender_kind text, chain_id bigint, operations bigint, failed bigint, failed_percent numeric',
+    'kind_now text, chain_id bigint, operations bigint, failed bigint, failed_percent numeric',
   'weekly-actives':
     'week date, chain_id bigint, operations bigint, senders bigint, new_senders bigint, untimed bigint, caveat text',
   'what-is-missing':
@@ -341,6 +342,12 @@ describe('the command', () => {
       ['biggest-factories', '--days', '3'],
       /biggest-factories does not take --days: it has --chain, --limit/,
     ],
+    [
+      ['biggest-factories', '--chain', '8453'],
+      /--chain 8453: this database has no such chain; stored: 10 \(optimism\), 42220 \(celo\)/,
+    ],
+    [['top-senders', '--days', '99999999'], /--days.*from 1 to 36500/],
+    [['top-senders', '--days', '999999w'], /--days.*whole days up to 36500/],
     [['select 1', '--chain', '10'], /a statement does not take --chain/],
     [['select 1', '--file', 'x.sql'], /exclude each other/],
     [['--file', 'x.sql'], /cannot read x\.sql/],

@@ -146,7 +146,7 @@ test('a bundle without a time has that of its block, and is counted if it has no
   );
   await sumUp(db);
   expect(await answerTo(database, 'bundle-sizes')).toMatchObject([
-    { operations: '3', bundles: '2', percent: '100.0', untimed: '1' },
+    { operations: '3', bundles: '2', percent: null, untimed: '1' },
   ]);
   expect(
     await query(
@@ -292,4 +292,22 @@ test('explorer.chain_daily says how much of a day its blocks are', async () => {
   await addBlocks(18_000, 19_799);
   await sumUp(db);
   expect(await shown()).toEqual([['3600', first, new Date('2026-06-01T10:59:58Z'), 8.3]]);
+});
+
+test.each([
+  [19, null],
+  [20, '100.0'],
+])('of %i operations the share that failed is %s', async (operations, percent) => {
+  const database = await chainWith({ 'user-operations': '{[0,1000]}' });
+  await addOperations(database, 1, operations);
+  await database.query('update explorer.user_operations set status = false');
+  await sumUp(database.db);
+  for (const [name, column] of [
+    ['wallet-failures', 'failed_percent'],
+    ['failures-daily', 'failed_percent'],
+    ['entry-points', 'percent'],
+    ['cohorts', 'percent'],
+  ] as const) {
+    expect(pick(await answerTo(database, name), column), name).toEqual([[percent]]);
+  }
 });
