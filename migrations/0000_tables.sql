@@ -806,35 +806,6 @@ alter table explorer.blocks set (
 insert into etl.rollups (name)
 values ('operation_days'), ('sender_sums'), ('block_days'), ('batch_sums');
 --> statement-breakpoint
--- Where an operation was counted before it changed. Citus takes no trigger on a table that it distributes, so that
--- this is no file of sql/views, which every migrate runs.
-create function etl.note_moved_operation() returns trigger
-language plpgsql set search_path = pg_catalog, pg_temp as $$
-begin
-  insert into etl.moved_rows (name, chain_id, key)
-  select 'operation_days', old.chain_id, coalesce(etl.utc_day(
-    coalesce(old.timestamp, (
-      select known.timestamp from explorer.time_of_block(old.chain_id, old.block_number) as known
-    ))
-  ), '-infinity')::text
-  union all
-  select 'sender_sums', old.chain_id, old.address_hash
-  where old.address_hash <> new.address_hash;
-  return null;
-end
-$$;
---> statement-breakpoint
-create trigger note_moved_operation
-after update on explorer.user_operations
-for each row when (
-  (old.timestamp at time zone 'UTC')::date is distinct from (new.timestamp at time zone 'UTC')::date
-  or old.timestamp is null and old.block_number is distinct from new.block_number
-  or old.address_hash <> new.address_hash
-)
-execute function etl.note_moved_operation();
---> statement-breakpoint
-comment on function etl.note_moved_operation is 'Records the day and sender that an operation was counted under before it changed, whatever wrote it.';
---> statement-breakpoint
 -- Relations for tools that read them from the catalog. Where they can't be had for nothing there are none: a
 -- key that is enforced would cost each row a lookup, and order what is written.
 do $$

@@ -108,7 +108,7 @@ function daysOf(value: string): number {
   const days = (parseDuration(value) ?? 0) / dayMs;
   if (Number.isInteger(days) && days > 0 && days <= mostDays) return days;
   throw new InvalidArgumentError(
-    `It is a number of whole days up to ${mostDays}, such as 7, 7d or 2w.`,
+    `It is a number of whole days, such as 7, 7d or 2w, up to ${mostDays}.`,
   );
 }
 

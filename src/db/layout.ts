@@ -97,7 +97,7 @@ async function moveRows(pool: Pool, { name, spreadBy }: LargeTable): Promise<num
       await session.query(`lock table ${name} in exclusive mode`);
       const before = await countOf(session, name);
       await dropRelations(session, name);
-      // Nor does it take triggers: see the migration.
+      // Nor does it take triggers (db/views.ts).
       await session.query(`drop trigger if exists note_moved_operation on ${name}`);
       await session.query(`select create_distributed_table($1, $2)`, [name, spreadBy]);
       const after = await countOf(session, name);

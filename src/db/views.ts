@@ -123,10 +123,11 @@ export async function makeViews(
 
 async function makeOnce(
   session: PoolClient,
-  { files, hash }: ViewSet,
+  { files: all, hash }: ViewSet,
   program: string,
 ): Promise<void> {
   await limitLockWait(session, lockWaitMs);
+  const files = await withoutRefused(session, all);
   await session.query(record);
   const made = await execute(drizzle(session)).value<
     string[]
@@ -155,6 +156,26 @@ async function makeOnce(
     [program, hash, objects],
   );
 }
+
+/** The files without triggers on tables that Citus distributes, which it refuses. */
+async function withoutRefused(session: PoolClient, files: readonly SqlFile[]): Promise<SqlFile[]> {
+  const { rows: citus } = await session.query(
+    `select where to_regclass('pg_dist_partition') is not null`,
+  );
+  if (citus.length === 0) return [...files];
+  const { rows } = await session.query<{ name: string }>(
+    `select logicalrelid::text as name from pg_dist_partition where partmethod = 'h'`,
+  );
+  const spread = new Set(rows.map(({ name }) => name));
+  return files.map((file) => ({
+    ...file,
+    text: file.text.replaceAll(triggerStatement, (statement, table: string) =>
+      spread.has(table) ? '' : statement,
+    ),
+  }));
+}
+
+const triggerStatement = /^create or replace trigger \w+\s[^;]*?\son ([\w.]+)\s[^;]*;/gmu;
 
 /** @returns whether Postgres could; a function with other parameters would be a second one */
 async function replace(session: PoolClient, files: readonly SqlFile[]): Promise<boolean> {

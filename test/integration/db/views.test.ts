@@ -45,6 +45,30 @@ test('a changed file is applied, and views of others stay', async () => {
   expect(await namesOf(pool, 'public.mine')).toEqual(['a', 'b']);
 });
 
+test('a table that Citus distributes gets no trigger, and its function stays', async () => {
+  const { pool, upgrade } = await firstRelease();
+  await pool.query(`
+    begin;
+    set local allow_system_table_mods = on;
+    create table pg_catalog.pg_dist_partition as
+      select 'etl.stock'::regclass as logicalrelid, 'h'::char as partmethod;
+    commit;
+    create table etl.local ()`);
+  const onTable = (table: string) => `create or replace trigger note_${table}
+after update on etl.${table}
+for each row when (old is distinct from new)
+execute function etl.note();
+`;
+  const note = `create or replace function etl.note() returns trigger language plpgsql
+set search_path = pg_catalog, pg_temp as $$ begin return null; end $$;
+
+${onTable('stock')}
+${onTable('local')}`;
+  await upgrade({ ...first, 'etl/note': note });
+  const { rows } = await pool.query('select tgname from pg_trigger where not tgisinternal');
+  expect(rows).toEqual([{ tgname: 'note_local' }]);
+});
+
 test('a view that is re-created keeps its owner, and the rights of others', async () => {
   const { pool, upgrade } = await firstRelease();
   const role = `keeper_${process.pid}`;

@@ -347,7 +347,7 @@ describe('the command', () => {
       /--chain 8453: this database has no such chain; stored: 10 \(optimism\), 42220 \(celo\)/,
     ],
     [['top-senders', '--days', '99999999'], /--days.*from 1 to 36500/],
-    [['top-senders', '--days', '999999w'], /--days.*whole days up to 36500/],
+    [['top-senders', '--days', '999999w'], /--days.*whole days.* up to 36500/],
     [['select 1', '--chain', '10'], /a statement does not take --chain/],
     [['select 1', '--file', 'x.sql'], /exclude each other/],
     [['--file', 'x.sql'], /cannot read x\.sql/],
