@@ -15,8 +15,14 @@ select extract(hour from block_time at time zone 'UTC')::int as hour, chain_id,
        count(*) as operations,
        -- A share of fewer than 20 says nothing.
        case when sum(count(*)) over (partition by chain_id) >= 20
-            then round(100 * count(*) / sum(count(*)) over (partition by chain_id), 1) end as percent
-from explorer.operations_enriched
+            then round(100 * count(*) / sum(count(*)) over (partition by chain_id), 1) end as percent,
+       (
+         -- Operations of the chain that have no known time, and are left out.
+         select coalesce(sum(other.operations), 0)::bigint
+         from explorer.operations_daily as other
+         where other.day is null and other.chain_id = op.chain_id
+       ) as untimed
+from explorer.operations_enriched as op
 where block_time between (select since from period) and (select newest from period)
   and (:chain::bigint is null or chain_id = :chain)
 group by hour, chain_id

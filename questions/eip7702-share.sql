@@ -15,8 +15,14 @@ select date_trunc('week', block_time at time zone 'UTC')::date as week, chain_id
        count(*) filter (where sender_kind = 'eip7702') as eip7702_now,
        -- A share of fewer than 20 says nothing.
        case when count(*) >= 20
-            then round(100.0 * count(*) filter (where sender_kind = 'eip7702') / count(*), 1) end as percent
-from explorer.operations_enriched
+            then round(100.0 * count(*) filter (where sender_kind = 'eip7702') / count(*), 1) end as percent,
+       (
+         -- Operations of the chain that have no known time, and are left out.
+         select coalesce(sum(other.operations), 0)::bigint
+         from explorer.operations_daily as other
+         where other.day is null and other.chain_id = op.chain_id
+       ) as untimed
+from explorer.operations_enriched as op
 where block_time >= (select since::timestamp at time zone 'UTC' from period)
   and (:chain::bigint is null or chain_id = :chain)
 group by week, chain_id

@@ -14,8 +14,14 @@ select date_trunc('week', day)::date as week, chain_id, entry_point_version as v
        sum(operations)::bigint as operations,
        -- A share of fewer than 20 says nothing.
        case when sum(sum(operations)) over all_versions >= 20
-            then round(100 * sum(operations) / sum(sum(operations)) over all_versions, 1) end as percent
-from explorer.operations_daily
+            then round(100 * sum(operations) / sum(sum(operations)) over all_versions, 1) end as percent,
+       (
+         -- Operations of the chain that have no known time, and are left out.
+         select coalesce(sum(other.operations), 0)::bigint
+         from explorer.operations_daily as other
+         where other.day is null and other.chain_id = daily.chain_id
+       ) as untimed
+from explorer.operations_daily as daily
 where day >= (select since from period)
   and (:chain::bigint is null or chain_id = :chain)
 group by week, chain_id, version

@@ -12,8 +12,14 @@ with period as materialized (
 )
 select day, chain_id, entry_point_version as version, operations, failed,
        -- A share of fewer than 20 says nothing.
-       case when operations >= 20 then round(100.0 * failed / operations, 1) end as failed_percent
-from explorer.operations_daily
+       case when operations >= 20 then round(100.0 * failed / operations, 1) end as failed_percent,
+       (
+         -- Operations of the chain that have no known time, and are left out.
+         select coalesce(sum(other.operations), 0)::bigint
+         from explorer.operations_daily as other
+         where other.day is null and other.chain_id = daily.chain_id
+       ) as untimed
+from explorer.operations_daily as daily
 where day >= (select since from period)
   and (:chain::bigint is null or chain_id = :chain)
 order by day desc, chain_id, version;

@@ -10,8 +10,14 @@ with period as materialized (
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
 )
 select day, chain_id, operations, round(p10_native, 12) as p10_native, round(p50_native, 12) as p50_native,
-       round(p90_native, 12) as p90_native, round(p99_native, 12) as p99_native, native_symbol
-from explorer.fees_daily
+       round(p90_native, 12) as p90_native, round(p99_native, 12) as p99_native, native_symbol,
+       (
+         -- Operations of the chain that have no known time, and are left out.
+         select coalesce(sum(other.operations), 0)::bigint
+         from explorer.operations_daily as other
+         where other.day is null and other.chain_id = daily.chain_id
+       ) as untimed
+from explorer.fees_daily as daily
 where day >= (select since from period)
   and (:chain::bigint is null or chain_id = :chain)
 order by day desc, chain_id;

@@ -26,7 +26,13 @@ select day, chain_id,
                  and (to_at is null or day < (to_at at time zone 'UTC')::date)
             then first_seen end as new_senders,
        first_seen, date_trunc('second', from_at) as "from", date_trunc('second', to_at) as "to",
-       case when history.chain_id is null then 'not complete anywhere' else caveat end as caveat
+       case when history.chain_id is null then 'not complete anywhere' else caveat end as caveat,
+       (
+         -- Operations of the chain that have no known time, and are left out.
+         select coalesce(sum(other.operations), 0)::bigint
+         from explorer.operations_daily as other
+         where other.day is null and other.chain_id = begun.chain_id
+       ) as untimed
 from begun
 left join history using (chain_id)
 order by day desc, chain_id;

@@ -25,7 +25,13 @@ with period as materialized (
   limit :limit
 )
 select busiest.chain_id, address_hash, addresses.name, operations, failed,
-       round(fee * ('1e-' || native_decimals)::numeric, 6) as fee_native, native_symbol
+       round(fee * ('1e-' || native_decimals)::numeric, 6) as fee_native, native_symbol,
+       (
+         -- Operations of the chain that have no known time, and are left out.
+         select coalesce(sum(other.operations), 0)::bigint
+         from explorer.operations_daily as other
+         where other.day is null and other.chain_id = busiest.chain_id
+       ) as untimed
 from busiest
 left join explorer.chains on chains.chain_id = busiest.chain_id
 left join explorer.addresses on (addresses.chain_id, hash) = (busiest.chain_id, address_hash)

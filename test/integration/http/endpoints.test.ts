@@ -189,7 +189,7 @@ test('an answer says how current the sums are that it reads', async () => {
     return documents.queryDocument.parse(JSON.parse(body)).sums?.sentence;
   };
   expect(await sumsOf('operations-daily')).toMatch(/^there are no sums yet|^sums up to/);
-  expect(await sumsOf('busiest-hours')).toBeUndefined();
+  expect(await sumsOf('biggest-factories')).toBeUndefined();
 });
 
 test('no name in the CSV of a query is a formula', async () => {

@@ -41,32 +41,34 @@ const shapes: Readonly<Record<string, string>> = {
     'chain_id bigint, address_hash text, operations_before bigint, operations bigint, new_operations bigint, from timestamp with time zone, to timestamp with time zone',
   'bundler-share':
     'chain_id bigint, bundler_hash text, name text, operations bigint, percent numeric, failed bigint, failed_percent numeric, from timestamp with time zone, to timestamp with time zone, percent_known numeric',
-  'busiest-hours': 'hour integer, chain_id bigint, operations bigint, percent numeric',
+  'busiest-hours':
+    'hour integer, chain_id bigint, operations bigint, percent numeric, untimed bigint',
   'chain-daily':
     'day date, chain_id bigint, blocks bigint, transactions bigint, gas_used numeric, fill_percent numeric, burnt_native numeric, native_symbol text, from timestamp with time zone, to timestamp with time zone, percent_known double precision',
   cohorts:
     'cohort date, chain_id bigint, later integer, senders bigint, percent numeric, caveat text',
   'eip7702-share':
-    'week date, chain_id bigint, operations bigint, eip7702_now bigint, percent numeric',
-  'entry-points': 'week date, chain_id bigint, version text, operations bigint, percent numeric',
+    'week date, chain_id bigint, operations bigint, eip7702_now bigint, percent numeric, untimed bigint',
+  'entry-points':
+    'week date, chain_id bigint, version text, operations bigint, percent numeric, untimed bigint',
   'factory-growth':
     'chain_id bigint, address_hash text, accounts_before bigint, accounts bigint, new_accounts bigint, from timestamp with time zone, to timestamp with time zone',
   'failures-daily':
-    'day date, chain_id bigint, version text, operations bigint, failed bigint, failed_percent numeric',
+    'day date, chain_id bigint, version text, operations bigint, failed bigint, failed_percent numeric, untimed bigint',
   'fee-percentiles':
-    'day date, chain_id bigint, operations bigint, p10_native numeric, p50_native numeric, p90_native numeric, p99_native numeric, native_symbol text',
+    'day date, chain_id bigint, operations bigint, p10_native numeric, p50_native numeric, p90_native numeric, p99_native numeric, native_symbol text, untimed bigint',
   'late-arrivals':
     'chain_id bigint, operation text, key text, timestamp timestamp with time zone, seen_at timestamp with time zone, lateness interval',
   'new-senders':
-    'day date, chain_id bigint, new_senders bigint, first_seen bigint, from timestamp with time zone, to timestamp with time zone, caveat text',
+    'day date, chain_id bigint, new_senders bigint, first_seen bigint, from timestamp with time zone, to timestamp with time zone, caveat text, untimed bigint',
   'operations-daily':
     'day date, chain_id bigint, operations bigint, failed bigint, fee_native numeric, mean_fee_native numeric, native_symbol text, untimed bigint',
   'sponsored-share':
     'rank bigint, chain_id bigint, address_hash text, name text, total_ops bigint, paid_of_known bigint, known_operations bigint, percent numeric, percent_up_to numeric, from timestamp with time zone, to timestamp with time zone, caveat text',
   'top-senders':
-    'chain_id bigint, address_hash text, name text, operations bigint, failed bigint, fee_native numeric, native_symbol text',
+    'chain_id bigint, address_hash text, name text, operations bigint, failed bigint, fee_native numeric, native_symbol text, untimed bigint',
   'wallet-failures':
-    'kind_now text, chain_id bigint, operations bigint, failed bigint, failed_percent numeric',
+    'kind_now text, chain_id bigint, operations bigint, failed bigint, failed_percent numeric, untimed bigint',
   'weekly-actives':
     'week date, chain_id bigint, operations bigint, senders bigint, new_senders bigint, untimed bigint, caveat text',
   'what-is-missing':

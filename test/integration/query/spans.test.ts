@@ -294,6 +294,29 @@ test('explorer.chain_daily says how much of a day its blocks are', async () => {
   expect(await shown()).toEqual([['3600', first, new Date('2026-06-01T10:59:58Z'), 8.3]]);
 });
 
+test('operations without a time are counted where they are left out', async () => {
+  const database = await chainWith({ 'user-operations': '{[0,1000]}' });
+  await addOperations(database, 1, 30);
+  await database.query(
+    `update explorer.user_operations set timestamp = null where block_number between 1 and 7`,
+  );
+  await sumUp(database.db);
+  for (const name of [
+    'operations-daily',
+    'failures-daily',
+    'entry-points',
+    'busiest-hours',
+    'eip7702-share',
+    'wallet-failures',
+    'top-senders',
+    'weekly-actives',
+    'new-senders',
+  ]) {
+    const untimed = pick(await answerTo(database, name), 'untimed');
+    expect(new Set(untimed.flat()), name).toEqual(new Set(['7']));
+  }
+});
+
 test.each([
   [19, null],
   [20, '100.0'],
