@@ -160,11 +160,15 @@ export async function besideSums<T>(
   using end = linkAbort(signal);
   const pace = { firstMs: commandSumsMs, restMs: commandSumsMs };
   const kept = keepSums(options, end.signal, pace);
+  const ended = new Error('the command ended');
   try {
-    return await work();
-  } finally {
-    end.abort(new Error('the command ended'));
+    const result = await work();
+    end.abort(ended);
     await kept;
+    return result;
+  } finally {
+    // After a failure nothing waits for a database that may be silent.
+    end.abort(ended);
   }
 }
 
