@@ -525,6 +525,7 @@ CREATE TABLE "etl"."incarnations" (
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."edited_batches" (
+	"id" uuid PRIMARY KEY DEFAULT gen_random_uuid() NOT NULL,
 	"chain_id" bigint NOT NULL,
 	"operation" text NOT NULL,
 	"batch_number" bigint NOT NULL

@@ -17,6 +17,7 @@ comment on column etl.batch_observations.walk_id is 'The newest walk that said s
 comment on column etl.batch_observations.run_id is 'The run of the newest walk to the list''s end: a batch is settled only in the run that has seen its end.';
 
 comment on table etl.edited_batches is 'Batches whose row, blocks or listing changed after their walk, a row for each change: triggers note them, and what is verified of them is checked whenever it is read. Maintenance deletes those that nothing contradicts.';
+comment on column etl.edited_batches.id is 'Key of the row.';
 comment on column etl.edited_batches.chain_id is 'Number of the chain.';
 comment on column etl.edited_batches.operation is 'Name of the operation that reads the blocks.';
 comment on column etl.edited_batches.batch_number is 'Number of the batch.';

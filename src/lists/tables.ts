@@ -215,6 +215,8 @@ export const batchCoverage = etlSchema.table('batch_coverage', {
 
 /** Verified batches whose rows, blocks or listing changed: what is verified of them is checked whenever it is read. */
 export const editedBatches = etlSchema.table('edited_batches', {
+  /** No number of the batch: a change that is noted twice meanwhile waits for no one. */
+  id: uuid('id').primaryKey().defaultRandom(),
   chain_id: integer('chain_id').notNull(),
   operation: text('operation').notNull(),
   batch_number: integer('batch_number').notNull(),
