@@ -124,10 +124,19 @@ test('each batch has the state that the tables say', async () => {
       );
       const run = await openRun(database.pool, 'optimism-batch-blocks');
       await database.query(
-        `insert into explorer.read_batches (chain_id, batch_number, state, blocks_count, is_verified,
-           walked_at, page_id)
-         select 10, at, state, case state when 'empty' then 0 else 1 end, is_verified, now(), 1
-         from json_to_recordset($1) as batch(at bigint, state text, is_verified boolean)`,
+        // A block each, which links to that of the batch below.
+        `with batch as (
+           select *, case when state <> 'empty'
+             then row_number() over (partition by state <> 'empty' order by at) end as height
+           from json_to_recordset($1) as batch(at bigint, state text, is_verified boolean)
+         ), blocks as (
+           insert into explorer.blocks (chain_id, height, hash, parent_hash, optimism_batch_number, page_id)
+           select 10, height, height::text, (height - 1)::text, at, 1 from batch where height is not null
+         )
+         insert into explorer.read_batches (chain_id, batch_number, state, blocks_count, first_height,
+           last_height, is_verified, walked_at, page_id)
+         select 10, at, state, count(height) over (partition by at), height, height, is_verified, now(), 1
+         from batch`,
         [JSON.stringify(read.map((one) => ({ ...one, is_verified: isIn(verified, one.at) })))],
       );
       await recountCoverage(database.db);
@@ -142,10 +151,17 @@ test('each batch has the state that the tables say', async () => {
       const settled = wanted.filter(({ state }) => state === 'settled').map(({ at }) => at);
       const isNew = ({ at }: { at: number }) => !isIn(verified, at) && at > Math.max(0, ...settled);
       const heads = wanted.filter((one) => isNew(one) && one.state !== 'empty').length;
+      const waiting = wanted
+        .filter(({ at, state }) => state !== 'empty' && !isIn(verified, at))
+        .map(({ at }) => at)
+        .filter((at) => at > Math.max(-1, ...settled));
+      // A head that is too long is a finding, with the empty numbers within it.
+      const isTooLong = waiting.length > 3 || (waiting.length === 3 && settled.length === 0);
+      const doubted = isTooLong ? [{ from: Math.min(...waiting), to: Math.max(...waiting) }] : [];
       const stateOf = (at: number): CellState => {
         const own = wanted.find((one) => one.at === at);
         if (!isIn([requested], at)) return 'out-of-range';
-        if (own !== undefined && isIn(verified, at)) return 'verified';
+        if (own !== undefined && isIn(verified, at) && !isIn(doubted, at)) return 'verified';
         if (walked.includes(at)) return 'reading';
         return own !== undefined && isNew(own) && heads <= 3 ? 'unverified' : 'gap';
       };

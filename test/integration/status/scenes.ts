@@ -25,7 +25,7 @@ export const spell = (ranges: readonly Range[]) =>
 export async function emptyScene(pool: Pool): Promise<void> {
   await pool.query(`
     truncate etl.quarantine, etl.walks, etl.runs, etl.coverage, etl.feeds,
-      explorer.user_operations, explorer.read_batches cascade`);
+      explorer.user_operations, explorer.read_batches, explorer.blocks, etl.edited_batches cascade`);
 }
 
 /** One that fails, so that what is missing is not being read. @returns its id */
