@@ -516,7 +516,7 @@ CREATE TABLE "etl"."moved_rows" (
 	"name" text NOT NULL,
 	"chain_id" bigint NOT NULL,
 	"key" text NOT NULL,
-	"at" timestamp with time zone DEFAULT now() NOT NULL
+	"at" timestamp with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."incarnations" (

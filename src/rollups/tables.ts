@@ -30,8 +30,8 @@ export const movedRows = etlSchema.table('moved_rows', {
   name: text('name').notNull(),
   chain_id: integer('chain_id').notNull(),
   key: text('key').notNull(),
-  /** When the change's transaction began, like `updated_at` of the row. */
-  at: instant('at').notNull().defaultNow(),
+  /** `updated_at` of the row. */
+  at: instant('at').notNull(),
 });
 
 /** Sums need more digits than what they are made of. */

@@ -1,14 +1,14 @@
 create or replace function etl.note_moved_operation() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  insert into etl.moved_rows (name, chain_id, key)
+  insert into etl.moved_rows (name, chain_id, key, at)
   select 'operation_days', old.chain_id, coalesce(etl.utc_day(
     coalesce(old.timestamp, (
       select known.timestamp from explorer.time_of_block(old.chain_id, old.block_number) as known
     ))
-  ), '-infinity')::text
+  ), '-infinity')::text, etl.change_time()
   union all
-  select 'sender_sums', old.chain_id, old.address_hash
+  select 'sender_sums', old.chain_id, old.address_hash, etl.change_time()
   where old.address_hash <> new.address_hash;
   return null;
 end
