@@ -15,6 +15,7 @@ import { demandServer, readSchema } from '../db/migrate.ts';
 import { applicationName, createPool } from '../db/pool.ts';
 import { parseUrl } from '../db/url.ts';
 import { isAtWork } from '../status/lanes.ts';
+import { disagreementError, disagreements } from '../sync/lanes.ts';
 import { presentWorkers } from '../sync/workers.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
@@ -122,9 +123,19 @@ async function checkDatabase(database: OpenDatabase, settings: Settings): Promis
     problems.push(...(await connectionProblems(database, settings, isMigrated)));
     // A database that is behind has some tables, and lacks others.
     if (isMigrated || isNew) problems.push(...(await dataProblems(pool, isMigrated)));
+    if (isMigrated) problems.push(...(await conflicts(database, settings)));
   }
   const failed = problems.map((problem) => checkOf('database', problem, 'failed'));
   return [server, checkSchemaState(state), ...failed];
+}
+
+/** Why `start` and `sync` are refused: another deployment at work wants a feed otherwise. */
+async function conflicts(
+  { db }: OpenDatabase,
+  { chains, deployment }: Settings,
+): Promise<string[]> {
+  const found = await disagreements(db, configuredFeeds(chains), deployment);
+  return found.length === 0 ? [] : [disagreementError(found).message];
 }
 
 /** Why a process that works gets fewer connections than it needs, and what to run. */

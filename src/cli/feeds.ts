@@ -182,11 +182,8 @@ async function remove(
   const lines: string[] = [];
   for (const feed of chosen) {
     const { pages, rows } = await storedOf(db, feed);
-    const ofRows =
-      options.rows === true ? counted(rows, 'row') : `no row of ${counted(rows, 'row')}`;
-    lines.push(
-      `${feedName(feed)}: ${counted(pages, 'page')} of the ledger, with archived bodies, ${ofRows}`,
-    );
+    const ofRows = `${counted(rows, 'row')}${options.rows === true ? '' : ' stay'}`;
+    lines.push(`${feedName(feed)}: ${counted(pages, 'page')} of the ledger; ${ofRows}`);
   }
   if (options.yes !== true) {
     throw new UsageError(`this deletes ${lines.join('; ')}. Nothing was done: add --yes.`);

@@ -9,6 +9,7 @@ import {
   type VerifyDocument,
   verifyFeeds,
   verifyReport,
+  withFileBounds,
 } from '../status/verify.ts';
 import { configuredFeeds } from '../sync/feeds.ts';
 import { type Look, mark, paint, prose, tableLines, widthOf } from '../terminal/layout.ts';
@@ -32,7 +33,9 @@ async function verify(context: Context, { all = false }: { readonly all?: boolea
   const how = { pageSize: settings.explorer.pageSize, at: new Date() };
   const every = await verifyFeeds(db);
   const named = new Set(configuredFeeds(settings.chains).map(feedName));
-  const stored = every.filter(({ feed, is_wanted }) => all || is_wanted || named.has(feed));
+  const wanted = every.filter(({ feed, is_wanted }) => all || is_wanted || named.has(feed));
+  const hasFile = settings.configFile !== null && !context.demo;
+  const stored = hasFile ? await withFileBounds(db, settings.chains, wanted) : wanted;
   // The demo has feeds of its own.
   const feeds = [...stored, ...(context.demo ? [] : unreadFeeds(settings.chains, stored))];
   if (feeds.length === 0) throw nothingRead();

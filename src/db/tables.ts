@@ -47,7 +47,7 @@ export const feeds = etlSchema.table(
     last_success_at: instant('last_success_at'),
     /** No walk that had ended at `since` by then counts as an end; null: all do. */
     since_doubted_at: instant('since_doubted_at'),
-    /** Rows that were stored when a person reset it last. */
+    /** Rows that were stored when it was registered, or a person reset it last. */
     rows_before: integer('rows_before').notNull().default(0),
     /** Until then schedules skip a feed that the service does not serve; null: they do not. */
     poll_again_at: instant('poll_again_at'),

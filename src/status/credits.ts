@@ -57,8 +57,10 @@ export function creditsOf(keys: readonly KeyCredits[], work: WorkLeft, at: Date)
   return { ...sum, forecast: forecastCredits({ at, ...sum, ...work }), keys: [...keys] };
 }
 
-/** The sum of all keys; null: a key has no limit, or there is no key. */
-export function sumCredits(keys: readonly Amounts[]): Amounts {
+/** The sum of keys that processes at work use, or else of all; null: a key has no limit, or there is no key. */
+export function sumCredits(all: readonly KeyCredits[]): Amounts {
+  const used = all.filter(({ limits }) => limits.length > 0);
+  const keys = used.length > 0 ? used : all;
   const sum = (amounts: readonly (number | null)[]) =>
     keys.length === 0 ? null : sumKnown(amounts);
   return {

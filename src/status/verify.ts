@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ChainSettings } from '../config/settings.ts';
-import { type Database, transact } from '../db/transaction.ts';
+import { type Database, execute, transact } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { feedName } from '../lists/feed.ts';
 import { kindOf } from '../lists/index.ts';
@@ -103,6 +103,43 @@ export const unreadFeeds = (
       return { ...own, ...known, feed: feedName(own), state: 'open', open };
     })
     .filter(({ feed }) => verified.every((one) => one.feed !== feed));
+
+/** The feeds with what else their file wants of them: a process that registers its bounds has not run since they changed. */
+export async function withFileBounds(
+  db: Database,
+  chains: readonly ChainSettings[],
+  verified: readonly VerifiedFeed[],
+): Promise<VerifiedFeed[]> {
+  const stored = await execute(db).rows<{ feed: string; settings: object }>`
+    select feed, settings from etl.feeds
+  `;
+  const known = new Map(
+    stored.map(({ feed, settings }) => [feed, new Map(Object.entries(settings))]),
+  );
+  const differing = new Map(
+    feedsIn(chains).map(({ chain: { id: chain_id }, operation, settings }) => {
+      const feed = feedName({ chain_id, operation });
+      const own = new Map(Object.entries(settings));
+      const bounds = kindOf(operation).bounds.filter(
+        (name) => own.has(name) && own.get(name) !== known.get(feed)?.get(name),
+      );
+      return [feed, bounds];
+    }),
+  );
+  return verified.map((feed) => {
+    const [bound] = differing.get(feed.feed) ?? [];
+    if (bound === undefined) return feed;
+    const sentence = `the file has another ${bound.replace(/B/u, '_b')} than the last start or sync`;
+    const open = {
+      kind: 'gap',
+      place: null,
+      sentence,
+      command: commandFor('sync', feed),
+      count: null,
+    } as const;
+    return { ...feed, state: 'open', open: [...feed.open, open] };
+  });
+}
 
 const everyFeed = () => sql`
   with found as materialized (

@@ -2,6 +2,7 @@ import { CronExpressionParser } from 'cron-parser';
 import { sql } from 'drizzle-orm';
 import { type ChainFacts, chainFacts } from '../chains.ts';
 import type { ChainSettings, Settings } from '../config/settings.ts';
+import { tableName } from '../db/column-types.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { errorOf, type Why } from '../failure.ts';
 import { type Feed, feedName, type FeedState, laneName, ofFeed } from '../lists/feed.ts';
@@ -73,6 +74,9 @@ async function storeFeeds(
     on conflict (feed) do nothing
     returning feed
   `;
+  for (const { chain_id, operation, feed } of stated) {
+    if (added.includes(feed)) await countLeft(tx, { chain_id, operation });
+  }
   await tx.execute(sql`
     with wanted as (
       select feed, settings.own || coalesce(aim.target, '{}') as settings, aim.target
@@ -100,6 +104,16 @@ async function storeFeeds(
     from changed
     where feed <> all(${sql.param(added)}::text[])
     having count(*) > 0
+  `);
+}
+
+/** Counts the rows that a forgotten feed has left: its lanes count those that come from now on. */
+async function countLeft(tx: Transaction, feed: Feed): Promise<void> {
+  const table = sql.raw(tableName(operations[feed.operation].table));
+  await tx.execute(sql`
+    update etl.feeds
+    set rows_before = (select count(*) from ${table} where ${table}.chain_id = ${feed.chain_id})
+    where ${ofFeed(feed)} and exists (select from ${table} where ${table}.chain_id = ${feed.chain_id})
   `);
 }
 

@@ -204,7 +204,7 @@ test('no output, table or statement holds a secret, whatever command runs', asyn
     [0, 'sync'],
     [0, 'backfill'],
     [0, 'backfill', '--again', '--operation', 'user-operations'],
-    [0, 'repair'],
+    [1, 'repair'],
     [0, 'status'],
     [0, 'status', '--json'],
     [1, 'verify'],

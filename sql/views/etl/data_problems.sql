@@ -80,6 +80,17 @@ begin
       select from etl.coverage join etl.feeds using (feed)
       where operation = list.operation and inserted > 0
     ) then
+      -- A feed that was forgotten leaves its rows, and the sequence above them; a ledger of its own begins again below.
+      execute format(
+        'select exists (select from %s where page_id > (select last_value from etl.pages_id_seq))', list.items
+      ) into is_filled;
+      is_filled := is_filled or not exists (select from etl.feeds) and not exists (
+        select from etl.events where kind = 'command' and sentence like 'Forgotten %'
+      );
+    else
+      is_filled := false;
+    end if;
+    if is_filled then
       return next list.items || ' has rows, but the ledger records none: ' || restore;
     end if;
   end loop;

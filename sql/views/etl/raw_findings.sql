@@ -6,7 +6,8 @@ with found as materialized (
   union all
   select feed, jsonb_build_object('detail', 'quarantine', 'count', items) from etl.quarantined
   union all
-  select feed, jsonb_build_object('detail', 'feed-state', 'state', concat_ws(': ', state, reason))
+  select feed, jsonb_build_object('detail', 'feed-state', 'state', case when starts_with(reason, state || ':') then reason else concat_ws(': ', state, reason) end
+  )
   from etl.feeds
   where state <> 'idle'
 )

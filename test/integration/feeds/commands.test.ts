@@ -132,7 +132,7 @@ test('a feed of each kind that is reset is read again from nothing to the same r
 
 test('a feed that is forgotten leaves no row in the tables of the program, and none of its data with --rows', async () => {
   const { deploy, database } = await openDeployments();
-  const { run, write } = await deploy('production', {
+  const { run, write, documentOf } = await deploy('production', {
     10: listed(everyKind),
     8453: listed(everyKind),
   });
@@ -150,10 +150,15 @@ test('a feed that is forgotten leaves no row in the tables of the program, and n
   expect(await tablesOf('8453/%')).toEqual([]);
   expect((await run('status', '--all')).stdout).not.toMatch(/^base/mu);
   expect(await differences(database.pool, seed, optimism, { operations: everyKind })).toEqual({});
+  expect((await run('check', '--no-requests')).code).toBe(0);
 
   expect((await forget(10, '--rows')).code).toBe(0);
   expect(await tablesOf('10/%')).toEqual([]);
   expect(await rowsByTable()).toEqual(before.filter(({ chain_id }) => chain_id === 8453));
+  const rows = before.find(({ name, chain_id }) => name === 'factories' && chain_id === 8453);
+  const status = await documentOf<StatusDocument>('status');
+  const counted = status.feeds.find(({ feed }) => feed === '8453/factories');
+  expect(counted?.rows).toBe(rows?.count);
 
   /** Tables of schema etl, but the timeline, with rows of such feeds. */
   async function tablesOf(feeds: string) {

@@ -118,6 +118,10 @@ test('settings that differ from those of a deployment at work are refused by nam
       'explorer-etl: 10/factories is wanted by first with another freshness, timezone. A start of that deployment is at work: use its settings, remove the feed from one of the files, or move it here with --take-over of start or sync.\n',
   });
   expect(await settings()).toEqual([{ zone: 'UTC', wanted_by: ['first'] }]);
+  expect(await second.run('check', '--no-requests')).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/FAIL {2}database: 10\/factories is wanted by first/u),
+  });
 
   expect((await second.run('sync', '--take-over')).code).toBe(0);
   expect(await settings()).toEqual([{ zone: 'Europe/Berlin', wanted_by: ['second'] }]);

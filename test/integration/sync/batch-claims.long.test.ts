@@ -238,10 +238,10 @@ test('batches that never link are open with their cause, and seldom requested ag
     await poll((minute += 10));
   }
   expect((await verify()).open).toEqual([
-    'batches 6 to 7: heights or hashes do not link at the border',
     'batches 6 to 14: 9 not verified above the highest verified one',
-    'batches 7 to 8: heights or hashes do not link at the border',
+    'batches 6 to 7: heights or hashes do not link at the border',
     'batch 7: 24 blocks without a parent hash',
+    'batches 7 to 8: heights or hashes do not link at the border',
     'batch 8: 24 blocks without a parent hash',
   ]);
 

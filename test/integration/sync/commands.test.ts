@@ -1,9 +1,11 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { alterPage, statusFaults } from '../../../simulator/index.ts';
 import type { SyncDocument } from '../../../src/cli/sync.ts';
 import { call, configFolder } from '../../harness/process.ts';
 import { testKey } from '../../harness/explorer.ts';
-import { chain, openProgram, withinADay } from './program.ts';
+import { chain, openProgram, timeAt, withinADay } from './program.ts';
 import { openRun } from '../../harness/runs.ts';
 
 const ofFactories = ['--chain', '10', '--operation', 'factories'];
@@ -191,6 +193,26 @@ test('a repair whose data the service no longer has exits with 1, and says what 
   isGone = false;
   const { still_open: stillOpen } = await documentOf<SyncDocument>('repair');
   expect(stillOpen).toEqual([]);
+  expect((await run('verify')).code).toBe(0);
+});
+
+test('a list whose file has another bound than the last sync is open until the next one', async () => {
+  const of = (since: string) => ({ operations: { 'user-operations': { since } } });
+  const { run, cwd = '', env } = await openProgram(of(timeAt(0.5)));
+  await run('sync');
+  expect((await run('verify')).code).toBe(0);
+
+  const file = {
+    explorer: { requests_per_second: 1000 },
+    chains: [{ id: chain.id, ...of(timeAt(0.2)) }],
+  };
+  await writeFile(join(cwd, 'explorer-etl.yaml'), JSON.stringify(file));
+
+  expect(await call(['verify'], { env, cwd })).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('the file has another since than the last start or sync'),
+  });
+  await run('sync');
   expect((await run('verify')).code).toBe(0);
 });
 
