@@ -109,19 +109,20 @@ const isLacking = (reported: readonly ReportedPlace[], { entry, isEntryAbove }: 
   reported.every(({ key }) => key !== null && key !== entry.key);
 
 /**
- * Whether the page states another block for the item that its cursor names than the cursor does, and all its items may
- * be as wrong: where they would stand then is between the cursors too.
+ * Whether the page begins with the item that its cursor names, but at another block, and all its items may be as wrong:
+ * where they would stand then is between the cursors too. Further down, an item has moved by itself.
  */
 function isRenumbered(
   places: readonly TrustedPlace[],
   { entry, isEntryAbove, next }: PageBorders,
 ): boolean {
-  const named = isEntryAbove ? undefined : places.find(({ key }) => key === entry?.key);
-  if (entry === null || named === undefined || named.height === entry.height) return false;
+  const [named] = places;
+  if (entry === null || isEntryAbove || named?.key !== entry.key) return false;
   const wrongBy = named.height - entry.height;
   const lowest = next?.height ?? 0;
-  return places.every(
-    ({ height }) => height - wrongBy <= entry.height && height - wrongBy >= lowest,
+  return (
+    wrongBy !== 0 &&
+    places.every(({ height }) => height - wrongBy <= entry.height && height - wrongBy >= lowest)
   );
 }
 

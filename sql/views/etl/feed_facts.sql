@@ -20,30 +20,30 @@ begin atomic
   );
 end;
 
-create or replace function etl.poll_facts(of_feed text) returns json
-language sql stable
-return (
+create or replace view etl.poll_facts as
+select feeds.feed, (
   select json_build_object('count', count(*), 'credits', avg(credits))
   from (
     select (select coalesce(sum(credits), 0) from etl.walks where run_id = poll.id) as credits
     from (
       -- By the whole key of runs_finished, as etl.newest_runs does.
       select feed, lane, id from etl.runs
-      where state = 'finished' and (feed, lane, id) <= (of_feed, 'live', 9223372036854775807)
+      where state = 'finished' and (feed, lane, id) <= (feeds.feed, 'live', 9223372036854775807)
       order by feed desc, lane desc, id desc
       limit 100
     ) as poll
     -- The first one reads what is already there.
-    where feed = of_feed and lane = 'live' and id > (
-      select min(id) from etl.runs where feed = of_feed and lane = 'live'
+    where feed = feeds.feed and lane = 'live' and id > (
+      select min(id) from etl.runs where feed = feeds.feed and lane = 'live'
     )
   ) as polls
-);
+) as facts
+from etl.feeds;
 
 create or replace view etl.list_facts as
 select feeds.feed, json_build_object(
   'isBegun', coalesce(pages, 0) > 0,
-  'polls', etl.poll_facts(feeds.feed),
+  'polls', (select poll_facts.facts from etl.poll_facts where poll_facts.feed = feeds.feed),
   'itemsPerBlock', per_block,
   'blockMs', (
     select 1000 * extract(epoch from high.timestamp - low.timestamp)
@@ -98,7 +98,7 @@ language sql stable
 return (
   select json_build_object(
     'latestBatch', latest_batch,
-    'polls', etl.poll_facts(feed),
+    'polls', (select poll_facts.facts from etl.poll_facts where poll_facts.feed = of_feed),
     'read', etl.width(
       read * int8multirange(int8range(from_batch, coalesce(to_batch, latest_batch), '[]'))
     ),
@@ -175,5 +175,5 @@ where kind = 'ranked';
 comment on view etl.list_facts is 'What is known of a newest-first list, to estimate by: its open gaps, the newest first, how dense it is, and its pace. Times are ms since 1970.';
 comment on function etl.pages_beside is 'The nearest five pages that begin above a gap, and the nearest five below it, which show how dense it may be. One that goes over the gap itself is none.';
 comment on function etl.batch_facts is 'What is known of the numbers of a range, up to the latest known batch, to estimate by, and of the newest batches.';
-comment on function etl.poll_facts is 'How many of the last hundred runs of a feed''s live lane, the first one left out, ended well, and the credits of one, on average.';
+comment on view etl.poll_facts is 'How many of the last hundred runs of a feed''s live lane, the first one left out, ended well, and the credits of one, on average.';
 comment on view etl.ranking_facts is 'How many requests the last ten finished rankings took, on average; null before the first.';

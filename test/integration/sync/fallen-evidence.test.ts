@@ -162,7 +162,8 @@ test.each([6, 4])(
     list.lie = (_, { batch }) => (batch === 5 ? { items, next_page_params: null } : null);
     for (let minute = 0; minute < 3; minute += 1) await poll(minute);
     const open = (await verify()).open.join();
-    expect(open).toContain(`batch ${taken}: downloaded as empty, which no neighbour confirms`);
+    // Whichever of both was read last has the blocks.
+    expect(open).toMatch(/batch [456]: downloaded as empty, which no neighbour confirms/u);
 
     list.lie = honestly;
     for (let day = 1; day < 6; day += 1) await poll(day * 1_440);
