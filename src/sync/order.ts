@@ -109,8 +109,8 @@ const isLacking = (reported: readonly ReportedPlace[], { entry, isEntryAbove }: 
   reported.every(({ key }) => key !== null && key !== entry.key);
 
 /**
- * Whether the page begins with the item that its cursor names, but at another block, and all its items may be as wrong:
- * where they would stand then is between the cursors too. Further down, an item has moved by itself.
+ * Whether the page begins with the item that its cursor names, but at a higher block, and all its items may be as wrong:
+ * where they would stand then is between the cursors too. One that has moved down by itself may begin a true page.
  */
 function isRenumbered(
   places: readonly TrustedPlace[],
@@ -118,11 +118,11 @@ function isRenumbered(
 ): boolean {
   const [named] = places;
   if (entry === null || isEntryAbove || named?.key !== entry.key) return false;
-  const wrongBy = named.height - entry.height;
+  const tooHigh = named.height - entry.height;
   const lowest = next?.height ?? 0;
   return (
-    wrongBy !== 0 &&
-    places.every(({ height }) => height - wrongBy <= entry.height && height - wrongBy >= lowest)
+    tooHigh > 0 &&
+    places.every(({ height }) => height - tooHigh <= entry.height && height - tooHigh >= lowest)
   );
 }
 
