@@ -2,7 +2,7 @@ import type { Why } from '../failure.ts';
 import type { Cursor, KnownBlock, ListOrder, OrderKey, Scope } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { firstReported, type PageOrder, type TrustedPlace } from './order.ts';
-import { hidesHead, type NormalisedPage, type PageFacts } from './page.ts';
+import type { NormalisedPage, PageFacts } from './page.ts';
 
 /** What ends a walk before the list does; also the reason that such a walk keeps. */
 const bounds = [
@@ -186,8 +186,6 @@ export interface CoveringPage {
   readonly order: PageOrder;
   /** How many items it holds. */
   readonly items: number;
-  /** Whether it skips the newest items: an empty first page. */
-  readonly hidesHead: boolean;
   /** Whether its next cursor can be read as the position of the next page's first item. */
   readonly isNextKnown: boolean;
   /** Whether it skips stored rows, more than leave a list at once. */
@@ -211,7 +209,6 @@ export function coverPages(
     coverage = coverPage(coverage, {
       order: page.order,
       items: page.items,
-      hidesHead: hidesHead(page),
       isNextKnown: page.cursor_out !== null && order.position(page.cursor_out) !== null,
       jumps: read.jumping.has(page.page_id),
     });
@@ -229,9 +226,7 @@ export function coverPage(before: CoverageState, page: CoveringPage): CoverageSt
   const { trusted, misplaced, claimed, unplaced } = page.order;
   // An empty page skips nothing if the next one begins with the item that was requested.
   if (page.items === 0 && page.order.isEntryKnown) return before;
-  if (page.jumps || trusted.length === 0) {
-    return cutBehind(before, page.items > 0 || page.hidesHead);
-  }
+  if (page.jumps || trusted.length === 0) return cutBehind(before, page.items > 0);
   const broken = [...misplaced, ...unplaced];
   const joins = before.rangeTop !== null && page.order.joins;
   let cuts = before.cuts + (before.rangeTop === null || joins ? 0 : 1);

@@ -164,13 +164,9 @@ export interface NormalisedPage extends PageFacts {
   readonly driftReport: DriftReport;
 }
 
-/** An empty first page that leads on skips an unknown number of items, and no page above shows them. */
-export const hidesHead = ({ items, cursor_in, cursor_out }: PageFacts) =>
-  items === 0 && cursor_in === null && cursor_out !== null;
-
-/** Whether all items are in the list's order, within the page and after the previous page, and none is hidden. */
-export const isOrdered = (page: NormalisedPage) =>
-  page.order === null || (page.order.misplaced.length === 0 && !hidesHead(page));
+/** Whether all items are in the list's order, within the page and after the previous page. */
+export const isOrdered = ({ order }: Pick<NormalisedPage, 'order'>) =>
+  order === null || order.misplaced.length === 0;
 
 /** Items nest less than ten levels. At some thousands Postgres fails (54001): the feed stops. */
 const deepestItem = 128;

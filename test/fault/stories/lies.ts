@@ -275,14 +275,6 @@ const standing = [
   ...liesOf(newestFirst, { 'foreign-head': foreign(true) }, unfindable),
   ...liesOf(newestFirst, { 'end-empty-repeated': empty(false) }, { isRepeated: true }),
   ...liesOf(
-    newestFirst,
-    {
-      'first-goes-on': ({ request: { cursor }, honest }) =>
-        cursor === null && hasNext(honest) ? [] : null,
-    },
-    { isRepeated: true },
-  ),
-  ...liesOf(
     all,
     { 'field-missing-repeated': ({ honest: { items } }) => ({ items }) },
     { isRepeated: true },

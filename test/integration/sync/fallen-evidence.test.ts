@@ -2,13 +2,11 @@ import { expect, test } from 'vitest';
 import {
   addressOf,
   blockItem,
-  type KeptOperation,
   hashOf,
   honestly,
   noItems,
   oneEach,
   type Page,
-  type PageLie,
   range,
   timeOf,
 } from '../../harness/kept.ts';
@@ -18,30 +16,6 @@ import { followLists, plainChain } from '../../harness/sync.ts';
 import { copiedList, lyingList, pages, pageSize } from './lying-list.ts';
 
 // A conclusion falls with its evidence, and no absence is concluded from a place that is not confirmed.
-
-const firstEmpty: PageLie = (page, { cursor }) => (cursor === null ? { ...page, items: [] } : null);
-
-const newerList = oneEach(1, pages * pageSize + pageSize);
-
-test.each([
-  ['of a list that is read first', (): KeptOperation[] => [], oneEach(1, pages * pageSize)],
-  ['of a list that is copied', () => oneEach(1, pages * pageSize), newerList],
-])('an empty first page that leads on, %s, hides nothing', async (_, before, operations) => {
-  const { list, sync, open, lost, expectComplete } = await lyingList(before());
-  await sync();
-  list.operations = operations;
-  list.lie = firstEmpty;
-  for (let round = 0; round < 2; round += 1) {
-    await sync();
-    expect(await lost()).toBe(pageSize);
-    expect(await open()).toEqual([expect.stringMatching(/^unordered: /u)]);
-  }
-
-  list.lie = honestly;
-  await sync();
-
-  await expectComplete();
-});
 
 test('a short list that is empty from one day to the other loses no row, and is open', async () => {
   const { list, sync, open, removed, expectComplete } = await copiedList({}, oneEach(1, 9));

@@ -36,7 +36,6 @@ function walk(pages: readonly Served[]): CoverageState {
     const page: CoveringPage = {
       order,
       items: blocks.length,
-      hidesHead: false,
       isNextKnown: !opaque && next !== undefined,
       jumps,
     };
