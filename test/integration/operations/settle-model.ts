@@ -147,7 +147,16 @@ export class Model {
     if (lower === undefined || upper === undefined) return false;
     const [top, bottom] = [this.membersOf(lower).at(-1), this.membersOf(upper)[0]];
     if (top === undefined || bottom === undefined || !standsOn(bottom, top)) return false;
+    if (this.allNumbers().some((other) => other > lower && other < upper && this.hasLost(other))) {
+      return false;
+    }
     return this.agrees(lower, 'top', top.height) && this.agrees(upper, 'bottom', bottom.height);
+  }
+
+  /** Whether a number without blocks was last seen with some. */
+  private hasLost(number: number): boolean {
+    const observation = this.observations.get(number);
+    return observation !== undefined && observation.times_seen > 0 && observation.bottom !== null;
   }
 
   /** Whether a list was not last seen to end elsewhere. */
