@@ -10,7 +10,7 @@ import { withAdvisoryLock, type Waiting } from './lock.ts';
 import { MigrationError, newerDatabase } from './failure.ts';
 import { problemsOf } from './fitness.ts';
 import { demandPrimary } from './state.ts';
-import { execute } from './transaction.ts';
+import { execute, throughConflicts } from './transaction.ts';
 import { type ListNames, makeViews, readMadeViews, readViewSet } from './views.ts';
 
 const packagedFolder = packageFile('.');
@@ -58,7 +58,9 @@ export async function migrate(
     await makeViews(pool, views, packageVersion(), waiting);
     return { applied: after.applied - before.applied, views: views.files.length };
   };
-  return withAdvisoryLock(pool, migrationLock, bringUp, waiting);
+  // Workers of the older version hold rows of the tables that it locks.
+  const work = () => throughConflicts(bringUp);
+  return withAdvisoryLock(pool, migrationLock, work, waiting);
 }
 
 const applyTables = (pool: Pool, folder: string): Promise<void> =>

@@ -46,13 +46,16 @@ export const transact = <T>(
  * pages are paid for. `work` must keep nothing of a failed attempt. A failed transaction's connection is closed: it may
  * not answer a rollback.
  */
-export async function inTransaction<T>(
+export const inTransaction = <T>(
   pool: Pool,
   work: (session: PoolClient) => Promise<T>,
-): Promise<T> {
+): Promise<T> => throughConflicts(() => once(pool, work));
+
+/** Does work of transactions of its own again after a conflict with others. */
+export async function throughConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await once(pool, work);
+      return await work();
     } catch (error) {
       if (attempt === mostAttempts || !isRetryable(error)) throw error;
     }

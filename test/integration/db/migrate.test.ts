@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { withAdvisoryLock } from '../../../src/db/lock.ts';
 import { migrate, whileCurrent } from '../../../src/db/migrate.ts';
 import { MigrationError } from '../../../src/db/failure.ts';
 import { listNames } from '../../../src/lists/index.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { freshDatabase, untilLocked } from '../../harness/database.ts';
 import { migrateUrl } from '../../harness/client.ts';
 import { migrateInProcess, packageFolder, release } from './release.ts';
 
@@ -42,6 +42,24 @@ describe('migrate', () => {
     const { upgrade } = await upgrades();
     expect(await upgrade({ 1: one })).toEqual({ applied: 1, views: 0 });
     expect(await upgrade({ 1: one, 2: two, 3: three })).toEqual({ applied: 2, views: 0 });
+  });
+
+  test('goes on after a deadlock with workers of the older version', async () => {
+    const { pool, upgrade } = await upgrades();
+    await upgrade({ 1: one, 2: two });
+    const worker = await pool.connect();
+    onTestFinished(() => worker.release(true));
+    // The migration is the one that Postgres ends.
+    await worker.query(`set deadlock_timeout = '1min'`);
+    await worker.query('begin');
+    await worker.query('lock table public.two');
+    const step = 'lock table public.one; --> statement-breakpoint\nlock table public.two;';
+    const upgraded = upgrade({ 1: one, 2: two, 3: step });
+    await untilLocked(pool, 1);
+    await worker.query('lock table public.one');
+    await worker.query('commit');
+
+    expect(await upgraded).toEqual({ applied: 1, views: 0 });
   });
 
   test.each([
