@@ -82,24 +82,21 @@ export const lastPlace = (db: Queryable, walkId: number) =>
     limit 1
   `;
 
-/** The nearest stored items above a position that the list still has, or that report their time; lowest first. */
-export async function itemsAbove(
+/** The nearest stored item above a position that the list still has; null: there is none. */
+export async function itemAbove(
   list: Operation,
   db: Queryable,
   chainId: number,
   place: OrderKey,
-  { which, most }: { readonly which: 'listed' | 'timed'; readonly most: number },
-): Promise<(OrderKey & { readonly timeMs: number })[]> {
+): Promise<OrderKey | null> {
   const columns = placeColumns(list);
-  const { table, height, key, time } = columns;
-  return execute(db).rows<{ height: number; key: string; timeMs: number }>`
-    select ${height}::float8 as height, ${key} as key,
-           (1000 * extract(epoch from ${time}))::float8 as "timeMs"
+  const { table, height, key } = columns;
+  return execute(db).row<{ height: number; key: string }>`
+    select ${height}::float8 as height, ${key} as key
     from ${table}
-    where chain_id = ${chainId} and ${isAbove(columns, place)}
-      and ${which === 'timed' ? sql`${time} is not null` : sql`removed_at is null`}
+    where chain_id = ${chainId} and ${isAbove(columns, place)} and removed_at is null
     order by ${table}.${height}, ${key}
-    limit ${most}
+    limit 1
   `;
 }
 

@@ -8,17 +8,10 @@ import type {
   ListOrder,
   Scope,
 } from '../lists/operation.ts';
-import { itemsAbove, sharesStored } from '../lists/positions.ts';
+import { sharesStored } from '../lists/positions.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { judgeProgress, lowestOf, namedBy, showsBlock, type WalkEnd } from './judge.ts';
-import {
-  goesBackTo,
-  judgeOrder,
-  type PageOrder,
-  reportedPlaces,
-  timedPlaces,
-  withoutPlace,
-} from './order.ts';
+import { isOlder, judgeOrder, type PageOrder, reportedPlaces, withoutPlace } from './order.ts';
 import {
   type Envelope,
   type PageReader,
@@ -34,18 +27,21 @@ export interface JudgedPage extends ServedPage {
   readonly order: PageOrder | null;
   /** Empty pages in a row, this one included. */
   readonly emptyRun: number;
+  /** Whether all of it is older than what the walk is to read; of an empty page, whether the one before is. */
+  readonly isOlder: boolean;
   readonly end: WalkEnd | null;
 }
 
 /** Judges a page: which of its items stand where they may, whether it is the requested one, and whether its walk ends. */
-async function judgePage(
+function judgePage(
   page: ServedPage,
   { walk, reader, step }: Pick<RecheckContext, 'walk' | 'reader' | 'step'>,
-): Promise<JudgedPage> {
+): JudgedPage {
   const { facts, envelope } = page;
   const list = reader.operation.order;
   const order = orderIn(list, envelope, step);
   const emptyRun = facts.items === 0 ? step.emptyRun + 1 : 0;
+  const isPast = facts.items === 0 ? step.isOlder : isOlder(order, walk.scope.since);
   const end =
     judgeArrival(walk.scope, step, order, facts.items) ??
     judgeProgress(walk.scope, {
@@ -54,12 +50,12 @@ async function judgePage(
       unreadable: envelope.unreadable,
       pages: step.sequence + 1,
       emptyRun,
-      oldestMs: await oldestOf(walk, reader, step, order),
+      isPastSince: isPast && step.isOlder,
       lowest: lowestOf(order, list, facts.cursor_out),
       floor: reader.floor(),
       showsKnown: showsBlock(list, envelope.items, walk.scope.known),
     });
-  return { ...page, order, emptyRun, end };
+  return { ...page, order, emptyRun, isOlder: isPast, end };
 }
 
 /**
@@ -102,27 +98,6 @@ function judgeArrival(
   return order.trusted[0]?.index === 0 ? null : { is: 'bound', bound: 'misplaced-entry' };
 }
 
-/**
- * How far back a page certainly goes, if `since` can end the walk. Without an earlier page of the
- * walk, the page is compared with the items stored above.
- */
-async function oldestOf(
-  { chain_id, scope: { since } }: WalkRow,
-  { db, operation, pageSize }: PageReader,
-  { timed }: Step,
-  order: PageOrder | null,
-): Promise<number | null> {
-  const [first] = order?.trusted ?? [];
-  if (since === undefined || operation.order === null || first === undefined) return null;
-  const page = timedPlaces(order);
-  if (timed !== null && timed.length > 0) return goesBackTo(timed, page);
-  const sinceMs = Date.parse(since);
-  if (!page.some(({ timeMs }) => timeMs < sinceMs)) return null;
-  const nearest = { which: 'timed', most: pageSize } as const;
-  const above = await itemsAbove(operation, db, chain_id, first, nearest);
-  return goesBackTo(above.toReversed(), page);
-}
-
 /** What a page is judged beside. */
 interface RecheckContext {
   readonly walk: WalkRow;
@@ -146,7 +121,7 @@ const mostAnswers = 4;
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */
 export async function checkPage(served: ServedPage, context: RecheckContext): Promise<JudgedPage> {
-  const first = await judgePage(served, context);
+  const first = judgePage(served, context);
   const second = isOther(first, context) ? await requestAgain(first, context) : first;
   const page = await confirmEnd(second, context);
   if (!isOther(page, context) || (await isKnown(page, context))) return page;
@@ -164,9 +139,9 @@ async function isKnown(page: JudgedPage, context: RecheckContext): Promise<boole
 }
 
 /**
- * An end is a claim, and so is an empty page in the middle of a list. Stored rows may support an end;
- * otherwise the same request, made later on another connection, must have the same answer. An end that
- * stored rows contradict is believed only if these have left the list.
+ * An end is a claim, and so are an empty page in the middle of a list and times before `since`. Stored rows may
+ * support an end; otherwise the same request, made later on another connection, must have the same answer. An end
+ * that stored rows contradict is believed only if these have left the list.
  * @returns the page to go on with: the one given, or what came instead
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */
@@ -178,7 +153,7 @@ async function confirmEnd(first: JudgedPage, context: RecheckContext): Promise<J
   for (let answers = 1; answers < mostAnswers; answers += 1) {
     const suspicion = suspicious(page);
     if (suspicion === null) return page;
-    const verdict = suspicion === 'empty' ? unsupported : await judgeEnd(page, context);
+    const verdict = suspicion === 'end' ? await judgeEnd(page, context) : unsupported;
     if (verdict.is === 'supported') return page;
     evidence = verdict.is === 'contradicted' ? verdict.evidence : null;
     const next = await requestAgain(page, context);
@@ -187,20 +162,23 @@ async function confirmEnd(first: JudgedPage, context: RecheckContext): Promise<J
       const isBelieved =
         verdict.is === 'contradicted'
           ? await isGone(verdict, context)
-          : suspicion === 'empty' || (await judgeEnd(next, context)).is !== 'contradicted';
+          : suspicion !== 'end' || (await judgeEnd(next, context)).is !== 'contradicted';
       if (isBelieved) return next;
     }
     page = next;
   }
-  if (suspicious(page) === null) return page;
+  const suspicion = suspicious(page);
+  if (suspicion === null) return page;
+  if (suspicion === 'since') return { ...page, end: null };
   throw truncated(evidence ?? 'the list ends in another place each time it is requested');
 }
 
 const unsupported: EndVerdict = { is: 'unsupported' };
 
 /** What of a page needs other evidence; null: nothing. Of empty pages in a row the first one does. */
-function suspicious({ emptyRun, end }: JudgedPage): 'end' | 'empty' | null {
+function suspicious({ emptyRun, end }: JudgedPage): 'end' | 'since' | 'empty' | null {
   if (end?.is === 'end') return 'end';
+  if (end?.is === 'bound' && end.bound === 'since') return 'since';
   return emptyRun === 1 && end === null ? 'empty' : null;
 }
 

@@ -54,8 +54,8 @@ export interface Progress {
   readonly pages: number;
   /** Empty pages in a row, this one included. */
   readonly emptyRun: number;
-  /** The time to which the page certainly goes back, Unix time in ms; null: not known. */
-  readonly oldestMs: number | null;
+  /** Whether this page and the one before it are older than `since`, all of them. */
+  readonly isPastSince: boolean;
   /** The block that the page certainly reaches. */
   readonly lowest: number | null;
   /** The block that the walk goes past before it ends; null where it goes to the end. */
@@ -69,7 +69,7 @@ export interface Progress {
  * the walk than on this page is found by the ledger when the page is committed.
  */
 export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null {
-  const { cursor_in, cursor_out, unreadable, pages, emptyRun, oldestMs, lowest, floor } = progress;
+  const { cursor_in, cursor_out, unreadable, pages, emptyRun, lowest, floor } = progress;
   if (unreadable !== null) {
     return { is: 'failed', failure: null, reason: `cursor unreadable: ${unreadable}` };
   }
@@ -86,9 +86,7 @@ export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null 
   if (floor !== null && lowest !== null && lowest < floor) {
     return { is: 'bound', bound: 'floor' };
   }
-  if (scope.since !== undefined && oldestMs !== null && oldestMs < Date.parse(scope.since)) {
-    return { is: 'bound', bound: 'since' };
-  }
+  if (progress.isPastSince) return { is: 'bound', bound: 'since' };
   if (progress.showsKnown) return { is: 'bound', bound: 'known' };
   if (scope.max_pages !== undefined && pages >= scope.max_pages) {
     return { is: 'bound', bound: 'max-pages' };

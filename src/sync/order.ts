@@ -284,71 +284,10 @@ function timeOf(value: unknown): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
-export interface TimedPlace {
-  readonly height: number;
-  /** Unix time in ms. */
-  readonly timeMs: number;
-}
-
-/** Chains speed up and pause: a gap lasts at most this many times the usual time of its blocks. */
-const mostPace = 3;
-/** Of fewer items, one or two may be wrong. */
-const fewest = 4;
-/** In ms: times are rounded, and batches are posted slightly out of turn. */
-const slackMs = 10_000;
-
-export const timedPlaces = (order: PageOrder | null): TimedPlace[] =>
-  order?.trusted.flatMap(({ height, timeMs }) => (timeMs === null ? [] : [{ height, timeMs }])) ??
-  [];
-
-/**
- * The time to which a page certainly goes back, Unix time in ms: that of the last but one item whose time agrees with
- * the others and with the block numbers, if most items agree. Otherwise (chains with bursts, or a service that lost
- * its times) it is the later middle time of this page and of the items above. Null: no evidence yet. Pure.
- */
-export function goesBackTo(
-  above: readonly TimedPlace[],
-  page: readonly TimedPlace[],
-): number | null {
-  if (above.length < fewest) return null;
-  const all = [...above, ...page];
-  const agreed = agreeing(all);
-  const [first, last, lastButOne] = [agreed[0], agreed.at(-1), agreed.at(-2)];
-  if (first === undefined || last === undefined || lastButOne === undefined) return null;
-  const standsStill = first.height > last.height && first.timeMs <= last.timeMs;
-  if (agreed.length * 2 > all.length && !standsStill) {
-    return Math.max(last.timeMs, lastButOne.timeMs);
-  }
-  const [upper, lower] = [middleTime(above), middleTime(page)];
-  return upper === null || lower === null ? null : Math.max(upper, lower);
-}
-
-/** The median time; null for fewer than four items, or if most report one time (lost times). */
-function middleTime(items: readonly TimedPlace[]): number | null {
-  const times = items.map(({ timeMs }) => timeMs).toSorted((a, b) => a - b);
-  const [early, middle, late] = [1, 2, 3].map(
-    (part) => times[Math.floor((times.length * part) / 4)],
-  );
-  return times.length < fewest || early === late ? null : (middle ?? null);
-}
-
-/** The most items, in list order, whose times agree with the number of blocks between them. */
-function agreeing(items: readonly TimedPlace[]): readonly TimedPlace[] {
-  const msPerBlock = paceOf(items);
-  return longestChain(items, (a, b) => {
-    const ms = a.timeMs - b.timeMs;
-    return ms >= -slackMs && ms <= slackMs + mostPace * msPerBlock * (a.height - b.height);
-  });
-}
-
-/** The median time per block, over pairs a quarter apart: most do not cross to a wrong half. */
-function paceOf(items: readonly TimedPlace[]): number {
-  const apart = Math.max(1, Math.floor(items.length / 4));
-  const paces = items.flatMap((item, index) => {
-    const below = items[index + apart];
-    if (below === undefined || below.height >= item.height) return [];
-    return [(item.timeMs - below.timeMs) / (item.height - below.height)];
-  });
-  const median = paces.toSorted((a, b) => a - b)[Math.floor((paces.length - 1) / 2)];
-  return Math.max(0, median ?? 0);
+/** Whether all items of a page that report a time are older than one (ISO 8601), and most report theirs. */
+export function isOlder(order: PageOrder | null, since: string | undefined): boolean {
+  if (order === null || since === undefined) return false;
+  const times = order.trusted.flatMap(({ timeMs }) => timeMs ?? []);
+  const sinceMs = Date.parse(since);
+  return 2 * times.length > order.trusted.length && times.every((ms) => ms < sinceMs);
 }

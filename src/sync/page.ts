@@ -12,7 +12,7 @@ import { outOfOrder } from '../lists/positions.ts';
 import type { Cursor, ItemRows, Operation, OrderKey, Place, Scope } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { createRedactor } from '../redact.ts';
-import { blocksAround, type PageOrder, type TimedPlace } from './order.ts';
+import { blocksAround, type PageOrder } from './order.ts';
 
 /** Requests a page by lane, path and declared query parameters; the query never holds a key. */
 export type FetchPage = ReturnType<typeof createFetcher>;
@@ -42,8 +42,8 @@ export interface Step {
   readonly above: OrderKey | null;
   /** After empty pages, the position at which the first was requested: the list continues there. */
   readonly expected: OrderKey | null;
-  /** Earlier items that report their time, at most a page of them; null: not known yet. */
-  readonly timed: readonly TimedPlace[] | null;
+  /** Whether all of the page before is older than `since`; a run that resumes does not know. */
+  readonly isOlder: boolean;
 }
 
 export interface ServedPage {

@@ -9,7 +9,7 @@ import { checkPage } from './check.ts';
 import { FencedError } from './checkpoint.ts';
 import { commitPages, type ToCommit } from './commit.ts';
 import type { ReadPage, WalkEnd } from './judge.ts';
-import { type PageOrder, timedPlaces } from './order.ts';
+import type { PageOrder } from './order.ts';
 import { normalisePage, type PageReader, requestPage, type Step } from './page.ts';
 
 /** How a run of a walk ended. Only `ended` ends the walk itself. */
@@ -130,7 +130,7 @@ export async function readPages(
       position: step.position + envelope.items.length,
       emptyRun,
       above: envelope.items.length === 0 ? step.above : lastOf(order),
-      timed: [...(step.timed ?? []), ...timedPlaces(order)].slice(-reader.pageSize),
+      isOlder: judged.isOlder,
       expected: envelope.items.length === 0 ? expectedBehind(step, reader) : null,
     };
     const goesOn = end === null && reader.budget.takePage();
@@ -168,7 +168,7 @@ async function firstStep(walk: WalkRow, { db, operation }: PageReader): Promise<
       operation.order === null || pages === 0 || empty_run > 0
         ? null
         : await lastPlace(db, walk.id),
-    timed: null,
+    isOlder: false,
     expected: null,
   };
 }

@@ -15,7 +15,7 @@ begin atomic
     select top.*,
            (
              select item.timestamp
-             from etl.confirmed_below(chain_id, operation, block, 'infinity') as item
+             from etl.newest_item(chain_id, operation, block) as item
            ) as at
     from top
   )
@@ -27,11 +27,8 @@ begin atomic
   from anchor
   cross join unnest(depths_ms) as depth
   cross join lateral (
-    select greatest(lowest, (
-      select item.height
-      from etl.confirmed_below(
-        chain_id, operation, block, at - make_interval(secs => depth / 1000)
-      ) as item
+    select greatest(lowest, etl.older_item(
+      chain_id, operation, block, at - make_interval(secs => depth / 1000)
     )) as deep
   ) as reach
   order by depth;

@@ -21,7 +21,7 @@ import {
   inOrder,
   isAbove,
   isBelow,
-  itemsAbove,
+  itemAbove,
   lastPlace,
   orderOf,
   outOfOrder,
@@ -274,13 +274,12 @@ async function judgePromise(
   { chain_id, isResumed }: EndClaim,
   promised: OrderKey,
 ): Promise<EndVerdict> {
-  const next = { which: 'listed', most: 1 } as const;
-  const [above] = isResumed ? await itemsAbove(list, db, chain_id, promised, next) : [];
+  const above = isResumed ? await itemAbove(list, db, chain_id, promised) : null;
   const order = orderOf(list);
   return {
     is: 'contradicted',
     evidence: `it lists nothing from ${one[order.unit]} ${promised.height} on, where its cursor names an item`,
-    question: above === undefined ? null : { cursor: order.cursorAt(above), only: above },
+    question: above === null ? null : { cursor: order.cursorAt(above), only: above },
   };
 }
 

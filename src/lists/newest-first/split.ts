@@ -179,7 +179,7 @@ async function beginningOf(
       low.height - (1000 * extract(epoch from low.timestamp) - ${first}) * (high.height - low.height)
         / nullif(1000 * extract(epoch from high.timestamp - low.timestamp), 0)
     )::float8 as beginning
-    from etl.confirmed_below(${feed.chain_id}, ${feed.operation}, ${Number.MAX_SAFE_INTEGER}, 'infinity') as high,
+    from etl.newest_item(${feed.chain_id}, ${feed.operation}) as high,
          etl.item_above(${feed.chain_id}, ${feed.operation}, 0) as low
   `;
   const height = Math.max(0, Math.floor(beginning ?? 0));

@@ -12,7 +12,8 @@ const future = '2099-01-01T00:00:00.000000Z';
 /** Above it are 96 operations, and it is in the middle of a page. */
 const oldest = 105;
 const since = timeOf(oldest);
-const honestRequests = Math.ceil((blocks - oldest + 1) / pageSize);
+/** Two whole pages below, of which the second is requested again. */
+const honestRequests = Math.ceil((blocks - oldest + 1) / pageSize) + 3;
 
 type Lie = (page: Page) => Page;
 
@@ -53,7 +54,7 @@ async function bounded() {
   return { ...scene, sync, expectAllWanted };
 }
 
-test('a walk ends at since with the page that goes beyond it', async () => {
+test('a walk ends at since with the second whole page beyond it, which is requested again', async () => {
   const { sync, expectAllWanted } = await bounded();
 
   expect(await sync()).toBe(honestRequests);
@@ -70,8 +71,8 @@ test.each<[string, Lie, number, number]>([
   ['the whole first page', report(past, ...everyItem), 1, 0],
   ['the whole first page, whose times go on a year early,', aYearEarly, 1, 0],
   ['the newest item, which reports the future,', report(future, 0), 1, 0],
-  // The page on which the walk would end: the next ones have to confirm it.
-  ['the lowest page', report(future, ...everyItem), honestRequests, 2],
+  // The page on which the walk would end: the next ones are to be older too.
+  ['the lowest page', report(future, ...everyItem), honestRequests - 1, 2],
 ])('%s with a wrong time ends no walk at since', async (_, lie, nth, more) => {
   const { list, sync, expectAllWanted } = await bounded();
   list.lieOnce(nth, lie);
@@ -83,20 +84,28 @@ test.each<[string, Lie, number, number]>([
   await expectAllWanted();
 });
 
-test('a walk that resumes after a kill is compared with the rows stored above it', async () => {
+test.each([
+  ['report the past', report(past, ...everyItem)],
+  ['go on a year early', aYearEarly],
+])('two pages in a row that %s end no walk at since', async (_, lie) => {
+  const { list, sync, expectAllWanted } = await bounded();
+  list.lieOnce(5, lie);
+  list.lieOnce(6, lie);
+
+  await sync();
+
+  await expectAllWanted();
+});
+
+test('a walk that resumes after a kill does not know whether the page before was older', async () => {
   const { list, sync, expectAllWanted } = await bounded();
   const interrupt = new AbortController();
   list.lieOnce(8, (page) => {
     interrupt.abort();
-    return page;
+    return report(past, ...everyItem)(page);
   });
+  list.lieOnce(9, report(past, ...everyItem));
   await sync({ signal: interrupt.signal });
-  const left = blocks - 8 * pageSize;
-  list.operations = list.operations.map((operation) =>
-    operation.block <= left && operation.block > left - pageSize
-      ? { ...operation, time: past }
-      : operation,
-  );
 
   await sync();
 
