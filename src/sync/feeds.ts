@@ -111,9 +111,10 @@ async function storeFeeds(
 async function countLeft(tx: Transaction, feed: Feed): Promise<void> {
   const table = sql.raw(tableName(operations[feed.operation].table));
   await tx.execute(sql`
-    update etl.feeds
-    set rows_before = (select count(*) from ${table} where ${table}.chain_id = ${feed.chain_id})
-    where ${ofFeed(feed)} and exists (select from ${table} where ${table}.chain_id = ${feed.chain_id})
+    with kept as (
+      select count(*) as rows from ${table} where chain_id = ${feed.chain_id}
+    )
+    update etl.feeds set rows_before = kept.rows from kept where ${ofFeed(feed)} and kept.rows > 0
   `);
 }
 

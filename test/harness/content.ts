@@ -79,9 +79,9 @@ async function textOf(client: ClientBase, statement: string): Promise<string> {
   return rows[0]?.text ?? '';
 }
 
-/** Those of the tables that have rows. */
+/** Those of the tables that have rows. Citus copies what a subquery selects, so it selects a column. */
 async function filledTables(client: ClientBase, tables: readonly Table[]): Promise<Table[]> {
-  const each = tables.map(({ name }) => `exists (select from ${name})`);
+  const each = tables.map(({ name }) => `exists (select 1 from ${name})`);
   const { rows } = await client.query<boolean[]>({
     text: `select ${each.join(', ')}`,
     rowMode: 'array',
