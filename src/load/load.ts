@@ -6,6 +6,7 @@ import {
   type Changeable,
   type CountsByPage,
   keyText,
+  lockRows,
   replaceChildren,
   shapeOf,
   storedByKey,
@@ -135,7 +136,8 @@ async function completeFromStored<Item extends LoadedItem>(
   if (partly.length === 0) return items;
   const { key } = shapeOf(tables.table);
   const rows = partly.map(({ row }) => row);
-  const own = await storedByKey(tx, tables.table, { columns: key, rows }, 'for update of stored');
+  await lockRows(tx, tables.table, rows);
+  const own = await storedByKey(tx, tables.table, { columns: key, rows });
   const children: Map<string, Row[]>[] = [];
   for (const { table, parentKey } of tables.children) {
     const parents = rows.map((row) => parentOf(row, key, parentKey));

@@ -145,7 +145,6 @@ export async function storedByKey(
   tx: Transaction,
   table: PgTable,
   { columns, rows }: { readonly columns: readonly string[]; readonly rows: readonly Row[] },
-  lock: 'for update of stored' | '' = '',
 ): Promise<Map<string, Row[]>> {
   const shape = shapeOf(table);
   const stored = await execute(tx).values<string>`
@@ -154,11 +153,21 @@ export async function storedByKey(
     join ${recordset('given', shape, columns, rows)}
       on ${sql.raw(keyMatch(columns, 'stored', 'given'))}
     order by ${sql.raw(columnList(shape.key, 'stored.'))}
-    ${sql.raw(lock)}
   `;
   // Amounts have more digits than a double.
   const exact = stored.map((row) => parseExactly(row) as Row);
   return Map.groupBy(exact, (row) => keyText(row, columns));
+}
+
+/** Locks the stored rows that have the keys of given rows. */
+export async function lockRows(
+  tx: Transaction,
+  table: PgTable,
+  rows: readonly Row[],
+): Promise<void> {
+  const { name, key } = shapeOf(table);
+  const keys = rows.map((row) => Object.fromEntries(key.map((column) => [column, row[column]])));
+  await tx.execute(sql`select etl.lock_rows(${name}, ${JSON.stringify(keys)})`);
 }
 
 /** The whole set of rows that one parent has in a child table, as a page showed it. */
