@@ -584,7 +584,6 @@ CREATE TABLE "etl"."pages" (
 	"bottom" bigint,
 	"heights" "int8multirange",
 	"is_ordered" boolean DEFAULT true NOT NULL,
-	"is_joined" boolean DEFAULT true NOT NULL,
 	"is_end_reported" boolean DEFAULT true NOT NULL,
 	"misplaced" integer[],
 	"jumped" "int8range",

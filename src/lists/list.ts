@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Database, Queryable, Transaction } from '../db/transaction.ts';
 import type { ListNames } from '../db/views.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
+import type { CountsByPage } from '../load/upsert.ts';
 import { parseDuration, parseTime } from '../time.ts';
 import type { Feed, FeedLane } from './feed.ts';
 import type {
@@ -12,13 +13,11 @@ import type {
   Cursor,
   EndClaim,
   EndVerdict,
-  ItemRows,
   ListKindName,
   ListUnit,
   Operation,
   PageInWalk,
   Scope,
-  WalkContext,
   WalkEndContext,
 } from './operation.ts';
 import type { Lane, RunRow, RunScope } from './tables.ts';
@@ -140,22 +139,16 @@ export interface ListKind<
   readonly decidesMembership: boolean;
   /** Judges the claim that the list ends here by what is stored. Changes nothing. */
   judgeEnd(operation: Operation, db: Queryable, claim: EndClaim<Walk>): Promise<EndVerdict>;
-  /** The numbers of the pages that `afterPage` runs for. Absent: all. */
-  informative?(
+  /**
+   * Writes pages by `load`, and what they say beyond their own rows.
+   * @returns the numbers of pages that stored rows refute: they verify nothing
+   */
+  writePages(
     operation: Operation,
     tx: Transaction,
     pages: readonly PageInWalk<Walk>[],
+    load: () => Promise<CountsByPage>,
   ): Promise<ReadonlySet<number>>;
-  /**
-   * Runs after a page's rows; false: the stored rows do not confirm it, so it verifies nothing. Absent: a page says
-   * nothing beyond its rows.
-   */
-  afterPage?(
-    operation: Operation,
-    tx: Transaction,
-    walk: WalkContext<Walk>,
-    rows: readonly ItemRows[],
-  ): Promise<boolean>;
   /**
    * Runs in the transaction of a walk's last page, at the list's end or a known block; a feed's
    * walks end one at a time. Returns the reason why the walk says less than a whole list, or null.
@@ -166,6 +159,9 @@ export interface ListKind<
     walk: WalkEndContext<Walk>,
   ): Promise<string | null>;
 }
+
+/** No page is refuted. */
+export const noneRefuted: ReadonlySet<number> = new Set();
 
 export const none: Estimate = { least: 0, likely: 0, most: 0 };
 

@@ -55,13 +55,20 @@ export function hasKey(list: Operation, keys: readonly string[]): SQL {
 }
 
 /** As SQL: whether an item is below a position. The planner uses the plain bound for a range. */
-export const isBelow = ({ height, key }: PlaceColumns, place: OrderKey): SQL => sql`
+const isBelow = ({ height, key }: PlaceColumns, place: OrderKey): SQL => sql`
   ${height} <= ${place.height} and (${height}, ${key}) < (${place.height}, ${place.key})
 `;
 
 /** As SQL: whether an item is above a position. */
 export const isAbove = ({ height, key }: PlaceColumns, place: OrderKey): SQL => sql`
   ${height} >= ${place.height} and (${height}, ${key}) > (${place.height}, ${place.key})
+`;
+
+/** As SQL: the stored items below a position that have not left the list. */
+export const listedBelow = (list: Operation, chainId: number, place: OrderKey) => sql`
+  chain_id = ${chainId}
+  and ${isBelow(placeColumns(list), place)}
+  and removed_at is null
 `;
 
 /** Highest first, then highest key; an item met again at a border is in order. */

@@ -265,7 +265,6 @@ export const pages = etlSchema.table(
     heights: integerRanges('heights'),
     is_ordered: boolean('is_ordered').notNull().default(true),
     /** Whether it goes on where the page before it ended. */
-    is_joined: boolean('is_joined').notNull().default(true),
     /** Whether its last item reports where it stands, so that the page is known to end there. */
     is_end_reported: boolean('is_end_reported').notNull().default(true),
     /** Items whose block the rest of the page contradicts, counted from 0; null: none. */

@@ -12,6 +12,7 @@ import { loadPages } from '../load/load.ts';
 import { addToCoverage, type WalkAdvance } from '../sync/checkpoint.ts';
 import { concludeWalk, heightsText } from '../sync/commit.ts';
 import { endAfter } from '../sync/judge.ts';
+import type { Misplaced } from '../sync/order.ts';
 import { type NormalisedPage, normalisePage, type PageFacts, reasonsOfPage } from '../sync/page.ts';
 
 /** Which quarantined items; a list that is empty names all. */
@@ -135,10 +136,9 @@ interface Origin {
 export function readAgain(
   { walk: { operation, chain_id, scope }, page }: Origin,
   items: readonly unknown[],
-  misplaced: readonly number[] = [],
-  isElsewhere = false,
+  misplaced: Misplaced = [],
 ): NormalisedPage {
-  const place = { chain_id, scope, position: 0, order: null, misplaced, isElsewhere };
+  const place = { chain_id, scope, position: 0, order: null, misplaced };
   return normalisePage(operations[operation], page, items, place);
 }
 
@@ -262,7 +262,7 @@ async function concludeAgain(
   if (ended === null) return;
   const { walk, page } = ended;
   await concludeWalk(tx, operation, walk, {
-    last: { page_id: page.id, cursor_in: page.cursor_in, isConclusive: page.is_ordered },
+    page: { page_id: page.id, cursor_in: page.cursor_in, isConclusive: page.is_ordered },
     counts: new Map(),
     end: endAfter(walk, page),
     coverage: walk,

@@ -170,6 +170,6 @@ const servedPage = z.looseObject({ items: z.array(z.unknown()) });
 function decode({ body, encoding, page, walk }: ArchivedPage): NormalisedPage {
   const { items } = servedPage.parse(parseBody(unpackBody(body, encoding)));
   const { id: page_id, is_ordered, misplaced } = page;
-  const isElsewhere = !is_ordered && misplaced === null;
-  return readAgain({ walk, page: { ...page, page_id } }, items, misplaced ?? [], isElsewhere);
+  const noted = misplaced ?? (is_ordered ? [] : 'all');
+  return readAgain({ walk, page: { ...page, page_id } }, items, noted);
 }

@@ -11,7 +11,16 @@ import type {
 import { sharesStored } from '../lists/positions.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { judgeProgress, lowestOf, namedBy, showsBlock, type WalkEnd } from './judge.ts';
-import { isOlder, judgeOrder, type PageOrder, reportedPlaces, withoutPlace } from './order.ts';
+import {
+  bottomOf,
+  isOlder,
+  judgeOrder,
+  lacksEntry,
+  type PageBorders,
+  type PageOrder,
+  reportedPlaces,
+  withoutPlace,
+} from './order.ts';
 import {
   type Envelope,
   type PageReader,
@@ -25,6 +34,8 @@ import {
 export interface JudgedPage extends ServedPage {
   /** Null for a list without an order. */
   readonly order: PageOrder | null;
+  /** Whether it lacks the item that the list's own cursor names. */
+  readonly isOther: boolean;
   /** Empty pages in a row, this one included. */
   readonly emptyRun: number;
   /** Whether all of it is older than what the walk is to read; of an empty page, whether the one before is. */
@@ -39,7 +50,11 @@ function judgePage(
 ): JudgedPage {
   const { facts, envelope } = page;
   const list = reader.operation.order;
-  const order = orderIn(list, envelope, step);
+  const borders = list === null ? null : bordersOf(list, envelope, step);
+  const places = list === null ? [] : reportedPlaces(list, envelope.items);
+  const order = borders === null ? null : judgeOrder(places, borders);
+  const isOther =
+    borders !== null && lacksEntry(places, borders) && namedBy(list, step.cursor) !== null;
   const emptyRun = facts.items === 0 ? step.emptyRun + 1 : 0;
   const isPast = facts.items === 0 ? step.isOlder : isOlder(order, walk.scope.since);
   const end =
@@ -55,7 +70,7 @@ function judgePage(
       floor: reader.floor(),
       showsKnown: showsBlock(list, envelope.items, walk.scope.known),
     });
-  return { ...page, order, emptyRun, isOlder: isPast, end };
+  return { ...page, order, isOther, emptyRun, isOlder: isPast, end };
 }
 
 /**
@@ -73,15 +88,16 @@ function distrust(page: JudgedPage): JudgedPage {
   };
 }
 
-function orderIn(list: ListOrder | null, { items, next }: Envelope, step: Step): PageOrder | null {
-  if (list === null) return null;
-  return judgeOrder(reportedPlaces(list, items), {
-    above: step.above,
-    entry: step.expected ?? (step.cursor === null ? null : list.position(step.cursor)),
-    isEntryAbove: list.names === 'above',
-    next: next === null ? null : list.position(next),
-  });
-}
+const bordersOf = (
+  { position, names }: ListOrder,
+  { next }: Envelope,
+  { above, cursor, expected }: Step,
+): PageBorders => ({
+  above,
+  entry: expected ?? (cursor === null ? null : position(cursor)),
+  isEntryAbove: names === 'above',
+  next: next === null ? null : position(next),
+});
 
 /**
  * How a walk whose synthetic cursor did not lead to its position ends. If nothing is listed from there
@@ -95,7 +111,7 @@ function judgeArrival(
 ): WalkEnd | null {
   if (entry === undefined || sequence > 0 || order === null) return null;
   if (items === 0 && above !== undefined) return { is: 'bound', bound: 'empty-entry' };
-  return order.trusted[0]?.index === 0 ? null : { is: 'bound', bound: 'misplaced-entry' };
+  return order.inOrder[0]?.index === 0 ? null : { is: 'bound', bound: 'misplaced-entry' };
 }
 
 /** What a page is judged beside. */
@@ -122,14 +138,11 @@ const mostAnswers = 4;
  */
 export async function checkPage(served: ServedPage, context: RecheckContext): Promise<JudgedPage> {
   const first = judgePage(served, context);
-  const second = isOther(first, context) ? await requestAgain(first, context) : first;
+  const second = first.isOther ? await requestAgain(first, context) : first;
   const page = await confirmEnd(second, context);
-  if (!isOther(page, context) || (await isKnown(page, context))) return page;
+  if (!page.isOther || (await isKnown(page, context))) return page;
   return distrust(page);
 }
-
-const isOther = ({ order }: JudgedPage, { reader: { operation }, step }: RecheckContext) =>
-  order?.lacksEntry === true && namedBy(operation.order, step.cursor) !== null;
 
 async function isKnown(page: JudgedPage, context: RecheckContext): Promise<boolean> {
   const { walk, reader } = context;
@@ -213,7 +226,7 @@ function judgeEnd(page: JudgedPage, context: RecheckContext): Promise<EndVerdict
     isFull: envelope.items.length >= pageSize,
     pageSize,
     rows,
-    last: order?.trusted.at(-1) ?? null,
+    last: bottomOf(order),
     entry: entryOf(step.cursor, operation.order),
     promised: namedBy(operation.order, step.cursor),
     isResumed: step.sequence === walk.pages,
@@ -265,7 +278,7 @@ async function endsAt({ cursor, only }: EndQuestion, context: RecheckContext): P
     const { envelope, order } = await repeatRequest({ ...context, step });
     if (envelope.next !== null || envelope.unreadable !== null) return false;
     if (only === null) return envelope.items.length === 0;
-    const [first] = order?.trusted ?? [];
+    const [first] = order?.inOrder ?? [];
     return envelope.items.length === 1 && first?.height === only.height && first.key === only.key;
   } catch (error) {
     // A synthetic cursor may be refused: then it says nothing.

@@ -11,6 +11,7 @@ import {
   type ReadPage,
   type WalkEnd,
 } from './judge.ts';
+import { bottomOf, topOf } from './order.ts';
 import { isOrdered } from './page.ts';
 
 /** Another worker has taken the walk over; what this one had in hand must not be written. */
@@ -257,7 +258,7 @@ export async function handOff(
   arriving: Arriving,
   [first]: readonly ReadPage[],
 ): Promise<void> {
-  const top = first?.page.order?.top ?? null;
+  const top = first?.page.order ? topOf(first.page.order) : null;
   if (top === null || missedEntry(first)) return;
   await tx.execute(sql`update etl.walks set floor = ${top} where ${above(arriving, top)}`);
 }
@@ -269,8 +270,8 @@ export function advanceOf(kept: readonly ReadPage[], counts: CountsByPage, end: 
   const counted = (what: 'inserted' | 'changed') =>
     sum(({ page }) => counts.get(page.page_id)?.[what] ?? 0);
   const heights = pages.flatMap(({ order }) => {
-    const [top, bottom] = [order?.top ?? null, order?.trusted.at(-1)?.height ?? null];
-    return top === null || bottom === null ? [] : [top, bottom];
+    const [top, bottom] = [order && topOf(order), bottomOf(order)];
+    return top === null || bottom === null ? [] : [top, bottom.height];
   });
   return {
     cursor: pages.at(-1)?.cursor_out ?? null,

@@ -26,6 +26,7 @@ import {
   type ReadPage,
   type WalkEnd,
 } from './judge.ts';
+import { bottomOf, joins, misplacedIn, topOf, withoutPlace } from './order.ts';
 import { isOrdered, type NormalisedPage } from './page.ts';
 
 /** A transaction's outcome: the walk as it stands now, and its end if it has come. */
@@ -88,39 +89,43 @@ async function writePages(
   walk: HeldWalk,
   { read, above: known }: ToCommit,
 ): Promise<Written> {
+  const announced = read.at(-1)?.end ?? null;
   // Before any row lock, or two ends could deadlock.
-  if (readDownTo(walk, read.at(-1)?.end ?? null) !== null) await lockEnds(tx, walk);
+  if (readDownTo(walk, announced) !== null) await lockEnds(tx, walk);
   const arriving = arrivingWalk(walk);
   if (arriving !== null) await lockAbove(tx, arriving);
   const cursors = read.map(({ page }) => page.cursor_out);
-  const concludes = (read.at(-1)?.end ?? null) !== null;
-  const { used, alwaysPresent, floor } = await lockWalk(tx, walk, cursors, concludes);
+  const isEnding = announced !== null;
+  const { used, alwaysPresent, floor } = await lockWalk(tx, walk, cursors, isEnding);
   const { kept, end } = untilLoop(read, used);
   // The end of a walk waits for the disk: others rely on it.
-  if (end !== null && !concludes) {
+  if (end !== null && !isEnding) {
     await tx.execute(sql`set local synchronous_commit to default`);
   }
 
   const kind = kinds[operation.kind];
   const pages = kept.map(({ page }) => page);
   const previous = known === 'unknown' ? await endBefore(tx, operation, walk) : known;
-  const contexts = contextsOf(walk, pages, previous);
-  const informative = await kind.informative?.(operation, tx, contexts);
-  const counts = await loadPages(tx, operation, pages);
-  await recordPages(tx, operation, walk, { pages, counts });
-
-  // Those that stored rows do not confirm.
-  const jumping = new Set<number>();
-  for (const { walk: context, rows } of contexts) {
-    const { page_id } = context;
-    if (informative?.has(page_id) === false) continue;
-    const written = { ...context, inserted: counts.get(page_id)?.inserted ?? 0 };
-    if ((await kind.afterPage?.(operation, tx, written, rows)) === false) jumping.add(page_id);
-  }
-  const coverage = coverPages(operation.order, walk, { pages, jumping, end });
+  let counts: CountsByPage = new Map();
+  const refuted = await kind.writePages(
+    operation,
+    tx,
+    contextsOf(walk, pages, previous),
+    async () => {
+      counts = await loadPages(tx, operation, pages);
+      await recordPages(tx, operation, walk, { pages, counts });
+      return counts;
+    },
+  );
+  const believed = pages.map((page) =>
+    page.order !== null && refuted.has(page.page_id)
+      ? { ...page, order: withoutPlace(page.order) }
+      : page,
+  );
+  const coverage = coverPages(operation.order, walk, { pages: believed, end });
   const last = pages.at(-1);
-  const stand = { last: last && standOf(last), counts, end, coverage };
-  const said = await concludeWalk(tx, operation, walk, stand);
+  const page = last && evidenceOf(last);
+  const remark = await concludeWalk(tx, operation, walk, { page, counts, end, coverage });
   if (arriving !== null) await handOff(tx, arriving, kept);
 
   await archiveBodies(tx, kept);
@@ -129,7 +134,7 @@ async function writePages(
   const advance = advanceOf(kept, counts, end);
   const moved = await moveCheckpoint(tx, walk, {
     ...advance,
-    ...(said !== null && { reason: said }),
+    ...(remark !== null && { reason: remark }),
     coverage,
   });
   return {
@@ -162,17 +167,18 @@ function readDownTo({ scope }: WalkRow, end: WalkEnd | null): number | null {
   return end?.is === 'bound' && end.bound === 'known' ? (scope.known?.height ?? null) : null;
 }
 
-/** How a walk stands after some pages. */
-interface WalkStand {
+/** A page from which something may be concluded. */
+interface PageEvidence extends Pick<NormalisedPage, 'page_id' | 'cursor_in'> {
+  /** Whether it is in order and all its items became rows, so that absence means something. */
+  readonly isConclusive: boolean;
+}
+
+interface WalkSoFar {
   /** The last page; absent: nothing is concluded. */
-  readonly last: PageStand | undefined;
+  readonly page: PageEvidence | undefined;
   readonly counts: CountsByPage;
   readonly end: WalkEnd | null;
   readonly coverage: Pick<CoverageState, 'cuts'>;
-}
-
-interface PageStand extends Pick<NormalisedPage, 'page_id' | 'cursor_in'> {
-  readonly isConclusive: boolean;
 }
 
 /**
@@ -183,18 +189,18 @@ export async function concludeWalk(
   tx: Transaction,
   operation: Operation,
   walk: WalkRow,
-  { last, counts, end, coverage }: WalkStand,
+  { page, counts, end, coverage }: WalkSoFar,
 ): Promise<string | null> {
   const down = readDownTo(walk, end);
-  if (down === null || last === undefined) return null;
-  const isUnbroken = coverage.cuts === 0 && last.isConclusive;
-  const inserted = counts.get(last.page_id)?.inserted ?? 0;
-  const context = { ...contextOf(walk, last), inserted, above: null, readDownTo: down, isUnbroken };
+  if (down === null || page === undefined) return null;
+  const isUnbroken = coverage.cuts === 0 && page.isConclusive;
+  const inserted = counts.get(page.page_id)?.inserted ?? 0;
+  const context = { ...contextOf(walk, page), inserted, above: null, readDownTo: down, isUnbroken };
   return kinds[operation.kind].afterWalk(operation, tx, context satisfies WalkEndContext);
 }
 
 /** What an operation gets to know of a page that is written as part of a walk. */
-const contextOf = (walk: WalkRow, page: PageStand) => ({
+const contextOf = (walk: WalkRow, page: PageEvidence) => ({
   walk_id: walk.id,
   run_id: walk.run_id,
   chain_id: walk.chain_id,
@@ -215,8 +221,8 @@ function contextsOf(
 ): PageInWalk[] {
   const ends = [above, ...pages.map(endOf)];
   return pages.map((page, at) => {
-    const before = page.order?.joins === false ? null : (ends[at] ?? null);
-    return { walk: { ...contextOf(walk, standOf(page)), above: before }, rows: page.rows };
+    const before = page.order !== null && !joins(page.order) ? null : (ends[at] ?? null);
+    return { walk: { ...contextOf(walk, evidenceOf(page)), above: before }, rows: page.rows };
   });
 }
 
@@ -227,6 +233,7 @@ async function recordPages(
   { pages, counts }: { readonly pages: readonly NormalisedPage[]; readonly counts: CountsByPage },
 ): Promise<void> {
   const entries = pages.map((page) => ({
+    ...placesOf(page),
     id: page.page_id,
     walk_id: walk.id,
     feed: walk.feed,
@@ -239,14 +246,8 @@ async function recordPages(
     quarantined: page.quarantined.length,
     inserted: counts.get(page.page_id)?.inserted ?? 0,
     changed: counts.get(page.page_id)?.changed ?? 0,
-    top: page.order?.top ?? null,
-    bottom: page.order?.trusted.at(-1)?.height ?? null,
     heights: kinds[kind].decidesMembership ? heightsText(page) : null,
-    is_ordered: isOrdered(page),
-    is_joined: page.order?.joins !== false,
     is_end_reported: page.isEndReported,
-    misplaced: page.misplaced.length === 0 ? null : page.misplaced,
-    last_key: page.order?.trusted.at(-1)?.key ?? null,
     bytes: page.bytes,
     body_hash: page.body_hash,
     attempts: page.attempts,
@@ -262,6 +263,19 @@ async function recordPages(
   `);
 }
 
+/** What the ledger keeps of a page's order. A page out of order without `misplaced` is no page of its place. */
+function placesOf(page: NormalisedPage) {
+  const { order } = page;
+  const [last, misplaced] = [bottomOf(order), misplacedIn(order)];
+  return {
+    top: order === null ? null : topOf(order),
+    bottom: last?.height ?? null,
+    last_key: last?.key ?? null,
+    is_ordered: isOrdered(page),
+    misplaced: misplaced === 'all' || misplaced.length === 0 ? null : misplaced,
+  };
+}
+
 /** The heights of a page's rows as a multirange: usually one range. */
 export function heightsText({ rows }: Pick<NormalisedPage, 'rows'>): string {
   const heights = rows.flatMap(({ height }) => height ?? []).toSorted((a, b) => a - b);
@@ -272,14 +286,13 @@ export function heightsText({ rows }: Pick<NormalisedPage, 'rows'>): string {
 
 /** Where a page's items end, for comparison with the next page. */
 function endOf(page: NormalisedPage): PageEnd | null {
-  const last = page.order?.trusted.at(-1);
-  return last === undefined || !page.isEndReported || !standOf(page).isConclusive
+  const last = bottomOf(page.order);
+  return last === null || !page.isEndReported || !evidenceOf(page).isConclusive
     ? null
     : { page_id: page.page_id, height: last.height, key: last.key };
 }
 
-/** The page is conclusive if it is in order and all items became rows, so that absence means something. */
-const standOf = (page: NormalisedPage): PageStand => ({
+const evidenceOf = (page: NormalisedPage): PageEvidence => ({
   page_id: page.page_id,
   cursor_in: page.cursor_in,
   isConclusive: isOrdered(page) && page.quarantined.length === 0,

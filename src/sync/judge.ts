@@ -1,7 +1,14 @@
 import type { Why } from '../failure.ts';
 import type { Cursor, KnownBlock, ListOrder, OrderKey, Scope } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
-import { firstReported, type PageOrder, type TrustedPlace } from './order.ts';
+import {
+  claimedBy,
+  firstReported,
+  joins,
+  type PageOrder,
+  type PlacedItem,
+  topOf,
+} from './order.ts';
 import type { NormalisedPage, PageFacts } from './page.ts';
 
 /** What ends a walk before the list does; also the reason that such a walk keeps. */
@@ -139,7 +146,7 @@ export function lowestOf(
   next: Cursor | null,
 ): number | null {
   const isNextKnown = next !== null && order?.position(next) !== null;
-  return judged?.trusted.at(isNextKnown && judged.leadsOn ? -1 : -2)?.height ?? null;
+  return judged?.inOrder.at(isNextKnown && judged.leadsOn ? -1 : -2)?.height ?? null;
 }
 
 /** Whether a block stands among a page's items, with the hash that it was seen with. */
@@ -186,8 +193,6 @@ export interface CoveringPage {
   readonly items: number;
   /** Whether its next cursor can be read as the position of the next page's first item. */
   readonly isNextKnown: boolean;
-  /** Whether it skips stored rows, more than leave a list at once. */
-  readonly jumps: boolean;
 }
 
 /** What pages add to their walk's coverage, if its list has an order that gives coverage. */
@@ -196,7 +201,6 @@ export function coverPages(
   walk: Pick<WalkRow, 'range_top' | 'cuts'>,
   read: {
     readonly pages: readonly NormalisedPage[];
-    readonly jumping: ReadonlySet<number>;
     readonly end: WalkEnd | null;
   },
 ): CoverageState {
@@ -208,11 +212,11 @@ export function coverPages(
       order: page.order,
       items: page.items,
       isNextKnown: page.cursor_out !== null && order.position(page.cursor_out) !== null,
-      jumps: read.jumping.has(page.page_id),
     });
   }
   if (read.end?.is !== 'end') return coverage;
-  return coverEnd(coverage, read.pages.at(-1)?.order?.claimed ?? []);
+  const last = read.pages.at(-1)?.order;
+  return coverEnd(coverage, last ? claimedBy(last) : []);
 }
 
 /**
@@ -221,27 +225,28 @@ export function coverPages(
  * names stays open: the item may belong there, and is stored without it. Pure.
  */
 export function coverPage(before: CoverageState, page: CoveringPage): CoverageState {
-  const { trusted, misplaced, claimed, unplaced } = page.order;
+  const { order } = page;
+  const { inOrder, borders } = order;
   // An empty page skips nothing if the next one begins with the item that was requested.
-  if (page.items === 0 && page.order.isEntryKnown) return before;
-  if (page.jumps || trusted.length === 0) return cutBehind(before, page.items > 0);
-  const broken = [...misplaced, ...unplaced];
-  const joins = before.rangeTop !== null && page.order.joins;
-  let cuts = before.cuts + (before.rangeTop === null || joins ? 0 : 1);
-  let top = joins ? before.rangeTop : page.order.top;
+  if (page.items === 0 && borders.entry !== null) return before;
+  if (inOrder.length === 0) return cutBehind(before, page.items > 0);
+  const claimed = claimedBy(order);
+  const goesOnHere = before.rangeTop !== null && joins(order);
+  let cuts = before.cuts + (before.rangeTop === null || goesOnHere ? 0 : 1);
+  let top = goesOnHere ? before.rangeTop : topOf(order);
   const covered = [...before.covered];
-  let last: TrustedPlace | null = null;
-  for (const place of trusted) {
-    if (isBroken(broken, last?.index ?? -1, place.index) && (last !== null || joins)) {
+  let last: PlacedItem | null = null;
+  for (const place of inOrder) {
+    if (isBroken(order, last?.index ?? -1, place.index) && (last !== null || goesOnHere)) {
       addRange(covered, [top, last?.height ?? null], claimed);
       top = place.height;
       cuts += 1;
     }
     last = place;
   }
-  const bottom = page.isNextKnown ? last : (trusted.at(-2) ?? null);
+  const bottom = page.isNextKnown ? last : (inOrder.at(-2) ?? null);
   top = addRange(covered, [top, bottom?.height ?? null], claimed);
-  const goesOn = page.order.leadsOn && !isBroken(broken, last?.index ?? -1, Infinity);
+  const goesOn = order.leadsOn && !isBroken(order, last?.index ?? -1, Infinity);
   return { rangeTop: goesOn ? top : null, covered, cuts: cuts + (goesOn ? 0 : 1) };
 }
 
@@ -262,8 +267,8 @@ const cutBehind = (
   cuts: cuts + (rangeTop !== null || hasItems ? 1 : 0),
 });
 
-const isBroken = (broken: readonly number[], from: number, to: number) =>
-  broken.some((index) => index > from && index < to);
+const isBroken = ({ others }: PageOrder, from: number, to: number) =>
+  others.some(({ index }) => index > from && index < to);
 
 /** @returns the top with which the range goes on: behind the lowest block that was left open */
 function addRange(

@@ -8,14 +8,14 @@ export interface ReportedPlace {
   readonly timeMs: number | null;
 }
 
-/** An item whose position other evidence confirms; `index` counts the page's items. */
-export interface TrustedPlace extends OrderKey {
+/** An item that reports its position; `index` counts the page's items. */
+export interface PlacedItem extends OrderKey {
   readonly index: number;
   readonly timeMs: number | null;
 }
 
 export interface PageBorders {
-  /** The previous page's last trusted item; null at a walk's start and after a cut. */
+  /** The previous page's last item in order; null at a walk's start and after a cut. */
   readonly above: OrderKey | null;
   /** The requested position; null if its cursor cannot be read. */
   readonly entry: OrderKey | null;
@@ -25,29 +25,15 @@ export interface PageBorders {
   readonly next: OrderKey | null;
 }
 
+/** What a page is of its list. Everything that is concluded from the page reads this. */
 export interface PageOrder {
-  /** Items in order; empty if the page does not belong at the requested position. */
-  readonly trusted: readonly TrustedPlace[];
-  /**
-   * The highest block that coverage may begin with: the first item's if the previous page or the requested position
-   * confirms it, else the second's. No page precedes a head, and a synthetic cursor names no item: neither confirms.
-   */
-  readonly top: number | null;
-  readonly isEntryKnown: boolean;
-  /** The blocks around the page; null: unknown. */
-  readonly between: { readonly from: number | null; readonly to: number | null };
-  /** Items out of order: stored, but no bound of coverage. */
-  readonly misplaced: readonly number[];
-  /** Blocks of the misplaced items, highest first: the block may be right, the position wrong. */
-  readonly claimed: readonly number[];
-  /** Items without a block: stored as rows of an unknown block. */
-  readonly unplaced: readonly number[];
-  /** Whether nothing can be missing between the previous page and this one. */
-  readonly joins: boolean;
+  readonly borders: PageBorders;
+  /** Items whose positions other evidence confirms; none: nothing shows that the page belongs where it was requested. */
+  readonly inOrder: readonly PlacedItem[];
+  /** The other items: they are stored, but bound nothing. `height`: the block that the item names, which may be right. */
+  readonly others: readonly { readonly index: number; readonly height: number | null }[];
   /** Whether the next page can be compared with this page's last item. */
   readonly leadsOn: boolean;
-  /** Whether the page lacks the item that its cursor names. */
-  readonly lacksEntry: boolean;
 }
 
 /** The fastest chains make a hundred a second: a larger step means that a number is wrong. */
@@ -63,57 +49,98 @@ const mostMisplaced = 1 / 4;
  * the cursors' positions, the other items and their times. Pure.
  */
 export function judgeOrder(reported: readonly ReportedPlace[], borders: PageBorders): PageOrder {
-  const { above, entry, next } = borders;
-  const ceiling = lowerOf(above, entry);
-  const page = {
-    isEntryKnown: entry !== null,
-    between: { from: next?.height ?? null, to: ceiling?.height ?? null },
-    unplaced: reported.flatMap(({ height, key }, index) =>
-      height === null && key !== null ? [index] : [],
-    ),
-    lacksEntry: isLacking(reported, borders),
-  };
+  const ceiling = ceilingOf(borders);
+  const { next } = borders;
   const places = reported
     .flatMap(({ height, key, timeMs }, index) =>
       height === null || key === null ? [] : [{ index, height, key, timeMs }],
     )
     .filter((place) => !isRepeat(place, borders));
-  const indexes = places.map(({ index }) => index);
-  if (isRenumbered(places, borders)) return { ...page, ...nowhere(indexes) };
+  const unplaced = reported.flatMap(({ height, key }, index) =>
+    height === null && key !== null ? [{ index, height }] : [],
+  );
+  const sorted = (inOrderOnly: readonly PlacedItem[], leadsOn: boolean): PageOrder => {
+    const kept = new Set(inOrderOnly.map(({ index }) => index));
+    const others = [...places.filter(({ index }) => !kept.has(index)), ...unplaced];
+    return { borders, inOrder: inOrderOnly, others, leadsOn };
+  };
   const placed = ceiling === null ? places : places.filter((place) => inOrder(ceiling, place));
-  if (isMostlyGone(placed, places)) return { ...page, ...nowhere(indexes) };
+  if (isRenumbered(places, borders) || isMostlyGone(placed, places)) return sorted([], false);
   const within = next === null ? placed : placed.filter((place) => inOrder(place, next));
   // If most of the page contradicts its own cursor, the cursor is wrong.
   const contradicts = next !== null && within.length * 2 < placed.length;
-  const trusted = longestChain(plausible(contradicts ? placed : within), inOrder);
-  if (trusted.length < places.length * (1 - mostMisplaced)) return { ...page, ...nowhere(indexes) };
-  const kept = new Set(trusted.map(({ index }) => index));
-  const [first, second] = trusted;
-  const misplaced = places.filter(({ index }) => !kept.has(index));
-  return {
-    ...page,
-    trusted,
-    top: (isConfirmed(first, borders) ? first : second)?.height ?? null,
-    misplaced: misplaced.map(({ index }) => index),
-    claimed: misplaced.map(({ height }) => height).toSorted((a, b) => b - a),
-    joins: above !== null && (entry === null || isEntered(entry, borders, first)),
-    leadsOn: !contradicts,
-  };
+  const longest = longestChain(plausible(contradicts ? placed : within), inOrder);
+  const isEvidence = longest.length >= places.length * (1 - mostMisplaced);
+  return isEvidence ? sorted(longest, !contradicts) : sorted([], false);
 }
 
-/** An item without a key may be the missing one. */
-const isLacking = (reported: readonly ReportedPlace[], { entry, isEntryAbove }: PageBorders) =>
+/** A page without evidence that it is of this list: none of its items bounds coverage. */
+export const withoutPlace = (order: PageOrder): PageOrder => ({
+  ...order,
+  inOrder: [],
+  others: [...order.inOrder, ...order.others],
+  leadsOn: false,
+});
+
+/** Whether a page has items, of which none is known to belong where it was requested. */
+const isForeign = ({ inOrder: items, leadsOn }: PageOrder): boolean =>
+  items.length === 0 && !leadsOn;
+
+/** Whether a page lacks the item that its cursor names. An item without a key may be that one. */
+export const lacksEntry = (
+  reported: readonly ReportedPlace[],
+  { entry, isEntryAbove }: PageBorders,
+): boolean =>
   entry !== null &&
   !isEntryAbove &&
   reported.length > 0 &&
   reported.every(({ key }) => key !== null && key !== entry.key);
+
+/** Indexes of the items out of order; 'all': the page does not belong where it was requested. */
+export type Misplaced = readonly number[] | 'all';
+
+export function misplacedIn(order: PageOrder | null): Misplaced {
+  if (order === null) return [];
+  if (isForeign(order)) return 'all';
+  return order.others.flatMap(({ index, height }) => (height === null ? [] : index));
+}
+
+/** The blocks that items out of order name, highest first. */
+export const claimedBy = ({ others }: PageOrder): readonly number[] =>
+  others.flatMap(({ height }) => height ?? []).toSorted((a, b) => b - a);
+
+/**
+ * The highest block that coverage may begin with: the first item's if the previous page or the requested position
+ * confirms it, else the second's. No page precedes a head, and a synthetic cursor names no item: neither confirms.
+ */
+export function topOf({ inOrder: [first, second], borders }: PageOrder): number | null {
+  const { above, entry, isEntryAbove } = borders;
+  const isConfirmed =
+    above !== null ||
+    (entry !== null &&
+      first !== undefined &&
+      (isEntryAbove ? entry.height - first.height <= 1 : isAt(entry, first)));
+  return (isConfirmed ? first : second)?.height ?? null;
+}
+
+/** The lowest item in order; null: none is. */
+export const bottomOf = (order: PageOrder | null): PlacedItem | null =>
+  order?.inOrder.at(-1) ?? null;
+
+/** Whether nothing can be missing between the previous page and this one. */
+export function joins(order: PageOrder): boolean {
+  const { above, entry, isEntryAbove } = order.borders;
+  if (above === null || isForeign(order)) return false;
+  const named = isEntryAbove ? above : order.inOrder[0];
+  return entry === null || (named !== undefined && isAt(entry, named));
+}
 
 /**
  * Whether the page begins with the item that its cursor names, but at a higher block, and all its items may be as wrong:
  * where they would stand then is between the cursors too. One that has moved down by itself may begin a true page.
  */
 function isRenumbered(
-  places: readonly TrustedPlace[],
+  places: readonly PlacedItem[],
   { entry, isEntryAbove, next }: PageBorders,
 ): boolean {
   const [named] = places;
@@ -126,59 +153,25 @@ function isRenumbered(
   );
 }
 
-/** Marks a page without evidence that it is of this list: none of its items bounds coverage. */
-export function withoutPlace(order: PageOrder): PageOrder {
-  const indexes = [...order.trusted.map(({ index }) => index), ...order.misplaced];
-  return { ...order, ...nowhere(indexes.toSorted((a, b) => a - b)) };
-}
-
-/** Whether the previous page or the requested position confirms the first item's number. */
-function isConfirmed(
-  first: TrustedPlace | undefined,
-  { above, entry, isEntryAbove }: PageBorders,
-): boolean {
-  if (above !== null) return true;
-  if (entry === null || first === undefined) return false;
-  return isEntryAbove ? entry.height - first.height <= 1 : isAt(entry, first);
-}
-
-function isEntered(
-  entry: OrderKey,
-  { above, isEntryAbove }: PageBorders,
-  first: TrustedPlace | undefined,
-): boolean {
-  const named = isEntryAbove ? above : first;
-  return named !== null && named !== undefined && isAt(entry, named);
-}
-
 /** Whether it repeats the previous page's last item; the item that the cursor names does not. */
-function isRepeat(place: TrustedPlace, { above, entry }: PageBorders): boolean {
+function isRepeat(place: PlacedItem, { above, entry }: PageBorders): boolean {
   if (above !== null && isAt(above, place)) return true;
   if (entry === null || inOrder(entry, place) || place.key === entry.key) return false;
   return above === null ? place.index === 0 : inOrder(above, place);
 }
-
-const nowhere = (misplaced: readonly number[]) => ({
-  trusted: [],
-  top: null,
-  misplaced,
-  claimed: [],
-  joins: false,
-  leadsOn: false,
-});
 
 const isMostlyGone = (left: readonly unknown[], all: readonly unknown[]) =>
   all.length > 0 && left.length * 2 <= all.length;
 
 const isAt = (a: OrderKey, b: OrderKey) => a.height === b.height && a.key === b.key;
 
-function lowerOf(a: OrderKey | null, b: OrderKey | null): OrderKey | null {
-  if (a === null || b === null) return a ?? b;
-  return inOrder(a, b) ? b : a;
+function ceilingOf({ above, entry }: PageBorders): OrderKey | null {
+  if (above === null || entry === null) return above ?? entry;
+  return inOrder(above, entry) ? entry : above;
 }
 
 /** Drops the shorter side of a step that the items' times do not allow; if equal, both. */
-function plausible(places: readonly TrustedPlace[]): readonly TrustedPlace[] {
+function plausible(places: readonly PlacedItem[]): readonly PlacedItem[] {
   const step = places.findIndex((place, index) => {
     const before = places[index - 1];
     return before !== undefined && !isPossible(before, place);
@@ -189,7 +182,7 @@ function plausible(places: readonly TrustedPlace[]): readonly TrustedPlace[] {
   return above.length > below.length ? above : plausible(below);
 }
 
-function isPossible(a: TrustedPlace, b: TrustedPlace): boolean {
+function isPossible(a: PlacedItem, b: PlacedItem): boolean {
   if (a.timeMs === null || b.timeMs === null) return true;
   const seconds = Math.abs(a.timeMs - b.timeMs) / 1_000 + timeSlackS;
   return Math.abs(a.height - b.height) <= seconds * mostBlocksPerSecond;
@@ -227,11 +220,11 @@ export function longestChain<Item>(
 }
 
 /** The blocks around an item that reports none; null: unknown. */
-export function blocksAround({ trusted, between }: PageOrder, index: number) {
-  const above = trusted.findLast((place) => place.index < index);
-  const below = trusted.find((place) => place.index > index);
-  const from = below?.height ?? between.from;
-  return { from, to: above?.height ?? between.to ?? from };
+export function blocksAround({ inOrder: items, borders }: PageOrder, index: number) {
+  const above = items.findLast((place) => place.index < index);
+  const below = items.find((place) => place.index > index);
+  const from = below?.height ?? borders.next?.height ?? null;
+  return { from, to: above?.height ?? ceilingOf(borders)?.height ?? from };
 }
 
 /** The positions that items report, read before they are rows: the next request needs them. */
@@ -287,7 +280,7 @@ function timeOf(value: unknown): number | null {
 /** Whether all items of a page that report a time are older than one (ISO 8601), and most report theirs. */
 export function isOlder(order: PageOrder | null, since: string | undefined): boolean {
   if (order === null || since === undefined) return false;
-  const times = order.trusted.flatMap(({ timeMs }) => timeMs ?? []);
+  const times = order.inOrder.flatMap(({ timeMs }) => timeMs ?? []);
   const sinceMs = Date.parse(since);
-  return 2 * times.length > order.trusted.length && times.every((ms) => ms < sinceMs);
+  return 2 * times.length > order.inOrder.length && times.every((ms) => ms < sinceMs);
 }

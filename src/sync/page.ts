@@ -12,7 +12,7 @@ import { outOfOrder } from '../lists/positions.ts';
 import type { Cursor, ItemRows, Operation, OrderKey, Place, Scope } from '../lists/operation.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { createRedactor } from '../redact.ts';
-import { blocksAround, type PageOrder } from './order.ts';
+import { blocksAround, type Misplaced, type PageOrder } from './order.ts';
 
 /** Requests a page by lane, path and declared query parameters; the query never holds a key. */
 export type FetchPage = ReturnType<typeof createFetcher>;
@@ -155,8 +155,6 @@ export interface NormalisedPage extends PageFacts {
   readonly rows: readonly ItemRows[];
   readonly quarantined: readonly QuarantinedItem[];
   readonly repeats: number;
-  /** Indexes of items whose block the rest of the page contradicts: their rows omit the block. */
-  readonly misplaced: readonly number[];
   /** Whether the last item reports its position; if not, the page's end is unknown. */
   readonly isEndReported: boolean;
   /** Null if the list has no order. */
@@ -166,7 +164,7 @@ export interface NormalisedPage extends PageFacts {
 
 /** Whether all items are in the list's order, within the page and after the previous page. */
 export const isOrdered = ({ order }: Pick<NormalisedPage, 'order'>) =>
-  order === null || order.misplaced.length === 0;
+  order === null || order.others.every(({ height }) => height === null);
 
 /** Items nest less than ten levels. At some thousands Postgres fails (54001): the feed stops. */
 const deepestItem = 128;
@@ -183,9 +181,8 @@ interface PagePlace {
   /** Number of items on the walk's earlier pages. */
   readonly position: number;
   readonly order: PageOrder | null;
-  readonly misplaced: readonly number[];
-  /** Another page than the requested one: its items are in order, but say nothing against known blocks. */
-  readonly isElsewhere: boolean;
+  /** Items whose block the page contradicts: their rows omit it. Those of a page that does not belong here replace no known block. */
+  readonly misplaced: Misplaced;
 }
 
 /**
@@ -196,13 +193,12 @@ export function normalisePage(
   operation: Operation,
   facts: PageFacts,
   items: readonly unknown[],
-  { chain_id, scope, position, order, misplaced, isElsewhere }: PagePlace,
+  { chain_id, scope, position, order, misplaced }: PagePlace,
 ): NormalisedPage {
   const rows = new Map<string, ItemRows>();
   const quarantined = new Map<string, QuarantinedItem>();
   const driftCounter = openDriftCounter(operation.item);
   let isEndReported = true;
-  const isUnproven = isElsewhere && !isIdentity(operation);
   const refuse = (raw: unknown, reason: string, at: number) => {
     const raw_hash = digest(JSON.stringify(raw));
     if (quarantined.has(raw_hash)) return;
@@ -221,12 +217,12 @@ export function normalisePage(
     if (decoded.is === 'valid') {
       const place = { chain_id, scope, page_id: facts.page_id, position: at };
       const normalised = operation.normalise(decoded, place);
-      const isMisplaced = misplaced.includes(index);
+      const isMisplaced = misplaced !== 'all' && misplaced.includes(index);
       if (isMisplaced && isIdentity(operation)) {
         refuse(raw, reasonsOfPage.misplaced, at);
         continue;
       }
-      const item = withoutUncertainPlace(operation, normalised, isMisplaced, isUnproven);
+      const item = withoutUncertainPlace(operation, normalised, isMisplaced, misplaced === 'all');
       isEndReported = operation.order === null || item.height !== null;
       const both = withRepeat(rows.get(item.key), item);
       if (both === null) refuse(raw, reasonsOfPage.repeated, at);
@@ -243,7 +239,6 @@ export function normalisePage(
     rows: [...rows.values()],
     quarantined: [...quarantined.values()],
     repeats: items.length - rows.size - quarantined.size,
-    misplaced,
     isEndReported,
     order,
     driftReport: driftCounter.report(),
@@ -262,30 +257,32 @@ function withRepeat(first: ItemRows | undefined, item: ItemRows): ItemRows | nul
 const isIdentity = ({ order }: Operation) =>
   order?.givesCoverage === true && order.key.every(({ column }) => column === order.columns.height);
 
-/** Keeps the known block if an item reports none, or one that is contradicted (then in `extra`) or unproven. */
+/** Keeps the known block if an item reports none, or one that its page contradicts (then in `extra`) or does not confirm. */
 function withoutUncertainPlace(
-  { order }: Operation,
+  operation: Operation,
   item: ItemRows,
   isMisplaced: boolean,
-  isUnproven: boolean,
+  isForeign: boolean,
 ): ItemRows {
+  const { order } = operation;
   if (order?.givesCoverage !== true) return item;
-  if (item.height !== null && !isMisplaced && !isUnproven) return item;
+  const isUnconfirmed = isForeign && !isIdentity(operation);
+  if (item.height !== null && !isMisplaced && !isUnconfirmed) return item;
   const { row, missing } = item;
   const { height } = order.columns;
-  const said = isMisplaced && { [outOfOrder(order)]: item.height };
+  const named = isMisplaced && { [outOfOrder(order)]: item.height };
   return {
     ...item,
     height: isMisplaced ? null : item.height,
     row: {
       ...row,
       [height]: null,
-      ...(said !== false && { extra: { ...(row['extra'] as object | null), ...said } }),
+      ...(named !== false && { extra: { ...(row['extra'] as object | null), ...named } }),
     },
     missing: {
       columns: [...(missing?.columns ?? []), height],
       children: missing?.children ?? [],
-      ...(isUnproven && { unproven: { [height]: item.height } }),
+      ...(isUnconfirmed && { unproven: { [height]: item.height } }),
     },
   };
 }

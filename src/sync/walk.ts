@@ -9,7 +9,7 @@ import { checkPage } from './check.ts';
 import { FencedError } from './checkpoint.ts';
 import { commitPages, type ToCommit } from './commit.ts';
 import type { ReadPage, WalkEnd } from './judge.ts';
-import type { PageOrder } from './order.ts';
+import { bottomOf, misplacedIn, type PageOrder } from './order.ts';
 import { normalisePage, type PageReader, requestPage, type Step } from './page.ts';
 
 /** How a run of a walk ended. Only `ended` ends the walk itself. */
@@ -139,14 +139,12 @@ export async function readPages(
       // It may fail before the queue has room for this page; it is awaited in the next round.
       answer.catch(() => undefined);
     }
-    const isElsewhere = order?.trusted.length === 0;
     const page = normalisePage(reader.operation, facts, envelope.items, {
       chain_id: walk.chain_id,
       scope: walk.scope,
       position: step.position,
       order,
-      misplaced: isElsewhere ? [] : (order?.misplaced ?? []),
-      isElsewhere,
+      misplaced: misplacedIn(order),
     });
     const packed = reader.archive === 'all' ? await packBody(judged.body) : null;
     const taken = await queue.push({ page, end, emptyRun, body: packed }, judged.body.length);
@@ -177,7 +175,7 @@ const expectedBehind = ({ cursor, expected }: Step, { operation }: PageReader): 
   expected ?? (cursor === null ? null : (operation.order?.position(cursor) ?? null));
 
 const lastOf = (order: PageOrder | null): OrderKey | null =>
-  order?.leadsOn === true ? (order.trusted.at(-1) ?? null) : null;
+  order?.leadsOn === true ? bottomOf(order) : null;
 
 /**
  * A bounded queue between one producer and one consumer: `push` waits while it is full, `takeAll`

@@ -36,13 +36,8 @@ import {
   planResweep,
   shortRows,
 } from './deep-polls.ts';
-import {
-  judgeListEnd,
-  noteChanges,
-  pagesWithChanges,
-  removeBelow,
-  removeUnplaced,
-} from './evidence.ts';
+import { writeNewestFirst } from './commit.ts';
+import { judgeListEnd, removeBelow, removeUnplaced } from './ends.ts';
 import { gapsDue, planGap } from './gaps.ts';
 import {
   boundsOf,
@@ -334,8 +329,7 @@ export const newestFirst: ListKind<
   },
   decidesMembership: false,
   judgeEnd: judgeListEnd,
-  informative: pagesWithChanges,
-  afterPage: noteChanges,
+  writePages: writeNewestFirst,
   afterWalk: removeBelow,
 };
 

@@ -13,6 +13,7 @@ import {
   likelyUpTo,
   type ListKind,
   none,
+  noneRefuted,
   type PollFacts,
   polling,
   pollsMeasured,
@@ -181,6 +182,11 @@ export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, B
   repairRequests,
   decidesMembership: true,
   judgeEnd: judgeBatchEnd,
+  // A page says nothing beyond its rows: only the whole of a batch does.
+  async writePages(_operation, _tx, _pages, load) {
+    await load();
+    return noneRefuted;
+  },
   afterWalk: concludeBatch,
 };
 

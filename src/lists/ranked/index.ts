@@ -8,6 +8,7 @@ import {
   atLeast,
   type ListKind,
   none,
+  noneRefuted,
   type PlannedWalk,
   polling,
   type RunOf,
@@ -97,6 +98,10 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
   },
   decidesMembership: false,
   judgeEnd: judgeRankingEnd,
-  afterPage: noteRankingPage,
+  async writePages(operation, tx, pages, load) {
+    await load();
+    for (const { walk, rows } of pages) await noteRankingPage(operation, tx, walk, rows);
+    return noneRefuted;
+  },
   afterWalk: concludeRanking,
 };

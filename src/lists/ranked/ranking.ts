@@ -7,6 +7,7 @@ import type {
   EndVerdict,
   ItemRows,
   Operation,
+  PageInWalk,
   RankedColumns,
   WalkContext,
 } from '../operation.ts';
@@ -48,9 +49,9 @@ const walksAtMost = 3;
 export async function noteRankingPage(
   list: Operation,
   tx: Transaction,
-  walk: WalkContext,
+  walk: PageInWalk['walk'],
   rows: readonly ItemRows[],
-): Promise<true> {
+): Promise<void> {
   const { cursor } = walk;
   const { position: positionAt, total } = rankingOf(list);
   const named = cursor === null || !walk.isConclusive ? null : (positionAt(cursor)?.key ?? null);
@@ -94,7 +95,6 @@ export async function noteRankingPage(
         total = excluded.total,
         has_moved = ranking_entries.has_moved or excluded.has_moved
   `);
-  return true;
 }
 
 /**

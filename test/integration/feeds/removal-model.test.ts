@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { transact } from '../../../src/db/transaction.ts';
-import { noteChanges } from '../../../src/lists/newest-first/evidence.ts';
+import { noteChanges } from '../../../src/lists/newest-first/commit.ts';
 import type { ItemRows, PageEnd } from '../../../src/lists/operation.ts';
 import { userOperations } from '../../../src/lists/user-operations/index.ts';
 import { freshDatabase } from '../../harness/database.ts';

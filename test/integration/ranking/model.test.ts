@@ -130,7 +130,12 @@ async function walkOnce(
           on conflict (chain_id, address_hash) do update
           set total_accounts = excluded.total_accounts`);
       }
-      await kinds.ranked.afterPage?.(factories, tx, context, rows);
+      await kinds.ranked.writePages(
+        factories,
+        tx,
+        [{ walk: context, rows }],
+        async () => new Map(),
+      );
     }
     const said = await kinds.ranked.afterWalk(factories, tx, context);
     await tx.execute(`update etl.walks set state = 'finished' where id = ${id}`);

@@ -5,7 +5,7 @@ import {
   type CoveringPage,
   coverPage,
 } from '../../../src/sync/judge.ts';
-import { judgeOrder, type ReportedPlace } from '../../../src/sync/order.ts';
+import { bottomOf, judgeOrder, type ReportedPlace, withoutPlace } from '../../../src/sync/order.ts';
 
 const keyOf = (block: number) => `0x${block.toString(16).padStart(64, '0')}`;
 const place = (height: number) => ({ height, key: keyOf(height) });
@@ -14,7 +14,8 @@ const nothing: CoverageState = { rangeTop: null, covered: [], cuts: 0 };
 
 interface Served {
   readonly blocks: readonly number[];
-  readonly jumps?: boolean;
+  /** Whether stored rows refute it. */
+  readonly isRefuted?: boolean;
   /** Whether cursors can be read as positions. */
   readonly opaque?: boolean;
 }
@@ -23,24 +24,24 @@ interface Served {
 function walk(pages: readonly Served[]): CoverageState {
   let coverage = nothing;
   let above = null;
-  for (const [index, { blocks, jumps = false, opaque = false }] of pages.entries()) {
+  for (const [index, { blocks, isRefuted = false, opaque = false }] of pages.entries()) {
     const first = pages[index]?.blocks[0];
     const next = pages[index + 1]?.blocks[0];
     const entry = index === 0 || opaque || first === undefined ? null : place(first);
-    const order = judgeOrder(blocks.map(reported), {
+    const judged = judgeOrder(blocks.map(reported), {
       above,
       entry,
       isEntryAbove: false,
       next: opaque || next === undefined ? null : place(next),
     });
+    const order = isRefuted ? withoutPlace(judged) : judged;
     const page: CoveringPage = {
       order,
       items: blocks.length,
       isNextKnown: !opaque && next !== undefined,
-      jumps,
     };
     coverage = coverPage(coverage, page);
-    above = order.leadsOn ? (order.trusted.at(-1) ?? null) : null;
+    above = judged.leadsOn ? bottomOf(judged) : null;
   }
   return coverage;
 }
@@ -98,7 +99,7 @@ test('an item out of order leaves its neighbours and the range between them open
 test('a page that skips stored rows verifies nothing, nor do the ranges beside it', () => {
   const coverage = walk([
     { blocks: [30, 29, 28] },
-    { blocks: [27, 26, 25], jumps: true },
+    { blocks: [27, 26, 25], isRefuted: true },
     { blocks: [24, 23, 22] },
     { blocks: [21] },
   ]);

@@ -2,9 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { inOrder } from '../../../src/lists/positions.ts';
 import {
+  joins,
   judgeOrder,
+  lacksEntry,
+  misplacedIn,
   type PageBorders,
   type ReportedPlace,
+  topOf,
   withoutPlace,
 } from '../../../src/sync/order.ts';
 
@@ -27,12 +31,15 @@ const borders: PageBorders = {
   next: at(999),
 };
 const trustedOf = (places: readonly ReportedPlace[], between: PageBorders = borders) =>
-  judgeOrder(places, between).trusted.map(({ index }) => index);
+  judgeOrder(places, between).inOrder.map(({ index }) => index);
 const all = page.map((_, index) => index);
 
 describe('a page of a list that is newest first', () => {
   test('is trusted whole if it is in order and was the page requested', () => {
-    expect(judgeOrder(page, borders)).toMatchObject({ misplaced: [], joins: true, leadsOn: true });
+    const judged = judgeOrder(page, borders);
+
+    expect(judged).toMatchObject({ others: [], leadsOn: true });
+    expect(joins(judged)).toBe(true);
     expect(trustedOf(page)).toEqual(all);
   });
 
@@ -43,26 +50,28 @@ describe('a page of a list that is newest first', () => {
     }));
     const swapped = [...page.slice(1), ...page.slice(0, 1)];
 
-    expect(judgeOrder(foreign, borders).lacksEntry).toBe(true);
-    expect(judgeOrder(swapped, borders).lacksEntry).toBe(false);
-    expect(judgeOrder(foreign.with(4, found(1005, { key: null })), borders).lacksEntry).toBe(false);
-    expect(judgeOrder(foreign, { ...borders, isEntryAbove: true }).lacksEntry).toBe(false);
+    expect(lacksEntry(foreign, borders)).toBe(true);
+    expect(lacksEntry(swapped, borders)).toBe(false);
+    expect(lacksEntry(foreign.with(4, found(1005, { key: null })), borders)).toBe(false);
+    expect(lacksEntry(foreign, { ...borders, isEntryAbove: true })).toBe(false);
   });
 
   test('without a position bounds nothing, and names all its items as misplaced', () => {
-    expect(withoutPlace(judgeOrder(page, borders))).toMatchObject({
-      trusted: [],
-      top: null,
-      misplaced: all,
-      joins: false,
-      leadsOn: false,
-    });
+    const placeless = withoutPlace(judgeOrder(page, borders));
+
+    expect(placeless).toMatchObject({ inOrder: [], leadsOn: false });
+    expect(placeless.others.map(({ index }) => index)).toEqual(all);
+    expect(misplacedIn(placeless)).toBe('all');
+    expect([topOf(placeless), joins(placeless)]).toEqual([null, false]);
   });
 
   test('has no position if it repeats the page before', () => {
     const again = Array.from({ length: 10 }, (_, index) => found(1019 - index));
 
-    expect(judgeOrder(again, borders)).toMatchObject({ trusted: [], joins: false, leadsOn: false });
+    const judged = judgeOrder(again, borders);
+
+    expect(judged).toMatchObject({ inOrder: [], leadsOn: false });
+    expect(joins(judged)).toBe(false);
   });
 
   test('is trusted, but not joined, if it begins below the requested position', () => {
@@ -70,8 +79,8 @@ describe('a page of a list that is newest first', () => {
 
     const judged = judgeOrder(later, { ...borders, next: at(979) });
 
-    expect(judged.trusted).toHaveLength(10);
-    expect(judged.joins).toBe(false);
+    expect(judged.inOrder).toHaveLength(10);
+    expect(joins(judged)).toBe(false);
   });
 
   test.each([
@@ -109,24 +118,28 @@ describe('a page of a list that is newest first', () => {
   test('ignores a next position that most of its own items contradict', () => {
     const judged = judgeOrder(page, { ...borders, next: at(5_000) });
 
-    expect(judged.trusted).toHaveLength(10);
+    expect(judged.inOrder).toHaveLength(10);
     expect(judged.leadsOn).toBe(false);
   });
 
   test('verifies nothing where more than a fourth of it is out of order', () => {
-    expect(judgeOrder(page.toReversed(), borders).trusted).toEqual([]);
+    expect(judgeOrder(page.toReversed(), borders).inOrder).toEqual([]);
   });
 
   test('may repeat the last item of the page before', () => {
     const judged = judgeOrder([found(1010), ...page], borders);
 
-    expect(judged).toMatchObject({ misplaced: [], joins: true, top: 1009 });
+    expect(judged.others).toEqual([]);
+    expect([topOf(judged), joins(judged)]).toEqual([1009, true]);
   });
 
   test('uses the items alone if no cursor can be read', () => {
     const opaque = { ...borders, entry: null, next: null };
 
-    expect(judgeOrder(page, opaque)).toMatchObject({ misplaced: [], joins: true });
+    const judged = judgeOrder(page, opaque);
+
+    expect(judged.others).toEqual([]);
+    expect(joins(judged)).toBe(true);
     expect(trustedOf(page.with(3, found(5)), opaque)).toEqual(all.filter((index) => index !== 3));
   });
 });
@@ -141,7 +154,7 @@ test('trusted items are in order, whatever a page contains', () => {
   fc.assert(
     fc.property(fc.array(place, { maxLength: 12 }), border, border, border, (...drawn) => {
       const [places, above, entry, next] = drawn;
-      const { trusted, misplaced } = judgeOrder(places, {
+      const { inOrder: trusted, others } = judgeOrder(places, {
         above,
         entry,
         isEntryAbove: false,
@@ -164,7 +177,9 @@ test('trusted items are in order, whatever a page contains', () => {
         height === null || key === null || isRepeat({ height, key }, index) ? [] : [index],
       );
       expect(
-        [...trusted.map(({ index }) => index), ...misplaced].toSorted((a, b) => a - b),
+        [...trusted, ...others.filter(({ height }) => height !== null)]
+          .map(({ index }) => index)
+          .toSorted((a, b) => a - b),
       ).toEqual(placed);
     }),
   );

@@ -1,0 +1,186 @@
+import { sql } from 'drizzle-orm';
+import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
+import type { Feed } from '../feed.ts';
+import type {
+  EndClaim,
+  EndVerdict,
+  ListOrder,
+  ListUnit,
+  Operation,
+  OrderKey,
+  WalkEndContext,
+} from '../operation.ts';
+import {
+  confirmed,
+  hasKey,
+  itemAbove,
+  lastPlace,
+  listedBelow,
+  orderOf,
+  outOfOrder,
+  placeColumns,
+  present,
+  presentTime,
+} from '../positions.ts';
+
+const one: Readonly<Record<ListUnit, string>> = { blocks: 'block', batches: 'batch' };
+
+const aboveAll: OrderKey = { height: Number.MAX_SAFE_INTEGER, key: '~' };
+
+/** A list cannot end above stored items; if more than a page of them is missing, it was cut. */
+export async function judgeListEnd(
+  list: Operation,
+  db: Queryable,
+  claim: EndClaim,
+): Promise<EndVerdict> {
+  const { last, entry, rows: served } = claim;
+  // A page without any placed item ends no verifiable range.
+  if (last === null && served.length > 0) return { is: 'unsupported' };
+  const order = orderOf(list);
+  const requested =
+    typeof entry === 'string' ? await lastPlace(db, claim.walk_id) : from(entry, order);
+  const end = last ?? requested ?? (entry === 'head' ? aboveAll : null);
+  if (end === null) return { is: 'unsupported' };
+  const where = end === aboveAll ? 'it is empty' : `it ends at ${one[order.unit]} ${end.height}`;
+  const [next, ...others] = await evidenceBelow(list, db, claim, end, claim.pageSize + 1);
+  const isLong = others.length >= claim.pageSize;
+  // A list loses its newest items, but not all: nothing that is left says that it is this list.
+  if (next !== undefined && (isLong || end === aboveAll)) {
+    const below = isLong
+      ? `more than ${claim.pageSize} items are stored below`
+      : 'items are stored below';
+    const evidence = `${where}, but ${below}, the next at ${one[order.unit]} ${next.height}`;
+    return { is: 'contradicted', evidence, question: null };
+  }
+  if (claim.promised !== null && served.length + claim.quarantined === 0) {
+    return judgePromise(list, db, claim, claim.promised);
+  }
+  if (next === undefined) {
+    return { is: (await wasEnd(db, claim, last)) ? 'supported' : 'unsupported' };
+  }
+  return {
+    is: 'contradicted',
+    evidence: `${where}, but items are stored below, the next at ${one[order.unit]} ${next.height}`,
+    question: { cursor: order.cursorAt(next), only: null },
+  };
+}
+
+/** An empty page at a returned cursor is no end, unless its item and all below left meanwhile. */
+async function judgePromise(
+  list: Operation,
+  db: Queryable,
+  { chain_id, isResumed }: EndClaim,
+  promised: OrderKey,
+): Promise<EndVerdict> {
+  const above = isResumed ? await itemAbove(list, db, chain_id, promised) : null;
+  const order = orderOf(list);
+  return {
+    is: 'contradicted',
+    evidence: `it lists nothing from ${one[order.unit]} ${promised.height} on, where its cursor names an item`,
+    question: above === null ? null : { cursor: order.cursorAt(above), only: above },
+  };
+}
+
+/** Stored items that are compared together: nearly all are evidence. */
+const comparedAtOnce = 101;
+
+/** Stored items below `end` that ordered pages wrote. Citus cannot join spread items with pages. */
+async function evidenceBelow(
+  list: Operation,
+  db: Queryable,
+  claim: EndClaim,
+  end: OrderKey,
+  most: number,
+): Promise<OrderKey[]> {
+  const { table, height, key } = placeColumns(list);
+  const served = sql.param(claim.rows.map((item) => item.key));
+  const found: OrderKey[] = [];
+  // Each round goes further down the list, to its end at most.
+  for (let place: OrderKey | undefined = end; place !== undefined && found.length < most;) {
+    const { rows }: { rows: StoredItem[] } = await db.execute<StoredItem>(sql`
+      select ${height}::float8 as height, ${key} as key, page_id
+      from ${table}
+      where ${listedBelow(list, claim.chain_id, place)} and ${key} <> all(${served}::text[])
+      order by ${table}.${height} desc, ${key} desc
+      limit ${comparedAtOnce}
+    `);
+    found.push(...(await confirmed(db, rows)));
+    place = rows.at(-1);
+  }
+  return found.slice(0, most);
+}
+
+type StoredItem = { readonly height: number; readonly key: string; readonly page_id: string };
+
+const wasEnd = async (db: Queryable, { walk_id, feed }: EndClaim, last: OrderKey | null) =>
+  last !== null &&
+  execute(db).has`
+    select from etl.walks
+    where feed = ${feed}
+      and state = 'finished'
+      and reason is null
+      and cuts = 0
+      and bottom = ${last.height}
+      and id <> ${walk_id}
+    limit 1
+  `;
+
+/** The item at the position counts as below it, if the cursor names its page's first item. */
+const from = (entry: OrderKey, { names }: ListOrder): OrderKey =>
+  names === 'first' ? { ...entry, key: `${entry.key}~` } : entry;
+
+/** Rows without a block that are judged at once. */
+const judgedAtOnce = 1_000;
+
+/**
+ * An item that was served out of order, and is on no page that has since been read where it stood and in the block
+ * that it named, has left the list, if it ever was in it.
+ */
+export async function removeUnplaced(list: Operation, tx: Queryable, feed: Feed): Promise<void> {
+  const columns = placeColumns(list);
+  const { table, height, key } = columns;
+  const said = sql.param(outOfOrder(orderOf(list)));
+  // Citus cannot join spread items with pages.
+  const rows = await execute(tx).rows<{ key: string; page_id: string; said: string }>`
+    select ${key} as key, page_id, extra ->> ${said} as said
+    from ${table}
+    where chain_id = ${feed.chain_id} and ${height} is null and removed_at is null and extra ? ${said}
+    limit ${judgedAtOnce}
+  `;
+  if (rows.length === 0) return;
+  const gone = await execute(tx).values<string>`
+    select key
+    from json_to_recordset(${JSON.stringify(rows)}::json) as row(key text, page_id bigint, said numeric)
+    join etl.pages on pages.id = page_id
+    join etl.feed_coverage on feed_coverage.feed = pages.feed
+    where (said > highest or said::bigint <@ covered)
+      -- A page of which nothing is in order has no place: all of the list has to be read.
+      and case when top is null then covered = range_merge(covered)::int8multirange
+               else int8range(coalesce(bottom, top), top, '[]') <@ covered end
+  `;
+  if (gone.length === 0) return;
+  await tx.execute(sql`
+    with ${present}
+    update ${table} as t set removed_at = ${presentTime}, updated_at = ${presentTime}
+    from present
+    where chain_id = ${feed.chain_id} and ${hasKey(list, gone)} and ${height} is null
+  `);
+}
+
+/** A believed end removes what is stored below it: its own position was requested. */
+export async function removeBelow(
+  list: Operation,
+  tx: Transaction,
+  walk: WalkEndContext,
+): Promise<null> {
+  if (!walk.isUnbroken) return null;
+  const end = (await lastPlace(tx, walk.walk_id)) ?? aboveAll;
+  await tx.execute(sql`
+    with ${present}
+    update ${placeColumns(list).table} as t
+    set removed_at = ${presentTime}, updated_at = ${presentTime}, page_id = ${walk.page_id}
+    from present
+    where ${listedBelow(list, walk.chain_id, end)} and page_id < ${walk.page_id}
+  `);
+  return null;
+}
