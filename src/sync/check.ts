@@ -159,37 +159,66 @@ async function isKnown(page: JudgedPage, context: RecheckContext): Promise<boole
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */
 async function confirmEnd(first: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
-  let page = first;
   // What came before must be stored before a page is held against what is.
-  if (suspicious(page) === 'end') await context.queue.drained();
-  let evidence: string | null = null;
-  for (let answers = 1; answers < mostAnswers; answers += 1) {
-    const suspicion = suspicious(page);
-    if (suspicion === null) return page;
-    const verdict = suspicion === 'end' ? await judgeEnd(page, context) : unsupported;
-    if (verdict.is === 'supported') return page;
-    evidence = verdict.is === 'contradicted' ? verdict.evidence : null;
+  if (suspicious(first) === 'end') await context.queue.drained();
+  let [page, before] = [first, await lookAt(first, null, context)];
+  if (decide(null, before) === 'accept') return page;
+  for (let answers = 2; answers <= mostAnswers; answers += 1) {
     const next = await requestAgain(page, context);
-    if (saysTheSame(page, next, context)) {
-      // The first answer may have had no place in the list: what is stored must not contradict the second.
-      const isBelieved =
-        verdict.is === 'contradicted'
-          ? await isGone(verdict, context)
-          : suspicion !== 'end' || (await judgeEnd(next, context)).is !== 'contradicted';
-      if (isBelieved) return next;
-    }
-    page = next;
+    const now = await lookAt(next, page, context);
+    const decision = decide(before, now);
+    if (decision === 'accept') return next;
+    if (decision === 'ask' && (await isGone(before.verdict, context))) return next;
+    [page, before] = [next, now];
   }
-  const suspicion = suspicious(page);
-  if (suspicion === null) return page;
-  if (suspicion === 'since') return { ...page, end: null };
-  throw truncated(evidence ?? 'the list ends in another place each time it is requested');
+  if (before.suspicion === 'since') return { ...page, end: null };
+  const { verdict } = before;
+  throw truncated(
+    verdict.is === 'contradicted'
+      ? verdict.evidence
+      : 'the list ends in another place each time it is requested',
+  );
 }
 
-const unsupported: EndVerdict = { is: 'unsupported' };
+/** What of a page needs other evidence. */
+type Suspicion = 'end' | 'since' | 'empty';
 
-/** What of a page needs other evidence; null: nothing. Of empty pages in a row the first one does. */
-function suspicious({ emptyRun, end }: JudgedPage): 'end' | 'since' | 'empty' | null {
+/** An answer to a request, as it is compared with others. */
+export interface Answer {
+  /** Null: nothing of it needs other evidence. */
+  readonly suspicion: Suspicion | null;
+  /** What stored rows say of its end. */
+  readonly verdict: EndVerdict;
+  /** Whether it says the same as the answer before. */
+  readonly isSame: boolean;
+}
+
+/**
+ * Whether an answer is right. An answer that comes twice is, unless stored rows contradict the second; if they contradict
+ * the first, it is right only if these rows have left the list: 'ask'. Pure.
+ */
+export function decide(before: Answer | null, now: Answer): 'accept' | 'ask' | 'again' {
+  if (now.suspicion === null || now.verdict.is === 'supported') return 'accept';
+  if (before === null || !now.isSame) return 'again';
+  if (before.verdict.is === 'contradicted') return 'ask';
+  return now.verdict.is === 'contradicted' ? 'again' : 'accept';
+}
+
+async function lookAt(
+  page: JudgedPage,
+  before: JudgedPage | null,
+  context: RecheckContext,
+): Promise<Answer> {
+  const suspicion = suspicious(page);
+  return {
+    suspicion,
+    verdict: suspicion === 'end' ? await judgeEnd(page, context) : { is: 'unsupported' },
+    isSame: suspicion !== null && before !== null && saysTheSame(before, page, context),
+  };
+}
+
+/** Of empty pages in a row the first one needs other evidence. */
+function suspicious({ emptyRun, end }: JudgedPage): Suspicion | null {
   if (end?.is === 'end') return 'end';
   if (end?.is === 'bound' && end.bound === 'since') return 'since';
   return emptyRun === 1 && end === null ? 'empty' : null;
@@ -263,10 +292,8 @@ function saysTheSame(a: JudgedPage, b: JudgedPage, context: RecheckContext): boo
  * Whether the items that contradict an end have left the list: two requests at their position list
  * nothing, or only the item above.
  */
-async function isGone(
-  { question }: Extract<EndVerdict, { is: 'contradicted' }>,
-  context: RecheckContext,
-): Promise<boolean> {
+async function isGone(verdict: EndVerdict, context: RecheckContext): Promise<boolean> {
+  const question = verdict.is === 'contradicted' ? verdict.question : null;
   return (
     question !== null && (await endsAt(question, context)) && (await endsAt(question, context))
   );
