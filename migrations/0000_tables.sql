@@ -96,7 +96,6 @@ CREATE TABLE "etl"."feeds" (
 	"feed" text GENERATED ALWAYS AS (chain_id::text || '/' || operation) STORED NOT NULL,
 	"kind" text NOT NULL,
 	"unit" text DEFAULT 'blocks' NOT NULL,
-	"state" text DEFAULT 'idle' NOT NULL,
 	"failure" text,
 	"reason" text,
 	"settings" jsonb NOT NULL,

@@ -62,8 +62,8 @@ export interface FailureRule {
    * day, with the next run, or at once.
    */
   readonly again: 'growing' | 'stated' | 'poll' | 'daily' | 'next-run' | 'at-once';
-  /** The feed's state until it succeeds; null: unchanged. */
-  readonly feed: 'degraded' | 'waiting' | 'unauthorized' | 'unsupported' | 'failed' | null;
+  /** The feed's state until it succeeds (`feedStates` of the status document); null: unchanged. */
+  readonly feed: 'failing' | 'blocked' | 'unsupported' | null;
   /** The exit code of `sync` if nothing else failed; 2: only a person can fix it. */
   readonly exit: 0 | 1 | 2;
   /** Null: no event. */
@@ -90,23 +90,23 @@ const failed: Handling = {
   retry: 'none',
   stops: 'feed',
   again: 'next-run',
-  feed: 'failed',
+  feed: 'failing',
   exit: 1,
   log: 'feed.failed',
 };
-const degraded: Handling = { ...failed, again: 'growing', feed: 'degraded', log: 'feed.failure' };
+const degraded: Handling = { ...failed, again: 'growing', log: 'feed.failure' };
 const waiting: Handling = {
   ...failed,
   stops: 'key',
   again: 'stated',
-  feed: 'waiting',
+  feed: 'blocked',
   log: 'key.waiting',
 };
 const refused: Handling = {
   ...failed,
   stops: 'key',
   again: 'poll',
-  feed: 'unauthorized',
+  feed: 'blocked',
   log: 'key.refused',
 };
 const unserved: Handling = { ...failed, again: 'daily', feed: 'unsupported', log: 'feed.failure' };
@@ -203,6 +203,7 @@ const rules = {
   },
   rejected: {
     ...failed,
+    feed: 'blocked',
     advice:
       'The explorer refused a parameter: compare the configuration of this feed with its message.',
   },
@@ -233,6 +234,14 @@ const rules = {
     ...harmless,
     advice:
       'See quarantine list: the item is kept as served, with the reason; quarantine retry stores it when a version can read it.',
+  },
+  unordered: {
+    ...failed,
+    stops: 'nothing',
+    exit: 0,
+    log: null,
+    advice:
+      'Nothing to do: what is not verified is read again; report it to the service if it lasts.',
   },
   drifted: {
     ...harmless,
@@ -293,6 +302,9 @@ const rules = {
       'A table, column or function is missing: restore it from a backup; migrate creates views and functions again.',
   },
 } satisfies Readonly<Record<string, FailureRule>>;
+
+/** When the same run may succeed with nothing changed. */
+export const passing: ReadonlySet<FailureRule['again']> = new Set(['growing', 'stated', 'poll']);
 
 export type FailureClass = keyof typeof rules;
 

@@ -31,7 +31,6 @@ const otherFields = {
   queue: ownText,
   reason: foreignOrNull,
   stack: foreignText,
-  state: ownText,
   url: foreignText,
   variable: ownText,
   was: ownText,
@@ -85,7 +84,7 @@ const filled = (template: string, given: Readonly<Record<string, Value>>): strin
 const laneText = (feed: string, lane: string) => (lane === 'live' ? feed : `${feed} (${lane})`);
 
 const feedFailure = (level: 'warn' | 'error') =>
-  define(level, ['feed', 'lane', 'state', 'failure', 'reason'], '{feed}: {state}: {reason}', {
+  define(level, ['feed', 'lane', 'failure', 'reason'], '{feed}: {reason}', {
     repeats: 'feed',
   });
 

@@ -113,9 +113,8 @@ comment on column etl.feeds.operation is 'Name of the operation, such as user-op
 comment on column etl.feeds.kind is 'How its list is ordered: newest-first, numbered or ranked. What is verified and what is open of it is judged by that.';
 comment on column etl.feeds.unit is 'What the heights of its list count, where it is newest first: blocks or batches.';
 comment on column etl.feeds.feed is 'Name of the feed, such as 10/user-operations.';
-comment on column etl.feeds.state is 'What is wrong: idle (nothing), degraded, waiting, unauthorized, unsupported, unordered or failed; docs/operating.md explains them.';
 comment on column etl.feeds.failure is 'The failure class of the feed, as the table of failures in docs/operating.md names it. Null: no failure, or one without a class.';
-comment on column etl.feeds.reason is 'Why the feed is not as it should be, and what to do. Null: nothing to say.';
+comment on column etl.feeds.reason is 'Why the feed is not as it should be, and what to do. Null: nothing is wrong.';
 comment on column etl.feeds.settings is 'The operation''s settings on this chain, from the configuration of the process that registered it last; without a file with the bounds of its target.';
 comment on column etl.feeds.since_doubted_at is 'When most items of a page last reported another time than before: no walk that had ended at since by then counts as an end. Null: never.';
 comment on column etl.feeds.rows_before is 'Rows that were stored when it was registered, or a person reset it last (feeds reset). Its lanes count those that came since.';

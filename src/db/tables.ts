@@ -31,8 +31,8 @@ export const feeds = etlSchema.table(
     kind: text('kind').notNull(),
     /** What the list's heights count. */
     unit: text('unit').notNull().default('blocks'),
-    state: text('state').notNull().default('idle'),
     failure: text('failure').$type<FailureClass>(),
+    /** Null: nothing is wrong; the state follows from the class. */
     reason: text('reason'),
     /** Includes the bounds of `target`. */
     settings: jsonb('settings').notNull(),

@@ -16,16 +16,6 @@ export interface FeedLane extends Feed {
 /** `10/user-operations`. */
 export const feedName = ({ chain_id, operation }: Feed) => `${chain_id}/${operation}`;
 
-export const failingStates = [
-  'degraded',
-  'waiting',
-  'unauthorized',
-  'unsupported',
-  'failed',
-] as const;
-
-export type FeedState = 'idle' | 'unordered' | (typeof failingStates)[number];
-
 /** `10/user-operations/live`: also the key of its job. */
 export const laneName = (lane: FeedLane) => `${feedName(lane)}/${lane.lane}`;
 

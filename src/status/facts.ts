@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { execute, type Database } from '../db/transaction.ts';
-import type { FeedState } from '../lists/feed.ts';
 import { byKind } from '../lists/index.ts';
 import { operationNames } from '../lists/registry.ts';
 import type { FeedSettings } from '../lists/list.ts';
-import { laneHolder, type LaneHolder } from '../sync/workers.ts';
+import { laneWork, type LaneWork } from '../sync/workers.ts';
 import type { FeedStatus, LaneStatus } from './schema.ts';
 
 /**
@@ -24,7 +23,6 @@ export interface FeedRecord {
   readonly has_positions: boolean;
   /** Blocks that can contain a quarantined item; 0: it can be anywhere. */
   readonly quarantined_positions: number;
-  readonly state: FeedState;
   readonly settings: FeedSettings;
   /** As configured; null: not configured. */
   readonly freshness_s: number | null;
@@ -113,7 +111,6 @@ export const readFeeds = (db: Database) =>
       ),
       'has_positions', positions is not null,
       'quarantined_positions', etl.width(places),
-      'state', feeds.state,
       'settings', feeds.settings,
       'freshness_s', extract(epoch from objective),
       'poll_again_at', poll_again_at,
@@ -141,7 +138,7 @@ export interface LaneRecord {
   /** Fields of the document, for the newest run. */
   readonly shown: Omit<LaneStatus, 'state' | 'until' | 'quiet_s'>;
   /** Null: no worker has the open run or waits for it. */
-  readonly holder: LaneHolder | null;
+  readonly work: LaneWork | null;
   /** When a stopped process released the run; null: it has not since it opened the run. */
   readonly stopped_at: string | null;
   readonly last_page_age_s: number | null;
@@ -164,7 +161,7 @@ export const readLanes = (db: Database) =>
         'last_page_at', last_page_at,
         'pages_per_second', pages_per_second
       ),
-      'holder', ${laneHolder(sql`lanes`)},
+      'work', ${laneWork(sql`lanes`)},
       'stopped_at', stopped_at,
       'last_page_age_s', round(extract(epoch from clock_timestamp() - last_page_at)),
       'rows_today', coalesce(rows_today, 0)

@@ -1,7 +1,7 @@
 import { counted, duration } from '../terminal/numbers.ts';
 import type { RunsDocument } from './endpoints.ts';
-import type { LaneHolder, Workers } from '../sync/workers.ts';
-import type { FeedState } from '../lists/feed.ts';
+import { failures, passing } from '../failure.ts';
+import type { LaneWork, Workers } from '../sync/workers.ts';
 import type { LaneRecord } from './facts.ts';
 import type { FeedStatus, LaneStatus, StatusDocument } from './schema.ts';
 
@@ -23,7 +23,7 @@ const recentSeconds = 15;
 /** Seconds since a lane's last page, or since its worker opened it. */
 const quietSeconds = (
   { last_page_age_s }: Pick<LaneRecord, 'last_page_age_s'>,
-  job: Pick<LaneHolder, 'age_s'>,
+  job: Pick<LaneWork, 'age_s'>,
 ): number => Math.min(job.age_s, last_page_age_s ?? Infinity);
 
 /** The fields of a lane's newest run that decide its state. */
@@ -33,19 +33,18 @@ type LaneRun = Pick<LaneRecord, 'last_page_age_s' | 'stopped_at'> &
 /** A lane's state, by its run and its job. Pure. */
 export function laneState(
   { run_state, last_page_age_s, stopped_at }: LaneRun,
-  job: Pick<LaneHolder, 'is' | 'age_s'> | null,
+  job: LaneWork | null,
   workers: Workers,
 ): LaneState {
   if (run_state !== 'open') return 'idle';
   const isDeserted = !isAtWork(workers);
-  // The run was reopened after its stop, and that worker is gone: it did not stop by itself.
-  if (job?.is === 'lost' && isDeserted) return 'no-worker';
   const left = stopped_at === null ? 'no-worker' : 'paused';
   if (job === null) return left;
-  if (job.is === 'resting') return isDeserted ? left : 'backing-off';
   const quiet = quietSeconds({ last_page_age_s }, job);
-  if (job.is === 'held') return quiet < quietAfterSeconds ? 'running' : 'quiet';
-  if (job.is === 'lost') return quiet < stallSeconds ? 'queued' : 'no-worker';
+  if (job.is_held === true) return quiet < quietAfterSeconds ? 'running' : 'quiet';
+  // The run was reopened after its stop, and that worker is gone: it did not stop by itself.
+  if (job.is_held === false) return quiet < stallSeconds && !isDeserted ? 'queued' : 'no-worker';
+  if (job.until !== null) return isDeserted ? left : 'backing-off';
   if (stopped_at !== null && isDeserted) return 'paused';
   const isBetween = job.age_s < chainedSeconds && (last_page_age_s ?? Infinity) < recentSeconds;
   if (isBetween) return 'running';
@@ -55,9 +54,9 @@ export function laneState(
 /** A lane of the document. Pure. */
 export const laneStatus = (record: LaneRecord, workers: Workers): LaneStatus => ({
   ...record.shown,
-  state: laneState({ ...record, ...record.shown }, record.holder, workers),
-  until: record.holder?.until ?? null,
-  quiet_s: record.holder?.is === 'held' ? Math.round(quietSeconds(record, record.holder)) : null,
+  state: laneState({ ...record, ...record.shown }, record.work, workers),
+  until: record.work?.until ?? null,
+  quiet_s: record.work?.is_held === true ? Math.round(quietSeconds(record, record.work)) : null,
 });
 
 export const isStalled = ({ state, quiet_s }: Pick<LaneStatus, 'state' | 'quiet_s'>): boolean =>
@@ -100,35 +99,23 @@ export const isChanging = ({ feeds, workers }: Pick<StatusDocument, 'feeds' | 'w
 
 const runningStates: ReadonlySet<LaneState> = new Set(['running', 'quiet', 'queued']);
 
-/** How a stored state is shown; absent: as the stored data says. */
-const shownAs: Readonly<Partial<Record<FeedState, FeedStatus['state']>>> = {
-  degraded: 'failing',
-  unordered: 'failing',
-  failed: 'failing',
-  waiting: 'blocked',
-  unauthorized: 'blocked',
-  unsupported: 'unsupported',
-};
-
-/** Stored states of a worker that waits or retries and still has the lane. */
-const retryingStates: ReadonlySet<string> = new Set(['degraded', 'waiting', 'unauthorized']);
-
 /** Whether no worker is known to continue it. */
 export const isAbandoned = ({ state }: LaneStatus): boolean =>
   state === 'paused' || state === 'no-worker';
 
 /**
- * A feed's state by what a worker stored and by its lanes, which correct the state of dead and starting workers; null:
- * the stored data decides. Pure.
+ * A feed's state by the failure that a worker stored and by its lanes, which correct that of dead and starting workers;
+ * null: the stored data decides. Pure.
  */
 export function stateOfWork(
-  { state: stored, failure }: { readonly state: FeedState } & Pick<FeedStatus, 'failure'>,
+  { failure, sentence }: Pick<FeedStatus, 'failure' | 'sentence'>,
   lanes: readonly LaneStatus[],
 ): FeedStatus['state'] | null {
   const has = (wanted: LaneState) => lanes.some(({ state }) => state === wanted);
-  const isRejected = stored === 'failed' && failure === 'rejected';
-  const own = isRejected ? 'blocked' : (shownAs[stored] ?? null);
-  const working = retryingStates.has(stored) ? own : 'running';
+  const rule = failure === null ? null : failures[failure];
+  const own = sentence === null ? null : (rule?.feed ?? 'failing');
+  // A failure that the same run may overcome lasts until it does.
+  const working = rule !== null && passing.has(rule.again) ? own : 'running';
   if (lanes.every(({ state }) => state === 'idle')) return own;
   if (has('running')) return working;
   if (lanes.some(isStalled)) return 'failing';

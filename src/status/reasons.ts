@@ -240,10 +240,8 @@ const rules = {
       !isOfDatabase(feed) &&
       !(isOfHost(feed) && outageOf(feed, facts.outages)),
     sentence: saidOf,
-    advice: ({ failure }) =>
-      failure === null
-        ? 'Nothing to do: what is not verified is read again; report it to the service if it lasts.'
-        : failures[failure].advice,
+    // What has no class is the service's too.
+    advice: ({ failure }) => failures[failure ?? 'unordered'].advice,
   },
   late: {
     followsOutage: true,

@@ -241,8 +241,7 @@ function describeFeed({ record, set, ...facts }: FeedFacts, reading: Reading): D
     state:
       isHeld(shown) && !isRunning({ lanes })
         ? 'paused'
-        : (stateOfWork({ ...shown, ...record }, lanes) ??
-          stateOfData(record, { lanes, poll, newest_item })),
+        : (stateOfWork(shown, lanes) ?? stateOfData(record, { lanes, poll, newest_item })),
     sentence: shown.is_wanted
       ? (shown.sentence ?? quietSentence(lanes))
       : 'At rest: no deployment wants it.',

@@ -13,7 +13,7 @@ import {
   recover,
   type Recovered,
 } from './failures.ts';
-import { setFeedState } from './feeds.ts';
+import { setFailure } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
 import { closeRun, endOfRun, endWalk, lockFeed, runToWorkOn, takeWalk } from './runs.ts';
 import {
@@ -58,7 +58,7 @@ export interface AdvanceDependencies extends Omit<
 
 /** Why nothing is concluded from a walk, in one line. */
 const unordered: Why = {
-  failure: null,
+  failure: 'unordered',
   reason:
     'unordered: the service broke the order of the list; rows are kept, but neither coverage nor removal is concluded from this walk',
 };
@@ -145,9 +145,9 @@ async function noteSuccess(slice: Slice): Promise<void> {
 function noteRecovered({ run, log, keyVariable }: Slice, recovered: Recovered | null): void {
   if (recovered === null) return;
   const { was, reason } = recovered;
-  if (was === 'unauthorized' || was === 'waiting') {
+  if (was !== null && failures[was].stops === 'key') {
     log.write('key.accepted', { variable: keyVariable(run.chain_id), was });
-  } else log.write('feed.recovered', { feed: feedName(run), was, reason });
+  } else log.write('feed.recovered', { feed: feedName(run), was: was ?? 'failing', reason });
 }
 
 /** Keeps up to `width` walks at work until none is left to take, or the slice must end. */
@@ -282,9 +282,8 @@ async function closeIfEnded(tx: Transaction, slice: Slice) {
   // A run that found nothing to request has gone well too.
   const isNoted = recovering !== null && !slice.isCutRanking;
   const recovered = !why && isFailing && !isNoted ? await recover(tx, run) : null;
-  if (why) await setFeedState(tx, run, 'failed', why);
-  else if (!end.is_ordered && !end.others_failing)
-    await setFeedState(tx, run, 'unordered', unordered);
+  if (why) await setFailure(tx, run, why);
+  else if (!end.is_ordered && !end.others_failing) await setFailure(tx, run, unordered);
   await closeRun(tx, run, why ? 'failed' : 'finished', why ?? null);
   return { failures: end.failures, recovered };
 }

@@ -9,7 +9,7 @@ import {
 import { execute, type Database, type Transaction } from '../db/transaction.ts';
 import { ExplorerError, KeyPausedError } from '../explorer/error.ts';
 import { type FailureClass, failures, type Why } from '../failure.ts';
-import { failingStates, type Feed, type FeedState, ofFeed } from '../lists/feed.ts';
+import { type Feed, ofFeed } from '../lists/feed.ts';
 import type { RunRow, WalkRow } from '../lists/tables.ts';
 
 /** Why a slice stopped; `failures[failure]` says what follows. */
@@ -116,11 +116,13 @@ export function restMs(
 }
 
 export interface Recovered {
-  readonly was: FeedState;
+  /** Null: of no class. */
+  readonly was: FailureClass | null;
   readonly reason: string | null;
 }
 
-const failing = sql`any(${sql.param(failingStates)}::text[])`;
+/** As SQL: whether something must succeed before the feed is well again. A later walk may be ordered at once. */
+const isFailing = sql`(reason is not null and failure is distinct from 'unordered')`;
 
 type BegunWork = {
   readonly failing: boolean;
@@ -136,11 +138,11 @@ type BegunWork = {
 export async function beginWork(db: Database, run: RunRow): Promise<BegunWork> {
   const begun = await execute(db).row<BegunWork>`
     with work as (
-      update etl.feeds set state = 'idle', failure = null, reason = null, updated_at = now()
-      where ${ofFeed(run)} and state <> 'idle' and not state = ${failing}
+      update etl.feeds set failure = null, reason = null, updated_at = now()
+      where ${ofFeed(run)} and not ${isFailing} and reason is not null
         and exists (select from etl.runs where id = ${run.id} and state = 'open')
     )
-    select state = ${failing} as failing, failure, clock_timestamp()::text as begun_at
+    select ${isFailing} as failing, failure, clock_timestamp()::text as begun_at
     from etl.feeds where ${ofFeed(run)}
   `;
   return begun ?? { failing: false, failure: null, begun_at: '-infinity' };
@@ -154,18 +156,19 @@ export async function recover(tx: Transaction, run: RunRow): Promise<Recovered |
   // The feed before its run, the order in which opening a run locks them.
   const recovered = await execute(tx).row<Recovered>`
     with before as (
-      select state, reason from etl.feeds where ${ofFeed(run)} for no key update
+      select failure, reason from etl.feeds
+      where ${ofFeed(run)} and ${isFailing}
+      for no key update
     )
     update etl.feeds
-    set state = 'idle', failure = null, reason = null, poll_again_at = null, updated_at = now()
+    set failure = null, reason = null, poll_again_at = null, updated_at = now()
     from before
     where ${ofFeed(run)}
-      and before.state = ${failing}
       and not exists (
         select from etl.runs
         where ${ofFeed(run)} and state = 'open' and id <> ${run.id} and failures_in_a_row > 0
       )
-    returning before.state as was, before.reason
+    returning before.failure as was, before.reason
   `;
   await tx.execute(
     sql`update etl.runs set failures_in_a_row = 0 where id = ${run.id} and failures_in_a_row > 0`,
@@ -184,17 +187,17 @@ const ofKeys: readonly FailureClass[] = ['unauthorized', 'key-missing', 'out-of-
 export const acceptKey = (db: Database, chainIds: readonly number[], since: string) =>
   execute(db).row<Recovered>`
     with stopped as materialized (
-      select feed, state, reason from etl.feeds
+      select feed, failure, reason from etl.feeds
       where chain_id = any(${sql.param(chainIds)}::bigint[])
         and failure = any(${sql.param(ofKeys)}::text[])
         and updated_at <= ${since}::timestamptz
       order by chain_id, operation
       for no key update
     )
-    update etl.feeds set state = 'idle', failure = null, reason = null, updated_at = now()
+    update etl.feeds set failure = null, reason = null, updated_at = now()
     from stopped
     where feeds.feed = stopped.feed
-    returning stopped.state as was, stopped.reason
+    returning stopped.failure as was, stopped.reason
   `;
 
 /** Keeps schedules from polling a feed for this long. */

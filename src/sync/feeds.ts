@@ -5,7 +5,7 @@ import type { ChainSettings, Settings } from '../config/settings.ts';
 import { tableName } from '../db/column-types.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { errorOf, type Why } from '../failure.ts';
-import { type Feed, feedName, type FeedState, laneName, ofFeed } from '../lists/feed.ts';
+import { type Feed, feedName, laneName, ofFeed } from '../lists/feed.ts';
 import { boundsOn, kindOf } from '../lists/index.ts';
 import type { FeedSettings, Occasion, ScopeBounds, Target } from '../lists/list.ts';
 import { type OperationName, operationNames, operations } from '../lists/registry.ts';
@@ -170,22 +170,16 @@ const withSettings = (
     ),
   }));
 
-/** Sets a feed's state, with the reason if it is a failure. */
-export async function setFeedState(
+/** Notes what is wrong with a feed: its state follows from that. Null: nothing. */
+export async function setFailure(
   db: Pick<Database, 'execute'>,
   feed: Feed,
-  state: FeedState,
-  why: Why | null = null,
+  why: Why | null,
 ): Promise<void> {
   const { failure = null, reason = null } = why ?? {};
   await db.execute(sql`
-    update etl.feeds
-    set state = ${state},
-        failure = ${failure},
-        reason = ${reason},
-        updated_at = now()
-    where ${ofFeed(feed)}
-      and (state, failure, reason) is distinct from (${state}, ${failure}, ${reason})
+    update etl.feeds set failure = ${failure}, reason = ${reason}, updated_at = now()
+    where ${ofFeed(feed)} and (failure, reason) is distinct from (${failure}, ${reason})
   `);
 }
 

@@ -102,7 +102,7 @@ export const resetFeed = (db: Database, feed: Feed): Promise<void> =>
     await deleteBookkeeping(tx, feed);
     await tx.execute(sql`
       update etl.feeds
-      set state = 'idle', failure = null, reason = null, latest_batch = null, last_success_at = null, since_doubted_at = null,
+      set failure = null, reason = null, latest_batch = null, last_success_at = null, since_doubted_at = null,
           poll_again_at = null, updated_at = now()
       where ${ofFeed(feed)}
     `);

@@ -111,8 +111,8 @@ export async function dropRuns(
   `);
   await tx.execute(sql`
     update etl.feeds
-    set state = 'idle', failure = null, reason = null, updated_at = now()
-    where ${ofFeed(lane)} and state <> 'idle'
+    set failure = null, reason = null, updated_at = now()
+    where ${ofFeed(lane)} and reason is not null
       and not exists (select from etl.runs where ${ofFeed(lane)} and state = 'open')
   `);
 }

@@ -76,15 +76,15 @@ export async function serve(
 async function noteFault(db: Database, origin: string, error: unknown): Promise<void> {
   const { failure, reason } = refusal(error);
   await db.execute(sql`
-    update etl.feeds set state = 'degraded', failure = ${failure}, reason = ${reason}
-    where state = 'idle' and origin = ${origin}
+    update etl.feeds set failure = ${failure}, reason = ${reason}
+    where reason is null and origin = ${origin}
   `);
 }
 
 const clearFault = (db: Database, origin: string) =>
   db.execute(sql`
-    update etl.feeds set state = 'idle', failure = null, reason = null
-    where state = 'degraded' and failure like 'database-%' and origin = ${origin}
+    update etl.feeds set failure = null, reason = null
+    where failure like 'database-%' and origin = ${origin}
   `);
 
 /** How often schedules are looked at, in ms. */

@@ -3,13 +3,13 @@ import { isConnectionLost } from '../db/failure.ts';
 import { execute, type Database } from '../db/transaction.ts';
 import type { NewDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
-import { type FailureRule, failures } from '../failure.ts';
-import { type FeedLane, feedName, type FeedState, ofLane } from '../lists/feed.ts';
+import { failures, passing } from '../failure.ts';
+import { type FeedLane, feedName, ofLane } from '../lists/feed.ts';
 import type { RunRow } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
 import { advance, type AdvanceDependencies, type AdvanceOutcome } from './advance.ts';
 import { defectOf, type FeedFailure, pollLater, refusal, restMs } from './failures.ts';
-import { setFeedState } from './feeds.ts';
+import { setFailure } from './feeds.ts';
 import type { SliceBudget } from './page.ts';
 import { chainSlice } from './queue.ts';
 import { isLost } from './workers.ts';
@@ -156,7 +156,7 @@ async function conclude(ended: Ended, outcome: AdvanceOutcome): Promise<void> {
       return leaveToOthers(ended, outcome.run);
     case 'closed':
       for (const { failure, reason } of outcome.failures) {
-        log.write('feed.failed', { ...nameOf(lane), state: 'failed', failure, reason });
+        log.write('feed.failed', { ...nameOf(lane), failure, reason });
       }
       // Before the log line, which may fail.
       await chainSlice(ended, 0);
@@ -194,8 +194,8 @@ async function rest(
   const { db, lane, random, onFailure } = ended;
   const { again, feed: state } = failures[feedFailure.failure];
   if (state === null) await noteReason(db, run, feedFailure);
-  else await setFeedState(db, lane, state, feedFailure);
-  logFailure(ended, state ?? 'idle', feedFailure);
+  else await setFailure(db, lane, feedFailure);
+  logFailure(ended, feedFailure);
   if (again === 'daily') await pollLater(db, lane, dayMs * (1 + random() * dayJitter));
   if (onFailure === 'give-up' || !passing.has(again)) {
     await closeRun(db, run, 'interrupted', feedFailure);
@@ -206,20 +206,16 @@ async function rest(
   return chainSlice(ended, restMs(feedFailure, inARow, random));
 }
 
-/** When the same slice may succeed with nothing changed. */
-const passing: ReadonlySet<FailureRule['again']> = new Set(['growing', 'stated', 'poll']);
-
 /** What stops a key or a chain is logged once, not for each of its feeds. */
 function logFailure(
   { lane, log, keyVariable }: Ended,
-  state: FeedState,
   { failure, said: problem, reason }: FeedFailure,
 ): void {
   const { log: event } = failures[failure];
   switch (event) {
     case 'feed.failure':
     case 'feed.failed':
-      return log.write(event, { ...nameOf(lane), state, failure, reason });
+      return log.write(event, { ...nameOf(lane), failure, reason });
     case 'key.waiting':
     case 'key.refused':
       return log.write(event, { variable: keyVariable(lane.chain_id), failure, problem });

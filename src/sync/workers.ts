@@ -122,23 +122,21 @@ const noteReturn = (db: Database) =>
     `);
   });
 
-/** A lane's open run: a worker has it, it waits for one, it is not due yet, or its worker is gone. */
-export interface LaneHolder {
-  readonly is: 'held' | 'queued' | 'resting' | 'lost';
-  /** ISO 8601; of a resting one, when it is due. */
+/** The work on a lane's open run. */
+export interface LaneWork {
+  /** Whether the worker that has it is present; null: it waits for one. */
+  readonly is_held: boolean | null;
+  /** When it is due, ISO 8601; null: it is. */
   readonly until: string | null;
   /** Since it was due, or taken, in seconds. */
   readonly age_s: number;
 }
 
-/** As SQL: the `LaneHolder` of a row of `etl.lanes`; null: it has no open run, or was released. */
-export const laneHolder = (lane: SQL): SQL => sql`
+/** As SQL: the `LaneWork` of a row of `etl.lanes`; null: it has no open run, or was released. */
+export const laneWork = (lane: SQL): SQL => sql`
   case when coalesce(${lane}.taken_at, ${lane}.due_at) is not null then json_build_object(
-    'is', case
-      when ${lane}.worker in (select id from (${workersPresent}) as present) then 'held'
-      when ${lane}.worker is not null then 'lost'
-      when ${lane}.due_at > clock_timestamp() then 'resting'
-      else 'queued'
+    'is_held', case when ${lane}.worker is not null then
+      ${lane}.worker in (select id from (${workersPresent}) as present)
     end,
     'until', case
       when ${lane}.worker is null and ${lane}.due_at > clock_timestamp() then ${lane}.due_at

@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type FailureClass, failures, type FailureRule } from '../../src/failure.ts';
-import { failingStates } from '../../src/lists/feed.ts';
-import { stateOfWork } from '../../src/status/lanes.ts';
 import { feedStates, overallStates, reasonCodes } from '../../src/status/schema.ts';
 import { feedOf, statusOf } from '../harness/status.ts';
 import { docsTable } from './docs-table.ts';
@@ -28,7 +26,7 @@ test('the classes of docs/operating.md are those of the code, with state, exit c
   const known = rules.map(([name, rule]) => [
     name,
     rule.retry === 'none' ? 'no' : 'yes',
-    rule.feed === null ? 'as it was' : stateOfWork({ state: rule.feed, failure: name }, []),
+    rule.feed === null ? 'as it was' : rule.feed,
     comesBack[rule.again],
     String(rule.exit),
     rule.log ?? 'none',
@@ -61,8 +59,7 @@ test('each class gives its feed one reason, with the severity and readiness of d
   const given = Object.entries(failures).flatMap(([name, rule]) => {
     const failure = name as FailureClass;
     if (rule.feed === null) return [];
-    const state = stateOfWork({ state: rule.feed, failure }, []);
-    const { reasons } = statusOf([feedOf({ failure, ...(state !== null && { state }) })]);
+    const { reasons } = statusOf([feedOf({ failure, state: rule.feed })]);
     return [
       [
         name,
@@ -92,11 +89,6 @@ test('every class of the database but a lost connection is the reason of the dat
       { code: 'database-failing', advice: failures[name as FailureClass].advice },
     ]);
   }
-});
-
-test('every state that a class gives a feed is kept until the feed succeeds', () => {
-  const given = Object.values(failures).flatMap(({ feed }) => feed ?? []);
-  expect(given.filter((state) => !failingStates.includes(state))).toEqual([]);
 });
 
 test('the overall states, reasons and feed states of docs/operating.md are those of the code', () => {

@@ -360,7 +360,7 @@ const lasting = {
     select walks.* from etl.walks join etl.runs on runs.id = run_id
     where walks.state = 'running' and runs.state in ('open', 'interrupted')`,
   'a run is open': "select * from etl.runs where state = 'open'",
-  'a feed is not at rest': "select * from etl.feeds where state <> 'idle'",
+  'a feed is not at rest': 'select * from etl.feeds where reason is not null',
 };
 
 const count = async (pool: Pool, query: string): Promise<number> =>

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Fault, type SimulatedChain, statusFaults } from '../../simulator/index.ts';
+import type { FailureClass } from '../../src/failure.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { ledgerFaults } from '../harness/ledger.ts';
 import { configFolder, eventually, hangMs } from '../harness/process.ts';
@@ -9,7 +10,7 @@ import { yearly } from '../harness/world.ts';
 interface Case {
   readonly fault: Fault;
   /** What the fault does to its feed. */
-  readonly state: string;
+  readonly failure: FailureClass;
   /** Whether every feed of the key stops, or only the one that met it. */
   readonly stopsKey?: true;
   /** How many pages came before it; all when absent. */
@@ -23,25 +24,25 @@ const throttledForLong: Fault = {
 
 /** A chain for each answer that is not a page: its user operations meet it while the fault lasts. */
 const cases: Readonly<Record<string, Case>> = {
-  '500': { fault: statusFaults['500'], state: 'degraded' },
-  '502-html': { fault: statusFaults['502-html'], state: 'degraded' },
-  '503': { fault: statusFaults['503'], state: 'degraded' },
-  '504': { fault: statusFaults['504'], state: 'degraded' },
-  '403': { fault: statusFaults['403'], state: 'degraded' },
-  '403-html': { fault: statusFaults['403-html'], state: 'degraded' },
-  '404-ingress': { fault: statusFaults['404-ingress'], state: 'unsupported' },
-  '404-later': { fault: statusFaults['404-ingress'], state: 'degraded', after: 1 },
-  '200-html': { fault: { status: 200, body: '<html>Sorry</html>' }, state: 'degraded' },
-  '200-error': { fault: { status: 200, body: { error: 'oops' } }, state: 'degraded' },
-  '400-action': { fault: statusFaults['400-action'], state: 'unsupported' },
-  '404-network': { fault: statusFaults['404-network'], state: 'unsupported' },
-  '501': { fault: statusFaults['501'], state: 'unsupported' },
-  '422': { fault: statusFaults['422'], state: 'failed' },
-  '400-token': { fault: statusFaults['400-token'], state: 'failed', after: 1 },
-  '429': { fault: throttledForLong, state: 'waiting', stopsKey: true },
-  '402-credits': { fault: statusFaults['402-credits'], state: 'waiting', stopsKey: true },
-  '401': { fault: statusFaults['401'], state: 'unauthorized', stopsKey: true },
-  '402-key': { fault: statusFaults['402-key'], state: 'unauthorized', stopsKey: true },
+  '500': { fault: statusFaults['500'], failure: 'unreachable' },
+  '502-html': { fault: statusFaults['502-html'], failure: 'unreachable' },
+  '503': { fault: statusFaults['503'], failure: 'unreachable' },
+  '504': { fault: statusFaults['504'], failure: 'unreachable' },
+  '403': { fault: statusFaults['403'], failure: 'forbidden' },
+  '403-html': { fault: statusFaults['403-html'], failure: 'intercepted' },
+  '404-ingress': { fault: statusFaults['404-ingress'], failure: 'unsupported' },
+  '404-later': { fault: statusFaults['404-ingress'], failure: 'unreachable', after: 1 },
+  '200-html': { fault: { status: 200, body: '<html>Sorry</html>' }, failure: 'intercepted' },
+  '200-error': { fault: { status: 200, body: { error: 'oops' } }, failure: 'envelope-invalid' },
+  '400-action': { fault: statusFaults['400-action'], failure: 'unsupported' },
+  '404-network': { fault: statusFaults['404-network'], failure: 'unsupported' },
+  '501': { fault: statusFaults['501'], failure: 'unsupported' },
+  '422': { fault: statusFaults['422'], failure: 'rejected' },
+  '400-token': { fault: statusFaults['400-token'], failure: 'cursor-refused', after: 1 },
+  '429': { fault: throttledForLong, failure: 'throttled', stopsKey: true },
+  '402-credits': { fault: statusFaults['402-credits'], failure: 'out-of-credits', stopsKey: true },
+  '401': { fault: statusFaults['401'], failure: 'unauthorized', stopsKey: true },
+  '402-key': { fault: statusFaults['402-key'], failure: 'key-missing', stopsKey: true },
 };
 
 const names = Object.keys(cases);
@@ -71,7 +72,7 @@ async function openScene() {
   const requests = new Map<string, string[]>(names.map((name) => [name, []]));
   const requestsOf = (chainId: number) => requests.get(names[chainId - firstId] ?? '') ?? [];
   let world: StruckWorld | null = null;
-  const stateOf = async (name: string) => (await world?.states('user-operations'))?.[name];
+  const failureOf = async (name: string) => (await world?.failures('user-operations'))?.[name];
   const keys = names.map((name, index) => [`KEY_${index}`, keyOf(name)]);
   world = await openStruckWorld({
     seed: 11,
@@ -85,11 +86,11 @@ async function openScene() {
     // What the other feed asks beside is answered once the key is stopped, so it could ask more only against that.
     hold({ chainId, operation }) {
       const name = names[chainId - firstId] ?? '';
-      const { stopsKey, state } = cases[name] ?? {};
+      const { stopsKey, failure } = cases[name] ?? {};
       const isSent = requestsOf(chainId).includes('user-operations');
       if (world?.isBroken() === false || !isSent || operation !== 'factories' || stopsKey !== true)
         return null;
-      const isStopped = async () => (await stateOf(name)) === state;
+      const isStopped = async () => (await failureOf(name)) === failure;
       return eventually('its key to stop', isStopped).then(() => undefined);
     },
     settingsOf: async (url, chains) =>
@@ -104,11 +105,11 @@ async function openScene() {
 test('each kind of response that is not a page stops what its class says, loses no row, and ends with its cause', async () => {
   const { world, requests } = await openScene();
   const shown = { timeout: hangMs, interval: 100 };
-  const expected = Object.fromEntries(names.map((name) => [name, cases[name]?.state]));
-  await expect.poll(() => world.states('user-operations'), shown).toEqual(expected);
+  const expected = Object.fromEntries(names.map((name) => [name, cases[name]?.failure]));
+  await expect.poll(() => world.failures('user-operations'), shown).toEqual(expected);
   const others = names.filter((name) => cases[name]?.stopsKey !== true);
-  const goOn = Object.fromEntries(others.map((name) => [name, 'idle']));
-  await expect.poll(() => world.states('factories'), shown).toMatchObject(goOn);
+  const goOn = Object.fromEntries(others.map((name) => [name, null]));
+  await expect.poll(() => world.failures('factories'), shown).toMatchObject(goOn);
   const stored = Object.entries(await world.facts('user-operations'));
   expect(Object.fromEntries(stored.map(([name, facts]) => [name, facts.stored]))).toEqual(
     Object.fromEntries(names.map((name) => [name, (cases[name]?.after ?? 0) * pageSize])),
@@ -121,10 +122,10 @@ test('each kind of response that is not a page stops what its class says, loses 
   }
 
   world.fix();
-  const allIdle = Object.fromEntries(names.map((name) => [name, 'idle']));
+  const allWell = Object.fromEntries(names.map((name) => [name, null]));
   await world.passDay();
   for (const list of ['user-operations', 'factories'] as const) {
-    expect(await world.states(list)).toEqual(allIdle);
+    expect(await world.failures(list)).toEqual(allWell);
   }
   expect(await world.differences()).toEqual(Object.fromEntries(names.map((name) => [name, {}])));
   expect(await ledgerFaults(world.pool, 'under-way')).toEqual({});

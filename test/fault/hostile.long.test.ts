@@ -22,25 +22,21 @@ const resweep = [{ depthMs: 100 * 365 * 24 * hourMs, everyMs: 24 * hourMs }];
 
 /** What a fault does to its feed; the reason is a matcher where there is one. */
 const degraded = (reason: RegExp): FeedFacts => ({
-  state: 'degraded',
   reason: expect.stringMatching(reason) as string,
   stored: 0,
   quarantined: 0,
 });
 const failed = (stored: number, reason: RegExp): FeedFacts => ({
   ...degraded(reason),
-  state: 'failed',
   stored,
 });
 const idle = (stored: number, quarantined = 0): FeedFacts => ({
-  state: 'idle',
   reason: null,
   stored,
   quarantined,
 });
 const unordered = (whole: FeedFacts): FeedFacts => ({
   ...whole,
-  state: 'unordered',
   reason: expect.stringMatching(/^unordered: /u) as string,
 });
 
@@ -230,12 +226,12 @@ test.each<{ expected: Partial<Record<OperationName, ExpectedByFault>>; neighbour
   const struck = Object.keys(expected) as OperationName[];
   const { world, elsewhere } = await openScene(struck, neighbour);
 
-  // Each leaves its feed in a state that says so, keeps what was sound, and what was not in quarantine.
+  // Each leaves its feed with a failure that says so, keeps what was sound, and what was not in quarantine.
   for (const list of struck) {
     await expect.poll(() => world.facts(list), shown).toEqual(expected[list]);
   }
   // Other feeds of the same chains go on.
-  await expect.poll(() => world.states(neighbour), shown).toEqual(ofAll('idle'));
+  await expect.poll(() => world.failures(neighbour), shown).toEqual(ofAll(null));
   const said = [...world.lines, JSON.stringify(await world.facts(struck[0] ?? neighbour))];
   expect(said.filter((line) => line.includes(testKey))).toEqual([]);
 
@@ -247,10 +243,10 @@ test.each<{ expected: Partial<Record<OperationName, ExpectedByFault>>; neighbour
   // Each is over when it ends; what was refused stays in quarantine, as evidence.
   for (const list of struck) {
     const facts = Object.entries(await world.facts(list));
-    const left = facts.map(([name, { state, quarantined }]) => [name, { state, quarantined }]);
+    const left = facts.map(([name, { reason, quarantined }]) => [name, { reason, quarantined }]);
     const refused = names.map((name) => {
       const quarantined = expected[list]?.[name].quarantined;
-      return [name, { state: 'idle', quarantined }];
+      return [name, { reason: null, quarantined }];
     });
     expect(Object.fromEntries(left)).toEqual(Object.fromEntries(refused));
   }

@@ -38,7 +38,6 @@ export interface StruckOptions extends Pick<SimulatorOptions, 'apiKey' | 'onRequ
 
 /** What is known of a feed. */
 export interface FeedFacts {
-  readonly state: string;
   readonly reason: string | null;
   readonly stored: number;
   readonly quarantined: number;
@@ -81,9 +80,12 @@ export async function openStruckWorld(options: StruckOptions) {
     pool,
     db,
     facts,
-    async states(operation: OperationName): Promise<Readonly<Record<string, string>>> {
-      const states = Object.entries(await facts(operation));
-      return Object.fromEntries(states.map(([name, { state }]) => [name, state]));
+    /** The class of each feed's failure. */
+    async failures(operation: OperationName): Promise<Readonly<Record<string, string | null>>> {
+      const found = Object.entries(await facts(operation));
+      return Object.fromEntries(
+        found.map(([name, { reason }]) => [name, reason?.split(':')[0] ?? null]),
+      );
     },
     /** How the tables of each chain differ from the truth. */
     async differences() {
@@ -104,7 +106,7 @@ export type StruckWorld = Awaited<ReturnType<typeof openStruckWorld>>;
 
 async function readFacts(pool: Pool, names: readonly string[], operation: OperationName) {
   const { rows } = await pool.query<FeedFacts & { index: number }>(
-    `select (chain_id - $2)::int as index, state, feeds.reason,
+    `select (chain_id - $2)::int as index, feeds.reason,
             (select count(*)::int from ${tableName(operations[operation].table)} as row
              where row.chain_id = feeds.chain_id) as stored,
             (select count(distinct raw_hash)::int from etl.quarantine as item

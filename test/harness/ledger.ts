@@ -78,7 +78,7 @@ const faults = {
 const loose = {
   'a walk is not finished': `select * from etl.walks where state <> 'finished'`,
   'a run is not finished': `select * from etl.runs where state <> 'finished'`,
-  'a feed is not at rest': `select * from etl.feeds where state <> 'idle'`,
+  'a feed is not at rest': `select * from etl.feeds where reason is not null`,
 } as const;
 
 /** How many rows are shown of what was found. */

@@ -8,8 +8,7 @@ import { apiKey, leaks, otherKey, secretKey } from '../e2e/canary.ts';
 const sampleOf: Readonly<Record<string, unknown>> = {
   feed: '10/user-operations',
   lane: 'live',
-  state: 'degraded',
-  was: 'degraded',
+  was: 'unreachable',
   failure: 'unreachable',
   detail: 'what came',
   error: 'what came',
@@ -104,7 +103,6 @@ test.each(['pretty', 'json'] as const)('%s holds no known secret, in any encodin
     log.write('feed.failed', {
       feed: '10/factories',
       lane: 'live',
-      state: 'failed',
       failure: null,
       reason,
     });

@@ -6,10 +6,9 @@ with found as materialized (
   union all
   select feed, jsonb_build_object('detail', 'quarantine', 'count', items) from etl.quarantined
   union all
-  select feed, jsonb_build_object('detail', 'feed-state', 'state', case when starts_with(reason, state || ':') then reason else concat_ws(': ', state, reason) end
-  )
+  select feed, jsonb_build_object('detail', 'feed-state', 'state', reason)
   from etl.feeds
-  where state <> 'idle'
+  where reason is not null
 )
 select feed, true as is_open, finding from found
 union all

@@ -1,4 +1,4 @@
-import { failures } from '../../../src/failure.ts';
+import { failures, passing } from '../../../src/failure.ts';
 import type { Pool } from 'pg';
 import type { Engine } from '../../../src/app.ts';
 import type { Occasion, Target } from '../../../src/lists/list.ts';
@@ -6,7 +6,7 @@ import type { OperationName } from '../../../src/lists/registry.ts';
 import { dropQuarantined } from '../../../src/quarantine/quarantine.ts';
 import { repairsOf, verifyFeeds } from '../../../src/status/verify.ts';
 import { advance, type AdvanceOutcome } from '../../../src/sync/advance.ts';
-import { atOnce, configuredLanes, dueLanes, setFeedState } from '../../../src/sync/feeds.ts';
+import { atOnce, configuredLanes, dueLanes, setFailure } from '../../../src/sync/feeds.ts';
 import { closeRun } from '../../../src/sync/runs.ts';
 import { openComposed } from '../../harness/engines.ts';
 import { isOfBlocks, plainChain, settingsFor, type SyncRun } from '../../harness/sync.ts';
@@ -131,7 +131,7 @@ async function runLane(
   let failed = 0;
   for (let slices = 0; slices < mostSlices && !budget.spent; slices += 1) {
     const outcome = await advance(lane, budget, dependencies, stop.signal);
-    if (outcome.is === 'stopped') await setFeedState(dependencies.db, lane, 'idle');
+    if (outcome.is === 'stopped') await setFailure(dependencies.db, lane, null);
     if (outcome.is === 'failure') {
       failed += 1;
       if (await givesUp(outcome, dependencies, lane, failed)) break;
@@ -142,8 +142,6 @@ async function runLane(
   }
 }
 
-const passes: ReadonlySet<string> = new Set(['growing', 'stated', 'poll']);
-
 /** As a slice rests: the feed says why, and a `sync` gives up. */
 async function givesUp(
   { run, feedFailure }: Extract<AdvanceOutcome, { is: 'failure' }>,
@@ -152,8 +150,8 @@ async function givesUp(
   failed: number,
 ): Promise<boolean> {
   const { feed: state, again } = failures[feedFailure.failure];
-  if (state !== null) await setFeedState(db, lane, state, feedFailure);
-  if (passes.has(again) && failed <= tries) return false;
+  if (state !== null) await setFailure(db, lane, feedFailure);
+  if (passing.has(again) && failed <= tries) return false;
   await closeRun(db, run, 'interrupted', feedFailure);
   return true;
 }

@@ -43,7 +43,7 @@ test('a feed that its file no longer names keeps its rows, and no screen counts 
   const { run, write, documentOf } = await deploy('production', { 10: factories, 8453: both });
   expect((await run('sync')).code).toBe(0);
   await database.query(
-    "update etl.feeds set state = 'unsupported', failure = 'unknown-chain', reason = 'no such chain' where feed = '8453/factories'",
+    "update etl.feeds set failure = 'unknown-chain', reason = 'no such chain' where feed = '8453/factories'",
   );
   expect((await documentOf<StatusDocument>('status')).overall.state).toBe('action-required');
 

@@ -40,5 +40,5 @@ test('a feed whose two lanes end at the same moment becomes idle', async () => {
   await gate.query('select pg_advisory_unlock(1)');
 
   expect((await Promise.all(ends)).map(({ is }) => is)).toEqual(['closed', 'closed']);
-  expect(await database.query('select state from etl.feeds')).toEqual([{ state: 'idle' }]);
+  expect(await database.query('select reason from etl.feeds')).toEqual([{ reason: null }]);
 });

@@ -63,13 +63,13 @@ test.each([
   ['healthy', '', { readyz: 200, reasons: [], state: 'healthy' }],
   [
     'the key is refused',
-    `update etl.feeds set state = 'unauthorized', failure = 'key-missing' where operation = 'factories'`,
+    `update etl.feeds set failure = 'key-missing', reason = 'HTTP 402' where operation = 'factories'`,
     { readyz: 503, reasons: ['key-refused'], state: 'action-required' },
   ],
 ])('%s', async (_what, breaks, expected) => {
   await copied.query(breaks);
   onTestFinished(async () => {
-    await copied.query(`update etl.feeds set state = 'idle', failure = null`);
+    await copied.query(`update etl.feeds set failure = null, reason = null`);
   });
   expect(await answers(await servedPage(copied.url))).toEqual({ healthz: 200, ...expected });
 });

@@ -21,8 +21,8 @@ import {
 import { isToGiveWay } from '../../../src/sync/slice.ts';
 import { noteStopped } from '../../../src/sync/runs.ts';
 import {
-  laneHolder,
-  type LaneHolder,
+  laneWork,
+  type LaneWork,
   openPresence,
   presentWorkers,
 } from '../../../src/sync/workers.ts';
@@ -57,10 +57,14 @@ async function openScene() {
     return job;
   };
   const holder = async () => {
-    const { rows } = await db.execute<{ holder: LaneHolder | null }>(
-      sql`select ${laneHolder(sql`lanes`)} as holder from etl.lanes`,
+    const { rows } = await db.execute<{ work: LaneWork | null }>(
+      sql`select ${laneWork(sql`lanes`)} as work from etl.lanes`,
     );
-    return rows.map((row) => row.holder?.is ?? null);
+    return rows.map(({ work }) => {
+      if (work === null) return null;
+      if (work.is_held !== null) return work.is_held ? 'held' : 'lost';
+      return work.until === null ? 'queued' : 'resting';
+    });
   };
   const queued = async () =>
     (await query(`select from pgboss.job where name = $1 and state = 'created'`, [sliceQueue]))

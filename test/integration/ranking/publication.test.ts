@@ -128,7 +128,7 @@ test('a list that is suddenly empty is no ranking, and the next one is published
   expect(results.map(({ state }) => state)).toEqual(['interrupted']);
   expect(await publishedOf(world)).toEqual(before);
   expect((await world.report())?.open).toEqual([
-    expect.stringMatching(/^degraded: truncated: .*ends after 0 factories.* held 60, 60 of them/),
+    expect.stringMatching(/^truncated: .*ends after 0 factories.* held 60, 60 of them/),
   ]);
 
   world.service.isEmpty = false;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { advance } from '../../../src/sync/advance.ts';
-import { configuredLanes, setFeedState } from '../../../src/sync/feeds.ts';
+import { configuredLanes, setFailure } from '../../../src/sync/feeds.ts';
 import type { ServedPage } from '../../harness/explorer.ts';
 import { call } from '../../harness/process.ts';
 import { openContender, pageBudget } from '../../harness/runner.ts';
@@ -91,7 +91,7 @@ test.each(ends)(
     expect(await published()).toEqual(before);
     const { code, stdout } = await verify();
     expect(code).toBe(1);
-    expect(stdout).toMatch(new RegExp(`degraded: truncated: .*${evidence}`));
+    expect(stdout).toMatch(new RegExp(`truncated: .*${evidence}`));
   },
 );
 
@@ -212,9 +212,9 @@ test('a truncated ranking that is read again makes no progress, so its waits gro
 
   for (const _ of ['once', 'again']) {
     expect(await work()).toMatchObject({ is: 'failure', progressed: false });
-    await setFeedState(engine.db, lane, 'degraded', feedFailure);
+    await setFailure(engine.db, lane, feedFailure);
   }
   await work();
 
-  expect(await query('select state from etl.feeds')).toEqual([{ state: 'degraded' }]);
+  expect(await query('select failure from etl.feeds')).toEqual([{ failure: 'truncated' }]);
 });

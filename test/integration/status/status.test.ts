@@ -220,17 +220,17 @@ const faults = {
     'quarantine',
   ],
   'an order that was broken': [
-    `update etl.feeds set state = 'unordered', reason = 'unordered: page 3' where operation = 'factories'`,
+    `update etl.feeds set failure = 'unordered', reason = 'unordered: page 3' where operation = 'factories'`,
     'degraded',
     'failing',
   ],
   'a key that is refused': [
-    `update etl.feeds set state = 'unauthorized', failure = 'key-missing' where operation = 'factories'`,
+    `update etl.feeds set failure = 'key-missing', reason = 'HTTP 402' where operation = 'factories'`,
     'action-required',
     'key-refused',
   ],
   'a chain that the service does not know': [
-    `update etl.feeds set state = 'unsupported', failure = 'unknown-chain' where operation = 'factories'`,
+    `update etl.feeds set failure = 'unknown-chain', reason = 'no such chain' where operation = 'factories'`,
     'action-required',
     'unsupported',
   ],

@@ -72,8 +72,8 @@ test('a sync whose credits are used up says until when, keeps what it read, and 
       ),
     });
 
-    const feeds = `select state, (select count(*)::int from explorer.user_operations) as stored from etl.feeds`;
-    expect(await query(feeds)).toEqual([{ state: 'waiting', stored: 40 }]);
+    const feeds = `select failure, (select count(*)::int from explorer.user_operations) as stored from etl.feeds`;
+    expect(await query(feeds)).toEqual([{ failure: 'daily-limit', stored: 40 }]);
   }));
 
 test('a sync whose run another command replaces reports it as superseded, and exits with 1', async () => {

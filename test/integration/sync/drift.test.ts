@@ -182,14 +182,16 @@ test('a page of another shape stops only its own feed, with the reason', async (
   served.alter = (page, { pathname }) =>
     pathname.endsWith('factories') ? { data: page.items, note: 'line\u0007\nbreak' } : page;
   await sync();
-  expect(await query('select operation, state, reason from etl.feeds order by operation')).toEqual([
+  expect(
+    await query('select operation, failure, reason from etl.feeds order by operation'),
+  ).toEqual([
     {
       operation: 'factories',
-      state: 'degraded',
+      failure: 'envelope-invalid',
       reason: expect.stringMatching(
         /envelope-invalid: HTTP 200, items: .*; it begins \{"data":\[\{.*…\. /,
       ),
     },
-    { operation: 'user-operations', state: 'idle', reason: null },
+    { operation: 'user-operations', failure: null, reason: null },
   ]);
 });

@@ -146,7 +146,7 @@ test('a list that was out of order is open after an interrupted sync, although i
 
   await sync({ signal: interrupt.signal });
 
-  expect(await query('select state from etl.feeds')).toEqual([{ state: 'idle' }]);
+  expect(await query('select reason from etl.feeds')).toEqual([{ reason: null }]);
   expect(await covered()).toEqual([]);
   expect(await open()).not.toEqual([]);
 });

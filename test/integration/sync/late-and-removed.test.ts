@@ -83,7 +83,7 @@ test('pages that are out of order cover and remove nothing, and the feed is unor
 
   expect(await covered()).toEqual(before);
   expect(await removed()).toEqual([]);
-  expect(await query('select feeds.state from etl.feeds')).toEqual([{ state: 'unordered' }]);
+  expect(await query('select failure from etl.feeds')).toEqual([{ failure: 'unordered' }]);
   expect(
     await query(`select from explorer.user_operations where hash = '${hashOf(230)}'`),
   ).toHaveLength(1);

@@ -4,7 +4,7 @@ import type { Why } from '../../../src/failure.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import type { RunRow } from '../../../src/lists/tables.ts';
 import { beginWork, recover } from '../../../src/sync/failures.ts';
-import { setFeedState } from '../../../src/sync/feeds.ts';
+import { setFailure } from '../../../src/sync/feeds.ts';
 import { closeRun, countFailure } from '../../../src/sync/runs.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { beginRun, openContender } from '../../harness/runner.ts';
@@ -25,15 +25,13 @@ async function openScene() {
     backfill: await beginRun(engine, backfill, {}),
   };
   await countFailure(engine.db, runs.backfill, false, 'no credits');
-  await setFeedState(engine.db, backfill, 'waiting', outOfCredits);
-  const stored = "select state, failure, reason from etl.feeds where feed = '10/user-operations'";
+  await setFailure(engine.db, backfill, outOfCredits);
+  const stored = "select failure, reason from etl.feeds where feed = '10/user-operations'";
   const state = async () => (await database.query(stored))[0];
   return { db: engine.db, runs, state };
 }
 
 const recovered = (db: Database, run: RunRow) => transact(db, (tx) => recover(tx, run));
-
-const waiting = { state: 'waiting', ...outOfCredits };
 
 test('a failing feed keeps its state while it is retried', async () => {
   const { db, runs, state } = await openScene();
@@ -41,27 +39,30 @@ test('a failing feed keeps its state while it is retried', async () => {
     failing: true,
     failure: 'out-of-credits',
   });
-  expect(await state()).toEqual(waiting);
+  expect(await state()).toEqual(outOfCredits);
 });
 
 test('a lane that succeeds does not hide the failure of the other', async () => {
   const { db, runs, state } = await openScene();
   expect(await recovered(db, runs.live)).toBeNull();
-  expect(await state()).toEqual(waiting);
+  expect(await state()).toEqual(outOfCredits);
 });
 
 test('the feed recovers when the failing lane succeeds', async () => {
   const { db, runs, state } = await openScene();
-  expect(await recovered(db, runs.backfill)).toEqual({ was: 'waiting', reason: waiting.reason });
-  expect(await state()).toEqual({ state: 'idle', failure: null, reason: null });
+  expect(await recovered(db, runs.backfill)).toEqual({
+    was: 'out-of-credits',
+    reason: outOfCredits.reason,
+  });
+  expect(await state()).toEqual({ failure: null, reason: null });
 });
 
 test('a feed is not running once another worker has ended its run', async () => {
   const { db, runs, state } = await openScene();
-  await setFeedState(db, live, 'idle');
+  await setFailure(db, live, null);
   await closeRun(db, runs.live, 'finished', null);
 
   expect(await beginWork(db, runs.live)).toMatchObject({ failing: false, failure: null });
 
-  expect(await state()).toEqual({ state: 'idle', failure: null, reason: null });
+  expect(await state()).toEqual({ failure: null, reason: null });
 });

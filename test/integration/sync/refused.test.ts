@@ -69,7 +69,7 @@ test('a page of a feed that did not fail has the log say that the key of another
   const { run, query, env, cwd } = await openScene();
   await run('sync', '--max-pages', '1');
   await query(`
-    update etl.feeds set state = 'unauthorized', failure = 'unauthorized', reason = 'HTTP 401'
+    update etl.feeds set failure = 'unauthorized', reason = 'HTTP 401'
     where operation = 'user-operations'`);
 
   const command = ['sync', '--operation', 'factories', '--log-format', 'json'];
@@ -83,10 +83,10 @@ test('a page of a slice that began before a refusal does not end what is stored 
   const { run, query, db } = await openScene();
   await run('sync', '--max-pages', '1');
   await query(`
-    update etl.feeds set state = 'waiting', failure = 'out-of-credits', updated_at = now()
+    update etl.feeds set failure = 'out-of-credits', reason = 'HTTP 402', updated_at = now()
     where operation = 'user-operations'`);
   expect(await acceptKey(db, [chain.id], '2020-01-01')).toBeNull();
-  expect(await acceptKey(db, [chain.id], 'infinity')).toMatchObject({ was: 'waiting' });
+  expect(await acceptKey(db, [chain.id], 'infinity')).toMatchObject({ was: 'out-of-credits' });
 });
 
 test('an explorer that failed a sync is unreachable until the next one is answered', async () => {
@@ -119,8 +119,7 @@ test('our own limit is named with its file', async () => {
   expect((await run('sync')).code).toBe(1);
   const text = (await run('status')).stdout.replaceAll(/\s+/gu, '');
   expect(text).toContain(`daily_creditsin${cwd}/explorer-etl.yaml`.replaceAll(/\s+/gu, ''));
-  expect(await query('select failure, state from etl.feeds')).toContainEqual({
+  expect(await query('select failure from etl.feeds')).toContainEqual({
     failure: 'daily-limit',
-    state: 'waiting',
   });
 });

@@ -13,12 +13,11 @@ test('a list that a chain does not serve costs one request, and its feed is unsu
 
   expect(requests).toBe(2);
   const unsupported = {
-    state: 'unsupported',
     failure: 'unsupported',
     reason: expect.stringMatching(/^unsupported: HTTP \d+, .+The explorer does not serve/),
   };
   expect(
-    await query('select operation, state, failure, reason from etl.feeds order by operation'),
+    await query('select operation, failure, reason from etl.feeds order by operation'),
   ).toEqual([
     { operation: 'factories', ...unsupported },
     { operation: 'user-operations', ...unsupported },

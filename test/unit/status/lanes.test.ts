@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FeedState } from '../../../src/lists/feed.ts';
+import { type FailureClass, failures } from '../../../src/failure.ts';
 import { laneState, stateOfWork } from '../../../src/status/lanes.ts';
 import type { FeedStatus, LaneStatus } from '../../../src/status/schema.ts';
 import { laneOf } from '../../harness/status.ts';
@@ -35,32 +35,42 @@ test.each<
   const times =
     run !== null && typeof run === 'object' ? run : { last_page_age_s: run, stopped_at: null };
   const workers = { start: view === undefined ? 1 : 0, once: 0 };
-  const holder = job === null ? null : { is: job[0], age_s: job[1] };
-  expect(laneState({ run_state: 'open', ...times }, holder, workers)).toBe(state);
-  expect(laneState({ run_state: 'finished', ...times }, holder, workers)).toBe('idle');
+  const isHeld = { held: true, lost: false, queued: null, resting: null };
+  const until = job?.[0] === 'resting' ? '2026-11-22T19:00:00+00:00' : null;
+  const work = job === null ? null : { is_held: isHeld[job[0]], until, age_s: job[1] };
+  expect(laneState({ run_state: 'open', ...times }, work, workers)).toBe(state);
+  expect(laneState({ run_state: 'finished', ...times }, work, workers)).toBe('idle');
 });
 
 test.each<
-  [what: string, stored: FeedState, lanes: (State | [State, number])[], shown?: FeedStatus['state']]
+  [
+    what: string,
+    stored: FailureClass | null,
+    lanes: (State | [State, number])[],
+    shown?: FeedStatus['state'],
+  ]
 >([
-  ['whose worker was killed is not running', 'idle', ['no-worker'], 'behind'],
-  ['without a run is as its data says', 'idle', ['idle']],
-  ['runs while one of its lanes does', 'idle', ['running', 'queued'], 'running'],
-  ['that failed before and begins again is queued', 'failed', ['queued'], 'running'],
-  ['that failed stays so while idle', 'failed', ['idle'], 'failing'],
-  ['that backs off says why', 'degraded', ['backing-off', 'idle'], 'failing'],
-  ['that waits for credits says so while read', 'waiting', ['running'], 'blocked'],
-  ['whose worker was stopped is paused', 'idle', ['paused', 'idle'], 'paused'],
-  ['that failed says so though it is paused', 'degraded', ['paused'], 'failing'],
-  ['with one lane lost has no worker', 'idle', ['paused', 'no-worker'], 'behind'],
-  ['that waits for an answer is running', 'idle', [['quiet', 20]], 'running'],
-  ['that is retried keeps its failure meanwhile', 'degraded', [['quiet', 20]], 'failing'],
-  ['without a page for minutes is stalled', 'idle', [['quiet', 300]], 'failing'],
+  ['whose worker was killed is not running', null, ['no-worker'], 'behind'],
+  ['of a list out of order fails', 'unordered', ['idle'], 'failing'],
+  ['with a refused parameter is blocked', 'rejected', ['idle'], 'blocked'],
+  ['that is not served is unsupported', 'unsupported', ['idle'], 'unsupported'],
+  ['without a run is as its data says', null, ['idle']],
+  ['runs while one of its lanes does', null, ['running', 'queued'], 'running'],
+  ['that failed before and begins again is queued', 'cursor-loop', ['queued'], 'running'],
+  ['that failed stays so while idle', 'cursor-loop', ['idle'], 'failing'],
+  ['that backs off says why', 'unreachable', ['backing-off', 'idle'], 'failing'],
+  ['that waits for credits says so while read', 'out-of-credits', ['running'], 'blocked'],
+  ['whose worker was stopped is paused', null, ['paused', 'idle'], 'paused'],
+  ['that failed says so though it is paused', 'unreachable', ['paused'], 'failing'],
+  ['with one lane lost has no worker', null, ['paused', 'no-worker'], 'behind'],
+  ['that waits for an answer is running', null, [['quiet', 20]], 'running'],
+  ['that is retried keeps its failure meanwhile', 'unreachable', [['quiet', 20]], 'failing'],
+  ['without a page for minutes is stalled', null, [['quiet', 300]], 'failing'],
 ])('a feed %s', (_what, stored, lanes, shown) => {
   const those = lanes.map((lane) => {
     const [state, quiet_s] = typeof lane === 'string' ? [lane, null] : lane;
     return laneOf({ state, quiet_s });
   });
-  const work = { state: stored, failure: null };
+  const work = { failure: stored, sentence: stored === null ? null : failures[stored].advice };
   expect(stateOfWork(work, those)).toBe(shown ?? null);
 });

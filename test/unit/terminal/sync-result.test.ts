@@ -134,7 +134,7 @@ const scenes: Readonly<Record<string, Scene>> = {
 
 /** How status shows a feed that a failure stopped; the other classes stop none, and are counted. */
 const statesOfStopped: Readonly<
-  Record<Exclude<FailureClass, 'item-invalid' | 'drifted'>, FeedStatus['state']>
+  Record<Exclude<FailureClass, 'item-invalid' | 'drifted' | 'unordered'>, FeedStatus['state']>
 > = {
   unreachable: 'failing',
   throttled: 'blocked',
