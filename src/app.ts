@@ -41,6 +41,7 @@ import {
   registerFeeds,
   withTargets,
 } from './sync/feeds.ts';
+import { type ChangedFeed, changeText } from './sync/changes.ts';
 import { disagreementError, disagreements, wantLanes } from './sync/lanes.ts';
 import type { FetchPage } from './sync/page.ts';
 import { bossConnections, hasQueues, installQueues, startBoss } from './sync/queue.ts';
@@ -147,7 +148,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const keys = requireApiKey(settings);
   const exposure = exposureOf(settings.explorer.baseUrl);
   if (exposure !== null) log.write('explorer.unencrypted', { problem: exposure });
-  const origin = await registerSettings(db, settings, options.source ?? {}, options.bounds);
+  const registered = await registerSettings(db, settings, options.source ?? {}, options.bounds);
+  const { origin, changed } = registered;
+  if (changed.length > 0 && settings.configFile !== null)
+    log.write('config.changed', { detail: changed.map(changeText).join('. ') });
   const how = { by: pool, pool: budgetPool, timeouts, connections };
   const host = new Host({
     pool: budgetPool,
@@ -194,7 +198,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 /**
- * Registers the feeds of the settings, and that their deployment wants them. @returns the name of their explorer.
+ * Registers the feeds of the settings, and that their deployment wants them. @returns the name of their explorer, and
+ * the feeds that had other settings.
  * @throws OriginError, DeploymentError
  */
 export async function registerSettings(
@@ -202,7 +207,7 @@ export async function registerSettings(
   { configFile, deployment, chains, explorer }: Settings,
   stated: SourceOptions,
   bounds?: ScopeBounds,
-): Promise<string> {
+): Promise<{ readonly origin: string; readonly changed: readonly ChangedFeed[] }> {
   const { sameData = false, origin = originOf(explorer.baseUrl) } = stated;
   const { takeOver = false, isWhole = false, isReopened = false } = stated;
   const from = configFile === null ? 'flags' : 'file';
@@ -212,7 +217,7 @@ export async function registerSettings(
   if (found.length > 0 && !takeOver && !isReopened) throw disagreementError(found);
   const others = new Set(found.map(({ feed }) => feed));
   const isOurs = (feed: Feed) => !isReopened || !others.has(feedName(feed));
-  await registerFeeds(db, all.filter(isOurs), from, source);
+  const changed = await registerFeeds(db, all.filter(isOurs), from, source);
   const every = configuredLanes(await withTargets(db, { configFile, chains }));
   const lanes = every.filter(({ lane }) => isOurs(lane));
   const wish = { deployment, isWhole, takes: isReopened ? [] : [...others] };
@@ -223,7 +228,7 @@ export async function registerSettings(
   );
   // Without a file a command's flags state the target.
   if (from === 'file') await reconcileTargets(db, lanes);
-  return origin;
+  return { origin, changed };
 }
 
 const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal });

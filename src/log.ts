@@ -109,6 +109,7 @@ export const events = {
     ['detail'],
     'other deployments want feeds of this database: {detail}',
   ),
+  'config.changed': define('info', ['detail'], 'settings differ from the last ones: {detail}'),
   'sync.beside': define('info', ['detail'], 'waits for feeds that others read: {detail}'),
   'http.listening': define('info', ['url'], '{url}'),
   'start.stopped': define('info', [], 'progress is saved; the next start resumes'),

@@ -11,6 +11,7 @@ import type { FeedSettings, Occasion, ScopeBounds, Target } from '../lists/list.
 import { type OperationName, operationNames, operations } from '../lists/registry.ts';
 import type { RunScope } from '../lists/tables.ts';
 import { printable } from '../printable.ts';
+import { type ChangedFeed, dropOutdated } from './changes.ts';
 import { isPolledLater } from './failures.ts';
 import type { LaneTimes } from './workers.ts';
 
@@ -26,6 +27,7 @@ export interface RegisteredFeed extends Feed {
 /**
  * Registers chains, feeds and their targets: coverage is judged by them. A command's bounds stay a feed's target until
  * another command or a file names some. Flags (`from`) never overwrite what a file stated.
+ * @returns known feeds whose settings it changed: what they no longer want is read no further
  * @throws OriginError, with nothing changed, if a feed's data came from another explorer
  */
 export async function registerFeeds(
@@ -33,9 +35,9 @@ export async function registerFeeds(
   registered: readonly RegisteredFeed[],
   from: 'file' | 'flags',
   source: Source,
-): Promise<void> {
+): Promise<readonly ChangedFeed[]> {
   const chains = new Map(registered.map((feed) => [feed.chain_id, chainRow(feed)]));
-  await transact(db, async (tx) => {
+  return transact(db, async (tx) => {
     await tx.execute(sql`
       insert into explorer.chains as t (
         chain_id, name, native_symbol, native_decimals, explorer_url
@@ -48,8 +50,10 @@ export async function registerFeeds(
           native_decimals = excluded.native_decimals, explorer_url = excluded.explorer_url
       where ${from === 'file'} and t is distinct from excluded
     `);
-    await storeFeeds(tx, registered, from);
+    const changed = await storeFeeds(tx, registered, from);
+    if (from === 'file') for (const feed of changed) await dropOutdated(tx, feed);
     await claimFeeds(tx, registered, source);
+    return changed;
   });
 }
 
@@ -58,7 +62,7 @@ async function storeFeeds(
   tx: Transaction,
   registered: readonly RegisteredFeed[],
   from: 'file' | 'flags',
-): Promise<void> {
+): Promise<ChangedFeed[]> {
   const stated = registered.map((feed) => ({
     ...feed,
     feed: feedName(feed),
@@ -77,9 +81,9 @@ async function storeFeeds(
   for (const { chain_id, operation, feed } of stated) {
     if (added.includes(feed)) await countLeft(tx, { chain_id, operation });
   }
-  await tx.execute(sql`
+  return execute(tx).rows<ChangedFeed>`
     with wanted as (
-      select feed, settings.own || coalesce(aim.target, '{}') as settings, aim.target
+      select feed, known.settings as before, settings.own || coalesce(aim.target, '{}') as settings, aim.target
       from ${feeds} as named(feed text, settings jsonb, target jsonb)
       join etl.feeds as known using (feed),
       lateral (
@@ -97,14 +101,17 @@ async function storeFeeds(
       from wanted
       where t.feed = wanted.feed
         and (t.settings, t.target) is distinct from (wanted.settings, wanted.target)
-      returning t.feed
+      returning t.feed, t.chain_id::float8, t.operation, before, t.settings as after
+    ), known as (
+      select * from changed where feed <> all(${sql.param(added)}::text[])
+    ), noted as (
+      insert into etl.events (kind, sentence)
+      select 'config-changed', 'Other settings for ' || string_agg(feed, ', ' order by feed) || '.'
+      from known
+      having count(*) > 0
     )
-    insert into etl.events (kind, sentence)
-    select 'config-changed', 'Other settings for ' || string_agg(feed, ', ' order by feed) || '.'
-    from changed
-    where feed <> all(${sql.param(added)}::text[])
-    having count(*) > 0
-  `);
+    select chain_id, operation, before, after from known order by feed
+  `;
 }
 
 /** Counts the rows that a forgotten feed has left: its lanes count those that come from now on. */
@@ -246,9 +253,6 @@ function refusal(others: readonly ClaimedFeed[], origin: string): string {
   });
   return `${lines.join('; ')}; the explorer is now ${printable(origin)}. Set EXPLORER_BASE_URL or explorer.base_url as it was, use another database, or say with --same-data, once, that both serve the same chains.`;
 }
-
-/** As SQL: whether a row of `feeds` belongs to another explorer; an unclaimed one does not. */
-export const isSourceMismatch = (origin: string) => sql`coalesce(feeds.origin <> ${origin}, false)`;
 
 /** Bounds that a command named for a feed, as the settings that they replace. */
 export type FeedTarget = Readonly<Record<string, unknown>>;

@@ -15,6 +15,7 @@ import type { RunScope } from '../lists/tables.ts';
 import { printable } from '../printable.ts';
 import { signals } from '../signals.ts';
 import { atOnce, type ConfiguredLane, dueLanes, nextFiring, type RegisteredFeed } from './feeds.ts';
+import { differenceText } from './changes.ts';
 import { queueSlice } from './queue.ts';
 import { dropRuns, openRun } from './runs.ts';
 import { workersPresent } from './workers.ts';
@@ -28,7 +29,8 @@ export class DeploymentError extends errorOf('other-deployment') {}
 export interface Disagreement {
   readonly feed: string;
   readonly deployment: string;
-  readonly settings: readonly string[];
+  /** Those that differ, each with the value wanted here and the other's. */
+  readonly settings: Readonly<Record<string, readonly [own: unknown, other: unknown]>>;
 }
 
 /**
@@ -46,12 +48,14 @@ export async function disagreements(
     settings: feed.settings,
   }));
   return execute(db).rows<Disagreement>`
-    select feed, other as deployment, array_agg(distinct setting order by setting) as settings
+    select feed, other as deployment,
+           jsonb_object_agg(setting, json_build_array(own, theirs)) as settings
     from json_to_recordset(${JSON.stringify(named)}::json)
       as named(feed text, settings jsonb)
     join etl.feeds as known using (feed)
     join etl.lanes using (feed), unnest(wanted_by) as other, lateral (
-      select key as setting from jsonb_each(named.settings) as own(key, value)
+      select key as setting, value as own, known.settings -> key as theirs
+      from jsonb_each(named.settings)
       where value is distinct from known.settings -> key
     ) as differing
     where other <> ${deployment}
@@ -63,10 +67,12 @@ export async function disagreements(
 
 /** The error of disagreements, with what to do. */
 export function disagreementError(found: readonly Disagreement[]): DeploymentError {
-  const lines = found.map(
-    ({ feed, deployment, settings }) =>
-      `${feed} is wanted by ${printable(deployment)} with another ${settings.join(', ')}`,
-  );
+  const lines = found.map(({ feed, deployment, settings }) => {
+    const differing = Object.entries(settings).map(([name, [own, other]]) =>
+      differenceText(name, own, other),
+    );
+    return `${feed} is wanted by ${printable(deployment)} with other settings; this file has ${differing.join(', ')}`;
+  });
   return new DeploymentError(
     `${lines.join('; ')}. A start of that deployment is at work: use its settings, remove the feed from one of the files, or move it here with --take-over of start or sync.`,
   );

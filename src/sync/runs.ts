@@ -15,7 +15,6 @@ import { kindOf } from '../lists/index.ts';
 import type { PlannedWalk } from '../lists/list.ts';
 import { operations } from '../lists/registry.ts';
 import type { HeldWalk, Lane, RunRow, RunScope, WalkRow } from '../lists/tables.ts';
-import { isSourceMismatch } from './feeds.ts';
 
 /** A run that is open now; joined if it was begun before, so that part of it may be old. */
 export interface OpenedRun {
@@ -205,6 +204,9 @@ export async function countFailure(
   `;
   return failures ?? 1;
 }
+
+/** As SQL: whether a row of `feeds` belongs to another explorer; an unclaimed one does not. */
+const isSourceMismatch = (origin: string) => sql`coalesce(feeds.origin <> ${origin}, false)`;
 
 /** Who takes a walk, and when. */
 interface Taker {

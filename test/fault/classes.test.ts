@@ -35,7 +35,7 @@ const cases: Readonly<Record<string, Case>> = {
   '200-html': { fault: { status: 200, body: '<html>Sorry</html>' }, failure: 'intercepted' },
   '200-error': { fault: { status: 200, body: { error: 'oops' } }, failure: 'envelope-invalid' },
   '400-action': { fault: statusFaults['400-action'], failure: 'unsupported' },
-  '404-network': { fault: statusFaults['404-network'], failure: 'unsupported' },
+  '404-network': { fault: statusFaults['404-network'], failure: 'unknown-chain' },
   '501': { fault: statusFaults['501'], failure: 'unsupported' },
   '422': { fault: statusFaults['422'], failure: 'rejected' },
   '400-token': { fault: statusFaults['400-token'], failure: 'cursor-refused', after: 1 },

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { VerifyDocument } from '../../../src/status/verify.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import { openPresence } from '../../../src/sync/workers.ts';
-import { eventually } from '../../harness/process.ts';
+import { eventually, hangMs } from '../../harness/process.ts';
 import { listed, openDeployments } from './scene.ts';
 
 const factories = listed(['factories']);
@@ -115,7 +115,7 @@ test('settings that differ from those of a deployment at work are refused by nam
   expect(refused).toMatchObject({
     code: 2,
     stderr:
-      'explorer-etl: 10/factories is wanted by first with another freshness, timezone. A start of that deployment is at work: use its settings, remove the feed from one of the files, or move it here with --take-over of start or sync.\n',
+      'explorer-etl: 10/factories is wanted by first with other settings; this file has timezone Europe/Berlin instead of UTC, freshness 1h instead of unset. A start of that deployment is at work: use its settings, remove the feed from one of the files, or move it here with --take-over of start or sync.\n',
   });
   expect(await settings()).toEqual([{ zone: 'UTC', wanted_by: ['first'] }]);
   expect(await second.run('check', '--no-requests')).toMatchObject({
@@ -138,6 +138,11 @@ test('a deployment that is not at work refuses nothing, and the feed is wanted b
   expect(await database.query('select wanted_by from etl.lanes')).toEqual([
     { wanted_by: ['first', 'second'] },
   ]);
+  const child = first.start();
+  const line = '10/factories: freshness unset instead of 1h';
+  await expect.poll(() => child.output, { timeout: hangMs }).toContain(line);
+  child.kill('SIGTERM');
+  await child.ended();
   expect((await second.documentOf<StatusDocument>('status')).deployments).toEqual([
     { name: 'first', feeds: 1, workers: 0 },
     { name: 'second', feeds: 1, workers: 0 },

@@ -4,6 +4,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { selectChains } from '../../../src/config/select.ts';
 import type { ChainSettings } from '../../../src/config/settings.ts';
 import { configuredFeeds, registerFeeds } from '../../../src/sync/feeds.ts';
+import { changeText } from '../../../src/sync/changes.ts';
+import { openRun } from '../../../src/sync/runs.ts';
+import { transact } from '../../../src/db/transaction.ts';
 import { freshDatabase, untilLocked } from '../../harness/database.ts';
 
 const listed = (settings: Record<string, unknown>) => [
@@ -32,6 +35,32 @@ test('changed settings of a feed are recorded as an event, and its first ones ar
   expect(await query('select kind, sentence from etl.events')).toEqual([
     { kind: 'config-changed', sentence: 'Other settings for 10/user-operations.' },
   ]);
+});
+
+test('a file that wants less ends the open run of what it wanted before, and no run of a command', async () => {
+  const { query, db } = await freshDatabase();
+  const operation = 'optimism-batch-blocks';
+  const lane = { chain_id: 10, operation, lane: 'backfill' } as const;
+  const register = async (fromBatch: number) => {
+    const settings = { fromBatch, toBatch: null, reread: 2 };
+    const feed = { chain_id: 10, chain_name: 'optimism', operation, settings } as const;
+    return registerFeeds(db, [feed], 'file', source);
+  };
+  const states = () => query('select scope, state from etl.runs order by id');
+  const open = (scope: Record<string, unknown>) => transact(db, (tx) => openRun(tx, lane, scope));
+  await register(1);
+  await open({ from_batch: 1, reread: 2 });
+
+  const [changed] = await register(1000);
+
+  expect(changed && changeText(changed)).toBe(
+    '10/optimism-batch-blocks: from_batch 1000 instead of 1',
+  );
+  expect(await states()).toEqual([{ scope: { from_batch: 1, reread: 2 }, state: 'superseded' }]);
+  await open({ from_batch: 7, reread: 2 });
+  expect(await register(1000)).toEqual([]);
+  await register(2000);
+  expect(await states()).toMatchObject([{ state: 'superseded' }, { state: 'open' }]);
 });
 
 const storedChains = async (pool: Pool) =>
