@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
 import { z } from 'zod';
 import { openClient } from '../app.ts';
 import { asTyped } from '../config/load.ts';
@@ -19,6 +20,7 @@ import { disagreementError, disagreements } from '../sync/lanes.ts';
 import { presentWorkers } from '../sync/workers.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import type { ExplorerClient } from '../explorer/client.ts';
+import { countRequest } from '../explorer/count-request.ts';
 import { ExplorerError } from '../explorer/error.ts';
 import { parseBody } from '../explorer/response.ts';
 import { failures, KnownError } from '../failure.ts';
@@ -79,7 +81,7 @@ async function check(context: Context, options: CheckOptions) {
     ),
     ...(await checkDatabase(database, settings)),
     ...(isTested
-      ? await checkFeeds(settings, context.signal)
+      ? await checkFeeds(settings, database.pool, context.signal)
       : [checkOf('explorer', 'not tested')]),
   ];
   // Without a file, the flags are needed each time.
@@ -192,8 +194,8 @@ function checkSchemaState(state: Awaited<ReturnType<typeof readSchema>> | null):
   return checkOf('schema', found + pending);
 }
 
-/** Requests each feed's smallest page. @throws ConfigError if a key is not set */
-async function checkFeeds(settings: Settings, signal: AbortSignal): Promise<Check[]> {
+/** Requests each feed's smallest page; the requests count for the key's day. @throws ConfigError if a key is not set */
+async function checkFeeds(settings: Settings, pool: Pool, signal: AbortSignal): Promise<Check[]> {
   const keys = requireApiKey(settings);
   const answers: FeedAnswer[] = [];
   // Every feed has a backfill lane: one request covers both of its lanes.
@@ -204,7 +206,8 @@ async function checkFeeds(settings: Settings, signal: AbortSignal): Promise<Chec
     end.defer(() => client.close());
     for (const lane of lanes.filter((one) => keys.get(one.lane.chain_id) === key)) {
       await delay(1000 / key.requestsPerSecond, undefined, { signal });
-      answers.push(await requestSample(client, lane, signal));
+      const onSent = () => countRequest(pool, key).catch(() => undefined);
+      answers.push(await requestSample({ ...client, onSent }, lane, signal));
     }
   }
   return checkAnswers(answers, settings);
@@ -214,7 +217,7 @@ type FeedAnswer = Awaited<ReturnType<typeof requestSample>>;
 
 /** What one feed answers to a request for its smallest page; null: a page. */
 async function requestSample(
-  client: ExplorerClient,
+  client: ExplorerClient & { readonly onSent: () => Promise<unknown> },
   { lane, scope }: ConfiguredLane,
   signal: AbortSignal,
 ) {
@@ -222,6 +225,7 @@ async function requestSample(
   const smallest = operations[lane.operation].request(example, null, 1);
   const attempt = async () => {
     const { error, body } = await client.send({ chainId: lane.chain_id, ...smallest }, { signal });
+    if (error?.isSent ?? true) await client.onSent();
     if (error !== null) throw error;
     parseBody(body, client.redact);
     return null;

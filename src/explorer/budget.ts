@@ -91,7 +91,7 @@ export const limitsOf = (keys: Iterable<LimitedKey>): KeyLimits =>
     ]),
   );
 
-function fingerprintKey(apiKey: string): string {
+export function fingerprintKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex').slice(0, fingerprintDigits);
 }
 

@@ -45,6 +45,16 @@ async function scene(database: Pick<TestDatabase, 'url'>) {
   };
 }
 
+test("the requests of check count among the credits of the key's day", async () => {
+  const database = await freshDatabase();
+  const { check } = await scene(database);
+  await check();
+  await check();
+  expect(await database.query('select credits_spent::int, requests::int from etl.budget')).toEqual([
+    { credits_spent: 12 * 20, requests: 12 },
+  ]);
+});
+
 test('check says which database and explorer it found, and no secret of either', async () => {
   const database = await freshDatabase();
   const { run, check, simulator } = await scene(database);
