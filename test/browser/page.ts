@@ -4,8 +4,9 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { AxeResults } from 'axe-core';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { inject, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
 import { webAssets } from '../../src/http/assets.ts';
+import { hangMs } from '../harness/process.ts';
 import { answerTo, sceneOf, type Scene, type SceneName } from './scenes.ts';
 
 const bundled = webAssets();
@@ -114,4 +115,28 @@ export async function accessViolations(page: Page): Promise<string[]> {
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary ?? ''}`),
   );
+}
+
+/** For what follows an input: a busy machine takes its time. */
+export const bounded = { timeout: hangMs };
+
+/** A browser for the tests of a file. @returns what opens the page over a state, at one of its views */
+export function scenesInBrowser() {
+  let browser: Browser | null = null;
+  beforeAll(async () => {
+    browser = await connectBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+  });
+  return async (
+    name: SceneName,
+    view = '/',
+    options: Parameters<typeof openPage>[2] & { readonly token?: string } = {},
+  ) => {
+    if (browser === null) throw new Error('the browser was not opened');
+    const server = await servePage(name, options.token);
+    const opened = await openPage(browser, `${server.url}#${view}`, options);
+    return { ...opened, server };
+  };
 }

@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest';
+import { bounded, scenesInBrowser } from './page.ts';
+import { sceneOf } from './scenes.ts';
+
+const openScene = scenesInBrowser();
+
+// A gap without its command; a window that one cannot leave again.
+test('a feed lists its gaps with their commands, and its coverage can be zoomed', async () => {
+  const { page } = await openScene('gap');
+  await page.getByRole('link', { name: 'optimism user operations' }).click();
+  const gaps = page.locator('.card:has(.bar) .advice');
+  await gaps.waitFor();
+  expect(await gaps.locator('li').count()).toBe(2);
+  expect(await gaps.textContent()).toContain('blocks 128,400,112 to 128,951,023');
+  expect(await gaps.textContent()).toContain('about 1,240 requests');
+  expect(await gaps.locator('code').first().textContent()).toContain('--from-block 128400112');
+  const axis = page.locator('.card:has(.bar) .axis');
+  await page.getByText('138,000,000 · 1 Oct 2025, 19:24 to 22 Nov 2026, 11:24 UTC.').waitFor();
+  await page.getByRole('link', { name: 'Zoom in' }).click();
+  await axis.getByText('124,500,000').waitFor();
+  const box = (await page.locator('.bar').boundingBox())!;
+  await page.mouse.click(box.x + box.width / 4, box.y + 5);
+  await expect.poll(() => page.url(), bounded).toMatch(/from=1256\d{5}&to=1278\d{5}$/u);
+  await page.goBack();
+  await page.goBack();
+  await axis.getByText('120,000,000').waitFor();
+});
+
+// A failure whose reason is nowhere; a crosshair that only a pointer moves.
+test('a feed shows why it failed, and its charts can be read with the keyboard', async () => {
+  const { page } = await openScene('key-refused', '/feed/10/user-operations');
+  await page.getByText('The explorer does not accept the API key.').first().waitFor();
+  await page.getByText('The explorer refuses the API key (401).').first().waitFor();
+  const legend = page.locator('.charts .legend').first();
+  const newest = await legend.textContent();
+  await page.getByRole('img', { name: /^Throughput: 96 points/u }).focus();
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  await expect.poll(() => legend.textContent(), bounded).not.toBe(newest);
+  expect(await legend.textContent()).toContain('22 Nov 2026, 10:54');
+});
+
+/** Whether the chart of the lag has pixels of the colour that its legend shows. */
+const isLagDrawn = `(() => {
+  const figure = document.querySelector('[role="img"][aria-label^="Lag"]').closest('figure');
+  const pixelsOf = (canvas) =>
+    canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+  const sample = Object.assign(document.createElement('canvas'), { width: 1, height: 1 });
+  const context = sample.getContext('2d');
+  context.fillStyle = figure.querySelector('.legend rect').getAttribute('fill');
+  context.fillRect(0, 0, 1, 1);
+  const [wanted] = new Uint32Array(pixelsOf(sample).buffer);
+  return new Uint32Array(pixelsOf(figure.querySelector('canvas')).buffer).includes(wanted);
+})()`;
+
+// An empty chart of a feed that was polled once.
+test('a chart draws a lone value, wherever it is', async () => {
+  const { page, server } = await openScene('well', '/feed/10/user-operations');
+  const { throughput } = sceneOf('well');
+  const last = throughput.bins.length - 1;
+  const show = async (lone: number | null) => {
+    const bins = throughput.bins.map((bin, at) => ({ ...bin, lag_s: at === lone ? 180 : null }));
+    server.show({ throughput: { ...throughput, bins } });
+    await page.reload();
+    const legend = page.locator('.legend', { hasText: 'age of the newest item' });
+    await legend.getByText(lone === null ? '–' : '3 min', { exact: true }).waitFor();
+  };
+  const isDrawn = () => page.evaluate<boolean>(isLagDrawn);
+  await show(null);
+  expect(await isDrawn()).toBe(false);
+  for (const lone of [0, 48, last]) {
+    await show(lone);
+    await expect.poll(isDrawn, { ...bounded, message: `bin ${lone}` }).toBe(true);
+  }
+});
+
+// Runs without the kill that ended them.
+test('runs of the day are listed with the events of workers', async () => {
+  const { page } = await openScene('reading', '/runs');
+  await page.getByText('145 runs, 0 failed').waitFor();
+  expect(await page.locator('.timeline tbody tr').count()).toBe(7);
+  await page.getByText('A worker was killed.').first().waitFor({ state: 'attached' });
+  await page.getByRole('button', { name: 'Show more of 147' }).click();
+  await expect
+    .poll(() => page.locator('table').last().locator('tbody tr').count(), bounded)
+    .toBe(100);
+});
+
+// Words that break in their middle because another cell is long.
+test('a long reason does not wrap the columns beside it', async () => {
+  const { page, server } = await openScene('well', '/runs', {
+    viewport: { width: 1_280, height: 900 },
+  });
+  const { runs } = sceneOf('well');
+  const events = runs.events.map((event) => ({ ...event, sentence: 'A long reason. '.repeat(20) }));
+  server.show({ runs: { ...runs, events } });
+  await page.reload();
+  await page.getByText('A long reason.').first().waitFor({ state: 'attached' });
+  const heights = await page.evaluate<number[]>(
+    `[...document.querySelectorAll('table:last-of-type :is(th.number, td[data-name="Lane"])')].map((cell) => {
+       const range = document.createRange();
+       range.selectNodeContents(cell);
+       return range.getBoundingClientRect().height;
+     })`,
+  );
+  expect(heights.length).toBeGreaterThan(20);
+  expect(Math.max(...heights)).toBeLessThan(30);
+});
+
+// An empty page, a chain that is a number, a share that is not of 100, a file without its token.
+test('Explore opens with a chart, and its results can be saved', async () => {
+  const { page } = await openScene('well', '/explore');
+  await page.getByText('How many user operations are there a day?').waitFor();
+  await page.getByText('sums up to 06:20 UTC').waitFor();
+  const legend = page.locator('.card:has(pre) .legend');
+  expect(await legend.textContent()).toMatch(/22 Nov 2026optimism [\d.]+Kcelo [\d.]+K/u);
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download CSV' }).click(),
+  ]);
+  expect(saved.suggestedFilename()).toBe('operations-daily.csv');
+  await page.getByText('SQL', { exact: true }).click();
+  await page.getByText('from explorer.operations_daily').waitFor();
+  await page.getByRole('link', { name: 'entry points' }).click();
+  await legend.getByText('v0.6').waitFor();
+  const shares = [...((await legend.textContent()) ?? '').matchAll(/(?<share>[\d.]+) %/gu)];
+  const sum = shares.reduce((total, { groups }) => total + Number(groups?.['share']), 0);
+  expect(sum).toBeCloseTo(100, 0);
+  await page.getByRole('link', { name: 'biggest factories' }).click();
+  await page.locator('.card:has(pre) table').getByText('4,120,345').waitFor();
+});
+
+// A row that leads nowhere.
+test('a trace leads from a term to the response that contained it', async () => {
+  const { page } = await openScene('well', '/trace');
+  await page.getByLabel('Hash, address or height').fill(' 128400112 ');
+  await page.keyboard.press('Enter');
+  await page.getByText('From page 12 of walk 41').waitFor();
+  expect(page.url()).toMatch(/#\/trace\?term=128400112$/u);
+  await page.getByText('Archived body').click();
+  await page.locator('pre').getByText('"items"').waitFor();
+  await page.getByText('status changed from pending to included.').waitFor();
+});
