@@ -4,6 +4,15 @@ import type { VerifyDocument } from '../../../src/status/verify.ts';
 import { expect } from 'vitest';
 import { openProgram } from './program.ts';
 
+/** Requests that an end at `since` costs: two pages that are older, the second one twice. */
+export const beyondSince = 3;
+
+export const flags = (...lists: readonly string[]) => [
+  '--chain',
+  '10',
+  ...lists.flatMap((list) => ['--operation', list]),
+];
+
 type Beside = Pick<Awaited<ReturnType<typeof openProgram>>, 'database' | 'env'>;
 
 /** The program on some lists, by a file if they are given, and beside another one on its database; and what its commands report of them. */
