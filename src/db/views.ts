@@ -180,7 +180,8 @@ const triggerStatement = /^create or replace trigger \w+\s[^;]*?\son ([\w.]+)\s[
 /** @returns whether Postgres could; a function with other parameters would be a second one */
 async function replace(session: PoolClient, files: readonly SqlFile[]): Promise<boolean> {
   try {
-    for (const { text } of files) await session.query(text);
+    // In one message: there are as many files as round trips otherwise.
+    await session.query(files.map(({ text }) => text).join('\n'));
   } catch (error) {
     if (isIncompatible(error)) return false;
     throw error;
