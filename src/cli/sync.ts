@@ -244,9 +244,9 @@ export async function concludeSync(
 function exitOf(results: readonly SyncResult[], isNamed: boolean): Exit {
   const isFailed = results.some(
     ({ state, failure }) =>
-      // A person has paused what is open.
       state !== 'finished' &&
-      state !== 'open' &&
+      // A person has paused it.
+      !(state === 'open' && failure === null) &&
       (isNamed || failure === null || failures[failure].exit !== 0),
   );
   return isFailed ? exits.failed : exits.done;
@@ -266,8 +266,8 @@ function describeLane(results: readonly SyncResult[], isInterrupted: boolean): L
 function stateOf({ state, failure, reason }: SyncResult, isInterrupted: boolean): Lane['state'] {
   if (state === 'finished' || state === 'superseded') return state;
   if (failure === 'unsupported') return failure;
-  if (state === 'open') return 'paused';
-  return isInterrupted && failure === null && reason === null ? 'paused' : 'failed';
+  const isStopped = state === 'open' || isInterrupted;
+  return isStopped && failure === null && reason === null ? 'paused' : 'failed';
 }
 
 type Sums = Omit<SyncDocument['totals'], 'seconds'>;

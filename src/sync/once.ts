@@ -108,6 +108,11 @@ async function openDue(
   return opened;
 }
 
+/** As SQL: whether an open run waits after a failure, which `start` met: a command gives up on it. */
+const isLeft = sql`(runs.state = 'open' and coalesce(due_at > clock_timestamp(), false)
+  and (failures_in_a_row > 0 or runs.failure is not null))`;
+
+/** Waits until no run is open, but for those that a failure keeps so. */
 async function untilClosed(
   ids: ReadonlyMap<number, Target>,
   { db, broken, log, workerId }: SyncOptions,
@@ -124,7 +129,7 @@ async function untilClosed(
       from etl.runs left join etl.lanes using (feed, lane)
         left join (${workersPresent}) as present on present.id = worker
       where runs.id = any(${sql.param([...ids.keys()])}::bigint[]) and state = 'open'
-        and paused_at is null
+        and paused_at is null and not ${isLeft}
       order by feed, lane
     `;
     if (open.length === 0) return;
@@ -198,10 +203,12 @@ async function runResults(
       group by run_id
     )
     select id, json_build_object(
-             'state', state, 'failure', failure, 'reason', reason,
+             'state', state,
+             'failure', case when ${isLeft} then coalesce(runs.failure, feeds.failure) else runs.failure end,
+             'reason', case when ${isLeft} then coalesce(runs.reason, feeds.reason) else runs.reason end,
              'quarantined', coalesce(quarantined, 0), 'drift', coalesce(drift, 0)
            ) as result
-    from etl.runs left join sums using (id)
+    from etl.runs join etl.feeds using (feed) left join etl.lanes using (feed, lane) left join sums using (id)
     where id = any(${sql.param(ids)}::bigint[])
     order by id
   `;

@@ -65,6 +65,36 @@ test('a command that has nothing left to read says whom it waits for', async () 
   expect([(await first.ended()).code, (await second.ended()).code]).toEqual([0, 0]);
 });
 
+test('a command ends with the failure that another process met, and waits for no retry', async () => {
+  const { url, query } = await freshDatabase();
+  const wait = Promise.withResolvers<void>();
+  const simulator = await simulated({ seed: 5, chains: [chain], hold: () => wait.promise });
+  const env = {
+    databaseUrl: url,
+    explorerUrl: simulator.url,
+    cwd: await configFolder({ explorer: { requests_per_second: 1000 } }),
+  };
+  const args = ['sync', '--chain', '10', '--operation', 'factories'];
+  const other = startProgram(args, env);
+  await eventually('the other to read', () => Promise.resolve(simulator.requests > 0));
+  const command = startProgram([...args, '--json'], env);
+  const isBeside = () => Promise.resolve(command.stderr.includes('sync.beside'));
+  await eventually('the command to wait', isBeside);
+
+  // As a start does after a failure: its lane backs off, and the run stays open.
+  await query(`
+    update etl.feeds set failure = 'unreachable', reason = 'unreachable: HTTP 503';
+    update etl.runs set failures_in_a_row = 1;
+    update etl.lanes set worker = null, due_at = now() + interval '10 minutes'`);
+
+  expect((await command.ended()).code).toBe(1);
+  expect((JSON.parse(command.stdout) as SyncDocument).lanes).toMatchObject([
+    { state: 'failed', failure: 'unreachable', reason: 'unreachable: HTTP 503' },
+  ]);
+  wait.resolve();
+  await other.ended();
+});
+
 test('the first read of a list is split into several walks once its first page is stored', async () => {
   const { list, sync, query } = await followLists({ operations: oneEach(1, 300) });
   list.latencyMs = 20;
