@@ -12,6 +12,7 @@ import {
   type SimulatedChain,
 } from '../../simulator/index.ts';
 import { wrap } from '../terminal/layout.ts';
+import { momentForms, parseMoment } from '../time.ts';
 import { collect, wholeNumber } from './options.ts';
 import { exits, UsageError, type Context, type Exit, type Registry } from './context.ts';
 
@@ -23,6 +24,7 @@ export const simulateDocument = z.strictObject({
 });
 
 interface SimulateOptions extends SimulatorOptions, Limits {
+  readonly until?: string;
   readonly fault?: readonly FaultRate[];
 }
 
@@ -44,6 +46,9 @@ const size = {
   otherRankings: 120,
 };
 
+const blocksPerMinute = 30;
+const hourMs = 3_600_000;
+
 const faultHelp =
   'what goes wrong, with part =RATE of the requests (0.01; all if absent); several times';
 
@@ -51,6 +56,11 @@ export function register({ command, run, explain }: Registry): void {
   command
     .option('--port <n>', 'port to listen on, 0 for any', wholeNumber(0, highestPort), 8545)
     .option('--seed <n>', 'what everything is made from: same seed, same data', wholeNumber(0), 1)
+    .option(
+      '--until <time>',
+      'when its newest block was made (default: the last full hour)',
+      moment,
+    )
     .addOption(
       new Option(
         '--chains <list>',
@@ -81,8 +91,12 @@ ${wrap(faultNames.join(', '), 76)
 
 async function simulate(context: Context, options: SimulateOptions): Promise<Exit> {
   const { port, chains, apiKey, fault = [] } = options;
+  // Nothing that a restart within the hour serves has another time than before.
+  const hour = Math.floor(Date.now() / hourMs) * hourMs;
+  const startsAtMs = options.until === undefined ? hour : Date.parse(options.until);
   const simulator = await startSimulator({
     ...options,
+    chains: chains.map((chain) => ({ ...chain, startsAtMs })),
     limits: () => options,
     faults: faultsAtRates(fault),
   }).catch((error: unknown) => {
@@ -117,16 +131,30 @@ function parseChains(list: string): SimulatedChain[] {
       );
     }
     const { id, family = 'optimism', generation = 'v12', operations, batches } = parts;
+    const userOperations = Number(operations ?? size.userOperations);
+    const count = Number(batches ?? size.batches.count);
+    // Both lists end at the newest block.
+    const minutes = (count * size.batches.blocks) / blocksPerMinute;
     return {
       ...size,
+      motion: {
+        operationsPerMinute: minutes === 0 ? 1 : userOperations / minutes || 1,
+        pendingMs: 0,
+      },
       id: Number(id),
       name: `simulated-${id}`,
       family: family as Family,
       generation: generation as Generation,
-      userOperations: Number(operations ?? size.userOperations),
-      batches: { ...size.batches, count: Number(batches ?? size.batches.count) },
+      userOperations,
+      batches: { ...size.batches, count },
     };
   });
+}
+
+function moment(text: string): string {
+  const time = parseMoment(text, new Date());
+  if (time === null) throw new InvalidArgumentError(`It is not ${momentForms}.`);
+  return time;
 }
 
 /** The value of a `--fault` option. */

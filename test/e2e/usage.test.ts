@@ -173,6 +173,25 @@ test('simulate answers as --fault says', async () => {
   expect(statuses).toEqual([503]);
 });
 
+test.each([
+  ['the last full hour', [], () => Date.now()],
+  ['--until', ['--until', '2026-02-01'], () => Date.UTC(2026, 1, 1)],
+] as const)('the newest items of simulate are from before %s', async (_what, flags, at) => {
+  const ages: number[] = [];
+  await command(['simulate', '--port', '0', '--json', ...flags], {
+    until: async (output) => {
+      await eventually('its address', async () => output().includes('\n}\n'));
+      const { url } = JSON.parse(output()) as { url: string };
+      const list = `${url}/10/api/v2/proxy/account-abstraction/operations?apikey=simulated-key`;
+      const page = (await (await fetch(list)).json()) as { items: { timestamp?: string | null }[] };
+      const times = page.items.flatMap(({ timestamp }) => timestamp ?? []);
+      ages.push(...times.map((time) => at() - Date.parse(time)));
+    },
+  });
+  expect(Math.min(...ages)).toBeGreaterThanOrEqual(0);
+  expect(Math.max(...ages)).toBeLessThan(2 * 3_600_000);
+});
+
 describe('help', () => {
   const names = commands.map(({ name }) => name);
 
