@@ -1,9 +1,10 @@
 import type { SourceOptions } from '../app.ts';
 import { type ChainSettings, requireApiKey, type Settings } from '../config/settings.ts';
+import { feedName } from '../lists/feed.ts';
 import { isBoundedBy, kindOf } from '../lists/index.ts';
 import type { ScopeBounds, Target } from '../lists/list.ts';
 import { operationNames } from '../lists/registry.ts';
-import { configuredLanes } from '../sync/feeds.ts';
+import { configuredLanes, onlyFeeds } from '../sync/feeds.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
 import { settingsOf } from './database.ts';
 import {
@@ -41,9 +42,10 @@ async function backfill(context: Context, options: BackfillOptions) {
   const { since } = bounds;
   const settings = since === undefined ? configured : withHistory(configured, since);
   const targets = (aimed: Settings) => historyTargets(aimed, options, bounds);
-  // Refuses flags that choose no feed before a database opens.
-  targets(settings);
-  return syncOnDatabase('backfill', context, options, { settings, bounds, targets });
+  // Refuses flags that choose no feed before a database opens. Others are not registered.
+  const feeds = targets(settings).map(({ lane }) => feedName(lane));
+  const chosen = { ...settings, chains: onlyFeeds(settings.chains, feeds) };
+  return syncOnDatabase('backfill', context, options, { settings: chosen, bounds, targets });
 }
 
 /** The lanes with history, so no rankings. @throws UsageError if a flag bounds no chosen feed */

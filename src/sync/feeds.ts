@@ -156,11 +156,12 @@ export async function onlyRegistered(
   db: Pick<Database, 'execute'>,
   chains: readonly ChainSettings[],
 ): Promise<ChainSettings[]> {
-  const registered = await execute(db).values<string>`select feed from etl.feeds`;
-  return withSettings(chains, (feed, settings) =>
-    registered.includes(feedName(feed)) ? settings : null,
-  );
+  return onlyFeeds(chains, await execute(db).values<string>`select feed from etl.feeds`);
 }
+
+/** The configuration, reduced to some feeds. */
+export const onlyFeeds = (chains: readonly ChainSettings[], feeds: readonly string[]) =>
+  withSettings(chains, (feed, settings) => (feeds.includes(feedName(feed)) ? settings : null));
 
 /** The chains with other settings of each feed; null: without it. */
 const withSettings = (

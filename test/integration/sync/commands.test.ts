@@ -156,6 +156,18 @@ test.each([
   },
 );
 
+test.each([[[]], [['--again']]])(
+  'backfill %s registers no list that it does not read',
+  async (flags) => {
+    const operations = { factories: {}, 'user-operations': {}, 'optimism-batch-blocks': {} };
+    const { run, query } = await openProgram({ operations });
+
+    expect((await run('backfill', '--since', '2026-01-01', ...flags)).code).toBe(0);
+
+    expect(await query(feeds)).toEqual([{ feed: '10/user-operations' }]);
+  },
+);
+
 test('repair without an operation reads only feeds that are open', async () => {
   const operations = { factories: {}, 'user-operations': {} };
   const { run, query, documentOf } = await openProgram({ operations });
