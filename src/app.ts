@@ -19,7 +19,8 @@ import { type DatabaseTimeouts, openWorkPools, ownConnections, workTimeouts } fr
 import { areRolesGranted, grantRoles } from './db/roles.ts';
 import { demandSession } from './db/route.ts';
 import type { Database } from './db/transaction.ts';
-import { limitsOf, openBudget } from './explorer/budget.ts';
+import { openBudget } from './explorer/budget.ts';
+import { limitsOf } from './explorer/key.ts';
 import {
   createExplorerClient,
   type ExplorerClient,

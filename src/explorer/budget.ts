@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { workersPresent } from '../db/presence.ts';
 import { type FailureClass, failures } from '../failure.ts';
 import type { Reply } from './client.ts';
 import { type ExplorerError, KeyPausedError, type Pause } from './error.ts';
+import { fingerprintKey, type LimitedKey, whoStates } from './key.ts';
 import type { RateHeaders } from './response.ts';
 
 /** Live requests go before backfill. */
@@ -34,14 +34,6 @@ export interface Slot {
   readonly isPoll: boolean;
 }
 
-/** A key, and what a file says of it. */
-export interface LimitedKey {
-  readonly apiKey: string;
-  readonly requestsPerSecond: number;
-  /** Daily limit (UTC); null: none of ours. */
-  readonly dailyCredits: number | null;
-}
-
 export interface BudgetOptions extends LimitedKey {
   readonly pool: Pool;
   /** Where that limit is set, such as `daily_credits in explorer-etl.yaml`. */
@@ -50,9 +42,6 @@ export interface BudgetOptions extends LimitedKey {
   /** Monotonic, in ms. */
   readonly now: () => number;
 }
-
-/** Enough digits to separate keys, too few to test guessed keys against. */
-const fingerprintDigits = 12;
 
 /** In ms; for a longer pause the slice gives way to others. */
 const longestWaitMs = 30_000;
@@ -77,23 +66,6 @@ const unstatedPauseMs = 1_000;
  * minutes is no burden.
  */
 const pollAgainMs = 5 * 60_000;
-
-/** What a process's file says of its keys, by their fingerprint. */
-export type KeyLimits = Readonly<
-  Record<string, { readonly requests_per_second: number; readonly daily_credits: number | null }>
->;
-
-export const limitsOf = (keys: Iterable<LimitedKey>): KeyLimits =>
-  Object.fromEntries(
-    [...keys].map(({ apiKey, requestsPerSecond, dailyCredits }) => [
-      fingerprintKey(apiKey),
-      { requests_per_second: requestsPerSecond, daily_credits: dailyCredits },
-    ]),
-  );
-
-export function fingerprintKey(apiKey: string): string {
-  return createHash('sha256').update(apiKey).digest('hex').slice(0, fingerprintDigits);
-}
 
 /**
  * Opens a budget that reserves evenly spaced slots in the key's row of `etl.budget`. One statement on the database's
@@ -133,7 +105,7 @@ export async function openBudget(options: BudgetOptions): Promise<Budget> {
       for (;;) {
         const reply = await requestSlot(lane, hasTurn);
         const { page_id, at, outcome, wait_ms, dueMs } = reply;
-        if (outcome === 'spent' || outcome === 'kept') throw creditsUsed(reply, options);
+        if (outcome === 'spent' || outcome === 'kept') throw await creditsUsed(reply, options);
         if (outcome === 'paused' && wait_ms > longestWaitMs) throw new KeyPausedError(reply);
         const waitMs = Math.max(1, Math.ceil(dueMs - now()));
         if (outcome === 'paused') await sleep(Math.min(waitMs, pausedMs), signal);
@@ -186,7 +158,13 @@ function pauseMs({ failure, retryAfterMs }: ExplorerError): number | null {
   return failure === 'out-of-credits' ? null : pollAgainMs;
 }
 
-function creditsUsed(reply: SlotReply, { dailyCredits, limitName }: BudgetOptions) {
+/** The error of a limit of ours: who states it may be another process, which has the key stop until it ends. */
+async function creditsUsed(reply: SlotReply, { pool, apiKey, ...own }: BudgetOptions) {
+  const dailyCredits = reply.daily_credits === null ? null : Number(reply.daily_credits);
+  const isOwn = dailyCredits === own.dailyCredits;
+  const limitName = isOwn
+    ? own.limitName
+    : `daily_credits of ${await whoStates(pool, apiKey, dailyCredits)}, while it works`;
   const pause_class: FailureClass = reply.outcome === 'spent' ? 'daily-limit' : 'history-share';
   const share = dailyCredits === null ? 'that the explorer reports' : `of a day (${limitName})`;
   const pause_reason =
@@ -312,7 +290,8 @@ returning
   case when outcome in ('granted', 'poll') then nextval('etl.pages_id_seq') end as page_id,
   clock_timestamp()::text as at,
   timed.pause_class,
-  timed.pause_reason`;
+  timed.pause_reason,
+  timed.daily_credits`;
 
 export interface SlotReply {
   /**
@@ -328,6 +307,8 @@ export interface SlotReply {
   readonly at: string;
   readonly pause_class: string | null;
   readonly pause_reason: string | null;
+  /** The lowest that processes at work state; null: none. */
+  readonly daily_credits: string | null;
 }
 
 /**

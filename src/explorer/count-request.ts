@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
-import { creditsPerRequest, fingerprintKey, type LimitedKey } from './budget.ts';
+import { creditsPerRequest } from './budget.ts';
+import { fingerprintKey, type LimitedKey } from './key.ts';
 
 /**
  * Counts a request without a slot among the credits of the key's day: `check` makes it whatever the limits. $1

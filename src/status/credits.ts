@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { workersPresent } from '../db/presence.ts';
+import { processName, workersPresent } from '../db/presence.ts';
 import { execute, type Database } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { sumKnown } from './estimate.ts';
@@ -33,9 +33,11 @@ export async function readCredits(db: Database): Promise<{ at: Date; keys: KeyCr
              'limits', (
                select coalesce(json_agg(stated order by stated::text), '[]')
                from (
-                 select distinct limits -> key_fingerprint as stated
+                 select limits -> key_fingerprint || jsonb_build_object('stated_by', json_agg(
+                   distinct ${sql.raw(processName)})) as stated
                  from (${sql.raw(workersPresent)}) as present
                  where limits ? key_fingerprint
+                 group by limits -> key_fingerprint
                ) as differing
              )
            ) order by key_fingerprint), '[]') as keys

@@ -241,7 +241,12 @@ export const statusDocument = z.strictObject({
         reason: z.string().nullable(),
         /** What the files of processes at work say of it; of several, the lowest hold. */
         limits: z.array(
-          z.strictObject({ requests_per_second: z.number(), daily_credits: count.nullable() }),
+          z.strictObject({
+            requests_per_second: z.number(),
+            daily_credits: count.nullable(),
+            /** Such as `start of production on a-host`. */
+            stated_by: z.array(z.string()),
+          }),
         ),
       }),
     ),

@@ -1,6 +1,7 @@
 import type { maintenance } from '../db/tables.ts';
 import { failures } from '../failure.ts';
 import type { Workers } from '../sync/workers.ts';
+import { printable } from '../printable.ts';
 import { counted, duration } from '../terminal/numbers.ts';
 import { clock } from '../time.ts';
 import { isAtWork, isStalled } from './lanes.ts';
@@ -87,8 +88,8 @@ export function limitsText({ credits: { keys } }: Pick<StatusDocument, 'credits'
     .map(({ limits }) =>
       limits
         .map(
-          ({ requests_per_second: rate, daily_credits: credits }) =>
-            `${rate} requests per second and ${credits === null ? 'no daily limit' : counted(credits, 'daily credit')}`,
+          ({ requests_per_second: rate, daily_credits: credits, stated_by }) =>
+            `${rate} requests per second and ${credits === null ? 'no daily limit' : counted(credits, 'daily credit')} by ${stated_by.map(printable).join(', ')}`,
         )
         .join('; '),
     );

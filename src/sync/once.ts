@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
+import { processName } from '../db/presence.ts';
 import { execute, type Database } from '../db/transaction.ts';
 import { feedName, laneName } from '../lists/feed.ts';
 import type { Target } from '../lists/list.ts';
@@ -122,10 +123,7 @@ async function untilClosed(
   while (!signal.aborted) {
     broken.throwIfAborted();
     const open = await execute(db).values<string | null>`
-      select case
-          when present.id <> ${workerId} then format('%s by %s on %s', feed, case kind when 'start'
-            then 'start' else 'another command' end, host)
-        end
+      select case when present.id <> ${workerId} then feed || ' by ' || ${sql.raw(processName)} end
       from etl.runs left join etl.lanes using (feed, lane)
         left join (${workersPresent}) as present on present.id = worker
       where runs.id = any(${sql.param([...ids.keys()])}::bigint[]) and state = 'open'

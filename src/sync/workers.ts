@@ -3,7 +3,7 @@ import { eq, sql, type SQL } from 'drizzle-orm';
 import * as presence from '../db/presence.ts';
 import { workers } from '../db/tables.ts';
 import { execute, type Database, transact } from '../db/transaction.ts';
-import type { KeyLimits } from '../explorer/budget.ts';
+import type { KeyLimits } from '../explorer/key.ts';
 import type { FeedLane } from '../lists/feed.ts';
 import { packageVersion } from '../package-file.ts';
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { expect, onTestFinished, test } from 'vitest';
-import { type KeyLimits, limitsOf, openBudget } from '../../../src/explorer/budget.ts';
+import { openBudget } from '../../../src/explorer/budget.ts';
+import { type KeyLimits, limitsOf } from '../../../src/explorer/key.ts';
 import { createLog } from '../../../src/log.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
 import { transact } from '../../../src/db/transaction.ts';
@@ -287,6 +288,34 @@ test('of the limits that processes at work state for one key the lowest hold, an
 
   await openPresence(db, aProcess(limitsOf([careful]))).beat();
   expect(await held()).toEqual(low);
+});
+
+test("a feed that another process's limit of a day stops says whose limit it is", async () => {
+  const { db, pool, query } = await openScene();
+  const stated = { apiKey: 'a-key', requestsPerSecond: 5 };
+  const clock = { sleep: async () => {}, now: () => 0 };
+  const own = { ...stated, dailyCredits: 1_000 };
+  const budget = await openBudget({ ...own, ...clock, pool, limitName: 'our file' });
+  const others = limitsOf([{ ...stated, dailyCredits: 0 }]);
+  await openPresence(db, { ...aProcess(others), kind: 'once', deployment: 'staging' }).beat();
+  await query(`update etl.workers set host = 'host-b'`);
+
+  const paused = budget.take('live', new AbortController().signal);
+
+  await expect(paused).rejects.toMatchObject({
+    failure: 'daily-limit',
+    detail: expect.stringMatching(
+      /^the 0 credits of a day are used \(daily_credits of another command of staging on host-b, while it works\)/u,
+    ),
+  });
+  const { keys } = await readCredits(db);
+  expect(keys.flatMap(({ limits }) => limits)).toEqual([
+    {
+      requests_per_second: 5,
+      daily_credits: 0,
+      stated_by: ['another command of staging on host-b'],
+    },
+  ]);
 });
 
 test('a process that is alone goes by its own limits at once, whatever the last one stated', async () => {

@@ -60,7 +60,7 @@ test('a command that has nothing left to read says whom it waits for', async () 
   const isSaid = () => Promise.resolve(second.stderr.includes('sync.beside'));
   await eventually('the second to say it', isSaid);
 
-  expect(second.stderr).toContain('10/factories by another command on ');
+  expect(second.stderr).toMatch(/10\/factories by another command of \S+ on /u);
   wait.resolve();
   expect([(await first.ended()).code, (await second.ended()).code]).toEqual([0, 0]);
 });

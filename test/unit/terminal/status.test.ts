@@ -138,8 +138,12 @@ const limitsDiffer = {
   keys: credits.keys.map((key) => ({
     ...key,
     limits: [
-      { requests_per_second: 5, daily_credits: 100_000 },
-      { requests_per_second: 50, daily_credits: null },
+      { requests_per_second: 5, daily_credits: 100_000, stated_by: ['start of a on host-a'] },
+      {
+        requests_per_second: 50,
+        daily_credits: null,
+        stated_by: ['another command on host-b'],
+      },
     ],
   })),
 };
