@@ -26,14 +26,9 @@ with number as (
   group by feed
 ), head as (
   select heads.feed,
-         count(*) filter (where (heads.batch_number <@ places) is not true) as numbers,
+         count(waits_for) filter (where (heads.batch_number <@ places) is not true) as numbers,
          count(*) filter (where blocks_count > 0) as batches
   from etl.batch_heads as heads
-  join etl.feeds using (feed)
-  join etl.batch_states as batch
-    on batch.chain_id = feeds.chain_id
-    and batch.operation = feeds.operation
-    and batch.batch_number = heads.batch_number
   left join etl.quarantined as held on held.feed = heads.feed
   group by heads.feed
 )

@@ -16,7 +16,7 @@ select chain_id, feed, numbers, finding from etl.known_batch_findings
 union
 select chain_id, feed, numbers, finding from etl.block_findings
 union
-select chain_id, feed, numbers, finding from etl.border_findings where upper_batch <= settled_to;
+select chain_id, feed, numbers, finding from etl.border_findings where is_known;
 
 comment on view etl.known_batch_findings is 'What keeps feeds of batches from being complete, by what their walks concluded and by what was edited since: the cost is bounded.';
 comment on view etl.batch_findings is 'Each thing that keeps a feed of batches from being complete: what is known, and what every block and border shows again.';

@@ -12,19 +12,10 @@ with target as materialized (
   ) as part
   group by feed
 ), head as (
-  select target.feed, range_agg(int8range(batch_number, batch_number + 1)) as new,
-         count(*) filter (where blocks_count > 0) as heads
-  from target
-  join etl.batch_states as batch
-    on batch.chain_id = target.chain_id
-    and batch.operation = target.operation
-    and batch_number > coalesce(settled_to, 0)
-    and batch_number >= lower(numbers) and batch_number < upper(numbers)
-    and not is_verified
-  where not exists (
-    select from listed where listed.feed = target.feed and batch_number <@ range
-  )
-  group by target.feed
+  select feed, count(*) filter (where blocks_count > 0) as heads,
+         range_agg(int8range(batch_number, batch_number + 1)) filter (where waits_for is not null) as new
+  from etl.batch_heads
+  group by feed
 ), walked as (
   select walks.feed, range_agg(int8range(batch, batch + 1)) as numbers
   from etl.walks
@@ -35,7 +26,7 @@ with target as materialized (
   select wanted.feed, wanted.numbers as wanted, verified * wanted.numbers as verified, held,
          coalesce(walked.numbers, '{}') * wanted.numbers - verified as reading,
          -- More never wait for what is to come alone: see etl.batch_state_findings.
-         case when heads <= 3 then new else '{}' end as new
+         case when heads <= 3 and new is not null then new else '{}' end as new
   from wanted
   join etl.complete_batches using (feed)
   left join head using (feed)

@@ -61,7 +61,7 @@ with target as materialized (
     -- By the key: a join would look at all borders.
     offset 0
   ) as border
-  where upper_batch <= settled_to
+  where is_known
     or exists (
       select from held_up
       where held_up.chain_id = border.chain_id

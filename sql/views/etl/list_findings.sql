@@ -14,6 +14,7 @@ select feed, jsonb_build_object(
 from (
   select feed, waits_for, unnest(range_agg(int8range(batch_number, batch_number + 1))) as range
   from etl.batch_heads
+  where waits_for is not null
   group by feed, waits_for
 ) as head
 union all
