@@ -199,6 +199,7 @@ function sqlNames(operation: Operation) {
     states: tableName(states),
     number,
     listed: other === undefined ? null : tableName(other.table),
+    listed_operation: other?.name ?? null,
     listed_number: other?.order?.columns.height ?? null,
     listed_first: listed?.first ?? null,
     listed_last: listed?.last ?? null,

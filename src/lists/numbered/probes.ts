@@ -40,7 +40,7 @@ export async function follow(
   const shown = await shownBy(tx, run, base);
   const newest = Math.max(latest, ...shown.hits);
   if (shown.isRunning) return { base, newest, poll: 'wait' };
-  if (newest > latest) await moveLatestBatch(tx, run, newest);
+  await moveLatestBatch(tx, run, newest);
   // Known blocks under ever new numbers would lead on without end.
   const isOver = shown.hasFailed || shown.repeats >= gapsPassed;
   const number = isOver ? null : await nextAbove(tx, run, { ...shown, base, newest });
@@ -168,11 +168,17 @@ function offsetOf(poll: number): number {
 /** Most listed numbers that a run requests. The list shows where to read; it verifies nothing. */
 const mostAbove = 1_000;
 
+/** As SQL: a number that is listed, not below another, and not above what the newest read of the list met. */
+const isListed = (feed: Feed, from: number) => sql`
+  ${isOf(feed)} and batch_number >= ${from}
+  and (batch_number > (select highest from etl.listing_heads where ${isOf(feed)})) is not true
+`;
+
 const listedFrom = (tx: Queryable, feed: Feed, from: number) =>
   execute(tx).values<number>`
     select batch_number::float8 as number
     from etl.batch_listings
-    where ${isOf(feed)} and batch_number >= ${from}
+    where ${isListed(feed, from)}
     order by batch_number
     limit ${mostAbove}
   `;
@@ -182,8 +188,18 @@ const newestListed = (tx: Queryable, feed: Feed, from: number) =>
   execute(tx).value<number>`
     select max(batch_number)::float8
     from etl.batch_listings
-    where ${isOf(feed)} and batch_number >= ${from}
+    where ${isListed(feed, from)}
   `;
 
+/** Moves the latest batch up, or down from a number that was seen empty since. */
 const moveLatestBatch = (tx: Transaction, run: NumberedRun, latest: number) =>
-  tx.execute(sql`update etl.feeds set latest_batch = ${latest} where ${ofFeed(run)}`);
+  tx.execute(sql`
+    update etl.feeds set latest_batch = ${latest}
+    where ${ofFeed(run)} and (
+      latest_batch > ${latest}::bigint and exists (
+        select from etl.batch_observations
+        where ${isOf(run)} and batch_number = latest_batch and times_seen > 0 and bottom is null
+      )
+      or (latest_batch >= ${latest}::bigint) is not true
+    )
+  `);

@@ -266,8 +266,9 @@ async function describeBatches({ list, tx, walk }: Ending, batches: readonly num
 /**
  * Takes the number from blocks that claim to be in the batch and that its walk did not serve. A
  * walk out of order or with a quarantined item concludes nothing, and a newer page's block stays.
- * Below the lowest served block, that block's parent must be in a lower batch. Blocks that another
- * page is writing are skipped: waiting could deadlock.
+ * Below the lowest served block, that block's parent must be in a lower batch. Two walks in a row
+ * that were served none take all, unless the batch above builds on them. Blocks that another page
+ * is writing are skipped: waiting could deadlock.
  */
 async function releaseBlocks({ list, tx, walk }: Ending): Promise<void> {
   const { blocks, number } = tablesOf(list);
@@ -289,6 +290,20 @@ async function releaseBlocks({ list, tx, walk }: Ending): Promise<void> {
         and page_id < first_page
         and (
           height > lowest
+          or lowest is null and entered_at is null and exists (
+            select from etl.batch_observations as observation
+            where observation.chain_id = ${walk.chain_id}
+              and observation.operation = ${list.name}
+              and observation.batch_number = ${walk.scope.batch}
+              and times_seen > 0
+              and bottom is null
+          ) and not exists (
+            select from etl.batch_standing as standing
+            where standing.chain_id = ${walk.chain_id}
+              and standing.operation = ${list.name}
+              and standing.batch_number = ${walk.scope.batch}
+              and meets_above
+          )
           -- One hash has one height: the other was a wrong number.
           or exists (
             select from ${blocks} as same

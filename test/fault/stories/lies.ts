@@ -3,9 +3,11 @@ import { type OperationName, operationNames, operations } from '../../../src/lis
 import {
   type Answering,
   batchItem,
+  blockItem,
   hashOf,
   isNewest,
   noItems,
+  range,
   type Requested,
 } from '../../harness/kept.ts';
 import { type Chance, scrambled, type Truth } from './world.ts';
@@ -217,6 +219,14 @@ const losses = [
     'parent-missing': (scene) => changedOne(scene, { parent_hash: null }),
     'parent-wrong': (scene) => changedOne(scene, { parent_hash: `0x${'e'.repeat(64)}` }),
     'dropped-block': dropOne,
+    // Below all others, on a number that has none; far above, hundreds would be read in vain.
+    'blocks-invented': ({ request: { cursor, batch }, honest: { items }, chance }) => {
+      if (cursor !== null || items.length > 0 || Number(batch) > 12) return null;
+      const lowest = chance.whole(1, 1_000);
+      return range(lowest, lowest + chance.whole(0, 8))
+        .map((height) => blockItem({ height }))
+        .toReversed();
+    },
   }),
   ...liesOf(positions, { dropped: dropOne, 'skipped-page': skipPage }, unfindable),
 ];
@@ -306,6 +316,10 @@ const listed = liesOf(['optimism-batches'], {
     );
     return [...early.toReversed(), ...items];
   },
+  'listed-far': ({ request, honest: { items }, chance }) =>
+    request.cursor !== null || items.length === 0
+      ? null
+      : [batchItem({ number: chance.whole(1_000, 999_999), blocks: [1, 2] }), ...items],
 });
 
 /** Every lie by its name; docs/guarantees.md names those that no reader can detect. */

@@ -127,7 +127,8 @@ function wrongFacts(held: Facts, truths: readonly Facts[], isInside: (fact: stri
 }
 
 /** Batches that the list of batches has, as it is stored, and no block of which is. */
-async function listedAlone(pool: Pool): Promise<string[]> {
+async function listedAlone(pool: Pool, moments: readonly Moment[]): Promise<string[]> {
+  const ever = new Set(moments.flatMap(({ truth }) => truth.listed.map(({ number }) => number)));
   const { rows } = await pool.query<{ number: string }>(
     `select batch_number as number from explorer.listed_batches as listed
      where chain_id = $1 and removed_at is null and not exists (
@@ -137,7 +138,9 @@ async function listedAlone(pool: Pool): Promise<string[]> {
      order by 1`,
     [chainId],
   );
-  return rows.map(({ number }) => `batch ${number} is listed, and has no block`);
+  // A number that was never listed stays until the list grows beyond it.
+  const alone = rows.filter(({ number }) => ever.has(Number(number)));
+  return alone.map(({ number }) => `batch ${number} is listed, and has no block`);
 }
 
 /** What is false in a report that its feed is complete; empty when nothing is. */
@@ -161,7 +164,7 @@ export async function falseClaims(
     const highest = Math.max(...truths.flatMap((truth) => [...truth].map(placeOf)));
     return to > highest ? [...wrong, `covered to ${to}, above ${highest}, the newest`] : wrong;
   });
-  if (feed === 'optimism-batch-blocks') claims.push(...(await listedAlone(pool)));
+  if (feed === 'optimism-batch-blocks') claims.push(...(await listedAlone(pool, moments)));
   const everListed = moments.every(({ truth }) => factsIn(feed, truth).size > 0);
   if (covered.length + head.length === 0 && everListed) claims.push('nothing was read');
   if (isNewest(feed)) {

@@ -60,11 +60,17 @@ export class Model {
     }
   }
 
-  /** What was not served leaves the batch; below what was, only if the end is known to be one. */
+  /**
+   * What was not served leaves the batch; below what was, only if the end is known to be one. All leave a number if two walks in
+   * a row were served none, unless the batch above builds on them.
+   */
   private release({ batch, readDownTo, served }: Walk): void {
     const isServed = new Set(served.map(({ height }) => height));
     const [lowest] = served;
-    if (lowest === undefined) return;
+    if (lowest === undefined) {
+      if (this.wasEmpty(batch) && !this.isBuiltOn(batch)) this.empty(batch);
+      return;
+    }
     const below = this.blocks.get(lowest.height - 1);
     const isEnd =
       below !== undefined &&
@@ -76,6 +82,24 @@ export class Model {
       if (block.height < lowest.height && !isEnd) continue;
       this.blocks.set(block.height, { ...block, batch: null });
     }
+  }
+
+  private isBuiltOn(batch: number): boolean {
+    const above = this.fullAbove(batch);
+    const [top, bottom] = [this.membersOf(batch).at(-1), this.membersOf(above ?? 0)[0]];
+    return top !== undefined && bottom !== undefined && standsOn(bottom, top);
+  }
+
+  private empty(batch: number): void {
+    for (const block of this.membersOf(batch)) {
+      this.blocks.set(block.height, { ...block, batch: null });
+    }
+  }
+
+  /** Whether the walk before saw no block. */
+  private wasEmpty(batch: number): boolean {
+    const before = this.observations.get(batch);
+    return before !== undefined && before.times_seen > 0 && before.bottom === null;
   }
 
   private see({ batch, readDownTo, served }: Walk, run: number): void {

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { batchWorld, fullBatch } from '../../harness/batch-world.ts';
+import { batchBlocks, batchWorld, fullBatch } from '../../harness/batch-world.ts';
+import {
+  batchItem,
+  blockItem,
+  honestly,
+  type KeptBatch,
+  type KeptBlock,
+  range,
+} from '../../harness/kept.ts';
 
 // A batch waits for what is to come only if what is there does not contradict it.
 
@@ -27,4 +35,55 @@ test('batches that do not meet are open, though none of them is verified yet', a
   await poll(2_880);
 
   expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 13 }] });
+});
+
+const listed = (number: number): KeptBatch => {
+  const first = 1_000 + number * batchBlocks;
+  return { number, blocks: [first, first + batchBlocks - 1] };
+};
+
+test('a number that the list of batches named once is missing only until its next read', async () => {
+  const { list, poll, verify } = await batchWorld(5, {}, ['optimism-batches']);
+  list.listed = range(1, 5).map(listed);
+  await poll(0);
+  list.lie = ({ items, ...page }, { operation, cursor }) =>
+    operation === 'optimism-batches' && cursor === null
+      ? { ...page, items: [batchItem({ number: 900, blocks: [1, 2] }), ...items] }
+      : null;
+  expect(await poll(10)).toContain(900);
+  expect((await verify()).open).toEqual(['batch 900: listed, but without blocks']);
+
+  list.lie = honestly;
+
+  expect(await poll(20)).not.toContain(900);
+  expect((await verify()).open).toEqual([]);
+});
+
+const some = (number: number): readonly KeptBlock[] => fullBatch(number).slice(0, 9);
+
+test.each<readonly [string, number, readonly KeptBlock[]]>([
+  ['blocks that follow the newest batch', 6, some(6)],
+  ['blocks of another chain', 6, some(40)],
+  ['blocks of a later batch', 7, some(7)],
+  ['blocks of the newest batch', 6, some(5)],
+])('a number above the newest that once has %s is none', async (_name, number, blocks) => {
+  const { list, poll, verify, states, membersOf } = await batchWorld(5);
+  await poll(0);
+  if (number === 7) await poll(10);
+  const items = blocks.toReversed().map(blockItem);
+  list.lie = (_, { batch }) => (batch === number ? { items, next_page_params: null } : null);
+  expect(await poll(20)).toContain(number);
+
+  list.lie = honestly;
+  for (const minute of [30, 40, 1_440, 2_880]) await poll(minute);
+
+  const head = ['batch 5: waiting for the next batch'];
+  expect(await verify()).toMatchObject({ open: [], covered: [{ from: 1, to: 4 }], head });
+  expect(await membersOf(1_000 + 6 * batchBlocks, Number.MAX_SAFE_INTEGER)).not.toContain(number);
+
+  list.batches.set(6, fullBatch(6));
+  for (const minute of [4_320, 4_330, 4_340]) await poll(minute);
+
+  expect(await states()).toMatchObject({ 5: 'settled', 6: 'open' });
+  expect((await verify()).open).toEqual([]);
 });
