@@ -14,7 +14,7 @@ where kind = 'newest-first'
 union all
 select feed, verified, least(1, unread), unread,
        to_jsonb(counts) - 'feed' || jsonb_build_object('is_bounded', not upper_inf(target_numbers))
-from etl.batch_counts as counts
+from etl.batch_counts() as counts
 join etl.feeds using (feed)
 union all
 select feeds.feed, coalesce((
@@ -25,13 +25,6 @@ select feeds.feed, coalesce((
        ), 0), 0, 0, null
 from etl.feeds
 where kind = 'ranked';
-
-create or replace view etl.newest_times as
-select feed, item.timestamp
-from etl.feeds, lateral etl.items_below(
-  -- Minutes of a busy chain and months of a quiet one; a day of batches.
-  chain_id, operation, 9223372036854775807, 'infinity', case kind when 'numbered' then 200 else 1000 end
-) as item;
 
 create or replace view etl.run_progress as
 select runs.id as run_id, json_build_object('reached', (
@@ -50,5 +43,4 @@ join etl.feeds using (feed)
 where kind = 'newest-first';
 
 comment on view etl.feed_extents is 'How many positions of each list are verified, in how many gaps how many are missing, and the counts of batches.';
-comment on view etl.newest_times is 'Times of the newest items of each list with positions, which show its pace.';
 comment on view etl.run_progress is 'How far the newest walk of a run has gone down a newest-first list, and to what time history is read.';

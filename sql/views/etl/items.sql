@@ -80,6 +80,27 @@ begin
 end
 $$;
 
+create or replace function etl.items_per_day(
+  of_chain bigint, of_operation text, at_least bigint, most int
+) returns numeric
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  -- for each newest-first list
+  if of_operation = '{name}' then
+    return (
+      select 86400 * (count(*) - 1) / nullif(extract(epoch from max(item.time) - min(item.time)), 0)
+      from (
+        select {time} as "time" from {table}
+        where chain_id = of_chain and {height} >= at_least and {time} < 'infinity'
+        order by {height} desc
+        limit most
+      ) as item
+    );
+  end if;
+  -- end
+end
+$$;
+
 create or replace function etl.older_item(
   of_chain bigint, of_operation text, at_most bigint, before timestamptz
 ) returns bigint
@@ -164,6 +185,7 @@ $$;
 comment on function etl.newest_item is 'The highest stored position of a list that is newest first, and the newest time of the 128 items from there down, or from a height. A time of more than a day after its row was written is wrong and does not count, unless all are so. As a function, like the others: a table that is spread over servers cannot be joined laterally, and a union of the lists would be read from end to end. It names tables of schema explorer only, which analysts may read.';
 comment on function etl.item_below is 'The highest stored item of a list at or below a height that is older than a time; infinity is any that reports its own. In a numbered list an item is a batch, as old as its last block.';
 comment on function etl.items_below is 'The highest stored items of a list at or below a height that are older than a time; infinity: any that report their own.';
+comment on function etl.items_per_day is 'How many items a day a newest-first list has, by its highest stored items, so many at most and none below a height.';
 comment on function etl.older_item is 'The height of the highest stored item of a list, at or below one, that is older than a time, as are most of the nine and of the 128 items from it downward: neither a few wrong times nor a page of them decide.';
 comment on function etl.since_stop is 'The height at which a walk that ended at since, and reached a height, went beyond it: two of the five lowest stored items from there upward are older. Null: what is stored now does not say so.';
 comment on function etl.item_above is 'The lowest stored item of a list at or above a height that reports its time; in a numbered list a batch.';

@@ -26,6 +26,8 @@ export interface RunStatement {
   readonly ms: number;
   /** The node at the top of its plan. */
   readonly node: string;
+  /** How many nodes its plan has, those within functions not counted. */
+  readonly nodes: number;
   /** How many rows of each table it took from it, those that a filter threw away too. */
   readonly rows: ReadonlyMap<string, number>;
   /** Tables that it read from end to end. */
@@ -96,7 +98,14 @@ function recordStatements() {
         const { 'Query Text': text, Plan: plan } = explained;
         const findings = text.includes('etl.raw_findings') ? 'etl.all_findings' : null;
         const from = callers.get(text) ?? findings ?? 'within a function';
-        run.push({ from, text, ms: Number(ms), node: plan['Node Type'], ...readBy(plan) });
+        run.push({
+          from,
+          text,
+          ms: Number(ms),
+          node: plan['Node Type'],
+          nodes: nodesOf(plan),
+          ...readBy(plan),
+        });
       });
       return Reflect.apply(connect, this, args);
     },
@@ -110,6 +119,9 @@ function recordStatements() {
     },
   };
 }
+
+const nodesOf = ({ Plans: below = [] }: PlanNode): number =>
+  below.reduce((sum, node) => sum + nodesOf(node), 1);
 
 /** How many rows of each table a plan took from it, those that a filter threw away too, and which it scanned. */
 function readBy(plan: PlanNode) {

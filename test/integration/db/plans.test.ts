@@ -128,6 +128,16 @@ test('every statement that is allowed to grow still grows', () => {
   expect(Object.keys(argued).filter((name) => !found.has(name))).toEqual([]);
 });
 
+// Every status plans its statements; a session plans those within functions once.
+test('no statement of status has more than 300 nodes', () => {
+  const sizes = rounds
+    .filter(({ what }) => what === 'status')
+    .flatMap(({ statements }) => statements.filter(({ from }) => from !== 'within a function'))
+    .map(({ nodes }) => nodes);
+  expect(Math.max(...sizes)).toBeGreaterThan(100);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(300);
+});
+
 const growing = (round: Round) =>
   grown(round).filter((name) => !(name in argued) && !eitherWay.has(name));
 
