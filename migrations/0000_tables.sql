@@ -459,6 +459,15 @@ CREATE TABLE "etl"."batch_sums" (
 	CONSTRAINT "batch_sums_chain_id_batch_number_pk" PRIMARY KEY("chain_id","batch_number")
 );
 --> statement-breakpoint
+CREATE TABLE "etl"."active_senders" (
+	"chain_id" bigint NOT NULL,
+	"unit" text NOT NULL,
+	"first_day" date NOT NULL,
+	"begun" date NOT NULL,
+	"senders" bigint NOT NULL,
+	CONSTRAINT "active_senders_chain_id_unit_first_day_begun_pk" PRIMARY KEY("chain_id","unit","first_day","begun")
+);
+--> statement-breakpoint
 CREATE TABLE "etl"."block_days" (
 	"chain_id" bigint NOT NULL,
 	"day" date NOT NULL,
@@ -473,6 +482,14 @@ CREATE TABLE "etl"."block_days" (
 	"burnt_fees" numeric,
 	"transaction_fees" numeric,
 	CONSTRAINT "block_days_chain_id_day_pk" PRIMARY KEY("chain_id","day")
+);
+--> statement-breakpoint
+CREATE TABLE "etl"."fee_days" (
+	"chain_id" bigint NOT NULL,
+	"day" date NOT NULL,
+	"operations" bigint NOT NULL,
+	"fees" numeric[] NOT NULL,
+	CONSTRAINT "fee_days_chain_id_day_pk" PRIMARY KEY("chain_id","day")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."operation_days" (
@@ -500,6 +517,8 @@ CREATE TABLE "etl"."sender_sums" (
 	"operations" bigint NOT NULL,
 	"failed" bigint NOT NULL,
 	"fees" numeric,
+	"weeks" date[] NOT NULL,
+	"months" date[] NOT NULL,
 	CONSTRAINT "sender_sums_chain_id_address_hash_pk" PRIMARY KEY("chain_id","address_hash")
 );
 --> statement-breakpoint

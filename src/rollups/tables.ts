@@ -63,12 +63,43 @@ export const senderSums = etlSchema.table(
     operations: integer('operations').notNull(),
     failed: integer('failed').notNull(),
     fees: sum('fees'),
+    /** First days of the weeks and months of its operations, in order; -infinity: no time is known. */
+    weeks: date('weeks').array().notNull(),
+    months: date('months').array().notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.chain_id, table.address_hash] }),
     // Queries for senders want the largest.
     index('sender_sums_operations').on(table.operations, table.chain_id),
   ],
+);
+
+/** Senders by week and month, counted from `sender_sums` by its triggers. */
+export const activeSenders = etlSchema.table(
+  'active_senders',
+  {
+    chain_id: integer('chain_id').notNull(),
+    /** `week` or `month`. */
+    unit: text('unit').notNull(),
+    first_day: date('first_day').notNull(),
+    /** First day of the month, or week, in which they began; -infinity: in an earlier week. */
+    begun: date('begun').notNull(),
+    senders: integer('senders').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.unit, table.first_day, table.begun] })],
+);
+
+/** How fees spread, for each day of `operation_days`. */
+export const feeDays = etlSchema.table(
+  'fee_days',
+  {
+    chain_id: integer('chain_id').notNull(),
+    day: date('day').notNull(),
+    operations: integer('operations').notNull(),
+    /** Percentiles 10, 50, 90 and 99. */
+    fees: sum('fees').array().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.chain_id, table.day] })],
 );
 
 export const blockDays = etlSchema.table(

@@ -108,8 +108,38 @@ export const ledgerFaults = (pool: Pool, ended: 'ended' | 'under-way') =>
 const timeOf = (which: 'min' | 'max') =>
   `case when count(timestamp) = count(*) then ${which}(timestamp) end`;
 
+/** Each operation with its week or month, and the one in which its sender began. */
+const byPeriod = (unit: 'week' | 'month') => `(
+  select *, min(period) over (partition by chain_id, sender) as begun
+  from explorer.operations_enriched,
+       lateral (select date_trunc('${unit}', block_time at time zone 'UTC')::date as period) as own
+) as op`;
+
+const ofPeriod = (unit: 'week' | 'month') => `
+  select chain_id, period, count(*), count(*) filter (where success = false), count(distinct sender),
+         sum(fee_native), min(native_symbol),
+         case when period is not null then count(distinct sender) filter (where begun = period) end
+  from ${byPeriod(unit)}
+  group by 1, 2`;
+
 /** The views that are summed up beforehand, each by what it says it is. */
 const meanings = {
+  operations_weekly: ofPeriod('week'),
+  operations_monthly: ofPeriod('month'),
+  cohorts: `
+    select chain_id, begun, period, count(distinct sender)
+    from ${byPeriod('month')}
+    where period is not null and sender is not null
+    group by 1, 2, 3`,
+  fees_daily: `
+    select chain_id, (block_time at time zone 'UTC')::date, count(*),
+           percentile_disc(0.1) within group (order by fee_native),
+           percentile_disc(0.5) within group (order by fee_native),
+           percentile_disc(0.9) within group (order by fee_native),
+           percentile_disc(0.99) within group (order by fee_native), min(native_symbol)
+    from explorer.operations_enriched
+    where fee is not null
+    group by 1, 2`,
   operations_daily: `
     select chain_id, (block_time at time zone 'UTC')::date as day, entry_point_version,
            count(*) as operations, count(*) filter (where success = false) as failed,

@@ -70,51 +70,14 @@ begin
 end
 $$;
 
-create or replace function etl.sum_operation_days(of_chain bigint, keys text[]) returns void
-language plpgsql set search_path = pg_catalog, pg_temp as $$
-declare
-  of_day date;
+create or replace function etl.operations_of_day(of_chain bigint, of_day date) returns table (
+  entry_point_version text, status boolean, address_hash text, fee numeric
+)
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
 begin
-  delete from etl.operation_days where chain_id = of_chain and day = any(keys::date[]);
-  -- One by one, so that each finds its rows by their time.
-  foreach of_day in array keys::date[] loop
-    insert into etl.operation_days (
-      chain_id, day, entry_point_version, operations, failed, senders, fees
-    )
-    with timed as materialized (
-      select entry_point_version, status, address_hash, fee, block_number
-      from explorer.user_operations
-      where chain_id = of_chain and removed_at is null
-        and timestamp >= etl.start_of_day(of_day) and timestamp < etl.start_of_day(of_day + 1)
-    ), blocks_of_day as materialized (
-      select height from explorer.blocks
-      where chain_id = of_chain
-        and timestamp >= etl.start_of_day(of_day) and timestamp < etl.start_of_day(of_day + 1)
-      union
-      select block_number from timed
-      where not exists (
-        select from explorer.blocks
-        where chain_id = of_chain and height = block_number and timestamp is not null
-      )
-    ), timeless as materialized (
-      select entry_point_version, status, address_hash, fee
-      from explorer.user_operations
-      join blocks_of_day on height = block_number
-      where chain_id = of_chain and removed_at is null and timestamp is null
-    )
-    select of_chain, of_day, coalesce(entry_point_version, ''), count(*), count(*) filter (where not status),
-           count(distinct address_hash), sum(fee)
-    from (
-      select entry_point_version, status, address_hash, fee from timed
-      union all
-      select entry_point_version, status, address_hash, fee from timeless
-    ) as of_the_day
-    group by coalesce(entry_point_version, '');
-  end loop;
-  if '-infinity' = any(keys) then
-    insert into etl.operation_days (
-      chain_id, day, entry_point_version, operations, failed, senders, fees
-    )
+  if of_day = '-infinity' then
+    return query
     with timeless as materialized (
       select entry_point_version, status, address_hash, fee, block_number
       from explorer.user_operations
@@ -128,12 +91,72 @@ begin
       where chain_id = of_chain and timestamp is not null and removed_at is null
         and block_number in (select block_number from timeless)
     )
-    select of_chain, '-infinity', coalesce(entry_point_version, ''), count(*),
-           count(*) filter (where not status), count(distinct address_hash), sum(fee)
+    select entry_point_version, status, address_hash::text, fee::numeric
     from timeless
     left join dated on height = block_number
-    where height is null
-    group by coalesce(entry_point_version, '');
+    where height is null;
+    return;
   end if;
+  return query
+  with timed as materialized (
+    select entry_point_version, status, address_hash, fee, block_number
+    from explorer.user_operations
+    where chain_id = of_chain and removed_at is null
+      and timestamp >= etl.start_of_day(of_day) and timestamp < etl.start_of_day(of_day + 1)
+  ), blocks_of_day as materialized (
+    select height from explorer.blocks
+    where chain_id = of_chain
+      and timestamp >= etl.start_of_day(of_day) and timestamp < etl.start_of_day(of_day + 1)
+    union
+    select block_number from timed
+    where not exists (
+      select from explorer.blocks
+      where chain_id = of_chain and height = block_number and timestamp is not null
+    )
+  ), timeless as materialized (
+    select entry_point_version, status, address_hash, fee
+    from explorer.user_operations
+    join blocks_of_day on height = block_number
+    where chain_id = of_chain and removed_at is null and timestamp is null
+  )
+  select entry_point_version, status, address_hash::text, fee::numeric from timed
+  union all
+  select entry_point_version, status, address_hash::text, fee::numeric from timeless;
+end
+$$;
+
+create or replace function etl.sum_operation_days(of_chain bigint, keys text[]) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  of_day date;
+  sums record;
+begin
+  delete from etl.operation_days where chain_id = of_chain and day = any(keys::date[]);
+  delete from etl.fee_days where chain_id = of_chain and day = any(keys::date[]);
+  -- One by one, so that each finds its rows by their time.
+  foreach of_day in array keys::date[] loop
+    for sums in
+      select version, count(*) as operations, count(*) filter (where not status) as failed,
+             count(distinct address_hash collate "C") as senders, sum(fee) as fees, count(fee) as with_fee,
+             case when version is null
+                  then percentile_disc(array[0.1, 0.5, 0.9, 0.99]) within group (order by fee) end as spread
+      from etl.operations_of_day(of_chain, of_day), lateral (
+        select coalesce(entry_point_version, '') as version
+      ) as own
+      group by grouping sets ((version), ())
+    loop
+      if sums.version is not null then
+        insert into etl.operation_days (
+          chain_id, day, entry_point_version, operations, failed, senders, fees
+        )
+        values (
+          of_chain, of_day, sums.version, sums.operations, sums.failed, sums.senders, sums.fees
+        );
+      elsif sums.with_fee > 0 then
+        insert into etl.fee_days (chain_id, day, operations, fees)
+        values (of_chain, of_day, sums.with_fee, sums.spread);
+      end if;
+    end loop;
+  end loop;
 end
 $$;

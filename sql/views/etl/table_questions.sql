@@ -21,6 +21,7 @@ select * from (values
   ('bundles_enriched', array['Who sent the bundles of a day?', 'In which bundles is no time reported?']),
   ('chain_daily', array['How many blocks and transactions were there each day?', 'How much was burnt each week?']),
   ('chains', array['Which chains are copied?', 'In which currency does each chain count fees?']),
+  ('cohorts', array['How many accounts of a month came back in the later ones?', 'How many accounts began each month?']),
   ('coverage', array['What is complete of a list, and as of when?', 'Back to which day can a chart be trusted?']),
   ('credits', array['What was spent today?', 'Is a key paused, and why?']),
   ('dictionary', array['Which columns hold wei?', 'What does a column mean when it is null?']),

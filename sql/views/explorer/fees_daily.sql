@@ -1,17 +1,11 @@
 create or replace view explorer.fees_daily as
-select chain_id, day, operations, fees[1] * unit as p10_native, fees[2] * unit as p50_native,
-       fees[3] * unit as p90_native, fees[4] * unit as p99_native, native_symbol
-from (
-  select op.chain_id, etl.utc_day(op.timestamp) as day, count(*) as operations,
-         percentile_disc(array[0.1, 0.5, 0.9, 0.99]) within group (order by fee) as fees,
-         ('1e-' || native_decimals)::numeric as unit, native_symbol
-  from etl.timed_operations as op
-  left join explorer.chains on chains.chain_id = op.chain_id
-  where fee is not null
-  group by op.chain_id, day, native_decimals, native_symbol
-) as spread;
+select chain_id, nullif(day, '-infinity') as day, operations, fees[1] * unit as p10_native,
+       fees[2] * unit as p50_native, fees[3] * unit as p90_native, fees[4] * unit as p99_native, native_symbol
+from etl.fee_days
+left join explorer.chains using (chain_id)
+cross join lateral (select ('1e-' || native_decimals)::numeric as unit) as own;
 
-comment on view explorer.fees_daily is 'How the fees of user operations spread, for each chain and UTC day. Computed for each query: filter by chain_id.';
+comment on view explorer.fees_daily is 'How the fees of user operations spread, for each chain and UTC day. Summed up once a minute: explorer.refreshed says up to when.';
 comment on column explorer.fees_daily.chain_id is 'Number of the chain.';
 comment on column explorer.fees_daily.day is 'The day, UTC. Null: operations of which no time is known.';
 comment on column explorer.fees_daily.operations is 'Operations in their list that report a fee.';

@@ -1,9 +1,9 @@
 create or replace view explorer.operations_monthly as
-select chain_id, first_day as month, operations, failed, senders, fee_native, native_symbol
+select chain_id, first_day as month, operations, failed, senders, fee_native, native_symbol, new_senders
 from etl.operation_periods
 where unit = 'month';
 
-comment on view explorer.operations_monthly is 'User operations of each chain and month, with true distinct senders. Computed for each query: filter by chain_id.';
+comment on view explorer.operations_monthly is 'User operations of each chain and month, with true distinct senders. Summed up once a minute: explorer.refreshed says up to when.';
 comment on column explorer.operations_monthly.chain_id is 'Number of the chain.';
 comment on column explorer.operations_monthly.month is 'Its first day, UTC. Null: operations of which no time is known.';
 comment on column explorer.operations_monthly.operations is 'Operations of that time that are in their list.';
@@ -11,3 +11,4 @@ comment on column explorer.operations_monthly.failed is 'Those of them that fail
 comment on column explorer.operations_monthly.senders is 'Senders of these operations, each once.';
 comment on column explorer.operations_monthly.fee_native is 'Their fees, exact, in native_symbol. Null: none is reported.';
 comment on column explorer.operations_monthly.native_symbol is 'The chain''s own currency. Null: not known.';
+comment on column explorer.operations_monthly.new_senders is 'Senders whose first stored operation is of that month; explorer.history says whether there may be earlier ones. Null: operations of which no time is known.';

@@ -192,8 +192,12 @@ const moveBlock = (batches: number) => `
     where is_verified and blocks_count > 1 order by batch_number offset 100 limit 1
   )`;
 
-/** What analysts ask of completeness, which takes no longer the longer the history is. */
+/** What analysts ask of completeness and of sums, which takes no longer the longer the history is. */
 const completeness = [
+  'select * from explorer.operations_weekly',
+  'select * from explorer.operations_monthly',
+  'select * from explorer.fees_daily',
+  'select * from explorer.cohorts',
   'select * from explorer.gaps',
   'select * from explorer.freshness',
   'select feed, from_block, to_block from explorer.coverage',

@@ -36,7 +36,7 @@ test('a publication for all tables stops no sync, and none of the work beside it
 });
 
 test.each([
-  ['sums', 'Daily sums, senders and batch_stats have not been updated', 'sender_sums'],
+  ['sums', 'Daily sums, senders and batch_stats have not been updated', 'batch_sums'],
   ['housekeeping', 'Expired rows have not been deleted', 'events'],
 ])('a failure of %s is a reason of status until the next success', async (_, effect, table) => {
   const { query, sync, maintain, failures } = await copied();

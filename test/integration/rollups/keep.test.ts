@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../../src/log.ts';
 import { besideSums, keepSums } from '../../../src/sync/serve.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { sumUp } from '../../harness/ledger.ts';
+import { sumFaults, sumUp } from '../../harness/ledger.ts';
 import { eventually } from '../../harness/process.ts';
 
 test('maintenance updates the sums when they are due', async () => {
@@ -87,9 +87,10 @@ test('explorer.refreshed does not know what is stale before the first sums, and 
 test('an operation that moves by days leaves the day and the sender that counted it, before the next recomputation', async () => {
   const { pool, query } = await freshDatabase();
   const db = drizzle(pool);
+  const whole = `0x${'b'.repeat(40)}`;
   await query(`insert into explorer.chains (chain_id, name) values (10, 'optimism');
     insert into explorer.user_operations (chain_id, hash, timestamp, address_hash, block_number, page_id)
-    values (10, '0x1', '2026-01-01', '0xa', 1, 1), (10, '0x2', '2026-01-01', '0xb', 1, 1);
+    values (10, '0x1', '2026-01-01', '0xa', 1, 1), (10, '0x2', '2026-01-01', '${whole}', 1, 1);
     insert into explorer.blocks (chain_id, height, hash, timestamp, page_id)
     values (10, 1, '0x', '2026-01-01', 1)`);
   const counts = async () => ({
@@ -102,20 +103,22 @@ test('an operation that moves by days leaves the day and the sender that counted
     blocks: await query('select day::text, blocks::int from explorer.chain_daily order by day'),
   });
   await sumUp(db);
+  expect(await sumFaults(pool)).toEqual({});
   const first = { day: '2026-01-01', operations: 2 };
   expect((await counts()).days).toEqual([first]);
   await query(`
     update explorer.user_operations
-    set timestamp = '2026-03-01', address_hash = '0xb', updated_at = clock_timestamp() where hash = '0x1'`);
+    set timestamp = '2026-03-01', address_hash = '${whole}', updated_at = clock_timestamp() where hash = '0x1'`);
   await query(`
     update explorer.blocks set timestamp = '2026-03-01', updated_at = clock_timestamp()`);
   await sumUp(db);
+  expect(await sumFaults(pool)).toEqual({});
   expect(await counts()).toEqual({
     days: [
       { day: '2026-01-01', operations: 1 },
       { day: '2026-03-01', operations: 1 },
     ],
-    senders: [{ sender: '0xb', operations: 2 }],
+    senders: [{ sender: whole, operations: 2 }],
     blocks: [{ day: '2026-03-01', blocks: 1 }],
   });
   // Then its block has no time either: it is counted, and in no day.
@@ -124,10 +127,12 @@ test('an operation that moves by days leaves the day and the sender that counted
     `update explorer.user_operations set timestamp = null, updated_at = clock_timestamp()`,
   );
   await sumUp(db);
+  expect(await sumFaults(pool)).toEqual({});
   expect((await counts()).days).toEqual([{ day: 'none', operations: 2 }]);
   await query(`
     update explorer.user_operations set timestamp = '2026-02-01', updated_at = clock_timestamp() where hash = '0x1'`);
   await sumUp(db);
+  expect(await sumFaults(pool)).toEqual({});
   // The other one has the time of its sibling.
   expect((await counts()).days).toEqual([{ day: '2026-02-01', operations: 2 }]);
 });
