@@ -10,11 +10,11 @@ from (
       on listed.chain_id = feeds.chain_id
       and listed.operation = feeds.operation
       and batch_number > coalesce(latest_batch, -1)
-    join etl.listing_heads as head
+    left join etl.listing_heads as head
       on head.chain_id = feeds.chain_id
       and head.operation = feeds.operation
-      and (batch_number > highest) is not true
     where kind = 'numbered'
+      and (batch_number > highest) is not true
       and batch_number >= (
         select lower(range) from unnest(target_numbers) as range where upper_inf(range)
       )
