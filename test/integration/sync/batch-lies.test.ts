@@ -24,7 +24,7 @@ test('batches that do not meet are open, though none of them is verified yet', a
     head: ['batch 14: waiting for the next batch'],
   });
   expect(
-    await database.query('select verified, waiting, unverified from etl.batch_counts'),
+    await database.query('select verified, waiting, unverified from etl.batch_counts()'),
   ).toEqual([{ verified: '11', waiting: '1', unverified: '2' }]);
   expect(await database.query('select from_block, to_block from explorer.gaps')).toEqual([
     { from_block: '12', to_block: '13' },
