@@ -53,7 +53,7 @@ test('under a service manager, start logs one event a line and counts repeated f
     { level: 'error', feed: '10/user-operations', failure: 'rejected', times: 1 },
   ]);
   const [recovered] = logged('feed.recovered');
-  expect(recovered).toMatchObject({ feed: '10/user-operations', was: 'failed' });
+  expect(recovered).toMatchObject({ feed: '10/user-operations', was: 'rejected' });
   expect(recovered?.['times']).toBeGreaterThanOrEqual(3);
   const came = logged('feed.updated').map(({ feed, added }) => [feed, added]);
   expect(Object.fromEntries(came)).toEqual({

@@ -31,7 +31,7 @@ select chain_id, '{name}'::text as operation, (
            -- Nothing confirms a first item, so it can be the one above.
            select top from etl.walks
            where walks.feed = feeds.feed and from_head and top is not null
-           order by id desc
+           order by started_at desc, id desc
            limit 1
          )
        ) as highest
