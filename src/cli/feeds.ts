@@ -4,11 +4,10 @@ import { type Feed, feedName } from '../lists/feed.ts';
 import { isOperation } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
 import { feedStates, instant, type StatusDocument } from '../status/schema.ts';
-import { headSchedule } from '../status/schedule.ts';
 import { readStatus } from '../status/status.ts';
-import { forgetFeed, resetFeed, storedOf } from '../sync/forget.ts';
+import { forgetFeed, resetFeed, storedOf, wantedBy } from '../sync/forget.ts';
 import { type Handle, handleFeeds, wantLanes } from '../sync/lanes.ts';
-import { readDeployments, schedulesSet } from '../sync/workers.ts';
+import { readDeployments, readSchedules, schedulesSet } from '../sync/workers.ts';
 import { tableLines } from '../terminal/layout.ts';
 import { counted } from '../terminal/numbers.ts';
 import { clock } from '../time.ts';
@@ -23,9 +22,10 @@ export const feedsListDocument = z.strictObject({
     z.strictObject({
       feed: z.string(),
       state: z.enum(feedStates),
-      /** Five cron fields and their time zone, as `start` polls it; null: none does. */
-      schedule: z.string().nullable(),
-      timezone: z.string().nullable(),
+      /** Five cron fields and their time zone, as its settings say. */
+      schedule: z.string(),
+      timezone: z.string(),
+      /** Null: no `start` polls it. */
       next_poll_at: instant.nullable(),
       paused_since: instant.nullable(),
       /** Deployments whose file names it. */
@@ -90,20 +90,14 @@ type Listed = z.infer<typeof feedsListDocument>['feeds'][number];
 async function list(context: Context): Promise<Exit> {
   await using data = await openData(context, 'reads');
   const status = await readStatus(data.db, data.settings.explorer.pageSize, 'all');
-  const schedules = await schedulesSet(data.db);
+  const schedules = new Map(
+    (await readSchedules(data.db)).map(({ feed, ...schedule }) => [feed, schedule]),
+  );
   const feeds = status.feeds.map(
     ({ feed, state, paused_since, wanted_by, is_wanted, poll }): Listed => {
-      const set = headSchedule(schedules, feed);
-      const own = { schedule: set?.cron ?? null, timezone: set?.timezone ?? null };
-      return {
-        feed,
-        state,
-        ...own,
-        next_poll_at: poll.next_at,
-        paused_since,
-        wanted_by,
-        is_wanted,
-      };
+      const { schedule = '', timezone = '' } = schedules.get(feed) ?? {};
+      const next_poll_at = poll.next_at;
+      return { feed, state, schedule, timezone, next_poll_at, paused_since, wanted_by, is_wanted };
     },
   );
   const lines = feeds.length === 0 ? ['No feed was ever read.'] : feedLines(context, status, feeds);
@@ -114,14 +108,19 @@ function feedLines({ out }: Context, { as_of }: StatusDocument, feeds: readonly 
   const at = new Date(as_of);
   const rows = feeds.map(({ is_wanted, schedule, timezone, ...feed }) => [
     feed.feed,
-    is_wanted ? feed.state : 'at rest',
-    schedule === null ? '' : `${schedule}${timezone === 'UTC' ? '' : ` ${timezone}`}`,
+    is_wanted ? stateText(feed, at) : 'at rest',
+    `${schedule}${timezone === 'UTC' ? '' : ` ${timezone}`}`,
     feed.next_poll_at === null ? '' : clock(feed.next_poll_at, at),
     feed.wanted_by.map((name) => printable(name)).join(', '),
   ]);
   const head = ['feed', 'state', 'schedule', 'next poll', 'wanted by'];
   return tableLines(out, { head, rows, flexible: [head.length - 1] });
 }
+
+const stateText = (
+  { state, paused_since: since }: Pick<Listed, 'state' | 'paused_since'>,
+  at: Date,
+) => (since === null ? state : `paused since ${clock(since, at)}`);
 
 /** The chosen feeds that are registered. @throws UsageError if none is chosen, or registered */
 async function chosenFeeds(
@@ -177,10 +176,11 @@ async function remove(
 ): Promise<Exit> {
   await using data = await openData(context, 'writes', options);
   const { db } = data;
-  if (options.deployment !== undefined) return await retire(context, db, options.deployment);
+  if (options.deployment !== undefined) return await retire(context, db, options);
   const chosen = await chosenFeeds(data, options);
   const lines: string[] = [];
   for (const feed of chosen) {
+    refuseWanted(feed, command === 'forget' ? await wantedBy(db, feed) : null);
     const { pages, rows } = await storedOf(db, feed);
     const ofRows = `${counted(rows, 'row')}${options.rows === true ? '' : ' stay'}`;
     lines.push(`${feedName(feed)}: ${counted(pages, 'page')} of the ledger; ${ofRows}`);
@@ -193,21 +193,33 @@ async function remove(
       await resetFeed(db, feed);
       continue;
     }
-    const by = await forgetFeed(db, feed, options.rows === true);
-    if (by === null) continue;
-    throw new UsageError(
-      `${feedName(feed)} is wanted by ${printable(by)}, which is at work: remove it from its file and start that again, or stop it first.`,
-    );
+    refuseWanted(feed, await forgetFeed(db, feed, options.rows === true));
   }
   const feeds = chosen.map(feedName);
   return context.print(feedsChangedDocument, { command, feeds }, `Deleted ${lines.join('; ')}.\n`);
 }
 
-/** Takes back what a deployment wants. @throws UsageError if it is unknown, or at work */
-async function retire(context: Context, db: Database, deployment: string): Promise<Exit> {
+function refuseWanted(feed: Feed, by: string | null): void {
+  if (by === null) return;
+  throw new UsageError(
+    `${feedName(feed)} is wanted by ${printable(by)}, which is at work: remove it from its file and start that again, or stop it first.`,
+  );
+}
+
+/** Takes back what a deployment wants. @throws UsageError if it is unknown, or at work, or without `--yes` */
+async function retire(
+  context: Context,
+  db: Database,
+  { deployment = '', yes }: Deletion,
+): Promise<Exit> {
   const known = (await readDeployments(db)).find(({ name }) => name === deployment);
   if (known === undefined) throw new UsageError('no such deployment: status and feeds name them.');
   if (known.workers > 0) throw new UsageError('it is at work: stop its start first.');
+  if (yes !== true) {
+    throw new UsageError(
+      `${printable(deployment)} would want its ${counted(known.feeds, 'feed')} no more. Nothing was done: add --yes.`,
+    );
+  }
   await wantLanes(db, [], { deployment, isWhole: true, takes: [] });
   const text = `${printable(deployment)} wants no feed any more.\n`;
   return context.print(feedsChangedDocument, { command: 'forget', feeds: [] }, text);

@@ -174,7 +174,8 @@ function creditsText({ spent, limit, left, forecast, keys }: StatusDocument['cre
     case 'history-takes-days': {
       const { least, most } = forecast.days;
       const about = least === most ? 'about' : 'up to';
-      return [`${sum}, history needs ${about} ${counted(most, 'more day')} of credits`];
+      const days = most > 365 ? 'more than a year' : `${about} ${counted(most, 'more day')}`;
+      return [`${sum}, history needs ${days} of credits`];
     }
     case 'lasts-until':
       return [`${sum}, enough until ${clock(forecast.at, at)}`];

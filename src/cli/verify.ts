@@ -6,6 +6,7 @@ import {
   mostUnrequested,
   unreadFeeds,
   verifyDocument,
+  type VerifiedFeed,
   type VerifyDocument,
   verifyFeeds,
   verifyReport,
@@ -33,7 +34,12 @@ async function verify(context: Context, { all = false }: { readonly all?: boolea
   const how = { pageSize: settings.explorer.pageSize, at: new Date() };
   const every = await verifyFeeds(db);
   const named = new Set(configuredFeeds(settings.chains).map(feedName));
-  const wanted = every.filter(({ feed, is_wanted }) => all || is_wanted || named.has(feed));
+  const isWanted = ({ feed, is_wanted }: VerifiedFeed) => is_wanted || named.has(feed);
+  const wanted = every.flatMap((feed) => {
+    if (isWanted(feed)) return [feed];
+    // No command reads a feed at rest.
+    return all ? [{ ...feed, open: feed.open.map((found) => ({ ...found, command: null })) }] : [];
+  });
   const hasFile = settings.configFile !== null && !context.demo;
   const stored = hasFile ? await withFileBounds(db, settings.chains, wanted) : wanted;
   // The demo has feeds of its own.

@@ -8,6 +8,7 @@ import { isOfDatabase, isOfHost, type Outage, outageOf } from './outages.ts';
 import { isAbandoned, isAtWork, isHeld, isStalled } from './lanes.ts';
 import {
   earliest,
+  flagsWithoutFile,
   historyWaits,
   lastPageAt,
   lateText,
@@ -384,7 +385,7 @@ function commandOf(
   if (command === undefined) return null;
   if (command === 'continue') {
     const isScheduled = all.some(({ poll }) => poll.target?.from === 'schedule');
-    return isScheduled ? 'explorer-etl start' : 'explorer-etl sync';
+    return isScheduled ? 'explorer-etl start' : `explorer-etl sync${flagsWithoutFile(all)}`;
   }
   const [only = '', ...others] = feeds;
   // The flags of several feeds would choose further ones.

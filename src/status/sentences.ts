@@ -117,3 +117,11 @@ export function lateText({ poll: { age_s, target } }: FeedStatus): string {
   const limit = `target ${duration(target?.seconds ?? 0)}.`;
   return age_s === null ? `Never polled; ${limit}` : `Last polled ${duration(age_s)} ago; ${limit}`;
 }
+
+/** What `sync` needs where no file names feeds: flags for those of the first chain. */
+export function flagsWithoutFile(all: readonly FeedStatus[]): string {
+  const [first] = all;
+  if (first === undefined || all.some(({ wanted_by }) => wanted_by.length > 0)) return '';
+  const own = all.filter(({ chain_id }) => chain_id === first.chain_id);
+  return ` --chain ${first.chain_id} --operation ${own.map(({ operation }) => operation).join(' ')}`;
+}

@@ -113,8 +113,8 @@ export const resetFeed = (db: Database, feed: Feed): Promise<void> =>
   });
 
 /** A deployment at work, a command's too, that wants a feed; null: there is none. */
-const wantedBy = (tx: Transaction, feed: Feed) =>
-  execute(tx).value<string>`
+export const wantedBy = (db: Pick<Database, 'execute'>, feed: Feed) =>
+  execute(db).value<string>`
     select deployment from (${workersPresent}) as present
     where deployment in (select unnest(wanted_by) from etl.lanes where ${ofFeed(feed)})
     order by deployment limit 1

@@ -164,6 +164,12 @@ export interface LaneTimes {
   readonly next: string;
 }
 
+/** When each feed is to be polled, by its settings. */
+export const readSchedules = (db: Pick<Database, 'execute'>) =>
+  execute(db).rows<{ feed: string; schedule: string; timezone: string }>`
+    select feed, settings ->> 'schedule' as schedule, settings ->> 'timezone' as timezone from etl.feeds
+  `;
+
 /** The schedules of lanes that `start` polls. */
 export const schedulesSet = (db: Pick<Database, 'execute'>) =>
   execute(db).rows<LaneTimes>`

@@ -30,7 +30,7 @@ export const feedOf = (changes: Partial<FeedStatus> = {}): FeedStatus => ({
   chain_name: 'optimism',
   operation: 'user-operations',
   label: 'user operations',
-  wanted_by: [],
+  wanted_by: ['production'],
   is_wanted: true,
   paused_since: null,
   kind: 'newest-first',

@@ -5,6 +5,7 @@ import type { SyncDocument } from '../../../src/cli/sync.ts';
 import type { StatusDocument } from '../../../src/status/schema.ts';
 import { eventually } from '../../harness/process.ts';
 import { differences } from '../../harness/tables.ts';
+import { yearly } from '../../harness/world.ts';
 import { chains, everyKind, listed, openDeployments, seed } from './scene.ts';
 
 const factories = listed(['factories']);
@@ -94,15 +95,17 @@ test('feeds lists each feed with its schedule and who wants it', async () => {
     {
       feed: '10/factories',
       state: 'current',
-      schedule: null,
-      timezone: null,
+      schedule: yearly,
+      timezone: 'UTC',
       next_poll_at: null,
       paused_since: null,
       wanted_by: ['production'],
       is_wanted: true,
     },
   ]);
-  expect((await run('feeds')).stdout).toMatch(/10\/factories +current +production/u);
+  expect((await run('feeds')).stdout).toMatch(/10\/factories +current +0 0 1 1 \* +production/u);
+  await run('feeds', 'pause', '--all');
+  expect((await run('feeds')).stdout).toMatch(/10\/factories +paused since \d\d:\d\d UTC/u);
 });
 
 test('a feed of each kind that is reset is read again from nothing to the same rows', async () => {

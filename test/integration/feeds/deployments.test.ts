@@ -67,7 +67,14 @@ test('a feed that its file no longer names keeps its rows, and no screen counts 
     ['8453/user-operations', 'paused', 'At rest: no deployment wants it.'],
     ['8453/factories', 'paused', 'At rest: no deployment wants it.'],
   ]);
-  expect((await documentOf<VerifyDocument>('verify', '--all')).feeds).toHaveLength(3);
+  await database.query(`delete from etl.rankings where feed = '8453/factories'`);
+  const every = await documentOf<VerifyDocument>('verify', '--all');
+  expect(every.feeds.map(({ feed, open }) => [feed, open.map(({ command }) => command)])).toEqual([
+    ['10/factories', []],
+    ['8453/user-operations', []],
+    ['8453/factories', [null]],
+  ]);
+  expect(every.repair).toBeNull();
   expect(await database.query('select from explorer.factories where chain_id = 8453')).toHaveLength(
     30,
   );
@@ -123,6 +130,9 @@ test('settings that differ from those of a deployment at work are refused by nam
     stdout: expect.stringMatching(/FAIL {2}database: 10\/factories is wanted by first/u),
   });
 
+  const forgets = await first.run('feeds', 'forget', '--chain', '10');
+  expect(forgets.stderr).toContain('10/factories is wanted by first, which is at work');
+
   expect((await second.run('sync', '--take-over')).code).toBe(0);
   expect(await settings()).toEqual([{ zone: 'Europe/Berlin', wanted_by: ['second'] }]);
 });
@@ -148,11 +158,15 @@ test('a deployment that is not at work refuses nothing, and the feed is wanted b
     { name: 'second', feeds: 1, workers: 0 },
   ]);
 
-  expect((await second.run('feeds', 'forget', '--deployment', 'first')).code).toBe(0);
+  expect(await second.run('feeds', 'forget', '--deployment', 'first')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('its 1 feed no more. Nothing was done: add --yes.'),
+  });
+  expect((await second.run('feeds', 'forget', '--deployment', 'first', '--yes')).code).toBe(0);
   expect(await database.query('select wanted_by from etl.lanes')).toEqual([
     { wanted_by: ['second'] },
   ]);
-  expect((await second.run('feeds', 'forget', '--deployment', 'first')).code).toBe(2);
+  expect((await second.run('feeds', 'forget', '--deployment', 'first', '--yes')).code).toBe(2);
 });
 
 test('a sync of one chain says nothing of the others, although the same is wrong with them', async () => {

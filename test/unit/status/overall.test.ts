@@ -133,6 +133,10 @@ test('without a worker, the reason has the time of the last page and the command
   expect(statusOf([feedOf({ poll: daily })], { workers: noWorker }).overall.command).toBe(
     'explorer-etl sync',
   );
+  const ofNoFile = feedOf({ poll: daily, wanted_by: [] });
+  expect(statusOf([ofNoFile], { workers: noWorker }).overall.command).toBe(
+    `explorer-etl sync --chain ${ofNoFile.chain_id} --operation ${ofNoFile.operation}`,
+  );
 });
 
 test('history that is unread for lack of a worker is not reported as a gap too', () => {

@@ -213,6 +213,12 @@ const scenes: Readonly<Record<string, StatusDocument>> = {
       forecast: { kind: 'history-takes-days', days: { least: 0, most: 3 } },
     },
   }),
+  'a history that takes more than a year': statusOf([readingFeed()], {
+    credits: {
+      ...statusOf([]).credits,
+      forecast: { kind: 'history-takes-days', days: { least: 0, most: 4_000_000 } },
+    },
+  }),
   'a database that is gone': outageStatus(
     new Date(statusAt),
     Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
