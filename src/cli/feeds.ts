@@ -7,7 +7,7 @@ import { feedStates, instant, type StatusDocument } from '../status/schema.ts';
 import { readStatus } from '../status/status.ts';
 import { forgetFeed, resetFeed, storedOf, wantedBy } from '../sync/forget.ts';
 import { type Handle, handleFeeds, wantLanes } from '../sync/lanes.ts';
-import { readDeployments, readSchedules, schedulesSet } from '../sync/workers.ts';
+import { readDeployments, readSchedules } from '../sync/workers.ts';
 import { tableLines } from '../terminal/layout.ts';
 import { counted } from '../terminal/numbers.ts';
 import { clock } from '../time.ts';
@@ -158,7 +158,8 @@ async function handle(context: Context, options: Choice, command: Handle): Promi
   const feeds = await handleFeeds(data.db, chosen, command);
   const done = feeds.length === 0 ? 'Nothing to change.' : `${past[command]} ${feeds.join(', ')}.`;
   const isDeserted = (status.workers?.start ?? 0) === 0;
-  const scheduled = new Set((await schedulesSet(data.db)).map(({ lane }) => feedName(lane)));
+  const set = (await readSchedules(data.db)).filter(({ is_set }) => is_set);
+  const scheduled = new Set(set.map(({ feed }) => feed));
   const waiting =
     command === 'pause' ? [] : feeds.filter((feed) => isDeserted || !scheduled.has(feed));
   const sync = context.commandLine('explorer-etl sync');

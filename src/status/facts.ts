@@ -26,6 +26,8 @@ export interface FeedRecord {
   readonly settings: FeedSettings;
   /** As configured; null: not configured. */
   readonly freshness_s: number | null;
+  /** When `start` polls its head next; null: none follows its schedule. */
+  readonly next_due_at: string | null;
   /** When to poll a list next that the explorer does not serve. */
   readonly poll_again_at: string | null;
   readonly pace: ItemPace | null;
@@ -113,6 +115,11 @@ export const readFeeds = (db: Database) =>
       'quarantined_positions', etl.width(places),
       'settings', feeds.settings,
       'freshness_s', extract(epoch from objective),
+      'next_due_at', (
+        select next_due_at from etl.lanes
+        where lanes.feed = feeds.feed and next_due_at is not null
+        order by lane desc limit 1
+      ),
       'poll_again_at', poll_again_at,
       'pace', pace,
       'facts', facts

@@ -1,20 +1,9 @@
 import { CronExpressionParser } from 'cron-parser';
-import type { LaneTimes } from '../sync/workers.ts';
-import { feedName } from '../lists/feed.ts';
-import { nextFiring } from '../sync/feeds.ts';
+import { type Cron, nextFiring } from '../sync/feeds.ts';
 import type { FeedRecord } from './facts.ts';
 import type { FeedStatus } from './schema.ts';
 
-/** A cron of five fields. */
-export type Cron = Pick<LaneTimes, 'cron' | 'timezone'>;
-
 type PollTarget = NonNullable<FeedStatus['poll']['target']>;
-
-/** The schedule of the head lane: the live one, if there is one. */
-export function headSchedule(schedules: readonly LaneTimes[], feed: string): LaneTimes | null {
-  const own = schedules.filter(({ lane }) => feedName(lane) === feed);
-  return own.find(({ lane }) => lane.lane === 'live') ?? own[0] ?? null;
-}
 
 /** Firings to compare: they include one around a pause such as a night. */
 const firingsSeen = 3;
@@ -57,20 +46,19 @@ const leastSeconds = 120;
 const dailySeconds = 26 * 3600;
 
 /**
- * The maximum age of a feed's last poll: the file's `freshness`, else by the schedule that a `start` set (null: none),
- * else by a daily `sync`. Pure.
+ * The maximum age of a feed's last poll: the file's `freshness`, else by the schedule if a `start` follows it, else by
+ * a daily `sync`. Pure.
  */
 export function pollTarget(
   {
     freshness_s,
+    next_due_at,
     settings: { schedule: cron, timezone },
-  }: Pick<FeedRecord, 'freshness_s' | 'settings'>,
-  set: Cron | null,
+  }: Pick<FeedRecord, 'freshness_s' | 'next_due_at' | 'settings'>,
   at: Date,
 ): PollTarget {
   if (freshness_s !== null) return { seconds: freshness_s, from: 'configured' };
-  const interval = firingInterval(set ?? { cron, timezone }, at);
-  const seconds = Math.max(leastSeconds, firingsMissed * interval);
-  if (set !== null) return { seconds, from: 'schedule' };
+  const seconds = Math.max(leastSeconds, firingsMissed * firingInterval({ cron, timezone }, at));
+  if (next_due_at !== null) return { seconds, from: 'schedule' };
   return { seconds: Math.max(dailySeconds, seconds), from: 'daily' };
 }

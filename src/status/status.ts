@@ -7,13 +7,7 @@ import { kinds } from '../lists/index.ts';
 import { type Estimate, type Estimates, none } from '../lists/list.ts';
 import { isOperation, operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
-import {
-  type LaneTimes,
-  presentWorkers,
-  readDeployments,
-  schedulesSet,
-  type Workers,
-} from '../sync/workers.ts';
+import { presentWorkers, readDeployments, type Workers } from '../sync/workers.ts';
 import { creditsOf, readCredits, type WorkLeft } from './credits.ts';
 import { estimateOf, type ForecastOptions, sum } from './estimate.ts';
 import { type FeedRecord, type ItemPace, type LaneRecord, readFeeds, readLanes } from './facts.ts';
@@ -21,7 +15,7 @@ import { isAtWork, isHeld, isRunning, laneStatus, quietSentence, stateOfWork } f
 import { duringOutage, howItFailed, readOutages, withFault } from './outages.ts';
 import { type OverallFacts, reasonsOf } from './reasons.ts';
 import { earliest, lastPageAt, latest } from './sentences.ts';
-import { headSchedule, pollTarget } from './schedule.ts';
+import { pollTarget } from './schedule.ts';
 import type { FeedStatus, LaneStatus, Reason, StatusDocument } from './schema.ts';
 
 /** The feeds of a status: those that a deployment wants, all, or those of a command, which are judged like wanted ones. */
@@ -47,11 +41,10 @@ export async function readStatus(
     .filter((record) => !isShown(record) && !record.shown.is_wanted)
     .map(({ shown }) => shown.feed);
   const lanes = Map.groupBy(await readLanes(db), ({ feed }) => feed);
-  const schedules = await schedulesSet(db);
   const outages = await readOutages(db);
   const described = records.map((record) => {
     const { feed } = record.shown;
-    const own = { record, lanes: lanes.get(feed) ?? [], set: headSchedule(schedules, feed) };
+    const own = { record, lanes: lanes.get(feed) ?? [] };
     return describeFeed(own, { pageSize, at, workers });
   });
   const credits = creditsOf(keys, workLeft(described, workers), at);
@@ -208,8 +201,6 @@ interface Reading extends ForecastOptions {
 interface FeedFacts {
   readonly record: FeedRecord;
   readonly lanes: readonly LaneRecord[];
-  /** The schedule that `start` set for the head lane; null: none. */
-  readonly set: LaneTimes | null;
 }
 
 /** A feed, and what a day of its polls takes. */
@@ -222,14 +213,14 @@ const unknowable: Estimate = { least: 0, likely: null, most: null };
 const unknown: Estimates = { history: unknowable, upkeep: unknowable };
 
 /** A feed's state and figures, by the settings of its last registration; the reasons add why. Pure. */
-function describeFeed({ record, set, ...facts }: FeedFacts, reading: Reading): Described {
+function describeFeed({ record, ...facts }: FeedFacts, reading: Reading): Described {
   const { shown, verified, pace, poll: polled } = record;
   const { operation } = shown;
   const isListed = isOperation(operation);
   const { history, upkeep } = isListed ? estimateOf({ ...record, operation }, reading) : unknown;
   const left = isDone(verified) ? none : history;
   const lanes = facts.lanes.map((lane) => laneStatus(lane, reading.workers));
-  const poll = pollOf(record, lanes, set, reading);
+  const poll = pollOf(record, lanes, reading);
   // Unknown before the first read has ended.
   const newest_item =
     pace === null || polled.last_at === null || isBounded(verified)
@@ -283,16 +274,15 @@ function stateOfData(
 function pollOf(
   record: FeedRecord,
   lanes: readonly LaneStatus[],
-  set: LaneTimes | null,
   { at, workers }: Reading,
 ): FeedStatus['poll'] {
   const { last_at, age_s } = record.poll;
   if (isHeld(record.shown)) return { last_at, age_s, target: null, is_met: null, next_at: null };
-  const next = workers.start > 0 ? (set?.next ?? null) : null;
+  const next = workers.start > 0 ? record.next_due_at : null;
   const polled = next === null ? null : new Date(next).toISOString();
   const next_at = later(polled, record.poll_again_at);
   if (isDone(record.verified)) return { last_at, age_s, target: null, is_met: null, next_at };
-  const target = pollTarget(record, set, at);
+  const target = pollTarget(record, at);
   // Nothing can be old during the first read.
   const isFirst = last_at === null && lanes.some(({ run_state }) => run_state === 'open');
   const isJudged = !isFirst && record.shown.pages > 0;

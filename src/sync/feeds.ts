@@ -5,7 +5,7 @@ import type { ChainSettings, Settings } from '../config/settings.ts';
 import { tableName } from '../db/column-types.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { errorOf, type Why } from '../failure.ts';
-import { type Feed, feedName, laneName, ofFeed } from '../lists/feed.ts';
+import { type Feed, type FeedLane, feedName, laneName, ofFeed } from '../lists/feed.ts';
 import { boundsOn, kindOf } from '../lists/index.ts';
 import type { FeedSettings, Occasion, ScopeBounds, Target } from '../lists/list.ts';
 import { type OperationName, operationNames, operations } from '../lists/registry.ts';
@@ -13,7 +13,6 @@ import type { RunScope } from '../lists/tables.ts';
 import { printable } from '../printable.ts';
 import { type ChangedFeed, dropOutdated } from './changes.ts';
 import { isPolledLater } from './failures.ts';
-import type { LaneTimes } from './workers.ts';
 
 export interface RegisteredFeed extends Feed {
   readonly chain_name: string;
@@ -286,7 +285,10 @@ export async function withTargets(
   });
 }
 
-export interface ConfiguredLane extends Omit<LaneTimes, 'next'> {
+export interface ConfiguredLane {
+  readonly lane: FeedLane;
+  readonly cron: string;
+  readonly timezone: string;
   readonly scope: RunScope;
 }
 
@@ -373,8 +375,11 @@ export const atOnce = ({ lane, scope }: Target): RunScope =>
     ? { ...scope, at_once: true }
     : scope;
 
+/** A cron of five fields. */
+export type Cron = Pick<ConfiguredLane, 'cron' | 'timezone'>;
+
 /** When a schedule fires next after a time; what never comes, such as 30 February, is no schedule. */
-export const nextFiring = ({ cron, timezone }: Pick<LaneTimes, 'cron' | 'timezone'>, at: Date) =>
+export const nextFiring = ({ cron, timezone }: Cron, at: Date) =>
   CronExpressionParser.parse(cron, { tz: timezone, currentDate: at }).next().toDate();
 
 /** When the first schedule fires after a time; null without one. */

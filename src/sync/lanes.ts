@@ -185,7 +185,7 @@ export async function scheduleLanes(
   }
 }
 
-interface Due extends Omit<ConfiguredLane, 'next'> {
+interface Due extends ConfiguredLane {
   readonly now: string;
   /** As stored: who moves it opens the run. */
   readonly due: string;

@@ -4,7 +4,6 @@ import * as presence from '../db/presence.ts';
 import { workers } from '../db/tables.ts';
 import { execute, type Database, transact } from '../db/transaction.ts';
 import type { KeyLimits } from '../explorer/key.ts';
-import type { FeedLane } from '../lists/feed.ts';
 import { packageVersion } from '../package-file.ts';
 
 // Who works: the processes, and the lanes that they hold.
@@ -156,26 +155,10 @@ export const readDeployments = (db: Pick<Database, 'execute'>) =>
     order by deployment
   `;
 
-/** When a lane is polled by `start`, and next. */
-export interface LaneTimes {
-  readonly lane: FeedLane;
-  readonly cron: string;
-  readonly timezone: string;
-  readonly next: string;
-}
-
-/** When each feed is to be polled, by its settings. */
+/** When each feed is to be polled by its settings, and whether a `start` has set when. */
 export const readSchedules = (db: Pick<Database, 'execute'>) =>
-  execute(db).rows<{ feed: string; schedule: string; timezone: string }>`
-    select feed, settings ->> 'schedule' as schedule, settings ->> 'timezone' as timezone from etl.feeds
-  `;
-
-/** The schedules of lanes that `start` polls. */
-export const schedulesSet = (db: Pick<Database, 'execute'>) =>
-  execute(db).rows<LaneTimes>`
-    select json_build_object('chain_id', chain_id, 'operation', operation, 'lane', lane) as lane,
-           settings ->> 'schedule' as cron, settings ->> 'timezone' as timezone,
-           next_due_at::text as next
-    from etl.lanes join etl.feeds using (feed)
-    where next_due_at is not null
+  execute(db).rows<{ feed: string; schedule: string; timezone: string; is_set: boolean }>`
+    select feed, settings ->> 'schedule' as schedule, settings ->> 'timezone' as timezone,
+           exists (select from etl.lanes where lanes.feed = feeds.feed and next_due_at is not null) as is_set
+    from etl.feeds
   `;
