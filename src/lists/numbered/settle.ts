@@ -291,18 +291,11 @@ async function releaseBlocks({ list, tx, walk }: Ending): Promise<void> {
         and (
           height > lowest
           or lowest is null and entered_at is null and exists (
-            select from etl.batch_observations as observation
-            where observation.chain_id = ${walk.chain_id}
-              and observation.operation = ${list.name}
-              and observation.batch_number = ${walk.scope.batch}
-              and times_seen > 0
-              and bottom is null
-          ) and not exists (
             select from etl.batch_standing as standing
             where standing.chain_id = ${walk.chain_id}
               and standing.operation = ${list.name}
               and standing.batch_number = ${walk.scope.batch}
-              and meets_above
+              and times_seen > 0 and bottom is null and not meets_above
           )
           -- One hash has one height: the other was a wrong number.
           or exists (

@@ -179,6 +179,27 @@ function hasMoved(list: Operation, walk: WalkContext): SQL {
 const countsFor = ({ run_id, walk_id }: WalkContext): SQL =>
   sql`run_id = ${run_id} and (walk_id = ${walk_id} or walks.state = 'finished')`;
 
+/**
+ * As SQL: two CTEs of what the walks of a run met, each item as the latest of them saw it: all of it, and what is
+ * ranked. If rows moved to the last, one that had no rank and that a single walk met is not: it may be foreign.
+ */
+function observed(list: Operation, walk: WalkContext, moved: boolean): SQL {
+  const { table, key } = namesOf(list);
+  return sql`met as materialized (
+    select distinct on (key) key, walk_id, started_at, position, total,
+           count(*) over (partition by key) as times
+    from etl.ranking_entries
+    join etl.walks on walks.id = walk_id
+    where ${countsFor(walk)}
+    order by key, walk_id desc
+  ), observation as materialized (
+    select met.*
+    from met
+    join ${table} as item on item.chain_id = ${walk.chain_id} and item.${key} = met.key
+    where not ${moved} or times > 1 or rank is not null
+  )`;
+}
+
 /** As SQL: the position that a token names, as the service parses it. */
 const positionOf = (cursor: 'cursor_in' | 'cursor_out') =>
   sql`lower(substring(${sql.raw(cursor)} ->> 'page_token' from '^\\d+,0x[0-9a-fA-F]{40}'))`;
@@ -199,9 +220,8 @@ function skipsPart(list: Operation, walk: WalkContext): SQL {
 }
 
 /**
- * By total, then as listed, each item as the latest walk of the run that did not fail saw it. Items that no walk met are missing,
- * if none is in quarantine. A missing total is no change: history would keep it for good. What the walks of other
- * runs met is never published.
+ * By total, then as listed. Items that no walk met are missing, if none is in quarantine. A missing
+ * total is no change: history would keep it for good. What the walks of other runs met is never published.
  */
 async function publish(
   list: Operation,
@@ -212,17 +232,11 @@ async function publish(
   const { chain_id, page_id, walk_id, feed, started_at } = walk;
   const { table, history, key, total } = namesOf(list);
   await tx.execute(sql`
-    with observation as materialized (
-      select distinct on (key) key, walk_id, started_at, position, total
-      from etl.ranking_entries
-      join etl.walks on walks.id = walk_id
-      where ${countsFor(walk)}
-      order by key, walk_id desc
-    ), judged as (
+    with ${observed(list, walk, moved)}, judged as (
       select item.${key} as key, ranked.rank,
              case
                when ranked.rank is not null then null
-               when ${has_quarantined} then item.missing_since
+               when ${has_quarantined} or met.key is not null then item.missing_since
                else coalesce(item.missing_since, now())
              end as missing_since
       from ${table} as item
@@ -232,6 +246,7 @@ async function publish(
         ) as rank
         from observation
       ) as ranked on ranked.key = item.${key}
+      left join met on met.key = item.${key}
       where item.chain_id = ${chain_id}
     ), placed as (
       update ${table} as t
@@ -289,11 +304,25 @@ interface Held {
   /** What the walk met, and what it has in quarantine. */
   readonly met: number;
   readonly quarantined: number;
+  /** How many walks of the run ended as truncated, and how many rankings were published. */
+  readonly refused: number;
+  readonly published: number;
+}
+
+/**
+ * Whether the list is another one than the ranking, and no part of it: it has as many new items as the ranking has
+ * unmet ones, or mostly new items. Walks of one run must repeat it, one for each published ranking, three at most.
+ */
+function isReplaced({ list, known, unmet, met, refused, published }: Held): boolean {
+  const added = met - (known - unmet);
+  const isAnother = added >= unmet || 2 * added > met;
+  return list === 'ranking' && isAnother && refused >= Math.min(published, 3);
 }
 
 /**
  * An earlier list supports the end if all of it was met, and contradicts it if its bottom or all of
- * it is missing: contracts don't vanish. As many as are in quarantine may be the missing ones.
+ * it is missing: contracts don't vanish, unless it was another list. As many as are in quarantine may
+ * be the missing ones.
  */
 export async function judgeRankingEnd(
   list: Operation,
@@ -302,8 +331,9 @@ export async function judgeRankingEnd(
 ): Promise<EndVerdict> {
   const held = await execute(db).rows<Held>`${holdAgainstKnown(list, claim)}`;
   const contradiction = held.find(
-    ({ met, unmet, cut, quarantined }) =>
-      cut - quarantined >= cutAtLeast || (met === 0 && unmet > quarantined),
+    (one) =>
+      (one.cut - one.quarantined >= cutAtLeast || (one.met === 0 && one.unmet > one.quarantined)) &&
+      !isReplaced(one),
   );
   if (contradiction !== undefined) {
     // A missing item may have moved: an empty answer at its position shows nothing.
@@ -358,7 +388,11 @@ const holdAgainstKnown = (
          (
            select coalesce(sum(quarantined), 0)::int + ${quarantined}::int
            from etl.pages where walk_id = ${walk_id}
-         ) as quarantined
+         ) as quarantined,
+         (
+           select count(*)::int from etl.walks where run_id = ${run_id} and failure = 'truncated'
+         ) as refused,
+         greatest(1, (select count(*)::int from etl.rankings where feed = ${feed})) as published
   from judged
   group by list
   order by list

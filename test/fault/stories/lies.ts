@@ -1,6 +1,7 @@
 import type { Item, Page } from '../../../simulator/index.ts';
 import { type OperationName, operationNames, operations } from '../../../src/lists/registry.ts';
 import {
+  addressOf,
   type Answering,
   batchItem,
   blockItem,
@@ -275,12 +276,20 @@ const foreign =
     });
   };
 
+/** Another chain's factories, with the same counts. */
+const foreignRanked: Falsify = ({ request: { cursor }, honest: { items }, chance }) => {
+  if (items.length === 0 || cursor === null) return null;
+  const first = foreignIds + chance.whole(0, 1_000_000) * 100;
+  return items.map((item, place) => ({ ...item, address: addressOf(first + place) }));
+};
+
 /** The name of the lie of a whole story: `cutOff` says what the service lists then. */
 export const cutWhileAgain = 'end-insists';
 
 /** Lies about which pages are, and those that stay for a round, however often they are requested. */
 const standing = [
   ...liesOf(newestFirst, { 'foreign-page': foreign(false) }),
+  ...liesOf(operationNames.filter(isRanked), { 'foreign-page': foreignRanked }),
   // A first page names none that has to be on it.
   ...liesOf(newestFirst, { 'foreign-head': foreign(true) }, unfindable),
   ...liesOf(newestFirst, { 'end-empty-repeated': empty(false) }, { isRepeated: true }),

@@ -20,6 +20,9 @@ interface Scene {
   /** What the walk before met in the same run, and whether it failed. */
   readonly before?: readonly number[];
   readonly hasFailed?: boolean;
+  /** How many walks of the run were refused, and how many rankings were published. */
+  readonly refused?: number;
+  readonly published?: number;
   /** What the walk's pages met that are committed. */
   readonly met?: readonly number[];
   /** What stands on the page that claims to be the last. */
@@ -32,6 +35,8 @@ async function judge({
   ranked = [],
   before = [],
   hasFailed = false,
+  refused = 0,
+  published = 1,
   met = [],
   last = [],
   quarantined = 0,
@@ -45,8 +50,9 @@ async function judge({
   );
   await query(
     `insert into etl.rankings (walk_id, feed, as_of, published_at, items, walks, still_moving)
-     select 1, '${chain}/factories', '2026-05-06T07:08:09Z', now(), $1::int, 1, false where $1::int > 0`,
-    [ranked.length],
+     select id, '${chain}/factories', '2026-05-06T07:08:09Z', now(), $1::int, 1, false
+     from generate_series(1, $2::int) as id where $1::int > 0`,
+    [ranked.length, published],
   );
   await query(`
     insert into etl.feeds (chain_id, operation, kind, settings)
@@ -55,6 +61,12 @@ async function judge({
     insert into etl.walks (id, chain_id, operation, lane, run_id, kind, scope, state)
     values (${walk - 1}, ${chain}, 'factories', 'backfill', ${run}, 'ranked', '{}', '${hasFailed ? 'failed' : 'finished'}'),
            (${walk}, ${chain}, 'factories', 'backfill', ${run}, 'ranked', '{}', 'running')`);
+  await query(
+    `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, failure)
+     select ${chain}, 'factories', 'backfill', ${run}, 'ranked', '{}', 'failed', 'truncated'
+     from generate_series(1, $1::int)`,
+    [refused],
+  );
   for (const [id, list] of [
     [walk - 1, before],
     [walk, met],
@@ -94,6 +106,7 @@ async function judge({
 /** Of a ranking of 230, the places that a list cut after the hundredth has met. */
 const cut = { ranked: places(1, 230), met: places(1, 100) };
 const small = places(1, 60);
+const other = { met: places(501, 550), last: places(551, 560) };
 const nearlyAll = { met: places(1, 200), last: places(201, 229) };
 
 test.each<[what: string, is: EndVerdict['is'], Scene]>([
@@ -151,6 +164,23 @@ test.each<[what: string, is: EndVerdict['is'], Scene]>([
     'of a list that they had left in the walk before, too',
     'supported',
     { ranked: [...places(1, 229), 500, 501], before: places(1, 229), ...nearlyAll },
+  ],
+  ['of another list', 'contradicted', { ranked: places(1, 230), ...other }],
+  ['of another list once more', 'unsupported', { ranked: places(1, 230), ...other, refused: 1 }],
+  [
+    'of a shorter list once more',
+    'contradicted',
+    { ...cut, met: [...places(1, 100), 901], last: [902], refused: 9 },
+  ],
+  [
+    'of another list than several rankings',
+    'contradicted',
+    { ranked: places(1, 230), ...other, refused: 2, published: 9 },
+  ],
+  [
+    'of another list than several rankings time and again',
+    'unsupported',
+    { ranked: places(1, 230), ...other, refused: 3, published: 9 },
   ],
   [
     'if the walk before failed',

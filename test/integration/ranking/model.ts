@@ -43,7 +43,7 @@ export class RankingModel {
     const lacksOne = [...expected].some((address) => !met.has(address));
     if ((hasMoved || lacksOne) && this.#walks.length < 3) return 'moved';
     if (lacksOne && this.#metBefore().size === 0) return 'empty';
-    this.#publish();
+    this.#publish(hasMoved || lacksOne);
     return null;
   }
 
@@ -61,8 +61,14 @@ export class RankingModel {
     return [...this.#factories].flatMap(([address, { rank }]) => (rank === null ? [] : [address]));
   }
 
-  #publish(): void {
-    const latest = [...this.#metBefore()].map((address) => {
+  /** If rows moved to the last, one that a single walk met keeps what it has. */
+  #publish(isMoving: boolean): void {
+    const isSingle = (address: string) =>
+      this.#factories.get(address)?.rank === null &&
+      this.#walks.filter((met) => met.has(address)).length === 1;
+    const unsure = new Set(isMoving ? [...this.#metBefore()].filter(isSingle) : []);
+    const sure = [...this.#metBefore()].filter((address) => !unsure.has(address));
+    const latest = sure.map((address) => {
       const walk = this.#walks.findLastIndex((met) => met.has(address));
       const { accounts = null, position = 0 } = this.#walks[walk]?.get(address) ?? {};
       return { address, accounts, walk, position };
@@ -71,8 +77,8 @@ export class RankingModel {
       (a, b) =>
         (b.accounts ?? -1) - (a.accounts ?? -1) || b.walk - a.walk || a.position - b.position,
     );
-    for (const factory of this.#factories.values()) {
-      if (factory.rank !== null || factory.history.length > 0) factory.isMissing = true;
+    for (const [address, factory] of this.#factories) {
+      factory.isMissing = factory.isMissing || !unsure.has(address);
       factory.rank = null;
     }
     for (const [index, { address, accounts }] of latest.entries()) {

@@ -147,14 +147,70 @@ test.each([6, 4])(
   },
 );
 
-test('what only a walk met that failed is in no ranking', async () => {
+const countsOf = (from: number, to: number) =>
+  new Map(range(from, to).map((id) => [id, 10_000 - id]));
+
+/** A list of 60 factories, and a database that reads it once a day. */
+async function rankedWorld() {
   const operations = ['factories'];
-  const { list, database, query } = await followLists({});
+  const copy = await followLists({});
+  const { list, database, query } = copy;
   const run = { url: list.url, chains: [plainChain], operations, pageSize };
   const runner = await openRunner(database, run);
-  const poll = (number: number) =>
-    runner.run(runner.lanes, new Date(Date.UTC(2026, 5, number)), 'schedule');
-  list.counts = new Map(range(1, 60).map((id) => [id, 1_000 - id]));
+  list.counts = countsOf(1, 60);
+  return {
+    ...copy,
+    poll: (number: number) =>
+      runner.run(runner.lanes, new Date(Date.UTC(2026, 5, number)), 'schedule'),
+    ranked: async (): Promise<string[]> =>
+      (
+        await query('select address_hash from explorer.factories where rank is not null order by 1')
+      ).map((row) => row.address_hash),
+  };
+}
+
+test('what a single walk of three met, while rows moved, is in no first ranking', async () => {
+  const { list, poll, ranked } = await rankedWorld();
+  let walk = 0;
+  let nth = 0;
+  list.lie = (page, { cursor }) => {
+    nth = cursor === null ? 0 : nth + 1;
+    if (cursor === null) walk += 1;
+    const address = (at: number) => addressOf(9_000 + 100 * walk + at);
+    if (nth !== walk) return null;
+    return { ...page, items: page.items.map((item, at) => ({ ...item, address: address(at) })) };
+  };
+
+  expect(await poll(1)).toEqual(['finished']);
+
+  expect(walk).toBe(3);
+  expect(await ranked()).toEqual(range(1, 60).map(addressOf));
+});
+
+test.each([
+  ['more factories', countsOf(101, 190)],
+  ['fewer', countsOf(101, 130)],
+  ['as many, and half of them the same', countsOf(31, 90)],
+])(
+  'a first ranking of another chain with %s falls once two walks differ alike',
+  async (_name, counts) => {
+    const { list, poll, ranked, open } = await rankedWorld();
+    const own = list.counts;
+    list.counts = counts;
+    expect(await poll(1)).toEqual(['finished']);
+
+    list.counts = own;
+    expect(await poll(2)).toEqual([expect.stringContaining('truncated')]);
+    expect(await ranked()).toHaveLength(counts.size);
+    expect(await poll(3)).toEqual(['finished']);
+
+    expect(await ranked()).toEqual(range(1, 60).map(addressOf));
+    expect(await open()).toEqual([]);
+  },
+);
+
+test('what only a walk met that failed is in no ranking', async () => {
+  const { list, query, poll, ranked } = await rankedWorld();
   expect(await poll(1)).toEqual(['finished']);
   const foreign = (page: Page): Page => ({
     ...page,
@@ -173,6 +229,5 @@ test('what only a walk met that failed is in no ranking', async () => {
   expect(await query('select count(distinct run_id)::int as runs from etl.walks')).toEqual([
     { runs: 2 },
   ]);
-  const ranked = 'select count(*)::int as ranked from explorer.factories where rank is not null';
-  expect(await query(ranked)).toEqual([{ ranked: 60 }]);
+  expect(await ranked()).toHaveLength(60);
 });
