@@ -4,7 +4,7 @@ create or replace function etl.timeless_operations() returns table (
   entry_point_version text, fee numeric, removed_at timestamptz, first_seen_at timestamptz,
   updated_at timestamptz, page_id bigint
 )
-language plpgsql stable rows 100 set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel safe rows 100 set search_path = pg_catalog, pg_temp as $$
 declare
   op explorer.user_operations;
 begin

@@ -44,7 +44,7 @@ comment on view explorer.operations_enriched is 'User operations that are in the
 comment on column explorer.operations_enriched.chain_id is 'Number of the chain.';
 comment on column explorer.operations_enriched.blockchain is 'Name of the chain, as configured.';
 comment on column explorer.operations_enriched.userop_hash is 'Hash of the operation.';
-comment on column explorer.operations_enriched.block_time is 'When it was executed, UTC: its own time, or the one of its block. Null: neither is known.';
+comment on column explorer.operations_enriched.block_time is 'When it was executed, UTC: its own time, or the one of its block. A condition on a range of it is fast, on a part of it (block_time::date) slow. Null: neither is known.';
 comment on column explorer.operations_enriched.block_time_source is 'Who reports the time. operation: itself. block: its block, from optimism-batch-blocks. sibling: another operation in the same block. Null: none.';
 comment on column explorer.operations_enriched.block_number is 'Height of its block. Null: not reported.';
 comment on column explorer.operations_enriched.optimism_batch_number is 'Optimism batch of its block. Null: the block was not read, or is in no batch.';

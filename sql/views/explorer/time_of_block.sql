@@ -1,7 +1,7 @@
 create or replace function explorer.time_of_block(
   of_chain bigint, of_block bigint
 ) returns table ("timestamp" timestamptz, source text)
-language plpgsql stable rows 1 set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable parallel safe rows 1 set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 begin
   return query

@@ -194,6 +194,11 @@ const moveBlock = (batches: number) => `
 
 /** What analysts ask of completeness and of sums, which takes no longer the longer the history is. */
 const completeness = [
+  // docs/operating.md, "Statements that stay fast".
+  `select userop_hash, fee_native from explorer.operations_enriched where block_time >= now() - interval '1 day' and block_time < now()`,
+  'select * from explorer.operations_enriched where block_time is not null order by block_time desc limit 10',
+  `select * from explorer.user_operations
+   where chain_id in (select chain_id from explorer.chains) and hash = '0x00'`,
   'select * from explorer.operations_weekly',
   'select * from explorer.operations_monthly',
   'select * from explorer.fees_daily',
