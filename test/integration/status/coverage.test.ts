@@ -150,7 +150,8 @@ test('each batch has the state that the tables say', async () => {
       const wanted = read.filter(({ at }) => isIn([requested], at));
       const settled = wanted.filter(({ state }) => state === 'settled').map(({ at }) => at);
       // The highest settled one waits too, until a batch beside it confirms it.
-      const isNew = ({ at }: { at: number }) => !isIn(verified, at) && at >= Math.max(0, ...settled);
+      const isNew = ({ at }: { at: number }) =>
+        !isIn(verified, at) && at >= Math.max(0, ...settled);
       const heads = wanted.filter((one) => isNew(one) && one.state !== 'empty').length;
       const waiting = wanted
         .filter(({ at, state }) => state !== 'empty' && !isIn(verified, at))
