@@ -165,7 +165,10 @@ test('each batch has the state that the tables say', async () => {
         if (!isIn([requested], at)) return 'out-of-range';
         if (own !== undefined && isIn(verified, at) && !isIn(doubted, at)) return 'verified';
         if (walked.includes(at)) return 'reading';
-        return own !== undefined && isNew(own) && heads <= 3 ? 'unverified' : 'gap';
+        if (own === undefined || !isNew(own) || heads > 3) return 'gap';
+        // Nothing above confirms that a number is empty.
+        const isAbove = wanted.some((other) => other.at > at && other.state !== 'empty');
+        return own.state !== 'empty' || isAbove ? 'unverified' : 'gap';
       };
       // The first batch is 1.
       const [from, to] = [Math.max(1, window.from), Math.max(1, window.to)];
