@@ -35,16 +35,25 @@ const walkOf = fc
     return { beginsRun, batch, isProbe, served, readDownTo };
   });
 
+const honestBlock = (height: number) => ({
+  height,
+  edition: 0,
+  parentEdition: 0,
+  isPending: false,
+});
+
+const servedAs = (batch: number, ...served: readonly number[]): Walk => ({
+  beginsRun: false,
+  batch,
+  isProbe: false,
+  served: served.map(honestBlock),
+  readDownTo: 0,
+});
+
 /** All batches as they should be, from the top down and then once more: the lowest needs two reads. */
-const honestWalks = [...Array.from({ length: 2 * numbers }).keys()].map((place): Walk => {
+const honestWalks = [...Array.from({ length: 2 * numbers }).keys()].map((place) => {
   const batch = numbers - (place % numbers);
-  const served = [0, 1].map((offset) => ({
-    height: (batch - 1) * 2 + offset,
-    edition: 0,
-    parentEdition: 0,
-    isPending: false,
-  }));
-  return { beginsRun: false, batch, isProbe: false, served, readDownTo: 0 };
+  return servedAs(batch, (batch - 1) * 2, (batch - 1) * 2 + 1);
 });
 
 /** Any walks, after none, some or all of those that settle the batches. */
@@ -55,14 +64,16 @@ const walksOf = fc
   )
   .map(([honest, others]) => [...honestWalks.slice(0, honest), ...others]);
 
+const apart: readonly Requested[] = [
+  { low: 1, end: 3 },
+  { low: 4, end: null },
+];
+
 const targetRanges = fc.constantFrom<readonly Requested[]>(
   [{ low: 1, end: null }],
   [{ low: 3, end: null }],
   [{ low: 1, end: 5 }],
-  [
-    { low: 1, end: 3 },
-    { low: 4, end: null },
-  ],
+  apart,
 );
 
 /** Where a walk belongs. */
@@ -165,7 +176,8 @@ test('after any walks, the verified batches are those of a plain model', async (
         settledSeen.count += rows.filter(({ is }) => is === 'settled').length;
       }
     }),
-    { numRuns: 15 },
+    // Batch 3, which is in no target range and so in no gap, loses its blocks once it is verified.
+    { numRuns: 15, examples: [[apart, [...honestWalks, servedAs(4, 4, 5, 6, 7)]]] },
   );
 
   expect(settledSeen.count).toBeGreaterThan(20);
