@@ -3,7 +3,10 @@ import { freshDatabase, type TestDatabase } from '../../harness/database.ts';
 import { answered } from '../../harness/explorer.ts';
 import { ledgerFaults } from '../../harness/ledger.ts';
 import { eventually } from '../../harness/process.ts';
+import { beginRun, claim, openContender, walkOn } from '../../harness/runner.ts';
 import { plainChain, runSync } from '../../harness/sync.ts';
+
+const lane = { chain_id: 10, operation: 'user-operations', lane: 'backfill' } as const;
 
 /** So many empty pages in a row end a walk. */
 const emptyPagesLimit = 100;
@@ -68,6 +71,20 @@ test.each([
 
   expect(copied).toEqual(looped(length));
   expect(list.requests()).toBeLessThanOrEqual(length + 1 + readAheadPages);
+});
+
+test('a walk that began at a cursor and comes back to it ends as a loop', async () => {
+  const list = await serveCircle(3);
+  const database = await freshDatabase();
+  const engine = await openContender(database, { url: list.url, chains: [plainChain] });
+  const run = await beginRun(engine, lane, {});
+  const walk = await claim(engine, run);
+  if (walk === null) throw new Error('the run has no walk');
+
+  const outcome = await walkOn(engine, { ...walk, cursor: { page_token: '1,0x' } }, 10);
+
+  const loop = { is: 'failed', failure: 'cursor-loop', reason: 'cursor loop' };
+  expect(outcome).toEqual({ is: 'ended', end: loop });
 });
 
 test('a loop whose pages all wait for one transaction also ends the walk', async () => {
