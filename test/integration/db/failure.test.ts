@@ -35,6 +35,14 @@ describe('the description of a failure', () => {
       'row exists already (23505), table public.things, constraint things_pkey',
     ],
     [
+      'the column that lacks a value',
+      `create temp table n (name text not null, v text); insert into n values (null, '${canary}')`,
+      [],
+      expect.stringMatching(
+        /^null where a value is required \(23502\), table pg_temp_\d+\.n, column name$/,
+      ),
+    ],
+    [
       'what is missing',
       'select $1::text from nowhere',
       [canary],
