@@ -1,8 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { transact } from '../../../src/db/transaction.ts';
+import { recordDrift } from '../../../src/drift/drift.ts';
 import { verifyFeeds } from '../../../src/status/verify.ts';
 import { findingText } from '../../../src/status/findings.ts';
 import { readFeeds } from '../../../src/status/facts.ts';
 import type { Generation } from '../../../simulator/index.ts';
+import { freshDatabase } from '../../harness/database.ts';
 import { openCopy, shortChain } from '../../harness/sync.ts';
 
 const chain = { ...shortChain, factories: 120 };
@@ -59,6 +62,21 @@ test('a new field is kept in extra and counted, with the page that first showed 
       `select count(*)::int as kept from explorer.factories where extra -> 'region' ->> 'name' = 'north'`,
     ),
   ).toEqual([{ kept: 70 }]);
+});
+
+test('of pages that are written together, the first one that shows a difference is kept', async () => {
+  const { db, query } = await freshDatabase();
+  const feed = { chain_id: 10, operation: 'factories', feed: '10/factories' };
+  await query(
+    `insert into etl.feeds (chain_id, operation, kind, settings) values (10, 'factories', 'ranked', '{}')`,
+  );
+  const field = { kind: 'field', path: 'region', detail: '' } as const;
+  const driftReport = { drift: [{ ...field, count: 50 }], everywhere: [], nowhere: [] };
+  const pages = [2, 3].map((page_id) => ({ page_id, driftReport }));
+
+  const found = await transact(db, (tx) => recordDrift(tx, feed, pages, new Set()));
+
+  expect(found).toEqual([{ ...field, page_id: 2 }]);
 });
 
 test.each([
