@@ -11,8 +11,14 @@ const at = (ms: number) => new Date(startMs + ms).toISOString();
 /** More than the live lane reads again by itself: an operation in each block, a block a minute. */
 const known = 2_000;
 
-/** A list that was read whole, and a live walk that has come half way down to it, or all of it. */
-async function rangeOfDeepPoll(live: 'half way' | 'ended') {
+/**
+ * A list that was read whole, and a live walk that has come half way down to it, or all of it; an hour before, a deep
+ * poll may have begun, which covers all that it read or was cut.
+ */
+async function rangeOfDeepPoll(
+  live: 'half way' | 'ended',
+  before: 'none' | 'whole' | 'cut' = 'none',
+) {
   const { pool, db } = await freshDatabase();
   await pool.query(
     `insert into etl.feeds (chain_id, operation, kind, settings) values (10, 'user-operations', 'newest-first', '{}')`,
@@ -44,6 +50,13 @@ async function rangeOfDeepPoll(live: 'half way' | 'ended') {
       at(5 * hourMs),
     ],
   );
+  if (before !== 'none') {
+    await pool.query(
+      `insert into etl.walks (chain_id, operation, lane, run_id, kind, scope, state, cuts, depth_ms, started_at)
+       values (10, 'user-operations', 'backfill', 1, 'newest-first', '{}', 'finished', $1, $2, $3)`,
+      [before === 'cut' ? 1 : 0, 24 * hourMs, at(4 * hourMs)],
+    );
+  }
   await recountCoverage(db);
   const rules = [{ depthMs: 24 * hourMs, everyMs: 4 * hourMs }];
   return deepResweep(db, feed, rules, new Date(startMs + 5 * hourMs));
@@ -54,4 +67,9 @@ test('a deep poll that is due reads to its depth although a live walk is running
   expect(ended?.floor).toBeLessThan(known);
 
   expect(await rangeOfDeepPoll('half way')).toEqual(ended);
+});
+
+test('a deep poll that was cut is due a tenth of its interval later, another one is not', async () => {
+  expect(await rangeOfDeepPoll('ended', 'whole')).toBeNull();
+  expect(await rangeOfDeepPoll('ended', 'cut')).not.toBeNull();
 });
