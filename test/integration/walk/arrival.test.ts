@@ -2,8 +2,11 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { transact, type Transaction } from '../../../src/db/transaction.ts';
 import type { FeedLane } from '../../../src/lists/feed.ts';
+import { operations } from '../../../src/lists/registry.ts';
 import type { WalkRow } from '../../../src/lists/tables.ts';
-import { lockAbove, arrivingWalk } from '../../../src/sync/checkpoint.ts';
+import { arrivingWalk, handOff, lockAbove } from '../../../src/sync/checkpoint.ts';
+import { judgeOrder } from '../../../src/sync/order.ts';
+import { normalisePage, type PageFacts } from '../../../src/sync/page.ts';
 import { freshDatabase, untilLocked } from '../../harness/database.ts';
 import { keepLists } from '../../harness/kept.ts';
 import { openContender } from '../../harness/runner.ts';
@@ -39,7 +42,7 @@ async function openScene() {
     });
     return floorOf(arriving);
   };
-  return { walk, arrive, pool: database.pool };
+  return { walk, arrive, floorOf, db, pool: database.pool };
 }
 
 const at = (height: number, above: number) => ({ entry: { height, key: '0x' }, above });
@@ -88,4 +91,46 @@ test('a hand-off waits for one below it that is in progress, and ends there', as
   });
 
   expect(await above).toBe(290);
+});
+
+const facts: PageFacts = {
+  page_id: 1,
+  sequence: 0,
+  cursor_in: null,
+  cursor_out: null,
+  items: 3,
+  bytes: 0,
+  body_hash: '',
+  attempts: 1,
+  latency_ms: 0,
+  fetched_at: '2026-01-01T00:00:00Z',
+};
+
+test.each([
+  ['that has arrived ends those above it', null, 580],
+  [
+    'that missed its synthetic cursor ends none',
+    { is: 'bound', bound: 'misplaced-entry' } as const,
+    null,
+  ],
+])('a walk %s', async (_, end, floor) => {
+  const { walk, floorOf, db } = await openScene();
+  const first = await walk({}, 1, 1000);
+  const arriving = arrivingWalk(await walk(at(600, first.id), 0, null));
+  if (arriving === null) throw new Error('it takes over nothing');
+  const places = [590, 580, 570].map((height) => ({ height, key: `0x${height}`, timeMs: null }));
+  const entry = { height: 600, key: '0x' };
+  const order = judgeOrder(places, { above: null, entry, isEntryAbove: true, next: null });
+
+  const page = normalisePage(operations[lane.operation], facts, [], {
+    chain_id: 10,
+    scope: {},
+    position: 0,
+    order,
+    misplaced: [],
+  });
+
+  await transact(db, (tx) => handOff(tx, arriving, [{ page, end, emptyRun: 0, body: null }]));
+
+  expect(await floorOf(first)).toBe(floor);
 });
