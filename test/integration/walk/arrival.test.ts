@@ -107,7 +107,7 @@ const facts: PageFacts = {
 };
 
 test.each([
-  ['that has arrived ends those above it', null, 580],
+  ['that is where its cursor leads ends those above it', null, 580],
   [
     'that missed its synthetic cursor ends none',
     { is: 'bound', bound: 'misplaced-entry' } as const,
