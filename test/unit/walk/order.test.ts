@@ -65,6 +65,13 @@ describe('a page of a list that is newest first', () => {
     expect([topOf(placeless), joins(placeless)]).toEqual([null, false]);
   });
 
+  test('behind a cursor that names a block confirms its first block if that is the next one', () => {
+    const entered = (height: number) =>
+      topOf(judgeOrder(page, { ...borders, above: null, entry: at(height), isEntryAbove: true }));
+
+    expect([entered(1010), entered(1011)]).toEqual([1009, 1008]);
+  });
+
   test('has no position if it repeats the page before', () => {
     const again = Array.from({ length: 10 }, (_, index) => found(1019 - index));
 
