@@ -123,6 +123,15 @@ describe('a list that ends above stored operations for a while', () => {
     expect(await open()).toEqual([]);
   });
 
+  test('removes none of them if a page far above its end is out of order', async () => {
+    const { list, sync, removed } = await truncated(rows - pageSize);
+    list.lieOnce(3, reversed);
+
+    await sync({ again: true });
+
+    expect(await removed()).toEqual([]);
+  });
+
   test('removes at most a page of them, and restores them when it is read whole', async () => {
     const { restore, sync, removed, expectComplete } = await truncated(rows - pageSize);
     await sync({ again: true });
