@@ -20,9 +20,13 @@ test('requests down to the target are estimated from the pages read, with an upp
   const { run, documentOf } = await openProgram({ operations: bounded });
   await run('sync', '--max-pages', String(pagesRead));
 
-  const [planned] = (await documentOf<PlanDocument>('plan')).feeds;
-  const [reported] = (await documentOf<StatusDocument>('status')).feeds;
+  const plan = await documentOf<PlanDocument>('plan');
+  const [planned] = plan.feeds;
+  const status = await documentOf<StatusDocument>('status');
+  const [reported] = status.feeds;
 
+  expect(plan.spent_today).toBeGreaterThan(0);
+  expect(plan.spent_today).toBe(status.credits.spent);
   expectNear(planned?.history.requests.likely, pagesLeft);
   expectNear(planned?.history.requests.most, pagesLeft);
   expect(reported?.left.requests).toEqual(planned?.history.requests);
