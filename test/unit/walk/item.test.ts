@@ -122,10 +122,8 @@ describe('a block', () => {
     [{ transactions_count: 3, tx_count: 3 }, 3, null],
     [{ transactions_count: -3, tx_count: 3 }, 3, { 'transactions_count (malformed)': -3 }],
   ])('with %j has %j transactions, and extra %j', (counts, transactions_count, extra) => {
-    expect(rowsOf('optimism-batch-blocks', { ...block, ...counts }).row).toMatchObject({
-      transactions_count,
-      extra,
-    });
+    const { row } = rowsOf('optimism-batch-blocks', { ...block, ...counts });
+    expect([row['transactions_count'], row['extra']]).toEqual([transactions_count, extra]);
   });
 
   test.each([{ height: -1 }, { height: '7' }, { height: 1.5 }, { height: null }])(
