@@ -5,7 +5,13 @@ import {
   type CoveringPage,
   coverPage,
 } from '../../../src/sync/judge.ts';
-import { bottomOf, judgeOrder, type ReportedPlace, withoutPlace } from '../../../src/sync/order.ts';
+import {
+  bottomOf,
+  judgeOrder,
+  type PageBorders,
+  type ReportedPlace,
+  withoutPlace,
+} from '../../../src/sync/order.ts';
 
 const keyOf = (block: number) => `0x${block.toString(16).padStart(64, '0')}`;
 const place = (height: number) => ({ height, key: keyOf(height) });
@@ -117,4 +123,17 @@ test('an empty page in the middle of the list ends the verified range above it',
 
 test('if cursors cannot be read, the last item alone bounds nothing', () => {
   expect(blocksOf(walk([{ blocks: [30, 29, 28, 27, 26], opaque: true }]))).toEqual([28]);
+});
+
+test('an empty page ends the range if its cursor names no position', () => {
+  const before: CoverageState = { rangeTop: 20, covered: [], cuts: 0 };
+  const emptyAt = (entry: PageBorders['entry']) =>
+    coverPage(before, {
+      order: judgeOrder([], { above: place(10), entry, isEntryAbove: false, next: null }),
+      items: 0,
+      isNextKnown: false,
+    });
+
+  expect(emptyAt(place(9))).toEqual(before);
+  expect(emptyAt(null)).toEqual({ rangeTop: null, covered: [], cuts: 1 });
 });
