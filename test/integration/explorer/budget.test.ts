@@ -70,6 +70,17 @@ test('a response with no requests remaining pauses all workers until the reset',
   expect(seen.map(({ at }) => at - start).filter((ms) => ms < 690)).toEqual([]);
 });
 
+test.each([1, null])('a response with %j requests remaining pauses no one', async (remaining) => {
+  const { query, open } = await openScene();
+  const { budget } = await open();
+  const slot = await budget.take('live', new AbortController().signal);
+  const limits = { limit: null, remaining, resetMs: 60_000, creditsRemaining: null };
+
+  await budget.report({ slot, error: null, limits });
+
+  expect(await query('select from etl.budget where paused_until is not null')).toEqual([]);
+});
+
 test('credits reported on another day stop no request', async () => {
   const { query, open } = await openScene();
   const { budget, fetch } = await open();
