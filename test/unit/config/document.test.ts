@@ -53,6 +53,12 @@ chians: []
   ]);
 });
 
+test('a problem of a key whose value begins on the next line is shown with the line of the key', () => {
+  expect(complaints(() => load('chians:\n  - id: 10\n'))).toEqual([
+    'explorer-etl.yaml:1: chians: unknown key; did you mean chains?',
+  ]);
+});
+
 test.each([
   ['api_key: canary', 'api_key', 'EXPLORER_API_KEY'],
   ['explorer: { apikey: canary }', 'explorer.apikey', 'EXPLORER_API_KEY'],
