@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { SimulatedChain } from '../../../simulator/index.ts';
 import { tableName } from '../../../src/db/column-types.ts';
 import {
   dropQuarantined,
@@ -20,8 +21,10 @@ const hashOf = (address: string | { hash: string }) =>
   typeof address === 'string' ? address : address.hash;
 
 /** A copy of lists of which the first item of each page went to quarantine, for a hash that is none. */
-async function spoiled(...operations: readonly OperationName[]) {
-  const copy = await openCopy(chain, { run: { operations } });
+const spoiled = (...operations: readonly OperationName[]) => spoiledOn([chain], operations);
+
+async function spoiledOn(chains: readonly SimulatedChain[], operations: readonly OperationName[]) {
+  const copy = await openCopy(chains, { run: { operations } });
   const { served, sync, pool, db } = copy;
   const bad = new Set<string>();
   const clean = new Set<string>();
@@ -94,6 +97,19 @@ test('a block that can be read now belongs to its batch and its page', async () 
   fixService();
   await sync();
   expect(await equal()).toEqual({});
+});
+
+test('a block that can be read now describes the batch of its own chain', async () => {
+  const other = { ...chain, id: 8453, name: 'base' };
+  const { query, retry, fix } = await spoiledOn([chain, other], ['optimism-batch-blocks']);
+  await fix();
+
+  await retry();
+
+  expect(
+    await query(`
+      select chain_id::int from explorer.read_batches where is_verified order by chain_id`),
+  ).toEqual([{ chain_id: chain.id }, { chain_id: other.id }]);
 });
 
 test('a row is of the page that served the item', async () => {
