@@ -4,7 +4,7 @@ import type { Settings } from '../config/settings.ts';
 import { isBoundedBy, kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import { operationNames } from '../lists/registry.ts';
-import { momentForms, parseMoment } from '../time.ts';
+import { momentForms, parseDuration, parseMoment } from '../time.ts';
 import { UsageError } from './context.ts';
 
 export interface ChosenFeeds {
@@ -132,4 +132,31 @@ function sinceOf(flag: string): string {
   if (time === null) throw new InvalidArgumentError(`It is not ${momentForms}, or all.`);
   if (Date.parse(time) <= now.getTime()) return time;
   throw new InvalidArgumentError('The time is in the future.');
+}
+
+/** Adds `--for`, in ms. */
+export const addFor = (command: Command): Command =>
+  command.option('--for <duration>', 'end cleanly within this time, such as 10m', durationOf);
+
+/** The duration of `--for` in ms. A timer of Node lasts no longer than 2^31 ms. */
+function durationOf(text: string): number {
+  const ms = parseDuration(text) ?? 0;
+  if (ms >= 1000 && ms < 2 ** 31) return ms;
+  throw new InvalidArgumentError('It is a duration from 1s to 24d, such as 10m.');
+}
+
+/** What a command keeps of its time for the last commit, its sums and its result. */
+const closingMs = 20_000;
+
+/** When a command stops to read, and when it also leaves what it does at its end. */
+export interface Ends {
+  readonly reading: AbortSignal;
+  readonly closing: AbortSignal;
+}
+
+/** The signal of a person, and without one the end of a duration. */
+export function endsOf(signal: AbortSignal, forMs?: number): Ends {
+  if (forMs === undefined) return { reading: signal, closing: signal };
+  const after = (ms: number) => AbortSignal.any([signal, AbortSignal.timeout(Math.round(ms))]);
+  return { reading: after(Math.max(forMs - closingMs, forMs / 2)), closing: after(forMs) };
 }

@@ -29,11 +29,14 @@ import { openFor, reportLocation, workSettings, type OpenDatabase } from './data
 import {
   addBounds,
   addFeedOptions,
+  addFor,
   addSameData,
   addTakeOver,
   boundExamples,
   boundsOf,
   type ChosenFeeds,
+  type Ends,
+  endsOf,
 } from './options.ts';
 import { logOf, openScreen, type Screen, watchStatus } from './screen.ts';
 import { detailsOf, feedTable } from './status.ts';
@@ -91,17 +94,26 @@ export function register({ command, run, explain }: Registry): void {
     'fromBatch',
     'toBatch',
   ]);
+  addFor(command);
   command.action(run(sync));
   explain(
-    ['explorer-etl sync', ...boundExamples('sync')],
+    ['explorer-etl sync', ...boundExamples('sync'), 'explorer-etl sync --for 10m'],
     `The same command resumes an interrupted sync.
+--for is for a scheduler: the exit code is 0 if no feed failed and each was polled on schedule, also
+if history is left.
 --since, --from-batch and --to-batch bound this command alone: what start, status and verify want is
 in the file. Without a file they stay the target of their lists until another command names another;
 --since all and --from-batch 1 take all there is.`,
   );
 }
 
-async function sync(context: Context, options: ChosenFeeds & ScopeBounds & SourceOptions) {
+interface SyncOptions extends ChosenFeeds, ScopeBounds, SourceOptions {
+  /** In ms. */
+  readonly for?: number;
+}
+
+async function sync(context: Context, options: SyncOptions) {
+  const ends = endsOf(context.signal, options.for);
   const settings = await workSettings(context, options);
   requireApiKey(settings);
   const bounds = boundsOf(settings, options);
@@ -109,13 +121,20 @@ async function sync(context: Context, options: ChosenFeeds & ScopeBounds & Sourc
     bounds.maxPages === undefined || isBoundedBy(operation, 'maxPages');
   const targets = ({ chains }: Settings) => configuredLanes(chains, bounds).filter(isLimited);
   const isWhole = options.chain === undefined && options.operation === undefined;
-  return syncOnDatabase('sync', context, { ...options, isWhole }, { settings, bounds, targets });
+  return syncOnDatabase(
+    'sync',
+    context,
+    { ...options, isWhole },
+    { settings, bounds, targets, ends },
+  );
 }
 
 interface Work {
   readonly settings: Settings;
   readonly bounds: ScopeBounds;
   readonly targets: (aimed: Settings) => readonly Target[];
+  /** Absent: a signal ends it. */
+  readonly ends?: Ends;
 }
 
 /** Migrates the database, syncs the lanes, and prints the result. */
@@ -123,7 +142,7 @@ export async function syncOnDatabase(
   command: Concluded['command'],
   context: Context,
   options: SourceOptions & ChosenFeeds,
-  { settings, bounds, targets }: Work,
+  { settings, bounds, targets, ends = endsOf(context.signal) }: Work,
 ): Promise<Exit> {
   using screen = await openScreen(context);
   screen.step(settings.databaseUrl === null ? 'Starting Postgres' : 'Connecting to the database');
@@ -137,21 +156,23 @@ export async function syncOnDatabase(
   await prepareDatabase(database, { signal: context.signal, report });
   const wanted = targets({ ...settings, chains: await withTargets(db, settings, bounds) });
   if (settings.configFile === null) await reconcileTargets(db, await unnamed(db, wanted));
-  const work = { settings, bounds, screen };
+  const work = { settings, bounds, screen, ends };
   const results = await syncTargets(context, options, work, database, wanted);
   const isNamed = options.operation !== undefined;
-  return await concludeSync(context, db, { command, settings, results, isNamed, begunAt });
+  const isOver = ends.reading.aborted && results.some(({ state }) => state === 'open');
+  return await concludeSync(context, db, { command, settings, results, isNamed, isOver, begunAt });
 }
 
 /** Syncs a prepared database, with progress as the options say. */
 export async function syncTargets(
   context: Context,
   options: SourceOptions,
-  work: Pick<Work, 'settings'> & { readonly bounds?: ScopeBounds; readonly screen?: Screen },
+  work: Pick<Work, 'settings' | 'ends'> & Partial<Pick<Work, 'bounds'>> & { screen?: Screen },
   database: OpenDatabase,
   targets: readonly Target[],
 ): Promise<SyncResult[]> {
   const { settings, bounds = {}, screen = await openScreen(context) } = work;
+  const { reading, closing } = work.ends ?? endsOf(context.signal);
   const log = logOf(context, (line) => screen.write(line));
   await using engine = await openEngine({
     settings,
@@ -166,11 +187,11 @@ export async function syncTargets(
   const names = new Set(targets.map(({ lane }) => feedName(lane)));
   const read = () => readStatus(database.db, settings.explorer.pageSize, names);
   if (targets.length > 0) end.defer(watchStatus(screen, read, progressLines));
-  const results = await whileCurrent(engine.pool, context.signal, (signal) =>
+  const results = await whileCurrent(engine.pool, reading, (signal) =>
     besideSums(engine, signal, () => syncOnce(targets, engine, signal)),
   );
-  await tidyUp(engine, context.signal);
-  await sumUp(engine, context.signal);
+  await tidyUp(engine, closing);
+  await sumUp(engine, closing);
   return results;
 }
 
@@ -202,6 +223,8 @@ export interface Concluded {
   readonly isNamed: boolean;
   /** Feeds that it should have completed, and has not. Absent: it promises none. */
   readonly stillOpen?: readonly string[];
+  /** Whether the time of `--for` ended before the work. */
+  readonly isOver?: boolean;
   /** On the clock of `performance.now`. */
   readonly begunAt: number;
 }
@@ -210,21 +233,23 @@ export interface Concluded {
 export async function concludeSync(
   context: Context,
   db: Database,
-  { command, settings, results, isNamed, stillOpen = [], begunAt }: Concluded,
+  { command, settings, results, isNamed, stillOpen = [], isOver = false, begunAt }: Concluded,
 ): Promise<Exit> {
   const { commandLine, out, quiet, signal } = context;
   const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
   const isInterrupted = signal.aborted;
-  const ofResults = exitOf(results, isNamed);
-  const ofWork = ofResults === exits.done && stillOpen.length > 0 ? exits.open : ofResults;
-  const exit = isInterrupted ? exits.interrupted : ofWork;
   const names = new Set(configuredFeeds(settings.chains).map(feedName));
   const status = await readStatus(db, settings.explorer.pageSize, names);
+  const ofResults = exitOf(results, isNamed);
+  const isLate = isOver && status.feeds.some(({ poll }) => poll.is_met === false);
+  const isOpen = isLate || stillOpen.length > 0;
+  const ofWork = ofResults === exits.done && isOpen ? exits.open : ofResults;
+  const exit = isInterrupted ? exits.interrupted : ofWork;
   const byLane = Map.groupBy(results, ({ feed, lane }) => `${feed} ${lane.lane}`);
   const lanes = status.feeds.flatMap(({ feed }) =>
     [...byLane.values()]
       .filter(([first]) => first?.feed === feed)
-      .map((ofLane) => describeLane(ofLane, isInterrupted)),
+      .map((ofLane) => describeLane(ofLane, isInterrupted || isOver)),
   );
   const history = status.feeds
     .map(({ feed, left }) => ({ feed, requests: left.requests.most }))
@@ -237,9 +262,18 @@ export async function concludeSync(
   const document: SyncDocument = { schema: 'explorer-etl/sync/1', ...ended };
   const lines = syncText(out, document, status, exit, commandLine);
   const query = `Query it:  ${commandLine('explorer-etl query --list')}`;
+  const over = isOver && !isInterrupted ? prose(out, overText(isLate)) : [];
   const next = quiet || exit !== exits.done ? [] : ['', query];
-  return context.print(syncDocument, document, `${[...lines, ...next].join('\n')}\n`, exit);
+  return context.print(
+    syncDocument,
+    document,
+    `${[...lines, ...over, ...next].join('\n')}\n`,
+    exit,
+  );
 }
+
+const overText = (isLate: boolean): string =>
+  `The time of --for is over${isLate ? ' before every feed was polled on schedule' : ''}. Progress is saved: the same command resumes.`;
 
 function exitOf(results: readonly SyncResult[], isNamed: boolean): Exit {
   const isFailed = results.some(

@@ -1,4 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseAllDocuments, parseDocument } from 'yaml';
@@ -6,13 +7,16 @@ import { z } from 'zod';
 import { parseConfig } from '../../src/config/load.ts';
 import { readEnvironment } from '../../src/config/environment.ts';
 import { type Config, defaultListen } from '../../src/config/schema.ts';
+import { parseDuration } from '../../src/time.ts';
+import { call } from '../harness/process.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-const yamlFiles = globSync(['deploy/**/*.yaml', 'docker-compose.yml', '.github/**/*.yml'], {
+const yamlFiles = globSync(['deploy/**/*.{yaml,yml}', 'docker-compose.yml', '.github/**/*.yml'], {
   cwd: root,
 }).toSorted();
+const isOfJob = (file: string): boolean => file.includes('/cron-job/');
 const configFiles = yamlFiles.filter((file) => file.endsWith('explorer-etl.yaml'));
 
 /** Ports that all of it agrees on: the page's is the one that the program uses if nobody says otherwise. */
@@ -37,26 +41,40 @@ const composeSchema = z.object({
 });
 
 const probeSchema = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) });
-const podSchema = z.object({
-  securityContext: z.object({ runAsNonRoot: z.literal(true), runAsUser: z.int().min(1) }),
-  containers: z.tuple([
-    z.object({
-      env: z.array(z.object({ name: z.string(), value: z.string() })),
-      ports: z.array(z.object({ name: z.string(), containerPort: z.int() })),
-      startupProbe: probeSchema,
-      livenessProbe: probeSchema,
-      readinessProbe: probeSchema,
-      securityContext: z.object({
-        allowPrivilegeEscalation: z.literal(false),
-        readOnlyRootFilesystem: z.literal(true),
-        capabilities: z.object({ drop: z.tuple([z.literal('ALL')]) }),
-      }),
-      volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })),
-    }),
-  ]),
+const containerSchema = z.object({
+  image: z.string(),
+  args: z.array(z.string()),
+  env: z.array(z.object({ name: z.string(), value: z.string() })),
+  securityContext: z.object({
+    allowPrivilegeEscalation: z.literal(false),
+    readOnlyRootFilesystem: z.literal(true),
+    capabilities: z.object({ drop: z.tuple([z.literal('ALL')]) }),
+  }),
+  volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })),
 });
+const serverSchema = containerSchema.extend({
+  ports: z.array(z.object({ name: z.string(), containerPort: z.int() })),
+  startupProbe: probeSchema,
+  livenessProbe: probeSchema,
+  readinessProbe: probeSchema,
+});
+const podOf = <Schema extends z.ZodType>(container: Schema) =>
+  z.object({
+    securityContext: z.object({ runAsNonRoot: z.literal(true), runAsUser: z.int().min(1) }),
+    containers: z.tuple([container]),
+  });
+const templateOf = <Schema extends z.ZodType>(spec: Schema) =>
+  z.object({ template: z.object({ spec }) });
 const deploymentSchema = z.object({
-  spec: z.object({ replicas: z.int().min(2), template: z.object({ spec: podSchema }) }),
+  spec: templateOf(podOf(serverSchema)).extend({ replicas: z.int().min(2) }),
+});
+const cronJobSchema = z.object({
+  spec: z.object({
+    concurrencyPolicy: z.literal('Forbid'),
+    jobTemplate: z.object({
+      spec: templateOf(podOf(containerSchema)).extend({ activeDeadlineSeconds: z.int() }),
+    }),
+  }),
 });
 
 const readYaml = <Schema extends z.ZodType>(file: string, schema: Schema) =>
@@ -65,6 +83,9 @@ const compose = readYaml('docker-compose.yml', composeSchema);
 const deployment = readYaml('deploy/kubernetes/base/deployment.yaml', deploymentSchema);
 const pod = deployment.spec.template.spec;
 const [container] = pod.containers;
+const { spec: cronJob } = readYaml('deploy/kubernetes/cron-job/cron-job.yaml', cronJobSchema).spec
+  .jobTemplate;
+const [jobContainer] = cronJob.template.spec.containers;
 const unit = read('deploy/systemd/explorer-etl.service');
 
 /** The variables that the program reads, as it reads them. */
@@ -82,6 +103,7 @@ function knownVariables(): ReadonlySet<string> {
 const environments: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   compose: compose.services['explorer-etl']!.environment,
   kubernetes: Object.fromEntries(container.env.map(({ name, value }) => [name, value])),
+  'cron job': Object.fromEntries(jobContainer.env.map(({ name, value }) => [name, value])),
   systemd: Object.fromEntries(
     [...unit.matchAll(/^Environment=(?<name>\w+)=(?<value>.*)$/gmu)].map(({ groups }) => [
       groups!['name']!,
@@ -102,15 +124,18 @@ test('every file is YAML', () => {
   }
 });
 
-test.each(configFiles)('%s is a configuration, with the usual ports', (file) => {
-  const config = parseConfig(read(file), file);
-  expect(config).not.toBeInstanceOf(Array);
-  const { http } = config as Config;
-  expect(http).toEqual({
-    listen: { host: anywhere, port: ports.page },
-    metrics: { host: anywhere, port: ports.metrics },
-  });
-});
+test.each(configFiles.filter((file) => !isOfJob(file)))(
+  '%s is a configuration, with the usual ports',
+  (file) => {
+    const config = parseConfig(read(file), file);
+    expect(config).not.toBeInstanceOf(Array);
+    const { http } = config as Config;
+    expect(http).toEqual({
+      listen: { host: anywhere, port: ports.page },
+      metrics: { host: anywhere, port: ports.metrics },
+    });
+  },
+);
 
 test.each(Object.entries(environments))('%s sets variables that the program reads', (_, set) => {
   expect(Object.keys(set).length).toBeGreaterThan(0);
@@ -170,7 +195,9 @@ test('every image is pinned by digest', () => {
 });
 
 test('a Kubernetes overlay pins the image by digest', () => {
-  const overlays = globSync('deploy/kubernetes/overlays/*/kustomization.yaml', { cwd: root });
+  const overlays = globSync('deploy/kubernetes/{overlays/*,cron-job}/kustomization.yaml', {
+    cwd: root,
+  });
   const overlay = z.object({
     images: z.array(z.strictObject({ name: z.string(), newName: z.string(), digest: z.string() })),
   });
@@ -205,7 +232,8 @@ const writing = jobs.filter(({ permissions }) => Object.values(permissions).incl
 const actionOf = (uses: string): string => uses.split('@')[0]!;
 
 test('every action is pinned by commit, and names its version', () => {
-  for (const workflow of globSync('.github/workflows/*.yml', { cwd: root })) {
+  const files = ['.github/workflows/*.yml', 'deploy/github-actions/*.yml'];
+  for (const workflow of globSync(files, { cwd: root })) {
     const uses = [...read(workflow).matchAll(/uses: (?<action>.*)$/gmu)];
     expect(uses.length, workflow).toBeGreaterThan(0);
     for (const { groups } of uses) expect(groups!['action']).toMatch(/@[0-9a-f]{40} # v\d/u);
@@ -258,10 +286,62 @@ test('Dependabot updates packages, actions and images', () => {
   ]);
 });
 
+const manifestSchema = z.object({
+  version: z.string(),
+  devDependencies: z.record(z.string(), z.string()),
+});
+const manifest = manifestSchema.parse(JSON.parse(read('package.json')));
+/** Runs the program as a job does. Without a key it ends once it has read its arguments and its file. */
+const runKeyless = (args: readonly string[]) =>
+  call(args, {
+    cwd: tmpdir(),
+    env: { EXPLORER_ETL_CONFIG: join(root, 'deploy/kubernetes/cron-job/explorer-etl.yaml') },
+  });
+const keyMissing = { code: 2, stderr: expect.stringContaining('EXPLORER_API_KEY') };
+
+test('the example of GitHub Actions ends in time, runs alone, and takes its secrets from the repository', async () => {
+  const schema = z.object({
+    on: z.object({ schedule: z.tuple([z.object({ cron: z.string() })]) }),
+    concurrency: z.object({ group: z.string() }),
+    jobs: z.object({
+      sync: z.object({
+        'timeout-minutes': z.int(),
+        steps: z.array(stepSchema.extend({ env: z.record(z.string(), z.string()).optional() })),
+      }),
+    }),
+  });
+  const { sync } = readYaml('deploy/github-actions/sync.yml', schema).jobs;
+  const last = sync.steps.at(-1);
+  const [program, ...args] = last!.run!.split(' ');
+  expect(program).toBe('explorer-etl');
+  expect(await runKeyless(args)).toMatchObject(keyMissing);
+  expect(sync['timeout-minutes'] * 60_000).toBeGreaterThan(parseDuration(args.at(-1)!)!);
+  expect(last!.env).toEqual({
+    EXPLORER_API_KEY: '${{ secrets.EXPLORER_API_KEY }}',
+    DATABASE_URL: '${{ secrets.DATABASE_URL }}',
+  });
+  expect(Object.keys(last!.env!).filter((name) => !knownVariables().has(name))).toEqual([]);
+  expect(sync.steps.at(-2)!.run).toMatch(new RegExp(` explorer-etl@${manifest.version}$`, 'u'));
+});
+
+test('the cron job ends in time, is that of the image, and has a configuration that judges its schedule', async () => {
+  expect(await runKeyless(jobContainer.args)).toMatchObject(keyMissing);
+  const forMs = parseDuration(jobContainer.args.at(-1)!)!;
+  expect(cronJob.activeDeadlineSeconds * 1000).toBeGreaterThan(forMs);
+  expect(jobContainer.image).toBe(container.image);
+  expect(container.image).toBe(`explorer-etl:${manifest.version}`);
+  expect(cronJob.template.spec.securityContext).toEqual(pod.securityContext);
+  expect(jobContainer.volumeMounts).toEqual(container.volumeMounts);
+  const file = configFiles.find(isOfJob);
+  const { deployment: name, chains } = parseConfig(read(file!), file!) as Config;
+  expect(name).toBe('production');
+  const lists = chains!.flatMap(({ operations }) => Object.values(operations ?? {}));
+  expect(lists.length).toBeGreaterThan(1);
+  expect(lists.filter((list) => list?.freshness === undefined)).toEqual([]);
+});
+
 test('the image has the Node that the tests run on, and runs as the user of the pods', () => {
-  const { devDependencies } = z
-    .object({ devDependencies: z.record(z.string(), z.string()) })
-    .parse(JSON.parse(read('package.json')));
+  const { devDependencies } = manifest;
   const dockerfile = read('deploy/Dockerfile');
   expect(dockerfile).toContain(`FROM node:${devDependencies['node']}-`);
   const user = /^USER (?<user>\d+):\d+$/mu.exec(dockerfile)!.groups!['user'];
