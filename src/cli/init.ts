@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { chainName, knownChainNames, knownChains } from '../chains.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { configFileName } from '../config/load.ts';
-import { exposureOf } from '../config/schema.ts';
+import { exposureOf, schemaUrl } from '../config/schema.ts';
 import { isBoundedBy } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import { type OperationName, operationNames, operations } from '../lists/registry.ts';
@@ -139,7 +139,7 @@ export function exampleConfig(
   lists: readonly string[] | null = null,
   since: string | null = null,
 ): string {
-  return `# yaml-language-server: $schema=./node_modules/explorer-etl/explorer-etl.schema.json
+  return `# yaml-language-server: $schema=${schemaUrl()}
 #
 # What explorer-etl mirrors, and how often. Your API key does not belong here: set
 # EXPLORER_API_KEY in the environment. Each page costs 20 credits; the free plan has 100,000

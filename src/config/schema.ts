@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { settingsOf } from '../lists/index.ts';
 import { operationNames } from '../lists/registry.ts';
+import { packageVersion } from '../package-file.ts';
 
 /** What is wrong with a text in quotes, which env files and shells may keep; null: nothing. */
 export const quotesProblem = (text: string): string | null =>
@@ -253,9 +254,17 @@ export const configSchema = z
 
 export type Config = z.output<typeof configSchema>;
 
-/** The text of explorer-etl.schema.json, for editors. */
+/** Where the schema of this version is, for editors without an installation. */
+export const schemaUrl = (): string =>
+  `https://unpkg.com/explorer-etl@${packageVersion()}/explorer-etl.schema.json`;
+
+/** The text of explorer-etl.schema.json, for editors, in the form of SchemaStore. */
 export function configJsonSchema(): string {
   // yaml-language-server supports draft 7 best.
-  const schema = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
-  return `${JSON.stringify({ title: 'explorer-etl.yaml', ...schema }, null, 2)}\n`;
+  const { $schema, description, ...schema } = z.toJSONSchema(configSchema, {
+    io: 'input',
+    target: 'draft-7',
+  });
+  const head = { $schema, $id: schemaUrl(), title: 'explorer-etl.yaml', description };
+  return `${JSON.stringify({ ...head, ...schema }, null, 2)}\n`;
 }

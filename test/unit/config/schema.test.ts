@@ -1,12 +1,30 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { exampleConfig } from '../../../src/cli/init.ts';
 import { configJsonSchema } from '../../../src/config/schema.ts';
 import { load } from './folder.ts';
 
+const root = join(import.meta.dirname, '../../..');
+
 test('explorer-etl.schema.json is the schema of the code; vitest -u writes it', async () => {
-  const file = join(import.meta.dirname, '../../../explorer-etl.schema.json');
+  const file = join(root, 'explorer-etl.schema.json');
   await expect(configJsonSchema()).toMatchFileSnapshot(file);
+});
+
+test('the schema has the address of this version, in the form of SchemaStore', () => {
+  const { version, files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    version: string;
+    files: readonly string[];
+  };
+  const schema = JSON.parse(configJsonSchema()) as Readonly<Record<string, unknown>>;
+  expect(Object.keys(schema).slice(0, 4)).toEqual(['$schema', '$id', 'title', 'description']);
+  expect(schema).toMatchObject({
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    $id: `https://unpkg.com/explorer-etl@${version}/explorer-etl.schema.json`,
+    additionalProperties: false,
+  });
+  expect(files).toContain('explorer-etl.schema.json');
 });
 
 interface Node {
@@ -62,7 +80,8 @@ describe('the example', () => {
 
   test('for no chain is valid, and begins with the line that editors look for', () => {
     expect(load(exampleConfig([]), { need: 'database' }).chains).toEqual([]);
-    expect(exampleConfig([])).toMatch(/^# yaml-language-server: \$schema=\S+\n/u);
+    const { $id } = JSON.parse(configJsonSchema()) as { $id: string };
+    expect(exampleConfig([]).split('\n')[0]).toBe(`# yaml-language-server: $schema=${$id}`);
   });
 
   test('keeps its lines valid when the comments before keys are taken away', () => {
