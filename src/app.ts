@@ -143,7 +143,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   end.defer(() => pool.end());
   end.defer(() => budgetPool.end());
   const db = drizzle(pool);
-  const connections = openConnections(timeouts);
+  const connections = openConnections(timeouts, settings.explorer.proxy);
   end.defer(() => connections.close());
   log.conceal([...secretsOf(settings), ...passwordsOf(url)]);
   const keys = requireApiKey(settings);
@@ -270,12 +270,13 @@ type ClientOptions = Pick<ExplorerClientOptions, 'timeouts' | 'connections'>;
 
 /** The explorer's client with one of the keys. */
 export function openClient(
-  { explorer: { baseUrl } }: Pick<Settings, 'explorer'>,
+  { explorer: { baseUrl, proxy } }: Pick<Settings, 'explorer'>,
   { apiKey, secretKey }: Pick<ApiKey, 'apiKey' | 'secretKey'>,
   how: ClientOptions = {},
 ): ExplorerClient {
   return createExplorerClient({
     baseUrl,
+    proxy,
     apiKey,
     ...(secretKey !== null && { secretKey }),
     ...how,

@@ -134,7 +134,9 @@ function sinceOf(flag: string): string {
   throw new InvalidArgumentError('The time is in the future.');
 }
 
-/** Adds `--for`, in ms. */
+/** In ms. */
+export type ForOption = { readonly for?: number };
+
 export const addFor = (command: Command): Command =>
   command.option('--for <duration>', 'end cleanly within this time, such as 10m', durationOf);
 

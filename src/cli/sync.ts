@@ -37,6 +37,7 @@ import {
   type ChosenFeeds,
   type Ends,
   endsOf,
+  type ForOption,
 } from './options.ts';
 import { logOf, openScreen, type Screen, watchStatus } from './screen.ts';
 import { detailsOf, feedTable } from './status.ts';
@@ -107,12 +108,10 @@ in the file. Without a file they stay the target of their lists until another co
   );
 }
 
-interface SyncOptions extends ChosenFeeds, ScopeBounds, SourceOptions {
-  /** In ms. */
-  readonly for?: number;
-}
-
-async function sync(context: Context, options: SyncOptions) {
+async function sync(
+  context: Context,
+  options: ChosenFeeds & ForOption & ScopeBounds & SourceOptions,
+) {
   const ends = endsOf(context.signal, options.for);
   const settings = await workSettings(context, options);
   requireApiKey(settings);

@@ -51,9 +51,23 @@ export function readEnvironment(
     secretKey: secret('EXPLORER_SECRET_KEY'),
     baseUrl,
     databaseUrl: secret('DATABASE_URL'),
+    proxy: proxyOf(value, report),
     configFile: value('EXPLORER_ETL_CONFIG'),
     httpToken: secret('EXPLORER_ETL_HTTP_TOKEN'),
   };
+}
+
+/** The proxies of the explorer, in the form of undici, which would read the environment itself; null: none. */
+function proxyOf(value: (name: string) => string | null, report: (message: string) => void) {
+  const either = (name: string) => value(name.toLowerCase()) ?? value(name) ?? '';
+  const [httpProxy, httpsProxy] = ['HTTP_PROXY', 'HTTPS_PROXY'].map((name) => {
+    const text = either(name);
+    const isUrl = ['http:', 'https:'].includes(URL.parse(text)?.protocol ?? '');
+    if (text !== '' && !isUrl) report(`${name}: not an http or https URL`);
+    return isUrl ? text : '';
+  }) as [string, string];
+  if (httpProxy === '' && httpsProxy === '') return null;
+  return { httpProxy, httpsProxy, noProxy: either('NO_PROXY') };
 }
 
 const encode = 'percent-encode characters such as @ : / ? # % in the user name and password';

@@ -80,6 +80,8 @@ export function loadSettings(input: SettingsInput) {
       apiKey: environment.apiKey,
       /** The optional `key` parameter. */
       secretKey: environment.secretKey,
+      /** Null: requests go to the explorer directly. */
+      proxy: environment.proxy,
       requestsPerSecond: limits.requests_per_second,
       dailyCredits: limits.daily_credits ?? null,
       pageSize: limits.page_size,

@@ -41,7 +41,7 @@ const dailyCredits = z.int().min(20);
 
 /** Variables with another meaning here, in libpq or in Node: as a key, their values would go to the explorer. */
 const ownVariable =
-  /^(?:DATABASE_URL|EXPLORER_(?:API_KEY|SECRET_KEY|BASE_URL|ETL_.*)|PG.*|NODE_.*|.*_FILE)$/u;
+  /^(?:DATABASE_URL|EXPLORER_(?:API_KEY|SECRET_KEY|BASE_URL|ETL_.*)|PG.*|NODE_.*|.*_(?:FILE|PROXY))$/u;
 
 const key = z
   .strictObject({

@@ -52,7 +52,9 @@ const shortest = 4;
 export const secretsOf = ({ explorer, databaseUrl, http }: Settings): string[] => [
   ...[explorer, ...Object.values(explorer.keys)].flatMap(({ apiKey }) => apiKey ?? []),
   ...[explorer.secretKey, http.token].filter((secret) => secret !== null),
-  ...(databaseUrl === null ? [] : passwordsOf(databaseUrl)),
+  ...[databaseUrl, explorer.proxy?.httpProxy, explorer.proxy?.httpsProxy].flatMap((url) =>
+    url ? passwordsOf(url) : [],
+  ),
 ];
 
 /** The password of a valid database URL, encoded and decoded. */

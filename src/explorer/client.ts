@@ -1,4 +1,4 @@
-import { Agent, request as httpRequest } from 'undici';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, request as httpRequest } from 'undici';
 import { failures, systemLabel } from '../failure.ts';
 import { createRedactor } from '../redact.ts';
 import { ExplorerError } from './error.ts';
@@ -61,7 +61,8 @@ export interface ExplorerClientOptions {
   readonly secretKey?: string;
   readonly timeouts?: Partial<Timeouts>;
   /** Shared connections, which `close` leaves open; own ones if absent. */
-  readonly connections?: Agent;
+  readonly connections?: Dispatcher;
+  readonly proxy?: ProxyOptions | null;
   /** On the wire and decompressed. */
   readonly maxBodyBytes?: number;
   /** Uniform in [0, 1). */
@@ -82,7 +83,8 @@ export function createExplorerClient(options: ExplorerClientOptions) {
   const { totalMs, recheckMs } = timeouts;
   const maxBodyBytes = options.maxBodyBytes ?? largestBodyBytes;
   const redact = createRedactor([options.apiKey, secretKey ?? '']);
-  const shared = options.connections ?? openConnections(timeouts, maxBodyBytes);
+  const open = () => openConnections(timeouts, options.proxy, maxBodyBytes);
+  const shared = options.connections ?? open();
   return {
     /** Masks the client's keys in a text. */
     redact,
@@ -90,7 +92,7 @@ export function createExplorerClient(options: ExplorerClientOptions) {
     async send(request: ExplorerRequest, { signal, isRecheck = false }: Sending): Promise<Reply> {
       const url = requestUrl(request, options);
       // A new connection may reach another server, whose copy of the list may be right.
-      const dispatcher = isRecheck ? openConnections(timeouts, maxBodyBytes) : shared;
+      const dispatcher = isRecheck ? open() : shared;
       const startMs = now();
       try {
         const answer = await exchange(url, { dispatcher, totalMs, maxBodyBytes, redact, signal });
@@ -137,7 +139,7 @@ interface Exchange {
 }
 
 interface ExchangeOptions {
-  readonly dispatcher: Agent;
+  readonly dispatcher: Dispatcher;
   /** For the whole answer, in ms. */
   readonly totalMs: number;
   /** In bytes, on the wire and again decompressed. */
@@ -212,20 +214,28 @@ function transportError(error: unknown, { redact, maxBodyBytes }: ExchangeOption
 /** Errors of connections that were never made. Their codes do not say so. */
 const unconnected = new WeakSet<Error>();
 
-/** Connections that clients share. `close` waits for the requests under way. */
+/** URLs of proxies, empty if absent, and the hosts that need none. */
+type ProxyOptions = EnvHttpProxyAgent.Options;
+
+/** Connections that clients share. `close` waits for the requests under way. A proxy hides which were never made. */
 export function openConnections(
   given: Partial<Timeouts> = {},
+  proxy: ProxyOptions | null = null,
   maxBodyBytes: number = largestBodyBytes,
-): Agent {
+): Dispatcher {
   const timeouts = { ...defaultTimeouts, ...given };
-  return new Agent({
+  const options = {
     // Requests are few and paced; HTTP/2 would only add ways to fail.
     allowH2: false,
     connect: { timeout: timeouts.connectMs },
     headersTimeout: timeouts.headersMs,
     bodyTimeout: timeouts.bodyMs,
     maxResponseSize: maxBodyBytes,
-  }).on('connectionError', (_origin, _targets, error) => unconnected.add(error));
+  };
+  if (proxy !== null) return new EnvHttpProxyAgent({ ...options, ...proxy });
+  return new Agent(options).on('connectionError', (_origin, _targets, error) =>
+    unconnected.add(error),
+  );
 }
 
 function refusalOf(

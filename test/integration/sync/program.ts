@@ -49,13 +49,15 @@ interface ProgramOptions extends Partial<SimulatorOptions> {
   readonly name?: string;
   /** Another explorer than the simulated one. */
   readonly url?: string;
+  /** Further variables. */
+  readonly env?: Readonly<Record<string, string>>;
   /** A fresh one if absent. */
   readonly database?: OpenDatabase;
 }
 
 /** The program on a database, a simulated explorer and a folder of its own. */
 export async function openProgram(options: ProgramOptions = {}) {
-  const { operations: lists, explorer, name = chain.name, url, ...service } = options;
+  const { operations: lists, explorer, name = chain.name, url, env: more, ...service } = options;
   let requests = 0;
   let stop = { after: Infinity, by: new AbortController() };
   const simulator = await simulated({
@@ -78,6 +80,7 @@ export async function openProgram(options: ProgramOptions = {}) {
     DATABASE_URL: database.url,
     EXPLORER_BASE_URL: url ?? simulator.url,
     EXPLORER_API_KEY: testKey,
+    ...more,
   };
   /** Runs a command; says what it cost. */
   const run = async (...args: readonly string[]) => {
