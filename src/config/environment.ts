@@ -57,6 +57,9 @@ export function readEnvironment(
   };
 }
 
+/** What runs on this machine, such as `simulate`, needs no proxy. */
+const ownHosts = ['localhost', '127.0.0.1', '::1'];
+
 /** The proxies of the explorer, in the form of undici, which would read the environment itself; null: none. */
 function proxyOf(value: (name: string) => string | null, report: (message: string) => void) {
   const either = (name: string) => value(name.toLowerCase()) ?? value(name) ?? '';
@@ -67,7 +70,7 @@ function proxyOf(value: (name: string) => string | null, report: (message: strin
     return isUrl ? text : '';
   }) as [string, string];
   if (httpProxy === '' && httpsProxy === '') return null;
-  return { httpProxy, httpsProxy, noProxy: either('NO_PROXY') };
+  return { httpProxy, httpsProxy, noProxy: [either('NO_PROXY'), ...ownHosts].join() };
 }
 
 const encode = 'percent-encode characters such as @ : / ? # % in the user name and password';
