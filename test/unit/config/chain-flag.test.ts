@@ -42,6 +42,11 @@ describe('--chain means', () => {
     expect(findChain('stagingnett', [{ id: 7, name: 'staging-net' }])).toEqual({ problem });
   });
 
+  test('no chain if it has three typing errors and lacks the dash of a name', () => {
+    const problem = expect.stringMatching(/did you mean staging-net \(7\)\?$/);
+    expect(findChain('stgngnt', [{ id: 7, name: 'staging-net' }])).toEqual({ problem });
+  });
+
   test('no chain if two chains of the configuration have the name', () => {
     const twins = [
       { id: 7, name: 'twin' },

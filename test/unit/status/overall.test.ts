@@ -100,6 +100,17 @@ test('feeds with the same reason are named together, the most severe first', () 
   expect(overall.sentence).toBe('1/user-operations: 1 item in quarantine.');
 });
 
+test('feeds whose failures need different advice have a reason each', () => {
+  const failed = (['database-full', 'database-login'] as const).map((failure, at) =>
+    feedOf({ chain_id: at + 1, state: 'failing', failure }),
+  );
+
+  expect(statusOf(failed).reasons.map(({ advice }) => advice)).toEqual([
+    failures['database-full'].advice,
+    failures['database-login'].advice,
+  ]);
+});
+
 test('a command that concerns one feed is narrowed to it', () => {
   expect(said(statusOf([feedOf({ verified: gap }), feedOf({ chain_id: 1 })]).reasons)).toEqual([
     [
