@@ -133,3 +133,19 @@ test('endless empty pages end the walk at a limit', async () => {
   // The first one is requested once more.
   expect(list.requests()).toBe(emptyPagesLimit + 1);
 });
+
+test('empty pages that others separate are not in a row', async () => {
+  const url = await answered(({ searchParams }) => {
+    const page = Number(searchParams.get('page_token')?.split(',')[0] ?? 0);
+    const items = page === 1 ? [] : [{ hash: `0x${String(page).padStart(64, '0')}` }];
+    const next = page === 2 ? null : { page_size: 50, page_token: `${page + 1},0x` };
+    return { body: { items, next_page_params: next } };
+  });
+  const engine = await openContender(await freshDatabase(), { url, chains: [plainChain] });
+  const walk = await claim(engine, await beginRun(engine, lane, {}));
+  if (walk === null) throw new Error('the run has no walk');
+
+  const outcome = await walkOn(engine, { ...walk, empty_run: emptyPagesLimit - 1 }, 10);
+
+  expect(outcome).toEqual({ is: 'ended', end: { is: 'end' } });
+});
