@@ -119,6 +119,19 @@ const hidesBlock = lying(({ hash }) => (hash === lateHash ? { block_number: null
 const otherChain = lying((_, index) => ({ hash: hashOf(9000 + index) }));
 const swapped = ([a = {}, b = {}, ...rest]: Page['items']) => [b, a, ...rest];
 
+test('an item that a page shows out of order keeps its known block', async () => {
+  const { list, sync, query } = await copied();
+  list.lie = lying(({ hash }) => (hash === hashOf(195) ? { block_number: 150 } : {}));
+
+  await sync();
+
+  expect(
+    await query(`
+      select block_number, extra is not null as is_noted
+      from explorer.user_operations where hash = '${hashOf(195)}'`),
+  ).toEqual([{ block_number: '195', is_noted: true }]);
+});
+
 test.each<[string, PageLie]>([
   ['an item without a block', hidesBlock],
   [
