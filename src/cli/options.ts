@@ -4,6 +4,7 @@ import type { Settings } from '../config/settings.ts';
 import { isBoundedBy, kindOf } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import { operationNames } from '../lists/registry.ts';
+import { linkAbort } from '../sync/walk.ts';
 import { momentForms, parseDuration, parseMoment } from '../time.ts';
 import { UsageError } from './context.ts';
 
@@ -134,9 +135,6 @@ function sinceOf(flag: string): string {
   throw new InvalidArgumentError('The time is in the future.');
 }
 
-/** In ms. */
-export type ForOption = { readonly for?: number };
-
 export const addFor = (command: Command): Command =>
   command.option('--for <duration>', 'end cleanly within this time, such as 10m', durationOf);
 
@@ -156,9 +154,13 @@ export interface Ends {
   readonly closing: AbortSignal;
 }
 
-/** The signal of a person, and without one the end of a duration. */
+/** The end of a duration, or a signal before. That of `AbortSignal.any` may miss a timeout that was collected. */
 export function endsOf(signal: AbortSignal, forMs?: number): Ends {
   if (forMs === undefined) return { reading: signal, closing: signal };
-  const after = (ms: number) => AbortSignal.any([signal, AbortSignal.timeout(Math.round(ms))]);
+  const after = (ms: number) => {
+    const end = linkAbort(signal);
+    setTimeout(() => end.abort(new Error('the time is over')), ms).unref();
+    return end.signal;
+  };
   return { reading: after(Math.max(forMs - closingMs, forMs / 2)), closing: after(forMs) };
 }

@@ -37,7 +37,6 @@ import {
   type ChosenFeeds,
   type Ends,
   endsOf,
-  type ForOption,
 } from './options.ts';
 import { logOf, openScreen, type Screen, watchStatus } from './screen.ts';
 import { detailsOf, feedTable } from './status.ts';
@@ -110,7 +109,7 @@ in the file. Without a file they stay the target of their lists until another co
 
 async function sync(
   context: Context,
-  options: ChosenFeeds & ForOption & ScopeBounds & SourceOptions,
+  options: ChosenFeeds & ScopeBounds & SourceOptions & { readonly for?: number },
 ) {
   const ends = endsOf(context.signal, options.for);
   const settings = await workSettings(context, options);
@@ -132,7 +131,6 @@ interface Work {
   readonly settings: Settings;
   readonly bounds: ScopeBounds;
   readonly targets: (aimed: Settings) => readonly Target[];
-  /** Absent: a signal ends it. */
   readonly ends?: Ends;
 }
 
