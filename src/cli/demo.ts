@@ -153,11 +153,12 @@ async function killAndResume(
       (await explorer.isDayOver()) &&
       explorer.stageRequests() > killAfter &&
       (await readStagePages(db)) - before >= killAfter;
-    const over = AbortSignal.any([signal, AbortSignal.timeout(mostToMiddleMs)]);
-    while (!over.aborted && worker.isRunning() && !(await isMiddle())) {
+    const over = performance.now() + mostToMiddleMs;
+    const goesOn = () => !signal.aborted && performance.now() < over && worker.isRunning();
+    while (goesOn() && !(await isMiddle())) {
       // Before the worker's first request, the page would say that none works.
       if (explorer.requests() > 0) page.use(database.url);
-      await delay(pollMs, undefined, { signal: over }).catch(() => undefined);
+      await delay(pollMs, undefined, { signal }).catch(() => undefined);
     }
   } finally {
     await worker.kill();
