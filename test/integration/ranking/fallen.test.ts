@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { addressOf, honestly, type Page, range } from '../../harness/kept.ts';
+import { openRunner } from '../../harness/runner.ts';
+import { followLists, plainChain } from '../../harness/sync.ts';
+import { pageSize } from '../sync/lying-list.ts';
+
+// A conclusion falls with its evidence, and no absence is concluded from a place that is not confirmed.
+
+const countsOf = (from: number, to: number) =>
+  new Map(range(from, to).map((id) => [id, 10_000 - id]));
+
+/** A list of 60 factories, and a database that reads it once a day. */
+async function rankedWorld() {
+  const operations = ['factories'];
+  const copy = await followLists({});
+  const { list, database, query } = copy;
+  const run = { url: list.url, chains: [plainChain], operations, pageSize };
+  const runner = await openRunner(database, run);
+  list.counts = countsOf(1, 60);
+  return {
+    ...copy,
+    poll: (number: number) =>
+      runner.run(runner.lanes, new Date(Date.UTC(2026, 5, number)), 'schedule'),
+    ranked: async (): Promise<string[]> =>
+      (
+        await query('select address_hash from explorer.factories where rank is not null order by 1')
+      ).map((row) => row.address_hash),
+  };
+}
+
+test('what a single walk of three met, while rows moved, is in no first ranking', async () => {
+  const { list, poll, ranked } = await rankedWorld();
+  let walk = 0;
+  let nth = 0;
+  list.lie = (page, { cursor }) => {
+    nth = cursor === null ? 0 : nth + 1;
+    if (cursor === null) walk += 1;
+    const address = (at: number) => addressOf(9_000 + 100 * walk + at);
+    if (nth !== walk) return null;
+    return { ...page, items: page.items.map((item, at) => ({ ...item, address: address(at) })) };
+  };
+
+  expect(await poll(1)).toEqual(['finished']);
+
+  expect(walk).toBe(3);
+  expect(await ranked()).toEqual(range(1, 60).map(addressOf));
+});
+
+test.each([
+  ['more factories', countsOf(101, 190)],
+  ['fewer', countsOf(101, 130)],
+  ['as many, and half of them the same', countsOf(31, 90)],
+])(
+  'a first ranking of another chain with %s falls once two walks differ alike',
+  async (_name, counts) => {
+    const { list, poll, ranked, open } = await rankedWorld();
+    const own = list.counts;
+    list.counts = counts;
+    expect(await poll(1)).toEqual(['finished']);
+
+    list.counts = own;
+    expect(await poll(2)).toEqual([expect.stringContaining('truncated')]);
+    expect(await ranked()).toHaveLength(counts.size);
+    expect(await poll(3)).toEqual(['finished']);
+
+    expect(await ranked()).toEqual(range(1, 60).map(addressOf));
+    expect(await open()).toEqual([]);
+  },
+);
+
+test('what only a walk met that failed is in no ranking', async () => {
+  const { list, query, poll, ranked } = await rankedWorld();
+  expect(await poll(1)).toEqual(['finished']);
+  const foreign = (page: Page): Page => ({
+    ...page,
+    items: page.items.map((item, at) => ({ ...item, address: addressOf(9_000 + at) })),
+  });
+  // A page of another list, and the end of the list where rows are known below.
+  list.lie = (page, { cursor }) =>
+    cursor === null ? foreign(page) : { ...page, next_page_params: null };
+  expect(await poll(2)).toEqual([expect.stringContaining('truncated')]);
+
+  list.lie = honestly;
+  // What the failed walk met still contradicts one end.
+  await poll(3);
+  expect(await poll(4)).toEqual(['finished']);
+
+  expect(await query('select count(distinct run_id)::int as runs from etl.walks')).toEqual([
+    { runs: 2 },
+  ]);
+  expect(await ranked()).toHaveLength(60);
+});
