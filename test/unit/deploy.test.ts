@@ -231,7 +231,7 @@ test('the example of GitHub Actions ends in time, runs alone, and takes its secr
       }),
     }),
   });
-  const { sync } = readYaml('deploy/github-actions/sync.yml', schema).jobs;
+  const { sync } = readYaml('deploy/github-actions/sync.yaml', schema).jobs;
   const last = sync.steps.at(-1);
   const [program, ...args] = last!.run!.split(' ');
   expect(program).toBe('explorer-etl');
