@@ -34,7 +34,7 @@ const writing = jobs.filter(({ permissions }) => Object.values(permissions).incl
 const actionOf = (uses: string): string => uses.split('@')[0]!;
 
 test('every action is pinned by commit, and names its version', () => {
-  const files = ['.github/workflows/*.yml', 'deploy/github-actions/*.yml'];
+  const files = ['.github/workflows/*.yml', 'deploy/github-actions/*.yaml'];
   for (const workflow of globSync(files, { cwd: root })) {
     const uses = [...read(workflow).matchAll(/uses: (?<action>.*)$/gmu)];
     expect(uses.length, workflow).toBeGreaterThan(0);
