@@ -74,8 +74,8 @@ export default defineConfig({
   test: {
     globalSetup: ['test/harness/global-setup.ts'],
     setupFiles: ['test/harness/plan-once.ts'],
-    // The default is one for a machine of two cores; with two, a core waits for a third of the time.
-    maxWorkers: 3,
+    // The default is one for a machine of two cores; many tests wait for a time of the program.
+    maxWorkers: 4,
     teardownTimeout: limitsMs.citus,
     sequence: { sequencer: LongestFirst },
     projects: [

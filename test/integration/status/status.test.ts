@@ -1,29 +1,11 @@
 import { expect, test } from 'vitest';
 import type { SimulatedChain } from '../../../simulator/index.ts';
-import { statusDocument, type StatusDocument } from '../../../src/status/schema.ts';
+import { statusDocument } from '../../../src/status/schema.ts';
 import { readStatus, statusNow, statusOrOutage } from '../../../src/status/status.ts';
 import { recountCoverage } from '../../../src/status/verify.ts';
-import { databaseAt, freshDatabase, type TestDatabase } from '../../harness/database.ts';
-import { configFolder, eventually, startProgram } from '../../harness/process.ts';
-import { openCopied, openCopy, shortChain } from '../../harness/sync.ts';
-
-const seed = 6;
-
-/** A database, an explorer that answers, and what `status` reports. */
-async function scene(changes: Partial<SimulatedChain> = {}, latencyMs = 0) {
-  const copy = await openCopy({ ...shortChain, ...changes }, { seed, latencyMs });
-  return { ...copy, ...reports(copy.database) };
-}
-
-function reports({ pool }: Pick<TestDatabase, 'pool'>) {
-  // The schema rejects what is not in it: each test checks the whole document.
-  const status = async () => statusDocument.parse(await statusNow(pool, 50));
-  const codes = async () => {
-    const { overall, reasons } = await status();
-    return [overall.state, ...reasons.map(({ code }) => code)];
-  };
-  return { status, codes };
-}
+import { databaseAt, freshDatabase } from '../../harness/database.ts';
+import { reports, scene, seed, statesOf } from './reports.ts';
+import { openCopied, shortChain } from '../../harness/sync.ts';
 
 /** A chain whose newest items are of the last hours, as those of a live chain are. */
 const lately = { startsAtMs: Date.now() - 2 * 3_600_000 };
@@ -33,9 +15,6 @@ async function copied(changes: Partial<SimulatedChain> = lately) {
   const copy = await openCopied({ ...shortChain, ...changes }, { seed });
   return { ...copy, ...reports(copy.database) };
 }
-
-const statesOf = ({ feeds }: StatusDocument) =>
-  feeds.map(({ operation, state }) => [operation, state]);
 
 test.each(['migrated', 'empty'] as const)('a %s database has a status', async (how) => {
   const { pool, query } = await freshDatabase(how);
@@ -268,55 +247,4 @@ test('nine statements make the document, however many feeds there are', async ()
   });
   expect((await statusNow(counting, 50)).feeds).toHaveLength(6);
   expect(statements).toBe(9);
-});
-
-/** A chain whose user operations take a while. */
-const long = { userOperations: 20_000, batches: { first: 1, count: 0, blocks: 20 } };
-
-/** A `sync` that reads history. */
-async function syncing() {
-  const made = await scene(long, 50);
-  const chains = [{ id: 10, operations: { 'user-operations': {} } }];
-  const program = startProgram(['sync', '--quiet'], {
-    databaseUrl: made.database.url,
-    explorerUrl: made.simulator.url,
-    cwd: await configFolder({ chains }),
-  });
-  await eventually('a page', async () => {
-    const rows = await made.database.query(
-      `select coalesce(sum(pages), 0) as pages from etl.walks`,
-    );
-    return Number(rows[0]?.pages) > 0;
-  });
-  return { ...made, program };
-}
-
-test('a sync is shown as running, and its feed is paused after Ctrl-C', async () => {
-  const made = await syncing();
-  expect((await made.status()).workers).toEqual({ start: 0, once: 1 });
-  expect(await made.codes()).toEqual(['syncing', 'reading']);
-  expect(statesOf(await made.status())).toEqual([['user-operations', 'running']]);
-
-  made.program.kill('SIGINT');
-  expect(await made.program.ended()).toMatchObject({ code: 130 });
-
-  const { overall } = await made.status();
-  expect(statesOf(await made.status())).toEqual([['user-operations', 'paused']]);
-  expect(overall).toMatchObject({
-    state: 'stopped',
-    sentence: 'Paused (Ctrl-C). Progress is saved.',
-    command: 'explorer-etl sync',
-  });
-  expect(overall.since).not.toBeNull();
-});
-
-test('after its worker was killed, a feed is behind for lack of a worker', async () => {
-  const made = await syncing();
-  made.program.kill('SIGKILL');
-  await made.program.ended();
-  await eventually('the end of its session', async () =>
-    (await made.codes()).includes('no-worker'),
-  );
-  expect(await made.codes()).toEqual(['stopped', 'no-worker']);
-  expect(statesOf(await made.status())).toEqual([['user-operations', 'behind']]);
 });
