@@ -146,19 +146,6 @@ test('an operation has its batch, names and lateness, in columns named as in Dun
   expect(both.enriched).toBe(both.raw);
 });
 
-test('Postgres may read operations with parallel workers', async () => {
-  const { pool } = await copied(['user-operations']);
-  const session = await pool.connect();
-  await session.query(`
-    set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0;
-    set max_parallel_workers_per_gather = 2`);
-  const { rows } = await session.query(
-    'explain select sender_kind, count(*) from explorer.operations_enriched group by sender_kind',
-  );
-  session.release(true);
-  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('Gather');
-});
-
 test('an operation names its bundler, unless bundles of its transaction have several', async () => {
   const { query } = await copied(['user-operations', 'bundles']);
   const bundlers = async () => {
