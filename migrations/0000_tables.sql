@@ -663,6 +663,7 @@ CREATE TABLE "etl"."walks" (
 	"archived_bytes" bigint DEFAULT 0 NOT NULL,
 	"credits" bigint DEFAULT 0 NOT NULL,
 	"empty_run" integer DEFAULT 0 NOT NULL,
+	"is_older" boolean DEFAULT false NOT NULL,
 	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"finished_at" timestamp with time zone

@@ -117,6 +117,7 @@ export const walks = etlSchema.table(
     archived_bytes: integer('archived_bytes').notNull().default(0),
     credits: integer('credits').notNull().default(0),
     empty_run: int4('empty_run').notNull().default(0),
+    is_older: boolean('is_older').notNull().default(false),
     started_at: instant('started_at').notNull().defaultNow(),
     updated_at: instant('updated_at').notNull().defaultNow(),
     finished_at: instant('finished_at'),

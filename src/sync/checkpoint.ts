@@ -96,7 +96,7 @@ export async function moveCheckpoint(
     ${addPages(advance)}
   `);
   if (rowCount === 0) throw new FencedError(`walk ${walk.id} was taken over`);
-  const { coverage, cursor, empty_run, state, failure, reason } = advance;
+  const { coverage, cursor, empty_run, is_older, state, failure, reason } = advance;
   return {
     ...walk,
     revision: walk.revision + 1,
@@ -104,6 +104,7 @@ export async function moveCheckpoint(
     pages: walk.pages + advance.pages,
     items: walk.items + advance.items,
     empty_run,
+    is_older,
     range_top: coverage.rangeTop,
     cuts: coverage.cuts,
     state,
@@ -124,6 +125,7 @@ const moveWalk = ({ id, revision }: WalkRow, { coverage, ...advance }: WalkAdvan
       archived_bytes = archived_bytes + ${advance.archived_bytes},
       credits = credits + ${advance.credits},
       empty_run = ${advance.empty_run},
+      is_older = ${advance.is_older},
       top = greatest(top, ${advance.top}::bigint),
       bottom = least(bottom, ${advance.bottom}::bigint),
       is_ordered = is_ordered and ${advance.isOrdered},
@@ -283,6 +285,7 @@ export function advanceOf(kept: readonly ReadPage[], counts: CountsByPage, end: 
     archived_bytes: sum(({ body }) => body?.length ?? 0),
     credits: sum(({ page }) => page.attempts * creditsPerRequest),
     empty_run: kept.at(-1)?.emptyRun ?? 0,
+    is_older: kept.at(-1)?.isOlder ?? false,
     top: heights.length === 0 ? null : Math.max(...heights),
     bottom: heights.length === 0 ? null : Math.min(...heights),
     isOrdered: missedEntry(kept.at(-1)) || pages.every(isOrdered),

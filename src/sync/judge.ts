@@ -35,6 +35,8 @@ export interface ReadPage {
   readonly page: NormalisedPage;
   readonly end: WalkEnd | null;
   readonly emptyRun: number;
+  /** Whether all of it is older than `since`: the walk's next page then may end it. */
+  readonly isOlder: boolean;
   /** The page's body as it is to be archived; null where it is not. */
   readonly body: Buffer | null;
 }

@@ -42,7 +42,7 @@ export interface Step {
   readonly above: OrderKey | null;
   /** After empty pages, the position at which the first was requested: the list continues there. */
   readonly expected: OrderKey | null;
-  /** Whether all of the page before is older than `since`; a run that resumes does not know. */
+  /** Whether all of the page before is older than `since`. */
   readonly isOlder: boolean;
 }
 

@@ -147,7 +147,8 @@ export async function readPages(
       misplaced: misplacedIn(order),
     });
     const packed = reader.archive === 'all' ? await packBody(judged.body) : null;
-    const taken = await queue.push({ page, end, emptyRun, body: packed }, judged.body.length);
+    const read = { page, end, emptyRun, isOlder: judged.isOlder, body: packed };
+    const taken = await queue.push(read, judged.body.length);
     if (!goesOn || !taken) return end === null ? 'paused' : 'read';
     step = next;
   }
@@ -166,7 +167,7 @@ async function firstStep(walk: WalkRow, { db, operation }: PageReader): Promise<
       operation.order === null || pages === 0 || empty_run > 0
         ? null
         : await lastPlace(db, walk.id),
-    isOlder: false,
+    isOlder: walk.is_older,
     expected: null,
   };
 }

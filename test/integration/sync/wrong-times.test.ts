@@ -97,15 +97,35 @@ test.each([
   await expectAllWanted();
 });
 
-test('a walk that resumes after a kill does not know whether the page before was older', async () => {
+test('a walk that is interrupted after each page ends at since as any', async () => {
+  const { list, sync, query, expectAllWanted } = await bounded();
+  for (let page = 0; page < 2 * honestRequests; page += 1) {
+    const interrupt = new AbortController();
+    list.lieOnce(1, (answer) => {
+      interrupt.abort();
+      return answer;
+    });
+    await sync({ signal: interrupt.signal });
+  }
+
+  await sync();
+
+  await expectAllWanted();
+  const below = await query(
+    `select from explorer.user_operations where block_number < ${oldest - 3 * pageSize}`,
+  );
+  expect(below).toEqual([]);
+});
+
+test('a walk that is killed between two pages whose times are all wrong does not end there', async () => {
   const { list, sync, expectAllWanted } = await bounded();
   const interrupt = new AbortController();
   list.lieOnce(8, (page) => {
     interrupt.abort();
     return report(past, ...everyItem)(page);
   });
-  list.lieOnce(9, report(past, ...everyItem));
   await sync({ signal: interrupt.signal });
+  list.lieOnce(1, report(past, ...everyItem));
 
   await sync();
 

@@ -130,7 +130,9 @@ test.each([
     misplaced: [],
   });
 
-  await transact(db, (tx) => handOff(tx, arriving, [{ page, end, emptyRun: 0, body: null }]));
+  await transact(db, (tx) =>
+    handOff(tx, arriving, [{ page, end, emptyRun: 0, isOlder: false, body: null }]),
+  );
 
   expect(await floorOf(first)).toBe(floor);
 });

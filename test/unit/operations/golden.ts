@@ -93,7 +93,16 @@ async function walkOnePage(
   body: Buffer,
   { chain_id, ...scope }: Requested,
 ): Promise<NormalisedPage> {
-  const start = { chain_id, scope, cursor: null, pages: 0, items: 0, empty_run: 0, floor: null };
+  const start = {
+    chain_id,
+    scope,
+    cursor: null,
+    pages: 0,
+    items: 0,
+    empty_run: 0,
+    is_older: false,
+    floor: null,
+  };
   const answer = { page_id: 1, at: '2026-10-15T12:00:00Z', attempts: 1, latencyMs: 0 };
   const queue = new PageQueue<ReadPage>(1);
   const taken = queue.takeAll();
