@@ -43,29 +43,8 @@ test('two concurrent syncs report each row, request and credit once', async () =
   expect((one?.credits ?? 0) + (other?.credits ?? 0)).toBe(simulator.requests * creditsPerRequest);
 });
 
-test('a command that has nothing left to read says whom it waits for', async () => {
-  const { url } = await freshDatabase();
-  const wait = Promise.withResolvers<void>();
-  const simulator = await simulated({ seed: 5, chains: [chain], hold: () => wait.promise });
-  const env = {
-    databaseUrl: url,
-    explorerUrl: simulator.url,
-    cwd: await configFolder({ explorer: { requests_per_second: 1000 } }),
-  };
-  const args = ['sync', '--chain', '10', '--operation', 'factories'];
-  const first = startProgram(args, env);
-  await eventually('the first to read', () => Promise.resolve(simulator.requests > 0));
-
-  const second = startProgram(args, env);
-  const isSaid = () => Promise.resolve(second.stderr.includes('sync.beside'));
-  await eventually('the second to say it', isSaid);
-
-  expect(second.stderr).toMatch(/10\/factories by another command of \S+ on /u);
-  wait.resolve();
-  expect([(await first.ended()).code, (await second.ended()).code]).toEqual([0, 0]);
-});
-
-test('a command ends with the failure that another process met, and waits for no retry', async () => {
+/** A command for one list, whose explorer holds its answers back until `release`. */
+async function heldBack() {
   const { url, query } = await freshDatabase();
   const wait = Promise.withResolvers<void>();
   const simulator = await simulated({ seed: 5, chains: [chain], hold: () => wait.promise });
@@ -75,6 +54,25 @@ test('a command ends with the failure that another process met, and waits for no
     cwd: await configFolder({ explorer: { requests_per_second: 1000 } }),
   };
   const args = ['sync', '--chain', '10', '--operation', 'factories'];
+  return { query, simulator, env, args, release: wait.resolve };
+}
+
+test('a command that has nothing left to read says whom it waits for', async () => {
+  const { simulator, env, args, release } = await heldBack();
+  const first = startProgram(args, env);
+  await eventually('the first to read', () => Promise.resolve(simulator.requests > 0));
+
+  const second = startProgram(args, env);
+  const isSaid = () => Promise.resolve(second.stderr.includes('sync.beside'));
+  await eventually('the second to say it', isSaid);
+
+  expect(second.stderr).toMatch(/10\/factories by another command of \S+ on /u);
+  release();
+  expect([(await first.ended()).code, (await second.ended()).code]).toEqual([0, 0]);
+});
+
+test('a command ends with the failure that another process met, and waits for no retry', async () => {
+  const { query, simulator, env, args, release } = await heldBack();
   const other = startProgram(args, env);
   await eventually('the other to read', () => Promise.resolve(simulator.requests > 0));
   const command = startProgram([...args, '--json'], env);
@@ -91,7 +89,7 @@ test('a command ends with the failure that another process met, and waits for no
   expect((JSON.parse(command.stdout) as SyncDocument).lanes).toMatchObject([
     { state: 'failed', failure: 'unreachable', reason: 'unreachable: HTTP 503' },
   ]);
-  wait.resolve();
+  release();
   await other.ended();
 });
 
