@@ -1,8 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { outageStatus } from '../../src/status/status.ts';
-import { accessViolations, bounded, scenesInBrowser } from './page.ts';
-import { hostile, sceneOf } from './scenes.ts';
+import { accessViolations, bounded, scenesInBrowser, shifts } from './page.ts';
+import { hostile } from './scenes.ts';
 
 const openScene = scenesInBrowser();
 
@@ -57,98 +56,6 @@ test('text from the explorer is never rendered as HTML, in any view', async () =
   expect(await page.locator('#app img, #app script').count()).toBe(0);
   expect(await page.title()).not.toContain('owned');
   expect(complaints).toEqual([]);
-});
-
-// A banner that stays green over a refused key, or without a worker.
-test.each([
-  ['well', 'good', 'Healthy: All feeds are current', null],
-  ['reading', 'busy', 'Syncing: Reading history', null],
-  ['gap', 'wait', 'Degraded: 10/user-operations: 1,230,000 blocks not', 'explorer-etl backfill'],
-  ['no-worker', 'act', 'Stopped: No worker since 06:24 UTC.', 'explorer-etl start'],
-  ['key-refused', 'act', 'Action needed: The explorer does not accept', 'explorer-etl check'],
-] as const)('the banner of %s is %s', async (name, tone, sentence, command) => {
-  const { page } = await openScene(name);
-  const banner = page.locator(`.banner.${tone}`);
-  await banner.waitFor();
-  expect(await banner.textContent()).toContain(sentence);
-  const since = { 'no-worker': '06:24 UTC.for 5 h · ', 'key-refused': 'for 1 min · ' };
-  const when = new Map(Object.entries(since)).get(name) ?? '';
-  expect(await banner.textContent()).toContain(`${when}as of 22 Nov 2026, 11:24:00 UTC`);
-  const commands = await banner.locator('.command code').allTextContents();
-  expect(commands.join()).toContain(command ?? '');
-  expect(commands).toHaveLength(command === null ? 0 : 1);
-  expect(await page.title()).toBe(`${sentence.split(':')[0]} · explorer-etl`);
-  expect(await page.getByRole('heading', { name: 'Action needed' }).count()).toBe(
-    name === 'key-refused' ? 1 : 0,
-  );
-});
-
-// A page that is blank, or green, before it knows; one that looks current and is not.
-test('the page claims nothing before the first status, nor once the program has stopped', async () => {
-  const { page, server } = await openScene('well');
-  await page.locator('.banner.good').waitFor();
-  await page.clock.install();
-  await page.route('**/status.json', () => {});
-  await page.reload();
-  expect(await page.locator('.banner.plain').textContent()).toContain('Starting');
-  await page.unroute('**/status.json');
-  await page.route('**/status.json', (route) => route.fulfill({ body: '<html>' }));
-  await page.reload();
-  await page.getByRole('alert').getByText('The answer is no JSON document.').waitFor();
-  await page.unroute('**/status.json');
-  await page.clock.fastForward(15_000);
-  await page.locator('.banner.good').waitFor();
-  await server.close();
-  await page.clock.fastForward(15_000);
-  await page.getByRole('alert').getByText('Not connected. What is shown may be old.').waitFor();
-  expect(await page.locator('.feeds tbody tr').count()).toBe(6);
-});
-
-// Zero rows, or no feeds, while both are unknown.
-test('the page shows no numbers while the database is unreachable', async () => {
-  const { page, server } = await openScene('well', '/feed/10/user-operations');
-  server.show({ status: outageStatus(new Date(), new Error('It is slow.')) });
-  await page.reload();
-  await page.getByText('Unknown until the database answers.').waitFor();
-  expect(await page.locator('.numbers, .feeds, .facts').count()).toBe(0);
-});
-
-const shifts = (page: Page) =>
-  page.evaluate<number>(
-    `new Promise((resolve) => new PerformanceObserver((list) =>
-       resolve(list.getEntries().reduce((sum, { value }) => sum + value, 0))
-     ).observe({ type: 'layout-shift', buffered: true }) || setTimeout(() => resolve(0), 300))`,
-  );
-
-// A strip that ends amber beside a bare 100 %.
-test('batches that are not verified yet are counted beside the share', async () => {
-  const { page } = await openScene('well');
-  const row = page.locator('.feeds tbody tr').nth(2);
-  await row.getByText('2 to verify').waitFor();
-  // The strips come after the rows.
-  const strip = row.locator('svg[aria-label*="not verified yet"]');
-  await strip.waitFor();
-  expect(await strip.getAttribute('aria-label')).toContain('not verified yet 1.1 %');
-});
-
-// A table that stays where it is while it is read, or jumps as its numbers grow.
-test('the table updates during a first read, without layout shifts', async () => {
-  const { page, server } = await openScene('reading', '/', {
-    viewport: { width: 1_280, height: 900 },
-  });
-  const row = page.locator('.feeds tbody tr').first();
-  await row.getByText('12,000', { exact: true }).waitFor();
-  expect(await row.locator('.chip').textContent()).toBe('running');
-  expect(await row.textContent()).toContain('0.9 pages/s1.6 h left');
-  expect(await row.textContent()).toContain('18.7 %being read');
-  expect(await row.locator('svg').getAttribute('aria-label')).toContain('reading 5.6 %');
-  const { status } = sceneOf('reading');
-  const feeds = status.feeds.map((feed, at) => (at === 0 ? { ...feed, rows: 1_482_100 } : feed));
-  server.show({ status: { ...status, feeds } });
-  await row.getByText('1,482,100', { exact: true }).waitFor();
-  server.show({ status: sceneOf('well').status });
-  await page.locator('.banner.good').waitFor();
-  expect(await shifts(page)).toBeLessThan(0.005);
 });
 
 // A token that stays in the address, is needed again at each reload, or does not go with a file.

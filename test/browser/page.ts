@@ -140,3 +140,11 @@ export function scenesInBrowser() {
     return { ...opened, server };
   };
 }
+
+/** How far what was drawn has moved since the page was opened; 0: nothing has. */
+export const shifts = (page: Page) =>
+  page.evaluate<number>(
+    `new Promise((resolve) => new PerformanceObserver((list) =>
+       resolve(list.getEntries().reduce((sum, { value }) => sum + value, 0))
+     ).observe({ type: 'layout-shift', buffered: true }) || setTimeout(() => resolve(0), 300))`,
+  );

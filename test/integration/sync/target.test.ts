@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import type { PlanDocument } from '../../../src/status/plan.ts';
 import { pagesAfter, timeAt } from './program.ts';
-import { beyondSince, flags, world } from './target-scene.ts';
+import { flags, world } from './target-scene.ts';
 
 test('without a file a command reads down to its --since, and nothing below is reported as missing', async () => {
   const { run, expectDone } = await world();
@@ -10,39 +9,6 @@ test('without a file a command reads down to its --since, and nothing below is r
   expect(await run('sync', ...lists, '--since', timeAt(0.6))).toMatchObject({ code: 0 });
 
   await expectDone(3, ...lists);
-});
-
-test('with a file the bounds of a command are its own: what else the file wants is open', async () => {
-  const { run, look, query } = await world({ 'user-operations': {} });
-
-  const first = await run('sync', '--since', timeAt(0.6));
-  expect(first.code).toBe(0);
-  expect(first.requests).toBeLessThanOrEqual(Math.ceil(pagesAfter(0.6)) + beyondSince + 1);
-
-  expect(await look()).toMatchObject({ open: [{ kind: 'gap' }] });
-  expect(await query('select target from etl.feeds')).toEqual([{ target: null }]);
-  expect((await run('sync')).requests).toBeGreaterThanOrEqual(
-    Math.floor(pagesAfter(0) - pagesAfter(0.6)),
-  );
-  expect((await look()).open).toEqual([]);
-});
-
-test('a file that names a list ends the bounds of the commands before it', async () => {
-  const first = await world();
-  const { run, open, query } = first;
-  await run('sync', ...flags('user-operations'), '--since', timeAt(0.6));
-  expect(await open()).toEqual([]);
-
-  const named = await world({ 'user-operations': {} }, first);
-  const [planned] = (await named.documentOf<PlanDocument>('plan')).feeds;
-  expect(planned?.target).toMatchObject({ since: null, named_by: null });
-  await named.run('sync', '--max-pages', '1');
-
-  expect(await query('select target from etl.feeds')).toEqual([{ target: null }]);
-  expect(await named.open()).toMatchObject([{ kind: 'gap' }]);
-  // A command without the file changes nothing of it.
-  await run('sync', ...flags('user-operations'), '--since', timeAt(0.9));
-  expect(await query('select target from etl.feeds')).toEqual([{ target: null }]);
 });
 
 test('an earlier --since costs the pages between and at most two more, and all costs the remainder', async () => {
@@ -59,14 +25,4 @@ test('an earlier --since costs the pages between and at most two more, and all c
   const all = await run('backfill', ...list, '--since', 'all');
   expect(all.requests).toBeGreaterThanOrEqual(pagesAfter(0) - pagesAfter(0.3) - 1);
   expect(await open()).toEqual([]);
-});
-
-test('a command can read history before the configured since, without a live run', async () => {
-  const { run, query } = await world({ 'user-operations': { since: timeAt(0.7) } });
-  await run('sync');
-
-  const { requests } = await run('backfill', '--since', timeAt(0.3));
-
-  expect(requests).toBeGreaterThanOrEqual(Math.floor(pagesAfter(0.3) - pagesAfter(0.7)));
-  expect(await query(`select from etl.runs where lane = 'live'`)).toEqual([]);
 });

@@ -1,0 +1,182 @@
+import { expect, test } from 'vitest';
+import { statusFaults, type Faults, type Limits } from '../../../simulator/index.ts';
+import { rateHeaders } from '../../../src/explorer/response.ts';
+import { readCredits } from '../../../src/status/credits.ts';
+import { openScene, rejection } from './keyed.ts';
+
+test('credits reported on another day stop no request', async () => {
+  const { query, open } = await openScene();
+  const { budget, fetch } = await open();
+  const slot = await budget.take('live', new AbortController().signal);
+  const limits = { limit: null, remaining: null, resetMs: null, creditsRemaining: 0 };
+  const yesterday = new Date(Date.parse(slot.at) - 86_400_000).toISOString();
+  await query('update etl.budget set credits_day = credits_day - 1');
+
+  await budget.report({ slot: { ...slot, at: yesterday }, error: null, limits });
+
+  expect(await rejection(fetch())).toBeNull();
+});
+
+test('no request exceeds the daily credits, and the error says until when', async () => {
+  const { simulator, open } = await openScene();
+  const worker = await open({ dailyCredits: 60 });
+  for (let i = 0; i < 3; i += 1) await worker.fetch();
+  expect(await rejection(worker.fetch())).toMatchObject({
+    failure: 'daily-limit',
+    detail: expect.stringMatching(
+      /^the 60 credits of a day are used \(daily_credits in a file\); no request before .* 00:00:00 UTC$/,
+    ),
+  });
+  expect(simulator.requests).toBe(3);
+});
+
+test('a new day has its own credits', async () => {
+  const { simulator, query, open } = await openScene();
+  const worker = await open({ dailyCredits: 20 });
+  await worker.fetch();
+  await query('update etl.budget set credits_day = credits_day - 1');
+  await worker.fetch();
+  expect(simulator.requests).toBe(2);
+});
+
+test('a clock that is set back past midnight does not renew the credits', async () => {
+  const { simulator, query, open } = await openScene();
+  const worker = await open({ dailyCredits: 20 });
+  await worker.fetch();
+  await query('update etl.budget set credits_day = credits_day + 1');
+  expect(await rejection(worker.fetch())).toMatchObject({ failure: 'daily-limit' });
+  expect(simulator.requests).toBe(1);
+});
+
+test('backfill leaves credits to live polls', async () => {
+  const { simulator, open } = await openScene();
+  const worker = await open({ dailyCredits: 400 });
+  const untilRefused = async (lane: 'live' | 'backfill') => {
+    const before = simulator.requests;
+    // Ends: twenty requests are all that the day allows.
+    while ((await rejection(worker.fetch(lane))) === null);
+    return simulator.requests - before;
+  };
+  // At noon: half of the fifth that is kept in the morning.
+  expect([await untilRefused('backfill'), await untilRefused('live')]).toEqual([18, 2]);
+});
+
+/** Reports what an answer's header states of the credits, as the next request's slot is taken. */
+async function openReported(options: { requestsPerSecond?: number; dailyCredits?: number } = {}) {
+  const scene = await openScene({ limits: () => ({ headers: 'absent' }) });
+  const { budget, fetch } = await scene.open({ requestsPerSecond: 5, ...options });
+  const report = async (creditsRemaining: number | null, limit: number | null = null) => {
+    const slot = await budget.take('live', new AbortController().signal);
+    const limits = { limit, remaining: null, resetMs: null, creditsRemaining };
+    await budget.report({ slot, error: null, limits });
+  };
+  return { ...scene, report, fetch };
+}
+
+test('history leaves credits to what is new by the balance that the explorer reports, without a limit of ours', async () => {
+  const { query, report, fetch } = await openReported();
+  await query(
+    'update etl.budget set credits_day = now() at time zone $$utc$$, credits_spent = 340',
+  );
+  // With the 360 that are spent a day of 400: at noon a tenth of it is kept.
+  await report(40);
+  expect(await rejection(fetch('backfill'))).toMatchObject({
+    failure: 'history-share',
+    detail: expect.stringMatching(/^history has used its share of the credits that the explorer/),
+  });
+  expect(await rejection(fetch('live'))).toBeNull();
+});
+
+test.each<[string, number | null, { requestsPerSecond?: number }]>([
+  ['its reported rate', 15, {}],
+  ['its configured rate', null, { requestsPerSecond: 15 }],
+])(
+  'a plan above the free one, by %s, keeps nothing of its balance',
+  async (_by, limit, options) => {
+    const { query, report, fetch } = await openReported(options);
+    await query(
+      'update etl.budget set credits_day = now() at time zone $$utc$$, credits_spent = 340',
+    );
+    await report(40, limit);
+    expect(await rejection(fetch('backfill'))).toBeNull();
+  },
+);
+
+test.each([10, 0, -20, -5_000_000])(
+  'a reported balance of %i stops no request, and is shown',
+  async (balance) => {
+    const { db, report, fetch } = await openReported();
+    await report(balance);
+    expect(await rejection(fetch('live'))).toBeNull();
+    expect(await rejection(fetch('backfill'))).toBeNull();
+    expect((await readCredits(db)).keys).toMatchObject([{ limit: null, left: balance }]);
+  },
+);
+
+test('headers of any number can be stored', async () => {
+  const { budget, fetch } = await (await openScene()).open();
+  for (const text of ['0.000001', '-0.5', '999999999999999.9', '-999999999999999', '1e999', '-0']) {
+    const slot = await budget.take('live', new AbortController().signal);
+    const limits = rateHeaders({ 'x-credits-remaining': text, 'x-ratelimit-limit': text });
+    await budget.report({ slot, error: null, limits });
+    expect(await rejection(fetch()), text).toBeNull();
+  }
+});
+
+test('the service’s 402 stops a free plan after its last page', async () => {
+  const { seen, open } = await openScene({ limits: () => ({ dailyCredits: 60 }) });
+  const worker = await open();
+  for (let i = 0; i < 3; i += 1) await worker.fetch();
+  for (let i = 0; i < 2; i += 1) {
+    expect(await rejection(worker.fetch())).toMatchObject({ failure: 'out-of-credits' });
+  }
+  expect(seen.map(({ status }) => status)).toEqual([200, 200, 200, 402]);
+});
+
+test('a 402 for credits pauses the key to the end of the day', async () => {
+  const limits: Limits = { dailyCredits: 20, headers: 'absent' };
+  const { simulator, open } = await openScene({ limits: () => limits });
+  const worker = await open();
+  await worker.fetch();
+  const refused = await rejection(worker.fetch());
+  expect(refused).toMatchObject({
+    failure: 'out-of-credits',
+    detail: expect.stringMatching(/^HTTP 402, Out of credits; no request before .* 00:00:00 UTC$/),
+  });
+  await rejection(worker.fetch());
+  expect(simulator.requests).toBe(2);
+});
+
+test.each(['401', '402-key'] as const)(
+  'after a %s, one request tests the key for all workers',
+  async (name) => {
+    let isRefused = true;
+    const faults: Faults = () => (isRefused ? statusFaults[name] : null);
+    const { simulator, query, open } = await openScene({ faults, latencyMs: 50 });
+    const workers = [await open(), await open()];
+    const all = () =>
+      Promise.all(
+        workers.flatMap(({ fetch }) => [rejection(fetch()), rejection(fetch('backfill'))]),
+      );
+    const timePasses = () => query('update etl.budget set paused_until = now()');
+    await rejection(workers[0]!.fetch());
+    await all();
+    expect(simulator.requests, 'while it is refused').toBe(1);
+    await timePasses();
+    await all();
+    expect(simulator.requests, 'when it is looked at').toBe(2);
+    isRefused = false;
+    await timePasses();
+    expect(await all(), 'when it is accepted').toEqual([null, null, null, null]);
+  },
+);
+
+test('a process that starts tests a refused key at once', async () => {
+  let isRefused = true;
+  const faults: Faults = () => (isRefused ? statusFaults['401'] : null);
+  const { open } = await openScene({ faults });
+  await rejection((await open()).fetch());
+  isRefused = false;
+  const next = await open();
+  expect(await rejection(next.fetch())).toBeNull();
+});
