@@ -128,9 +128,13 @@ function wrongFacts(held: Facts, truths: readonly Facts[], isInside: (fact: stri
 
 /** Batches that the list of batches has, as it is stored, and no block of which is. */
 async function listedAlone(pool: Pool, moments: readonly Moment[]): Promise<string[]> {
-  const ever = new Set(moments.flatMap(({ truth }) => truth.listed.map(({ number }) => number)));
-  const { rows } = await pool.query<{ number: string }>(
-    `select batch_number as number from explorer.listed_batches as listed
+  const ever = new Set(
+    moments.flatMap(({ truth }) =>
+      truth.listed.map(({ number, blocks }) => `${number}|${blocks[0]}`),
+    ),
+  );
+  const { rows } = await pool.query<{ number: string; item: string }>(
+    `select batch_number as number, concat_ws('|', batch_number, l2_start_block_number) as item from explorer.listed_batches as listed
      where chain_id = $1 and removed_at is null and not exists (
        select from explorer.blocks
        where blocks.chain_id = listed.chain_id and optimism_batch_number = batch_number
@@ -138,8 +142,8 @@ async function listedAlone(pool: Pool, moments: readonly Moment[]): Promise<stri
      order by 1`,
     [chainId],
   );
-  // A number that was never listed stays until the list grows beyond it.
-  const alone = rows.filter(({ number }) => ever.has(Number(number)));
+  // An item that the list never had stays until the list grows beyond it, if its number comes to be too.
+  const alone = rows.filter(({ item }) => ever.has(item));
   return alone.map(({ number }) => `batch ${number} is listed, and has no block`);
 }
 
