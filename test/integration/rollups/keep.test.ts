@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../../src/log.ts';
+import { rollUp } from '../../../src/rollups/roll.ts';
 import { besideSums, keepSums } from '../../../src/sync/serve.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { sumFaults, sumUp } from '../../harness/ledger.ts';
@@ -38,6 +39,22 @@ test('maintenance updates the sums when they are due', async () => {
 
   stop.abort();
   await kept;
+});
+
+test('each transaction sums up one key while one takes as long as a turn may', async () => {
+  const { pool, query } = await freshDatabase();
+  await query(`insert into explorer.chains (chain_id, name) values (10, 'optimism');
+    insert into explorer.user_operations (chain_id, hash, timestamp, address_hash, page_id)
+    select 10, '0x' || day, '2026-01-01'::date + day, '0xa', 1 from generate_series(1, 4) as day`);
+  let nowMs = 0;
+  const now = () => (nowMs += 100);
+
+  const keys = await rollUp({ db: drizzle(pool), now }, new AbortController().signal);
+
+  const [sums] = await query('select count(*)::int as count from etl.rollups');
+  expect(keys).toBeGreaterThan(4);
+  // Two times for each key, and one for the turn of each sum that finds none left.
+  expect(nowMs / 100).toBe(2 * keys + Number(sums?.count));
 });
 
 test('a command that is killed after a while has summed up what it had stored', async () => {
