@@ -496,11 +496,12 @@ CREATE TABLE "etl"."operation_days" (
 	"chain_id" bigint NOT NULL,
 	"day" date NOT NULL,
 	"entry_point_version" text NOT NULL,
+	"sender_kind" text NOT NULL,
 	"operations" bigint NOT NULL,
 	"failed" bigint NOT NULL,
 	"senders" bigint NOT NULL,
 	"fees" numeric,
-	CONSTRAINT "operation_days_chain_id_day_entry_point_version_pk" PRIMARY KEY("chain_id","day","entry_point_version")
+	CONSTRAINT "operation_days_chain_id_day_entry_point_version_sender_kind_pk" PRIMARY KEY("chain_id","day","entry_point_version","sender_kind")
 );
 --> statement-breakpoint
 CREATE TABLE "etl"."rollups" (

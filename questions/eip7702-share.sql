@@ -10,20 +10,20 @@ with period as materialized (
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
 )
-select date_trunc('week', block_time at time zone 'UTC')::date as week, chain_id, count(*) as operations,
+select date_trunc('week', day::timestamp)::date as week, chain_id, sum(operations)::bigint as operations,
        -- Also those that were sent before the account became one.
-       count(*) filter (where sender_kind = 'eip7702') as eip7702_now,
+       coalesce(sum(operations) filter (where kind_now = 'eip7702'), 0)::bigint as eip7702_now,
        -- A share of fewer than 20 says nothing.
-       case when count(*) >= 20
-            then round(100.0 * count(*) filter (where sender_kind = 'eip7702') / count(*), 1) end as percent,
+       case when sum(operations) >= 20
+            then round(100.0 * coalesce(sum(operations) filter (where kind_now = 'eip7702'), 0)
+              / sum(operations), 1) end as percent,
        (
          -- Operations of the chain that have no known time, and are left out.
          select coalesce(sum(other.operations), 0)::bigint
          from explorer.operations_daily as other
-         where other.day is null and other.chain_id = op.chain_id
+         where other.day is null and other.chain_id = kinds.chain_id
        ) as untimed
-from explorer.operations_enriched as op
-where block_time >= (select since::timestamp at time zone 'UTC' from period)
-  and (:chain::bigint is null or chain_id = :chain)
+from explorer.sender_kinds_daily as kinds
+where day >= (select since from period) and (:chain::bigint is null or chain_id = :chain)
 group by week, chain_id
 order by week desc, chain_id;

@@ -10,19 +10,17 @@ with period as materialized (
   from explorer.freshness
   where operation = 'user-operations' and (:chain::bigint is null or chain_id = :chain)
 )
-select sender_kind as kind_now, chain_id, count(*) as operations,
-       count(*) filter (where not success) as failed,
+select kind_now, chain_id, sum(operations)::bigint as operations, sum(failed)::bigint as failed,
        -- A share of fewer than 20 says nothing.
-       case when count(*) >= 20
-            then round(100.0 * count(*) filter (where not success) / count(*), 1) end as failed_percent,
+       case when sum(operations) >= 20
+            then round(100.0 * sum(failed) / sum(operations), 1) end as failed_percent,
        (
          -- Operations of the chain that have no known time, and are left out.
          select coalesce(sum(other.operations), 0)::bigint
          from explorer.operations_daily as other
-         where other.day is null and other.chain_id = op.chain_id
+         where other.day is null and other.chain_id = kinds.chain_id
        ) as untimed
-from explorer.operations_enriched as op
-where block_time >= (select since::timestamp at time zone 'UTC' from period)
-  and (:chain::bigint is null or chain_id = :chain)
-group by sender_kind, chain_id
-order by failed_percent desc nulls last, operations desc, chain_id, sender_kind;
+from explorer.sender_kinds_daily as kinds
+where day >= (select since from period) and (:chain::bigint is null or chain_id = :chain)
+group by kind_now, chain_id
+order by failed_percent desc nulls last, operations desc, chain_id, kind_now;

@@ -45,12 +45,18 @@ export const operationDays = etlSchema.table(
     day: date('day').notNull(),
     /** Empty: not reported. */
     entry_point_version: text('entry_point_version').notNull(),
+    /** As the sender was when the day was summed up. Empty: not reported. */
+    sender_kind: text('sender_kind').notNull(),
     operations: integer('operations').notNull(),
     failed: integer('failed').notNull(),
     senders: integer('senders').notNull(),
     fees: sum('fees'),
   },
-  (table) => [primaryKey({ columns: [table.chain_id, table.day, table.entry_point_version] })],
+  (table) => [
+    primaryKey({
+      columns: [table.chain_id, table.day, table.entry_point_version, table.sender_kind],
+    }),
+  ],
 );
 
 export const senderSums = etlSchema.table(

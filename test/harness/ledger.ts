@@ -146,6 +146,11 @@ const meanings = {
            count(distinct sender) as senders, sum(fee_native) as fee_native, min(native_symbol) as native_symbol
     from explorer.operations_enriched
     group by 1, 2, 3`,
+  sender_kinds_daily: `
+    select chain_id, (block_time at time zone 'UTC')::date, entry_point_version, sender_kind, count(*),
+           count(*) filter (where success = false), count(distinct sender)
+    from explorer.operations_enriched
+    group by 1, 2, 3, 4`,
   senders: `
     select op.chain_id, op.sender, max(coalesce(name, ens_domain_name)) as name,
            min(block_time), max(block_time), count(*), count(*) filter (where success = false),

@@ -129,34 +129,34 @@ create or replace function etl.sum_operation_days(of_chain bigint, keys text[]) 
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   of_day date;
-  sums record;
 begin
   delete from etl.operation_days where chain_id = of_chain and day = any(keys::date[]);
   delete from etl.fee_days where chain_id = of_chain and day = any(keys::date[]);
   -- One by one, so that each finds its rows by their time.
   foreach of_day in array keys::date[] loop
-    for sums in
-      select version, count(*) as operations, count(*) filter (where not status) as failed,
-             count(distinct address_hash collate "C") as senders, sum(fee) as fees, count(fee) as with_fee,
-             case when version is null
-                  then percentile_disc(array[0.1, 0.5, 0.9, 0.99]) within group (order by fee) end as spread
-      from etl.operations_of_day(of_chain, of_day), lateral (
-        select coalesce(entry_point_version, '') as version
-      ) as own
-      group by grouping sets ((version), ())
-    loop
-      if sums.version is not null then
-        insert into etl.operation_days (
-          chain_id, day, entry_point_version, operations, failed, senders, fees
-        )
-        values (
-          of_chain, of_day, sums.version, sums.operations, sums.failed, sums.senders, sums.fees
-        );
-      elsif sums.with_fee > 0 then
-        insert into etl.fee_days (chain_id, day, operations, fees)
-        values (of_chain, of_day, sums.with_fee, sums.spread);
-      end if;
-    end loop;
+    with op as materialized (
+      select entry_point_version, status, address_hash collate "C" as address_hash, fee
+      from etl.operations_of_day(of_chain, of_day)
+    ), by_fee as (
+      insert into etl.fee_days (chain_id, day, operations, fees)
+      select of_chain, of_day, count(fee),
+             percentile_disc(array[0.1, 0.5, 0.9, 0.99]) within group (order by fee)
+      from op
+      having count(fee) > 0
+    ), sent as (
+      select coalesce(entry_point_version, '') as version, address_hash, count(*) as operations,
+             count(*) filter (where not status) as failed, sum(fee) as fees
+      from op
+      group by version, address_hash
+    )
+    insert into etl.operation_days (
+      chain_id, day, entry_point_version, sender_kind, operations, failed, senders, fees
+    )
+    select of_chain, of_day, version, kind, sum(operations), sum(failed), count(address_hash), sum(fees)
+    from sent
+    left join explorer.addresses on chain_id = of_chain and hash = address_hash,
+    lateral (select coalesce(etl.address_kind(proxy_type, is_contract), '') as kind) as own
+    group by version, kind;
   end loop;
 end
 $$;

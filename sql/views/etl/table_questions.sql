@@ -43,6 +43,7 @@ select * from (values
   ('quarantine', array['What could not become rows, and why?', 'Which blocks lack an item?']),
   ('read_batches', array['Which batches are verified whole?', 'Which batches are empty?']),
   ('refreshed', array['Up to when are the daily tables?', 'Is there more to sum up?']),
+  ('sender_kinds_daily', array['How many operations did EIP-7702 accounts send each day?', 'Which kind of wallet fails most?']),
   ('senders', array['Who sends most operations?', 'How many senders were new this week?']),
   ('suggested_overlap', array['How far back should each poll look?', 'How late do operations arrive?']),
   ('suggested_resweeps', array['Which deeper polls would have caught late arrivals?', 'What would they cost?']),

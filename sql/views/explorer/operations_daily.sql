@@ -1,7 +1,13 @@
 create or replace view explorer.operations_daily as
 select chain_id, nullif(day, '-infinity') as day, nullif(entry_point_version, '') as entry_point_version, operations, failed, senders,
        fees * ('1e-' || native_decimals)::numeric as fee_native, native_symbol
-from etl.operation_days
+from (
+  select chain_id, day, entry_point_version, sum(operations)::bigint as operations, sum(failed)::bigint as failed,
+         -- Each is of one kind.
+         sum(senders)::bigint as senders, sum(fees) as fees
+  from etl.operation_days
+  group by chain_id, day, entry_point_version
+) as summed
 left join explorer.chains using (chain_id);
 
 comment on view explorer.operations_daily is 'User operations of each chain and UTC day, by version of the entry point. Summed up once a minute: explorer.refreshed says up to when.';

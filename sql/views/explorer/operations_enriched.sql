@@ -3,14 +3,10 @@ select op.chain_id, chains.name as blockchain, op.hash as userop_hash, op.timest
        op.timestamp_source as block_time_source, op.block_number, blocks.optimism_batch_number,
        op.transaction_hash as tx_hash, op.status as success, op.address_hash as sender,
        coalesce(sender.name, sender.ens_domain_name) as sender_name,
-       case when sender.proxy_type is not null then sender.proxy_type
-            when sender.is_contract then 'contract'
-            when not sender.is_contract then 'account' end as sender_kind,
+       etl.address_kind(sender.proxy_type, sender.is_contract) as sender_kind,
        op.entry_point_hash as entry_point,
        coalesce(entry_point.name, entry_point.ens_domain_name) as entry_point_name,
-       case when entry_point.proxy_type is not null then entry_point.proxy_type
-            when entry_point.is_contract then 'contract'
-            when not entry_point.is_contract then 'account' end as entry_point_kind,
+       etl.address_kind(entry_point.proxy_type, entry_point.is_contract) as entry_point_kind,
        op.entry_point_version, op.fee,
        -- The usual decimals as a literal: to make the number for each row takes longer than all else of the fee.
        op.fee * case chains.native_decimals when 18 then 1e-18

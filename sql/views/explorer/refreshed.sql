@@ -17,6 +17,7 @@ from (
 ) as rollup
 join (values
   ('operations_daily', 'operation_days'),
+  ('sender_kinds_daily', 'operation_days'),
   ('fees_daily', 'operation_days'),
   ('operations_weekly', 'operation_days'),
   ('operations_weekly', 'sender_sums'),

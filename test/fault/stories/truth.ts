@@ -130,7 +130,7 @@ function wrongFacts(held: Facts, truths: readonly Facts[], isInside: (fact: stri
 async function listedAlone(pool: Pool, moments: readonly Moment[]): Promise<string[]> {
   const ever = new Set(
     moments.flatMap(({ truth }) =>
-      truth.listed.map(({ number, blocks }) => `${number}|${blocks[0]}`),
+      truth.listed.map(({ number, blocks }) => `${number}|${blocks?.[0]}`),
     ),
   );
   const { rows } = await pool.query<{ number: string; item: string }>(

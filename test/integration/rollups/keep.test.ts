@@ -153,3 +153,34 @@ test('an operation that moves by days leaves the day and the sender that counted
   // The other one has the time of its sibling.
   expect((await counts()).days).toEqual([{ day: '2026-02-01', operations: 2 }]);
 });
+
+test('an address that becomes another kind takes the operations that it sent along, also those of former days', async () => {
+  const { pool, query } = await freshDatabase();
+  const db = drizzle(pool);
+  await query(`insert into explorer.chains (chain_id, name) values (10, 'optimism');
+    insert into explorer.addresses (chain_id, hash, is_contract, page_id)
+    values (10, '0xa', false, 1), (10, '0xb', true, 1);
+    insert into explorer.blocks (chain_id, height, hash, timestamp, page_id)
+    values (10, 3, '0x', '2026-01-03', 1);
+    insert into explorer.user_operations (chain_id, hash, timestamp, address_hash, block_number, page_id)
+    values (10, '0x1', '2026-01-01', '0xa', 1, 1), (10, '0x2', '2026-01-02', '0xa', 2, 1),
+           (10, '0x3', '2026-01-02', '0xb', 2, 1), (10, '0x4', null, '0xa', 3, 1), (10, '0x5', null, '0xa', 4, 1)`);
+  const kinds = () =>
+    query(`select kind_now as kind, sum(operations)::int as operations, count(distinct day)::int as days
+           from explorer.sender_kinds_daily group by 1 order by 1`);
+  await sumUp(db);
+  expect(await sumFaults(pool)).toEqual({});
+  expect(await kinds()).toEqual([
+    { kind: 'account', operations: 4, days: 3 },
+    { kind: 'contract', operations: 1, days: 1 },
+  ]);
+  await query(
+    `update explorer.addresses set proxy_type = 'eip7702', updated_at = clock_timestamp() where hash = '0xa'`,
+  );
+  await sumUp(db);
+  expect(await sumFaults(pool)).toEqual({});
+  expect(await kinds()).toEqual([
+    { kind: 'contract', operations: 1, days: 1 },
+    { kind: 'eip7702', operations: 4, days: 3 },
+  ]);
+});
