@@ -1,10 +1,10 @@
 import type { SourceOptions } from '../app.ts';
-import { type ChainSettings, requireApiKey, type Settings } from '../config/settings.ts';
+import { requireApiKey, type Settings } from '../config/settings.ts';
 import { feedName } from '../lists/feed.ts';
-import { isBoundedBy, kindOf } from '../lists/index.ts';
-import type { ScopeBounds, Target } from '../lists/list.ts';
-import { operationNames } from '../lists/registry.ts';
-import { configuredLanes, onlyFeeds } from '../sync/feeds.ts';
+import { hasHistory, isBoundedBy } from '../lists/index.ts';
+import type { FeedSettings, ScopeBounds, Target } from '../lists/list.ts';
+import { type OperationName, operationNames } from '../lists/registry.ts';
+import { configuredLanes, onlyFeeds, withSettings } from '../sync/feeds.ts';
 import { type Context, type Registry, UsageError } from './context.ts';
 import { settingsOf } from './database.ts';
 import {
@@ -18,9 +18,7 @@ import {
 } from './options.ts';
 import { syncOnDatabase } from './sync.ts';
 
-interface BackfillOptions extends ChosenFeeds, ScopeBounds, SourceOptions {
-  readonly again?: true;
-}
+interface BackfillOptions extends ChosenFeeds, ScopeBounds, SourceOptions {}
 
 /** `backfill`: extends the history of feeds, and reads only what is missing. */
 export function register({ command, run, explain }: Registry): void {
@@ -54,48 +52,45 @@ function historyTargets(
   options: BackfillOptions,
   bounds: ScopeBounds,
 ): Target[] {
-  const lanes: Target[] = configuredLanes(settings.chains, bounds).filter(
-    ({ lane }) => lane.lane === 'backfill' && kindOf(lane.operation).hasHistory,
-  );
+  const { again } = options;
+  const lanes: Target[] = configuredLanes(
+    settings.chains,
+    again ? { ...bounds, again } : bounds,
+  ).filter(({ lane }) => lane.lane === 'backfill' && hasHistory(lane.operation));
   if (lanes.length === 0) {
     const chosen = settings.chains.flatMap(({ operations }) => Object.keys(operations));
     throw new UsageError(
-      `${[...new Set(chosen)].join(', ')} have no history: choose ${oneOf.format(namesOf('hasHistory'))}.`,
+      `${[...new Set(chosen)].join(', ')} have no history: choose ${oneOf.format(operationNames.filter(hasHistory))}.`,
     );
   }
   const given = givenBounds(bounds);
   const isBounded = ({ lane: { operation } }: Target) =>
     given.some((bound) => isBoundedBy(operation, bound));
-  if (options.again === undefined) return given.length === 0 ? lanes : lanes.filter(isBounded);
+  if (again === undefined) return given.length === 0 ? lanes : lanes.filter(isBounded);
   if (bounds.fromBlock !== undefined || bounds.toBlock !== undefined) {
     throw new UsageError(
       '--again reads all known history; --from-block and --to-block are for what is missing.',
     );
   }
-  const readAgain = lanes.filter(({ lane }) => kindOf(lane.operation).canReadAgain);
+  const readAgain = lanes.filter(({ lane }) => canReadAgain(lane.operation));
   if (readAgain.length === 0 || (given.length > 0 && !readAgain.every(isBounded))) {
     throw new UsageError(
-      `--again applies only to ${namesOf('canReadAgain').join(', ')}: a batch that is verified never changes.`,
+      `--again applies only to ${operationNames.filter(canReadAgain).join(', ')}: a batch that is verified never changes.`,
     );
   }
-  return readAgain.map(({ lane, scope }) => ({ lane, scope: { ...scope, again: true } }));
+  return readAgain;
 }
 
 const oneOf = new Intl.ListFormat('en', { type: 'disjunction' });
 
-const namesOf = (is: 'hasHistory' | 'canReadAgain') =>
-  operationNames.filter((name) => kindOf(name)[is]);
+const canReadAgain = (operation: OperationName) => isBoundedBy(operation, 'again');
 
 /** Settings with earlier bounds, so that nothing after them counts as complete yet. */
 function withHistory(settings: Settings, since: string | null): Settings {
-  const extended = ({ operations, ...chain }: ChainSettings): ChainSettings => ({
-    ...chain,
-    operations: Object.fromEntries(
-      operationNames.flatMap((name) => {
-        const own = operations[name];
-        return own === undefined ? [] : [[name, kindOf(name).extended?.(own, { since }) ?? own]];
-      }),
-    ),
-  });
-  return { ...settings, chains: settings.chains.map(extended) };
+  const extended = (own: FeedSettings & { readonly since?: string | null }) => {
+    const isLater = own.since && (since === null || since < own.since);
+    return isLater ? { ...own, since } : own;
+  };
+  const chains = withSettings(settings.chains, (_feed, own) => extended(own));
+  return { ...settings, chains };
 }

@@ -221,7 +221,7 @@ async function requestSample(
   { lane, scope }: ConfiguredLane,
   signal: AbortSignal,
 ) {
-  const example = kindOf(lane.operation).walkScope?.(scope) ?? {};
+  const example = kindOf(lane.operation).sample(scope);
   const smallest = operations[lane.operation].request(example, null, 1);
   const attempt = async () => {
     const { error, body } = await client.send({ chainId: lane.chain_id, ...smallest }, { signal });

@@ -135,8 +135,8 @@ export async function readStagePages(db: Database): Promise<number> {
 }
 
 const rankings = operationNames.flatMap((name) => {
-  const { ranking } = operations[name];
-  return ranking === null ? [] : [{ name, history: ranking.history }];
+  const list = operations[name];
+  return 'ranking' in list ? [{ name, history: list.ranking.history }] : [];
 });
 
 /** As SQL: a ranking of the demo. */

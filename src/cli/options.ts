@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { findChain } from '../config/select.ts';
 import type { Settings } from '../config/settings.ts';
-import { isBoundedBy, kindOf } from '../lists/index.ts';
+import { isBoundedBy } from '../lists/index.ts';
 import type { ScopeBounds } from '../lists/list.ts';
 import { operationNames } from '../lists/registry.ts';
 import { linkAbort } from '../sync/walk.ts';
@@ -83,13 +83,23 @@ export function addBounds(command: Command, names: readonly Bound[]): Command {
   return command;
 }
 
-/** Examples for the help, one for each operation whose list has bounds. */
+/** The bounds that examples name. */
+const exampleBounds = {
+  sync: { since: '2026-01-01', fromBatch: '1', toBatch: '20' },
+  backfill: { since: '2023-01-01', fromBatch: '1' },
+} as const;
+
+/** Examples for the help, one for each operation whose list has such bounds. */
 export const boundExamples = (command: 'sync' | 'backfill'): string[] =>
   operationNames.flatMap((name) => {
-    const example = kindOf(name).examples[command];
+    const flags = Object.entries(exampleBounds[command]).flatMap(([bound, value]) =>
+      isBoundedBy(name, bound as Bound) ? `${flagOf(bound as Bound)} ${value}` : [],
+    );
     const bare = `explorer-etl ${command} --chain 10 --operation ${name}`;
-    return example === null ? [] : [`${bare} ${example}`];
+    return flags.length === 0 ? [] : [[bare, ...flags].join(' ')];
   });
+
+const flagOf = (bound: Bound) => bounds[bound][0].split(' ')[0];
 
 export const givenBounds = (given: ScopeBounds): Bound[] =>
   (Object.keys(bounds) as Bound[]).filter((bound) => given[bound] !== undefined);
@@ -116,9 +126,8 @@ function requireChosen({ chains }: Settings, bound: Bound): void {
   if (chains.some(({ operations }) => bounded.some((name) => operations[name] !== undefined))) {
     return;
   }
-  const [flag] = bounds[bound][0].split(' ');
   throw new UsageError(
-    `${flag} applies only to ${bounded.join(', ')}: remove it, or add --operation ${bounded[0]}.`,
+    `${flagOf(bound)} applies only to ${bounded.join(', ')}: remove it, or add --operation ${bounded[0]}.`,
   );
 }
 

@@ -22,92 +22,98 @@ import {
 } from './item-rows.ts';
 import type {
   ConfigDefaults,
+  ListOperation,
   ListOrder,
+  NewestFirstOperation,
   NewestFirstWalk,
   NumberedColumns,
+  NumberedOperation,
   NumberedWalk,
   Operation,
   RankedColumns,
+  RankedOperation,
   RankedWalk,
   Scope,
 } from './operation.ts';
 import { pageToken, type Paging } from './positions.ts';
 
+/** The part of an operation that only its kind has. */
+type OwnPart<Kind extends Operation> = Omit<Kind, keyof ListOperation>;
+
 /** What a kind of list adds to the declaration of its items. */
-interface ListDeclaration<Walk extends Scope> extends Pick<Operation, 'kind'> {
+interface ListDeclaration<Walk extends Scope, Own> {
   readonly defaults: Pick<ConfigDefaults, 'schedule'> & Partial<ConfigDefaults>;
-  /** The columns of its order; absent: it has none. */
-  readonly order?: ListOrder['columns'] & Pick<ListOrder, 'unit' | 'givesCoverage'>;
-  /** The columns that order the items of a height; absent: the key. */
-  readonly orderedBy?: readonly string[];
-  readonly batches?: NumberedColumns;
-  readonly ranking?: Pick<RankedColumns, 'total' | 'history'>;
-  /** Its tables beside those of the items. */
-  readonly concluded?: readonly PgTable[];
   readonly columns: RowOfKind<Walk>['columns'];
+  /** Its tables beside those of the items. */
+  readonly concluded: readonly PgTable[];
+  own(declared: DeclaredList, layout: ItemLayout): Own;
+}
+
+interface DeclaredList extends DeclaredItem, Pick<Operation, 'name'> {
+  readonly cursor: Paging;
 }
 
 /** A list of the API: all of its operation that does not follow from the rest. */
-interface Declaration<Walk extends Scope>
-  extends DeclaredItem, Pick<Operation, 'name' | 'offer' | 'guide'> {
+interface Declaration<Walk extends Scope, Own>
+  extends DeclaredList, Pick<Operation, 'offer' | 'guide'> {
   /** Absent: there is none. */
   readonly version?: Operation['version'];
   /** Below `/{chain_id}/api/v2/`. */
   readonly path: (scope: Walk) => string;
-  readonly cursor: Paging;
   /** Tables of schema `explorer` that the operation writes beside those of its items and its kind. */
   readonly concludes?: readonly PgTable[];
-  readonly list: ListDeclaration<Walk>;
+  readonly list: ListDeclaration<Walk, Own>;
 }
 
 /**
  * An operation from its declaration. A field is the column of its name or of `columns`; an embedded
  * address is `<field>_hash` and a row of its own; a list or an object is a table of `children`.
  */
-export function operation<Walk extends Scope>(declared: Declaration<Walk>): Operation<Walk> {
+export function operation<Walk extends Scope, Own extends Pick<Operation, 'order'>>(
+  declared: Declaration<Walk, Own>,
+): ListOperation & Own {
   const { name, table, item, path, cursor, key, version = [], offer, guide, list } = declared;
   if (cursor.topOf(0).key.split(',').length !== key.length) {
     throw new Error(`${name}: the cursor has other parts than the key, which is ${key.join()}`);
   }
   const layout = layoutOfItem(declared);
+  const own = list.own(declared, layout);
   return {
+    ...own,
     name,
     table,
     children: layout.parts,
     tables: [
       ...layout.parts.map((part) => part.table),
       ...(declared.concludes ?? []),
-      ...(list.concluded ?? []),
+      ...list.concluded,
       table,
     ],
     addressColumns: layout.columns.flatMap(({ column, isAddress }) => (isAddress ? column : [])),
     version,
     offer,
     guide,
-    kind: list.kind,
     defaults: { overlap: '0s', resweep: [], ...list.defaults },
-    order: declaredOrder(declared, layout),
-    batches: list.batches ?? null,
-    ranking: declaredRanking(declared),
     request: (scope, after, pageSize) => ({
-      path: path(scope),
+      path: path(scope as Walk),
       query: cursor.query(after, pageSize),
     }),
     cursor: cursor.schema,
     item,
     normalise: normaliser(declared, layout, {
       columns: list.columns,
-      height: list.order?.height ?? null,
+      height: own.order?.columns.height ?? null,
     }),
   };
 }
 
-function declaredOrder<Walk extends Scope>(
-  { table, cursor, key, list: { order, orderedBy = key } }: Declaration<Walk>,
+/** An order by columns; `by` orders the items of a height. */
+function orderBy(
+  { table, cursor, key }: DeclaredList,
   layout: ItemLayout,
-): ListOrder | null {
-  if (order === undefined) return null;
-  const { height, time, unit, givesCoverage } = order;
+  { height, time, ...order }: ListOrder['columns'] & Pick<ListOrder, 'unit' | 'givesCoverage'>,
+  by = key,
+): ListOrder {
   const fieldsOf = (name: string) => {
     const field = layout.columns.find(({ column }) => column === name);
     if (field === undefined) throw new Error(`no field reports ${name}, which orders the list`);
@@ -115,67 +121,63 @@ function declaredOrder<Walk extends Scope>(
   };
   return {
     ...cursor,
+    ...order,
     // One that does not name what orders a height cannot be read: the items alone are the evidence.
-    position: orderedBy === key ? cursor.position : () => null,
+    position: by === key ? cursor.position : () => null,
     fields: { height: fieldsOf(height), time: fieldsOf(time) },
     columns: { height, time },
-    key: orderedBy.map((column) => ({
+    key: by.map((column) => ({
       column,
       names: fieldsOf(column),
       isNumber: isNumberColumn(table, column),
     })),
-    unit,
-    givesCoverage,
   };
-}
-
-function declaredRanking<Walk extends Scope>({
-  name,
-  cursor: { position },
-  key: [key, ...others],
-  list: { ranking },
-}: Declaration<Walk>): RankedColumns | null {
-  if (ranking === undefined) return null;
-  if (key === undefined || others.length > 0) throw new Error(`${name}: a rank has one key`);
-  return { key, position, ...ranking };
 }
 
 /** A list that is highest first; its table has a column `removed_at`. */
 export const newestFirst = (
   order: ListOrder['columns'] & Pick<ListOrder, 'unit'>,
   defaults: ConfigDefaults,
-): ListDeclaration<NewestFirstWalk> => ({
-  kind: 'newest-first',
+): ListDeclaration<NewestFirstWalk, OwnPart<NewestFirstOperation>> => ({
   defaults,
-  order: { ...order, givesCoverage: true },
   // Seen again: whatever was concluded from its absence is over.
   columns: { removed_at: () => null },
+  concluded: [],
+  own: (declared, layout) => ({
+    kind: 'newest-first',
+    order: orderBy(declared, layout, { ...order, givesCoverage: true }),
+  }),
 });
+
+const blocksDown = { height: 'height', time: 'timestamp', unit: 'blocks' } as const;
 
 /** One list of blocks for each number, each highest first; no item reports the column `number`. */
 export const numbered = (
   batches: NumberedColumns,
   defaults: Pick<ConfigDefaults, 'schedule'>,
-): ListDeclaration<NumberedWalk> => ({
-  kind: 'numbered',
+): ListDeclaration<NumberedWalk, OwnPart<NumberedOperation>> => ({
   defaults,
-  order: { height: 'height', time: 'timestamp', unit: 'blocks', givesCoverage: false },
-  orderedBy: ['hash'],
-  batches,
-  concluded: [batches.states],
   columns: { [batches.number]: ({ batch }) => batch },
+  concluded: [batches.states],
+  own: (declared, layout) => ({
+    kind: 'numbered',
+    order: orderBy(declared, layout, { ...blocksDown, givesCoverage: false }, ['hash']),
+    batches,
+  }),
 });
 
 /** A list whose order changes: only the whole list says something. */
 export const ranked = (
   defaults: Pick<ConfigDefaults, 'schedule'>,
   { total, history }: Pick<RankedColumns, 'total' | 'history'>,
-): ListDeclaration<RankedWalk> => ({
-  kind: 'ranked',
+): ListDeclaration<RankedWalk, OwnPart<RankedOperation>> => ({
   defaults,
-  ranking: { total, history },
-  concluded: [history],
   columns: {},
+  concluded: [history],
+  own({ name, cursor: { position }, key: [key, ...others] }) {
+    if (key === undefined || others.length > 0) throw new Error(`${name}: a rank has one key`);
+    return { kind: 'ranked', order: null, ranking: { key, position, total, history } };
+  },
 });
 
 interface AddressRanking

@@ -9,13 +9,9 @@ import { parseDuration, parseTime } from '../time.ts';
 import type { Feed, FeedLane } from './feed.ts';
 import type {
   ConfigDefaults,
-  Configured,
   Cursor,
   EndClaim,
   EndVerdict,
-  ListKindName,
-  ListUnit,
-  Operation,
   PageInWalk,
   Scope,
   WalkEndContext,
@@ -32,7 +28,7 @@ export interface Target<Wanted extends RunScope = RunScope> {
 
 export type RunOf<Wanted extends RunScope> = Omit<RunRow, 'scope'> & { readonly scope: Wanted };
 
-/** The bounds that a command's flags set in place of the configuration's. */
+/** What a command's flags say of what its runs read. */
 export interface ScopeBounds {
   /** Null: all there is. */
   readonly since?: string | null;
@@ -41,6 +37,8 @@ export interface ScopeBounds {
   readonly toBlock?: number;
   readonly fromBatch?: number;
   readonly toBatch?: number;
+  /** Whether known history is read once more, for late arrivals. */
+  readonly again?: boolean;
 }
 
 /** A walk to begin. The cursor null is the head of the list. */
@@ -76,75 +74,64 @@ export interface Estimates {
 }
 
 export interface EstimateOptions {
-  readonly unit: ListUnit;
   readonly pageSize: number;
   readonly pollsPerDay: number;
 }
 
-/** A kind of list. `Settings` configures a feed; a run covers `Wanted`, and a walk `Walk`. */
+export interface RepairOptions {
+  readonly pageSize: number;
+  /** What is left of the feed's history. */
+  readonly history: RequestCount;
+}
+
+/** What a list's kind does with it. `Settings` configures a feed; a run covers `Wanted`, and a walk `Walk`. */
 export interface ListKind<
   Settings extends FeedSettings = FeedSettings,
   Wanted extends RunScope = RunScope,
   Walk extends Scope = Scope,
   Facts = unknown,
 > {
-  readonly name: ListKindName;
   /**
-   * Whether parts of the list mean something by themselves. Else every walk reads all of it, one that found it
-   * truncated is given up, and no page is replayed.
+   * What walks verify: ranges of heights; batches, whose rows only a whole walk decides; or the ranks of all
+   * items at once, so that no part of the list means anything by itself.
    */
-  readonly hasHistory: boolean;
-  /** What the configuration may say of an operation's feed; parsing `{}` gives the defaults. */
-  settings(operation: Configured): z.ZodType<Settings>;
+  readonly verifies: 'heights' | 'batches' | 'ranks';
+  /** What the configuration may say of a feed; parsing `{}` gives the defaults. */
+  readonly settings: z.ZodType<Settings>;
+  /** What a command may say; those that are settings too replace the configuration's. */
   readonly bounds: readonly (keyof ScopeBounds)[];
-  isBounded(settings: Settings): boolean;
-  /** Flags that bound it, as examples for help texts; null: it has none. */
-  readonly examples: { readonly sync: string | null; readonly backfill: string | null };
-  /** What the verified ranges count, in a list whose heights count `unit`. */
-  covers(unit: ListUnit): ListUnit | 'ranks';
-  /** With the settings to estimate by: JSON or null. */
-  readonly facts: SQL;
-  /** `facts` is null if the feed is not registered yet. */
-  estimate(facts: Facts | null, settings: Settings, how: EstimateOptions): Estimates;
-  /** Whether verified history can be read again, for late arrivals. */
-  readonly canReadAgain: boolean;
   lanes(
     settings: Settings,
     bounds: ScopeBounds,
   ): readonly { readonly lane: Lane; readonly scope: Wanted }[];
-  /** The settings, with bounds that reach further: coverage is judged by them. Absent: none do. */
-  extended?(settings: Settings, bounds: ScopeBounds): Settings;
-  /** The settings that a command's bounds replace: the feed's target from now on. Null: none. */
-  target(settings: Settings, bounds: ScopeBounds): Partial<Settings> | null;
-  /** The scope of a request that only checks whether the service answers. Absent: it needs none. */
-  walkScope?(scope: Wanted): Walk;
+  /** With the settings to estimate by: JSON or null. */
+  readonly facts: SQL;
+  /** `facts` is null if the feed is not registered yet. */
+  estimate(facts: Facts | null, settings: Settings, how: EstimateOptions): Estimates;
   isDue(db: Database, target: Target<Wanted>, occasion: Occasion, at: Date): Promise<boolean>;
   walksAtOnce(db: Database, lane: FeedLane): Promise<number>;
-  /** Adds what a run requests to the feed's target, as the run opens. Absent: the feed keeps none. */
-  noteTarget?(tx: Transaction, lane: FeedLane, scope: Wanted): Promise<void>;
-  /** Replaces the feed's target by what its lanes request. What was read stays. */
-  reconcileTarget?(db: Database, feed: Feed, scopes: readonly Wanted[]): Promise<void>;
+  /** Adds what runs request to the feed's target, or replaces that. What was read stays. */
+  noteTarget(
+    db: Queryable,
+    feed: Feed,
+    scopes: readonly Wanted[],
+    how: 'add' | 'replace',
+  ): Promise<void>;
   nextWalk(tx: Transaction, run: RunOf<Wanted>, at: Date): Promise<WalkPlan<Walk>>;
-  /** What files of sql/ take from the declaration of a list: its tables and columns. */
-  sqlNames(operation: Operation): ListNames[string][number];
+  /** The scope of a request that only checks whether the service answers. */
+  sample(scope: Wanted): Walk;
+  /** What files of sql/ take from the declaration of the list: its tables and columns. */
+  sqlNames(): ListNames[string][number];
   /** The scopes that close what is open of a lane, one after the other; none: it needs no walk. */
   repairs(db: Database, target: Target<Wanted>): Promise<readonly Wanted[]>;
-  /** Absent: as many as the history that is left. */
-  repairRequests?(
-    db: Database,
-    feed: Feed,
-    how: { readonly pageSize: number },
-  ): Promise<RequestCount>;
-  /** Whether walks decide which rows a list has: pages keep heights, walks end one at a time. */
-  readonly decidesMembership: boolean;
+  repairRequests(db: Database, feed: Feed, how: RepairOptions): Promise<RequestCount>;
   /** Judges the claim that the list ends here by what is stored. Changes nothing. */
-  judgeEnd(operation: Operation, db: Queryable, claim: EndClaim<Walk>): Promise<EndVerdict>;
+  judgeEnd(db: Queryable, claim: EndClaim<Walk>): Promise<EndVerdict>;
   /**
    * Writes pages by `load`, and what they say beyond their own rows.
    * @returns the numbers of pages that stored rows refute: they verify nothing
    */
   writePages(
-    operation: Operation,
     tx: Transaction,
     pages: readonly PageInWalk<Walk>[],
     load: () => Promise<CountsByPage>,
@@ -153,11 +140,7 @@ export interface ListKind<
    * Runs in the transaction of a walk's last page, at the list's end or a known block; a feed's
    * walks end one at a time. Returns the reason why the walk says less than a whole list, or null.
    */
-  afterWalk(
-    operation: Operation,
-    tx: Transaction,
-    walk: WalkEndContext<Walk>,
-  ): Promise<string | null>;
+  afterWalk(tx: Transaction, walk: WalkEndContext<Walk>): Promise<string | null>;
 }
 
 /** No page is refuted. */

@@ -33,8 +33,6 @@ export interface RankedWalk {
   readonly max_pages?: number;
 }
 
-export type ListKindName = 'newest-first' | 'numbered' | 'ranked';
-
 /** What one walk covers, kept with it so that any worker can resume it; keys of one kind only. */
 export interface Scope extends NewestFirstWalk, RankedWalk, Partial<NumberedWalk> {}
 
@@ -184,8 +182,6 @@ export interface ConfigDefaults {
   readonly resweep: readonly { readonly depth: string; readonly every: string }[];
 }
 
-export type Configured = Pick<Operation, 'guide' | 'defaults'>;
-
 /** The operation's texts for people. */
 export interface Guide {
   /** Its list beside the name of a chain: short, for a column. */
@@ -224,10 +220,9 @@ export interface RankedColumns {
   readonly position: ListOrder['position'];
 }
 
-/** All that is special about one list of the API. The walk and the loader know nothing else. */
-export interface Operation<Walk extends Scope = Scope> extends Tables {
+/** All that is special about one list of the API, whatever its kind. */
+export interface ListOperation extends Tables {
   readonly name: string;
-  readonly kind: ListKindName;
   /** Every table of schema `explorer` that it writes alone; those that refer to others first. */
   readonly tables: readonly PgTable[];
   /** Columns of `table` that name an address, which is a row of its own. */
@@ -238,7 +233,7 @@ export interface Operation<Walk extends Scope = Scope> extends Tables {
   readonly offer: (chainId: number) => 'usual' | 'if-named' | 'absent';
   /** The path below `/{chain_id}/api/v2/` and the declared query parameters of one page. */
   request(
-    scope: Walk,
+    scope: Scope,
     cursor: Cursor | null,
     pageSize: number,
   ): { readonly path: string; readonly query: Cursor };
@@ -247,10 +242,28 @@ export interface Operation<Walk extends Scope = Scope> extends Tables {
   /** One item, in the shapes of all of the API's generations. */
   readonly item: z.ZodType;
   normalise(decoded: ValidItem, place: Place): ItemRows;
-  /** Null: the list has no order. */
-  readonly order: ListOrder | null;
-  /** Null: the list is not numbered. */
-  readonly batches: NumberedColumns | null;
-  /** Null: the list is not ranked. */
-  readonly ranking: RankedColumns | null;
 }
+
+export interface NewestFirstOperation extends ListOperation {
+  readonly kind: 'newest-first';
+  readonly order: ListOrder;
+}
+
+export interface NumberedOperation extends ListOperation {
+  readonly kind: 'numbered';
+  readonly order: ListOrder;
+  readonly batches: NumberedColumns;
+}
+
+export interface RankedOperation extends ListOperation {
+  readonly kind: 'ranked';
+  readonly order: null;
+  readonly ranking: RankedColumns;
+}
+
+/** What the walk and the loader know of a list. */
+export type Operation = NewestFirstOperation | NumberedOperation | RankedOperation;
+
+export type OrderedOperation = Exclude<Operation, RankedOperation>;
+
+export type ListKindName = Operation['kind'];

@@ -2,13 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { tableName } from '../db/column-types.ts';
 import { execute, type Queryable } from '../db/transaction.ts';
-import type { Cursor, ListOrder, Operation, OrderKey } from './operation.ts';
-
-/** @throws if the list has no order */
-export function orderOf({ name: list, order }: Operation): ListOrder {
-  if (order === null) throw new Error(`the list of ${list} has no order`);
-  return order;
-}
+import type { Cursor, ListOrder, OrderedOperation, OrderKey } from './operation.ts';
 
 const name = (column: string) => sql.raw(`"${column}"`);
 
@@ -27,8 +21,7 @@ export const keyText = (parts: readonly (string | number)[]): string =>
 export const outOfOrder = ({ columns }: ListOrder): string => `${columns.height} (out of order)`;
 
 /** The table and its columns as SQL; `key` is `keyText`. */
-export function placeColumns(operation: Operation) {
-  const order = orderOf(operation);
+export function placeColumns({ table, order }: OrderedOperation) {
   const isWhole = order.key.length === 1;
   const parts = order.key.map(({ column, isNumber }) => {
     if (!isNumber) return name(column);
@@ -36,7 +29,7 @@ export function placeColumns(operation: Operation) {
     return isWhole ? text : sql`lpad(${text}, ${sql.raw(String(digitsOfPart))}, '0')`;
   });
   return {
-    table: sql.raw(tableName(operation.table)),
+    table: sql.raw(tableName(table)),
     height: name(order.columns.height),
     key: isWhole ? sql.join(parts) : sql`(${sql.join(parts, sql` || ',' || `)})`,
     time: name(order.columns.time),
@@ -46,9 +39,9 @@ export function placeColumns(operation: Operation) {
 type PlaceColumns = ReturnType<typeof placeColumns>;
 
 /** As SQL: whether an item has one of some keys, by an index on its first part. */
-export function hasKey(list: Operation, keys: readonly string[]): SQL {
+export function hasKey(list: OrderedOperation, keys: readonly string[]): SQL {
   const isOne = sql`${placeColumns(list).key} = any(${sql.param(keys)}::text[])`;
-  const [first, ...others] = orderOf(list).key;
+  const [first, ...others] = list.order.key;
   if (first === undefined || first.isNumber || others.length === 0) return isOne;
   const firsts = keys.map((key) => key.split(',')[0]);
   return sql`${name(first.column)} = any(${sql.param(firsts)}::text[]) and ${isOne}`;
@@ -65,7 +58,7 @@ export const isAbove = ({ height, key }: PlaceColumns, place: OrderKey): SQL => 
 `;
 
 /** As SQL: the stored items below a position that have not left the list. */
-export const listedBelow = (list: Operation, chainId: number, place: OrderKey) => sql`
+export const listedBelow = (list: OrderedOperation, chainId: number, place: OrderKey) => sql`
   chain_id = ${chainId}
   and ${isBelow(placeColumns(list), place)}
   and removed_at is null
@@ -91,7 +84,7 @@ export const lastPlace = (db: Queryable, walkId: number) =>
 
 /** The nearest stored item above a position that the list still has; null: there is none. */
 export async function itemAbove(
-  list: Operation,
+  list: OrderedOperation,
   db: Queryable,
   chainId: number,
   place: OrderKey,
@@ -121,7 +114,7 @@ export async function confirmed<Item extends { readonly page_id: string }>(
 
 /** Whether one of some items is stored, and a page in order wrote it. */
 export async function sharesStored(
-  list: Operation,
+  list: OrderedOperation,
   db: Queryable,
   chainId: number,
   keys: readonly string[],

@@ -4,8 +4,8 @@ import { publishChanges } from '../db/changes.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { parseExactly } from '../exact-number.ts';
 import { lockEnds } from '../lists/feed.ts';
-import { kindOf, kinds } from '../lists/index.ts';
-import type { ItemRows, Operation } from '../lists/operation.ts';
+import { decidesMembership } from '../lists/index.ts';
+import type { ItemRows } from '../lists/operation.ts';
 import { operations } from '../lists/registry.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
@@ -189,7 +189,7 @@ async function lockOrigin(tx: Transaction, pageId: number): Promise<Origin | nul
     where pages.id = ${pageId}
   `;
   if (origin === null) return null;
-  if (kindOf(origin.walk.operation).decidesMembership) await lockEnds(tx, origin.walk);
+  if (decidesMembership(origin.walk.operation)) await lockEnds(tx, origin.walk);
   await tx.execute(sql`select from etl.walks where id = ${origin.walk.id} for update`);
   return { walk: origin.walk, page: { ...origin.page, page_id: pageId } };
 }
@@ -202,11 +202,11 @@ async function writeItems(
   const operation = operations[origin.walk.operation];
   const { page_id } = origin.page;
   const counts = await loadPages(tx, operation, [{ page_id, rows: items }]);
-  if (kinds[operation.kind].decidesMembership) {
+  if (decidesMembership(origin.walk.operation)) {
     await addHeights(tx, page_id, items);
     // Before the ledger counts the page as clean: what the walk could conclude was decided when it
     // ended.
-    await concludeAgain(tx, operation, origin);
+    await concludeAgain(tx, origin);
   }
   const { inserted = 0, changed = 0 } = counts.get(page_id) ?? {};
   const rows = new Set(items.map(({ key }) => key)).size;
@@ -243,11 +243,7 @@ async function addHeights(
 }
 
 /** Describes the batch by its blocks again, as its last concluding walk did. */
-async function concludeAgain(
-  tx: Transaction,
-  operation: Operation,
-  { walk: { feed, batch } }: Origin,
-): Promise<void> {
+async function concludeAgain(tx: Transaction, { walk: { feed, batch } }: Origin): Promise<void> {
   const ended = await execute(tx).row<{ walk: WalkRow; page: EndPage }>`
     select to_jsonb(walks) as walk, to_jsonb(pages.*) as page
     from etl.walks
@@ -261,7 +257,7 @@ async function concludeAgain(
   `;
   if (ended === null) return;
   const { walk, page } = ended;
-  await concludeWalk(tx, operation, walk, {
+  await concludeWalk(tx, walk, {
     page: { page_id: page.id, cursor_in: page.cursor_in, isConclusive: page.is_ordered },
     counts: new Map(),
     end: endAfter(walk, page),

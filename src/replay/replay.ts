@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { publishChanges } from '../db/changes.ts';
 import { execute, type Database, transact } from '../db/transaction.ts';
 import { parseBody } from '../explorer/response.ts';
-import { kindOf } from '../lists/index.ts';
+import { hasHistory } from '../lists/index.ts';
 import { operationNames, operations } from '../lists/registry.ts';
 import type { WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
@@ -90,7 +90,7 @@ const archived = sql`
   join etl.walks on walks.id = pages.walk_id
 `;
 
-const replayable = operationNames.filter((name) => kindOf(name).hasHistory);
+const replayable = operationNames.filter(hasHistory);
 
 function matches({ chains, operations: chosen }: ReplayFilter): SQL {
   const names = replayable.filter((name) => chosen.length === 0 || chosen.includes(name));

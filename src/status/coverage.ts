@@ -4,7 +4,7 @@ import { isBoundedBy } from '../lists/index.ts';
 import { isOperation } from '../lists/registry.ts';
 import { longestChain } from '../sync/order.ts';
 import type { CoverageDocument, StripsDocument } from './endpoints.ts';
-import { unitOf } from './facts.ts';
+import { feedUnit } from './facts.ts';
 import { commandFor } from './findings.ts';
 
 export type CellState = CoverageDocument['segments'][number]['state'];
@@ -45,7 +45,7 @@ const readExtents = (db: Database) =>
   execute(db).values<Extent>`
     with parts as materialized (select * from etl.coverage_parts)
     select json_build_object(
-      'feed', feed, 'chain_id', chain_id, 'operation', operation, 'unit', ${unitOf},
+      'feed', feed, 'chain_id', chain_id, 'operation', operation, 'unit', ${feedUnit},
       'whole', case when ends is not null then json_build_object('from', begins, 'to', ends - 1) end,
       'is_open_below', coalesce(not isempty(unknown), false),
       'last_success_at', last_success_at,

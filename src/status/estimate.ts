@@ -4,7 +4,7 @@ import { execute, type Database } from '../db/transaction.ts';
 import { type Feed, feedName } from '../lists/feed.ts';
 import { byKind, kindOf } from '../lists/index.ts';
 import type { Estimates, FeedSettings } from '../lists/list.ts';
-import { type OperationName, operations } from '../lists/registry.ts';
+import type { OperationName } from '../lists/registry.ts';
 import { feedsIn } from '../sync/feeds.ts';
 import { firingsPerDay } from './schedule.ts';
 
@@ -33,7 +33,6 @@ export const estimateOf = (
   { pageSize, at }: ForecastOptions,
 ): Estimates =>
   kindOf(operation).estimate(facts, settings, {
-    unit: operations[operation].order?.unit ?? 'blocks',
     pageSize,
     pollsPerDay: firingsPerDay(settings.schedule, at),
   });

@@ -45,10 +45,9 @@ export interface ItemPace {
 }
 
 /** As SQL: what the verified ranges of a feed count; null if its kind is unknown. */
-export const unitOf = byKind((kind) => {
-  const [blocks, batches] = [kind.covers('blocks'), kind.covers('batches')];
-  return sql`case feeds.unit when 'batches' then ${batches} else ${blocks} end`;
-});
+export const feedUnit = byKind(({ verifies }) =>
+  verifies === 'heights' ? sql`feeds.unit` : sql`${verifies}`,
+);
 
 /** As SQL: by chain, then in the order of texts; lists of a newer version come first. */
 export const displayOrder = sql`
@@ -64,7 +63,7 @@ const shown = sql`
     'chain_name', coalesce(chains.name, 'chain-' || feeds.chain_id),
     'operation', feeds.operation,
     'kind', feeds.kind,
-    'unit', ${unitOf},
+    'unit', ${feedUnit},
     'sentence', feeds.reason,
     'failure', feeds.failure,
     'rows', rows_before + coalesce(total.rows, 0),

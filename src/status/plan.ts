@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Settings } from '../config/settings.ts';
 import type { Database } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
-import { kindOf } from '../lists/index.ts';
+import { isBounded } from '../lists/index.ts';
 import { type Estimate, estimate } from '../lists/list.ts';
 import { withTargets } from '../sync/feeds.ts';
 import {
@@ -84,10 +84,9 @@ export async function planFeeds(
   const estimates = await estimateFeeds(db, wanted, options);
   return estimates.map(({ settings: own, ...feed }) => {
     const { chain_id, operation } = feed;
-    const kind = kindOf(operation);
     const inFile = chains.find(({ id }) => id === chain_id)?.operations[operation];
-    const isInFile = inFile !== undefined && kind.isBounded(inFile);
-    const named_by = !kind.isBounded(own) ? null : isInFile ? 'file' : 'command';
+    const isInFile = inFile !== undefined && isBounded(operation, inFile);
+    const named_by = !isBounded(operation, own) ? null : isInFile ? 'file' : 'command';
     return { ...feed, target: { ...boundsOf({ ...own }), named_by } };
   });
 }

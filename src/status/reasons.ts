@@ -1,6 +1,5 @@
 import type { maintenance } from '../db/tables.ts';
 import { failures } from '../failure.ts';
-import { kinds } from '../lists/index.ts';
 import { counted } from '../terminal/numbers.ts';
 import type { Workers } from '../sync/workers.ts';
 import { clock } from '../time.ts';
@@ -102,8 +101,8 @@ function waitsUntil(feed: FeedStatus, { feeds, credits }: OverallFacts): string 
 }
 
 /** A backfill is open. A new snapshot is none: the previous one stays valid. */
-const isReading = ({ kind, lanes, verified }: FeedStatus): boolean =>
-  (kinds[kind].hasHistory || !verified.is_verified) &&
+const isReading = ({ unit, lanes, verified }: FeedStatus): boolean =>
+  (unit !== 'ranks' || !verified.is_verified) &&
   lanes.some((one) => one.lane === 'backfill' && one.run_state === 'open' && !isAbandoned(one));
 
 /** Whether missing data has no other reason: nothing reads it, or failed to. */

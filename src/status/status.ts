@@ -3,7 +3,6 @@ import type { Pool } from 'pg';
 import { demandPrimary, isPrepared } from '../db/state.ts';
 import { maintenance } from '../db/tables.ts';
 import type { Database } from '../db/transaction.ts';
-import { kinds } from '../lists/index.ts';
 import { type Estimate, type Estimates, none } from '../lists/list.ts';
 import { isOperation, operations } from '../lists/registry.ts';
 import { printable } from '../printable.ts';
@@ -331,7 +330,7 @@ const noShare: Share = { share: null, basis: 'unknown' };
  * blocks contain few items. Pure.
  */
 function verifiedShare(
-  { shown: { kind, rows, quarantined }, verified, ...record }: FeedRecord,
+  { shown: { unit, rows, quarantined }, verified, ...record }: FeedRecord,
   history: Estimate,
   pageSize: number,
 ): Share {
@@ -341,7 +340,7 @@ function verifiedShare(
     if (requested === waiting) return noShare;
     return { share: batches.verified / (requested - waiting), basis: 'known' };
   }
-  if (!kinds[kind].hasHistory) {
+  if (unit === 'ranks') {
     return is_verified ? { share: quarantined > 0 ? 0 : 1, basis: 'known' } : noShare;
   }
   if (!record.has_positions) return noShare;

@@ -4,12 +4,12 @@ import type { ChainSettings } from '../config/settings.ts';
 import { type Database, execute, transact } from '../db/transaction.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { feedName } from '../lists/feed.ts';
-import { kindOf } from '../lists/index.ts';
+import { kindOf, unitOf } from '../lists/index.ts';
 import type { RequestCount, Target } from '../lists/list.ts';
 import { isOperation, operations } from '../lists/registry.ts';
 import { feedsIn } from '../sync/feeds.ts';
 import { estimateOf, type ForecastOptions, sumKnown } from './estimate.ts';
-import { displayOrder, readFeeds, unitOf } from './facts.ts';
+import { displayOrder, feedUnit, readFeeds } from './facts.ts';
 import { commandFor, finding, type Finding } from './findings.ts';
 import { count, instant, positionUnit } from './schema.ts';
 
@@ -95,7 +95,7 @@ export const unreadFeeds = (
 ): VerifiedFeed[] =>
   feedsIn(chains)
     .map(({ chain: { id: chain_id, name: chain }, operation }): VerifiedFeed => {
-      const unit = kindOf(operation).covers(operations[operation].order?.unit ?? 'blocks');
+      const unit = unitOf(operation);
       const own = { chain_id, operation };
       const open = [neverRead(commandFor('sync', own))];
       const { kind } = operations[operation];
@@ -159,7 +159,7 @@ const everyFeed = () => sql`
     'operation', feeds.operation,
     'kind', feeds.kind,
     'is_wanted', is_wanted,
-    'unit', ${unitOf},
+    'unit', ${feedUnit},
     'covered', coalesce(
       (
         select json_agg(to_jsonb(part) - 'feed' order by "from")
@@ -220,7 +220,9 @@ export async function verifyReport(
     if (!isOperation(operation) || !toRepair.some((one) => one.feed === feed)) continue;
     const { history } = estimateOf({ ...record, operation }, how);
     const own = { chain_id, operation };
-    costs.set(feed, (await kindOf(operation).repairRequests?.(db, own, how)) ?? history);
+    const { pageSize } = how;
+    const requests = kindOf(operation).repairRequests(db, own, { pageSize, history });
+    costs.set(feed, await requests);
   }
   const repairOf = (command: string, feeds: readonly VerifiedFeed[]): Repair => {
     const { likely, most } = together(feeds.map(({ feed }) => costs.get(feed) ?? unknown));

@@ -1,7 +1,7 @@
 import { transact, type Transaction } from '../db/transaction.ts';
 import { type FailureClass, failures, type Why } from '../failure.ts';
 import { type FeedLane, feedName } from '../lists/feed.ts';
-import { kindOf } from '../lists/index.ts';
+import { hasHistory, kindOf } from '../lists/index.ts';
 import { operations } from '../lists/registry.ts';
 import type { HeldWalk, RunRow } from '../lists/tables.ts';
 import type { Log } from '../log.ts';
@@ -249,7 +249,7 @@ async function handleFailure(
 }
 
 const isCutRanking = ({ operation }: FeedLane, failure: FailureClass) =>
-  failure === 'truncated' && !kindOf(operation).hasHistory;
+  failure === 'truncated' && !hasHistory(operation);
 
 async function conclude(slice: Slice, signal: AbortSignal): Promise<AdvanceOutcome> {
   const { db, run, stop } = slice;

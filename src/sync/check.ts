@@ -1,5 +1,5 @@
 import { ExplorerError } from '../explorer/error.ts';
-import { kinds } from '../lists/index.ts';
+import { kindOf } from '../lists/index.ts';
 import type {
   Cursor,
   EndQuestion,
@@ -245,7 +245,7 @@ function judgeEnd(page: JudgedPage, context: RecheckContext): Promise<EndVerdict
   const { walk, reader, step } = context;
   const { db, operation, pageSize } = reader;
   const rows = rowsIn(page, context);
-  return kinds[operation.kind].judgeEnd(operation, db, {
+  return kindOf(walk.operation).judgeEnd(db, {
     walk_id: walk.id,
     run_id: walk.run_id,
     chain_id: walk.chain_id,

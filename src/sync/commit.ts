@@ -3,7 +3,7 @@ import { execute, type Database, transact, type Transaction } from '../db/transa
 import { type NewDrift, recordDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { lockEnds } from '../lists/feed.ts';
-import { kinds } from '../lists/index.ts';
+import { decidesMembership, kindOf } from '../lists/index.ts';
 import type { Operation, PageEnd, PageInWalk, WalkEndContext } from '../lists/operation.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
@@ -103,20 +103,15 @@ async function writePages(
     await tx.execute(sql`set local synchronous_commit to default`);
   }
 
-  const kind = kinds[operation.kind];
   const pages = kept.map(({ page }) => page);
   const previous = known === 'unknown' ? await endBefore(tx, operation, walk) : known;
   let counts: CountsByPage = new Map();
-  const refuted = await kind.writePages(
-    operation,
-    tx,
-    contextsOf(walk, pages, previous),
-    async () => {
-      counts = await loadPages(tx, operation, pages);
-      await recordPages(tx, operation, walk, { pages, counts });
-      return counts;
-    },
-  );
+  const contexts = contextsOf(walk, pages, previous);
+  const refuted = await kindOf(walk.operation).writePages(tx, contexts, async () => {
+    counts = await loadPages(tx, operation, pages);
+    await recordPages(tx, walk, { pages, counts });
+    return counts;
+  });
   const believed = pages.map((page) =>
     page.order !== null && refuted.has(page.page_id)
       ? { ...page, order: withoutPlace(page.order) }
@@ -125,7 +120,7 @@ async function writePages(
   const coverage = coverPages(operation.order, walk, { pages: believed, end });
   const last = pages.at(-1);
   const page = last && evidenceOf(last);
-  const remark = await concludeWalk(tx, operation, walk, { page, counts, end, coverage });
+  const remark = await concludeWalk(tx, walk, { page, counts, end, coverage });
   if (arriving !== null) await handOff(tx, arriving, kept);
 
   await archiveBodies(tx, kept);
@@ -187,7 +182,6 @@ interface WalkSoFar {
  */
 export async function concludeWalk(
   tx: Transaction,
-  operation: Operation,
   walk: WalkRow,
   { page, counts, end, coverage }: WalkSoFar,
 ): Promise<string | null> {
@@ -196,7 +190,7 @@ export async function concludeWalk(
   const isUnbroken = coverage.cuts === 0 && page.isConclusive;
   const inserted = counts.get(page.page_id)?.inserted ?? 0;
   const context = { ...contextOf(walk, page), inserted, above: null, readDownTo: down, isUnbroken };
-  return kinds[operation.kind].afterWalk(operation, tx, context satisfies WalkEndContext);
+  return kindOf(walk.operation).afterWalk(tx, context satisfies WalkEndContext);
 }
 
 /** What an operation gets to know of a page that is written as part of a walk. */
@@ -228,7 +222,6 @@ function contextsOf(
 
 async function recordPages(
   tx: Transaction,
-  { kind }: Pick<Operation, 'kind'>,
   walk: WalkRow,
   { pages, counts }: { readonly pages: readonly NormalisedPage[]; readonly counts: CountsByPage },
 ): Promise<void> {
@@ -246,7 +239,7 @@ async function recordPages(
     quarantined: page.quarantined.length,
     inserted: counts.get(page.page_id)?.inserted ?? 0,
     changed: counts.get(page.page_id)?.changed ?? 0,
-    heights: kinds[kind].decidesMembership ? heightsText(page) : null,
+    heights: decidesMembership(walk.operation) ? heightsText(page) : null,
     is_end_reported: page.isEndReported,
     bytes: page.bytes,
     body_hash: page.body_hash,

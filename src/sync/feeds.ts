@@ -6,9 +6,9 @@ import { tableName } from '../db/column-types.ts';
 import { execute, type Database, transact, type Transaction } from '../db/transaction.ts';
 import { errorOf, type Why } from '../failure.ts';
 import { type Feed, type FeedLane, feedName, laneName, ofFeed } from '../lists/feed.ts';
-import { boundsOn, kindOf } from '../lists/index.ts';
+import { boundsOn, type FeedTarget, hasHistory, kindOf, targetOf } from '../lists/index.ts';
 import type { FeedSettings, Occasion, ScopeBounds, Target } from '../lists/list.ts';
-import { type OperationName, operationNames, operations } from '../lists/registry.ts';
+import { operationNames, operations } from '../lists/registry.ts';
 import type { RunScope } from '../lists/tables.ts';
 import { printable } from '../printable.ts';
 import { type ChangedFeed, dropOutdated } from './changes.ts';
@@ -163,7 +163,7 @@ export const onlyFeeds = (chains: readonly ChainSettings[], feeds: readonly stri
   withSettings(chains, (feed, settings) => (feeds.includes(feedName(feed)) ? settings : null));
 
 /** The chains with other settings of each feed; null: without it. */
-const withSettings = (
+export const withSettings = (
   chains: readonly ChainSettings[],
   settingsOf: (feed: Feed, settings: FeedSettings) => FeedSettings | null,
 ): ChainSettings[] =>
@@ -254,20 +254,6 @@ function refusal(others: readonly ClaimedFeed[], origin: string): string {
   return `${lines.join('; ')}; the explorer is now ${printable(origin)}. Set EXPLORER_BASE_URL or explorer.base_url as it was, use another database, or say with --same-data, once, that both serve the same chains.`;
 }
 
-/** Bounds that a command named for a feed, as the settings that they replace. */
-export type FeedTarget = Readonly<Record<string, unknown>>;
-
-/** A feed's target from a command's bounds; null: they are of others, or its settings have some. */
-function targetOf(
-  operation: OperationName,
-  settings: FeedSettings,
-  bounds: ScopeBounds,
-): FeedTarget | null {
-  if (kindOf(operation).isBounded(settings)) return null;
-  const target = kindOf(operation).target(settings, boundsOn(operation, bounds));
-  return target === null ? null : { ...target };
-}
-
 /** The chains with each feed's bounds: those of this command, else the file's, else those of the last command without a file. */
 export async function withTargets(
   db: Database,
@@ -338,7 +324,7 @@ export async function reconcileTargets(db: Database, targets: readonly Target[])
     const [first] = group;
     if (first === undefined) continue;
     const scopes = group.map(({ scope }) => scope);
-    await kindOf(first.lane.operation).reconcileTarget?.(db, first.lane, scopes);
+    await kindOf(first.lane.operation).noteTarget(db, first.lane, scopes, 'replace');
   }
 }
 
@@ -371,9 +357,7 @@ export async function dueLanes<Lane extends Target>(
 
 /** A person's request is read now, whatever its interval. */
 export const atOnce = ({ lane, scope }: Target): RunScope =>
-  lane.lane === 'backfill' && kindOf(lane.operation).hasHistory
-    ? { ...scope, at_once: true }
-    : scope;
+  lane.lane === 'backfill' && hasHistory(lane.operation) ? { ...scope, at_once: true } : scope;
 
 /** A cron of five fields. */
 export type Cron = Pick<ConfiguredLane, 'cron' | 'timezone'>;

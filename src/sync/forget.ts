@@ -68,9 +68,11 @@ async function deleteBookkeeping(tx: Transaction, feed: Feed): Promise<void> {
     await tx.execute(sql`delete from ${sql.raw(`etl.${table}`)} where ${ofFeed(feed)}`);
   }
   // What the blocks of each number verify is evidence too.
-  const { batches } = operations[feed.operation];
-  if (batches === null) return;
-  await tx.execute(sql`delete from ${named(batches.states)} where chain_id = ${feed.chain_id}`);
+  const list = operations[feed.operation];
+  if (!('batches' in list)) return;
+  await tx.execute(
+    sql`delete from ${named(list.batches.states)} where chain_id = ${feed.chain_id}`,
+  );
   await deleteEdits(tx, feed);
 }
 

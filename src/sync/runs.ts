@@ -44,7 +44,7 @@ export async function openRun(
   const others = sql`${ofLane(lane)} and not ${sameScope(wanted)}`;
   const open = sql`select from etl.runs where ${others} and state = 'open'`;
   if (onOther === 'yield' && (await execute(tx).has`${open}`)) return null;
-  await kindOf(lane.operation).noteTarget?.(tx, lane, scope);
+  await kindOf(lane.operation).noteTarget(tx, lane, [scope], 'add');
   await supersede(tx, others);
   const joined = await execute(tx).value<string>`
       update etl.runs

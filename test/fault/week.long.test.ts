@@ -282,8 +282,9 @@ class RankingModel {
 
 /** The history as a database has it. */
 async function storedHistory(pool: Pool, { list, total }: RankingModel) {
-  const history = operations[list].ranking?.history;
-  if (history === undefined) throw new Error(`${list} is not ranked`);
+  const declared = operations[list];
+  if (!('ranking' in declared)) throw new Error(`${list} is not ranked`);
+  const { history } = declared.ranking;
   const { rows } = await pool.query<{ address_hash: string; counts: number[] }>(
     `select address_hash, json_agg(${total} order by observed_at) as counts
      from ${tableName(history)} where chain_id = $1 group by 1 order by 1`,

@@ -128,21 +128,21 @@ export function itemsOf(
   list: OperationName,
   batch: number | null = null,
 ): StatedItem[] {
-  const { kind, ranking, order } = operations[list];
+  const declared = operations[list];
   if (isNewest(list)) {
     return kept.map((operation) => {
       const printed = newestLists[list].itemOf(operation);
-      const key = order?.key.map(({ names: [name = ''] }) => printed[name]).join() ?? '';
+      const key = declared.order?.key.map(({ names: [name = ''] }) => printed[name]).join() ?? '';
       return { value: operation.block, key, printed };
     });
   }
-  if (ranking !== null) {
+  if ('ranking' in declared) {
     return [...counts].map(([id, count]) => {
       const address = addressOf(id);
-      return { value: count, key: address, printed: { address, [ranking.total]: count } };
+      return { value: count, key: address, printed: { address, [declared.ranking.total]: count } };
     });
   }
-  if (kind === 'newest-first') {
+  if (declared.kind === 'newest-first') {
     return listed.map((one) => ({ value: one.number, key: '', printed: batchItem(one) }));
   }
   return (batches.get(batch ?? 0) ?? []).map((block) => {

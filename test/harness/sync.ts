@@ -43,6 +43,7 @@ export const shortChain = {
 /** Faster than any test can ask. */
 const unlimited = 100_000;
 
+/** `again`: reads known history again, and nothing else, as `backfill --again` does. */
 export interface SyncRun extends ScopeBounds {
   readonly url: string;
   readonly chains: readonly SimulatedChain[];
@@ -68,8 +69,6 @@ export interface SyncRun extends ScopeBounds {
   readonly parallel?: number;
   /** The time of day that the sync believes in; default the real one. */
   readonly at?: Date;
-  /** Reads known history again, and nothing else, as `backfill --again` does. */
-  readonly again?: boolean;
 }
 
 /** Settings for a simulated explorer, with every batch of each chain in range. */
@@ -139,10 +138,9 @@ function syncWith(engine: Engine, run: SyncRun): Promise<SyncResult[]> {
     const { first, count } = served?.batches ?? { first: 1, count: 0 };
     const range = { fromBatch: first, toBatch: first + count - 1 };
     const bounds = run.isRangeGiven === false ? run : { ...range, ...run };
-    return configuredLanes([chain], bounds).flatMap(({ lane, scope }) => {
-      if (run.again !== true) return [{ lane, scope }];
-      return lane.lane === 'backfill' ? [{ lane, scope: { ...scope, again: true } }] : [];
-    });
+    return configuredLanes([chain], bounds).flatMap(({ lane, scope }) =>
+      run.again !== true || lane.lane === 'backfill' ? [{ lane, scope }] : [],
+    );
   });
   const { at } = run;
   const clock = at === undefined ? engine.clock : () => at;

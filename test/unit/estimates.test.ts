@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { none, type PollFacts } from '../../src/lists/list.ts';
+import { factories } from '../../src/lists/factories/index.ts';
 import { newestFirst } from '../../src/lists/newest-first/index.ts';
 import { numbered } from '../../src/lists/numbered/index.ts';
+import { optimismBatchBlocks } from '../../src/lists/optimism-batch-blocks/index.ts';
 import { ranked } from '../../src/lists/ranked/index.ts';
+import { userOperations } from '../../src/lists/user-operations/index.ts';
 
 const poll = { schedule: '*/10 * * * *', timezone: 'UTC', freshness: null };
-const how = { unit: 'blocks', pageSize: 50, pollsPerDay: 144 } as const;
+const how = { pageSize: 50, pollsPerDay: 144 };
 
 const list = {
   polls: null as PollFacts | null,
@@ -16,8 +19,9 @@ const list = {
   itemsPerDay: 1_000,
 };
 const whole = { ...poll, overlapMs: 30_000, since: null, resweep: [], parallel: null };
-const estimate = (facts: Parameters<typeof newestFirst.estimate>[0], settings: object = {}) =>
-  newestFirst.estimate(facts, { ...whole, ...settings }, how);
+const operations = newestFirst(userOperations);
+const estimate = (facts: Parameters<typeof operations.estimate>[0], settings: object = {}) =>
+  operations.estimate(facts, { ...whole, ...settings }, how);
 
 describe('the estimate for a list', () => {
   test('that was never read is at least a page', () => {
@@ -69,7 +73,7 @@ const batches = {
   pageItems: null,
 };
 const estimateBatches = (facts: typeof batches | null, settings: object = {}) =>
-  numbered.estimate(facts, { ...wanted, ...settings }, how);
+  numbered(optimismBatchBlocks).estimate(facts, { ...wanted, ...settings }, how);
 
 describe('the estimate for batches', () => {
   test('is unknown before the newest is found, unless the range has an end', () => {
@@ -95,12 +99,13 @@ test('a day of batches is a range, because they are read again only until they a
 });
 
 test('the length of a ranking is known at its end', () => {
+  const ranking = ranked(factories);
   const fewPolls = { ...how, pollsPerDay: 4 };
-  expect(ranked.estimate({ requests: null }, poll, fewPolls)).toEqual({
+  expect(ranking.estimate({ requests: null }, poll, fewPolls)).toEqual({
     history: { least: 1, likely: null, most: null },
     upkeep: { least: 4, likely: null, most: null },
   });
-  expect(ranked.estimate({ requests: 6 }, poll, fewPolls)).toEqual({
+  expect(ranking.estimate({ requests: 6 }, poll, fewPolls)).toEqual({
     history: none,
     upkeep: { least: 24, likely: 24, most: 24 },
   });

@@ -3,8 +3,8 @@ import { execute, type Transaction } from '../../db/transaction.ts';
 import type { CountsByPage } from '../../load/upsert.ts';
 import type {
   ItemRows,
+  NewestFirstOperation,
   NewestFirstWalk,
-  Operation,
   OrderKey,
   PageInWalk,
   WalkContext,
@@ -14,7 +14,6 @@ import {
   inOrder,
   isAbove,
   listedBelow,
-  orderOf,
   placeColumns,
   present,
   presentTime,
@@ -33,13 +32,13 @@ const timeSlackMs = 10_000;
  * least: what was reported falsely ended them. The next backfill reads on there.
  */
 async function doubtTimes(
-  list: Operation,
+  list: NewestFirstOperation,
   tx: Transaction,
   { feed, chain_id }: PageInWalk<NewestFirstWalk>['walk'],
   rows: readonly ItemRows[],
 ): Promise<void> {
   const { table, key, time } = placeColumns(list);
-  const { columns } = orderOf(list);
+  const { columns } = list.order;
   const said = new Map(rows.map((item) => [item.key, Date.parse(String(item.row[columns.time]))]));
   // Citus joins spread items with no table of the ledger.
   const known = await execute(tx).rows<{ key: string; ms: number | null }>`/* known times */
@@ -62,7 +61,7 @@ const hasReachedSince = (tx: Transaction, feed: string): Promise<boolean> =>
 
 /** Writes pages, and the late arrivals and removals that they show. A page that stored items refute verifies nothing. */
 export async function writeNewestFirst(
-  list: Operation,
+  list: NewestFirstOperation,
   tx: Transaction,
   pages: readonly PageInWalk<NewestFirstWalk>[],
   load: () => Promise<CountsByPage>,
@@ -81,7 +80,7 @@ export async function writeNewestFirst(
 
 /** The pages that may say something beyond their own rows; one statement rules out most of them. */
 async function pagesWithChanges(
-  list: Operation,
+  list: NewestFirstOperation,
   tx: Transaction,
   pages: readonly PageInWalk<NewestFirstWalk>[],
 ): Promise<ReadonlySet<number>> {
@@ -131,7 +130,7 @@ const meetsKnown = ({ floor, scope }: Pick<WalkContext<NewestFirstWalk>, 'floor'
 
 /** Notes a page's late arrivals and removals; false: the stored items do not confirm the page. */
 export async function noteChanges(
-  list: Operation,
+  list: NewestFirstOperation,
   tx: Transaction,
   walk: WalkContext<NewestFirstWalk>,
   rows: readonly ItemRows[],
@@ -146,7 +145,7 @@ export async function noteChanges(
 
 /** New rows in blocks that were verified before; equal times mean new: servers' `now()` differ. */
 async function noteLateArrivals(
-  list: Operation,
+  list: NewestFirstOperation,
   tx: Transaction,
   walk: WalkContext<NewestFirstWalk>,
   placed: readonly PlacedRows[],
@@ -179,7 +178,7 @@ async function noteLateArrivals(
  * walk skips the same.
  */
 async function noteRemovals(
-  list: Operation,
+  list: NewestFirstOperation,
   tx: Transaction,
   walk: WalkContext<NewestFirstWalk>,
   rows: readonly ItemRows[],

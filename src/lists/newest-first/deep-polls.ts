@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { execute, type Queryable } from '../../db/transaction.ts';
 import { type Feed, feedName, latestStart, ofFeed, parallelOf } from '../feed.ts';
 import type { PlannedWalk } from '../list.ts';
-import type { Cursor, NewestFirstWalk } from '../operation.ts';
+import type { Cursor, NewestFirstOperation, NewestFirstWalk } from '../operation.ts';
 import {
   boundsOf,
   isRange,
@@ -18,15 +18,15 @@ import {
  * Where a live walk ends: below the covered top by the overlap or the deepest short rule that is due, and no higher
  * than the walk before it if that one was cut and short; null: nothing is covered.
  */
-export async function liveFloor({ tx, run, at }: Planning): Promise<Floor | null> {
+export async function liveFloor({ list, tx, run, at }: Planning): Promise<Floor | null> {
   const { overlap_ms = 0, resweep = [] } = run.scope;
   const due = (await dueDepths(tx, run, resweep, at)).filter((depthMs) => depthMs > overlap_ms);
   const [overlap, ...deeper] = await floorsOf(tx, run, [overlap_ms, ...due]);
   let deepest = overlap ?? null;
-  for (const rule of deeper) if (await isShort(tx, run, rule)) deepest = rule;
+  for (const rule of deeper) if (await isShort(list, tx, run, rule)) deepest = rule;
   if (deepest === null) return null;
   const cut = { ...deepest, floor: await cutFloor(tx, run, at) };
-  return cut.floor < deepest.floor && (await isShort(tx, run, cut)) ? cut : deepest;
+  return cut.floor < deepest.floor && (await isShort(list, tx, run, cut)) ? cut : deepest;
 }
 
 /**
@@ -57,11 +57,11 @@ async function cutFloor(tx: Queryable, feed: Feed, at: Date): Promise<number> {
 }
 
 /** The deepest due rule that is too long for the live lane; once a run, so that a run ends. */
-export async function planResweep({ tx, run, begun, at }: Planning): Planned {
+export async function planResweep({ list, tx, run, begun, at }: Planning): Planned {
   if (run.scope.again === true || isRange(run.scope)) return null;
   const isBegun = begun.some(({ depth_ms }) => depth_ms !== null);
   if (isBegun && !begun.some((walk) => isRunning(walk) && walk.depth_ms === null)) return null;
-  const due = await deepResweep(tx, run, run.scope.resweep ?? [], at);
+  const due = await deepResweep(list, tx, run, run.scope.resweep ?? [], at);
   if (due === null) return null;
   // What is above the live lane's end is read by each poll: the rule goes on from there.
   const start = await liveEnd(tx, run);
@@ -192,6 +192,7 @@ export const floorsOf = (
 
 /** The deepest rule that is due at `at` and too long for the live lane; null: there is none. */
 export async function deepResweep(
+  list: NewestFirstOperation,
   tx: Queryable,
   feed: Feed,
   rules: readonly ResweepRule[],
@@ -200,15 +201,20 @@ export async function deepResweep(
   const due = await dueDepths(tx, feed, rules, at);
   if (due.length === 0) return null;
   const deepest = (await floorsOf(tx, feed, due)).at(-1);
-  return deepest === undefined || (await isShort(tx, feed, deepest)) ? null : deepest;
+  return deepest === undefined || (await isShort(list, tx, feed, deepest)) ? null : deepest;
 }
 
 /** Rows that the live lane refetches in one walk: 20 pages of 50. The backfill lane reads more. */
 export const shortRows = 1_000;
 
-async function isShort(tx: Queryable, feed: Feed, { floor, from }: Floor): Promise<boolean> {
+async function isShort(
+  list: NewestFirstOperation,
+  tx: Queryable,
+  feed: Feed,
+  { floor, from }: Floor,
+): Promise<boolean> {
   const { rows } = await tx.execute(sql`
-    select from ${itemsOf(feed)} and height between ${floor} and ${from}
+    select from ${itemsOf(list, feed)} and height between ${floor} and ${from}
     limit ${shortRows + 1}
   `);
   return rows.length <= shortRows;

@@ -6,7 +6,7 @@ import type {
   EndVerdict,
   ListOrder,
   ListUnit,
-  Operation,
+  NewestFirstOperation,
   OrderKey,
   WalkEndContext,
 } from '../operation.ts';
@@ -16,7 +16,6 @@ import {
   itemAbove,
   lastPlace,
   listedBelow,
-  orderOf,
   outOfOrder,
   placeColumns,
   present,
@@ -29,14 +28,14 @@ const aboveAll: OrderKey = { height: Number.MAX_SAFE_INTEGER, key: '~' };
 
 /** A list cannot end above stored items; if more than a page of them is missing, it was cut. */
 export async function judgeListEnd(
-  list: Operation,
+  list: NewestFirstOperation,
   db: Queryable,
   claim: EndClaim,
 ): Promise<EndVerdict> {
   const { last, entry, rows: served } = claim;
   // A page without any placed item ends no verifiable range.
   if (last === null && served.length > 0) return { is: 'unsupported' };
-  const order = orderOf(list);
+  const { order } = list;
   const requested =
     typeof entry === 'string' ? await lastPlace(db, claim.walk_id) : from(entry, order);
   const end = last ?? requested ?? (entry === 'head' ? aboveAll : null);
@@ -67,13 +66,13 @@ export async function judgeListEnd(
 
 /** An empty page at a returned cursor is no end, unless its item and all below left meanwhile. */
 async function judgePromise(
-  list: Operation,
+  list: NewestFirstOperation,
   db: Queryable,
   { chain_id, isResumed }: EndClaim,
   promised: OrderKey,
 ): Promise<EndVerdict> {
   const above = isResumed ? await itemAbove(list, db, chain_id, promised) : null;
-  const order = orderOf(list);
+  const { order } = list;
   return {
     is: 'contradicted',
     evidence: `it lists nothing from ${one[order.unit]} ${promised.height} on, where its cursor names an item`,
@@ -86,7 +85,7 @@ const comparedAtOnce = 101;
 
 /** Stored items below `end` that ordered pages wrote. Citus cannot join spread items with pages. */
 async function evidenceBelow(
-  list: Operation,
+  list: NewestFirstOperation,
   db: Queryable,
   claim: EndClaim,
   end: OrderKey,
@@ -136,10 +135,14 @@ const judgedAtOnce = 1_000;
  * An item that was served out of order, and is on no page that has since been read where it stood and in the block
  * that it named, has left the list, if it ever was in it.
  */
-export async function removeUnplaced(list: Operation, tx: Queryable, feed: Feed): Promise<void> {
+export async function removeUnplaced(
+  list: NewestFirstOperation,
+  tx: Queryable,
+  feed: Feed,
+): Promise<void> {
   const columns = placeColumns(list);
   const { table, height, key } = columns;
-  const said = sql.param(outOfOrder(orderOf(list)));
+  const said = sql.param(outOfOrder(list.order));
   // Citus cannot join spread items with pages.
   const rows = await execute(tx).rows<{ key: string; page_id: string; said: string }>`
     select ${key} as key, page_id, extra ->> ${said} as said
@@ -169,7 +172,7 @@ export async function removeUnplaced(list: Operation, tx: Queryable, feed: Feed)
 
 /** A believed end removes what is stored below it: its own position was requested. */
 export async function removeBelow(
-  list: Operation,
+  list: NewestFirstOperation,
   tx: Transaction,
   walk: WalkEndContext,
 ): Promise<null> {

@@ -1,29 +1,29 @@
 import { sql } from 'drizzle-orm';
 import { execute, type Queryable } from '../../db/transaction.ts';
 import { type Feed, feedName, hasRested, ofFeed } from '../feed.ts';
-import type { Cursor, OrderKey } from '../operation.ts';
+import type { Cursor, NewestFirstOperation, OrderKey } from '../operation.ts';
 import {
   type BegunWalk,
   boundsOf,
   isRunning,
   itemsOf,
   type NewestFirstScope,
-  orderOfFeed,
   type Planned,
   type Planning,
 } from './run.ts';
 
 /** Enters the newest untried gap at the lowest item above it or the nearest stored cursor. */
-export async function planGap({ tx, run, begun, at }: Planning): Planned {
+export async function planGap({ list, tx, run, begun, at }: Planning): Planned {
   const gaps = await gapsDue(tx, run, run.scope.at_once === true ? 'at-once' : at);
   const gap = gaps.find((one) => mayTry(one, begun));
   if (gap === undefined) return null;
   const planned = { scope: boundsOf(run), floor: gap.from || null };
   if (begun.some((walk) => attemptOn(walk, gap) === 'refused')) return { ...planned, cursor: null };
   const vain = begun.filter((walk) => isInVain(walk, gap)).length;
-  const entry = (await believesEntries(tx, run, at)) ? await entryInto(tx, run, gap, vain) : null;
+  const isServed = await believesEntries(tx, run, at);
+  const entry = isServed ? await entryInto(list, tx, run, gap, vain) : null;
   if (entry === null) return { ...planned, cursor: await entryAbove(tx, run, gap) };
-  const cursor = orderOfFeed(run).cursorAt(entry);
+  const cursor = list.order.cursorAt(entry);
   return { ...planned, scope: { ...planned.scope, entry }, cursor };
 }
 
@@ -152,6 +152,7 @@ const itemsAtEntry = 25;
  * each of `vain` walks that met nothing there. Null: no stored item leads in.
  */
 async function entryInto(
+  list: NewestFirstOperation,
   tx: Queryable,
   feed: Feed,
   gap: WantedGap,
@@ -165,16 +166,16 @@ async function entryInto(
   `;
   const height = gap.to + Math.ceil(blocks ?? items);
   return gap.to < gap.top && height < gap.top
-    ? orderOfFeed(feed).topOf(height)
-    : itemAbove(tx, feed, gap.top);
+    ? list.order.topOf(height)
+    : itemAbove(list, tx, feed, gap.top);
 }
 
 /** The lowest stored item above a block that no walk entered at for nothing; null: there is none. */
-const itemAbove = (tx: Queryable, feed: Feed, block: number) =>
+const itemAbove = (list: NewestFirstOperation, tx: Queryable, feed: Feed, block: number) =>
   execute(tx).row<OrderKey>`
     -- Materialized: Citus cannot join spread rows with walks.
     with item as materialized (
-      select height, key from ${itemsOf(feed)} and height > ${block}
+      select height, key from ${itemsOf(list, feed)} and height > ${block}
       order by height, key
       limit ${mostEntries}
     )

@@ -25,9 +25,12 @@ import {
   upTo,
   type WalkPlan,
 } from '../list.ts';
-import type { ConfigDefaults, Configured, NewestFirstWalk, Operation } from '../operation.ts';
-import { orderOf } from '../positions.ts';
-import { operations } from '../registry.ts';
+import type {
+  ConfigDefaults,
+  ListUnit,
+  NewestFirstOperation,
+  NewestFirstWalk,
+} from '../operation.ts';
 import {
   deepResweep,
   liveFloor,
@@ -87,7 +90,7 @@ function refuseShallow(settings: unknown, context: z.RefinementCtx): void {
   }
 }
 
-const newestFirstSettings = ({ guide, defaults }: Configured) =>
+const newestFirstSettings = ({ guide, defaults }: NewestFirstOperation) =>
   z
     .strictObject({
       ...polling(
@@ -167,7 +170,8 @@ interface ListGap {
 function historyLeft(
   known: ListFacts | null,
   { since }: NewestFirstSettings,
-  { pageSize, unit }: EstimateOptions,
+  { pageSize }: EstimateOptions,
+  unit: ListUnit,
 ): Estimate {
   if (known?.isBegun !== true) return atLeast(1);
   const { gaps, itemsPerBlock, blockMs } = known;
@@ -230,7 +234,7 @@ async function planLiveWalk(planning: Planning): Planned {
 
 /** Plans the whole list while nothing is covered; then deeper polls, gaps, parts of other walks. */
 async function planBackfillWalk(planning: Planning): Promise<WalkPlan<NewestFirstWalk>> {
-  const { tx, run, begun } = planning;
+  const { list, tx, run, begun } = planning;
   if (!(await hasCoverage(tx, run))) {
     if (begun.some(isRunning)) return 'wait';
     if (begun.length > 0) return null;
@@ -246,7 +250,7 @@ async function planBackfillWalk(planning: Planning): Promise<WalkPlan<NewestFirs
     (await planSplit(planning));
   // What the walks under way leave behind is not known yet, nor what is below a live one.
   const isOpen = begun.some(isRunning) || (await isLiveRead(tx, run));
-  if (planned === null && !isOpen) await removeUnplaced(operations[run.operation], tx, run);
+  if (planned === null && !isOpen) await removeUnplaced(list, tx, run);
   return planned ?? (isOpen ? 'wait' : null);
 }
 
@@ -259,6 +263,7 @@ const isLiveRead = (tx: Queryable, feed: Feed): Promise<boolean> =>
 
 /** A live lane is due beside some history, but not on start; backfill, for gaps and refetches. */
 async function isDue(
+  list: NewestFirstOperation,
   db: Database,
   { lane, scope }: Target<NewestFirstScope>,
   occasion: Occasion,
@@ -267,7 +272,7 @@ async function isDue(
   const isBegun = await hasCoverage(db, lane);
   if (lane.lane === 'live') return occasion !== 'start' && isBegun;
   if (!isBegun || scope.again === true || (await hasUnfinished(db, lane))) return true;
-  if ((await deepResweep(db, lane, scope.resweep ?? [], at)) !== null) return true;
+  if ((await deepResweep(list, db, lane, scope.resweep ?? [], at)) !== null) return true;
   const when = occasion === 'sync' ? 'at-once' : at;
   return (await gapsDue(db, { ...lane, scope, id: null }, when)).length > 0;
 }
@@ -286,38 +291,27 @@ const hasUnfinished = (db: Database, lane: FeedLane): Promise<boolean> =>
   `;
 
 /** A list that is newest block first: a head that grows, and history that is read once. */
-export const newestFirst: ListKind<
-  NewestFirstSettings,
-  NewestFirstScope,
-  NewestFirstWalk,
-  ListFacts
-> = {
-  name: 'newest-first',
-  hasHistory: true,
-  covers: (unit) => unit,
+export const newestFirst = (
+  list: NewestFirstOperation,
+): ListKind<NewestFirstSettings, NewestFirstScope, NewestFirstWalk, ListFacts> => ({
+  verifies: 'heights',
+  settings: newestFirstSettings(list),
+  bounds: ['since', 'maxPages', 'fromBlock', 'toBlock', 'again'],
+  lanes,
   facts: sql`(select facts from etl.list_facts where list_facts.feed = feeds.feed)`,
   estimate: (known, settings, how) => ({
-    history: historyLeft(known, settings, how),
+    history: historyLeft(known, settings, how, list.order.unit),
     upkeep: dailyUpkeep(known, settings, how),
   }),
-  settings: newestFirstSettings,
-  bounds: ['since', 'maxPages', 'fromBlock', 'toBlock'],
-  isBounded: ({ since }) => typeof since === 'string',
-  examples: { sync: '--since 2026-01-01', backfill: '--since 2023-01-01' },
-  canReadAgain: true,
-  lanes,
-  extended(settings, { since }) {
-    if (since === undefined || settings.since === null) return settings;
-    return since === null || since < settings.since ? { ...settings, since } : settings;
-  },
-  target: (_settings, { since }) => (since === undefined ? null : { since }),
-  isDue,
+  isDue: (db, target, occasion, at) => isDue(list, db, target, occasion, at),
   walksAtOnce: async (_db, { lane }) => (lane === 'live' ? 1 : mostWalks),
+  noteTarget: async () => undefined,
   async nextWalk(tx, run, at) {
-    const planning = { tx, run, begun: await walksOf(tx, run), at };
+    const planning = { list, tx, run, begun: await walksOf(tx, run), at };
     return run.lane === 'live' ? planLiveWalk(planning) : planBackfillWalk(planning);
   },
-  sqlNames,
+  sample: () => ({}),
+  sqlNames: () => sqlNames(list),
   // A repair closes gaps; what is only to be read again has its own time.
   async repairs(db, { lane, scope }) {
     const isOpen = await execute(db).has`
@@ -327,20 +321,21 @@ export const newestFirst: ListKind<
     `;
     return isOpen ? [{ ...scope, resweep: [] }] : [];
   },
-  decidesMembership: false,
-  judgeEnd: judgeListEnd,
-  writePages: writeNewestFirst,
-  afterWalk: removeBelow,
-};
+  repairRequests: async (_db, _feed, { history }) => history,
+  judgeEnd: (db, claim) => judgeListEnd(list, db, claim),
+  writePages: (tx, pages, load) => writeNewestFirst(list, tx, pages, load),
+  afterWalk: (tx, walk) => removeBelow(list, tx, walk),
+});
 
 function lanes(
   settings: NewestFirstSettings,
-  { since = settings.since, maxPages, fromBlock, toBlock }: ScopeBounds,
+  { since = settings.since, maxPages, fromBlock, toBlock, again }: ScopeBounds,
 ) {
   const { resweep } = settings;
   const range = {
     ...(fromBlock !== undefined && { from_block: fromBlock }),
     ...(toBlock !== undefined && { to_block: toBlock }),
+    ...(again === true && { again }),
   };
   // A bound in pages is for a first poll: deeper ones would be cut short by it.
   const depth = maxPages === undefined ? { resweep } : { max_pages: maxPages };
@@ -354,9 +349,7 @@ function lanes(
   ];
 }
 
-function sqlNames(operation: Operation) {
-  const { name, table } = operation;
-  const { columns, key } = orderOf(operation);
+function sqlNames({ name, table, order: { columns, key } }: NewestFirstOperation) {
   const ascending = new Set([columns.height, ...key.map(({ column }) => column)]);
   return { name, table: tableName(table), ...columns, ascending: [...ascending].join(', ') };
 }

@@ -2,9 +2,8 @@ import { sql } from 'drizzle-orm';
 import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
 import type { Feed } from '../feed.ts';
 import type { PlannedWalk, RunOf } from '../list.ts';
-import type { ListOrder, NewestFirstWalk } from '../operation.ts';
-import { orderOf, placeColumns } from '../positions.ts';
-import { operations } from '../registry.ts';
+import type { NewestFirstOperation, NewestFirstWalk } from '../operation.ts';
+import { placeColumns } from '../positions.ts';
 
 /** No operation is older: the first ERC-4337 entry point the service lists was deployed then. */
 export const firstOperationAt = Date.UTC(2023, 2, 1);
@@ -38,11 +37,9 @@ export function boundsOf({ scope: { since, max_pages } }: NewestFirstRun): Newes
 export const isRange = ({ from_block, to_block }: NewestFirstScope): boolean =>
   from_block !== undefined || to_block !== undefined;
 
-export const orderOfFeed = ({ operation }: Feed): ListOrder => orderOf(operations[operation]);
-
 /** As SQL, after `from`: stored items. Of one table, as Citus copies a union before it filters. */
-export function itemsOf(feed: Feed) {
-  const { table, height, key } = placeColumns(operations[feed.operation]);
+export function itemsOf(list: NewestFirstOperation, feed: Feed) {
+  const { table, height, key } = placeColumns(list);
   return sql`
     (select chain_id, ${height} as height, ${key} as key from ${table}) as item
     where chain_id = ${feed.chain_id} and height is not null`;
@@ -79,6 +76,7 @@ export const walksOf = (tx: Queryable, run: NewestFirstRun) =>
 
 /** What the next walk of a run is planned by. */
 export interface Planning {
+  readonly list: NewestFirstOperation;
   readonly tx: Transaction;
   readonly run: NewestFirstRun;
   /** Its walks so far, the oldest first. */

@@ -7,7 +7,6 @@ import {
   boundsOf,
   firstOperationAt,
   isRunning,
-  orderOfFeed,
   type Planned,
   type Planning,
 } from './run.ts';
@@ -62,12 +61,12 @@ interface Boundary {
  * Parts are about equal; while the list's depth is unknown, positions go ever farther down. Null:
  * one more walk would not pay, or the service serves no synthetic cursors.
  */
-export async function planSplit({ tx, run, begun, at }: Planning): Planned {
+export async function planSplit({ list, tx, run, begun, at }: Planning): Planned {
   const density = densityOf(begun);
   if (density === null || run.scope.max_pages !== undefined) return null;
   const missing = (await walksCalledFor(tx, run)) - begun.filter(isRunning).length;
   if (missing < 1) return null;
-  const { unit, topOf, cursorAt } = orderOfFeed(run);
+  const { unit, topOf, cursorAt } = list.order;
   const beginning = await beginningOf(tx, run, unit, run.scope.since);
   const boundary = nextBoundary({ begun, density, beginning }, missing);
   if (boundary === null || !(await believesEntries(tx, run, at))) return null;

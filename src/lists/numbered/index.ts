@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { changeTime } from '../../db/changes.ts';
 import { tableName } from '../../db/column-types.ts';
-import { execute, type Database, type Transaction, transact } from '../../db/transaction.ts';
-import { type Feed, type FeedLane, feedName, lockEnds, ofFeed, parallelOf } from '../feed.ts';
+import { execute, type Database, type Queryable, transact } from '../../db/transaction.ts';
+import { type Feed, feedName, lockEnds, ofFeed, parallelOf } from '../feed.ts';
 import {
   about,
   atLeast,
@@ -17,15 +17,16 @@ import {
   type PollFacts,
   polling,
   pollsMeasured,
+  type RepairOptions,
   type RequestCount,
   type ScopeBounds,
   upTo,
 } from '../list.ts';
-import type { Configured, NumberedWalk, Operation } from '../operation.ts';
+import type { NumberedOperation, NumberedWalk } from '../operation.ts';
 import { operations } from '../registry.ts';
 import { isDue, planBackfillBatch, planLiveBatch } from './plan.ts';
 import { concludeBatch, judgeBatchEnd } from './settle.ts';
-import { numberedColumns, isOf, type NumberedScope, tablesOf } from './walks.ts';
+import { isOf, type NumberedScope, tablesOf } from './walks.ts';
 
 function lanes(settings: NumberedSettings, { fromBatch, toBatch }: ScopeBounds) {
   const from_batch = fromBatch ?? settings.fromBatch;
@@ -43,7 +44,7 @@ function lanes(settings: NumberedSettings, { fromBatch, toBatch }: ScopeBounds) 
 const batchNumber = z.int().min(0);
 
 /** Keys of numbered lists; parsing `{}` gives the defaults. */
-const numberedSettings = ({ guide, defaults }: Configured) =>
+const numberedSettings = ({ guide, defaults }: NumberedOperation) =>
   z
     .strictObject({
       ...polling(
@@ -147,55 +148,47 @@ const pagesOf = (blocks: number, { pageItems }: BatchFacts, pageSize: number) =>
   Math.max(1, blocks / (pageItems ?? pageSize) + halfPage);
 
 /** Lists by number, one for each: the newest numbers are found, and followed. */
-export const numbered: ListKind<NumberedSettings, NumberedScope, NumberedWalk, BatchFacts> = {
-  name: 'numbered',
-  hasHistory: true,
-  covers: () => 'batches',
+export const numbered = (
+  list: NumberedOperation,
+): ListKind<NumberedSettings, NumberedScope, NumberedWalk, BatchFacts> => ({
+  verifies: 'batches',
+  settings: numberedSettings(list),
+  bounds: ['fromBatch', 'toBatch'],
+  lanes,
   facts: sql`etl.batch_facts(
     feeds.feed,
     (feeds.settings ->> 'fromBatch')::bigint,
     (feeds.settings ->> 'toBatch')::bigint
   )`,
-  settings: numberedSettings,
-  bounds: ['fromBatch', 'toBatch'],
-  isBounded: ({ fromBatch, toBatch }) => fromBatch !== 1 || toBatch !== null,
   estimate: (known, settings, how) => ({
     history: historyLeft(known, settings, how),
     upkeep: dailyUpkeep(known, settings, how),
   }),
-  examples: { sync: '--from-batch 1 --to-batch 20', backfill: '--from-batch 1' },
-  canReadAgain: false,
-  lanes,
-  target: (settings, { fromBatch, toBatch }) =>
-    fromBatch === undefined && toBatch === undefined
-      ? null
-      : { fromBatch: fromBatch ?? settings.fromBatch, toBatch: toBatch ?? settings.toBatch },
-  walkScope: ({ from_batch = 1 }) => ({ batch: from_batch }),
   isDue,
   walksAtOnce: parallelOf,
   noteTarget,
-  reconcileTarget,
-  nextWalk: (tx, run, at) =>
-    run.lane === 'live' ? planLiveBatch({ tx, run, at }) : planBackfillBatch({ tx, run, at }),
-  sqlNames,
-  repairs: (db, { lane }) => batchesToRead(db, lane),
+  nextWalk(tx, run, at) {
+    const planning = { list, tx, run, at };
+    return run.lane === 'live' ? planLiveBatch(planning) : planBackfillBatch(planning);
+  },
+  sample: ({ from_batch = 1 }) => ({ batch: from_batch }),
+  sqlNames: () => sqlNames(list),
+  repairs: (db, { lane }) => batchesToRead(list, db, lane),
   repairRequests,
-  decidesMembership: true,
-  judgeEnd: judgeBatchEnd,
+  judgeEnd: (db, claim) => judgeBatchEnd(list, db, claim),
   // A page says nothing beyond its rows: only the whole of a batch does.
-  async writePages(_operation, _tx, _pages, load) {
+  async writePages(_tx, _pages, load) {
     await load();
     return noneRefuted;
   },
-  afterWalk: concludeBatch,
-};
+  afterWalk: (tx, walk) => concludeBatch(list, tx, walk),
+});
 
-function sqlNames(operation: Operation) {
-  const { states, number, listed } = numberedColumns(operation);
-  const other = Object.values(operations).find(({ name }) => name === listed?.operation);
+function sqlNames({ name, table, batches: { states, number, listed } }: NumberedOperation) {
+  const other = Object.values(operations).find((one) => one.name === listed?.operation);
   return {
-    name: operation.name,
-    blocks: tableName(operation.table),
+    name,
+    blocks: tableName(table),
     states: tableName(states),
     number,
     listed: other === undefined ? null : tableName(other.table),
@@ -206,29 +199,26 @@ function sqlNames(operation: Operation) {
   };
 }
 
-async function noteTarget(tx: Transaction, lane: FeedLane, scope: NumberedScope): Promise<void> {
-  const range = rangeOf(scope);
-  if (range === null) return;
-  await tx.execute(sql`
-    update etl.feeds
-    set target_numbers = target_numbers + int8multirange(${range}::int8range)
-    where ${ofFeed(lane)} and not target_numbers @> ${range}::int8range
-  `);
-}
-
-/** Replaces the target: unread numbers leave it, read ones above the lowest verified one stay. */
-async function reconcileTarget(
-  db: Database,
+/** If it is replaced, unread numbers leave it, and read ones above the lowest verified one stay. */
+async function noteTarget(
+  db: Queryable,
   feed: Feed,
   scopes: readonly NumberedScope[],
+  how: 'add' | 'replace',
 ): Promise<void> {
   const ranges = scopes.flatMap((scope) => rangeOf(scope) ?? []);
   if (ranges.length === 0) return;
-  await db.execute(sql`
-    with wanted as (
-      select range_agg(range) as numbers from unnest(${sql.param(ranges)}::int8range[]) as range
-    ), other as (
-      select target_numbers - numbers as numbers from etl.feeds, wanted where ${ofFeed(feed)}
+  const wanted = sql`(
+    select range_agg(range) as numbers from unnest(${sql.param(ranges)}::int8range[]) as range
+  ) as wanted`;
+  await db.execute(
+    how === 'add'
+      ? sql`
+    update etl.feeds set target_numbers = target_numbers + wanted.numbers from ${wanted}
+    where ${ofFeed(feed)} and not target_numbers @> wanted.numbers`
+      : sql`
+    with other as (
+      select target_numbers - numbers as numbers from etl.feeds, ${wanted} where ${ofFeed(feed)}
     ), kept as (
       select range_agg(int8range(lower(own), upper(range))) as numbers
       from other, etl.covered_batches, unnest(other.numbers * read) as range, lateral (
@@ -238,9 +228,9 @@ async function reconcileTarget(
     )
     update etl.feeds
     set target_numbers = wanted.numbers + coalesce(kept.numbers, '{}')
-    from wanted, kept
-    where ${ofFeed(feed)} and target_numbers <> wanted.numbers + coalesce(kept.numbers, '{}')
-  `);
+    from ${wanted}, kept
+    where ${ofFeed(feed)} and target_numbers <> wanted.numbers + coalesce(kept.numbers, '{}')`,
+  );
 }
 
 /** The batches of a scope as a range in the format of Postgres; null: it names none. */
@@ -256,7 +246,7 @@ const unreadPages = 16;
 async function repairRequests(
   db: Database,
   feed: Feed,
-  { pageSize }: { readonly pageSize: number },
+  { pageSize }: RepairOptions,
 ): Promise<RequestCount> {
   const likely = await execute(db).value<number>`
     select ceil(etl.width(range_agg(numbers)) * coalesce(
@@ -276,9 +266,13 @@ async function repairRequests(
  * The batches that the coverage finds open, as ranges, newest first. Those with broken blocks become unread: the next
  * walk would stop at a block that it knows. After a change by hand, a settled one is open again.
  */
-const batchesToRead = (db: Database, feed: Feed): Promise<readonly NumberedScope[]> =>
+const batchesToRead = (
+  list: NumberedOperation,
+  db: Database,
+  feed: Feed,
+): Promise<readonly NumberedScope[]> =>
   transact(db, async (tx) => {
-    const { states } = tablesOf(operations[feed.operation]);
+    const { states } = tablesOf(list);
     await lockEnds(tx, { feed: feedName(feed) });
     const broken = sql`select numbers from etl.block_findings where ${ofFeed(feed)}`;
     if (await execute(tx).has`${broken}`) {

@@ -72,8 +72,8 @@ export async function planLiveBatch(planning: Planning): Planned {
  * The highest unread number that no walk has. One that is likely a gap comes last, after the walks under way: they may
  * verify it empty.
  */
-async function planUnread({ tx, run }: Planning, range: readonly [number, number]): Planned {
-  const next = await nextUnread(tx, run, range, sql`not ${isSupposedGap(run, sql`number`)}`);
+async function planUnread({ list, tx, run }: Planning, range: readonly [number, number]): Planned {
+  const next = await nextUnread(tx, run, range, sql`not ${isSupposedGap(list, run, sql`number`)}`);
   if (next !== null) return walkOf(next);
   const gap = await nextUnread(tx, run, range, sql`true`);
   if (gap === null) return null;

@@ -4,8 +4,8 @@ import { execute, type Queryable, type Transaction } from '../../db/transaction.
 import type {
   EndClaim,
   EndVerdict,
+  NumberedOperation,
   NumberedWalk,
-  Operation,
   WalkEndContext,
 } from '../operation.ts';
 import { tablesOf } from './walks.ts';
@@ -34,7 +34,7 @@ interface BatchEnd {
  * unless stored blocks are missing, the batch below does not meet it, or the end is odd.
  */
 export async function judgeBatchEnd(
-  list: Operation,
+  list: NumberedOperation,
   db: Queryable,
   claim: EndClaim<NumberedWalk>,
 ): Promise<EndVerdict> {
@@ -73,7 +73,7 @@ const isOdd = ({ rows, quarantined, entry, isFull }: EndClaim) =>
 
 /** Concludes which blocks a batch has, and which batches the chain verifies; one walk at a time. */
 export async function concludeBatch(
-  list: Operation,
+  list: NumberedOperation,
   tx: Transaction,
   walk: WalkEndContext<NumberedWalk>,
 ): Promise<null> {
@@ -88,7 +88,7 @@ export async function concludeBatch(
 
 /** A walk that ends, in the transaction of its last page. */
 interface Ending {
-  readonly list: Operation;
+  readonly list: NumberedOperation;
   readonly tx: Transaction;
   readonly walk: WalkEndContext<NumberedWalk>;
 }

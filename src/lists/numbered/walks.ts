@@ -3,24 +3,14 @@ import { tableName } from '../../db/column-types.ts';
 import { execute, type Queryable, type Transaction } from '../../db/transaction.ts';
 import { type Feed, feedName, ofFeed } from '../feed.ts';
 import type { PlannedWalk, RunOf, WalkPlan } from '../list.ts';
-import type { NumberedColumns, NumberedWalk, Operation } from '../operation.ts';
-import { operations } from '../registry.ts';
-
-/** @throws if the list is of another kind */
-export function numberedColumns({ name, batches }: Operation): NumberedColumns {
-  if (batches === null) throw new Error(`the list of ${name} is not numbered`);
-  return batches;
-}
+import type { NumberedOperation, NumberedWalk } from '../operation.ts';
 
 /** As SQL, to write: the list's tables of blocks and of states, and the column of a block's number. */
-export function tablesOf(list: Operation) {
-  const { states, number } = numberedColumns(list);
-  return {
-    blocks: sql.raw(tableName(list.table)),
-    states: sql.raw(tableName(states)),
-    number: sql.raw(`"${number}"`),
-  };
-}
+export const tablesOf = ({ table, batches: { states, number } }: NumberedOperation) => ({
+  blocks: sql.raw(tableName(table)),
+  states: sql.raw(tableName(states)),
+  number: sql.raw(`"${number}"`),
+});
 
 /** As SQL: the feed's rows of `etl.batch_states` and of what else all numbered lists have in common. */
 export const isOf = ({ chain_id, operation }: Feed) =>
@@ -28,6 +18,7 @@ export const isOf = ({ chain_id, operation }: Feed) =>
 
 /** A run to plan a walk of. */
 export interface Planning {
+  readonly list: NumberedOperation;
   readonly tx: Transaction;
   readonly run: NumberedRun;
   readonly at: Date;
@@ -118,9 +109,12 @@ export type NumberedScope = {
 export type NumberedRun = RunOf<NumberedScope>;
 
 /** As SQL: a number that a complete part of the list lacks: likely a gap, so it is read last. */
-export const isSupposedGap = (feed: Feed, number: SQL) => sql`(
+export const isSupposedGap = ({ batches }: NumberedOperation, feed: Feed, number: SQL) => sql`(
   ${number} <@ coalesce(
-    (select covered from etl.feed_coverage where feed = ${listingOf(feed)}),
+    (
+      select covered from etl.feed_coverage
+      where feed = ${batches.listed && `${feed.chain_id}/${batches.listed.operation}`}
+    ),
     '{}'
   )
   and not exists (
@@ -128,9 +122,3 @@ export const isSupposedGap = (feed: Feed, number: SQL) => sql`(
     where ${isOf(feed)} and batch_number = ${number}
   )
 )`;
-
-/** The feed that lists the numbers themselves; null: none is declared. */
-function listingOf({ chain_id, operation }: Feed): string | null {
-  const listed = operations[operation].batches?.listed ?? null;
-  return listed === null ? null : `${chain_id}/${listed.operation}`;
-}

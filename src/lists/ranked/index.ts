@@ -13,7 +13,7 @@ import {
   polling,
   type RunOf,
 } from '../list.ts';
-import type { Configured, RankedWalk } from '../operation.ts';
+import type { RankedOperation, RankedWalk } from '../operation.ts';
 import { concludeRanking, judgeRankingEnd, noteRankingPage, rowsMoved } from './ranking.ts';
 
 /** A run and its walks read the whole list, or so many of its pages. */
@@ -43,7 +43,7 @@ async function planRankedWalk(
   return { scope: run.scope, floor: null, cursor: null };
 }
 
-const rankedSettings = ({ guide, defaults }: Configured) =>
+const rankedSettings = ({ guide, defaults }: RankedOperation) =>
   z
     .strictObject({
       ...polling(
@@ -59,14 +59,16 @@ type RankedSettings = z.output<ReturnType<typeof rankedSettings>>;
 type RankingFacts = { readonly requests: number | null };
 
 /** A list whose order changes: every walk reads all of it. */
-export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFacts> = {
-  name: 'ranked',
-  hasHistory: false,
-  covers: () => 'ranks',
-  facts: sql`(select facts from etl.ranking_facts where ranking_facts.feed = feeds.feed)`,
-  settings: rankedSettings,
+export const ranked = (
+  list: RankedOperation,
+): ListKind<RankedSettings, RankedScope, RankedWalk, RankingFacts> => ({
+  verifies: 'ranks',
+  settings: rankedSettings(list),
   bounds: ['maxPages'],
-  isBounded: () => false,
+  lanes: (_settings, { maxPages }) => [
+    { lane: 'backfill', scope: maxPages === undefined ? {} : { max_pages: maxPages } },
+  ],
+  facts: sql`(select facts from etl.ranking_facts where ranking_facts.feed = feeds.feed)`,
   estimate(known, _settings, { pollsPerDay }) {
     const requests = known?.requests ?? null;
     // Only the end of a ranking shows its length.
@@ -74,12 +76,6 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
       ? { history: atLeast(1), upkeep: atLeast(pollsPerDay) }
       : { history: none, upkeep: about(pollsPerDay * requests) };
   },
-  examples: { sync: null, backfill: null },
-  canReadAgain: false,
-  lanes: (_settings, { maxPages }) => [
-    { lane: 'backfill', scope: maxPages === undefined ? {} : { max_pages: maxPages } },
-  ],
-  target: () => null,
   // On start it waits for its schedule, unless it never succeeded.
   async isDue(db, { lane }, occasion) {
     if (occasion !== 'start') return true;
@@ -87,21 +83,25 @@ export const ranked: ListKind<RankedSettings, RankedScope, RankedWalk, RankingFa
     return !(await execute(db).has`select from etl.feeds where ${succeeded}`);
   },
   walksAtOnce: async () => 1,
+  noteTarget: async () => undefined,
   nextWalk: planRankedWalk,
-  sqlNames({ name, table, ranking }) {
-    const history = ranking && tableName(ranking.history);
-    return { name, table: tableName(table), history, total: ranking?.total ?? null };
-  },
+  sample: () => ({}),
+  sqlNames: () => ({
+    name: list.name,
+    table: tableName(list.table),
+    history: tableName(list.ranking.history),
+    total: list.ranking.total,
+  }),
   async repairs(db, { lane, scope }) {
     const unverified = sql`${ofFeed(lane)} and not is_verified`;
     return (await execute(db).has`select from etl.verification where ${unverified}`) ? [scope] : [];
   },
-  decidesMembership: false,
-  judgeEnd: judgeRankingEnd,
-  async writePages(operation, tx, pages, load) {
+  repairRequests: async (_db, _feed, { history }) => history,
+  judgeEnd: (db, claim) => judgeRankingEnd(list, db, claim),
+  async writePages(tx, pages, load) {
     await load();
-    for (const { walk, rows } of pages) await noteRankingPage(operation, tx, walk, rows);
+    for (const { walk, rows } of pages) await noteRankingPage(list, tx, walk, rows);
     return noneRefuted;
   },
-  afterWalk: concludeRanking,
-};
+  afterWalk: (tx, walk) => concludeRanking(list, tx, walk),
+});

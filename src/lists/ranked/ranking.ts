@@ -6,23 +6,15 @@ import type {
   EndClaim,
   EndVerdict,
   ItemRows,
-  Operation,
   PageInWalk,
-  RankedColumns,
+  RankedOperation,
   WalkContext,
 } from '../operation.ts';
 
-/** @throws if the list is of another kind */
-function rankingOf({ name, ranking }: Operation): RankedColumns {
-  if (ranking === null) throw new Error(`the list of ${name} is not ranked`);
-  return ranking;
-}
-
 /** As SQL: the list's tables of items and of changes, and its columns. */
-function namesOf(list: Operation) {
-  const { key, total, history } = rankingOf(list);
+function namesOf({ table, ranking: { key, total, history } }: RankedOperation) {
   return {
-    table: sql.raw(tableName(list.table)),
+    table: sql.raw(tableName(table)),
     history: sql.raw(tableName(history)),
     key: sql.raw(`"${key}"`),
     total: sql.raw(`"${total}"`),
@@ -47,13 +39,13 @@ const walksAtMost = 3;
  * that a page repeats the last item unchanged: some services page so.
  */
 export async function noteRankingPage(
-  list: Operation,
+  list: RankedOperation,
   tx: Transaction,
   walk: PageInWalk['walk'],
   rows: readonly ItemRows[],
 ): Promise<void> {
   const { cursor } = walk;
-  const { position: positionAt, total } = rankingOf(list);
+  const { position: positionAt, total } = list.ranking;
   const named = cursor === null || !walk.isConclusive ? null : (positionAt(cursor)?.key ?? null);
   const entries = rows.map(({ key, row, position }, index) => ({
     key,
@@ -104,7 +96,7 @@ export async function noteRankingPage(
  * Returns null, or why it was not published.
  */
 export async function concludeRanking(
-  list: Operation,
+  list: RankedOperation,
   tx: Transaction,
   walk: WalkContext,
 ): Promise<string | null> {
@@ -147,7 +139,7 @@ interface Conclusion {
  * As SQL: whether rows moved, by the items that a walk met or missed. An item that two walks in a row
  * missed has left the list; a missed item may be one of those in quarantine.
  */
-function hasMoved(list: Operation, walk: WalkContext): SQL {
+function hasMoved(list: RankedOperation, walk: WalkContext): SQL {
   const { table, key } = namesOf(list);
   return sql`exists (
     select from etl.ranking_entries where walk_id = ${walk.walk_id} and has_moved
@@ -183,7 +175,7 @@ const countsFor = ({ run_id, walk_id }: WalkContext): SQL =>
  * As SQL: two CTEs of what the walks of a run met, each item as the latest of them saw it: all of it, and what is
  * ranked. If rows moved to the last, one that had no rank and that a single walk met is not: it may be foreign.
  */
-function observed(list: Operation, walk: WalkContext, moved: boolean): SQL {
+function observed(list: RankedOperation, walk: WalkContext, moved: boolean): SQL {
   const { table, key } = namesOf(list);
   return sql`met as materialized (
     select distinct on (key) key, walk_id, started_at, position, total,
@@ -204,7 +196,7 @@ function observed(list: Operation, walk: WalkContext, moved: boolean): SQL {
 const positionOf = (cursor: 'cursor_in' | 'cursor_out') =>
   sql`lower(substring(${sql.raw(cursor)} ->> 'page_token' from '^\\d+,0x[0-9a-fA-F]{40}'))`;
 
-function skipsPart(list: Operation, walk: WalkContext): SQL {
+function skipsPart(list: RankedOperation, walk: WalkContext): SQL {
   const { table, key } = namesOf(list);
   return sql`exists (
     select from etl.pages
@@ -224,7 +216,7 @@ function skipsPart(list: Operation, walk: WalkContext): SQL {
  * total is no change: history would keep it for good. What the walks of other runs met is never published.
  */
 async function publish(
-  list: Operation,
+  list: RankedOperation,
   tx: Transaction,
   walk: WalkContext,
   { walks, moved, has_quarantined }: Conclusion,
@@ -325,7 +317,7 @@ function isReplaced({ list, known, unmet, met, refused, published }: Held): bool
  * be the missing ones.
  */
 export async function judgeRankingEnd(
-  list: Operation,
+  list: RankedOperation,
   db: Queryable,
   claim: EndClaim,
 ): Promise<EndVerdict> {
@@ -345,7 +337,10 @@ export async function judgeRankingEnd(
   return { is: isConfirmed ? 'supported' : 'unsupported' };
 }
 
-function evidenceOf({ guide: { items } }: Operation, { list, as_of, known, unmet, met }: Held) {
+function evidenceOf(
+  { guide: { items } }: RankedOperation,
+  { list, as_of, known, unmet, met }: Held,
+) {
   const before =
     list === 'ranking' ? `the ranking of ${as_of ?? 'before'} held` : 'the walk before met';
   return `ends after ${met} ${items}, where ${before} ${known}, ${unmet} of them not met`;
@@ -353,7 +348,7 @@ function evidenceOf({ guide: { items } }: Operation, { list, as_of, known, unmet
 
 /** As SQL: an earlier list a row, as `Held`; no row without one. */
 const holdAgainstKnown = (
-  list: Operation,
+  list: RankedOperation,
   { walk_id, run_id, chain_id, feed, rows, quarantined }: EndClaim,
 ) => sql`
   with met as materialized (

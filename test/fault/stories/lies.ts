@@ -61,7 +61,7 @@ function nextOf({ request, honest: { next_page_params: next } }: Scene): string 
   return next === null || next === undefined ? null : String(next[request.cursorName]);
 }
 
-const isRanked = (list: OperationName) => operations[list].ranking !== null;
+const isRanked = (list: OperationName) => operations[list].kind === 'ranked';
 
 const newestFirst = operationNames.filter(isNewest);
 const positions = operationNames.filter((list) => isNewest(list) || isRanked(list));
@@ -123,8 +123,8 @@ const ends = liesOf(all, {
 
 /** The field that orders a list. */
 function orderField(list: OperationName): string {
-  const { ranking, order } = operations[list];
-  return ranking?.total ?? order?.fields.height[0] ?? '';
+  const declared = operations[list];
+  return 'ranking' in declared ? declared.ranking.total : (declared.order.fields.height[0] ?? '');
 }
 
 const numberOf = (item: Item | undefined, list: OperationName) => Number(item?.[orderField(list)]);

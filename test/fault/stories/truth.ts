@@ -49,7 +49,7 @@ const placeOf = (fact: string) => Number(fact.split('|')[0]);
 
 /** The statement for what is stored of a feed. */
 function storedOf(feed: OperationName): string {
-  const { table, order, ranking } = operations[feed];
+  const { table, order, ...list } = operations[feed];
   if (isNewest(feed)) {
     const key = order?.key.map(({ column }) => column).join();
     return `
@@ -57,14 +57,14 @@ function storedOf(feed: OperationName): string {
       from ${tableName(table)}
       where chain_id = $1 and removed_at is null and block_number is not null`;
   }
-  if (ranking === null) {
+  if (!('ranking' in list)) {
     return `
       select concat_ws('|', optimism_batch_number, height, hash, coalesce(parent_hash, '-')) as fact
       from explorer.blocks
       where chain_id = $1 and optimism_batch_number is not null`;
   }
   return `
-    select concat_ws('|', coalesce(${ranking.total}::text, '-'), address_hash) as fact
+    select concat_ws('|', coalesce(${list.ranking.total}::text, '-'), address_hash) as fact
     from ${tableName(table)}
     where chain_id = $1 and rank is not null`;
 }
@@ -74,8 +74,9 @@ function storedOf(feed: OperationName): string {
  * may be one of a ranking that is under way.
  */
 function publishedOf(feed: OperationName): string {
-  const { table, ranking } = operations[feed];
-  if (ranking === null) return storedOf(feed);
+  const list = operations[feed];
+  if (!('ranking' in list)) return storedOf(feed);
+  const { table, ranking } = list;
   return `
     select concat_ws('|', coalesce(last.total::text, '-'), address_hash) as fact
     from ${tableName(table)} as item

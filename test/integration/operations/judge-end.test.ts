@@ -1,8 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { expect, test } from 'vitest';
 import type { EndClaim } from '../../../src/lists/operation.ts';
-import { kinds } from '../../../src/lists/index.ts';
-import { optimismBatchBlocks } from '../../../src/lists/optimism-batch-blocks/index.ts';
+import { kindOf } from '../../../src/lists/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const chain_id = 10;
@@ -33,7 +32,7 @@ async function world(
     select etl.recount_batches('%')`);
   /** The verdict on a list of batch 4 whose last page holds these heights. */
   return (heights: readonly number[], { isFull = false, entry = 'head' }: Partial<EndClaim> = {}) =>
-    kinds.numbered.judgeEnd(optimismBatchBlocks, drizzle(pool), {
+    kindOf('optimism-batch-blocks').judgeEnd(drizzle(pool), {
       walk_id: 1,
       run_id: 1,
       chain_id,

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Database, transact } from '../../../src/db/transaction.ts';
-import { kinds } from '../../../src/lists/index.ts';
-import { optimismBatchBlocks } from '../../../src/lists/optimism-batch-blocks/index.ts';
+import { kindOf } from '../../../src/lists/index.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { type Requested, heights, Model, numbers, type Walk } from './settle-model.ts';
 
@@ -119,7 +118,7 @@ async function endWalk(
       set hash = excluded.hash, parent_hash = excluded.parent_hash, page_id = excluded.page_id,
           is_pending_update = excluded.is_pending_update,
           optimism_batch_number = excluded.optimism_batch_number`);
-    await kinds.numbered.afterWalk(optimismBatchBlocks, tx, {
+    await kindOf('optimism-batch-blocks').afterWalk(tx, {
       walk_id,
       run_id,
       chain_id,

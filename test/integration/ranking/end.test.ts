@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { factories } from '../../../src/lists/factories/index.ts';
-import { kinds } from '../../../src/lists/index.ts';
+import { kindOf } from '../../../src/lists/index.ts';
 import type { EndClaim, EndVerdict } from '../../../src/lists/operation.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
@@ -100,7 +99,7 @@ async function judge({
       missing: { columns: [], children: [] },
     })),
   };
-  return kinds.ranked.judgeEnd(factories, db, claim);
+  return kindOf('factories').judgeEnd(db, claim);
 }
 
 /** Of a ranking of 230, the places that a list cut after the hundredth has met. */

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Database, transact } from '../../../src/db/transaction.ts';
-import { factories } from '../../../src/lists/factories/index.ts';
-import { kinds } from '../../../src/lists/index.ts';
+import { kindOf } from '../../../src/lists/index.ts';
 import type { ItemRows, WalkEndContext } from '../../../src/lists/operation.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { type ModelPage, RankingModel } from './model.ts';
@@ -130,14 +129,9 @@ async function walkOnce(
           on conflict (chain_id, address_hash) do update
           set total_accounts = excluded.total_accounts`);
       }
-      await kinds.ranked.writePages(
-        factories,
-        tx,
-        [{ walk: context, rows }],
-        async () => new Map(),
-      );
+      await kindOf('factories').writePages(tx, [{ walk: context, rows }], async () => new Map());
     }
-    const said = await kinds.ranked.afterWalk(factories, tx, context);
+    const said = await kindOf('factories').afterWalk(tx, context);
     await tx.execute(`update etl.walks set state = 'finished' where id = ${id}`);
     return said;
   });

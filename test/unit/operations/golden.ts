@@ -6,7 +6,7 @@ import { vi } from 'vitest';
 import { tableName } from '../../../src/db/column-types.ts';
 import type { Database, Row } from '../../../src/db/transaction.ts';
 import { parseBody } from '../../../src/explorer/response.ts';
-import { kinds } from '../../../src/lists/index.ts';
+import { kindOf } from '../../../src/lists/index.ts';
 import type { ItemRows, Operation } from '../../../src/lists/operation.ts';
 import { type OperationName, operations } from '../../../src/lists/registry.ts';
 import type { WalkRow } from '../../../src/lists/tables.ts';
@@ -31,15 +31,18 @@ export interface GoldenPage {
 
 /** The pages of a list; those of factories too if its items are theirs under other names: a ranking by one count. */
 export function goldenPages(operation: OperationName): GoldenPage[] {
-  const { ranking, table } = operations[operation];
+  const list = operations[operation];
   const own = pagesIn(operation).map((page) => ({ ...page, operation, isBorrowed: false }));
   const model = operations.factories;
-  const columns = [table, model.table].map((each) => Object.keys(getTableColumns(each)).length);
-  if (operation === 'factories' || ranking === null || columns[0] !== columns[1]) return own;
+  const columns = [list.table, model.table].map(
+    (each) => Object.keys(getTableColumns(each)).length,
+  );
+  const isModelled = 'ranking' in list && 'ranking' in model && columns[0] === columns[1];
+  if (operation === 'factories' || !isModelled) return own;
   const renamed = (text: string) =>
     text
-      .replaceAll(tableName(model.table), tableName(table))
-      .replaceAll(model.ranking?.total ?? '', ranking.total);
+      .replaceAll(tableName(model.table), tableName(list.table))
+      .replaceAll(model.ranking.total, list.ranking.total);
   const borrowed = pagesIn('factories').map(({ name, body, rows }) => {
     return { operation, name, isBorrowed: true, body: renamed(body), rows: renamed(rows) };
   });
@@ -95,6 +98,7 @@ async function walkOnePage(
 ): Promise<NormalisedPage> {
   const start = {
     chain_id,
+    operation: operation.name as OperationName,
     scope,
     cursor: null,
     pages: 0,
@@ -107,7 +111,7 @@ async function walkOnePage(
   const queue = new PageQueue<ReadPage>(1);
   const taken = queue.takeAll();
   let pages = 1;
-  vi.spyOn(kinds[operation.kind], 'judgeEnd').mockResolvedValue({ is: 'supported' });
+  vi.spyOn(kindOf(start.operation), 'judgeEnd').mockResolvedValue({ is: 'supported' });
   const reader = {
     db: {} as Database,
     operation,
