@@ -52,11 +52,10 @@ function historyTargets(
   options: BackfillOptions,
   bounds: ScopeBounds,
 ): Target[] {
-  const { again } = options;
-  const lanes: Target[] = configuredLanes(
-    settings.chains,
-    again ? { ...bounds, again } : bounds,
-  ).filter(({ lane }) => lane.lane === 'backfill' && hasHistory(lane.operation));
+  const { again = false } = options;
+  const lanes: Target[] = configuredLanes(settings.chains, { ...bounds, again }).filter(
+    ({ lane }) => lane.lane === 'backfill' && hasHistory(lane.operation),
+  );
   if (lanes.length === 0) {
     const chosen = settings.chains.flatMap(({ operations }) => Object.keys(operations));
     throw new UsageError(
@@ -66,7 +65,7 @@ function historyTargets(
   const given = givenBounds(bounds);
   const isBounded = ({ lane: { operation } }: Target) =>
     given.some((bound) => isBoundedBy(operation, bound));
-  if (again === undefined) return given.length === 0 ? lanes : lanes.filter(isBounded);
+  if (!again) return given.length === 0 ? lanes : lanes.filter(isBounded);
   if (bounds.fromBlock !== undefined || bounds.toBlock !== undefined) {
     throw new UsageError(
       '--again reads all known history; --from-block and --to-block are for what is missing.',
@@ -87,10 +86,7 @@ const canReadAgain = (operation: OperationName) => isBoundedBy(operation, 'again
 
 /** Settings with earlier bounds, so that nothing after them counts as complete yet. */
 function withHistory(settings: Settings, since: string | null): Settings {
-  const extended = (own: FeedSettings & { readonly since?: string | null }) => {
-    const isLater = own.since && (since === null || since < own.since);
-    return isLater ? { ...own, since } : own;
-  };
-  const chains = withSettings(settings.chains, (_feed, own) => extended(own));
-  return { ...settings, chains };
+  const extended = (own: FeedSettings & { readonly since?: string | null }) =>
+    own.since && (since === null || since < own.since) ? { ...own, since } : own;
+  return { ...settings, chains: withSettings(settings.chains, (_feed, own) => extended(own)) };
 }

@@ -8,10 +8,7 @@ type Fields = Record<string, unknown>;
 export interface ValidItem {
   readonly is: 'valid';
   readonly item: unknown;
-  /**
-   * What no field of it names or can hold, in the places where it stood; null when nothing is left over.
-   * Lists keep their indexes as keys: `{rewards: {"0": {…}}}`.
-   */
+  /** What no field of it names or can hold, where it stood; a list keeps its indexes as keys. Null: nothing. */
   readonly extra: unknown;
   /** The same of those of its fields that become rows of their own. */
   readonly extraOf: ReadonlyMap<string, unknown>;
@@ -22,10 +19,8 @@ export interface ValidItem {
 export type DecodedItem = ValidItem | { readonly is: 'invalid'; readonly reason: string };
 
 /**
- * Decodes an item in one pass. A value of another type or format counts as missing, so that a
- * change of the service does not send every item to quarantine; `extra` keeps it as `fee (number)`
- * or `timestamp (malformed)`. What requires it is missing too; an item without its identity is
- * invalid. Of two names of a field that differ, the second is left over.
+ * Decodes an item in one pass. A value of another type or format counts as missing, and `extra` keeps it as `fee (number)`
+ * or `timestamp (malformed)`; without its identity an item is invalid. Of two names that differ, the second is left over.
  */
 export function decodeItem(
   schema: z.ZodType,

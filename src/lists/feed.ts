@@ -88,10 +88,7 @@ export async function walksCalledFor(db: Queryable, feed: Feed): Promise<number>
 const shortestRest = '10 minutes';
 const longestRest = '1 day';
 
-/**
- * As SQL: whether the time since the last of some walks is at least that from the first to the last,
- * in bounds, so that intervals double; true without walks. Walks of a fast clock do not count.
- */
+/** As SQL: whether some walks' last is as long ago as their first was before it, in bounds: intervals double. True without walks. */
 export const hasRested = (walks: SQL, at: Date) => sql`(
   select coalesce(
     max(started_at) + least(

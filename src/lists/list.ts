@@ -91,10 +91,7 @@ export interface ListKind<
   Walk extends Scope = Scope,
   Facts = unknown,
 > {
-  /**
-   * What walks verify: ranges of heights; batches, whose rows only a whole walk decides; or the ranks of all
-   * items at once, so that no part of the list means anything by itself.
-   */
+  /** What walks verify: ranges of heights; batches, whose rows only a whole walk decides; or ranks, of all items at once. */
   readonly verifies: 'heights' | 'batches' | 'ranks';
   /** What the configuration may say of a feed; parsing `{}` gives the defaults. */
   readonly settings: z.ZodType<Settings>;

@@ -29,9 +29,7 @@ export interface NumberedWalk {
   readonly known?: KnownBlock;
 }
 
-export interface RankedWalk {
-  readonly max_pages?: number;
-}
+export type RankedWalk = Pick<NewestFirstWalk, 'max_pages'>;
 
 /** What one walk covers, kept with it so that any worker can resume it; keys of one kind only. */
 export interface Scope extends NewestFirstWalk, RankedWalk, Partial<NumberedWalk> {}
@@ -115,16 +113,15 @@ export interface WalkContext<Walk extends Scope = Scope> extends WalkIdentity<Wa
   readonly page_id: number;
   /** Null: the head. */
   readonly cursor: Cursor | null;
-  readonly inserted: number;
   /** Where the page before ended, if that one was conclusive: this page's cursor continues there. */
   readonly above: PageEnd | null;
   /** The page is in order and all its items became rows: only then does absence mean something. */
   readonly isConclusive: boolean;
 }
 
-/** A page that is being written, before its rows are counted. */
+/** A page that is being written. */
 export interface PageInWalk<Walk extends Scope = Scope> {
-  readonly walk: Omit<WalkContext<Walk>, 'inserted'>;
+  readonly walk: WalkContext<Walk>;
   readonly rows: readonly ItemRows[];
 }
 
@@ -153,10 +150,7 @@ export interface EndClaim<Walk extends Scope = Scope> extends WalkIdentity<Walk>
   readonly isResumed: boolean;
 }
 
-/**
- * Unsupported: the end is requested once more. Contradicted: up to three times more, then the walk is `truncated`, unless
- * the question shows that the evidence has left the list.
- */
+/** An unsupported end is requested once more, a contradicted one up to three times: then the walk is `truncated`. */
 export type EndVerdict =
   | { readonly is: 'supported' }
   | { readonly is: 'unsupported' }
@@ -167,7 +161,7 @@ export type EndVerdict =
       readonly question: EndQuestion | null;
     };
 
-/** A request that shows whether items have left the list. */
+/** A request that shows whether the evidence has left the list. */
 export interface EndQuestion {
   readonly cursor: Cursor;
   /** The only item that the list still has from there on; null: none. */

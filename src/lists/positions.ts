@@ -144,9 +144,8 @@ const tokenParts = {
 } as const;
 
 /**
- * The cursor of the account-abstraction lists (spec 2.6, 4.2, 4.3): an opaque token that names the
- * next page's first item, by its height (or total) and the parts of its key. `page_size` is dropped:
- * it would fix the page size of a walk for ever.
+ * The cursor of the account-abstraction lists (spec 2.6, 4.2, 4.3): a token that names the next page's first item, by its
+ * height (or total) and the parts of its key. `page_size` is dropped: it would fix the page size of a walk for ever.
  */
 export function pageToken(...parts: readonly (keyof typeof tokenParts)[]): Paging {
   const forms = parts.map((part) => `(${tokenParts[part].form})`);
@@ -197,10 +196,7 @@ export const belowNumber = (field: 'id' | 'block_number', end: number): Paging =
       ? { [field]: number, items_count: given.items_count }
       : { [field]: number };
   }),
-  /**
-   * `items_count` is requested on every page: generation v12 takes the page size from it and leaves it
-   * out of the cursor, the older one overwrites it by its cursor's own.
-   */
+  /** Generation v12 takes the page size from `items_count` and omits it from the cursor; the older one prefers its cursor's own. */
   query: (cursor, pageSize) => ({ items_count: pageSize, ...cursor }),
   position({ [field]: number }) {
     return typeof number === 'number' ? { height: number, key: String(number) } : null;

@@ -13,10 +13,7 @@ interface Pruned {
   runs: number;
 }
 
-/**
- * Deletes walks that ended more than `days` before `at`, brought nothing and are no row's origin,
- * with their pages and runs. Coverage keeps what they verified. Ends early if the signal aborts.
- */
+/** Deletes walks that ended `days` before `at`, brought nothing and are no row's origin. Coverage keeps what they verified. */
 export async function pruneLedger(
   db: Database,
   days: number | null,

@@ -28,6 +28,8 @@ import type { OperationName } from './registry.ts';
 export const lanes = ['live', 'backfill'] as const;
 export type Lane = (typeof lanes)[number];
 
+// What each table and column holds is in sql/comments.
+
 export const chains = explorerSchema.table('chains', {
   chain_id: integer('chain_id').primaryKey(),
   name: text('name').notNull(),
@@ -41,7 +43,6 @@ export type RunScope = Readonly<Record<string, unknown>>;
 
 export const runStates = ['open', 'finished', 'failed', 'interrupted', 'superseded'] as const;
 
-/** A request to bring a lane up to date: opened by `sync`, by another command or by a schedule. */
 export const runs = etlSchema.table(
   'runs',
   {
@@ -52,11 +53,8 @@ export const runs = etlSchema.table(
     state: text('state', { enum: runStates }).notNull().default('open'),
     failure: text('failure').$type<FailureClass>(),
     reason: text('reason'),
-    /** Of a live run of batches: the latest known batch when it first looked; what is above is new to it. */
     latest_batch_before: integer('latest_batch_before'),
-    /** Failures in a row, for growing intervals between slices. */
     failures_in_a_row: int4('failures_in_a_row').notNull().default(0),
-    /** Requests that failed, the first reason, and how long it waited to repeat them. */
     failed_requests: integer('failed_requests').notNull().default(0),
     first_failure: text('first_failure'),
     waited_ms: integer('waited_ms').notNull().default(0),
@@ -102,9 +100,7 @@ export const walks = etlSchema.table(
     depth_ms: integer('depth_ms'),
     from_head: boolean('from_head').notNull().default(true),
     is_ordered: boolean('is_ordered').notNull().default(true),
-    /** Blocks of which all items are verified to be here. */
     verified: integerRanges('verified').notNull().default('{}'),
-    /** The highest block of the range of pages that goes on with the next one; null behind a cut. */
     range_top: integer('range_top'),
     cuts: integer('cuts').notNull().default(0),
     top: integer('top'),
@@ -157,27 +153,18 @@ const laneKey = () => ({
   lane: text('lane', { enum: lanes }).notNull(),
 });
 
-/** Who wants a lane, when it is due, and who works on it; `runs` is its history. A row for each lane of a registered feed. */
 export const wantedLanes = etlSchema.table(
   'lanes',
   {
     ...laneKey(),
-    /** Deployments whose file names it. */
     wanted_by: text('wanted_by').array().notNull().default([]),
-    /** What a run by schedule covers; null: no `start` has set it. */
     scope: jsonb('scope').$type<RunScope>(),
-    /** When a run by schedule opens next; null: no `start` polls it. */
     next_due_at: instant('next_due_at'),
-    /** Since when a person wants a run now; null: no one does. */
     requested_at: instant('requested_at'),
-    /** Since when a person has paused it; null: it is not. */
     paused_at: instant('paused_at'),
-    /** The process that works on its open run, and since when; null: none does. */
     worker: uuid('worker'),
     taken_at: instant('taken_at'),
-    /** When a worker should take it, while none has it; null: it has no open run, or a process released it. */
     due_at: instant('due_at'),
-    /** When a stopped process released its run; null again once another takes it. */
     stopped_at: instant('stopped_at'),
   },
   (table) => [primaryKey({ columns: [table.feed, table.lane] })],
@@ -188,14 +175,12 @@ export const coverage = etlSchema.table(
   'coverage',
   {
     ...laneKey(),
-    /** Blocks of which all items are verified to be here. */
     verified: integerRanges('verified').notNull().default('{}'),
     verified_at: instant('verified_at'),
     pages: integer('pages').notNull().default(0),
     inserted: integer('inserted').notNull().default(0),
     archived_bytes: integer('archived_bytes').notNull().default(0),
     credits: integer('credits').notNull().default(0),
-    /** Of walks in order: their items, and the blocks that they went over. */
     spanned_items: integer('spanned_items').notNull().default(0),
     spanned_blocks: integer('spanned_blocks').notNull().default(0),
     last_page_at: instant('last_page_at'),
@@ -203,18 +188,14 @@ export const coverage = etlSchema.table(
   (table) => [primaryKey({ columns: [table.feed, table.lane] })],
 );
 
-/** What the walks of a numbered list concluded of its numbers. A walk's end moves it, one at a time. */
 export const batchCoverage = etlSchema.table('batch_coverage', {
   feed: text('feed')
     .primaryKey()
     .references(() => feeds.feed),
-  /** Numbers that were read to their end. */
   read: integerRanges('read').notNull().default('{}'),
-  /** Of them, those that the chain verifies. */
   verified: integerRanges('verified').notNull().default('{}'),
 });
 
-/** Verified batches whose rows, blocks or listing changed: what is verified of them is checked whenever it is read. */
 export const editedBatches = etlSchema.table('edited_batches', {
   /** No number of the batch: a change that is noted twice meanwhile waits for no one. */
   id: uuid('id').primaryKey().defaultRandom(),
@@ -223,7 +204,6 @@ export const editedBatches = etlSchema.table('edited_batches', {
   batch_number: integer('batch_number').notNull(),
 });
 
-/** What was pruned out of a lane's ledger. Its coverage goes on counting it. */
 export const pruned = etlSchema.table(
   'pruned',
   {
@@ -235,7 +215,6 @@ export const pruned = etlSchema.table(
     spanned_items: integer('spanned_items').notNull(),
     spanned_blocks: integer('spanned_blocks').notNull(),
     verified: integerRanges('verified').notNull(),
-    /** When the oldest and the newest of the walks began. */
     as_of: instant('as_of').notNull(),
     newest_as_of: instant('newest_as_of').notNull(),
   },
@@ -262,15 +241,10 @@ export const pages = etlSchema.table(
     changed: int4('changed').notNull(),
     top: integer('top'),
     bottom: integer('bottom'),
-    /** The heights of the page's rows, for lists that decide membership; null for others. */
     heights: integerRanges('heights'),
     is_ordered: boolean('is_ordered').notNull().default(true),
-    /** Whether it goes on where the page before it ended. */
-    /** Whether its last item reports where it stands, so that the page is known to end there. */
     is_end_reported: boolean('is_end_reported').notNull().default(true),
-    /** Items whose block the rest of the page contradicts, counted from 0; null: none. */
     misplaced: int4('misplaced').array(),
-    /** Blocks whose stored operations the page skips, more than leave a list at once. */
     jumped: integerRange('jumped'),
     last_key: text('last_key'),
     bytes: int4('bytes').notNull(),
@@ -300,7 +274,6 @@ export const pages = etlSchema.table(
   ],
 );
 
-/** Items that appeared where a list had been verified complete without them. */
 export const lateArrivals = etlSchema.table(
   'late_arrivals',
   {
@@ -318,7 +291,6 @@ export const lateArrivals = etlSchema.table(
   ],
 );
 
-/** Where the lists of batches were last seen to begin and to end. */
 export const batchObservations = etlSchema.table(
   'batch_observations',
   {
@@ -327,18 +299,14 @@ export const batchObservations = etlSchema.table(
     batch_number: integer('batch_number').notNull(),
     top: integer('top'),
     bottom: integer('bottom'),
-    /** The parent of the block at the bottom: if no batch below is read, nothing else names it. */
     parent_hash: hexText('parent_hash'),
-    /** How many walks in a row have seen the list end there, on the same parent. */
     times_seen: int4('times_seen').notNull().default(0),
     walk_id: integer('walk_id').notNull(),
-    /** The run of the newest walk to the end. */
     run_id: integer('run_id').notNull(),
   },
   (table) => [primaryKey({ columns: [table.chain_id, table.operation, table.batch_number] })],
 );
 
-/** What the walks of a ranking met so far; read once, when it is published, and then deleted. */
 export const rankingEntries = etlSchema.table(
   'ranking_entries',
   {
@@ -346,7 +314,6 @@ export const rankingEntries = etlSchema.table(
     key: hexText('key').notNull(),
     position: integer('position').notNull(),
     total: integer('total'),
-    /** Whether it shows that rows moved during the walk. */
     has_moved: boolean('has_moved').notNull().default(false),
   },
   (table) => [
@@ -355,7 +322,6 @@ export const rankingEntries = etlSchema.table(
   ],
 );
 
-/** The rankings that were published. */
 export const rankings = etlSchema.table(
   'rankings',
   {
@@ -370,10 +336,7 @@ export const rankings = etlSchema.table(
   (table) => [index('rankings_feed').on(table.feed, table.walk_id)],
 );
 
-/**
- * One row, whose id changes with each crash of the server: migrations/0000_tables.sql makes the table unlogged,
- * so a crash empties it. What a worker remembers of before may never have reached the disk.
- */
+/** migrations/0000_tables.sql makes it unlogged. What a worker remembers of before a crash may never have reached the disk. */
 export const incarnations = etlSchema.table('incarnations', {
   is_only: boolean('is_only').primaryKey().default(true),
   id: uuid('id').notNull().defaultRandom(),

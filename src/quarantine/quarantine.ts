@@ -259,7 +259,6 @@ async function concludeAgain(tx: Transaction, { walk: { feed, batch } }: Origin)
   const { walk, page } = ended;
   await concludeWalk(tx, walk, {
     page: { page_id: page.id, cursor_in: page.cursor_in, isConclusive: page.is_ordered },
-    counts: new Map(),
     end: endAfter(walk, page),
     coverage: walk,
   });

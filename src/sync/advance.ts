@@ -266,10 +266,7 @@ async function conclude(slice: Slice, signal: AbortSignal): Promise<AdvanceOutco
   return { is: 'closed', run, failures: closed.failures };
 }
 
-/**
- * Closes a run whose walks have ended, and notes what is wrong with its feed.
- * @returns null while a walk is running, or if the run was closed meanwhile
- */
+/** Closes a run whose walks have ended, and notes what is wrong with its feed. Null: it goes on, or was closed meanwhile. */
 async function closeIfEnded(tx: Transaction, slice: Slice) {
   const { run, isFailing, recovering } = slice;
   // The feed before its run, in the order in which opening a run locks them. Of two runs that end at the same

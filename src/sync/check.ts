@@ -73,10 +73,7 @@ function judgePage(
   return { ...page, order, isOther, emptyRun, isOlder: isPast, end };
 }
 
-/**
- * A page of which nothing shows that it is of this list: it covers nothing, and its walk ends with it, because
- * its cursor leads on in the other list.
- */
+/** A page that nothing shows to be of this list covers nothing, and ends its walk: its cursor leads on in the other list. */
 function distrust(page: JudgedPage): JudgedPage {
   if (page.order === null) return page;
   const { end } = page;
@@ -99,10 +96,7 @@ const bordersOf = (
   next: next === null ? null : position(next),
 });
 
-/**
- * How a walk whose synthetic cursor did not lead to its position ends. If nothing is listed from there
- * on, the entry is empty or, for a gap, misplaced.
- */
+/** How a walk ends whose synthetic cursor did not lead to its position. If nothing is listed there, a gap's entry is misplaced. */
 function judgeArrival(
   { entry, above }: Scope,
   { sequence }: Step,
@@ -124,16 +118,12 @@ interface RecheckContext {
   readonly signal: AbortSignal;
 }
 
-/**
- * The most answers to one request that are compared: an end that stored rows contradict is requested again.
- */
+/** The most answers to one request that are compared. */
 const mostAnswers = 4;
 
 /**
- * Judges a page, and re-checks one that may be the service's mistake. A page that lacks the item that its cursor
- * names may be of another list, or the item has left the list: the page is requested once more. If it lacks the
- * item again, and none of its items is stored, it covers nothing.
- * @returns the page to go on with: the one given, or what came instead
+ * Judges a page, and re-checks one that may be the service's mistake. One that lacks the item that its cursor names is
+ * requested once more; if it lacks the item again, and none of its items is stored, it covers nothing.
  * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
  */
 export async function checkPage(served: ServedPage, context: RecheckContext): Promise<JudgedPage> {
@@ -152,11 +142,8 @@ async function isKnown(page: JudgedPage, context: RecheckContext): Promise<boole
 }
 
 /**
- * An end is a claim, and so are an empty page in the middle of a list and times before `since`. Stored rows may
- * support an end; otherwise the same request, made later on another connection, must have the same answer. An end
- * that stored rows contradict is believed only if these have left the list.
- * @returns the page to go on with: the one given, or what came instead
- * @throws ExplorerError 'truncated' where the list ends again and again where it cannot
+ * Ends, empty pages in the middle of a list and times before `since` are claims: stored rows may support an end; otherwise the
+ * same request, made later, must have the same answer. An end that stored rows contradict is believed only if these left.
  */
 async function confirmEnd(first: JudgedPage, context: RecheckContext): Promise<JudgedPage> {
   // What came before must be stored before a page is held against what is.
@@ -193,10 +180,7 @@ export interface Answer {
   readonly isSame: boolean;
 }
 
-/**
- * Whether an answer is right. An answer that comes twice is, unless stored rows contradict the second; if they contradict
- * the first, it is right only if these rows have left the list: 'ask'. Pure.
- */
+/** Whether an answer is right. One that comes twice is, unless stored rows contradict it; 'ask' whether these have left. Pure. */
 export function decide(before: Answer | null, now: Answer): 'accept' | 'ask' | 'again' {
   if (now.suspicion === null || now.verdict.is === 'supported') return 'accept';
   if (before === null || !now.isSame) return 'again';
@@ -274,10 +258,7 @@ async function requestAgain({ facts }: JudgedPage, context: RecheckContext): Pro
   return { ...next, facts: { ...next.facts, attempts } };
 }
 
-/**
- * Whether two answers to one request end, or stay empty, alike: with the same items at the same places. A
- * list without an order may move between the two, and rows cross the cursor: most of them stay.
- */
+/** Whether two answers end, or stay empty, alike. A list without an order may move between the two: most rows stay. */
 function saysTheSame(a: JudgedPage, b: JudgedPage, context: RecheckContext): boolean {
   if (suspicious(a) !== suspicious(b)) return false;
   const placesIn = (page: JudgedPage) =>
@@ -288,10 +269,7 @@ function saysTheSame(a: JudgedPage, b: JudgedPage, context: RecheckContext): boo
   return common === most || (context.reader.operation.order === null && common * 2 > most);
 }
 
-/**
- * Whether the items that contradict an end have left the list: two requests at their position list
- * nothing, or only the item above.
- */
+/** Whether the items that contradict an end left: two requests at their position list nothing, or only the item above. */
 async function isGone(verdict: EndVerdict, context: RecheckContext): Promise<boolean> {
   const question = verdict.is === 'contradicted' ? verdict.question : null;
   return (

@@ -30,11 +30,9 @@ export interface LockedWalk {
 }
 
 /**
- * Locks the walk for this transaction if this worker still holds it, and finds which of `cursors`
- * were used in the walk before. A commit that concludes nothing does not wait for the disk: a crash may
- * lose its pages, together with their checkpoint.
- * @throws FencedError when the walk's revision is no longer the worker's (promise 2), or the server has
- *   crashed since the walk was taken
+ * Locks the walk for this transaction, and finds which of `cursors` it used before. A commit that concludes nothing does not
+ * wait for the disk: a crash may lose its pages, together with their checkpoint.
+ * @throws FencedError if the revision is not the worker's (promise 2), or the server has crashed since the walk was taken
  */
 export async function lockWalk(
   tx: Transaction,
@@ -171,10 +169,7 @@ const addPages = ({ coverage, pages, inserted, archived_bytes, credits }: WalkAd
       last_page_at = greatest(kept.last_page_at, excluded.last_page_at)
 `;
 
-/**
- * Adds rows or bytes that a lane's committed pages bring later to its counts. Runs last in its transaction,
- * like `moveCheckpoint`; for several lanes in their order.
- */
+/** Adds rows or bytes that committed pages bring later. Runs last in its transaction; for several lanes in their order. */
 export async function addToCoverage(
   tx: Transaction,
   { feed, lane }: Pick<WalkRow, 'feed' | 'lane'>,
@@ -223,9 +218,8 @@ const above = (arriving: Arriving, block: number) => sql`
 `;
 
 /**
- * Locks the walks above before any other row: each walk's own commit locks its row first. Walks that share a
- * range arrive one at a time, in any order: a walk below may have arrived before this one, which then ends
- * there.
+ * Locks the walks above before any other row: each walk's own commit locks its row first. Walks that share a range arrive one
+ * at a time, in any order: one below may have arrived before this one, which then ends there.
  */
 export async function lockAbove(tx: Transaction, arriving: Arriving): Promise<void> {
   const { walk, first, height } = arriving;
@@ -250,11 +244,7 @@ export async function lockAbove(tx: Transaction, arriving: Arriving): Promise<vo
   `);
 }
 
-/**
- * Lets a walk that has arrived take over: those above it end past the highest block that its first page
- * confirms, so that each block at the range boundary belongs to a walk. If it has not arrived, they read on
- * unchanged.
- */
+/** Lets a walk that has arrived take over: those above it end past the highest block that its first page confirms. */
 export async function handOff(
   tx: Transaction,
   arriving: Arriving,

@@ -4,7 +4,7 @@ import { type NewDrift, recordDrift } from '../drift/drift.ts';
 import { creditsPerRequest } from '../explorer/budget.ts';
 import { lockEnds } from '../lists/feed.ts';
 import { decidesMembership, kindOf } from '../lists/index.ts';
-import type { Operation, PageEnd, PageInWalk, WalkEndContext } from '../lists/operation.ts';
+import type { Operation, PageEnd, PageInWalk } from '../lists/operation.ts';
 import type { HeldWalk, WalkRow } from '../lists/tables.ts';
 import { loadPages } from '../load/load.ts';
 import { type CountsByPage, shapeOf } from '../load/upsert.ts';
@@ -46,9 +46,8 @@ export interface ToCommit {
 }
 
 /**
- * Commits pages whole: their rows, their ledger entries, coverage and the walk's checkpoint, in one
- * transaction (promise 1). A page whose next cursor was used before is kept, and the walk ends
- * there: the list goes round in circles.
+ * Commits pages whole: rows, ledger entries, coverage and the walk's checkpoint, in one transaction (promise 1). A page whose
+ * next cursor was used before is kept, and ends its walk: the list goes round in circles.
  * @throws FencedError when the walk was taken over; nothing is written then
  */
 export async function commitPages(
@@ -120,7 +119,7 @@ async function writePages(
   const coverage = coverPages(operation.order, walk, { pages: believed, end });
   const last = pages.at(-1);
   const page = last && evidenceOf(last);
-  const remark = await concludeWalk(tx, walk, { page, counts, end, coverage });
+  const remark = await concludeWalk(tx, walk, { page, end, coverage });
   if (arriving !== null) await handOff(tx, arriving, kept);
 
   await archiveBodies(tx, kept);
@@ -171,26 +170,21 @@ interface PageEvidence extends Pick<NormalisedPage, 'page_id' | 'cursor_in'> {
 interface WalkSoFar {
   /** The last page; absent: nothing is concluded. */
   readonly page: PageEvidence | undefined;
-  readonly counts: CountsByPage;
   readonly end: WalkEnd | null;
   readonly coverage: Pick<CoverageState, 'cuts'>;
 }
 
-/**
- * Lets the operation conclude from a walk, if it has read its list whole.
- * @returns why the walk says less than a whole list; null if it does not, or nothing is concluded
- */
+/** Lets the list conclude from a walk that has read it whole. Returns why the walk says less than that, or null. */
 export async function concludeWalk(
   tx: Transaction,
   walk: WalkRow,
-  { page, counts, end, coverage }: WalkSoFar,
+  { page, end, coverage }: WalkSoFar,
 ): Promise<string | null> {
   const down = readDownTo(walk, end);
   if (down === null || page === undefined) return null;
   const isUnbroken = coverage.cuts === 0 && page.isConclusive;
-  const inserted = counts.get(page.page_id)?.inserted ?? 0;
-  const context = { ...contextOf(walk, page), inserted, above: null, readDownTo: down, isUnbroken };
-  return kindOf(walk.operation).afterWalk(tx, context satisfies WalkEndContext);
+  const context = { ...contextOf(walk, page), above: null, readDownTo: down, isUnbroken };
+  return kindOf(walk.operation).afterWalk(tx, context);
 }
 
 /** What an operation gets to know of a page that is written as part of a walk. */

@@ -58,10 +58,7 @@ function failureOf(error: unknown): FeedFailure | null {
   return feedFailure(error.failure, error.detail, error.retryAfterMs);
 }
 
-/**
- * A defect of the program, as a failure of the feed, and its stack: one call a line, innermost first.
- * @returns null if Postgres or the system reported the error: a later attempt may succeed
- */
+/** A defect of the program, as a failure of the feed, with its stack. Null: Postgres or the system reported the error. */
 export function defectOf(error: unknown) {
   const root = rootOf(error);
   const isOfLanguage = root instanceof TypeError || root instanceof RangeError;
@@ -131,10 +128,7 @@ type BegunWork = {
   readonly begun_at: string;
 };
 
-/**
- * Ends what the last run found of a feed, unless its run was ended; a failing feed stays so until something succeeds.
- * @returns whether it is failing, why, and since when this work goes on
- */
+/** Ends what the last run found of a feed; a failing one stays so until something succeeds. */
 export async function beginWork(db: Database, run: RunRow): Promise<BegunWork> {
   const begun = await execute(db).row<BegunWork>`
     with work as (
@@ -148,10 +142,7 @@ export async function beginWork(db: Database, run: RunRow): Promise<BegunWork> {
   return begun ?? { failing: false, failure: null, begun_at: '-infinity' };
 }
 
-/**
- * Ends a feed's failure after one of its runs succeeded, unless another of its runs still fails.
- * @returns null if the feed was not failing, or still is
- */
+/** Ends a feed's failure after one of its runs succeeded, unless another still fails. Null: it was not failing, or still is. */
 export async function recover(tx: Transaction, run: RunRow): Promise<Recovered | null> {
   // The feed before its run, the order in which opening a run locks them.
   const recovered = await execute(tx).row<Recovered>`
@@ -180,9 +171,8 @@ export async function recover(tx: Transaction, run: RunRow): Promise<Recovered |
 const ofKeys: readonly FailureClass[] = ['unauthorized', 'key-missing', 'out-of-credits'];
 
 /**
- * Ends what is stored of a key against the feeds of its chains: a feed that is polled daily would stay blocked.
- * @param since when the slice began whose page shows it: what was stored later may be newer than the page
- * @returns how one of them was; null: none was stopped
+ * Ends what is stored of a key against the feeds of its chains: a feed that is polled daily would stay blocked. What was
+ * stored after `since`, when the slice began whose page shows it, may be newer than the page.
  */
 export const acceptKey = (db: Database, chainIds: readonly number[], since: string) =>
   execute(db).row<Recovered>`

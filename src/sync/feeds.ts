@@ -24,8 +24,7 @@ export interface RegisteredFeed extends Feed {
 }
 
 /**
- * Registers chains, feeds and their targets: coverage is judged by them. A command's bounds stay a feed's target until
- * another command or a file names some. Flags (`from`) never overwrite what a file stated.
+ * Registers chains, feeds and their targets: coverage is judged by them. Flags (`from`) never overwrite what a file stated.
  * @returns known feeds whose settings it changed: what they no longer want is read no further
  * @throws OriginError, with nothing changed, if a feed's data came from another explorer
  */
@@ -203,10 +202,7 @@ export function originOf(baseUrl: string): string {
   return `${protocol}//${host}${pathname.replace(/\/+$/u, '')}`;
 }
 
-/**
- * The data of some feeds came from another explorer, which may be another chain's: walks would cover history that was
- * never read, and nothing could separate the rows.
- */
+/** Feeds have data of another explorer, maybe of another chain: nothing could separate the rows. */
 export class OriginError extends errorOf('other-explorer') {}
 
 interface ClaimedFeed {
@@ -215,8 +211,7 @@ interface ClaimedFeed {
 }
 
 /**
- * Records the explorer that feeds are read from, and fences workers that read from another. The feeds stay locked
- * until the transaction ends.
+ * Records the explorer that feeds are read from, and fences workers that read from another.
  * @throws OriginError if a feed has pages of another explorer, unless `isSameData`
  */
 async function claimFeeds(

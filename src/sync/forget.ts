@@ -46,10 +46,7 @@ export async function storedOf(db: Database, feed: Feed): Promise<Stored> {
   return stored ?? { pages: 0, rows: 0 };
 }
 
-/**
- * Deletes what is known of the reading of a feed: it is then as if it had never been read. Commits under way are waited
- * for; a worker that goes on finds its walk gone, and writes nothing.
- */
+/** Deletes what is known of the reading of a feed. A worker that goes on finds its walk gone, and writes nothing. */
 async function deleteBookkeeping(tx: Transaction, feed: Feed): Promise<void> {
   await lockWanted(tx, feed);
   await tx.execute(sql`
@@ -122,10 +119,7 @@ export const wantedBy = (db: Pick<Database, 'execute'>, feed: Feed) =>
     order by deployment limit 1
   `;
 
-/**
- * Forgets a feed as if it had never been registered; its rows stay unless `withRows`.
- * @returns the deployment at work that wants it, so that nothing was deleted; null: it is forgotten
- */
+/** Forgets a feed; its rows stay unless `withRows`. Returns the deployment at work that wants it, so that it stays, or null. */
 export const forgetFeed = (db: Database, feed: Feed, withRows: boolean): Promise<string | null> =>
   transact(db, async (tx) => {
     await lockWanted(tx, feed);

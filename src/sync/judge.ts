@@ -41,10 +41,7 @@ export interface ReadPage {
   readonly body: Buffer | null;
 }
 
-/**
- * How many empty pages in a row a walk follows. An empty page with a cursor is legal, so a walk
- * goes on, but a service that hands out nothing else must not be followed for ever.
- */
+/** An empty page with a cursor is legal, but a service that hands out nothing else must not be followed for ever. */
 const emptyPagesLimit = 100;
 
 export const cursorLoop: WalkEnd = {
@@ -73,10 +70,7 @@ export interface Progress {
   readonly showsKnown: boolean;
 }
 
-/**
- * Whether a walk goes on after a page, and if not, why. Pure. A cursor that was used earlier in
- * the walk than on this page is found by the ledger when the page is committed.
- */
+/** Whether a walk goes on after a page. The ledger finds a cursor that was used on an earlier page. Pure. */
 export function judgeProgress(scope: Scope, progress: Progress): WalkEnd | null {
   const { cursor_in, cursor_out, unreadable, pages, emptyRun, lowest, floor } = progress;
   if (unreadable !== null) {
@@ -110,10 +104,7 @@ export function cursorText(cursor: Cursor | null): string {
 
 const sameCursor = (a: Cursor | null, b: Cursor | null) => cursorText(a) === cursorText(b);
 
-/**
- * How a stored walk ended with one of its pages; null where it went on, or has not ended. A walk that
- * reached the list's end keeps what its operation said of it as its reason: that is no bound.
- */
+/** How a stored walk ended with a page; null: it goes on. At the list's end its reason is what its kind said, and no bound. */
 export function endAfter(
   walk: WalkRow,
   page: Pick<PageFacts, 'sequence' | 'cursor_out'>,
@@ -128,20 +119,14 @@ export function endAfter(
   throw new Error(`walk ${walk.id} ended for a reason unknown to this version`);
 }
 
-/**
- * The item that a cursor names as the first of its page: the service listed it there, or it is stored. Null
- * if the cursor names none, cannot be read, or is a synthetic one above all items of a block.
- */
+/** The item that a cursor names as the first of its page, which exists. Null: it names none, or is synthetic. */
 export function namedBy(order: ListOrder | null, cursor: Cursor | null): OrderKey | null {
   if (order?.names !== 'first' || cursor === null) return null;
   const named = order.position(cursor);
   return named === null || named.key === order.topOf(named.height).key ? null : named;
 }
 
-/**
- * How low a page certainly reaches. One item does not say it: its number must be confirmed by the next
- * page's position or by the item above it.
- */
+/** How low a page certainly reaches: the next page's position or the item above must confirm a number. */
 export function lowestOf(
   judged: PageOrder | null,
   order: ListOrder | null,
@@ -222,9 +207,8 @@ export function coverPages(
 }
 
 /**
- * Extends coverage by one page. Pages that follow each other verify the blocks between their highest and their
- * lowest, both excluded. Disorder ends the range; the next one begins below. A block that a misplaced item
- * names stays open: the item may belong there, and is stored without it. Pure.
+ * Extends coverage by one page: pages that follow each other verify the blocks between their ends, both excluded. Disorder
+ * ends the range. A block that a misplaced item names stays open: the item may belong there. Pure.
  */
 export function coverPage(before: CoverageState, page: CoveringPage): CoverageState {
   const { order } = page;

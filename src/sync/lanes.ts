@@ -33,10 +33,7 @@ export interface Disagreement {
   readonly settings: Readonly<Record<string, readonly [own: unknown, other: unknown]>>;
 }
 
-/**
- * Where a deployment would change settings that a `start` at work of another one goes by.
- * @param deployment null: no file, which changes none
- */
+/** Where a deployment (null: no file) would change settings that a `start` at work of another one goes by. */
 export async function disagreements(
   db: Database,
   feeds: readonly RegisteredFeed[],
@@ -88,10 +85,7 @@ export interface Wish {
   readonly takes: readonly string[];
 }
 
-/**
- * Notes which lanes a deployment wants. Feeds that it wanted before and its file no longer names are at rest, unless
- * another deployment wants them: their open runs end, and what was read stays.
- */
+/** Notes which lanes a deployment wants. Feeds that none wants any more are at rest: their open runs end, and rows stay. */
 export async function wantLanes(
   db: Database,
   lanes: readonly FeedLane[],
@@ -145,10 +139,7 @@ async function retireLane(tx: Transaction, lane: FeedLane): Promise<void> {
   await tx.execute(sql`update etl.feeds set poll_again_at = null where ${ofFeed(lane)}`);
 }
 
-/**
- * Has `start` poll lanes that its deployment wants by their schedules from now on. What was missed while no process worked is due at once, once.
- * Open runs that cover something else end.
- */
+/** Has `start` poll lanes by their schedules from now on. What was missed is due at once; open runs of another scope end. */
 export async function scheduleLanes(
   db: Database,
   lanes: readonly ConfiguredLane[],
@@ -196,8 +187,7 @@ interface Due extends ConfiguredLane {
 const lockWaitMs = 2_000;
 
 /**
- * Opens the runs of lanes that are due, or that a person requested. Any number of processes may.
- * @returns how many it opened
+ * Opens the runs of lanes that are due, or requested, and returns how many. Any number of processes may.
  * @throws the first failure, after all others were tried
  */
 export async function openDue(work: {

@@ -12,10 +12,7 @@ import { noteStopped } from './runs.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 import { presentWorkers, workersPresent } from './workers.ts';
 
-/**
- * A target's end and this process's work; state `open`: interrupted. Quarantine and schema drift are those of the
- * whole run.
- */
+/** A target's end (`open`: interrupted) and this process's work; quarantine and schema drift are those of the whole run. */
 export interface SyncResult extends Target, RunResult, LaneCounts {
   readonly feed: string;
 }
@@ -28,10 +25,7 @@ const pollIntervalMs = 200;
 
 export type SyncOptions = Omit<WorkerOptions, 'works' | 'onFailure'>;
 
-/**
- * Brings lanes up to date once, beside other workers: returns when the run of each is closed, or paused.
- * @throws a fault of the database
- */
+/** Brings lanes up to date once, beside other workers. @throws a fault of the database */
 export async function syncOnce(
   targets: readonly Target[],
   options: SyncOptions,

@@ -44,10 +44,7 @@ const timeSlackS = 10;
 /** If a larger part of a page is misplaced, the rest is no evidence. */
 const mostMisplaced = 1 / 4;
 
-/**
- * Judges which items of a page are in order. A number is evidence, not a fact: it is compared with the previous page,
- * the cursors' positions, the other items and their times. Pure.
- */
+/** Judges which items are in order. A number is evidence, not a fact: cursors, other items and times must allow it. Pure. */
 export function judgeOrder(reported: readonly ReportedPlace[], borders: PageBorders): PageOrder {
   const ceiling = ceilingOf(borders);
   const { next } = borders;

@@ -100,8 +100,7 @@ const envelope = z.looseObject({
 });
 
 /**
- * Reads a page's envelope. Undeclared fields of `next_page_params`, such as an echoed `key`, are dropped here. A page
- * whose cursor is unreadable keeps its items.
+ * Reads a page's envelope. Undeclared fields of `next_page_params`, such as an echoed `key`, are dropped here.
  * @throws ExplorerError 'envelope-invalid' naming the wrong field and quoting the body's beginning
  */
 function readEnvelope(operation: Operation, body: unknown): Envelope {

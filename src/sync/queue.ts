@@ -39,10 +39,7 @@ export interface BossOptions {
   readonly dbTimeouts?: DatabaseTimeouts;
 }
 
-/**
- * pg-boss hands these to its pool. It runs each statement on a connection taken for it alone, which
- * is closed when `query_timeout` passes.
- */
+/** For pg-boss's pool. It takes a connection for each statement, which is closed when `query_timeout` passes. */
 const bossConfig = ({
   databaseUrl: url,
   isPooled = false,
@@ -115,10 +112,7 @@ export async function hasQueues(pool: Pool): Promise<boolean> {
   return rows.length > 0;
 }
 
-/**
- * Installs or migrates pg-boss's schema and our queue. Several processes at once are safe. Its
- * transactions are each one message, so any pooler will do.
- */
+/** Installs or migrates pg-boss's schema and our queue; several processes may. Each transaction is one message, for poolers. */
 export async function installQueues({ url, pool }: Place): Promise<void> {
   const boss = new PgBoss({
     ...bossConfig({ databaseUrl: url, isPooled: true }),
@@ -140,10 +134,7 @@ export async function installQueues({ url, pool }: Place): Promise<void> {
   await pool.query(`comment on schema pgboss is '${made}'`);
 }
 
-/**
- * Opens a lane's run and queues its slice now, even if its job backs off after a failure.
- * @returns null if a run with other bounds is open and `onOther` says that it goes first
- */
+/** Opens a lane's run and queues its slice now. Null: a run with other bounds is open, and `onOther` lets it go first. */
 export async function openLane(
   db: Database,
   boss: PgBoss,
@@ -159,10 +150,7 @@ export async function openLane(
   return run;
 }
 
-/**
- * Queues a slice of a lane that has an open run, unless one is queued or active: its key makes sure.
- * @param when `now`: also where one rests after a failure
- */
+/** Queues a slice of a lane that has an open run, unless one is queued or active; `now`: also one that backs off. */
 export async function queueSlice(
   boss: PgBoss,
   tx: Transaction,
@@ -274,10 +262,7 @@ async function complete(tx: Transaction, { boss, job }: SliceWork): Promise<bool
 /** Whether the job was another worker's. pg-boss 12.35 answers with the count, but declares an empty type. */
 const isNone = (answer: object) => (answer as { affected: number }).affected === 0;
 
-/**
- * Takes a slice's lane for a process: `taken-over` if another process had it, and is gone; `gone` if another process
- * has taken over the job, since this one was silent.
- */
+/** Takes a slice's lane: `taken-over` from a process that is gone; `gone`: another process took over the job of this silent one. */
 export const takeSlice = (
   { db, boss, job }: SliceWork,
   worker: string,
@@ -312,10 +297,8 @@ export const leaveSlice = (work: SliceWork, afterMs: number): Promise<void> =>
   });
 
 /**
- * Ends a slice's job and, while the lane has an open run and is not paused, queues the next one in the same
- * transaction. Every slice ends here, even the last of a run: a run opened meanwhile could queue no
- * job beside this one, and would wait for the next schedule. If another worker took over the job,
- * nothing changes.
+ * Ends a slice's job, if it is still this worker's, and queues the next one while the lane has an open run and is not paused.
+ * Every slice ends here: a run opened meanwhile could queue no job beside this one.
  * @param afterMs when the next one is due, in ms; `stopped`: whenever a process works again
  */
 export const chainSlice = (work: SliceWork, afterMs: number | 'stopped'): Promise<void> =>

@@ -23,11 +23,8 @@ export interface OpenedRun {
 }
 
 /**
- * Opens a run for a feed's lane, or joins the one that is open or was interrupted with the same
- * scope, so that a second `sync` resumes the first and runs never pile up; `at_once` of either
- * applies to the joined run. An open run of another
- * scope is superseded with its unfinished walks or, if `onOther` is `yield`, nothing is opened and
- * null returned: a person's request goes before a schedule's.
+ * Opens a run for a feed's lane, or joins the open or interrupted one of the same scope; `at_once` of either applies to it.
+ * An open run of another scope is superseded; or, if `onOther` is `yield`, nothing is opened: a person's request goes first.
  */
 export async function openRun(
   tx: Transaction,
@@ -92,10 +89,7 @@ async function supersede(tx: Transaction, which: SQL): Promise<void> {
   `);
 }
 
-/**
- * Supersedes a lane's runs of this scope, or all: its schedule is gone or covers something else now. What
- * was read stays. A feed that has no other run open is at rest.
- */
+/** Supersedes a lane's runs of this scope, or all. What was read stays. A feed that has no other run open is at rest. */
 export async function dropRuns(
   tx: Transaction,
   lane: FeedLane,
@@ -129,10 +123,7 @@ export const runToWorkOn = (db: Pick<Database, 'execute'>, lane: FeedLane) =>
     where ${ofLane(lane)} and state = 'open' and not ${isPaused(lane)}
   `;
 
-/**
- * Notes that runs which no worker has wait because a process was stopped: this separates them from those
- * of a process that was killed. Taking a lane clears the note.
- */
+/** Notes that runs wait because a process was stopped, not killed. Taking a lane clears the note. */
 export async function noteStopped(
   db: Pick<Database, 'execute'>,
   which: readonly FeedLane[] | 'all',
@@ -219,8 +210,7 @@ interface Taker {
 }
 
 /**
- * Takes the run's next walk for this worker: one that was begun and not ended, or a new one.
- * Taking raises the revision, which fences the worker that held the walk before.
+ * Takes the run's next walk: one that was begun and not ended, or a new one. Raising the revision fences its last worker.
  * @returns null when the run has nothing left to begin, 'wait' when that depends on a walk under way,
  *   'source-mismatch' when the feed is read from another explorer than this process requests
  */
@@ -282,9 +272,7 @@ const beginWalk = (
 
 /**
  * Ends a walk that can't continue, if this worker still holds it; its rows stay.
- * @param only `entering`: only if it enters at a synthetic cursor and has not arrived; the list is read
- *   without it
- * @returns whether it was such a walk, and still this worker's
+ * @param only `entering`: only if it has not arrived at its synthetic cursor; the list is read without it
  */
 export const endWalk = (
   db: Database,
@@ -312,9 +300,8 @@ interface RunEnd {
 }
 
 /**
- * How a run's walks ended; null while one is running, and if the run was closed meanwhile. Not failed: a truncated
- * walk that was repeated, and one that never arrived at its synthetic cursor, because other walks read
- * its range.
+ * How a run's walks ended; null: it goes on, or was closed meanwhile. Not failed: a truncated walk that was repeated, and one
+ * that never arrived at its synthetic cursor, because other walks read its range.
  */
 export async function endOfRun(tx: Transaction, run: RunRow): Promise<RunEnd | null> {
   const walks = sql`select from etl.walks where run_id = ${run.id}`;

@@ -22,8 +22,7 @@ export type ServeOptions = Omit<WorkerOptions, 'works' | 'onFailure'> & Maintena
 export type OnRound = (isDone: boolean) => void;
 
 /**
- * Works until the signal aborts: polls lanes by their schedules, takes up every open run, starts what
- * has no schedule to wait for, and works on slices. Any number of processes share the work.
+ * Works until the signal aborts: opens runs by schedule, takes up open ones, and works on slices; any number of processes may.
  * @throws the fault of the database that `options.broken` names
  */
 export async function serve(
@@ -128,10 +127,7 @@ const sumsIntervalMs = 2_000;
 /** How long sums rest after they were brought up to date: in times of what that took, within bounds in ms. */
 const sumsRest = { ms: 60_000, times: 20, mostMs: 900_000 };
 
-/**
- * Keeps sums of what is stored up to date until the signal aborts: once a minute, or less often where
- * that would take more than a twentieth of the time, but each quarter of an hour.
- */
+/** Keeps sums up to date until the signal aborts: once a minute, or less often where that took a twentieth of the time. */
 export function keepSums(
   { db, log, now }: Pick<MaintenanceOptions, 'db' | 'log' | 'now'>,
   signal: AbortSignal,
@@ -188,10 +184,7 @@ export async function sumUp(
 /** How long events are kept; as SQL. */
 const keptFor = sql`interval '31 days'`;
 
-/**
- * Tidies up once: events of the timeline and archived bodies that are older than they are to be kept, old walks that
- * brought nothing, and notes of edited batches that nothing contradicts.
- */
+/** Tidies up once: old events, archived bodies and walks that brought nothing, and notes of edited batches. */
 export const tidyUp = (
   { db, log, clock, archiveDays, ledgerDays }: MaintenanceOptions,
   signal: AbortSignal,

@@ -40,10 +40,7 @@ export interface SliceSignals {
   readonly abort: AbortSignal;
 }
 
-/**
- * One slice of a lane: works on its run within the budget, then ends the job and queues the next
- * slice in one transaction. Whatever kills it in between, the job is still there and is taken over.
- */
+/** One slice of a lane: works within the budget, then ends the job and queues the next one. If it is killed, its job is taken over. */
 export async function runSlice(
   job: JobWithMetadata<FeedLane>,
   dependencies: SliceDependencies,
@@ -106,10 +103,8 @@ function logDrift(log: Log, lane: FeedLane, drift: readonly NewDrift[]): void {
 }
 
 /**
- * What Postgres refuses, such as a value that no schema foresaw, is an ordinary failure: the lane
- * backs off at growing intervals. A defect of the program ends the run: rethrown, it would make the queue
- * repeat it, and its paid requests, forever. A lost connection is thrown, because nothing can record
- * it.
+ * What Postgres refuses is an ordinary failure: the lane backs off. A defect of the program ends the run: the queue would
+ * repeat it, and its paid requests, for ever. A lost connection is thrown, because nothing can record it.
  */
 async function advanceSafely(
   lane: FeedLane,
@@ -238,11 +233,8 @@ const sliceMs = 10_000;
 const longestMs = 60_000;
 
 /**
- * What a slice may read: at least one page, however late it starts, unless the worker stops. After its time
- * it gives way if another slice waits. Otherwise it continues: ending costs one round trip while its walks
- * stop, 2.5 % of the time at 250 ms.
- * @param now monotonic, in ms
- * @param givesWay whether another slice is to take its place
+ * What a slice may read: at least one page, unless the worker stops. After its time it gives way if another slice waits:
+ * ending costs one round trip while its walks stop, 2.5 % of the time at 250 ms. `now` is monotonic, in ms.
  */
 export function openSliceBudget(
   now: () => number,

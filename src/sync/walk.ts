@@ -38,10 +38,8 @@ export interface WalkDependencies extends Omit<PageReader, 'floor'> {
 }
 
 /**
- * Walks on from a walk's checkpoint. Reading runs ahead of writing: while pages are on their way,
- * the writer takes all that wait and commits them as one transaction, so a fast API makes big
- * transactions and a slow one small ones. `SPEC.md` beside this file has the states and bounds.
- * @param walk as this worker claimed it; its revision fences every write
+ * Walks on from a walk's checkpoint. Reading runs ahead of writing, which commits all pages that wait as one transaction.
+ * `SPEC.md` beside this file has the states and bounds.
  * @throws what Postgres throws; what was committed stays, and the checkpoint says where to resume
  */
 export async function runWalk(
@@ -106,9 +104,7 @@ async function writePages(
 }
 
 /**
- * Reads a walk's pages into the queue, from its checkpoint on. The next request leaves as soon as
- * the cursor of this page is decoded; this page becomes rows while that one is on its way. A page that
- * may be the service's mistake is requested once more before anything is concluded.
+ * Reads a walk's pages into the queue. The next request leaves as soon as the cursor of this page is decoded and checked.
  * @returns 'read' when the walk's end was met, 'paused' when the slice's budget was spent
  * @throws ExplorerError and what Postgres throws; the pages before it stay in the queue
  */
@@ -179,9 +175,8 @@ const lastOf = (order: PageOrder | null): OrderKey | null =>
   order?.leadsOn === true ? bottomOf(order) : null;
 
 /**
- * A bounded queue between one producer and one consumer: `push` waits while it is full, `takeAll`
- * waits while it is empty and then takes all there is. Closing wakes both sides. The bound is what
- * keeps memory flat when the database is slower than the API.
+ * A bounded queue of one producer and one consumer: `push` waits while it is full, `takeAll` while it is empty. The bound keeps
+ * memory flat when the database is slower than the API.
  */
 export class PageQueue<Page> {
   readonly #limit: number;
@@ -195,19 +190,13 @@ export class PageQueue<Page> {
   /** How many wait until it has done with all. */
   #awaited = 0;
 
-  /**
-   * @param limit how many pages may wait
-   * @param mostBytes how many bytes: it is full with the page that reaches them, so one of any size goes through
-   */
+  /** @param mostBytes it is full with the page that reaches them, so one of any size goes through */
   constructor(limit: number, mostBytes = Number.POSITIVE_INFINITY) {
     this.#limit = limit;
     this.#mostBytes = mostBytes;
   }
 
-  /**
-   * @param bytes how large the page is
-   * @returns false when the queue was closed and the page not taken
-   */
+  /** Returns false when the queue was closed and the page not taken. */
   async push(page: Page, bytes = 0): Promise<boolean> {
     while (this.#isFull() && !this.#closed) await this.#changed.promise;
     if (this.#closed) return false;
@@ -218,9 +207,8 @@ export class PageQueue<Page> {
   }
 
   /**
-   * All that waits, at least one page; empty only when the queue was closed and is drained.
-   * @param gathering settles when the wait for more pages ends, or its signal aborts. Without it, or if
-   *   the queue is full or closed or `drained` waits, one page is enough.
+   * All that waits, at least one page; empty only when the queue was closed and is drained. `gathering` settles, or its signal
+   * aborts, when the wait for more pages ends.
    */
   async takeAll(gathering?: (signal: AbortSignal) => Promise<unknown>): Promise<Page[]> {
     this.#isIdle = true;
@@ -278,9 +266,8 @@ export interface LinkedAbort extends Disposable {
 }
 
 /**
- * Links a new abort controller to longer-lived signals. Unlike `AbortSignal.any` it lets go of
- * them when disposed of: a worker's signal outlives hundreds of thousands of walks, and each
- * composite signal would stay in its memory.
+ * Links a new abort controller to longer-lived signals. Unlike `AbortSignal.any` it lets go of them when disposed of: a
+ * worker's signal outlives hundreds of thousands of walks.
  */
 export function linkAbort(...parents: readonly AbortSignal[]): LinkedAbort {
   const controller = new AbortController();

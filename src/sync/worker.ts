@@ -136,10 +136,7 @@ interface Taking extends Pick<WorkerOptions, 'boss' | 'log' | 'concurrency' | 'r
   readonly lookAfter: () => Promise<void>;
 }
 
-/**
- * Takes slices from the queue while there are free places, in one statement for all of them, until the signal aborts.
- * @returns when every slice has ended
- */
+/** Takes slices from the queue while there are free places, until the signal aborts and every slice has ended. */
 async function takeSlices(
   { boss, log, concurrency, report, workOn, beat, lookAfter }: Taking,
   signal: AbortSignal,

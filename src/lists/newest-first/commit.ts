@@ -27,10 +27,7 @@ type PlacedRows = ItemRows & { readonly height: number };
 /** How far two reports of one item's time may differ, in ms: what is not final moves a little. */
 const timeSlackMs = 10_000;
 
-/**
- * No end at `since` of a feed counts any more once most known items of a page report another time than before, and three at
- * least: what was reported falsely ended them. The next backfill reads on there.
- */
+/** Once most known items of a page, three at least, report another time than before, no end at `since` counts any more. */
 async function doubtTimes(
   list: NewestFirstOperation,
   tx: Transaction,
@@ -72,8 +69,7 @@ export async function writeNewestFirst(
   for (const { walk, rows } of pages) {
     if (!changing.has(walk.page_id)) continue;
     const { inserted = 0 } = counts.get(walk.page_id) ?? {};
-    const isConfirmed = await noteChanges(list, tx, { ...walk, inserted }, rows);
-    if (!isConfirmed) refuted.add(walk.page_id);
+    if (!(await noteChanges(list, tx, { walk, rows }, inserted))) refuted.add(walk.page_id);
   }
   return refuted;
 }
@@ -132,14 +128,14 @@ const meetsKnown = ({ floor, scope }: Pick<WalkContext<NewestFirstWalk>, 'floor'
 export async function noteChanges(
   list: NewestFirstOperation,
   tx: Transaction,
-  walk: WalkContext<NewestFirstWalk>,
-  rows: readonly ItemRows[],
+  { walk, rows }: PageInWalk<NewestFirstWalk>,
+  inserted: number,
 ): Promise<boolean> {
   const placed = rows.filter(isPlaced);
   const [first, last] = [placed[0], placed.at(-1)];
   if (first === undefined || last === undefined) return true;
   // A walk into unread history finds nothing but new rows.
-  if (meetsKnown(walk) && walk.inserted > 0) await noteLateArrivals(list, tx, walk, placed);
+  if (meetsKnown(walk) && inserted > 0) await noteLateArrivals(list, tx, walk, placed);
   return walk.isConclusive ? noteRemovals(list, tx, walk, rows, first, last) : true;
 }
 
@@ -173,9 +169,8 @@ async function noteLateArrivals(
 }
 
 /**
- * Stored items between the end of the page before and this page's end have left the list if the
- * page lacks them and no newer page saw them. A page that skips many removes none until another
- * walk skips the same.
+ * Stored items between the end of the page before and this page's end, which no newer page saw, have left the list. A page
+ * that skips many removes none until another walk skips the same.
  */
 async function noteRemovals(
   list: NewestFirstOperation,

@@ -114,10 +114,7 @@ interface Reading extends Pick<PlannedWalk<NewestFirstWalk>, 'scope' | 'floor' |
   readonly start?: LiveEnd | null;
 }
 
-/**
- * Splits a reading evenly into parallel walks at cursors of the ledger, newest first; each ends at the
- * next walk's cursor, or past its first block.
- */
+/** Splits a reading evenly into parallel walks at stored cursors; each ends at the next one's cursor, or past its first block. */
 async function planSegments(
   tx: Queryable,
   run: NewestFirstRun,

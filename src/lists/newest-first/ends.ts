@@ -131,10 +131,7 @@ const from = (entry: OrderKey, { names }: ListOrder): OrderKey =>
 /** Rows without a block that are judged at once. */
 const judgedAtOnce = 1_000;
 
-/**
- * An item that was served out of order, and is on no page that has since been read where it stood and in the block
- * that it named, has left the list, if it ever was in it.
- */
+/** Removes items that were served out of order if where they stood and the block that they named were read without them. */
 export async function removeUnplaced(
   list: NewestFirstOperation,
   tx: Queryable,

@@ -15,8 +15,8 @@ import {
 const shortestPart = 3;
 
 /**
- * What range boundaries may cost beside one request, as a part of what is known to be there. Where two
- * walks meet, most of a page is read twice; a position below the list's end costs a request.
+ * What range boundaries may cost beside one request, as a part of what is known to be there. Two walks that meet read most of
+ * a page twice.
  */
 const boundaryPart = 1 / 100;
 const boundaryCost = 3 / 4;
@@ -24,10 +24,7 @@ const boundaryCost = 3 / 4;
 /** How many pages below the known part the next position is tried, while little is known. */
 const firstStep = 100;
 
-/**
- * How many pages farther the second position is, tried together with the first. At this depth a
- * boundary for each walk pays; until it is known, all walks lose the round trips.
- */
+/** How many pages farther the second position is: at this depth a boundary for each walk pays. */
 const secondStep = 1500;
 
 /** Positions that may lead nowhere, whatever is known of a list; as many are tried before one was served. */

@@ -47,9 +47,8 @@ function historyOf(
 }
 
 /**
- * Probes above the latest known batch, then plans new unread batches, then the unverified ones of
- * the newest `reread`, since a batch can be seen while it fills. If many are unverified, no poll
- * fixes what keeps them so: intervals grow.
+ * Probes above the latest known batch, then plans new unread batches, then unverified ones of the newest `reread`. If many
+ * are unverified, no poll fixes what keeps them so: intervals grow.
  */
 export async function planLiveBatch(planning: Planning): Planned {
   const { tx, run, at } = planning;
@@ -68,10 +67,7 @@ export async function planLiveBatch(planning: Planning): Planned {
   return (await planReread(planning, range, isDueNow)) ?? planLastRead(planning, range);
 }
 
-/**
- * The highest unread number that no walk has. One that is likely a gap comes last, after the walks under way: they may
- * verify it empty.
- */
+/** The highest unread number that no walk has; a likely gap comes after the walks under way, which may verify it empty. */
 async function planUnread({ list, tx, run }: Planning, range: readonly [number, number]): Planned {
   const next = await nextUnread(tx, run, range, sql`not ${isSupposedGap(list, run, sql`number`)}`);
   if (next !== null) return walkOf(next);
@@ -101,11 +97,7 @@ const nextUnread = (
     limit 1
   `;
 
-/**
- * A live lane is due if the latest batch is known; on start it waits for its schedule. A backfill
- * lane is due for unread numbers, and for unverified ones after growing intervals or when a person
- * waits.
- */
+/** Live: if the latest batch is known, but not on start. Backfill: for unread numbers, and for unverified ones that have rested. */
 export async function isDue(
   db: Database,
   { lane, scope }: Target<NumberedScope>,
@@ -211,11 +203,7 @@ async function planReread({ tx, run }: Planning, range: RereadRange, isDueNow: S
 /** How many walks of one number a run makes at most: the first, one down to known blocks, its end. */
 const walksOfNumber = 3;
 
-/**
- * The newest begun number that lacks only another read of its end: read to a known block, the
- * lowest, empty below that, or below the range. Null while lower numbers are unread: they may be
- * evidence.
- */
+/** The newest begun number that lacks only another read of its end. Null while lower numbers are unread: they may be evidence. */
 async function planLastRead({ tx, run }: Planning, range: RereadRange): Planned {
   const { from, to } = range;
   const next = await execute(tx).value<number>`

@@ -123,10 +123,7 @@ interface ProbeKnowledge {
   readonly misses: ReadonlySet<number>;
 }
 
-/**
- * The next number to probe for the newest batch; null: it is `hit`, or there is none. Gallops
- * upward, halves between the last hit and the first run of misses, and confirms by a longer run.
- */
+/** The next number to probe for the newest batch; null: it is `hit`, or there is none. Gallops upward, then halves. */
 export function nextProbe({ from, hit, misses }: ProbeKnowledge): number | null {
   const base = hit ?? from - 1;
   const above = [...misses].filter((number) => number > base).sort((a, b) => a - b);

@@ -339,9 +339,8 @@ const touchedBatches = ({ list, tx, walk }: Ending) =>
   `;
 
 /**
- * Notes where a walk saw its batch's list begin and end, and the lowest block's parent: stored
- * blocks must agree. A walk out of order or with a quarantined item has seen nothing, nor has one
- * that entered at the last page and was served no block.
+ * Notes where a walk saw its batch's list begin and end. One out of order or with a quarantined item has seen nothing, nor has
+ * one that entered at the last page and was served no block.
  */
 async function noteObservation({ list, tx, walk }: Ending): Promise<void> {
   const readsEnd = sql`${walk.readDownTo === 0}`;

@@ -34,9 +34,8 @@ const partSkipped = 'skipped';
 const walksAtMost = 3;
 
 /**
- * Notes what a page saw, and whether rows moved: an item met before, a higher total than above, or
- * another first item than the cursor names. It is no sign that a cursor names the item above, or
- * that a page repeats the last item unchanged: some services page so.
+ * Notes what a page saw, and whether rows moved: an item met before, a higher total than above, or another first item than the
+ * cursor names. Some services repeat the last item, or name it in the cursor: that is no sign.
  */
 export async function noteRankingPage(
   list: RankedOperation,
@@ -90,10 +89,8 @@ export async function noteRankingPage(
 }
 
 /**
- * Publishes a ranking in one step, after a walk of the whole list. If rows moved, another walk
- * follows, since an item that moved up across the cursor is on no page; the last one is published
- * with a note, unless no walk met an item. A walk that may have skipped a part publishes nothing.
- * Returns null, or why it was not published.
+ * Publishes a ranking after a walk of the whole list. If rows moved, another walk follows, since an item that moved up across
+ * the cursor is on no page; the last one is published with a note. Returns null, or why it was not published.
  */
 export async function concludeRanking(
   list: RankedOperation,
@@ -276,9 +273,8 @@ async function publish(
 }
 
 /**
- * An end is contradicted if so many more of the lowest items are unmet than met. If a quarter of
- * all is missed, chance brings as many in one ranking of 60,000. A false contradiction would hold
- * the feed up, so the bound is no lower.
+ * An end is contradicted if so many more of the lowest items are unmet than met. If a quarter is missed, chance brings as
+ * many in one ranking of 60,000, and a false contradiction would hold the feed up.
  */
 const cutAtLeast = 10;
 
@@ -312,9 +308,8 @@ function isReplaced({ list, known, unmet, met, refused, published }: Held): bool
 }
 
 /**
- * An earlier list supports the end if all of it was met, and contradicts it if its bottom or all of
- * it is missing: contracts don't vanish, unless it was another list. As many as are in quarantine may
- * be the missing ones.
+ * An earlier list supports the end if all of it was met, and contradicts it if its bottom or all of it is missing, unless it
+ * was another list. As many as are in quarantine may be the missing ones.
  */
 export async function judgeRankingEnd(
   list: RankedOperation,

@@ -128,7 +128,6 @@ async function endWalk(
       floor: null,
       page_id,
       isConclusive: true,
-      inserted: 0,
       cursor: null,
       above: null,
       readDownTo,

@@ -113,7 +113,6 @@ async function walkOnce(
       floor: null,
       page_id: id,
       isConclusive: true,
-      inserted: 0,
       cursor: null,
       above: null,
       readDownTo: 0,
